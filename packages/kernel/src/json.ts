@@ -1,0 +1,50 @@
+/**
+ * JSON values, and the two checks that every outside value passes before it is kept: depth and prototype keys.
+ */
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type JsonObject = { readonly [key: string]: Json };
+
+const POLLUTING = new Set(["__proto__", "constructor", "prototype"]);
+
+/**
+ * A copy without the keys that could reach a prototype, or undefined where it is deeper than `maxDepth` or not JSON.
+ * Numbers that JSON cannot write become null, as JSON.stringify would make them.
+ */
+export function cleanJson(value: unknown, maxDepth: number): Json | undefined {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (typeof value !== "object" || maxDepth <= 0) return undefined;
+  if (Array.isArray(value)) {
+    const list: Json[] = [];
+    for (const item of value) {
+      const clean = item === undefined ? null : cleanJson(item, maxDepth - 1);
+      if (clean === undefined) return undefined;
+      list.push(clean);
+    }
+    return list;
+  }
+  const object: Record<string, Json> = {};
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, unknown>)[key];
+    if (item === undefined || POLLUTING.has(key)) continue;
+    const clean = cleanJson(item, maxDepth - 1);
+    if (clean === undefined) return undefined;
+    object[key] = clean;
+  }
+  return object;
+}
+
+/** Whether two JSON values are equal, the order of keys aside. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) || Array.isArray(b)) {
+    if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
+    return a.every((item, i) => sameJson(item, b[i]));
+  }
+  const left = a as JsonObject;
+  const right = b as JsonObject;
+  const keys = Object.keys(left);
+  return keys.length === Object.keys(right).length && keys.every((key) => sameJson(left[key], right[key]));
+}

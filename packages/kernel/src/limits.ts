@@ -1,0 +1,76 @@
+/**
+ * Every bound of the kernel, in one place. A queue, buffer, depth, pattern or list that has no line here has no bound,
+ * and that is a bug.
+ */
+
+export const limits = {
+  /** An append is flushed when it holds a newline, more than this many UTF-16 units … */
+  appendFlushChars: 50,
+  /** … or after this long without another append. */
+  appendFlushMs: 100,
+  /** Text that one block may hold, in UTF-16 units. */
+  blockTextChars: 64 * 1024 * 1024,
+  /** Text of one write. */
+  writeTextChars: 32 * 1024 * 1024,
+  /** Serialized metadata of one block. */
+  metadataChars: 4 * 1024 * 1024,
+  /** Nesting of any JSON value that is kept. */
+  jsonDepth: 96,
+  /** Writes that may wait in one conversation before a caller is told `busy`. */
+  queuedWrites: 10_000,
+  /** Ops in one commit. */
+  opsPerCommit: 2_000,
+  /** How often a write is planned again because another node moved the conversation. */
+  replans: 64,
+  /** Idempotency keys remembered per conversation. */
+  keysPerConversation: 4_096,
+  /** Undo horizon: units of one block that can be undone. */
+  undoUnits: 500,
+  /** A person's edits that follow each other within this time are one unit. */
+  burstMs: 1_000,
+  /** Promoted text is kept in CRDT pieces of at most this many UTF-16 units. */
+  pieceChars: 64 * 1024,
+  /** A promoted, finished block is folded after this long without a write. */
+  foldAfterMs: 10 * 60_000,
+  /** … or as soon as it holds this many ops. */
+  foldAfterOps: 2_000,
+  /** Loaded texts kept in memory, in UTF-16 units over all blocks, and as a count. */
+  loadedChars: 128 * 1024 * 1024,
+  loadedBlocks: 4_096,
+  /** Conversations kept open in memory. */
+  openConversations: 256,
+  /** block.read */
+  readLines: 100_000,
+  readBytes: 1024 * 1024,
+  /** block.edit */
+  editOperations: 1_000,
+  /** block.apply_patch */
+  patchChars: 4 * 1024 * 1024,
+  patchSearchLines: 100_000,
+  /** Search. */
+  patternChars: 1_024,
+  searchDeadlineMs: 250,
+  searchMatches: 1_000,
+  searchBlocks: 200,
+  contextLines: 50,
+  /** block.list, block.history, block.sync */
+  listRows: 2_000,
+  listDepth: 64,
+  historyRows: 1_000,
+  syncBlocks: 1_000,
+  syncWaitMs: 30_000,
+  /** Wire. */
+  frameChars: 1024 * 1024,
+  batchMs: 16,
+  windowBlocks: 200,
+  windowTextChars: 512 * 1024,
+  queueChars: 1024 * 1024,
+  cutChars: 4 * 1024 * 1024,
+  subscriptions: 64,
+  cursors: 256,
+  cursorTtlMs: 60_000,
+  /** Names. */
+  agentChars: 64,
+  titleChars: 300,
+  pathChars: 4_096,
+} as const;

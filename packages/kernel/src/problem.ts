@@ -1,0 +1,44 @@
+/**
+ * A problem: an expected failure, as a value.
+ *
+ * It has a code from a closed list, a sentence for a person or a model, and the numbers that are needed to try
+ * again. It is never thrown across a boundary; bugs are `assert`, operating errors are caught once per boundary.
+ */
+
+export type ProblemCode =
+  | "invalid" // the call does not fit the schema
+  | "unknown_tool"
+  | "not_found"
+  | "forbidden"
+  | "out_of_range"
+  | "overlap" // two operations of one batch touch the same lines
+  | "boundary" // an offset inside a character
+  | "mismatch" // compare-and-set failed
+  | "stale" // a touched line has changed since base_version
+  | "closed" // the block has ended
+  | "transition" // a status or stage that cannot follow the present one
+  | "patch" // a hunk does not apply
+  | "pattern" // an invalid or refused search pattern
+  | "timeout"
+  | "too_large"
+  | "nothing" // nothing to undo or redo
+  | "gone" // history older than what is kept
+  | "conflict"
+  | "busy" // a bounded queue is full; try again
+  | "storage" // the store refused the commit; nothing was written
+  | "unavailable";
+
+export interface Problem {
+  readonly problem: ProblemCode;
+  readonly message: string;
+  /** Numbers and texts that the caller needs to try again. JSON values only. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export function problem(code: ProblemCode, message: string, details?: Record<string, unknown>): Problem {
+  return details === undefined ? { problem: code, message } : { problem: code, message, details };
+}
+
+export function isProblem(value: unknown): value is Problem {
+  return typeof value === "object" && value !== null && typeof (value as Problem).problem === "string";
+}

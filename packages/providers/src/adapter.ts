@@ -1,0 +1,20 @@
+/**
+ * The adapter: a pure step function from a provider's parsed events to block events.
+ *
+ * Total: any JSON value may come in, nothing is ever thrown. What an adapter does not know becomes an `unknown` block.
+ * The state is linear: a step may reuse what it was given, and the caller must not use the old value again. It holds
+ * only what is open, never what was said.
+ */
+
+import type { BlockEvent, Json } from "@blockyard/kernel";
+
+export interface Adapter<State = unknown> {
+  readonly provider: string;
+  /** `run` prefixes the block keys, so that several runs in one conversation never collide. */
+  start(run: string): State;
+  step(state: State, event: Json): readonly [State, readonly BlockEvent[]];
+  /** Bytes that were not JSON: kept as an `unknown` block, the stream goes on. */
+  noise(state: State, line: string): readonly [State, readonly BlockEvent[]];
+  /** The stream has ended: closes whatever is open, as interrupted. */
+  end(state: State): readonly BlockEvent[];
+}

@@ -1,0 +1,63 @@
+/**
+ * The steps of `npm test`, in order. A step is one line here: add one, and `npm test` runs, times and counts it.
+ *
+ * `commands` are files of this repository with their arguments, run by the pinned Node one after the other; the
+ * step passes if all of them do. A step with `counts: "tests"` runs vitest once and counts its tests; any other
+ * step counts as one. `limitMinutes` ends a step that hangs.
+ *
+ * @typedef {object} Step
+ * @property {string} name
+ * @property {string} what
+ * @property {"step" | "tests"} counts
+ * @property {number} limitMinutes
+ * @property {string[][]} commands
+ */
+
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { root } from "./setup.mjs";
+
+const biome = "node_modules/@biomejs/biome/bin/biome";
+const tsc = "node_modules/typescript/bin/tsc";
+const vitest = "node_modules/vitest/vitest.mjs";
+
+/** One program per runtime: what the kernel may see is not what the server may see. */
+const programs = [
+  "packages/kernel/tsconfig.json",
+  "packages/providers/tsconfig.json",
+  "packages/server/tsconfig.json",
+  "packages/web/tsconfig.json",
+  "tsconfig.json",
+].filter((program) => program === "tsconfig.json" || existsSync(join(root, dirname(program), "src")));
+
+/** @type {readonly Step[]} */
+export const steps = [
+  {
+    name: "format",
+    what: "format and lint",
+    counts: "step",
+    limitMinutes: 2,
+    commands: [[biome, "ci", "--colors=off", "--max-diagnostics=50"]],
+  },
+  {
+    name: "types",
+    what: "types",
+    counts: "step",
+    limitMinutes: 5,
+    commands: programs.map((program) => [tsc, "--pretty", "false", "-p", program]),
+  },
+  {
+    name: "tidy",
+    what: "shape of the code",
+    counts: "tests",
+    limitMinutes: 3,
+    commands: [[vitest, "run", "--project", "tidy"]],
+  },
+  {
+    name: "unit",
+    what: "tests",
+    counts: "tests",
+    limitMinutes: 10,
+    commands: [[vitest, "run", "--project", "unit", "--project", "fuzz"]],
+  },
+];

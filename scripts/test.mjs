@@ -1,0 +1,159 @@
+/**
+ * `npm test`: every check, one line per step, all of them even if one fails.
+ *
+ *   npm test                              everything
+ *   npm test -- --only types,tidy         some steps
+ *   npm test -- --only unit text/merge    one step, only test files whose path contains the words
+ *
+ * The last line is always `N passed, N failed`, alone on its line: tests are counted one by one, any other step
+ * as one. A step's own output is shown only if the step fails.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { nodeFlags, root, say, seconds, setup } from "./setup.mjs";
+import { steps } from "./steps.mjs";
+
+/** @typedef {{ passed: number, failed: number, skipped: number, output: string }} Outcome */
+
+const { chosen, words } = readArguments(process.argv.slice(2));
+const node = await setup();
+const reports = mkdtempSync(join(tmpdir(), "blockyard-test-"));
+const total = { passed: 0, failed: 0 };
+for (const step of chosen) {
+  const sinceMs = Date.now();
+  const outcome = await runStep(step);
+  total.passed += outcome.passed;
+  total.failed += outcome.failed;
+  if (outcome.failed > 0) console.log(outcome.output.trimEnd());
+  console.log(line(step, outcome, seconds(sinceMs)));
+}
+rmSync(reports, { recursive: true, force: true });
+console.log(`${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed > 0 ? 1 : 0;
+
+/** @param {string[]} args */
+function readArguments(args) {
+  const at = args.indexOf("--only");
+  if (at < 0 && args.length > 0) usage();
+  const names = at < 0 ? steps.map((step) => step.name) : (args[at + 1] ?? "").split(",");
+  if (names.some((name) => !steps.some((step) => step.name === name))) usage();
+  return {
+    chosen: steps.filter((step) => names.includes(step.name)),
+    words: at < 0 ? [] : args.filter((_, index) => index !== at && index !== at + 1),
+  };
+}
+
+/** @returns {never} */
+function usage() {
+  say(`Usage: npm test -- [--only ${steps.map((step) => step.name).join(",")}] [words in test paths]`);
+  process.exit(2);
+}
+
+/**
+ * @param {import("./steps.mjs").Step} step
+ * @returns {Promise<Outcome>}
+ */
+async function runStep(step) {
+  let output = "";
+  let passed = true;
+  const report = join(reports, `${step.name}.json`);
+  const extra =
+    step.counts === "tests"
+      ? ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`, ...words]
+      : [];
+  for (const command of step.commands) {
+    const result = await run([...command, ...extra], step.limitMinutes);
+    output += result.output;
+    passed &&= result.passed;
+  }
+  if (step.counts === "step") return { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0, output };
+  return { ...countTests(report, passed), output };
+}
+
+/**
+ * Counts from vitest's report. A run that failed without a failed test (a file that does not load, an error
+ * outside of tests, no report, no tests at all) counts as one failure.
+ * @param {string} report
+ * @param {boolean} passed
+ */
+function countTests(report, passed) {
+  if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
+    readFileSync(report, "utf8"),
+  );
+  const isSilentFailure = numFailedTests === 0 && (!passed || numPassedTests === 0);
+  return {
+    passed: numPassedTests,
+    failed: isSilentFailure ? 1 : numFailedTests,
+    skipped: numPendingTests + numTodoTests,
+  };
+}
+
+/**
+ * @param {string[]} command
+ * @param {number} limitMinutes
+ * @returns {Promise<{ passed: boolean, output: string }>}
+ */
+function run(command, limitMinutes) {
+  return new Promise((done) => {
+    let output = "";
+    const child = spawn(node, [...nodeFlags, ...command], {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+      env: { ...process.env, ...(process.stdout.isTTY ? { FORCE_COLOR: "1" } : { NO_COLOR: "1" }) },
+    });
+    const end = () => killTree(child);
+    const limit = setTimeout(() => {
+      output += `\nStopped after ${limitMinutes} minutes: ${command.join(" ")}\n`;
+      end();
+    }, limitMinutes * 60_000);
+    const interrupt = () => {
+      end();
+      process.exit(130);
+    };
+    process.once("SIGINT", interrupt).once("SIGTERM", interrupt);
+    child.stdout.on("data", (chunk) => {
+      output += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      output += chunk;
+    });
+    child.on("error", (error) => {
+      output += error.message;
+    });
+    child.on("close", (code) => {
+      clearTimeout(limit);
+      process.off("SIGINT", interrupt).off("SIGTERM", interrupt);
+      done({ passed: code === 0, output });
+    });
+  });
+}
+
+/**
+ * A step is its own process group, so that nothing it started outlives it.
+ * @param {import("node:child_process").ChildProcess} child
+ */
+function killTree(child) {
+  if (child.pid === undefined) return;
+  try {
+    if (process.platform === "win32") child.kill("SIGKILL");
+    else process.kill(-child.pid, "SIGKILL");
+  } catch {
+    // It has ended by itself in the meantime.
+  }
+}
+
+/**
+ * @param {import("./steps.mjs").Step} step
+ * @param {Outcome} outcome
+ * @param {string} elapsed
+ */
+function line(step, outcome, elapsed) {
+  const counts = step.counts === "tests" ? `${outcome.passed} of ${outcome.passed + outcome.failed}` : "";
+  const skipped = outcome.skipped > 0 ? `${outcome.skipped} skipped` : "";
+  const verdict = outcome.failed > 0 ? "FAILED" : "ok";
+  return [verdict.padEnd(7), step.what.padEnd(18), elapsed.padStart(7), counts, skipped].join("  ").trimEnd();
+}

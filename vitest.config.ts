@@ -1,0 +1,40 @@
+/**
+ * How vitest finds and runs the tests. Unit tests share a worker (isolate: false): a test keeps no global
+ * state, so a fresh module graph per file would only cost time. Workers are processes, so that tests may use
+ * node:sqlite and start worker threads of their own.
+ *
+ * The steps of `npm test` pick projects from here by name (scripts/steps.mjs).
+ */
+import { configDefaults, defineConfig } from "vitest/config";
+
+const fuzz = ["packages/*/src/**/*fuzz*.test.{ts,tsx}", "test/fuzz/**/*.test.ts"];
+const tidy = ["test/tidy.test.ts", "test/tidy/**/*.test.ts"];
+const endToEnd = ["test/e2e/**/*.test.ts", "test/faults/**/*.test.ts"];
+
+export default defineConfig({
+  test: {
+    pool: "forks",
+    isolate: false,
+    maxWorkers: 2,
+    execArgv: ["--disable-warning=ExperimentalWarning"],
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "unit",
+          include: ["packages/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts", "bench/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, ...fuzz, ...tidy, ...endToEnd],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        extends: true,
+        test: { name: "fuzz", include: fuzz, testTimeout: 120_000 },
+      },
+      {
+        extends: true,
+        test: { name: "tidy", include: tidy, testTimeout: 60_000 },
+      },
+    ],
+  },
+});

@@ -50,7 +50,7 @@ export const RESULT_KINDS: readonly Kind[] = ["tool_result", "code", "command", 
 
 /**
  * A block without its text. `version` counts the block's ops, `seq` is the conversation's number of the last of them.
- * `chars` and `lines` describe the text, so that outlines need not load it.
+ * `chars` and `newlines` describe the text, so that outlines need not load it.
  */
 export interface Block {
   readonly id: BlockId;
@@ -60,6 +60,11 @@ export interface Block {
   readonly role: Role;
   readonly status: Status;
   readonly parent: BlockId | null;
+  /**
+   * Whether it hangs off its parent (a tool's result, a sub-agent's work, a notice) instead of continuing the
+   * conversation. The path to a head goes over blocks that are not on the side.
+   */
+  readonly side: boolean;
   readonly version: number;
   readonly seq: number;
   /** Sequence number of the op that created it: the order of blocks in a conversation. */
@@ -67,7 +72,8 @@ export interface Block {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly chars: number;
-  readonly lines: number;
+  /** Newlines in the text. */
+  readonly newlines: number;
   readonly pruned: boolean;
   /** Whether the text is a CRDT document from now on (see text/). */
   readonly promoted: boolean;
@@ -336,9 +342,12 @@ export function describeIssues(issues: readonly z.core.$ZodIssue[]): string {
 function withinSize(metadata: JsonObject): JsonObject | Problem {
   const chars = JSON.stringify(metadata).length;
   if (chars <= limits.metadataChars) return metadata;
-  return problem("too_large", `metadata of ${chars} characters is over the limit of ${limits.metadataChars}`, {
-    chars,
-    max_chars: limits.metadataChars,
-  });
+  return problem(
+    "too_large",
+    `metadata of ${chars} characters is over the limit of ${limits.metadataChars}`,
+    {
+      chars,
+      max_chars: limits.metadataChars,
+    },
+  );
 }
-

@@ -1,0 +1,120 @@
+/**
+ * The conversation: a tree of blocks under one root, and its record: title, where it stands, its turns and totals.
+ * Its blocks live in the store; this record is small whatever the conversation's length.
+ */
+
+import type { AgentId, BlockId, ConversationId, Reason } from "./block.ts";
+import type { TurnStatus, Usage } from "./event.ts";
+import type { JsonObject } from "./json.ts";
+
+export interface Conversation {
+  readonly id: ConversationId;
+  readonly title: string;
+  readonly createdBy: AgentId;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** The sequence number of its last op. */
+  readonly seq: number;
+  /** How many blocks it has. */
+  readonly blocks: number;
+  /** The last block that continues it: where the next one goes unless its writer says otherwise. */
+  readonly head: BlockId | null;
+  /** Turns that run now. */
+  readonly running: readonly string[];
+  readonly provider?: string;
+  readonly model?: string;
+  /** The provider's session, for resuming, by provider name. */
+  readonly sessions: { readonly [provider: string]: string };
+  /** Blocks of elsewhere that belong to the context. */
+  readonly included: readonly BlockId[];
+  readonly forkedFrom?: BlockId;
+  readonly usage: Usage;
+  /** Stated by providers, or from the user's price table; null while nobody has stated any. */
+  readonly costUsd: number | null;
+  readonly turns: number;
+  readonly metadata: JsonObject;
+}
+
+/** What an op may change of the record; everything else follows from the ops. */
+export interface ConversationPatch {
+  readonly title?: string;
+  readonly provider?: string;
+  readonly model?: string;
+  readonly session?: { readonly provider: string; readonly id: string };
+  readonly include?: BlockId;
+  readonly exclude?: BlockId;
+  readonly forkedFrom?: BlockId;
+  /** null deletes a key. */
+  readonly metadata?: JsonObject;
+  readonly head?: BlockId;
+}
+
+/** One request to a provider and all that it produced. An op carries the whole turn as it stands. */
+export interface Turn {
+  readonly id: string;
+  readonly provider: string;
+  readonly agent: AgentId;
+  readonly model?: string;
+  readonly sessionId?: string;
+  readonly status: TurnStatus;
+  readonly reason?: Reason;
+  readonly stopReason?: string;
+  readonly error?: string;
+  readonly startedAt: number;
+  readonly endedAt?: number;
+  readonly durationMs?: number;
+  readonly usage?: Usage;
+  readonly costUsd?: number;
+  /** Usage by message id; of sub-agents too. */
+  readonly messages?: { readonly [messageId: string]: MessageUsage };
+  readonly native?: JsonObject;
+}
+
+export interface MessageUsage {
+  readonly usage: Usage;
+  readonly model?: string;
+  /** The tool call of the sub-agent that it belongs to. */
+  readonly parent?: BlockId;
+}
+
+export const NO_USAGE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+
+export function newConversation(id: ConversationId, createdBy: AgentId, at: number): Conversation {
+  return {
+    id,
+    title: "",
+    createdBy,
+    createdAt: at,
+    updatedAt: at,
+    seq: 0,
+    blocks: 0,
+    head: null,
+    running: [],
+    sessions: {},
+    included: [],
+    usage: NO_USAGE,
+    costUsd: null,
+    turns: 0,
+    metadata: {},
+  };
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input + b.input,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+    output: a.output + b.output,
+    reasoning: a.reasoning + b.reasoning,
+  };
+}
+
+export function subtractUsage(a: Usage, b: Usage): Usage {
+  return {
+    input: a.input - b.input,
+    cacheRead: a.cacheRead - b.cacheRead,
+    cacheWrite: a.cacheWrite - b.cacheWrite,
+    output: a.output - b.output,
+    reasoning: a.reasoning - b.reasoning,
+  };
+}

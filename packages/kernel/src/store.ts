@@ -1,0 +1,153 @@
+/**
+ * The store port: where ops become durable. Asynchronous and optimistic: a commit names the sequence number that it was
+ * planned on, and is answered `committed` (durable: a crash or a power loss does not undo it) or `moved` (another writer
+ * was faster; nothing was written). One kernel on SQLite and many on PostgreSQL run the same code over it.
+ *
+ * What a store must keep (one suite checks all of them: store-contract.ts):
+ *   - a commit is atomic: ops, block records, the conversation's record, turns and answers appear together or not at all;
+ *   - `seq` is dense per conversation; a commit on another sequence number than the stored one is `moved`;
+ *   - ops come back as they went in, in order, except that appends of one unit may have been merged into runs, and that
+ *     ops before a fold are gone;
+ *   - block records and turns are derived (they could be rebuilt from the ops) but are always as new as the ops.
+ */
+
+import type { Block, BlockId, ConversationId, Kind, Status } from "./block.ts";
+import type { Conversation, Turn } from "./conversation.ts";
+import type { Json } from "./json.ts";
+import type { Op } from "./op.ts";
+import type { Problem } from "./problem.ts";
+
+export interface Commit {
+  readonly conversation: ConversationId;
+  /** The conversation's sequence number that this was planned on; 0 creates the conversation. */
+  readonly expectedSeq: number;
+  readonly ops: readonly Op[];
+  /** The touched blocks as they are after the ops. */
+  readonly blocks: readonly Block[];
+  /** The conversation's record after the ops. */
+  readonly record: Conversation;
+  readonly turns: readonly Turn[];
+  /** Idempotency keys with the answers to give again. */
+  readonly answers: readonly { readonly key: string; readonly answer: Json }[];
+}
+
+export type CommitAnswer =
+  | { readonly type: "committed" }
+  /** `seq` is where the conversation stands now. What the caller missed is read with the other methods. */
+  | { readonly type: "moved"; readonly seq: number };
+
+/** What a block's text is made of: a fold, if there was one, and the ops after it. */
+export interface BlockLog {
+  /** The text (and CRDT state, for a promoted block) at `version`; absent when no history was folded. */
+  readonly fold?: Fold;
+  /** All text-bearing and other ops of the block after the fold and after `afterVersion`, in order of version. */
+  readonly ops: readonly Op[];
+}
+
+export interface Fold {
+  readonly version: number;
+  readonly text: string;
+  /** CRDT state of a promoted block: it keeps the identity of every character, so that old replicas still merge. */
+  readonly state?: Uint8Array;
+  /** Append anchors of agents at the fold. */
+  readonly anchors: { readonly [agent: string]: string };
+}
+
+export interface BlockQuery {
+  readonly conversation?: ConversationId;
+  readonly parent?: BlockId;
+  readonly kinds?: readonly Kind[];
+  readonly status?: Status;
+  readonly pathPrefix?: string;
+  /** Only blocks whose last op is after this sequence number. Needs `conversation`. */
+  readonly changedSince?: number;
+  /** Only blocks born before this sequence number. */
+  readonly before?: number;
+  readonly after?: number;
+  /** Newest first (`last`) or oldest first; at most `limit`. */
+  readonly order: "first" | "last";
+  readonly limit: number;
+}
+
+export interface SearchQuery {
+  readonly pattern: string;
+  /** Taken literally, not as a regular expression. */
+  readonly literal: boolean;
+  readonly ignoreCase: boolean;
+  readonly conversation?: ConversationId;
+  readonly kinds?: readonly Kind[];
+  readonly pathPrefix?: string;
+  readonly contextLines: number;
+  readonly maxMatchesPerBlock: number;
+  readonly maxBlocks: number;
+  readonly deadlineMs: number;
+}
+
+export interface SearchMatch {
+  /** 0-based, as block.edit takes it. */
+  readonly line: number;
+  /** The matched line with its context lines. */
+  readonly content: string;
+  /** Line number of the first line of `content`. */
+  readonly contentLine: number;
+  /** Columns in UTF-16 units in the matched line; the end is exclusive and may lie on a later line's account. */
+  readonly start: number;
+  readonly end: number;
+}
+
+export interface SearchHit {
+  readonly block: Block;
+  readonly matches: readonly SearchMatch[];
+  /** More matches in this block than were asked for. */
+  readonly more: boolean;
+}
+
+export interface SearchAnswer {
+  readonly hits: readonly SearchHit[];
+  /** The limit on blocks or the deadline ended the search before everything was looked at. */
+  readonly more: boolean;
+}
+
+export interface RawRun {
+  readonly conversation: ConversationId;
+  /** The ingest run or turn that the bytes belong to. */
+  readonly run: string;
+}
+
+export interface Store {
+  /** Changes whenever sequence numbers may have come to mean something else (a new database, a restore). */
+  readonly epoch: string;
+
+  commit(commit: Commit): Promise<CommitAnswer>;
+
+  conversation(id: ConversationId): Promise<Conversation | undefined>;
+  /** Newest first by `updatedAt`. */
+  conversations(query: { limit: number; before?: number; title?: string }): Promise<readonly Conversation[]>;
+  turns(conversation: ConversationId): Promise<readonly Turn[]>;
+  answer(conversation: ConversationId, key: string): Promise<Json | undefined>;
+
+  block(id: BlockId): Promise<Block | undefined>;
+  blocks(query: BlockQuery): Promise<readonly Block[]>;
+  /** Ops of a block after `afterVersion`. A run that begins before it and ends after it is given whole. */
+  log(block: BlockId, afterVersion: number): Promise<BlockLog>;
+  /** The whole text, without its history: what reading and searching need. */
+  text(block: BlockId): Promise<string>;
+  /** Ops of the conversation itself (no block) after `afterSeq`. */
+  conversationOps(conversation: ConversationId, afterSeq: number): Promise<readonly Op[]>;
+
+  /** Replaces a block's ops up to `fold.version` by the fold. Never changes what the block is. */
+  fold(block: BlockId, fold: Fold): Promise<void>;
+
+  search(query: SearchQuery): Promise<SearchAnswer | Problem>;
+
+  /** A provider's raw bytes, kept compressed, per run, in order. */
+  appendRaw(run: RawRun, bytes: Uint8Array): Promise<void>;
+  raw(run: RawRun): Promise<Uint8Array>;
+  rawRuns(conversation: ConversationId): Promise<readonly string[]>;
+
+  /** Large values by the hash of their content. */
+  putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void>;
+  blob(hash: string): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
+
+  close(): Promise<void>;
+}

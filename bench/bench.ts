@@ -1,0 +1,106 @@
+/**
+ * What a bench is, and the arithmetic that benches have in common. A bench is a file beside this one that exports
+ * `bench`; bench/run.ts finds it by listing the directory. It answers one question with a few named figures, and
+ * says in `targets` which figures are promises.
+ *
+ * Machines are noisy: compare two ways in alternating pairs (`alternate`), and judge by ratios rather than by
+ * seconds wherever the question allows it.
+ */
+
+/** A figure keeps its promise if it is within both bounds that are given. */
+export interface Target {
+  readonly max?: number;
+  readonly min?: number;
+}
+
+export interface Bench {
+  /** The file's name without its ending. */
+  readonly name: string;
+  /** What the figures answer, as one question. */
+  readonly question: string;
+  readonly targets: Readonly<Record<string, Target>>;
+  /** Measures. Names of figures end in their unit: `openMs`, `storedBytesPerTextByte`. */
+  run(report: Report): Promise<Record<string, number>>;
+}
+
+/** Where a bench tells people what the figures alone do not say. Never part of the machine-readable result. */
+export interface Report {
+  note(text: string): void;
+  table(rows: readonly Readonly<Record<string, string | number>>[]): void;
+}
+
+export interface BenchResult {
+  readonly name: string;
+  readonly figures: Readonly<Record<string, number>>;
+  readonly targets: Readonly<Record<string, Target>>;
+  readonly pass: boolean;
+}
+
+/** A target without a figure is not kept: a bench that measured nothing must not pass. */
+export function keeps(figure: number | undefined, target: Target): boolean {
+  if (figure === undefined || Number.isNaN(figure)) return false;
+  return (
+    figure <= (target.max ?? Number.POSITIVE_INFINITY) && figure >= (target.min ?? Number.NEGATIVE_INFINITY)
+  );
+}
+
+export function judge(bench: Bench, figures: Readonly<Record<string, number>>): BenchResult {
+  const pass = Object.entries(bench.targets).every(([name, target]) => keeps(figures[name], target));
+  return { name: bench.name, figures, targets: bench.targets, pass };
+}
+
+/** The value below which the given share of the values lies; between two values it is interpolated. */
+export function quantile(values: readonly number[], share: number): number {
+  if (values.length === 0) throw new RangeError("A quantile of no values");
+  if (!(share >= 0 && share <= 1)) throw new RangeError(`Share ${share} is not between 0 and 1`);
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (sorted.length - 1) * share;
+  const low = sorted[Math.floor(at)]!;
+  const high = sorted[Math.ceil(at)]!;
+  return low + (high - low) * (at - Math.floor(at));
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+export async function elapsedMs(work: () => unknown): Promise<number> {
+  const startMs = performance.now();
+  await work();
+  return performance.now() - startMs;
+}
+
+export interface Comparison {
+  readonly medianA: number;
+  readonly medianB: number;
+  /** The median over the pairs of a / b: what slows both halves of a pair leaves it alone. */
+  readonly ratio: number;
+  /** How far the ratios lie apart: their middle half, relative to `ratio`. Above 0.2, measure again. */
+  readonly spread: number;
+}
+
+type Measure = () => number | Promise<number>;
+
+/** Measures a and b in turn, `pairs` times, each going first in every other pair. Both return their own figure. */
+export async function alternate(pairs: number, a: Measure, b: Measure): Promise<Comparison> {
+  if (!(pairs >= 1)) throw new RangeError(`${pairs} pairs measure nothing`);
+  const figuresA: number[] = [];
+  const figuresB: number[] = [];
+  for (let pair = 0; pair < pairs; pair++) {
+    if (pair % 2 === 0) {
+      figuresA.push(await a());
+      figuresB.push(await b());
+    } else {
+      figuresB.push(await b());
+      figuresA.push(await a());
+    }
+  }
+  const ratios = figuresA.map((figure, index) => figure / figuresB[index]!);
+  const ratio = median(ratios);
+  return {
+    medianA: median(figuresA),
+    medianB: median(figuresB),
+    ratio,
+    spread: (quantile(ratios, 0.75) - quantile(ratios, 0.25)) / ratio,
+  };
+}

@@ -40,9 +40,11 @@ export type CommitAnswer =
 export interface BlockLog {
   /** The text (and CRDT state, for a promoted block) at `version`; absent when no history was folded. */
   readonly fold?: Fold;
-  /** All text-bearing and other ops of the block after the fold and after `afterVersion`, in order of version. */
+  /** All ops of the block after the fold and after the point that was asked for, in order of version. */
   readonly ops: readonly Op[];
 }
+
+export type LogPoint = { readonly version: number } | { readonly seq: number };
 
 export interface Fold {
   readonly version: number;
@@ -128,8 +130,11 @@ export interface Store {
 
   block(id: BlockId): Promise<Block | undefined>;
   blocks(query: BlockQuery): Promise<readonly Block[]>;
-  /** Ops of a block after `afterVersion`. A run that begins before it and ends after it is given whole. */
-  log(block: BlockId, afterVersion: number): Promise<BlockLog>;
+  /**
+   * Ops of a block after a version, or after a sequence number of its conversation. A run that begins before that point
+   * and ends after it is given whole. The fold is given when history is asked for that it has replaced.
+   */
+  log(block: BlockId, after: LogPoint): Promise<BlockLog>;
   /** The whole text, without its history: what reading and searching need. */
   text(block: BlockId): Promise<string>;
   /** Ops of the conversation itself (no block) after `afterSeq`. */

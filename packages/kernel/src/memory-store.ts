@@ -1,0 +1,297 @@
+/**
+ * The store in memory: every op as it came, in plain maps, every query a scan. It is the slow and obvious reference
+ * that the other stores are compared with, and the store of simulations and tests. Not durable: it lives as long as
+ * the object does, so `close` keeps everything and a "restart" is a new kernel on the same MemoryStore.
+ *
+ * Invariant: nothing that a caller holds can change what is kept. Values are frozen, not copied, when they come in;
+ * bytes cannot be frozen and are copied, both ways.
+ */
+
+import { assert } from "./assert.ts";
+import type { Block, BlockId, ConversationId } from "./block.ts";
+import type { Conversation, Turn } from "./conversation.ts";
+import type { Json } from "./json.ts";
+import { limits } from "./limits.ts";
+import { type Op, type Splice, splicesOf } from "./op.ts";
+import { type Problem, problem } from "./problem.ts";
+import type {
+  BlockLog,
+  BlockQuery,
+  Commit,
+  CommitAnswer,
+  Fold,
+  LogPoint,
+  RawRun,
+  SearchAnswer,
+  SearchQuery,
+  Store,
+} from "./store.ts";
+
+interface KeptConversation {
+  record: Conversation;
+  readonly ops: Op[];
+  readonly turns: Map<string, Turn>;
+  readonly answers: Map<string, Json>;
+}
+
+interface KeptBlock {
+  record: Block;
+  fold: Fold | undefined;
+  /** Sequence number of the last op that the fold replaced. */
+  foldSeq: number;
+  ops: Op[];
+}
+
+export class MemoryStore implements Store {
+  readonly epoch: string;
+  readonly #conversations = new Map<ConversationId, KeptConversation>();
+  /** In the order of their creation. */
+  readonly #blocks = new Map<BlockId, KeptBlock>();
+  readonly #raw = new Map<ConversationId, Map<string, Uint8Array[]>>();
+  readonly #blobs = new Map<string, { readonly mediaType: string; readonly bytes: Uint8Array }>();
+
+  constructor(epoch: string) {
+    this.epoch = epoch;
+  }
+
+  async commit(commit: Commit): Promise<CommitAnswer> {
+    const stored = this.#conversations.get(commit.conversation)?.record.seq ?? 0;
+    if (stored !== commit.expectedSeq) return { type: "moved", seq: stored };
+    // Everything that can be wrong is found before anything is written: that is what makes the commit atomic here.
+    checkCommit(commit, (id) => this.#blocks.get(id)?.record.version ?? 0);
+    const kept = this.#openConversation(commit);
+    for (const op of commit.ops) {
+      const frozen = freeze(withOwnBytes(op));
+      if (op.block === null) kept.ops.push(frozen);
+      else this.#openBlock(op.block, commit.blocks).ops.push(frozen);
+    }
+    for (const block of commit.blocks) this.#openBlock(block.id, commit.blocks).record = freeze(block);
+    for (const turn of commit.turns) kept.turns.set(turn.id, freeze(turn));
+    for (const { key, answer } of commit.answers) keepAnswer(kept.answers, key, freeze(answer));
+    return { type: "committed" };
+  }
+
+  async conversation(id: ConversationId): Promise<Conversation | undefined> {
+    return this.#conversations.get(id)?.record;
+  }
+
+  async conversations(query: {
+    limit: number;
+    before?: number;
+    title?: string;
+  }): Promise<readonly Conversation[]> {
+    const title = query.title?.toLowerCase();
+    return [...this.#conversations.values()]
+      .map((kept) => kept.record)
+      .filter((record) => query.before === undefined || record.updatedAt < query.before)
+      .filter((record) => title === undefined || record.title.toLowerCase().includes(title))
+      .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1))
+      .slice(0, query.limit);
+  }
+
+  async turns(conversation: ConversationId): Promise<readonly Turn[]> {
+    return [...(this.#conversations.get(conversation)?.turns.values() ?? [])];
+  }
+
+  async answer(conversation: ConversationId, key: string): Promise<Json | undefined> {
+    return this.#conversations.get(conversation)?.answers.get(key);
+  }
+
+  async block(id: BlockId): Promise<Block | undefined> {
+    return this.#blocks.get(id)?.record;
+  }
+
+  async blocks(query: BlockQuery): Promise<readonly Block[]> {
+    const found = [...this.#blocks.values()].map((kept) => kept.record).filter((block) => fits(block, query));
+    if (query.order === "last") found.reverse();
+    return found.slice(0, query.limit);
+  }
+
+  async log(block: BlockId, after: LogPoint): Promise<BlockLog> {
+    const kept = this.#blocks.get(block);
+    const isAfter = (op: Op) => ("version" in after ? op.version > after.version : op.seq > after.seq);
+    const ops = (kept?.ops ?? []).filter(isAfter).map(withOwnBytes);
+    if (kept?.fold === undefined) return { ops };
+    const replaced = "version" in after ? after.version < kept.fold.version : after.seq < kept.foldSeq;
+    return replaced ? { fold: foldWithOwnBytes(kept.fold), ops } : { ops };
+  }
+
+  async text(block: BlockId): Promise<string> {
+    const kept = this.#blocks.get(block);
+    let text = kept?.fold?.text ?? "";
+    for (const op of kept?.ops ?? []) {
+      for (const splice of splicesOf(op)) text = spliced(text, splice);
+    }
+    return text;
+  }
+
+  async conversationOps(conversation: ConversationId, afterSeq: number): Promise<readonly Op[]> {
+    return (this.#conversations.get(conversation)?.ops ?? []).filter((op) => op.seq > afterSeq);
+  }
+
+  async fold(block: BlockId, fold: Fold): Promise<void> {
+    const kept = this.#blocks.get(block);
+    assert(kept !== undefined, `fold of ${block}, which does not exist`);
+    assert(
+      fold.version <= kept.record.version,
+      `fold of ${block} at ${fold.version} is past its last version`,
+    );
+    // A fold that came late is older than what is kept: its ops are gone already, and so is its use.
+    if (kept.fold !== undefined && fold.version <= kept.fold.version) return;
+    kept.fold = freeze(foldWithOwnBytes(fold));
+    kept.foldSeq = kept.ops.findLast((op) => op.version <= fold.version)?.seq ?? kept.foldSeq;
+    kept.ops = kept.ops.filter((op) => op.version > fold.version);
+  }
+
+  async search(_query: SearchQuery): Promise<SearchAnswer | Problem> {
+    return problem("unavailable", "search is not wired to this store yet");
+  }
+
+  async appendRaw(run: RawRun, bytes: Uint8Array): Promise<void> {
+    const runs = this.#raw.get(run.conversation) ?? new Map<string, Uint8Array[]>();
+    this.#raw.set(run.conversation, runs);
+    const parts = runs.get(run.run) ?? [];
+    runs.set(run.run, parts);
+    parts.push(bytes.slice());
+  }
+
+  async raw(run: RawRun): Promise<Uint8Array> {
+    return joined(this.#raw.get(run.conversation)?.get(run.run) ?? []);
+  }
+
+  async rawRuns(conversation: ConversationId): Promise<readonly string[]> {
+    return [...(this.#raw.get(conversation)?.keys() ?? [])];
+  }
+
+  async putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void> {
+    if (!this.#blobs.has(hash)) this.#blobs.set(hash, { mediaType, bytes: bytes.slice() });
+  }
+
+  async blob(hash: string): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined> {
+    const kept = this.#blobs.get(hash);
+    return kept && { mediaType: kept.mediaType, bytes: kept.bytes.slice() };
+  }
+
+  async close(): Promise<void> {}
+
+  #openConversation(commit: Commit): KeptConversation {
+    const kept = this.#conversations.get(commit.conversation);
+    const record = freeze(commit.record);
+    if (kept !== undefined) {
+      kept.record = record;
+      return kept;
+    }
+    const created = { record, ops: [], turns: new Map(), answers: new Map() };
+    this.#conversations.set(commit.conversation, created);
+    return created;
+  }
+
+  #openBlock(id: BlockId, records: readonly Block[]): KeptBlock {
+    const kept = this.#blocks.get(id);
+    if (kept !== undefined) return kept;
+    const record = records.find((block) => block.id === id) as Block;
+    const created = { record, fold: undefined, foldSeq: 0, ops: [] };
+    this.#blocks.set(id, created);
+    return created;
+  }
+}
+
+/**
+ * Stops at a commit that no correct kernel makes: sequence numbers and versions with gaps, a touched block without its
+ * record, a record that stands elsewhere than the ops. Every store runs it before it writes.
+ */
+export function checkCommit(commit: Commit, storedVersion: (block: BlockId) => number): void {
+  const { conversation, expectedSeq, ops, blocks, record } = commit;
+  assert(record.id === conversation, `commit to ${conversation} carries the record of ${record.id}`);
+  assert(
+    record.seq === expectedSeq + ops.length,
+    `record at ${record.seq} after ${expectedSeq} + ${ops.length}`,
+  );
+  const versions = new Map<BlockId, number>();
+  let seq = expectedSeq;
+  for (const op of ops) {
+    seq++;
+    assert(op.conversation === conversation, `op of ${op.conversation} in a commit to ${conversation}`);
+    assert(op.seq === seq && op.seqFrom === seq, `op ${op.seqFrom}..${op.seq} where ${seq} is next`);
+    if (op.block === null) continue;
+    const version = (versions.get(op.block) ?? storedVersion(op.block)) + 1;
+    assert(
+      op.version === version && op.versionFrom === version,
+      `${op.block}: version ${op.version}, not ${version}`,
+    );
+    assert(
+      (op.body.type === "create") === (version === 1),
+      `${op.block}: ${op.body.type} as version ${version}`,
+    );
+    versions.set(op.block, version);
+  }
+  for (const block of blocks) {
+    const version = versions.get(block.id) ?? storedVersion(block.id);
+    assert(
+      block.version === version && version > 0,
+      `${block.id}: record at ${block.version}, ops at ${version}`,
+    );
+    versions.delete(block.id);
+  }
+  assert(versions.size === 0, `commit without the record of ${[...versions.keys()].join(", ")}`);
+}
+
+/** The text after one splice; what it deletes must be there. */
+export function spliced(text: string, { at, del, ins }: Splice): string {
+  assert(
+    text.startsWith(del, at) && at <= text.length,
+    `splice at ${at} does not fit a text of ${text.length}`,
+  );
+  return text.slice(0, at) + ins + text.slice(at + del.length);
+}
+
+function keepAnswer(answers: Map<string, Json>, key: string, answer: Json): void {
+  answers.delete(key); // given again: it is the newest now
+  answers.set(key, answer);
+  for (const oldest of answers.keys()) {
+    if (answers.size <= limits.keysPerConversation) return;
+    answers.delete(oldest);
+  }
+}
+
+function fits(block: Block, query: BlockQuery): boolean {
+  const { conversation, parent, kinds, status, pathPrefix, changedSince, before, after } = query;
+  if (conversation !== undefined && block.conversation !== conversation) return false;
+  if (parent !== undefined && block.parent !== parent) return false;
+  if (kinds !== undefined && !kinds.includes(block.kind)) return false;
+  if (status !== undefined && block.status !== status) return false;
+  if (changedSince !== undefined && block.seq <= changedSince) return false;
+  if (before !== undefined && block.born >= before) return false;
+  if (after !== undefined && block.born <= after) return false;
+  if (pathPrefix === undefined) return true;
+  const path = block.metadata["path"];
+  return typeof path === "string" && path.startsWith(pathPrefix);
+}
+
+function withOwnBytes(op: Op): Op {
+  if (op.body.type !== "splice") return op;
+  return { ...op, body: { ...op.body, update: op.body.update.slice() } };
+}
+
+function foldWithOwnBytes(fold: Fold): Fold {
+  return fold.state === undefined ? fold : { ...fold, state: fold.state.slice() };
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** Freezes a value and all in it but bytes. What is frozen already is taken to be frozen throughout. */
+function freeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value) || value instanceof Uint8Array)
+    return value;
+  Object.freeze(value);
+  for (const item of Object.values(value)) freeze(item);
+  return value;
+}

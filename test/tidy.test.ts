@@ -1,0 +1,44 @@
+/**
+ * The shape of the code, checked like behaviour. The rules are data in tidy/house.ts, the checks are functions
+ * beside it, tried on samples in tidy/samples.test.ts; here they meet the real files.
+ */
+import { expect, it } from "vitest";
+import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./tidy/calls.ts";
+import { findBrokenLinks, findUnlinked } from "./tidy/docs.ts";
+import { recorded } from "./tidy/house.ts";
+import { checkImports, findCycles, findDead } from "./tidy/imports.ts";
+import { checkFileLength, checkFunctionLength, checkHeaders, checkNames } from "./tidy/shape.ts";
+import { isCode, parse, readTree } from "./tidy/source.ts";
+import { checkRules } from "./tidy/spec.ts";
+import { checkMachine, checkNotes } from "./tidy/words.ts";
+
+const files = readTree();
+const code = files.filter(({ path }) => isCode(path) && !recorded.test(path)).map(parse);
+const styles = files.filter(({ path }) => path.endsWith(".css"));
+const manifests = files.filter(({ path }) => /^(packages\/[^/]+\/)?package\.json$/.test(path));
+
+it.each<[string, () => string[]]>([
+  ["imports follow the table", () => checkImports(code, manifests)],
+  ["no import goes in a circle", () => findCycles(code)],
+  ["no file is dead", () => findDead(code, styles, manifests)],
+  ["pure packages take clock, chance and timers from env", () => checkPurity(code)],
+  ["no shell is started with a pasted command", () => checkShells(code)],
+  ["no raw HTML gets into the page", () => checkRawHtml(code)],
+  ["no test is switched off", () => checkSwitchedOff(code)],
+  ["files are of a size that one can read", () => checkFileLength([...code, ...styles])],
+  ["functions are of a size that one can read", () => checkFunctionLength(code)],
+  ["names are kebab-case nouns", () => checkNames(files.map(({ path }) => path))],
+  ["every source file says what it is", () => checkHeaders(files)],
+  ["every rule of the spec has a test, every cited rule exists", () => checkRules(files)],
+  ["nothing is about one machine", () => checkMachine(files)],
+  ["nothing is left as a note", () => checkNotes(files)],
+  ["every page of docs is linked from ARCHITECTURE.md", () => findUnlinked(files)],
+  ["links in docs lead somewhere", () => findBrokenLinks(files)],
+])("%s", (_, check) => {
+  expect(check()).toEqual([]);
+});
+
+it("looks at the real tree", () => {
+  expect(code.map(({ path }) => path)).toContain("test/tidy.test.ts");
+  expect(manifests).toHaveLength(5);
+});

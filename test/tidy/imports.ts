@@ -1,0 +1,216 @@
+/**
+ * Checks on who imports whom: packages, layers inside a package, libraries that have one home, undeclared
+ * dependencies (npm hoists them, so the compiler does not notice), cycles, and files that nothing reaches.
+ */
+import { builtinModules } from "node:module";
+import { posix } from "node:path";
+import {
+  anywhere,
+  entries,
+  type Layer,
+  layers,
+  libraryHomes,
+  nodeEdges,
+  packageImports,
+  testing,
+} from "./house.ts";
+import type { File, Import, Source } from "./source.ts";
+
+const scope = "@blockyard/";
+
+/** The rules of house.ts for every single import. */
+export function checkImports(sources: readonly Source[], manifests: readonly File[]): string[] {
+  const declared = readManifests(manifests);
+  return sources.flatMap((source) =>
+    source.imports.flatMap((edge) => {
+      const complaint = isRelative(edge)
+        ? checkRelative(source.path, edge.specifier)
+        : checkBare(source.path, edge.specifier, declared);
+      return complaint === undefined
+        ? []
+        : [`${source.path}:${edge.line} imports ${edge.specifier}: ${complaint}`];
+    }),
+  );
+}
+
+function checkRelative(path: string, specifier: string): string | undefined {
+  const target = resolve(path, specifier);
+  const from = packageOf(path);
+  if (from === undefined) return undefined;
+  if (packageOf(target) !== from && !testing.test(path)) {
+    return "another package is imported by its name, not by a path";
+  }
+  const table = layers[from];
+  if (table === undefined || testing.test(path)) return undefined;
+  const own = layerOf(table, path);
+  const other = layerOf(table, target);
+  if (own === undefined || other === undefined || own === other || own.imports.includes(other.name))
+    return undefined;
+  return `${own.name} may import ${own.imports.join(", ") || "nothing else"}, not ${other.name}`;
+}
+
+function checkBare(
+  path: string,
+  specifier: string,
+  declared: ReadonlyMap<string, Manifest>,
+): string | undefined {
+  const name = libraryOf(specifier);
+  const from = packageOf(path);
+  const homes = libraryHomes[name];
+  if (homes !== undefined && !testing.test(path) && !homes.some((home) => home.test(path))) {
+    return `${name} is known in one place only (libraryHomes)`;
+  }
+  if (builtinModules.includes(name.replace(/^node:/, "")) || name.startsWith("node:")) {
+    const isFree =
+      from === undefined || !anywhere.includes(from) || nodeEdges.includes(path) || testing.test(path);
+    return isFree ? undefined : `${from} runs anywhere and has no Node modules`;
+  }
+  if (from !== undefined && name.startsWith(scope) && name !== scope + from) {
+    if (!packageImports[from]?.includes(name.slice(scope.length)))
+      return `${from} may not import that package`;
+  }
+  return checkDeclared(path, name, from, declared);
+}
+
+/** What runs beside the packages (tests, benches, tools) may use whatever is declared anywhere. */
+function checkDeclared(
+  path: string,
+  name: string,
+  from: string | undefined,
+  declared: ReadonlyMap<string, Manifest>,
+): string | undefined {
+  const own = declared.get(from === undefined ? "" : `packages/${from}`);
+  const isTool = testing.test(path) || path.endsWith(".config.ts");
+  if (own?.name === name || own?.dependencies.has(name) || (isTool && own?.devDependencies.has(name)))
+    return undefined;
+  if (isTool && declared.get("")?.devDependencies.has(name)) return undefined;
+  if (from === undefined) {
+    const isKnown = [...declared.values()].some(
+      (manifest) =>
+        manifest.name === name || manifest.dependencies.has(name) || manifest.devDependencies.has(name),
+    );
+    if (isKnown) return undefined;
+  }
+  return `it is not declared in ${from === undefined ? "any package.json" : `packages/${from}/package.json`}`;
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies: ReadonlySet<string>;
+  readonly devDependencies: ReadonlySet<string>;
+}
+
+/** By the folder of the package.json; the root's is "". */
+function readManifests(files: readonly File[]): Map<string, Manifest> {
+  return new Map(
+    files.map(({ path, text }) => {
+      const json = JSON.parse(text) as {
+        name: string;
+        dependencies?: Record<string, string>;
+        devDependencies?: Record<string, string>;
+      };
+      const manifest = {
+        name: json.name,
+        dependencies: new Set(Object.keys(json.dependencies ?? {})),
+        devDependencies: new Set(Object.keys(json.devDependencies ?? {})),
+      };
+      return [posix.dirname(path).replace(/^\.$/, ""), manifest];
+    }),
+  );
+}
+
+/** Every cycle of relative imports, types included: each is told once, from its alphabetically first file. */
+export function findCycles(sources: readonly Source[]): string[] {
+  const graph = new Map(sources.map((source) => [source.path, relativeTargets(source)]));
+  const done = new Set<string>();
+  const found: string[] = [];
+  const walk = (path: string, trail: readonly string[]): void => {
+    const at = trail.indexOf(path);
+    if (at >= 0) found.push(describeCycle(trail.slice(at)));
+    if (at >= 0 || done.has(path)) return;
+    for (const target of graph.get(path) ?? []) walk(target, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of [...graph.keys()].toSorted()) walk(path, []);
+  return [...new Set(found)];
+}
+
+function describeCycle(cycle: readonly string[]): string {
+  const first = cycle.indexOf(cycle.toSorted()[0]!);
+  const turned = [...cycle.slice(first), ...cycle.slice(0, first)];
+  return [...turned, turned[0]].join(" -> ");
+}
+
+/**
+ * Code and style sheets that no entry reaches. A test is an entry, but does not keep alive the file that it is the
+ * test of: something that only its own test uses is dead.
+ */
+export function findDead(
+  sources: readonly Source[],
+  styles: readonly File[],
+  manifests: readonly File[],
+): string[] {
+  const byPath = new Map(sources.map((source) => [source.path, source]));
+  const named = manifests.flatMap(namedFiles);
+  const all = [...byPath.keys(), ...styles.map(({ path }) => path)];
+  const isEntry = (path: string) =>
+    named.includes(path) || /\.test\.tsx?$/.test(path) || entries.some((entry) => entry.test(path));
+  const alive = new Set<string>();
+  const pending = all.filter(isEntry);
+  for (let path = pending.pop(); path !== undefined; path = pending.pop()) {
+    if (alive.has(path)) continue;
+    alive.add(path);
+    const source = byPath.get(path);
+    const subject = path.replace(/\.test(\.tsx?)$/, "$1");
+    const targets =
+      source === undefined ? [] : [...relativeTargets(source), ...packageTargets(source, manifests)];
+    pending.push(...targets.filter((target) => path === subject || target !== subject));
+  }
+  return all.filter((path) => !alive.has(path)).map((path) => `${path} is reached from no entry`);
+}
+
+/** Files that a package.json exports or runs. */
+function namedFiles({ path, text }: File): string[] {
+  const folder = posix.dirname(path);
+  return [...text.matchAll(/[\w./@-]+\.(?:mjs|tsx?|js)\b/g)].map(([name]) => posix.join(folder, name));
+}
+
+function packageTargets(source: Source, manifests: readonly File[]): string[] {
+  return source.imports
+    .filter(({ specifier }) => specifier.startsWith(scope))
+    .flatMap(({ specifier }) => {
+      const name = libraryOf(specifier);
+      const manifest = manifests.find(({ text }) => (JSON.parse(text) as { name: string }).name === name);
+      if (manifest === undefined) return [];
+      const { exports = {} } = JSON.parse(manifest.text) as { exports?: Record<string, string> };
+      const target = exports[`.${specifier.slice(name.length)}`];
+      return target === undefined ? [] : [posix.join(posix.dirname(manifest.path), target)];
+    });
+}
+
+function relativeTargets(source: Source): string[] {
+  return source.imports.filter(isRelative).map(({ specifier }) => resolve(source.path, specifier));
+}
+
+function isRelative({ specifier }: Import): boolean {
+  return specifier.startsWith(".");
+}
+
+/** Without a bundler's suffix such as `?worker`. */
+function resolve(path: string, specifier: string): string {
+  return posix.join(posix.dirname(path), specifier.replace(/\?.*$/, ""));
+}
+
+function packageOf(path: string): string | undefined {
+  return /^packages\/([^/]+)\//.exec(path)?.[1];
+}
+
+function layerOf(table: readonly Layer[], path: string): Layer | undefined {
+  const inside = /^packages\/[^/]+\/src\/(.+)$/.exec(path)?.[1];
+  return inside === undefined ? undefined : table.find(({ files }) => files.test(inside));
+}
+
+/** `hono` of `hono/cookie`, `@hono/node-server` of `@hono/node-server/serve-static`. */
+function libraryOf(specifier: string): string {
+  return specifier.startsWith("@") ? specifier.split("/", 2).join("/") : specifier.split("/", 1)[0]!;
+}

@@ -139,21 +139,20 @@ const installProblems = [
 ];
 
 /**
- * What to tell about a failed install: npm's last lines, then the fix.
+ * What to tell about a failed install: the lines of npm that matter, then the fix. A known problem needs only the
+ * line that names it; of an unknown one the end is shown.
  * @param {string} output
  * @param {string} version
  */
 export function explainInstall(output, version) {
-  const known = installProblems.find(({ sign }) => sign.test(output));
-  const fix = known?.fix ?? `Run \`npm ci\` to see all of it (this is Node ${version}).`;
-  const tail = output
+  const lines = output
     .trim()
     .split("\n")
-    .filter((line) => !line.startsWith("npm-missing"))
-    .slice(-12)
-    .map((line) => `  ${line}\n`)
-    .join("");
-  return `${tail}The install failed. ${fix}`;
+    .filter((line) => !line.startsWith("npm-missing"));
+  const known = installProblems.find(({ sign }) => sign.test(output));
+  const shown = known ? lines.filter((line) => known.sign.test(line)).slice(0, 1) : lines.slice(-12);
+  const fix = known?.fix ?? `Run \`npm ci\` to see all of it (this is Node ${version}).`;
+  return `${shown.map((line) => `  ${line}\n`).join("")}The install failed. ${fix}`;
 }
 
 /**

@@ -37,7 +37,7 @@ export const steps = [
     what: "format and lint",
     counts: "step",
     limitMinutes: 2,
-    commands: [[biome, "ci", "--colors=off", "--max-diagnostics=50"]],
+    commands: [[biome, "ci", "--colors=off", "--error-on-warnings", "--max-diagnostics=50"]],
   },
   {
     name: "types",

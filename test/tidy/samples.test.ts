@@ -302,6 +302,7 @@ describe("words", () => {
       ["a.ts", `f(); // ${note}: later`, "note to oneself"],
       ["a.ts", `/**\n * ${note} later\n */`, "note to oneself"],
       ["a.ts", `const text = "${note}: later";`, undefined],
+      ["a.ts", "// X{3} holds XXX", undefined],
       [`${providers}/fixtures/a.ts`, `// ${note}`, undefined],
     ],
     checkNotes,

@@ -14,7 +14,7 @@ export function checkMachine(files: readonly File[]): string[] {
   ]);
 }
 
-const note = /(\/\/|\/\*|^\s*\*|<!-{2}).*\b(TODO|FIXME|XXX)\b/gm;
+const note = /(\/\/|\/\*|^\s*\*|<!-{2}).*\b(TODO\b|FIXME\b|XXX:)/gm;
 
 /** In comments only: a sample text may say what it likes. */
 export function checkNotes(files: readonly File[]): string[] {

@@ -33,8 +33,45 @@ export {
   type Status,
   type WholeBlock,
 } from "./block.ts";
+export {
+  addUsage,
+  type Conversation,
+  type ConversationPatch,
+  type MessageUsage,
+  NO_USAGE,
+  newConversation,
+  subtractUsage,
+  type Turn,
+} from "./conversation.ts";
 export { type Env, randomName } from "./env.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./event.ts";
 export { cleanJson, type Json, type JsonObject, sameJson } from "./json.ts";
 export { limits } from "./limits.ts";
+export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";
+export { MemoryStore } from "./memory-store.ts";
+export { applyOp, countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./op.ts";
+export { type GrowingString, PartialJson, type PartialPath, type PartialState } from "./partial-json.ts";
 export { isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
+export type {
+  BlockLog,
+  BlockQuery,
+  Commit,
+  CommitAnswer,
+  Fold,
+  LogPoint,
+  RawRun,
+  SearchAnswer,
+  SearchHit,
+  SearchMatch,
+  SearchQuery,
+  Store,
+} from "./store.ts";
+export {
+  checkCommit,
+  fitsQuery,
+  newestFirst,
+  oldestFirst,
+  StoreError,
+  type StoreErrorCode,
+  spliced,
+} from "./store-rules.ts";

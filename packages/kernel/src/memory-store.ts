@@ -12,7 +12,7 @@ import type { Block, BlockId, ConversationId } from "./block.ts";
 import type { Conversation, Turn } from "./conversation.ts";
 import type { Json } from "./json.ts";
 import { limits } from "./limits.ts";
-import { type Op, type Splice, splicesOf } from "./op.ts";
+import { type Op, splicesOf } from "./op.ts";
 import { type Problem, problem } from "./problem.ts";
 import type {
   BlockLog,
@@ -26,6 +26,7 @@ import type {
   SearchQuery,
   Store,
 } from "./store.ts";
+import { checkCommit, fitsQuery, newestFirst, oldestFirst, spliced } from "./store-rules.ts";
 
 interface KeptConversation {
   record: Conversation;
@@ -45,7 +46,6 @@ interface KeptBlock {
 export class MemoryStore implements Store {
   readonly epoch: string;
   readonly #conversations = new Map<ConversationId, KeptConversation>();
-  /** In the order of their creation. */
   readonly #blocks = new Map<BlockId, KeptBlock>();
   readonly #raw = new Map<ConversationId, Map<string, Uint8Array[]>>();
   readonly #blobs = new Map<string, { readonly mediaType: string; readonly bytes: Uint8Array }>();
@@ -85,7 +85,7 @@ export class MemoryStore implements Store {
       .map((kept) => kept.record)
       .filter((record) => query.before === undefined || record.updatedAt < query.before)
       .filter((record) => title === undefined || record.title.toLowerCase().includes(title))
-      .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : 1))
+      .sort(newestFirst)
       .slice(0, query.limit);
   }
 
@@ -102,7 +102,10 @@ export class MemoryStore implements Store {
   }
 
   async blocks(query: BlockQuery): Promise<readonly Block[]> {
-    const found = [...this.#blocks.values()].map((kept) => kept.record).filter((block) => fits(block, query));
+    const found = [...this.#blocks.values()]
+      .map((kept) => kept.record)
+      .filter((block) => fitsQuery(block, query))
+      .sort(oldestFirst(query));
     if (query.order === "last") found.reverse();
     return found.slice(0, query.limit);
   }
@@ -196,55 +199,6 @@ export class MemoryStore implements Store {
   }
 }
 
-/**
- * Stops at a commit that no correct kernel makes: sequence numbers and versions with gaps, a touched block without its
- * record, a record that stands elsewhere than the ops. Every store runs it before it writes.
- */
-export function checkCommit(commit: Commit, storedVersion: (block: BlockId) => number): void {
-  const { conversation, expectedSeq, ops, blocks, record } = commit;
-  assert(record.id === conversation, `commit to ${conversation} carries the record of ${record.id}`);
-  assert(
-    record.seq === expectedSeq + ops.length,
-    `record at ${record.seq} after ${expectedSeq} + ${ops.length}`,
-  );
-  const versions = new Map<BlockId, number>();
-  let seq = expectedSeq;
-  for (const op of ops) {
-    seq++;
-    assert(op.conversation === conversation, `op of ${op.conversation} in a commit to ${conversation}`);
-    assert(op.seq === seq && op.seqFrom === seq, `op ${op.seqFrom}..${op.seq} where ${seq} is next`);
-    if (op.block === null) continue;
-    const version = (versions.get(op.block) ?? storedVersion(op.block)) + 1;
-    assert(
-      op.version === version && op.versionFrom === version,
-      `${op.block}: version ${op.version}, not ${version}`,
-    );
-    assert(
-      (op.body.type === "create") === (version === 1),
-      `${op.block}: ${op.body.type} as version ${version}`,
-    );
-    versions.set(op.block, version);
-  }
-  for (const block of blocks) {
-    const version = versions.get(block.id) ?? storedVersion(block.id);
-    assert(
-      block.version === version && version > 0,
-      `${block.id}: record at ${block.version}, ops at ${version}`,
-    );
-    versions.delete(block.id);
-  }
-  assert(versions.size === 0, `commit without the record of ${[...versions.keys()].join(", ")}`);
-}
-
-/** The text after one splice; what it deletes must be there. */
-export function spliced(text: string, { at, del, ins }: Splice): string {
-  assert(
-    text.startsWith(del, at) && at <= text.length,
-    `splice at ${at} does not fit a text of ${text.length}`,
-  );
-  return text.slice(0, at) + ins + text.slice(at + del.length);
-}
-
 function keepAnswer(answers: Map<string, Json>, key: string, answer: Json): void {
   answers.delete(key); // given again: it is the newest now
   answers.set(key, answer);
@@ -252,20 +206,6 @@ function keepAnswer(answers: Map<string, Json>, key: string, answer: Json): void
     if (answers.size <= limits.keysPerConversation) return;
     answers.delete(oldest);
   }
-}
-
-function fits(block: Block, query: BlockQuery): boolean {
-  const { conversation, parent, kinds, status, pathPrefix, changedSince, before, after } = query;
-  if (conversation !== undefined && block.conversation !== conversation) return false;
-  if (parent !== undefined && block.parent !== parent) return false;
-  if (kinds !== undefined && !kinds.includes(block.kind)) return false;
-  if (status !== undefined && block.status !== status) return false;
-  if (changedSince !== undefined && block.seq <= changedSince) return false;
-  if (before !== undefined && block.born >= before) return false;
-  if (after !== undefined && block.born <= after) return false;
-  if (pathPrefix === undefined) return true;
-  const path = block.metadata["path"];
-  return typeof path === "string" && path.startsWith(pathPrefix);
 }
 
 function withOwnBytes(op: Op): Op {

@@ -1,0 +1,116 @@
+/**
+ * What every store does alike, written once: the checks before a commit, the meaning of a query, how a splice applies,
+ * and the error that a store throws when it cannot do its work. No storage here.
+ */
+
+import { assert } from "./assert.ts";
+import type { Block, BlockId } from "./block.ts";
+import type { Conversation } from "./conversation.ts";
+import { type Splice, splicesOf } from "./op.ts";
+import type { BlockQuery, Commit } from "./store.ts";
+
+/**
+ * Why a store could not do what it was asked. Nothing of the commit was kept, unless the process ends before the next
+ * commit: then it may be there or not, as after a lost connection.
+ *
+ *   full      no space; reads go on, and commits too as soon as there is space again
+ *   io        the device or the file system failed
+ *   corrupt   what is stored is not what was written
+ *   version   a database of another program, or of a newer version of this one
+ *   locked    another process has the database open
+ *   closed    the store was closed
+ */
+export type StoreErrorCode = "full" | "io" | "corrupt" | "version" | "locked" | "closed";
+
+export class StoreError extends Error {
+  override name = "StoreError";
+  readonly code: StoreErrorCode;
+
+  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/**
+ * Stops at a commit that no correct kernel makes: sequence numbers and versions with gaps, a touched block without its
+ * record, a record that stands elsewhere than the ops. Every store runs it before it writes.
+ */
+export function checkCommit(commit: Commit, storedVersion: (block: BlockId) => number): void {
+  const { conversation, expectedSeq, ops, blocks, record } = commit;
+  assert(record.id === conversation, `commit to ${conversation} carries the record of ${record.id}`);
+  assert(
+    record.seq === expectedSeq + ops.length,
+    `record at ${record.seq} after ${expectedSeq} + ${ops.length}`,
+  );
+  const versions = new Map<BlockId, number>();
+  let seq = expectedSeq;
+  for (const op of ops) {
+    seq++;
+    assert(op.conversation === conversation, `op of ${op.conversation} in a commit to ${conversation}`);
+    assert(op.seq === seq && op.seqFrom === seq, `op ${op.seqFrom}..${op.seq} where ${seq} is next`);
+    if (op.block === null) continue;
+    for (const { del, ins } of splicesOf(op)) {
+      assert(del.isWellFormed() && ins.isWellFormed(), `${op.block}: half a character in op ${op.seq}`);
+    }
+    const version = (versions.get(op.block) ?? storedVersion(op.block)) + 1;
+    assert(
+      op.version === version && op.versionFrom === version,
+      `${op.block}: version ${op.version}, not ${version}`,
+    );
+    assert(
+      (op.body.type === "create") === (version === 1),
+      `${op.block}: ${op.body.type} as version ${version}`,
+    );
+    versions.set(op.block, version);
+  }
+  for (const block of blocks) {
+    const version = versions.get(block.id) ?? storedVersion(block.id);
+    assert(
+      block.version === version && version > 0,
+      `${block.id}: record at ${block.version}, ops at ${version}`,
+    );
+    versions.delete(block.id);
+  }
+  assert(versions.size === 0, `commit without the record of ${[...versions.keys()].join(", ")}`);
+}
+
+/** Whether a block is one that the query asks for; its order and limit aside. */
+export function fitsQuery(block: Block, query: BlockQuery): boolean {
+  const { conversation, parent, kinds, status, pathPrefix, changedSince, before, after } = query;
+  if (conversation !== undefined && block.conversation !== conversation) return false;
+  if (parent !== undefined && block.parent !== parent) return false;
+  if (kinds !== undefined && !kinds.includes(block.kind)) return false;
+  if (status !== undefined && block.status !== status) return false;
+  if (changedSince !== undefined && block.seq <= changedSince) return false;
+  if (before !== undefined && block.born >= before) return false;
+  if (after !== undefined && block.born <= after) return false;
+  if (pathPrefix === undefined) return true;
+  const path = block.metadata["path"];
+  return typeof path === "string" && path.startsWith(pathPrefix);
+}
+
+/** Newest first. Two that were updated in the same millisecond are in the order of their ids. */
+export function newestFirst(a: Conversation, b: Conversation): number {
+  return b.updatedAt - a.updatedAt || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
+}
+
+/**
+ * Oldest first. Inside one conversation that is the order of birth; over several there is no order but the clock's,
+ * so that only a query without a conversation depends on it.
+ */
+export function oldestFirst(query: BlockQuery): (a: Block, b: Block) => number {
+  if (query.conversation !== undefined) return (a, b) => a.born - b.born;
+  return (a, b) =>
+    a.createdAt - b.createdAt ||
+    (a.conversation < b.conversation ? -1 : a.conversation > b.conversation ? 1 : a.born - b.born);
+}
+
+/** The text after one splice; what it deletes must be there. */
+export function spliced(text: string, { at, del, ins }: Splice): string {
+  assert(
+    text.startsWith(del, at) && at <= text.length,
+    `splice at ${at} does not fit a text of ${text.length}`,
+  );
+  return text.slice(0, at) + ins + text.slice(at + del.length);
+}

@@ -1,0 +1,243 @@
+/**
+ * One content block of an Anthropic message, from its start over its deltas to its end: the assembly that the Messages
+ * stream and Claude Code's stream events share.
+ *
+ * Knows blocks, not messages: who joins them into messages and turns, and who ends a tool call, is the caller's
+ * matter. A tool call is left running here, with its input parsed; only an input that is no whole JSON ends it.
+ */
+
+import type { BlockEvent, BlockKey, Json, JsonObject, Kind, Role } from "@blockyard/kernel";
+import { bounds } from "../bounds.ts";
+import { isObject, parseJson } from "../framing/json.ts";
+import { compactParams } from "../row.ts";
+import { count } from "../usage.ts";
+
+/** Where a block stands. `metadata` is what the caller wants every block to carry: messageId, index, turn, … */
+export interface ContentPlace {
+  readonly key: BlockKey;
+  readonly parent?: BlockKey | undefined;
+  readonly metadata: JsonObject;
+}
+
+/** A content block between its start and its stop. */
+export interface OpenContent {
+  readonly place: ContentPlace;
+  readonly kind: Kind;
+  /** The API's own type: text, tool_use, … */
+  readonly type: string;
+  readonly toolUseId: string;
+  readonly toolName: string;
+  /** The call runs at the provider. */
+  readonly remote: boolean;
+  /** The input as it came in the start event, for servers that send no deltas. */
+  readonly firstInput: Json | undefined;
+  input: string;
+  signature: string | undefined;
+  citations: Json[];
+  estimatedTokens: number;
+}
+
+export type Opened = { readonly open: OpenContent; readonly events: readonly BlockEvent[] };
+
+/** Blocks that tell something about the message rather than say something in it. */
+const NOTICES: Readonly<Record<string, (block: JsonObject) => string>> = {
+  compaction: (block) => stringOf(block.content) ?? "",
+  fallback: (block) => `Model changed from ${nameOf(block.from)} to ${nameOf(block.to)}`,
+  container_upload: (block) => stringOf(block.file_id) ?? "",
+  mcp_tool_listing: (block) => toolNames(block.tools),
+};
+
+/** Starts a block; undefined for a type that is no block of its own kind (results, and what nobody knows). */
+export function openContent(place: ContentPlace, block: JsonObject): Opened | undefined {
+  const type = stringOf(block.type) ?? "";
+  if (type === "text") return opened(place, type, "text", stringOf(block.text) ?? "", {}, block);
+  if (type === "thinking") return opened(place, type, "thinking", stringOf(block.thinking) ?? "", {}, block);
+  if (type === "redacted_thinking") {
+    const data = stringOf(block.data);
+    return opened(
+      place,
+      type,
+      "thinking",
+      "",
+      { redacted: true, ...(data === undefined ? {} : { opaque: data }) },
+      block,
+    );
+  }
+  if (isCall(type)) return opened(place, type, "tool_call", "", callMetadata(place, type, block), block);
+  const notice = NOTICES[type];
+  if (notice === undefined) return undefined;
+  return opened(place, type, "text", notice(block), { notice: type, ...extraOf(block) }, block);
+}
+
+/** tool_use, server_tool_use, mcp_tool_use, and the next of that family. */
+export function isCall(type: string): boolean {
+  return type === "tool_use" || type.endsWith("_tool_use");
+}
+
+/** A delta of an open block; undefined for a delta of a type that nobody knows. */
+export function appendContent(open: OpenContent, delta: JsonObject): readonly BlockEvent[] | undefined {
+  const key = open.place.key;
+  switch (delta.type) {
+    case "text_delta":
+      return appended(key, delta.text);
+    case "thinking_delta":
+      open.estimatedTokens += count(delta.estimated_tokens);
+      return appended(key, delta.thinking);
+    case "input_json_delta":
+      if (typeof delta.partial_json === "string") open.input += delta.partial_json;
+      return appended(key, delta.partial_json);
+    case "signature_delta":
+      open.signature = stringOf(delta.signature) ?? open.signature;
+      return [];
+    case "citations_delta":
+      if (delta.citation !== undefined && delta.citation !== null) open.citations.push(delta.citation);
+      return [];
+    case "compaction_delta":
+      return appended(key, delta.content);
+    default:
+      return undefined;
+  }
+}
+
+/** What a stopped tool call's input is: `{}` where no input came; undefined where it is no whole JSON. */
+export function inputOf(open: OpenContent): Json | undefined {
+  if (open.input.trim() === "") return open.firstInput ?? {};
+  return parseJson(open.input, bounds.inputDepth);
+}
+
+/**
+ * The block has stopped. Text and thinking end; a tool call runs on with its input, or ends as truncated where the
+ * input is not whole: it is never shown as complete.
+ */
+export function closeContent(open: OpenContent): readonly BlockEvent[] {
+  const key = open.place.key;
+  if (open.kind !== "tool_call") {
+    return [{ type: "block-end", key, status: "done", ...metadataField(endMetadata(open)) }];
+  }
+  const input = inputOf(open);
+  if (input === undefined) {
+    const error = "The input of this call is not whole JSON";
+    return [
+      { type: "block-end", key, status: "error", reason: "truncated", metadata: { error, success: false } },
+    ];
+  }
+  const written: BlockEvent[] =
+    open.input === "" ? [{ type: "block-append", key, text: JSON.stringify(input) }] : [];
+  const params = compactParams(input);
+  const metadata = { stage: "running", input, ...(params === undefined ? {} : { compactParams: params }) };
+  return [...written, { type: "block-meta", key, metadata }];
+}
+
+/** The stream was cut inside the block. */
+export function interruptContent(open: OpenContent): readonly BlockEvent[] {
+  const metadata = { ...endMetadata(open), ...(open.kind === "tool_call" ? { success: false } : {}) };
+  return [
+    {
+      type: "block-end",
+      key: open.place.key,
+      status: "error",
+      reason: "interrupted",
+      ...metadataField(metadata),
+    },
+  ];
+}
+
+/** What a text or thinking block knows only at its end. */
+export function endMetadata(open: OpenContent): JsonObject {
+  return {
+    ...(open.signature ? { signature: open.signature } : {}),
+    ...(open.estimatedTokens > 0 ? { estimatedTokens: open.estimatedTokens } : {}),
+    ...(open.kind === "text" ? citationMetadata(open.citations) : {}),
+  };
+}
+
+/** Citations as a reader needs them, and as the API wants them back. */
+export function citationMetadata(citations: readonly Json[]): JsonObject {
+  const shown = citations.filter(isObject).map(citationOf);
+  return shown.length === 0 ? {} : { citations: shown, extra: { citations } };
+}
+
+function citationOf(citation: JsonObject): JsonObject {
+  const url = stringOf(citation.url) ?? stringOf(citation.source);
+  const title = stringOf(citation.title) ?? stringOf(citation.document_title);
+  const snippet = stringOf(citation.cited_text);
+  return {
+    url: url ?? `document:${typeof citation.document_index === "number" ? citation.document_index : 0}`,
+    ...(title === undefined ? {} : { title }),
+    ...(snippet === undefined ? {} : { snippet }),
+  };
+}
+
+function opened(
+  place: ContentPlace,
+  type: string,
+  kind: Kind,
+  text: string,
+  own: JsonObject,
+  block: JsonObject,
+): Opened {
+  const role: Role = NOTICES[type] === undefined ? "model" : "system";
+  const start: BlockEvent = {
+    type: "block-start",
+    key: place.key,
+    ...(place.parent === undefined ? {} : { parent: place.parent }),
+    kind,
+    role,
+    metadata: { ...place.metadata, ...own },
+  };
+  const open: OpenContent = {
+    place,
+    kind,
+    type,
+    toolUseId: stringOf(own.toolUseId) ?? "",
+    toolName: stringOf(own.toolName) ?? "",
+    remote: own.remote === true,
+    firstInput: kind === "tool_call" && block.input !== null ? block.input : undefined,
+    input: "",
+    signature: stringOf(block.signature),
+    citations: Array.isArray(block.citations) ? [...(block.citations as readonly Json[])] : [],
+    estimatedTokens: 0,
+  };
+  return { open, events: text === "" ? [start] : [start, { type: "block-append", key: place.key, text }] };
+}
+
+function callMetadata(place: ContentPlace, type: string, block: JsonObject): JsonObject {
+  const server = stringOf(block.server_name);
+  return {
+    // A call without an id still needs one, for its result to name.
+    toolUseId: stringOf(block.id) ?? place.key,
+    toolName: stringOf(block.name) ?? type,
+    ...(type === "tool_use" ? {} : { remote: true }),
+    ...(server === undefined ? {} : { server }),
+  };
+}
+
+/** What a block holds beside its type, kept for sending back. */
+function extraOf(block: JsonObject): JsonObject {
+  const { type: _, content: _content, ...rest } = block;
+  return Object.keys(rest).length === 0 ? {} : { extra: rest };
+}
+
+function appended(key: BlockKey, text: Json | undefined): readonly BlockEvent[] {
+  return typeof text === "string" && text !== "" ? [{ type: "block-append", key, text }] : [];
+}
+
+function metadataField(metadata: JsonObject): { readonly metadata?: JsonObject } {
+  return Object.keys(metadata).length === 0 ? {} : { metadata };
+}
+
+export function stringOf(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function nameOf(value: Json | undefined): string {
+  if (isObject(value)) return stringOf(value.model) ?? stringOf(value.id) ?? JSON.stringify(value);
+  return stringOf(value) ?? "another";
+}
+
+function toolNames(value: Json | undefined): string {
+  if (!Array.isArray(value)) return "";
+  return (value as readonly Json[])
+    .map((tool) => (isObject(tool) ? stringOf(tool.name) : stringOf(tool)) ?? "?")
+    .join("\n");
+}

@@ -1,0 +1,76 @@
+/**
+ * Text → JSON value, for text that anyone may have written: never throws, and refuses nesting before parsing it,
+ * because JSON.parse accepts depths that nothing behind it can write, clone or walk.
+ */
+
+import type { Json, JsonObject } from "@blockyard/kernel";
+import { bounds } from "../bounds.ts";
+
+/** The value, or undefined where the text is no JSON or too deep. (JSON itself has no undefined.) */
+export function parseJson(text: string, maxDepth: number = bounds.eventDepth): Json | undefined {
+  if (isDeeper(text, maxDepth)) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A JSON object, or undefined where the text is anything else. */
+export function parseObject(text: string, maxDepth?: number): JsonObject | undefined {
+  const value = parseJson(text, maxDepth);
+  return isObject(value) ? value : undefined;
+}
+
+export type ParsedLine = { readonly json: Json } | { readonly noise: string };
+
+export function parseLine(line: string): ParsedLine {
+  const text = line.charCodeAt(0) === 0xfeff ? line.slice(1) : line;
+  const json = parseJson(text);
+  return json === undefined ? { noise: line } : { json };
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether the text opens more than `maxDepth` brackets at once, strings aside. */
+export function isDeeper(text: string, maxDepth: number): boolean {
+  // Almost every line has fewer opening brackets than may be open at once; finding that out is two memchr passes.
+  if (text.length <= maxDepth * 2) return text.length > maxDepth && scanDepth(text, maxDepth);
+  const brackets = countUpTo(text, "[", maxDepth + 1) + countUpTo(text, "{", maxDepth + 1);
+  return brackets > maxDepth && scanDepth(text, maxDepth);
+}
+
+function countUpTo(text: string, character: string, most: number): number {
+  let count = 0;
+  for (let at = text.indexOf(character); at !== -1 && count < most; at = text.indexOf(character, at + 1))
+    count++;
+  return count;
+}
+
+function scanDepth(text: string, maxDepth: number): boolean {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) {
+      i = endOfString(text, i);
+      if (i === -1) return false; // not JSON: parsing will say so
+    } else if (code === 0x5b || code === 0x7b) {
+      if (++depth > maxDepth) return true;
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+  return false;
+}
+
+/** Where the string that opens at `start` closes; -1 if it does not. */
+function endOfString(text: string, start: number): number {
+  let at = text.indexOf('"', start + 1);
+  while (at !== -1) {
+    let backslashes = 0;
+    while (text.charCodeAt(at - 1 - backslashes) === 0x5c) backslashes++;
+    if (backslashes % 2 === 0) return at;
+    at = text.indexOf('"', at + 1);
+  }
+  return -1;
+}

@@ -1,0 +1,42 @@
+/**
+ * The providers' public surface, by name.
+ */
+
+export type { Adapter } from "./adapter.ts";
+export { type AnthropicOptions, anthropicAdapter, anthropicWith } from "./anthropic/adapter.ts";
+export { type PatchChange, patchChanges } from "./apply-patch.ts";
+export { bounds } from "./bounds.ts";
+export { Fold, type Folded, type FoldedBlock, type FoldedTurn, fold } from "./fold.ts";
+export { isObject, parseJson, parseLine } from "./framing/json.ts";
+export { type Line, LineReader } from "./framing/lines.ts";
+export { type SseItem, SseReader } from "./framing/sse.ts";
+export { languageOf } from "./language.ts";
+export {
+  type FolderEntry,
+  type FoundLog,
+  type Importer,
+  type ListFolder,
+  type LogFile,
+  type LogFiles,
+  type LogFinder,
+  logBytes,
+  logFile,
+} from "./log.ts";
+export { END_MARKER, type NormalizeOptions, Normalizer, normalize } from "./normalize.ts";
+export { type Recognised, recognise } from "./recognise.ts";
+export { type Provider, providers } from "./registry.ts";
+export { compactParams, cutRow, lineCount, rowOf } from "./row.ts";
+export { type TreeOptions, treeText } from "./tree.ts";
+export { type ChangeKind, type Hunk, hunksOf, joinDiffs, unifiedDiff } from "./unified-diff.ts";
+export { NOISE, noiseBlock, typeOf, unknownEvent } from "./unknown.ts";
+export {
+  addUsage,
+  anthropicUsage,
+  costSince,
+  costUsd,
+  NO_USAGE,
+  openaiUsage,
+  type Price,
+  type PriceTable,
+  usageSince,
+} from "./usage.ts";

@@ -1,0 +1,176 @@
+/**
+ * From bytes to block events: framing, parsing and adapter joined, for one run of one provider.
+ *
+ * The result depends on the bytes only, never on how they were cut into chunks. Every line that comes in also goes out
+ * by `raw`, as it came, so that a run can be normalized again from its stored lines: joined with `\n` they give the
+ * same events.
+ */
+
+import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
+import { bounded } from "./bounded.ts";
+import { bounds } from "./bounds.ts";
+import { Fold, type Folded } from "./fold.ts";
+import { isObject, parseLine } from "./framing/json.ts";
+import { type Line, LineReader } from "./framing/lines.ts";
+import { type SseItem, SseReader } from "./framing/sse.ts";
+import type { Provider } from "./registry.ts";
+
+export interface NormalizeOptions {
+  /** Prefix of the block keys. */
+  readonly run?: string;
+  /** Told every line, before its events are given. */
+  readonly raw?: (line: string) => void;
+}
+
+/** How the stream is cut: a decision of its first line that is not blank, for good. */
+type Shape = "undecided" | "lines" | "sse" | "document";
+
+export class Normalizer {
+  readonly #provider: Provider;
+  readonly #raw: ((line: string) => void) | undefined;
+  readonly #lines: LineReader;
+  readonly #sse = new SseReader();
+  #shape: Shape = "undecided";
+  #document: string[] = [];
+  #documentChars = 0;
+  #state: unknown;
+  #out: BlockEvent[] = [];
+  #torn: string | undefined;
+
+  constructor(provider: Provider, options: NormalizeOptions = {}) {
+    this.#provider = provider;
+    this.#raw = options.raw;
+    this.#lines = new LineReader({ splitsAtCr: provider.framing === "sse" });
+    this.#state = provider.adapter.start(options.run ?? "run");
+  }
+
+  /** A last line that the stream was cut in, if it was; it is no event. */
+  get torn(): string | undefined {
+    return this.#torn;
+  }
+
+  push(bytes: Uint8Array): BlockEvent[] {
+    for (const line of this.#lines.push(bytes)) this.#line(line);
+    return this.#take();
+  }
+
+  /** The stream is over: closes whatever is open. */
+  end(): BlockEvent[] {
+    for (const line of this.#lines.end()) this.#line(line);
+    if (this.#shape === "sse") this.#item(this.#sse.end());
+    if (this.#shape === "document") this.#endDocument();
+    for (const event of this.#provider.adapter.end(this.#state)) this.#out.push(bounded(event));
+    return this.#take();
+  }
+
+  #take(): BlockEvent[] {
+    const out = this.#out;
+    this.#out = [];
+    return out;
+  }
+
+  #line(line: Line): void {
+    if (this.#shape === "undecided") {
+      if (line.text.trim() === "") return;
+      this.#shape = shapeOf(line.text, this.#provider.framing);
+    }
+    if (this.#shape === "sse") {
+      this.#raw?.(line.text);
+      this.#item(this.#sse.push(line));
+      return;
+    }
+    if (line.text.trim() === "") return;
+    this.#raw?.(line.text);
+    if (this.#shape === "lines") this.#textLine(line);
+    else this.#documentLine(line);
+  }
+
+  #textLine(line: Line): void {
+    if (line.omittedBytes > 0) return this.#noise(`${line.text}\n[${line.omittedBytes} more bytes left out]`);
+    this.#parsed(line.text, line.torn);
+  }
+
+  #item(item: SseItem | undefined): void {
+    if (item === undefined) return;
+    if ("stray" in item) {
+      if (item.stray.torn && "event data id retry".includes(item.stray.text)) this.#torn = item.stray.text;
+      else this.#textLine(item.stray);
+      return;
+    }
+    if (item.omittedBytes > 0) return this.#noise(`${item.data}\n[${item.omittedBytes} more bytes left out]`);
+    if (item.data.trim() === END_MARKER) return this.#step(END_MARKER);
+    this.#parsed(item.data, item.torn, item.event);
+  }
+
+  #parsed(text: string, torn: boolean, name?: string): void {
+    const parsed = parseLine(text);
+    if ("json" in parsed) return this.#value(parsed.json, name);
+    const start = text.trimStart();
+    if (torn && (start === "" || start.startsWith("{") || start.startsWith("["))) this.#torn = text;
+    else this.#noise(text);
+  }
+
+  /** Some commands print all their events as one array. */
+  #value(json: Json, name?: string): void {
+    if (Array.isArray(json)) for (const item of json as readonly Json[]) this.#step(item);
+    else this.#step(name === undefined ? json : named(json, name));
+  }
+
+  #step(event: Json): void {
+    const [state, events] = this.#provider.adapter.step(this.#state, event);
+    this.#state = state;
+    for (const each of events) this.#out.push(bounded(each));
+  }
+
+  #noise(text: string): void {
+    const [state, events] = this.#provider.adapter.noise(this.#state, text);
+    this.#state = state;
+    for (const each of events) this.#out.push(bounded(each));
+  }
+
+  #documentLine(line: Line): void {
+    this.#document.push(line.text);
+    this.#documentChars += line.text.length;
+    if (this.#documentChars > bounds.lineBytes) this.#endDocument();
+  }
+
+  /** One value over many lines; where it is none after all, each line stands for itself. */
+  #endDocument(): void {
+    const lines = this.#document;
+    this.#document = [];
+    this.#shape = "lines";
+    const parsed = parseLine(lines.join("\n"));
+    if ("json" in parsed) return this.#value(parsed.json);
+    for (const text of lines) this.#parsed(text, false);
+  }
+}
+
+/** What OpenAI's streams end with; adapters get it as a string. */
+export const END_MARKER = "[DONE]";
+
+/** A whole stream at once, or in the given chunks. */
+export function normalize(
+  provider: Provider,
+  chunks: Iterable<Uint8Array>,
+  options: NormalizeOptions = {},
+): Folded & { readonly torn: string | undefined } {
+  const normalizer = new Normalizer(provider, options);
+  const folding = new Fold();
+  for (const chunk of chunks) folding.push(normalizer.push(chunk));
+  folding.push(normalizer.end());
+  return { ...folding.result(), torn: normalizer.torn };
+}
+
+function shapeOf(firstLine: string, framing: Provider["framing"]): Shape {
+  const text = firstLine.trim();
+  if (text === "{" || text === "[" || text === "[{") return "document";
+  if (framing === "lines" || text.startsWith("{") || text.startsWith("[")) return "lines";
+  return "sse";
+}
+
+/** An SSE event whose data does not repeat its name. */
+function named(json: Json, name: string): Json {
+  if (!isObject(json) || typeof json.type === "string" || json.object !== undefined) return json;
+  const typed: JsonObject = { type: name, ...json };
+  return typed;
+}

@@ -1,0 +1,148 @@
+/**
+ * Which provider wrote this, and is it a stream or a session log: told from the first lines.
+ *
+ * A guess by shape, never by file name. Lines that say nothing (noise, hooks, control messages) are passed over; the
+ * first line that only one source writes decides.
+ */
+
+import type { Json, JsonObject } from "@blockyard/kernel";
+import { isObject, parseJson } from "./framing/json.ts";
+
+export interface Recognised {
+  readonly provider: string;
+  readonly source: "stream" | "log";
+}
+
+/** Looks at the beginning of a file or stream; 256 KB are plenty. Undefined where nothing fits. */
+export function recognise(head: string): Recognised | undefined {
+  const text = head.charCodeAt(0) === 0xfeff ? head.slice(1) : head;
+  const whole = parseJson(text);
+  if (whole !== undefined) {
+    const found = firstOf(Array.isArray(whole) ? (whole as readonly Json[]) : [whole]);
+    if (found !== undefined) return found;
+  }
+  const events: Json[] = [];
+  for (const line of text.split(/\r\n|\n|\r/)) {
+    const data = /^(?:data:)?\s*(.*?),?\s*$/.exec(line)?.[1] ?? "";
+    const event = parseJson(data);
+    if (event !== undefined) events.push(...(Array.isArray(event) ? (event as readonly Json[]) : [event]));
+  }
+  return firstOf(events) ?? byNames(text);
+}
+
+function firstOf(events: readonly Json[]): Recognised | undefined {
+  for (const event of events) {
+    const found = isObject(event) ? byShape(event) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function byShape(event: JsonObject): Recognised | undefined {
+  const type = typeof event.type === "string" ? event.type : "";
+  return (
+    claudeShape(event, type) ??
+    codexShape(event, type) ??
+    opencodeShape(event, type) ??
+    geminiShape(event, type) ??
+    openaiShape(event, type) ??
+    anthropicShape(event, type)
+  );
+}
+
+const CLAUDE_STREAM = new Set([
+  "stream_event",
+  "control_request",
+  "control_response",
+  "tool_progress",
+  "tool_use_summary",
+  "rate_limit_event",
+  "command_lifecycle",
+  "conversation_reset",
+]);
+const CLAUDE_LOG = new Set([
+  "summary",
+  "queue-operation",
+  "file-history-snapshot",
+  "last-prompt",
+  "cost-state",
+  "attachment",
+  "tools-used",
+  "mode",
+  "progress",
+]);
+
+function claudeShape(event: JsonObject, type: string): Recognised | undefined {
+  if ("parentUuid" in event || "isSidechain" in event) return log("claude");
+  if (CLAUDE_LOG.has(type) && ("sessionId" in event || "leafUuid" in event || "messageId" in event))
+    return log("claude");
+  if (CLAUDE_STREAM.has(type)) return stream("claude");
+  const hasSession = typeof event.session_id === "string";
+  if (hasSession && (type === "system" || type === "assistant" || type === "user")) return stream("claude");
+  if (hasSession && type === "result" && ("total_cost_usd" in event || "num_turns" in event))
+    return stream("claude");
+  return undefined;
+}
+
+const CODEX_LOG = new Set([
+  "session_meta",
+  "response_item",
+  "event_msg",
+  "turn_context",
+  "world_state",
+  "compacted",
+]);
+
+function codexShape(event: JsonObject, type: string): Recognised | undefined {
+  if (CODEX_LOG.has(type) && "payload" in event) return log("codex");
+  if (/^(thread|turn|item)\.[a-z_]+$/.test(type)) return stream("codex");
+  return undefined;
+}
+
+function opencodeShape(event: JsonObject, type: string): Recognised | undefined {
+  if (typeof event.sessionID !== "string") return undefined;
+  return isObject(event.part) || type === "error" ? stream("opencode") : undefined;
+}
+
+function geminiShape(event: JsonObject, type: string): Recognised | undefined {
+  if (typeof event.timestamp !== "string") return undefined;
+  if (type === "init" && typeof event.session_id === "string") return stream("gemini");
+  if (type === "message" && typeof event.content === "string") return stream("gemini");
+  if (type === "tool_use" && typeof event.tool_id === "string") return stream("gemini");
+  if (type === "tool_result" && typeof event.tool_id === "string") return stream("gemini");
+  return type === "result" && typeof event.status === "string" ? stream("gemini") : undefined;
+}
+
+function openaiShape(event: JsonObject, type: string): Recognised | undefined {
+  if (type.startsWith("response.")) return stream("openai");
+  if (event.object === "response" || Array.isArray(event.choices)) return stream("openai");
+  if (type === "error" && ("code" in event || "param" in event)) return stream("openai");
+  // An error body: OpenAI's has no type of its own.
+  return type === "" && isObject(event.error) && "message" in event.error ? stream("openai") : undefined;
+}
+
+function anthropicShape(event: JsonObject, type: string): Recognised | undefined {
+  if (/^(message_(start|delta|stop)|content_block_(start|delta|stop))$/.test(type))
+    return stream("anthropic");
+  if (type === "message" && Array.isArray(event.content)) return stream("anthropic");
+  return type === "error" && isObject(event.error) ? stream("anthropic") : undefined;
+}
+
+/** A head that was cut inside its first event: SSE names, and names near the beginning of a line, still tell. */
+function byNames(text: string): Recognised | undefined {
+  if (/^event: ?(message_start|content_block|ping)/m.test(text)) return stream("anthropic");
+  if (/^event: ?response\./m.test(text)) return stream("openai");
+  const start = text.trimStart().slice(0, 4096);
+  if (/^\[?\{"type":"system","subtype":"/.test(start)) return stream("claude");
+  if (/^\{"parentUuid":/.test(start)) return log("claude");
+  if (/"type":"(session_meta|response_item)","payload":/.test(start)) return log("codex");
+  return /^(data: ?)?\{"id":"[^"]*","object":"chat\.completion/.test(start) ? stream("openai") : undefined;
+}
+
+function stream(provider: string): Recognised {
+  return { provider, source: "stream" };
+}
+
+function log(provider: string): Recognised {
+  return { provider, source: "log" };
+}

@@ -1,0 +1,23 @@
+/**
+ * The providers, by name: one line each. Whoever adds a provider adds its folder, a fixture pair, and its line here.
+ */
+
+import type { Adapter } from "./adapter.ts";
+import { anthropicAdapter } from "./anthropic/adapter.ts";
+import type { Importer, LogFinder } from "./log.ts";
+
+export interface Provider {
+  readonly name: string;
+  readonly adapter: Adapter;
+  /** How its bytes are cut into events. */
+  readonly framing: "lines" | "sse";
+  /** For CLIs that keep their sessions on disk. */
+  readonly importLog?: Importer;
+  readonly findLogs?: LogFinder;
+}
+
+const LIST: readonly Provider[] = [{ name: "anthropic", adapter: anthropicAdapter, framing: "sse" }];
+
+export const providers: ReadonlyMap<string, Provider> = new Map(
+  LIST.map((provider) => [provider.name, provider]),
+);

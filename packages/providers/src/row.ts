@@ -1,0 +1,70 @@
+/**
+ * The one-line row of a tool call: what it was asked (`compactParams`) and what came of it (`shortResult`).
+ *
+ * Provider-neutral: it looks at the names that tools commonly give their parameters. A provider that knows a tool
+ * better makes its own.
+ */
+
+import type { Json } from "@blockyard/kernel";
+import { bounds } from "./bounds.ts";
+import { isObject } from "./framing/json.ts";
+
+/** The parameters that say most, in this order. */
+const TELLING = [
+  "command",
+  "cmd",
+  "file_path",
+  "filePath",
+  "notebook_path",
+  "path",
+  "filename",
+  "pattern",
+  "query",
+  "url",
+  "uri",
+  "description",
+  "subject",
+  "prompt",
+  "code",
+  "name",
+  "id",
+] as const;
+
+/** One line for a tool's input; undefined where there is nothing to say. */
+export function compactParams(input: Json | undefined): string | undefined {
+  if (typeof input === "string") return rowOf(input);
+  if (!isObject(input)) return undefined;
+  for (const name of TELLING) {
+    const value = input[name];
+    if (typeof value === "string" && value.trim() !== "") return rowOf(value);
+    if (Array.isArray(value) && value.length > 0 && value.every((word: Json) => typeof word === "string")) {
+      return rowOf(value.join(" "));
+    }
+  }
+  return Object.keys(input).length === 0 ? undefined : rowOf(JSON.stringify(input));
+}
+
+/** The first line that says something, cut to a row. */
+export function rowOf(text: string): string | undefined {
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf("\n", from);
+    const line = text.slice(from, end === -1 ? undefined : end).trim();
+    if (line !== "") return cutRow(line);
+    if (end === -1) return undefined;
+    from = end + 1;
+  }
+  return undefined;
+}
+
+/** Cut at the bound, never inside a character. */
+export function cutRow(line: string, most: number = bounds.rowChars): string {
+  if (line.length <= most) return line;
+  const last = line.charCodeAt(most - 2);
+  return `${line.slice(0, last >= 0xd800 && last <= 0xdbff ? most - 2 : most - 1)}…`;
+}
+
+/** How many lines a text has, in words: "1 line", "12 lines". */
+export function lineCount(text: string): string {
+  const lines = text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+  return `${lines} line${lines === 1 ? "" : "s"}`;
+}

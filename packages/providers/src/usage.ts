@@ -1,0 +1,113 @@
+/**
+ * Tokens and money, counted once: each provider's usage shape → `Usage`, cumulative counters → one turn's share, and
+ * cost from a table that the user has configured. Nothing here knows a price.
+ */
+
+import type { Json, JsonObject, Usage } from "@blockyard/kernel";
+import { isObject } from "./framing/json.ts";
+
+export const NO_USAGE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+
+/** Anthropic counts cached tokens beside `input_tokens`; ours are part of `input`. */
+export function anthropicUsage(native: JsonObject): Usage {
+  const cacheRead = count(native.cache_read_input_tokens);
+  const cacheWrite = count(native.cache_creation_input_tokens);
+  return {
+    input: count(native.input_tokens) + cacheRead + cacheWrite,
+    cacheRead,
+    cacheWrite,
+    output: count(native.output_tokens),
+    reasoning: count(part(native.output_tokens_details, "thinking_tokens")),
+  };
+}
+
+/** A later row over an earlier one: its numbers win, its nulls and gaps do not. */
+export function mergeNative(earlier: JsonObject | undefined, later: JsonObject): JsonObject {
+  const given = Object.entries(later).filter(([, value]) => value !== null);
+  return { ...earlier, ...Object.fromEntries(given) };
+}
+
+/** OpenAI, both APIs: the input already includes what was cached. */
+export function openaiUsage(native: JsonObject): Usage {
+  const input = native.input_tokens_details ?? native.prompt_tokens_details;
+  const output = native.output_tokens_details ?? native.completion_tokens_details;
+  return {
+    input: count(native.input_tokens ?? native.prompt_tokens),
+    cacheRead: count(part(input, "cached_tokens") ?? native.prompt_cache_hit_tokens),
+    cacheWrite: count(part(input, "cache_write_tokens")),
+    output: count(native.output_tokens ?? native.completion_tokens),
+    reasoning: count(part(output, "reasoning_tokens")),
+  };
+}
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return combine(a, b, (left, right) => left + right);
+}
+
+/** One turn's share of a counter that goes on over turns. A counter that went back has started again. */
+export function usageSince(total: Usage, before: Usage | undefined): Usage {
+  if (before === undefined || total.input < before.input || total.output < before.output) return total;
+  return combine(total, before, (now, then) => Math.max(0, now - then));
+}
+
+/** The same for money, without the dust of floating point. */
+export function costSince(total: number, before: number | undefined): number {
+  if (before === undefined || total < before) return total;
+  return Math.round((total - before) * 1e10) / 1e10;
+}
+
+export function isZero(usage: Usage): boolean {
+  return usage.input === 0 && usage.output === 0;
+}
+
+/** What a million tokens cost, in US dollars. Cached prices default to the price of plain input. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+/** Keyed by model name; a key that ends in `*` prices every model that begins so. The user's, never ours. */
+export type PriceTable = Readonly<Record<string, Price>>;
+
+/** Undefined where the table has no price for the model: an unknown cost is not a cost of zero. */
+export function costUsd(usage: Usage, model: string, table: PriceTable): number | undefined {
+  const price = priceOf(model, table);
+  if (price === undefined) return undefined;
+  const plain = Math.max(0, usage.input - usage.cacheRead - usage.cacheWrite);
+  const total =
+    plain * price.input +
+    usage.cacheRead * (price.cacheRead ?? price.input) +
+    usage.cacheWrite * (price.cacheWrite ?? price.input) +
+    usage.output * price.output;
+  return total / 1_000_000;
+}
+
+function priceOf(model: string, table: PriceTable): Price | undefined {
+  if (Object.hasOwn(table, model)) return table[model];
+  const prefixes = Object.keys(table).filter(
+    (key) => key.endsWith("*") && model.startsWith(key.slice(0, -1)),
+  );
+  const longest = prefixes.sort((a, b) => b.length - a.length)[0];
+  return longest === undefined ? undefined : table[longest];
+}
+
+function combine(a: Usage, b: Usage, join: (left: number, right: number) => number): Usage {
+  return {
+    input: join(a.input, b.input),
+    cacheRead: join(a.cacheRead, b.cacheRead),
+    cacheWrite: join(a.cacheWrite, b.cacheWrite),
+    output: join(a.output, b.output),
+    reasoning: join(a.reasoning, b.reasoning),
+  };
+}
+
+/** A token count as it may be kept: whole and not negative, whatever the wire says. */
+export function count(value: Json | undefined): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
+}
+
+function part(details: Json | undefined, name: string): Json | undefined {
+  return isObject(details) ? details[name] : undefined;
+}

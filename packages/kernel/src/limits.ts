@@ -53,6 +53,16 @@ export const limits = {
   searchMatches: 1_000,
   searchBlocks: 200,
   contextLines: 50,
+  /** Instructions of a compiled pattern: bounds what nested repetitions can come to. */
+  patternInstructions: 4_000,
+  /** A longer line is shown cut in a match's content. */
+  searchLineChars: 1_000,
+  /** Content of one answer's matches, all together. */
+  searchContentChars: 4 * 1024 * 1024,
+  /** Searches that may wait for the search worker. */
+  queuedSearches: 64,
+  /** Trigram filters that the search worker keeps in memory. */
+  filterCacheBytes: 256 * 1024 * 1024,
   /** block.list, block.history, block.sync */
   listRows: 2_000,
   listDepth: 64,

@@ -1,7 +1,7 @@
 /**
  * The op: one immutable committed change. The ops of a conversation, in order of `seq`, are the ground truth; a block
- * is what its ops fold to, in order of `version`. This file defines ops and how a block's record follows from them; how
- * the text follows from them is in text/.
+ * is what its ops fold to, in order of `version`. This file defines them; how a record follows from them is in
+ * apply.ts, how the text does in text/.
  *
  * Numbers: `seq` is dense in a conversation and given by the store's commit. `version` is dense in a block. `unit` is
  * the version of the first op of the unit (the ops that undo together), so it needs no name of its own.
@@ -10,19 +10,7 @@
  * `versionFrom < version` and `seqFrom < seq` (other blocks' ops may lie between). Nothing else is ever merged.
  */
 
-import { assert, unreachable } from "./assert.ts";
-import {
-  type AgentId,
-  type Block,
-  type BlockId,
-  type ConversationId,
-  isEnded,
-  type Kind,
-  patchMetadata,
-  type Role,
-  type Stage,
-  type Status,
-} from "./block.ts";
+import type { AgentId, BlockId, ConversationId, Kind, Role, Status } from "./block.ts";
 import type { ConversationPatch, Turn } from "./conversation.ts";
 import type { JsonObject } from "./json.ts";
 
@@ -86,40 +74,6 @@ export interface Op {
   readonly body: OpBody;
 }
 
-/** The block after `op`. The op must be the next one of that block; the caller has checked what is legal. */
-export function applyOp(block: Block | undefined, op: Op): Block {
-  const { body } = op;
-  if (body.type === "create") return created(op, body);
-  assert(block !== undefined, `op ${op.seq} on a block that does not exist`);
-  assert(op.versionFrom === block.version + 1, `op version ${op.versionFrom} after version ${block.version}`);
-  const head = { version: op.version, seq: op.seq, updatedAt: op.at };
-  switch (body.type) {
-    case "append":
-      return wrote(
-        { ...block, ...head, ...grown(block, [{ at: body.at, del: "", ins: body.text }]) },
-        "streaming",
-      );
-    case "splice":
-      return wrote({ ...block, ...head, ...grown(block, body.splices) }, undefined);
-    case "promote":
-      return { ...block, ...head, promoted: true };
-    case "status":
-      return withStatus(
-        { ...block, ...head, metadata: patchMetadata(block.metadata, body.metadata) },
-        body.status,
-      );
-    case "meta":
-      return withStage({ ...block, ...head, metadata: patchMetadata(block.metadata, body.metadata) });
-    case "prune":
-      return { ...block, ...head, pruned: body.pruned };
-    case "conversation":
-    case "turn":
-      throw new Error("an op of the conversation has no block");
-    default:
-      return unreachable(body, "op");
-  }
-}
-
 /** The splices of an op, whatever its type. */
 export function splicesOf(op: Op): readonly Splice[] {
   switch (op.body.type) {
@@ -138,62 +92,4 @@ export function countNewlines(text: string): number {
   let count = 0;
   for (let i = text.indexOf("\n"); i !== -1; i = text.indexOf("\n", i + 1)) count++;
   return count;
-}
-
-function created(op: Op, body: OpBody & { type: "create" }): Block {
-  assert(op.block !== null && op.version === 1, "a block is created once");
-  const block: Block = {
-    id: op.block,
-    conversation: op.conversation,
-    agent: op.agent,
-    kind: body.kind,
-    role: body.role,
-    status: body.status,
-    parent: body.parent,
-    side: body.side,
-    version: 1,
-    seq: op.seq,
-    born: op.seq,
-    createdAt: op.at,
-    updatedAt: op.at,
-    chars: body.text.length,
-    newlines: countNewlines(body.text),
-    pruned: false,
-    promoted: false,
-    metadata: body.metadata,
-  };
-  if (body.kind !== "tool_call") return block;
-  const stage: Stage = isEnded(body.status) ? "end" : "start";
-  return { ...block, metadata: { ...block.metadata, stage } };
-}
-
-/** A write makes a pending block run; a tool call's input increments are its streaming stage. */
-function wrote(block: Block, stage: Stage | undefined): Block {
-  const running: Block = block.status === "pending" ? { ...block, status: "running" } : block;
-  if (running.kind !== "tool_call" || stage === undefined || running.metadata["stage"] !== "start")
-    return running;
-  return { ...running, metadata: { ...running.metadata, stage } };
-}
-
-/** A tool call whose stage moved on is running, whoever moved it. */
-function withStage(block: Block): Block {
-  const stage = block.metadata["stage"];
-  if (block.kind !== "tool_call" || block.status !== "pending" || stage === "start") return block;
-  return { ...block, status: "running" };
-}
-
-function withStatus(block: Block, status: Status): Block {
-  const next: Block = { ...block, status };
-  if (block.kind !== "tool_call") return next;
-  const stage: Stage = isEnded(status) ? "end" : status === "running" ? "running" : "start";
-  return { ...next, metadata: { ...next.metadata, stage } };
-}
-
-function grown(block: Block, splices: readonly Splice[]): { chars: number; newlines: number } {
-  let { chars, newlines } = block;
-  for (const { del, ins } of splices) {
-    chars += ins.length - del.length;
-    newlines += countNewlines(ins) - countNewlines(del);
-  }
-  return { chars, newlines };
 }

@@ -92,9 +92,17 @@ export interface SearchMatch {
   readonly content: string;
   /** Line number of the first line of `content`. */
   readonly contentLine: number;
-  /** Columns in UTF-16 units in the matched line; the end is exclusive and may lie on a later line's account. */
+  /**
+   * Columns in UTF-16 units in the matched line; the end is exclusive. A match that goes on in later lines has its end
+   * past the line's: start + its length, every newline counted as one.
+   */
   readonly start: number;
   readonly end: number;
+  /**
+   * Only where the matched line is too long to be shown whole: the column of the first unit that `content` shows of it,
+   * behind the ellipsis that stands for what was cut.
+   */
+  readonly shownFrom?: number;
 }
 
 export interface SearchHit {

@@ -1,0 +1,158 @@
+/**
+ * How records follow from ops: a block's, and the conversation's. Pure, and the only place that knows it; whether an op is
+ * legal was decided before it was made (see draft.ts).
+ */
+
+import { assert, unreachable } from "./assert.ts";
+import { type Block, isEnded, patchMetadata, type Stage, type Status } from "./block.ts";
+import {
+  addUsage,
+  type Conversation,
+  type ConversationPatch,
+  NO_USAGE,
+  subtractUsage,
+  type Turn,
+} from "./conversation.ts";
+import { countNewlines, type Op, type OpBody, type Splice } from "./op.ts";
+
+/** The block after `op`. The op must be the next one of that block; the caller has checked what is legal. */
+export function applyOp(block: Block | undefined, op: Op): Block {
+  const { body } = op;
+  if (body.type === "create") return created(op, body);
+  assert(block !== undefined, `op ${op.seq} on a block that does not exist`);
+  assert(op.versionFrom === block.version + 1, `op version ${op.versionFrom} after version ${block.version}`);
+  const head = { version: op.version, seq: op.seq, updatedAt: op.at };
+  switch (body.type) {
+    case "append":
+      return wrote(
+        { ...block, ...head, ...grown(block, [{ at: body.at, del: "", ins: body.text }]) },
+        "streaming",
+      );
+    case "splice":
+      return wrote({ ...block, ...head, ...grown(block, body.splices) }, undefined);
+    case "promote":
+      return { ...block, ...head, promoted: true };
+    case "status":
+      return withStatus(
+        { ...block, ...head, metadata: patchMetadata(block.metadata, body.metadata) },
+        body.status,
+      );
+    case "meta":
+      return withStage({ ...block, ...head, metadata: patchMetadata(block.metadata, body.metadata) });
+    case "prune":
+      return { ...block, ...head, pruned: body.pruned };
+    case "conversation":
+    case "turn":
+      throw new Error("an op of the conversation has no block");
+    default:
+      return unreachable(body, "op");
+  }
+}
+
+/** The record after `op`. `previous` is the turn as it was before a turn op. */
+export function applyToConversation(record: Conversation, op: Op, previous: Turn | undefined): Conversation {
+  const next: Conversation = { ...record, seq: op.seq, updatedAt: op.at };
+  const { body } = op;
+  if (body.type === "create") {
+    return { ...next, blocks: record.blocks + 1, head: body.side ? record.head : op.block };
+  }
+  if (body.type === "turn") return withTurn(next, body.turn, previous);
+  if (body.type === "conversation") return patched(next, body.patch);
+  return next;
+}
+
+function patched(record: Conversation, patch: ConversationPatch): Conversation {
+  const { title, provider, model, session, include, exclude, forkedFrom, metadata, head } = patch;
+  let { included } = record;
+  if (include !== undefined && !included.includes(include)) included = [...included, include];
+  if (exclude !== undefined) included = included.filter((id) => id !== exclude);
+  return {
+    ...record,
+    ...(title === undefined ? {} : { title }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model }),
+    ...(forkedFrom === undefined ? {} : { forkedFrom }),
+    ...(head === undefined ? {} : { head }),
+    sessions:
+      session === undefined ? record.sessions : { ...record.sessions, [session.provider]: session.id },
+    included,
+    metadata: metadata === undefined ? record.metadata : patchMetadata(record.metadata, metadata),
+  };
+}
+
+function withTurn(record: Conversation, turn: Turn, previous: Turn | undefined): Conversation {
+  const others = record.running.filter((id) => id !== turn.id);
+  const usage = addUsage(subtractUsage(record.usage, previous?.usage ?? NO_USAGE), turn.usage ?? NO_USAGE);
+  const stated = turn.costUsd ?? previous?.costUsd;
+  const costUsd =
+    stated === undefined
+      ? record.costUsd
+      : (record.costUsd ?? 0) - (previous?.costUsd ?? 0) + (turn.costUsd ?? 0);
+  return {
+    ...record,
+    running: turn.status === "running" ? [...others, turn.id] : others,
+    turns: previous === undefined ? record.turns + 1 : record.turns,
+    provider: turn.provider,
+    ...(turn.model === undefined ? {} : { model: turn.model }),
+    usage,
+    costUsd,
+  };
+}
+
+function created(op: Op, body: OpBody & { type: "create" }): Block {
+  assert(op.block !== null && op.version === 1, "a block is created once");
+  const block: Block = {
+    id: op.block,
+    conversation: op.conversation,
+    agent: op.agent,
+    kind: body.kind,
+    role: body.role,
+    status: body.status,
+    parent: body.parent,
+    side: body.side,
+    version: 1,
+    seq: op.seq,
+    born: op.seq,
+    createdAt: op.at,
+    updatedAt: op.at,
+    chars: body.text.length,
+    newlines: countNewlines(body.text),
+    pruned: false,
+    promoted: false,
+    metadata: body.metadata,
+  };
+  if (body.kind !== "tool_call") return block;
+  const stage: Stage = isEnded(body.status) ? "end" : "start";
+  return { ...block, metadata: { ...block.metadata, stage } };
+}
+
+/** A write makes a pending block run; a tool call's input increments are its streaming stage. */
+function wrote(block: Block, stage: Stage | undefined): Block {
+  const running: Block = block.status === "pending" ? { ...block, status: "running" } : block;
+  if (running.kind !== "tool_call" || stage === undefined || running.metadata["stage"] !== "start")
+    return running;
+  return { ...running, metadata: { ...running.metadata, stage } };
+}
+
+/** A tool call whose stage moved on is running, whoever moved it. */
+function withStage(block: Block): Block {
+  const stage = block.metadata["stage"];
+  if (block.kind !== "tool_call" || block.status !== "pending" || stage === "start") return block;
+  return { ...block, status: "running" };
+}
+
+function withStatus(block: Block, status: Status): Block {
+  const next: Block = { ...block, status };
+  if (block.kind !== "tool_call") return next;
+  const stage: Stage = isEnded(status) ? "end" : status === "running" ? "running" : "start";
+  return { ...next, metadata: { ...next.metadata, stage } };
+}
+
+function grown(block: Block, splices: readonly Splice[]): { chars: number; newlines: number } {
+  let { chars, newlines } = block;
+  for (const { del, ins } of splices) {
+    chars += ins.length - del.length;
+    newlines += countNewlines(ins) - countNewlines(del);
+  }
+  return { chars, newlines };
+}

@@ -1,0 +1,440 @@
+/**
+ * A draft: the ops that one batch of writes comes to, planned in memory on top of the committed state.
+ *
+ * A plan calls the methods here. Each checks what it is asked for and answers with the block as it then is, or with a
+ * problem; a plan that answers with a problem leaves nothing behind. Nothing is durable and nobody hears of it until the
+ * write queue has committed the batch.
+ *
+ * A plan may look only at what is in memory: what is not, is `Missing`, and the queue loads it and plans again.
+ */
+
+import { applyOp, applyToConversation } from "./apply.ts";
+import { assert } from "./assert.ts";
+import {
+  type AgentId,
+  type Block,
+  type BlockId,
+  blockId,
+  type ConversationId,
+  canFollow,
+  checkMetadata,
+  isEnded,
+  type Kind,
+  parseBlockId,
+  patchMetadata,
+  RESULT_KINDS,
+  type Role,
+  type Stage,
+  type Status,
+  stageCanFollow,
+} from "./block.ts";
+import type { Conversation, ConversationPatch, Turn } from "./conversation.ts";
+import type { Json, JsonObject } from "./json.ts";
+import { limits } from "./limits.ts";
+import type { Op, OpBody, Splice } from "./op.ts";
+import { isProblem, type Problem, problem } from "./problem.ts";
+import type { BlockText } from "./text/block-text.ts";
+import { cleanText } from "./text/door.ts";
+import { EMPTY_UPDATE } from "./text/merge.ts";
+import type { Text } from "./text/text.ts";
+
+/** Thrown by a draft, caught by the write queue alone: this must be loaded first. */
+export class Missing {
+  readonly what: { readonly block: BlockId } | { readonly text: BlockId } | { readonly undo: BlockId };
+  constructor(what: Missing["what"]) {
+    this.what = what;
+  }
+}
+
+/** What a draft is planned on. `undefined` is "not loaded", null is "does not exist". */
+export interface Ground {
+  readonly conversation: ConversationId;
+  readonly record: Conversation;
+  block(id: BlockId): Block | null | undefined;
+  text(id: BlockId): BlockText | undefined;
+  turn(id: string): Turn | undefined;
+  /** The unit that an agent's next append, or next edit in a burst, belongs to; undefined starts a new one. */
+  openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined;
+}
+
+export interface NewBlock {
+  readonly kind: Kind;
+  readonly role: Role;
+  readonly parent?: BlockId | null;
+  readonly side?: boolean;
+  readonly status?: Status;
+  readonly text?: string;
+  readonly metadata?: JsonObject;
+}
+
+/** How to take one plan back. */
+interface Journal {
+  readonly ops: number;
+  readonly units: number;
+  readonly record: Conversation;
+  readonly blocks: { readonly id: BlockId; readonly before: Block | undefined }[];
+  readonly turns: { readonly id: string; readonly before: Turn | undefined }[];
+  readonly touched: Set<BlockText>;
+}
+
+export class Draft {
+  readonly ops: Op[] = [];
+  readonly answers: { key: string; answer: Json }[] = [];
+  /** Texts that this draft has changed: spoilt if the batch does not commit. */
+  readonly touched = new Set<BlockText>();
+  /** Texts that a plan has changed and then given up: spoilt whatever becomes of the batch. */
+  readonly spoilt = new Set<BlockText>();
+  /** Units as they stand after this draft, for the queue to remember. */
+  readonly units: { block: BlockId; agent: AgentId; type: "append" | "burst" | "other"; unit: number }[] = [];
+  readonly #ground: Ground;
+  #record: Conversation;
+  readonly #blocks = new Map<BlockId, Block>();
+  readonly #turns = new Map<string, Turn>();
+  #journal: Journal;
+  #agent: AgentId = "";
+  #at = 0;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+    this.#record = ground.record;
+    this.#journal = this.#newJournal();
+  }
+
+  get record(): Conversation {
+    return this.#record;
+  }
+
+  get agent(): AgentId {
+    return this.#agent;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  get changedBlocks(): Iterable<Block> {
+    return this.#blocks.values();
+  }
+
+  get changedTurns(): Iterable<Turn> {
+    return this.#turns.values();
+  }
+
+  /** Runs one plan: its ops stay if it succeeds, and none of them if it answers with a problem. */
+  plan<T>(agent: AgentId, at: number, run: (draft: Draft) => T | Problem): T | Problem {
+    this.#journal = this.#newJournal();
+    this.#agent = agent;
+    this.#at = at;
+    try {
+      const answer = run(this);
+      if (isProblem(answer)) this.#rollBack();
+      return answer;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  block(id: BlockId): Block | Problem {
+    const drafted = this.#blocks.get(id);
+    if (drafted) return drafted;
+    const parts = parseBlockId(id);
+    if (parts?.conversation !== this.#ground.conversation) return notFound(id);
+    const known = this.#ground.block(id);
+    if (known === undefined) throw new Missing({ block: id });
+    return known ?? notFound(id);
+  }
+
+  /** The text as drafted so far. */
+  text(id: BlockId): Text {
+    return this.#loaded(id).value;
+  }
+
+  turn(id: string): Turn | undefined {
+    return this.#turns.get(id) ?? this.#ground.turn(id);
+  }
+
+  create(spec: NewBlock): Block | Problem {
+    const text = cleanText(spec.text ?? "");
+    if (text.length > limits.writeTextChars) return tooLong(text.length, limits.writeTextChars);
+    const parent = spec.parent === undefined ? this.#record.head : spec.parent;
+    let side = spec.side ?? RESULT_KINDS.includes(spec.kind);
+    if (parent !== null) {
+      const above = this.block(parent);
+      if (isProblem(above))
+        return problem("not_found", `parent ${parent} does not exist in this conversation`);
+      if (spec.side === undefined && above.side) side = true;
+    }
+    const given: Record<string, Json> = { ...spec.metadata };
+    delete given["stage"];
+    const metadata = checkMetadata(spec.kind, given);
+    if (isProblem(metadata)) return metadata;
+    const status = spec.status ?? (text === "" ? "pending" : "running");
+    const { kind, role } = spec;
+    return this.#push(null, { type: "create", kind, role, parent, side, status, text, metadata });
+  }
+
+  /** Text of a stream: behind what the agent wrote last, never simply at the end. */
+  append(id: BlockId, text: string): Block | Problem {
+    const block = this.block(id);
+    if (isProblem(block)) return block;
+    if (isEnded(block.status) && block.kind !== "file") return closed(block);
+    const clean = cleanText(text);
+    if (clean === "") return block;
+    if (block.chars + clean.length > limits.blockTextChars) {
+      return tooLong(block.chars + clean.length, limits.blockTextChars);
+    }
+    if (!block.promoted && block.agent === this.#agent) {
+      return this.#push(block, { type: "append", at: block.chars, text: clean }, "append");
+    }
+    const promoted = this.promote(id);
+    if (isProblem(promoted)) return promoted;
+    const loaded = this.#loaded(id);
+    const merge = loaded.merge;
+    assert(merge !== undefined, "promoted");
+    const at = loaded.anchorOf(this.#agent, block.agent);
+    const splices = [{ at, del: "", ins: clean }];
+    this.#touch(loaded);
+    const update = merge.splice(splices);
+    const anchor = merge.anchor(at + clean.length);
+    return this.#push(promoted, { type: "splice", splices, update, anchor }, "append");
+  }
+
+  /** Changes of the text at given places, as one unit. The splices apply one after the other. */
+  splice(id: BlockId, splices: readonly Splice[]): Block | Problem {
+    const refused = this.#checkSplices(id, splices);
+    if (refused) return refused;
+    const promoted = this.promote(id);
+    if (isProblem(promoted)) return promoted;
+    const loaded = this.#loaded(id);
+    assert(loaded.merge !== undefined, "promoted");
+    this.#touch(loaded);
+    return this.#push(promoted, { type: "splice", splices, update: loaded.merge.splice(splices) });
+  }
+
+  /** A merging replica's update. */
+  merge(id: BlockId, update: Uint8Array): Block | Problem {
+    const promoted = this.promote(id);
+    if (isProblem(promoted)) return promoted;
+    const loaded = this.#loaded(id);
+    this.#touch(loaded);
+    const splices = loaded.mergeUpdate(update);
+    if (isProblem(splices)) return splices;
+    const refused = this.#checkSplices(id, splices);
+    if (refused) return refused;
+    if (splices.length === 0) return promoted;
+    return this.#push(promoted, { type: "splice", splices, update }, "burst");
+  }
+
+  /** From now on the block's text is a CRDT document. Does nothing where it already is one. */
+  promote(id: BlockId): Block | Problem {
+    const block = this.block(id);
+    if (isProblem(block) || block.promoted) return block;
+    const loaded = this.#loaded(id);
+    this.#touch(loaded);
+    loaded.promote();
+    return this.#push(block, { type: "promote" });
+  }
+
+  status(id: BlockId, status: Status, patch: JsonObject = {}): Block | Problem {
+    const block = this.block(id);
+    if (isProblem(block)) return block;
+    if (!canFollow(block.status, status)) return badTransition(block, status);
+    const full: Record<string, Json> = { ...patch };
+    delete full["stage"];
+    if (block.kind === "tool_call" && isEnded(status) && full["success"] === undefined) {
+      full["success"] = status === "done";
+    }
+    const checked = checkMetadata(block.kind, patchMetadata(block.metadata, full));
+    if (isProblem(checked)) return checked;
+    return this.#push(block, { type: "status", status, metadata: cleanPatch(full, checked) });
+  }
+
+  meta(id: BlockId, patch: JsonObject): Block | Problem {
+    const block = this.block(id);
+    if (isProblem(block)) return block;
+    const stage = patch["stage"] as Stage | undefined;
+    if (stage !== undefined) {
+      const refused = checkStage(block, stage);
+      if (refused) return refused;
+    }
+    const checked = checkMetadata(block.kind, patchMetadata(block.metadata, patch));
+    if (isProblem(checked)) return checked;
+    return this.#push(block, { type: "meta", metadata: cleanPatch(patch, checked) });
+  }
+
+  prune(id: BlockId, pruned: boolean): Block | Problem {
+    const block = this.block(id);
+    if (isProblem(block) || block.pruned === pruned) return block;
+    return this.#push(block, { type: "prune", pruned });
+  }
+
+  /** Takes back (or, for redo, puts back) the agent's last unit in this block. */
+  undo(
+    id: BlockId,
+    type: "undo" | "redo",
+  ): { block: Block; unit: number; splices: readonly Splice[] } | Problem {
+    const promoted = this.promote(id);
+    if (isProblem(promoted)) return promoted;
+    const loaded = this.#loaded(id);
+    const model = loaded.undo;
+    if (model === undefined) throw new Missing({ undo: id });
+    const unit = type === "undo" ? model.nextUndo(this.#agent) : model.nextRedo(this.#agent);
+    if (unit === undefined)
+      return problem("nothing", `${this.#agent} has nothing to ${type} in ${id}`, { agent: this.#agent });
+    const splices = model.difference(unit.unit, type === "redo");
+    assert(loaded.merge !== undefined, "promoted");
+    this.#touch(loaded);
+    const update = splices.length === 0 ? EMPTY_UPDATE : loaded.merge.splice(splices);
+    const flip = type === "undo" ? { undo: unit.unit } : { redo: unit.unit };
+    const block = this.#push(promoted, { type: "splice", splices, update, ...flip });
+    return { block, unit: unit.unit, splices };
+  }
+
+  conversation(patch: ConversationPatch): void {
+    this.#push(undefined, { type: "conversation", patch });
+  }
+
+  setTurn(turn: Turn): void {
+    this.#push(undefined, { type: "turn", turn });
+  }
+
+  /** `block`: the op's block, null for the one that it creates, undefined for an op of the conversation. */
+  #push(block: null, body: OpBody & { type: "create" }): Block;
+  #push(block: Block, body: OpBody, session?: "append" | "burst"): Block;
+  #push(block: undefined, body: OpBody): undefined;
+  #push(block: Block | null | undefined, body: OpBody, session?: "append" | "burst"): Block | undefined {
+    const seq = this.#record.seq + 1;
+    const { conversation } = this.#ground;
+    const id = block === undefined ? null : (block?.id ?? blockId(conversation, this.#agent, seq));
+    const version = block === undefined ? 0 : (block?.version ?? 0) + 1;
+    const unit = id === null || session === undefined ? version : this.#unitFor(id, session, version);
+    const head = { conversation, seq, seqFrom: seq, block: id, version, versionFrom: version };
+    const op: Op = { ...head, agent: this.#agent, unit, at: this.#at, body };
+    this.ops.push(op);
+    const previous = body.type === "turn" ? this.turn(body.turn.id) : undefined;
+    this.#record = applyToConversation(this.#record, op, previous);
+    if (body.type === "turn") {
+      this.#journal.turns.push({ id: body.turn.id, before: this.#turns.get(body.turn.id) });
+      this.#turns.set(body.turn.id, body.turn);
+    }
+    if (id === null) return undefined;
+    const next = applyOp(block ?? undefined, op);
+    this.#journal.blocks.push({ id, before: this.#blocks.get(id) });
+    this.#blocks.set(id, next);
+    const text = this.#peek(id);
+    if (text) {
+      this.#touch(text);
+      text.drafted(op);
+    }
+    if (body.type !== "promote")
+      this.units.push({ block: id, agent: this.#agent, type: session ?? "other", unit });
+    return next;
+  }
+
+  #unitFor(id: BlockId, session: "append" | "burst", version: number): number {
+    const drafted = this.units.findLast((unit) => unit.block === id && unit.agent === this.#agent);
+    if (drafted) return drafted.type === session ? drafted.unit : version;
+    return this.#ground.openUnit(id, this.#agent, session) ?? version;
+  }
+
+  #loaded(id: BlockId): BlockText {
+    const loaded = this.#peek(id);
+    if (loaded === undefined) throw new Missing({ text: id });
+    return loaded;
+  }
+
+  #peek(id: BlockId): BlockText | undefined {
+    const text = this.#ground.text(id);
+    return text && this.spoilt.has(text) ? undefined : text;
+  }
+
+  #checkSplices(id: BlockId, splices: readonly Splice[]): Problem | undefined {
+    let text = this.text(id);
+    for (const { at, del, ins } of splices) {
+      if (at < 0 || at + del.length > text.length) {
+        return problem("out_of_range", `splice ${at}..${at + del.length} in a text of length ${text.length}`);
+      }
+      if (ins !== cleanText(ins)) return problem("invalid", "text holds a lone surrogate or U+0000");
+      if (!text.isCharacterBoundary(at) || !text.isCharacterBoundary(at + del.length)) {
+        return problem("boundary", `a splice at ${at} would cut a character in two`, { at });
+      }
+      text = text.replace(at, at + del.length, ins);
+    }
+    if (text.length > limits.blockTextChars) return tooLong(text.length, limits.blockTextChars);
+    return undefined;
+  }
+
+  #touch(text: BlockText): void {
+    this.touched.add(text);
+    this.#journal.touched.add(text);
+  }
+
+  #newJournal(): Journal {
+    const { length: ops } = this.ops;
+    return { ops, units: this.units.length, record: this.#record, blocks: [], turns: [], touched: new Set() };
+  }
+
+  #rollBack(): void {
+    const journal = this.#journal;
+    for (const text of journal.touched) this.spoilt.add(text);
+    this.ops.length = journal.ops;
+    this.units.length = journal.units;
+    this.#record = journal.record;
+    for (const { id, before } of journal.blocks.reverse()) restore(this.#blocks, id, before);
+    for (const { id, before } of journal.turns.reverse()) restore(this.#turns, id, before);
+  }
+}
+
+function restore<K, V>(map: Map<K, V>, key: K, before: V | undefined): void {
+  if (before === undefined) map.delete(key);
+  else map.set(key, before);
+}
+
+function notFound(id: BlockId): Problem {
+  return problem("not_found", `block ${id} does not exist`, { block_id: id });
+}
+
+function closed(block: Block): Problem {
+  return problem(
+    "closed",
+    `block ${block.id} is ${block.status}: nothing can be appended to it; edit it instead`,
+    {
+      block_id: block.id,
+      status: block.status,
+      version: block.version,
+    },
+  );
+}
+
+function tooLong(chars: number, max: number): Problem {
+  return problem("too_large", `${chars} characters are over the limit of ${max}`, { chars, max_chars: max });
+}
+
+function badTransition(block: Block, to: Status): Problem {
+  const code = isEnded(block.status) ? "closed" : "transition";
+  return problem(code, `block ${block.id} is ${block.status}: it cannot become ${to}`, {
+    block_id: block.id,
+    from: block.status,
+    to,
+  });
+}
+
+function checkStage(block: Block, stage: Stage): Problem | undefined {
+  if (block.kind !== "tool_call") return problem("invalid", `a ${block.kind} block has no stage`);
+  const from = (block.metadata["stage"] ?? "start") as Stage;
+  if (stage === "end") return problem("transition", "a tool call ends with its status, not with its stage");
+  if (stageCanFollow(from, stage)) return undefined;
+  return problem("transition", `stage ${stage} cannot follow ${from}`, { from, to: stage });
+}
+
+/** The patch with its values as they were cleaned; deletions stay. */
+function cleanPatch(patch: JsonObject, checked: JsonObject): JsonObject {
+  const clean: Record<string, Json> = {};
+  for (const key of Object.keys(patch)) {
+    const value = checked[key];
+    if (value !== undefined) clean[key] = value;
+    else if (patch[key] === null) clean[key] = null;
+  }
+  return clean;
+}

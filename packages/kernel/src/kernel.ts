@@ -1,0 +1,269 @@
+/**
+ * The kernel: the one write door. Adapters, models, people and tools all go through `write` (or `append`, which gathers
+ * streamed pieces into writes). It checks, plans, commits to the store, then tells listeners: in that order. Nobody hears
+ * of a change that is not committed, and readers see committed text only.
+ *
+ * It does no I/O of its own: the store is a port, and time, timers and randomness come in with `env`.
+ */
+
+import { Appender } from "./append.ts";
+import {
+  type AgentId,
+  type Block,
+  type BlockId,
+  type ConversationId,
+  isEnded,
+  parseBlockId,
+  type WholeBlock,
+} from "./block.ts";
+import type { Conversation, Turn } from "./conversation.ts";
+import { type Env, randomName } from "./env.ts";
+import { limits } from "./limits.ts";
+import { isProblem, type Problem, problem } from "./problem.ts";
+import type { BlockLog, LogPoint, Store } from "./store.ts";
+import type { Text } from "./text/text.ts";
+import type { UndoModel } from "./text/undo.ts";
+import { TextCache } from "./text-cache.ts";
+import { storageProblem, type Told, type Write, WriteQueue } from "./write-queue.ts";
+
+export type Listener = (told: Told) => void;
+
+export class Kernel {
+  readonly env: Env;
+  readonly store: Store;
+  readonly #queues = new Map<ConversationId, WriteQueue>();
+  readonly #texts: TextCache;
+  readonly #appender: Appender;
+  readonly #listeners = new Set<Listener>();
+
+  constructor(env: Env, store: Store) {
+    this.env = env;
+    this.store = store;
+    this.#texts = new TextCache(store);
+    this.#appender = new Appender(env, (block, agent, text) => this.#flush(block, agent, text));
+  }
+
+  /** Calls back after every commit, in order per conversation. The returned function ends it. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The one write door. Answered when the commit is durable. */
+  write<T>(conversation: ConversationId, write: Write<T>): Promise<T | Problem> {
+    return this.#queue(conversation).write(write);
+  }
+
+  /** Writes to one block: what the agent has streamed into it so far comes first. */
+  writeBlock<T>(id: BlockId, write: Write<T>): Promise<T | Problem> {
+    const parts = parseBlockId(id);
+    if (!parts) return Promise.resolve(notABlock(id));
+    this.#appender.push(id, write.agent);
+    return this.write(parts.conversation, write);
+  }
+
+  /** A new conversation; its id. */
+  async createConversation(agent: AgentId, title: string, key?: string): Promise<ConversationId | Problem> {
+    const id = randomName(this.env, 7);
+    const answer = await this.write(id, {
+      agent,
+      create: true,
+      ...(key === undefined ? {} : { key }),
+      plan: (draft) => {
+        draft.conversation({ title: title.slice(0, limits.titleChars) });
+        return { conversation: id };
+      },
+    });
+    return isProblem(answer) ? answer : id;
+  }
+
+  /** Accepts a streamed piece; see append.ts for when it is flushed. */
+  async append(id: BlockId, agent: AgentId, text: string): Promise<Block | Problem> {
+    const block = await this.block(id);
+    if (isProblem(block)) return block;
+    if (isEnded(block.status) && block.kind !== "file") {
+      return problem(
+        "closed",
+        `block ${id} is ${block.status}: nothing can be appended to it; edit it instead`,
+        {
+          block_id: id,
+          status: block.status,
+          version: block.version,
+        },
+      );
+    }
+    return this.#appender.append(id, agent, text) ?? block;
+  }
+
+  /** Waits until what `agent` has appended to the block is durable; the version, or why it was refused. */
+  drain(id: BlockId, agent: AgentId): Promise<number | Problem | undefined> {
+    return this.#appender.drain(id, agent);
+  }
+
+  async conversation(id: ConversationId): Promise<Conversation | Problem> {
+    const record = this.#queues.get(id)?.record ?? (await this.#read(() => this.store.conversation(id)));
+    return record ?? problem("not_found", `conversation ${id} does not exist`, { conversation: id });
+  }
+
+  async turns(id: ConversationId): Promise<readonly Turn[] | Problem> {
+    return (await this.#read(() => this.store.turns(id))) ?? [];
+  }
+
+  /** The committed block. */
+  async block(id: BlockId): Promise<Block | Problem> {
+    const parts = parseBlockId(id);
+    if (!parts) return notABlock(id);
+    const cached = this.#queues.get(parts.conversation)?.cached(id);
+    const block = cached ?? (cached === null ? undefined : await this.#read(() => this.store.block(id)));
+    return block ?? problem("not_found", `block ${id} does not exist`, { block_id: id });
+  }
+
+  /** The committed block with its committed text, of one version. */
+  async read(id: BlockId): Promise<{ readonly block: Block; readonly text: Text } | Problem> {
+    for (let tries = 0; tries < limits.replans; tries++) {
+      const block = await this.block(id);
+      if (isProblem(block)) return block;
+      const loaded = await this.#read(() => this.#texts.load(id));
+      if (isProblem(loaded)) return loaded;
+      this.#texts.used(loaded);
+      const now = await this.block(id);
+      if (isProblem(now)) return now;
+      const { text, version } = loaded.committed;
+      if (now.version === version) return { block: now, text };
+      if (loaded.version === version) this.#texts.dropId(id); // another node has written
+    }
+    return problem("busy", `block ${id} changes faster than it can be read; try again`);
+  }
+
+  async whole(id: BlockId): Promise<WholeBlock | Problem> {
+    const read = await this.read(id);
+    return isProblem(read) ? read : { ...read.block, text: read.text.toString() };
+  }
+
+  async log(id: BlockId, after: LogPoint): Promise<BlockLog | Problem> {
+    return this.#read(() => this.store.log(id, after));
+  }
+
+  /** The CRDT state of a block for a merging replica; promotes the block if need be. */
+  async mergeState(
+    id: BlockId,
+    agent: AgentId,
+    vector?: Uint8Array,
+  ): Promise<{ readonly version: number; readonly update: Uint8Array } | Problem> {
+    return this.writeBlock(id, {
+      agent,
+      plan: (draft) => {
+        const block = draft.promote(id);
+        if (isProblem(block)) return block;
+        draft.text(id);
+        const merge = this.#texts.peek(id)?.merge;
+        if (!merge) return problem("unavailable", "the block was not promoted");
+        const update = vector === undefined ? merge.state() : merge.since(vector);
+        return isProblem(update) ? update : { version: block.version, update };
+      },
+    });
+  }
+
+  /** The undo model of a block, for history and authorship. Read only. */
+  async history(id: BlockId): Promise<UndoModel | Problem> {
+    const read = await this.read(id);
+    if (isProblem(read)) return read;
+    const failed = await this.#read(async () => {
+      await this.#texts.loadUndo(id);
+      return null;
+    });
+    if (isProblem(failed)) return failed;
+    const model = this.#texts.peek(id)?.undo;
+    return model ?? problem("busy", `block ${id} changes faster than it can be read; try again`);
+  }
+
+  /** Folds a promoted block's history into a snapshot. What the block is does not change. */
+  async fold(id: BlockId): Promise<Problem | undefined> {
+    const read = await this.read(id);
+    if (isProblem(read)) return read;
+    const loaded = this.#texts.peek(id);
+    if (!read.block.promoted || !loaded?.merge || loaded.version !== read.block.version) return undefined;
+    const state = loaded.merge.state();
+    const { text, version } = loaded.committed;
+    const fold = { version, text: text.toString(), state, anchors: loaded.anchors };
+    const failed = await this.#read(async () => {
+      await this.store.fold(id, fold);
+      return null;
+    });
+    if (isProblem(failed)) return failed;
+    this.#texts.dropId(id);
+    return undefined;
+  }
+
+  /** Tells this kernel that another node may have committed to a conversation. */
+  async wake(conversation: ConversationId): Promise<void> {
+    await this.#queues.get(conversation)?.refresh();
+  }
+
+  /** Everything accepted is durable; nothing may be written afterwards. */
+  async close(): Promise<void> {
+    await this.#appender.drainAll();
+    await Promise.all(
+      [...this.#queues.values()]
+        .filter((queue) => !queue.idle)
+        .map((queue) => queue.write({ agent: "kernel", plan: () => null })),
+    );
+  }
+
+  async #flush(block: BlockId, agent: AgentId, text: string): Promise<number | Problem> {
+    const parts = parseBlockId(block);
+    if (!parts) return notABlock(block);
+    const answer = await this.write(parts.conversation, {
+      agent,
+      plan: (draft) => {
+        const after = draft.append(block, text);
+        return isProblem(after) ? after : { version: after.version };
+      },
+    });
+    return isProblem(answer) ? answer : answer.version;
+  }
+
+  #queue(conversation: ConversationId): WriteQueue {
+    const known = this.#queues.get(conversation);
+    if (known) {
+      this.#queues.delete(conversation);
+      this.#queues.set(conversation, known);
+      return known;
+    }
+    const queue = new WriteQueue(conversation, this.env, this.store, this.#texts, (told) => this.#tell(told));
+    this.#queues.set(conversation, queue);
+    this.#forgetIdle();
+    return queue;
+  }
+
+  #forgetIdle(): void {
+    if (this.#queues.size <= limits.openConversations) return;
+    for (const [id, queue] of this.#queues) {
+      if (!queue.idle) continue;
+      this.#queues.delete(id);
+      if (this.#queues.size <= limits.openConversations) return;
+    }
+  }
+
+  #tell(told: Told): void {
+    for (const listener of this.#listeners) listener(told);
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T | Problem> {
+    try {
+      return await read();
+    } catch (error) {
+      return storageProblem(error);
+    }
+  }
+}
+
+function notABlock(id: string): Problem {
+  return problem(
+    "not_found",
+    `${JSON.stringify(id.slice(0, 80))} is not a block id (conversation/agent/number)`,
+    {
+      block_id: id.slice(0, 80),
+    },
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * Loaded texts of all conversations, bounded in number and size; the least recently used leave first.
+ *
+ * A text under a draft is never evicted by size alone while it is being planned on: eviction happens between batches, and
+ * a dropped text is simply loaded again.
+ */
+
+import type { BlockId } from "./block.ts";
+import { limits } from "./limits.ts";
+import type { Store } from "./store.ts";
+import { BlockText } from "./text/block-text.ts";
+
+export class TextCache {
+  readonly #store: Store;
+  readonly #texts = new Map<BlockId, BlockText>();
+  readonly #loading = new Map<BlockId, Promise<BlockText>>();
+  #chars = 0;
+  readonly #sizes = new Map<BlockId, number>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  peek(id: BlockId): BlockText | undefined {
+    return this.#texts.get(id);
+  }
+
+  load(id: BlockId): Promise<BlockText> {
+    const known = this.#texts.get(id);
+    if (known) return Promise.resolve(known);
+    const under = this.#loading.get(id);
+    if (under) return under;
+    const loading: Promise<BlockText> = this.#read(id, () => this.#loading.get(id) === loading);
+    this.#loading.set(id, loading);
+    return loading;
+  }
+
+  async loadUndo(id: BlockId): Promise<void> {
+    const text = await this.load(id);
+    if (text.undo) return;
+    const log = await this.#store.log(id, { version: 0 });
+    if (this.#texts.get(id) === text) text.buildUndo(log);
+  }
+
+  /** It was changed or read: it counts as new, with the size that it has now. */
+  used(text: BlockText): void {
+    if (this.#texts.get(text.id) !== text) return;
+    this.#texts.delete(text.id);
+    this.#texts.set(text.id, text);
+    this.#resize(text.id, text.value.length);
+    this.#evict(text);
+  }
+
+  drop(text: BlockText): void {
+    if (this.#texts.get(text.id) === text) this.dropId(text.id);
+  }
+
+  dropId(id: BlockId): void {
+    this.#texts.delete(id);
+    this.#loading.delete(id); // what is being loaded is old too: it is not kept
+    this.#resize(id, 0);
+  }
+
+  /** The block is at `version` now: a text that does not know it, or a load that may have missed it, is not kept. */
+  outdate(id: BlockId, version: number): void {
+    const text = this.#texts.get(id);
+    if (text && text.committed.version !== version) this.dropId(id);
+    else if (!text) this.#loading.delete(id);
+  }
+
+  get size(): number {
+    return this.#texts.size;
+  }
+
+  async #read(id: BlockId, isCurrent: () => boolean): Promise<BlockText> {
+    try {
+      const text = BlockText.load(id, await this.#store.log(id, { version: 0 }));
+      if (!isCurrent()) return this.load(id);
+      this.#texts.set(id, text);
+      this.#resize(id, text.value.length);
+      this.#evict(text);
+      return text;
+    } finally {
+      if (isCurrent()) this.#loading.delete(id);
+    }
+  }
+
+  #resize(id: BlockId, chars: number): void {
+    this.#chars += chars - (this.#sizes.get(id) ?? 0);
+    if (chars === 0) this.#sizes.delete(id);
+    else this.#sizes.set(id, chars);
+  }
+
+  #evict(keep: BlockText): void {
+    for (const [id, text] of this.#texts) {
+      if (this.#chars <= limits.loadedChars && this.#texts.size <= limits.loadedBlocks) return;
+      if (text !== keep && text.version === text.committed.version) this.dropId(id);
+    }
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * One block's text in memory: the value, the merge document once there is one, the undo model once somebody asks.
+ *
+ * It runs ahead of the store: a draft changes it before the commit. `committed` is what readers see. When a commit does
+ * not succeed, the object is spoilt and thrown away; the next reader loads it again.
+ */
+
+import { assert } from "../assert.ts";
+import type { AgentId, BlockId } from "../block.ts";
+import { type Op, type Splice, splicesOf } from "../op.ts";
+import type { Problem } from "../problem.ts";
+import type { BlockLog } from "../store.ts";
+import { MergeDocument } from "./merge.ts";
+import { Text } from "./text.ts";
+import { UndoModel } from "./undo.ts";
+
+export class BlockText {
+  /** The text that a log adds up to. */
+  static load(id: BlockId, log: BlockLog): BlockText {
+    const loaded = new BlockText(id);
+    const { fold } = log;
+    if (fold) {
+      loaded.#value = Text.of(fold.text);
+      loaded.#version = fold.version;
+      for (const [agent, anchor] of Object.entries(fold.anchors)) loaded.#anchors.set(agent, anchor);
+      if (fold.state) loaded.#merge = MergeDocument.fromUpdates([fold.state]);
+    }
+    loaded.#replay(log.ops);
+    loaded.commit();
+    return loaded;
+  }
+
+  readonly id: BlockId;
+  #value: Text = Text.empty;
+  #version = 0;
+  #committed: { readonly text: Text; readonly version: number } = { text: Text.empty, version: 0 };
+  #merge: MergeDocument | undefined;
+  #undo: UndoModel | undefined;
+  readonly #anchors = new Map<AgentId, string>();
+
+  constructor(id: BlockId) {
+    this.id = id;
+  }
+
+  /** With everything that is drafted. */
+  get value(): Text {
+    return this.#value;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  get committed(): { readonly text: Text; readonly version: number } {
+    return this.#committed;
+  }
+
+  get merge(): MergeDocument | undefined {
+    return this.#merge;
+  }
+
+  get undo(): UndoModel | undefined {
+    return this.#undo;
+  }
+
+  /** Builds the undo model from the block's log, which must reach to the present version. */
+  buildUndo(log: BlockLog): UndoModel {
+    const undo = new UndoModel(log.fold?.text ?? "");
+    for (const op of log.ops) undo.apply(op);
+    assert(undo.toString() === this.#value.toString(), `undo model of ${this.id} has another text`);
+    this.#undo = undo;
+    return undo;
+  }
+
+  /** The next op, planned by ourselves: the merge document has it already. */
+  drafted(op: Op): void {
+    this.#follow(op);
+    this.#undo?.apply(op);
+  }
+
+  /** From now on a CRDT document. */
+  promote(): MergeDocument {
+    assert(this.#merge === undefined, "promoted once");
+    this.#merge = MergeDocument.fromText(this.#value.toString());
+    return this.#merge;
+  }
+
+  /** Where the append stream of `agent` goes on: behind the last character that it wrote. */
+  anchorOf(agent: AgentId, writer: AgentId): number {
+    assert(this.#merge !== undefined, "anchors belong to promoted blocks");
+    const anchor = this.#anchors.get(agent);
+    if (anchor !== undefined) return this.#merge.resolve(anchor);
+    // The writer's own text is the base; whoever appends for the first time starts at the end.
+    const base = this.#anchors.get("");
+    return agent === writer && base !== undefined ? this.#merge.resolve(base) : this.#value.length;
+  }
+
+  /** A replica's update: what it comes to. After a problem this object is spoilt. */
+  mergeUpdate(update: Uint8Array): readonly Splice[] | Problem {
+    assert(this.#merge !== undefined, "only a promoted block merges");
+    return this.#merge.merge(update, this.#value);
+  }
+
+  get anchors(): { readonly [agent: string]: string } {
+    return Object.fromEntries(this.#anchors);
+  }
+
+  /** What was drafted is durable. */
+  commit(): void {
+    this.#committed = { text: this.#value, version: this.#version };
+  }
+
+  #replay(ops: readonly Op[]): void {
+    const pieces: string[] = [];
+    for (const op of ops) {
+      const { body } = op;
+      if (body.type === "append" && this.#merge === undefined) {
+        pieces.push(body.text);
+        this.#version = op.version;
+        continue;
+      }
+      if (pieces.length > 0) this.#value = this.#value.append(pieces.splice(0).join(""));
+      if (body.type === "promote") this.promote();
+      if (body.type === "splice") this.#merge?.load(body.update);
+      this.#follow(op);
+    }
+    if (pieces.length > 0) this.#value = this.#value.append(pieces.join(""));
+  }
+
+  #follow(op: Op): void {
+    assert(
+      op.versionFrom === this.#version + 1,
+      `text of ${this.id} at ${this.#version} gets version ${op.versionFrom}`,
+    );
+    const splices = splicesOf(op);
+    if (splices.length > 0) this.#value = this.#value.apply(splices);
+    if (op.body.type === "splice" && op.body.anchor !== undefined)
+      this.#anchors.set(op.agent, op.body.anchor);
+    if (op.body.type === "promote" && this.#merge)
+      this.#anchors.set("", this.#merge.anchor(this.#value.length));
+    this.#version = op.version;
+  }
+}

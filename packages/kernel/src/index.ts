@@ -36,20 +36,12 @@ export {
 } from "./block.ts";
 export {
   addUsage,
-  addUsage,
-  type Conversation,
   type Conversation,
   type ConversationPatch,
-  type ConversationPatch,
-  type MessageUsage,
   type MessageUsage,
   NO_USAGE,
-  NO_USAGE,
-  newConversation,
   newConversation,
   subtractUsage,
-  subtractUsage,
-  type Turn,
   type Turn,
 } from "./conversation.ts";
 export { Draft, type NewBlock } from "./draft.ts";
@@ -59,48 +51,22 @@ export { cleanJson, type Json, type JsonObject, sameJson } from "./json.ts";
 export { Kernel, type Listener } from "./kernel.ts";
 export { limits } from "./limits.ts";
 export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";
-export { MemoryStore, MemoryStore } from "./memory-store.ts";
-export {
-  applyOp,
-  countNewlines,
-  countNewlines,
-  type Op,
-  type Op,
-  type OpBody,
-  type OpBody,
-  type OpType,
-  type OpType,
-  type Splice,
-  type Splice,
-  splicesOf,
-  splicesOf,
-} from "./op.ts";
+export { MemoryStore } from "./memory-store.ts";
+export { applyOp, countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./op.ts";
 export { type GrowingString, PartialJson, type PartialPath, type PartialState } from "./partial-json.ts";
 export { isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
 export type {
   BlockLog,
-  BlockLog,
-  BlockQuery,
   BlockQuery,
   Commit,
-  Commit,
-  CommitAnswer,
   CommitAnswer,
   Fold,
-  Fold,
-  LogPoint,
   LogPoint,
   RawRun,
-  RawRun,
-  SearchAnswer,
   SearchAnswer,
   SearchHit,
-  SearchHit,
-  SearchMatch,
   SearchMatch,
   SearchQuery,
-  SearchQuery,
-  Store,
   Store,
 } from "./store.ts";
 export {

@@ -52,9 +52,22 @@ export { Kernel, type Listener } from "./kernel.ts";
 export { limits } from "./limits.ts";
 export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";
 export { MemoryStore } from "./memory-store.ts";
-export { applyOp, countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./op.ts";
+export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./op.ts";
 export { type GrowingString, PartialJson, type PartialPath, type PartialState } from "./partial-json.ts";
+export { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
 export { isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
+export {
+  type Clock,
+  fitsSearch,
+  inlineMatcher,
+  type MatchAnswer,
+  type Matcher,
+  type MatchQuery,
+  matchWithin,
+  type SearchSource,
+  searchBlocks,
+} from "./search.ts";
+export { type Matches, type MatchOptions, matchText } from "./search-match.ts";
 export type {
   BlockLog,
   BlockQuery,
@@ -79,5 +92,6 @@ export {
   spliced,
 } from "./store-rules.ts";
 export { mapOffset, Text, utf8Length } from "./text/text.ts";
+export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./trigram.ts";
 export { VirtualEnv } from "./virtual-env.ts";
 export type { Told, Write } from "./write-queue.ts";

@@ -4,7 +4,10 @@
 
 import type { Adapter } from "./adapter.ts";
 import { anthropicAdapter } from "./anthropic/adapter.ts";
+import { codexAdapter } from "./codex/adapter.ts";
+import { geminiAdapter } from "./gemini/adapter.ts";
 import type { Importer, LogFinder } from "./log.ts";
+import { opencodeAdapter } from "./opencode/adapter.ts";
 
 export interface Provider {
   readonly name: string;
@@ -16,7 +19,12 @@ export interface Provider {
   readonly findLogs?: LogFinder;
 }
 
-const LIST: readonly Provider[] = [{ name: "anthropic", adapter: anthropicAdapter, framing: "sse" }];
+const LIST: readonly Provider[] = [
+  { name: "codex", adapter: codexAdapter, framing: "lines" },
+  { name: "anthropic", adapter: anthropicAdapter, framing: "sse" },
+  { name: "opencode", adapter: opencodeAdapter, framing: "lines" },
+  { name: "gemini", adapter: geminiAdapter, framing: "lines" },
+];
 
 export const providers: ReadonlyMap<string, Provider> = new Map(
   LIST.map((provider) => [provider.name, provider]),

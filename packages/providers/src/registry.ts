@@ -4,6 +4,7 @@
 
 import type { Adapter } from "./adapter.ts";
 import { anthropicAdapter } from "./anthropic/adapter.ts";
+import { claudeAdapter } from "./claude/adapter.ts";
 import { codexAdapter } from "./codex/adapter.ts";
 import { geminiAdapter } from "./gemini/adapter.ts";
 import type { Importer, LogFinder } from "./log.ts";
@@ -20,6 +21,7 @@ export interface Provider {
 }
 
 const LIST: readonly Provider[] = [
+  { name: "claude", adapter: claudeAdapter, framing: "lines" },
   { name: "codex", adapter: codexAdapter, framing: "lines" },
   { name: "anthropic", adapter: anthropicAdapter, framing: "sse" },
   { name: "opencode", adapter: opencodeAdapter, framing: "lines" },

@@ -1,0 +1,86 @@
+/**
+ * Claude Code's `--output-format stream-json` (1.0 to 2.1, with and without partial messages; also `json`, whose one
+ * array holds the same lines) → block events.
+ *
+ * Total: any JSON value may come in. Dispatch is by type, never by the order of keys, and nothing relies on the order
+ * of lines beyond what each module says.
+ */
+
+import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
+import type { Adapter } from "../adapter.ts";
+import { isObject } from "../framing/json.ts";
+import { textOf } from "../read.ts";
+import { noiseBlock, typeOf, unknownEvent } from "../unknown.ts";
+import { breakCall } from "./call.ts";
+import { cancelRequest, controlRequest, controlResponse } from "./control.ts";
+import { assistantLine, streamEvent } from "./message.ts";
+import { closeMessage } from "./piece.ts";
+import { lineKey, newState, type Out, PROVIDER, type Start, type State } from "./state.ts";
+import { systemLine } from "./system.ts";
+import { resultLine } from "./turn-end.ts";
+import { userLine } from "./user.ts";
+
+export interface ClaudeAdapter extends Adapter<State> {
+  start(run: string, start?: Start): State;
+}
+
+export const claudeAdapter: ClaudeAdapter = {
+  provider: PROVIDER,
+  start: newState,
+  step(state, event) {
+    const out: Out = [];
+    if (Array.isArray(event)) for (const line of event as readonly Json[]) take(state, out, line);
+    else take(state, out, event);
+    return [state, out];
+  },
+  noise(state, line) {
+    return [state, noiseBlock({ key: lineKey(state, undefined), provider: PROVIDER }, line)];
+  },
+  end: endOfStream,
+};
+
+/** One line of the stream. */
+export function take(state: State, out: Out, line: Json): void {
+  if (!isObject(line)) return addUnknown(state, out, line);
+  switch (line.type) {
+    case "stream_event":
+      return streamEvent(state, out, line);
+    case "assistant":
+      return assistantLine(state, out, line);
+    case "user":
+      return userLine(state, out, line);
+    case "result":
+      return resultLine(state, out, line);
+    case "control_request":
+      if (!controlRequest(state, out, line)) addUnknown(state, out, line, requestType(line));
+      return;
+    case "control_response":
+      return controlResponse(state, out, line);
+    case "control_cancel_request":
+      return cancelRequest(state, out, line);
+    default:
+      if (!systemLine(state, out, line)) addUnknown(state, out, line);
+  }
+}
+
+function requestType(line: JsonObject): string {
+  const request = isObject(line.request) ? line.request : {};
+  return `control_request/${textOf(request.subtype) ?? "(no subtype)"}`;
+}
+
+function addUnknown(state: State, out: Out, line: Json, type: string = typeOf(line)): void {
+  const key = lineKey(state, isObject(line) ? line.uuid : undefined);
+  out.push(...unknownEvent({ key, provider: PROVIDER }, line, type));
+}
+
+/** The stream was cut: blocks, calls and turns that are open end as interrupted, the innermost first. */
+function endOfStream(state: State): readonly BlockEvent[] {
+  const out: Out = [];
+  for (const message of state.messages.values()) closeMessage(state, out, message, "interrupted");
+  for (const call of [...state.calls.values()].reverse()) breakCall(out, call, "interrupted");
+  for (const turn of state.turns) {
+    out.push({ type: "turn-end", turn: turn.name, status: "error", reason: "interrupted" });
+  }
+  state.turns = [];
+  return out;
+}

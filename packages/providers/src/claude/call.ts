@@ -1,0 +1,177 @@
+/**
+ * The life of a tool call: one start, input as pure deltas, `running` when the input is whole, results below it, one
+ * end. Whatever the CLI repeats, leaves out or reorders, each call starts once and ends once.
+ *
+ * An input that did not arrive whole is never shown as one: the call then has no `input`, only the text so far.
+ */
+
+import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
+import { bounds } from "../bounds.ts";
+import { parseObject } from "../framing/json.ts";
+import { given, objectOf, textOf } from "../read.ts";
+import { compactParams } from "./row.ts";
+import type { Call, Out, Scope, State } from "./state.ts";
+
+export interface CallStart {
+  readonly id: string;
+  readonly name: string;
+  readonly scope: Scope;
+  readonly turn: number;
+  readonly messageId?: string | undefined;
+  readonly index?: number | undefined;
+  /** It runs at the provider. */
+  readonly isRemote?: boolean;
+  readonly server?: string | undefined;
+  readonly at?: number | undefined;
+}
+
+/** The call of this id: the known one, or a new one, started. */
+export function openCall(state: State, out: Out, start: CallStart): Call {
+  const known = state.calls.get(start.id);
+  if (known !== undefined) return known;
+  const call: Call = {
+    id: start.id,
+    name: start.name,
+    key: `${state.prefix}c:${start.id}`,
+    scope: start.scope,
+    turn: start.turn,
+    input: undefined,
+    isRunning: false,
+    isEnded: false,
+    isBackground: false,
+    hasProgress: false,
+    approval: undefined,
+    text: "",
+    results: 0,
+  };
+  state.calls.set(start.id, call);
+  if (state.calls.size > bounds.openCalls) forgetOldest(state, out);
+  out.push({
+    type: "block-start",
+    key: call.key,
+    ...(start.scope.parent === undefined ? {} : { parent: start.scope.parent }),
+    kind: "tool_call",
+    role: "model",
+    metadata: given({
+      toolUseId: start.id,
+      toolName: start.name,
+      messageId: start.messageId,
+      index: start.index,
+      label: start.scope.label,
+      remote: start.isRemote === true ? true : undefined,
+      ...mcpNames(start.name, start.server),
+    }),
+    ...(start.at === undefined ? {} : { at: start.at }),
+  });
+  return call;
+}
+
+export function appendInput(out: Out, call: Call, delta: string): void {
+  if (delta === "" || call.isEnded || call.isRunning) return;
+  call.text += delta;
+  out.push({ type: "block-append", key: call.key, text: delta });
+}
+
+/** The input is whole and the call runs. Said again, a different input replaces the first. */
+export function runCall(state: State, out: Out, call: Call, input: Json, displayName?: string): void {
+  if (call.isEnded) return;
+  const raw = unparsed(input);
+  if (raw !== undefined) {
+    if (call.text === "") appendInput(out, call, raw);
+    return;
+  }
+  const isNew = call.input === undefined;
+  call.input = input;
+  call.isRunning = true;
+  if (isNew && call.text === "") {
+    call.text = JSON.stringify(input);
+    out.push({ type: "block-append", key: call.key, text: call.text });
+  }
+  const metadata: JsonObject = {
+    stage: "running",
+    input,
+    compactParams: compactParams(call.name, objectOf(input), state.cwd),
+  };
+  out.push({
+    type: "block-meta",
+    key: call.key,
+    metadata: displayName === undefined ? metadata : { ...metadata, displayName },
+  });
+}
+
+/** The stream has stopped without an assistant line: the text so far is the input if it is JSON. False if not. */
+export function runStreamed(state: State, out: Out, call: Call): boolean {
+  if (call.isRunning || call.isEnded) return true;
+  const input = call.text.trim() === "" ? {} : parseObject(call.text, bounds.inputDepth);
+  if (input === undefined) return false;
+  runCall(state, out, call, input);
+  return true;
+}
+
+export interface CallEnd {
+  readonly status: "done" | "error";
+  readonly reason?: Reason | undefined;
+  readonly metadata?: JsonObject;
+  readonly at?: number | undefined;
+}
+
+export function endCall(out: Out, call: Call, end: CallEnd): void {
+  if (call.isEnded) return;
+  call.isEnded = true;
+  const whole = call.input === undefined ? undefined : JSON.stringify(call.input);
+  out.push({
+    type: "block-end",
+    key: call.key,
+    status: end.status,
+    ...(end.reason === undefined ? {} : { reason: end.reason }),
+    ...(whole === undefined || whole === call.text ? {} : { text: whole }),
+    metadata: {
+      success: end.status === "done",
+      ...end.metadata,
+      ...(call.hasProgress ? { progress: null } : {}),
+      ...closedApproval(call, end),
+    },
+    ...(end.at === undefined ? {} : { at: end.at }),
+  });
+  call.text = "";
+  call.input = undefined;
+  call.approval = undefined;
+}
+
+/** Ends a call that got no result. What was not whole stays without input. */
+export function breakCall(out: Out, call: Call, reason: Reason): void {
+  endCall(out, call, { status: "error", reason });
+}
+
+/** An approval that is still open when its call ends was answered where we could not see it, or by nobody. */
+function closedApproval(call: Call, end: CallEnd): JsonObject {
+  if (call.approval === undefined || call.approval.state !== "asked") return {};
+  const state = end.reason === "denied" ? "denied" : end.reason === "interrupted" ? "expired" : "allowed";
+  return { approval: { ...call.approval, state } };
+}
+
+/** The one parent for whatever belongs to a call. */
+export function keyOfCall(state: State, id: Json | undefined): BlockKey | undefined {
+  return typeof id === "string" ? state.calls.get(id)?.key : undefined;
+}
+
+/** `mcp__server__tool`, as the CLI names the tools of MCP servers. */
+export function mcpNames(name: string, server?: string): { server?: string } {
+  if (server !== undefined) return { server };
+  const match = /^mcp__(.+?)__./.exec(name);
+  return match === null ? {} : { server: match[1] as string };
+}
+
+/** What the CLI makes of an input that is no JSON: the raw text. */
+function unparsed(input: Json): string | undefined {
+  const marker = objectOf(input)["__unparsedToolInput"];
+  return marker === undefined ? undefined : (textOf(objectOf(marker).raw) ?? "");
+}
+
+function forgetOldest(state: State, out: Out): void {
+  for (const [id, call] of state.calls) {
+    breakCall(out, call, "interrupted");
+    state.calls.delete(id);
+    return;
+  }
+}

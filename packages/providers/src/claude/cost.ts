@@ -1,0 +1,96 @@
+/**
+ * What a turn cost. `total_cost_usd` and `modelUsage` run on over the process and over a resumed session; a turn gets
+ * the difference, so that the turns of a process add up to its last total (from zero again after a reset).
+ */
+
+import type { Json, JsonObject, Usage } from "@blockyard/kernel";
+import { isObject } from "../framing/json.ts";
+import { given, numberOf, objectOf } from "../read.ts";
+import { addUsage, anthropicUsage, costSince, count, isZero, NO_USAGE, usageSince } from "../usage.ts";
+import type { State } from "./state.ts";
+
+export interface TurnCost {
+  readonly costUsd?: number;
+  readonly usage?: Usage;
+  readonly models?: readonly string[];
+}
+
+export function takeCost(
+  state: State,
+  line: JsonObject,
+): { costUsd?: number; usage?: Usage; models?: readonly string[] } {
+  const since = isObject(line.model_usage_since_last_result) ? line.model_usage_since_last_result : undefined;
+  const total = numberOf(line.total_cost_usd) ?? numberOf(line.cost_usd);
+  const costUsd = total === undefined ? undefined : costOf(state, total, since);
+  const models = isObject(line.modelUsage) ? line.modelUsage : undefined;
+  const usage = usageOf(state, line, since, models);
+  const named = Object.keys(since ?? models ?? {});
+  state.totalCost = total ?? state.totalCost;
+  state.modelUsage = models ?? state.modelUsage;
+  return given({
+    costUsd,
+    usage: usage === undefined || isZero(usage) ? undefined : usage,
+    models: named.length === 0 ? undefined : named,
+  });
+}
+
+/** Before the first result of a process only `since` tells how much of the total is older. */
+function costOf(state: State, total: number, since: JsonObject | undefined): number {
+  const stated = since === undefined ? undefined : sum(since, (model) => numberOf(model.costUSD) ?? 0);
+  const before = state.totalCost ?? (stated === undefined ? 0 : total - stated);
+  const difference = costSince(total, before);
+  return stated !== undefined && Math.abs(stated - difference) < 1e-9 ? stated : difference;
+}
+
+function usageOf(
+  state: State,
+  line: JsonObject,
+  since: JsonObject | undefined,
+  models: JsonObject | undefined,
+): Usage | undefined {
+  if (since !== undefined) return modelsUsage(since);
+  // A resumed run whose older share is unknown: the main loop's own tokens are at least this turn's.
+  const isFirstOfResumed =
+    state.modelUsage === undefined && state.totalCost !== undefined && state.totalCost > 0;
+  if (models !== undefined && !isFirstOfResumed) return modelsSince(models, state.modelUsage);
+  const own = isObject(line.usage) ? line.usage : undefined;
+  return own === undefined ? undefined : anthropicUsage(own);
+}
+
+function modelsUsage(models: JsonObject): Usage {
+  return Object.values(models).map(modelUsage).reduce(addUsage, NO_USAGE);
+}
+
+function modelsSince(models: JsonObject, before: JsonObject | undefined): Usage {
+  return Object.entries(models)
+    .map(([name, model]) => usageSince(modelUsage(model), earlier(before, name)))
+    .reduce(addUsage, NO_USAGE);
+}
+
+function earlier(before: JsonObject | undefined, name: string): Usage | undefined {
+  const model = before === undefined || !Object.hasOwn(before, name) ? undefined : before[name];
+  return model === undefined ? undefined : modelUsage(model);
+}
+
+function modelUsage(value: Json): Usage {
+  const model = objectOf(value);
+  const cacheRead = count(model.cacheReadInputTokens);
+  const cacheWrite = count(model.cacheCreationInputTokens);
+  return {
+    input: count(model.inputTokens) + cacheRead + cacheWrite,
+    cacheRead,
+    cacheWrite,
+    output: count(model.outputTokens),
+    reasoning: count(model.thinkingTokens),
+  };
+}
+
+function sum(models: JsonObject, of: (model: JsonObject) => number): number {
+  return Object.values(models).reduce<number>((total, model) => total + of(objectOf(model)), 0);
+}
+
+/** After a reset the CLI counts from zero. */
+export function resetCost(state: State): void {
+  state.totalCost = 0;
+  state.modelUsage = undefined;
+}

@@ -1,0 +1,411 @@
+/**
+ * Assistant messages: raw stream events and assistant lines, joined.
+ *
+ * With partial messages each content block comes twice: as deltas, then whole on an assistant line, before its
+ * content_block_stop. The line confirms the block and is the authority on its text and input; it never adds a second.
+ * Without partial messages the lines alone make the blocks. A block that only the deltas had is decided when its
+ * message stops: withdrawn if the CLI says so, otherwise done.
+ */
+
+import type { Json, JsonObject } from "@blockyard/kernel";
+import { citationMetadata, isCall } from "../anthropic/content.ts";
+import { isObject } from "../framing/json.ts";
+import { given, listOf, numberOf, objectOf, textOf, timeOf } from "../read.ts";
+import { appendInput, openCall, runCall } from "./call.ts";
+import {
+  addUnknown,
+  addWhole,
+  appendText,
+  closeMessage,
+  endPiece,
+  settle,
+  startPiece,
+  takeUsage,
+  tellUsage,
+  thinkingEnd,
+} from "./piece.ts";
+import { takeServerResult } from "./result.ts";
+import {
+  addPiece,
+  type Message,
+  type Out,
+  type Piece,
+  RECENT_MESSAGES,
+  type State,
+  scopeOf,
+} from "./state.ts";
+import { currentTurn } from "./turn.ts";
+
+export function messageOf(state: State, out: Out, id: string, line: JsonObject): Message {
+  const known = state.messages.get(id);
+  if (known !== undefined) return known;
+  const message: Message = {
+    id,
+    scope: scopeOf(state, line),
+    turn: currentTurn(state, out).ordinal,
+    model: undefined,
+    pieces: [],
+    byIndex: new Map(),
+    usage: undefined,
+    toldUsage: "",
+    stopReason: undefined,
+  };
+  state.messages.set(id, message);
+  if (state.messages.size > RECENT_MESSAGES) forgetOldest(state, out);
+  return message;
+}
+
+function forgetOldest(state: State, out: Out): void {
+  for (const [id, message] of state.messages) {
+    closeMessage(state, out, message, "interrupted");
+    state.messages.delete(id);
+    return;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Stream events.
+
+export function streamEvent(state: State, out: Out, line: JsonObject): void {
+  const event = objectOf(line.event);
+  const scope = typeof line.parent_tool_use_id === "string" ? line.parent_tool_use_id : "";
+  if (event.type === "message_start") return startMessage(state, out, line, objectOf(event.message), scope);
+  const message = streamed(state, out, line, scope);
+  switch (event.type) {
+    case "content_block_delta":
+      return addDelta(state, out, message, event);
+    case "content_block_start":
+      return startContent(state, out, message, event);
+    case "content_block_stop":
+      return stopContent(message, event);
+    case "message_delta":
+      message.stopReason = textOf(objectOf(event.delta).stop_reason) ?? message.stopReason;
+      return takeUsage(state, out, message, event.usage, true);
+    case "message_stop":
+      return stopMessage(state, out, message, scope, objectOf(line.abandoned_blocks));
+    case "ping":
+      return;
+    case "error":
+      return streamError(state, out, message, objectOf(event.error));
+    default:
+      return addUnknown(
+        state,
+        out,
+        message,
+        line.event ?? null,
+        `stream_event/${textOf(event.type) ?? "(no type)"}`,
+      );
+  }
+}
+
+function startMessage(state: State, out: Out, line: JsonObject, start: JsonObject, scope: string): void {
+  const previous = state.streaming.get(scope);
+  // A message that was never stopped: the next one is the sign that it is over.
+  if (previous !== undefined) closeMessage(state, out, previous, "interrupted");
+  const id = textOf(start.id) ?? textOf(line.api_message_id) ?? `message-${state.nextSerial++}`;
+  const message = messageOf(state, out, id, line);
+  message.model = textOf(start.model) ?? message.model;
+  message.byIndex.clear();
+  state.streaming.set(scope, message);
+  takeUsage(state, out, message, start.usage, false);
+}
+
+/** The message that a stream event belongs to: by its id where the CLI says it, otherwise the one being streamed. */
+function streamed(state: State, out: Out, line: JsonObject, scope: string): Message {
+  const current = state.streaming.get(scope);
+  const id = line.api_message_id;
+  if (typeof id !== "string" || id === current?.id) {
+    if (current !== undefined) return current;
+    const message = messageOf(state, out, `message-${state.nextSerial++}`, line);
+    state.streaming.set(scope, message);
+    return message;
+  }
+  const message = messageOf(state, out, id, line);
+  if (current === undefined) state.streaming.set(scope, message);
+  return message;
+}
+
+function startContent(state: State, out: Out, message: Message, event: JsonObject): void {
+  const block = objectOf(event.content_block);
+  const index = numberOf(event.index) ?? message.pieces.length;
+  const known = message.byIndex.get(index);
+  if (known !== undefined) settle(state, out, known, "interrupted");
+  const piece = newPiece(state, out, message, block);
+  message.byIndex.set(index, piece);
+  if (piece.type === "text") appendText(state, out, piece, textOf(block.text) ?? "");
+  if (piece.type === "thinking") startPiece(state, out, piece, redaction(block));
+  if (piece.type === "thinking") appendText(state, out, piece, textOf(block.thinking) ?? "");
+  for (const citation of listOf(block.citations)) keepCitation(piece, citation);
+}
+
+/** A piece for a content block that is new to us. Calls start at once, other types as their content comes. */
+function newPiece(state: State, out: Out, message: Message, block: JsonObject, at?: number): Piece {
+  const type = textOf(block.type) ?? "";
+  if (type === "text") return addPiece(message, "text", state.prefix);
+  if (type === "thinking" || type === "redacted_thinking") return addPiece(message, "thinking", state.prefix);
+  if (isCall(type))
+    return addPiece(message, "call", state.prefix, startCall(state, out, message, block, type, at));
+  if (type.endsWith("_tool_result")) {
+    const piece = addPiece(message, "result", state.prefix);
+    takeServerResult(state, out, piece, block, at);
+    piece.isEnded = true;
+    return piece;
+  }
+  const piece = addPiece(message, "whole", state.prefix);
+  addWhole(out, piece, block as JsonObject);
+  return piece;
+}
+
+function startCall(state: State, out: Out, message: Message, block: JsonObject, type: string, at?: number) {
+  currentTurn(state, out).hasSpoken = true;
+  return openCall(state, out, {
+    id: textOf(block.id) ?? `${message.id}.${message.pieces.length}`,
+    name: textOf(block.name) ?? type,
+    scope: message.scope,
+    turn: message.turn,
+    messageId: message.id,
+    index: message.pieces.length,
+    isRemote: type !== "tool_use",
+    server: textOf(block.server_name),
+    at,
+  });
+}
+
+function addDelta(state: State, out: Out, message: Message, event: JsonObject): void {
+  const delta = objectOf(event.delta);
+  const index = numberOf(event.index) ?? -1;
+  let piece = message.byIndex.get(index);
+  if (piece === undefined) {
+    piece = strayPiece(state, message, delta);
+    if (piece !== undefined) message.byIndex.set(index, piece);
+  }
+  if (piece !== undefined && applyDelta(state, out, piece, delta)) return;
+  addUnknown(
+    state,
+    out,
+    message,
+    event as JsonObject,
+    `stream_event/delta/${textOf(delta.type) ?? "(no type)"}`,
+  );
+}
+
+/** A delta whose start was lost: text and thinking can still be shown. */
+function strayPiece(state: State, message: Message, delta: JsonObject): Piece | undefined {
+  if (delta.type === "text_delta") return addPiece(message, "text", state.prefix);
+  if (delta.type === "thinking_delta") return addPiece(message, "thinking", state.prefix);
+  return undefined;
+}
+
+/** False for a delta that does not fit its block: it is shown as unknown instead. */
+function applyDelta(state: State, out: Out, piece: Piece, delta: JsonObject): boolean {
+  switch (delta.type) {
+    case "text_delta":
+      if (piece.type === "text") appendText(state, out, piece, textOf(delta.text) ?? "");
+      return piece.type === "text";
+    case "thinking_delta":
+      if (piece.type !== "thinking") return false;
+      appendText(state, out, piece, textOf(delta.thinking) ?? "");
+      return true;
+    case "input_json_delta":
+      if (piece.call === undefined) return false;
+      appendInput(out, piece.call, textOf(delta.partial_json) ?? "");
+      return true;
+    case "signature_delta":
+      piece.signature = textOf(delta.signature) ?? piece.signature;
+      return true;
+    case "citations_delta":
+      keepCitation(piece, delta.citation);
+      return true;
+    case "compaction_delta":
+      return true; // its assistant line, or the compaction boundary, says it whole
+    default:
+      return false;
+  }
+}
+
+function keepCitation(piece: Piece, citation: Json | undefined): void {
+  if (isObject(citation)) piece.citations.push(citation);
+}
+
+function stopContent(message: Message, event: JsonObject): void {
+  const piece = message.byIndex.get(numberOf(event.index) ?? -1);
+  if (piece !== undefined) piece.isStopped = true;
+}
+
+function stopMessage(state: State, out: Out, message: Message, scope: string, abandoned: JsonObject): void {
+  const from =
+    textOf(abandoned.api_message_id) === message.id ? numberOf(abandoned.from_block_index) : undefined;
+  if (from !== undefined) {
+    for (const [index, piece] of message.byIndex) if (index >= from) settle(state, out, piece, "retracted");
+  }
+  closeMessage(state, out, message, undefined);
+  tellUsage(state, out, message);
+  if (state.streaming.get(scope) === message) state.streaming.delete(scope);
+}
+
+/** The API's own error inside a stream; the CLI then goes on, or says the same on a line of its own. */
+function streamError(state: State, out: Out, message: Message, error: JsonObject): void {
+  const said = textOf(error.message) ?? textOf(error.type) ?? "The stream failed";
+  const piece = addPiece(message, "whole", state.prefix);
+  startPiece(state, out, piece, given({ code: textOf(error.type) }), said, "error");
+  endPiece(out, piece, "error", "failed");
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Assistant lines.
+
+export function assistantLine(state: State, out: Out, line: JsonObject): void {
+  const body = objectOf(line.message);
+  const id = textOf(body.id) ?? textOf(line.uuid) ?? `message-${state.nextSerial++}`;
+  const message = messageOf(state, out, id, line);
+  message.model = textOf(body.model) ?? message.model;
+  const at = timeOf(line.timestamp);
+  const content =
+    typeof body.content === "string" ? [{ type: "text", text: body.content }] : listOf(body.content);
+  for (const block of content) confirm(state, out, message, objectOf(block), line, at);
+  // While the message streams, its usage comes better with message_delta.
+  if (!isStreaming(state, message)) takeUsage(state, out, message, body.usage, true);
+}
+
+function isStreaming(state: State, message: Message): boolean {
+  for (const each of state.streaming.values()) if (each === message) return true;
+  return false;
+}
+
+function confirm(
+  state: State,
+  out: Out,
+  message: Message,
+  block: JsonObject,
+  line: JsonObject,
+  at: number | undefined,
+): void {
+  const known = partner(message, block);
+  const piece = known ?? newPiece(state, out, message, block, at);
+  piece.isConfirmed = true;
+  switch (piece.type) {
+    case "text":
+      return confirmText(state, out, piece, block, line, at);
+    case "thinking":
+      return confirmThinking(state, out, piece, block, line, at);
+    case "call":
+      if (piece.call === undefined) return;
+      return runCall(state, out, piece.call, block.input ?? {}, displayName(line, piece.call.id));
+    default:
+      return;
+  }
+}
+
+/**
+ * The streamed block that an assistant line repeats: a call by its id, otherwise the open one of this type, because
+ * the line comes before the stop; after that the oldest unconfirmed one, equal text first.
+ */
+function partner(message: Message, block: JsonObject): Piece | undefined {
+  const type = textOf(block.type) ?? "";
+  const waiting = message.pieces.filter((piece) => !piece.isConfirmed && piece.type === pieceTypeOf(type));
+  if (isCall(type))
+    return message.pieces.find((piece) => piece.call !== undefined && piece.call.id === textOf(block.id));
+  const open = waiting.find((piece) => !piece.isStopped);
+  if (open !== undefined) return open;
+  const said = textOf(block.text) ?? textOf(block.thinking);
+  return waiting.find((piece) => piece.text === said) ?? waiting[0];
+}
+
+function pieceTypeOf(type: string): Piece["type"] {
+  if (type === "text") return "text";
+  if (type === "thinking" || type === "redacted_thinking") return "thinking";
+  if (isCall(type)) return "call";
+  return type.endsWith("_tool_result") ? "result" : "whole";
+}
+
+function confirmText(
+  state: State,
+  out: Out,
+  piece: Piece,
+  block: JsonObject,
+  line: JsonObject,
+  at: number | undefined,
+): void {
+  const said = textOf(block.text) ?? "";
+  if (piece.isEnded) return;
+  if (said === "" && !piece.isStarted) {
+    piece.isEnded = true;
+    return;
+  }
+  currentTurn(state, out).hasSpoken = true;
+  const citations = listOf(block.citations).length > 0 ? listOf(block.citations) : piece.citations;
+  const cited = citationMetadata(citations);
+  const [status, reason] =
+    line.aborted === true ? (["error", "interrupted"] as const) : (["done", undefined] as const);
+  if (piece.isStarted) return endPiece(out, piece, status, reason, said, cited, at);
+  if (isLocal(line)) return sayLocally(state, out, piece, said, line, at);
+  startPiece(state, out, piece, cited, said, "text", "model", at);
+  endPiece(out, piece, status, reason);
+}
+
+/** Lines that the CLI made itself, in the model's place. */
+function isLocal(line: JsonObject): boolean {
+  return objectOf(line.message).model === "<synthetic>" || line.is_api_error_message === true;
+}
+
+function sayLocally(
+  state: State,
+  out: Out,
+  piece: Piece,
+  said: string,
+  line: JsonObject,
+  at: number | undefined,
+): void {
+  const code = textOf(line.error) ?? textOf(line.api_error);
+  if (code === undefined && line.is_api_error_message !== true) {
+    const notice = line.local_command_source === undefined ? "synthetic" : "local_command";
+    startPiece(state, out, piece, { notice }, said, "text", "system", at);
+    return endPiece(out, piece, "done");
+  }
+  const details = given({
+    status: numberOf(line.api_error_status),
+    type: textOf(line.api_error_type),
+    params: isObject(line.api_error_params) ? line.api_error_params : undefined,
+  });
+  const metadata = given({
+    code,
+    details: Object.keys(details).length === 0 ? undefined : (details as JsonObject),
+  });
+  startPiece(state, out, piece, metadata as JsonObject, said, "error", "system", at);
+  endPiece(out, piece, "error", "failed");
+}
+
+function confirmThinking(
+  state: State,
+  out: Out,
+  piece: Piece,
+  block: JsonObject,
+  line: JsonObject,
+  at: number | undefined,
+): void {
+  if (piece.isEnded) return;
+  const said = textOf(block.thinking) ?? "";
+  if (!piece.isStarted) startPiece(state, out, piece, redaction(block), said, "thinking", "model", at);
+  piece.signature = textOf(block.signature) ?? piece.signature;
+  const durationMs = numberOf(line.thinking_duration_ms);
+  const aborted = line.aborted === true;
+  const metadata = given({
+    durationMs: durationMs !== undefined && durationMs >= 0 ? durationMs : undefined,
+  });
+  endPiece(out, piece, aborted ? "error" : "done", aborted ? "interrupted" : undefined, said, {
+    ...thinkingEnd(state, piece),
+    ...(metadata as JsonObject),
+  });
+}
+
+function redaction(block: JsonObject): JsonObject {
+  if (block.type !== "redacted_thinking") return {};
+  return given({ redacted: true, opaque: textOf(block.data) }) as JsonObject;
+}
+
+function displayName(line: JsonObject, id: string): string | undefined {
+  const meta = listOf(line.tool_use_meta)
+    .map(objectOf)
+    .find((each) => each.id === id);
+  return textOf(meta?.display_name);
+}

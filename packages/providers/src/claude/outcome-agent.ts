@@ -1,0 +1,119 @@
+/**
+ * Results of sub-agents and of tools that look things up: the web, files by name, other tools.
+ */
+
+import type { JsonObject } from "@blockyard/kernel";
+import { isObject } from "../framing/json.ts";
+import { given, listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
+import { cutRow, lineCount, rowOf } from "../row.ts";
+import { contentOf, outputRow, plain, type Show } from "./outcome.ts";
+
+/** Agent (Task, up to 2.1.50): the report itself, without the frame that is put around it for the model. */
+export const agentOutcome: Show = (told) => {
+  if (told.isError || !isObject(told.payload)) return undefined;
+  const { content, prompt: _prompt, ...facts } = told.payload;
+  const status = textOf(told.payload.status);
+  const isBackground =
+    status === "async_launched" || status === "remote_launched" || told.payload.isAsync === true;
+  const report = listOf(content)
+    .map((part) => textOf(objectOf(part).text) ?? "")
+    .filter((text) => text !== "" && !text.startsWith("<tools-used-before-summary>"));
+  const text = report.length > 0 ? report.join("\n") : contentOf(told.content).text;
+  const shown = plain(
+    { ...told, payload: facts },
+    { text, images: contentOf(told.content).images, references: [] },
+  );
+  return { ...shown, short: isBackground ? "in the background" : agentRow(told.payload, text), isBackground };
+};
+
+function agentRow(payload: JsonObject, text: string): string {
+  const uses = numberOf(payload.totalToolUseCount);
+  return uses === undefined || uses === 0 ? outputRow(text) : plural(uses, "tool use");
+}
+
+export const webSearchOutcome: Show = (told) => {
+  if (told.isError || !isObject(told.payload)) return undefined;
+  const results = listOf(told.payload.results);
+  const citations = results.flatMap((result) =>
+    listOf(objectOf(result).content).flatMap((hit) => {
+      const { url, title } = objectOf(hit);
+      return typeof url === "string" ? [given({ url, title: wordsOf(title) }) as JsonObject] : [];
+    }),
+  );
+  const said = results
+    .filter((result): result is string => typeof result === "string")
+    .map((text) => text.trim());
+  const links = citations.map(
+    (hit) => `- [${textOf(hit.title) ?? textOf(hit.url) ?? ""}](${textOf(hit.url) ?? ""})`,
+  );
+  const text = [
+    ...said.filter((part) => part !== ""),
+    ...(links.length === 0 ? [] : [links.join("\n")]),
+  ].join("\n\n");
+  const facts = given({
+    query: wordsOf(told.payload.query),
+    durationSeconds: numberOf(told.payload.durationSeconds),
+  });
+  return {
+    blocks: [{ kind: "tool_result", text, metadata: { citations, result: facts as JsonObject } }],
+    failed: false,
+    short: plural(citations.length, "result"),
+  };
+};
+
+export const webFetchOutcome: Show = (told) => {
+  const payload = objectOf(told.payload);
+  const text = textOf(payload.result);
+  if (told.isError || text === undefined) return undefined;
+  const { result: _result, ...facts } = payload;
+  const shown = plain({ ...told, payload: facts }, { text, images: [], references: [] });
+  const row = [numberOf(payload.code), wordsOf(payload.codeText)]
+    .filter((part) => part !== undefined)
+    .join(" ");
+  return { ...shown, short: row === "" ? outputRow(text) : row };
+};
+
+export const toolSearchOutcome: Show = (told) => {
+  const names = contentOf(told.content).references;
+  if (told.isError || names.length === 0) return undefined;
+  return { ...plain(told), short: cutRow(names.join(", ")) };
+};
+
+/** Glob, Grep: what was found, as the model saw it, and how much. */
+export const foundOutcome: Show = (told) => {
+  if (told.isError) return undefined;
+  const { filenames: _filenames, ...facts } = objectOf(told.payload);
+  const files = numberOf(facts.numFiles);
+  const matches = numberOf(facts.numMatches);
+  const text = contentOf(told.content).text;
+  const inLines = facts.mode === "content";
+  const short = inLines
+    ? lineCount(text)
+    : matches !== undefined && matches > 0
+      ? `${plural(matches, "match", "matches")} in ${plural(files ?? 0, "file")}`
+      : files === undefined
+        ? outputRow(text)
+        : plural(files, "file");
+  const { content: _content, ...left } = facts;
+  return { ...plain({ ...told, payload: Object.keys(left).length === 0 ? undefined : left }), short };
+};
+
+export const skillOutcome: Show = (told) => {
+  if (told.isError) return undefined;
+  const name = wordsOf(objectOf(told.payload).commandName);
+  return { ...plain({ ...told, payload: undefined }), short: name ?? rowOf(contentOf(told.content).text) };
+};
+
+export const messageOutcome: Show = (told) => {
+  const message = wordsOf(objectOf(told.payload).message);
+  if (told.isError || message === undefined) return undefined;
+  const { message: _message, ...facts } = objectOf(told.payload);
+  const left = Object.keys(facts).length === 0 ? undefined : facts;
+  return plain({ ...told, payload: left }, { text: message, images: [], references: [] });
+};
+
+export const findingsOutcome: Show = (told) => {
+  const findings = listOf(objectOf(told.payload).findings);
+  if (told.isError || findings.length === 0) return undefined;
+  return { ...plain(told), short: plural(findings.length, "finding") };
+};

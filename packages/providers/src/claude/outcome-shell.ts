@@ -1,0 +1,165 @@
+/**
+ * Results of shell commands. No version states the exit code as a number: it stands in the text of a failure, and
+ * "soft" codes (grep without a match) in words. Standard error is merged into the output.
+ */
+
+import type { Json, JsonObject } from "@blockyard/kernel";
+import { isObject } from "../framing/json.ts";
+import { given, numberOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
+import { lineCount } from "../row.ts";
+import { contentOf, errorRow, type Outcome, outputRow, plain, type Show, type Told } from "./outcome.ts";
+import { shellChanges } from "./outcome-file.ts";
+
+/** What the model is told where there was nothing to tell. */
+const NO_OUTPUT = /^\((?:Bash|Command|Tool).* (?:completed|ran) with no output\)$/;
+
+export const bashOutcome: Show = (told) => {
+  const content = contentOf(told.content);
+  if (told.isError) return failedCommand(told, content.text);
+  const payload = isObject(told.payload) ? told.payload : undefined;
+  const isBackground = wordsOf(payload?.backgroundTaskId) !== undefined;
+  const soft = wordsOf(payload?.returnCodeInterpretation);
+  const interrupted = payload?.interrupted === true;
+  const { text, left } = outputOf(told, payload, content.text, isBackground);
+  const exitCode = isBackground || interrupted ? null : soft === undefined ? 0 : 1;
+  const metadata = given({
+    ...commandOf(told),
+    exitCode,
+    stderr: wordsOf(payload?.stderr),
+    interrupted: interrupted ? true : undefined,
+    background: isBackground ? true : undefined,
+    truncatedChars: left > 0 ? left : undefined,
+    images: content.images.length === 0 ? undefined : content.images,
+    result: payload === undefined ? undefined : factsOf(payload),
+  }) as JsonObject;
+  const changed = shellChanges(payload?.bashEditDiff);
+  return {
+    blocks: [{ kind: "command", text, metadata }, ...(changed === undefined ? [] : [changed])],
+    failed: false,
+    short: interrupted
+      ? "interrupted"
+      : isBackground
+        ? "in the background"
+        : (soft ?? outputRow(text, content.images.length)),
+    images: content.images,
+    isBackground,
+  };
+};
+
+/** A command that did not run (denied, invalid) is no command block: nothing was executed. */
+function failedCommand(told: Told, said: string): Outcome | undefined {
+  const match = /^Exit code (-?\d+)(?:\n|$)/.exec(said);
+  if (match === null) return isMerelyOutput(told) ? oldFailure(told, said) : undefined;
+  const exitCode = Number(match[1]);
+  const text = once(said.slice(match[0].length));
+  return {
+    blocks: [{ kind: "command", text, metadata: { ...commandOf(told), exitCode, isError: true } }],
+    failed: true,
+    short: `exit ${exitCode}`,
+    error: errorRow(lastLine(text)) === "failed" ? `exit ${exitCode}` : errorRow(lastLine(text)),
+  };
+}
+
+/** 1.0 tells a failure by its output alone, without a payload and without a code. */
+function isMerelyOutput(told: Told): boolean {
+  if (told.payload !== undefined) return false;
+  const raw = typeof told.content === "string" ? told.content : "";
+  return !raw.startsWith("<tool_use_error>") && !isRefusal(raw);
+}
+
+function oldFailure(told: Told, text: string): Outcome {
+  return {
+    blocks: [{ kind: "command", text, metadata: { ...commandOf(told), exitCode: null, isError: true } }],
+    failed: true,
+    short: "failed",
+    error: errorRow(lastLine(text)),
+  };
+}
+
+/** Words of a refusal, from versions that do not mark one. */
+export function isRefusal(said: string): boolean {
+  return /^(?:Claude requested permissions? to|Permission to use .{1,200} (?:has been|was) denied|This command requires approval|.{1,300} was blocked\. For security|The user doesn't want to)/s.test(
+    said,
+  );
+}
+
+/** 2.1.50 says the whole output twice. */
+function once(text: string): string {
+  const half = (text.length - 2) / 2;
+  if (!Number.isInteger(half) || half <= 0 || text.slice(half, half + 2) !== "\n\n") return text;
+  return text.slice(0, half) === text.slice(half + 2) ? text.slice(0, half) : text;
+}
+
+function outputOf(
+  told: Told,
+  payload: JsonObject | undefined,
+  said: string,
+  isBackground: boolean,
+): { readonly text: string; readonly left: number } {
+  if (payload === undefined) return { text: spoken(said), left: 0 };
+  const stdout = textOf(payload.stdout) ?? spoken(said);
+  if (stdout === "" && isBackground) return { text: said, left: 0 };
+  const aside = wordsOf(payload.persistedOutputPath);
+  if (aside === undefined) return { text: payload.isImage === true ? "" : stdout, left: 0 };
+  const whole = told.asideOf(aside);
+  if (whole !== undefined) return { text: whole, left: 0 };
+  return { text: stdout, left: Math.max(0, (wholeOf(payload.persistedOutputSize) ?? 0) - stdout.length) };
+}
+
+/** The output as the model saw it. */
+function spoken(said: string): string {
+  if (NO_OUTPUT.test(said)) return "";
+  const kept = /^<persisted-output>\n([\s\S]*)\n<\/persisted-output>$/.exec(said);
+  return kept === null ? said : (kept[1] as string);
+}
+
+function commandOf(told: Told): JsonObject {
+  return given({
+    command: textOf(told.input.command) ?? "",
+    description: wordsOf(told.input.description),
+  }) as JsonObject;
+}
+
+const SAID_ELSEWHERE = new Set([
+  "stdout",
+  "stderr",
+  "interrupted",
+  "isImage",
+  "noOutputExpected",
+  "bashEditDiff",
+]);
+
+function factsOf(payload: JsonObject): JsonObject | undefined {
+  const facts = Object.entries(payload).filter(
+    ([name, value]) => !SAID_ELSEWHERE.has(name) && value !== null,
+  );
+  return facts.length === 0 ? undefined : Object.fromEntries(facts);
+}
+
+/** TaskOutput (2.0 to 2.1.50) and BashOutput (1.0): the output of a command in the background. */
+export const taskOutputOutcome: Show = (told) => {
+  const payload = objectOf(told.payload);
+  const task = isObject(payload.task) ? payload.task : payload;
+  const text = textOf(task.output) ?? textOf(task.stdout);
+  if (told.isError || text === undefined) return undefined;
+  const exitCode = numberOf(task.exitCode);
+  const command = textOf(task.command);
+  const short = exitCode === undefined ? (wordsOf(task.status) ?? lineCount(text)) : `exit ${exitCode}`;
+  if (command === undefined) {
+    const { output: _output, ...facts } = task;
+    const shown = plain({ ...told, payload: undefined }, { text, images: [], references: [] });
+    const [block] = shown.blocks;
+    return {
+      ...shown,
+      blocks: block === undefined ? [] : [{ ...block, metadata: { result: facts as Json } }],
+      short,
+    };
+  }
+  const metadata = given({ command, exitCode, stderr: wordsOf(task.stderr), background: true }) as JsonObject;
+  return { blocks: [{ kind: "command", text, metadata }], failed: false, short };
+};
+
+function lastLine(text: string): string {
+  const trimmed = text.trimEnd();
+  return trimmed.slice(trimmed.lastIndexOf("\n") + 1);
+}

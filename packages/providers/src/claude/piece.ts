@@ -1,0 +1,174 @@
+/**
+ * The content blocks of a message, from start to end, and the message's usage.
+ *
+ * Invariant: each piece starts at most once and ends at most once; an empty text never starts. Tool calls are pieces
+ * too, but live on after their message (see call.ts).
+ */
+
+import type { Json, JsonObject, Reason } from "@blockyard/kernel";
+import { citationMetadata, closeContent, openContent } from "../anthropic/content.ts";
+import { isObject } from "../framing/json.ts";
+import { given, textOf, wholeOf } from "../read.ts";
+import { unknownEvent } from "../unknown.ts";
+import { anthropicUsage, isZero, mergeNative } from "../usage.ts";
+import { breakCall, runStreamed } from "./call.ts";
+import { addPiece, type Message, type Out, type Piece, PROVIDER, type State } from "./state.ts";
+import { currentTurn, turnName } from "./turn.ts";
+
+export function startPiece(
+  state: State,
+  out: Out,
+  piece: Piece,
+  metadata: JsonObject,
+  said?: string,
+  kind: "text" | "thinking" | "error" = piece.type === "thinking" ? "thinking" : "text",
+  role: "model" | "system" = kind === "error" ? "system" : "model",
+  at?: number,
+): void {
+  const { message } = piece;
+  piece.isStarted = true;
+  piece.text = said ?? "";
+  currentTurn(state, out).hasSpoken = true;
+  out.push({
+    type: "block-start",
+    key: piece.key,
+    ...(message.scope.parent === undefined ? {} : { parent: message.scope.parent }),
+    kind,
+    role,
+    metadata: {
+      messageId: message.id,
+      index: piece.index,
+      ...(message.scope.label === undefined ? {} : { label: message.scope.label }),
+      ...metadata,
+    },
+    ...(said === undefined || said === "" ? {} : { text: said }),
+    ...(at === undefined ? {} : { at }),
+  });
+}
+
+export function appendText(state: State, out: Out, piece: Piece, delta: string): void {
+  if (delta === "" || piece.isEnded) return;
+  if (!piece.isStarted) startPiece(state, out, piece, {});
+  piece.text += delta;
+  out.push({ type: "block-append", key: piece.key, text: delta });
+}
+
+export function endPiece(
+  out: Out,
+  piece: Piece,
+  status: "done" | "error",
+  reason?: Reason,
+  said?: string,
+  metadata?: JsonObject,
+  at?: number,
+): void {
+  if (piece.isEnded) return;
+  piece.isEnded = true;
+  out.push({
+    type: "block-end",
+    key: piece.key,
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    ...(said === undefined || said === piece.text ? {} : { text: said }),
+    ...(metadata === undefined || Object.keys(metadata).length === 0 ? {} : { metadata }),
+    ...(at === undefined ? {} : { at }),
+  });
+  piece.text = "";
+  piece.citations = [];
+}
+
+export function thinkingEnd(state: State, piece: Piece): JsonObject {
+  const estimatedTokens = wholeOf(state.thinkingTokens);
+  state.thinkingTokens = undefined;
+  return given({ signature: piece.signature || undefined, estimatedTokens }) as JsonObject;
+}
+
+/** Decides a piece that no assistant line has confirmed. Without a reason it is simply done. */
+export function settle(state: State, out: Out, piece: Piece, reason: Reason | undefined): void {
+  if (piece.type === "call") {
+    const call = piece.call;
+    if (call === undefined || call.isRunning || call.isEnded || piece.isConfirmed) return;
+    if (reason === undefined && piece.isStopped && runStreamed(state, out, call)) return;
+    return breakCall(
+      out,
+      call,
+      reason ?? (piece.message.stopReason === "max_tokens" ? "truncated" : "interrupted"),
+    );
+  }
+  if (piece.isEnded) return;
+  if (!piece.isStarted) {
+    piece.isEnded = true;
+    return;
+  }
+  const metadata = piece.type === "thinking" ? thinkingEnd(state, piece) : citationMetadata(piece.citations);
+  endPiece(out, piece, reason === undefined ? "done" : "error", reason, undefined, metadata);
+}
+
+/** Nothing more of this message will come. */
+export function closeMessage(state: State, out: Out, message: Message, reason: Reason | undefined): void {
+  for (const piece of message.pieces) {
+    settle(state, out, piece, reason ?? (piece.isStopped || piece.isConfirmed ? undefined : "interrupted"));
+  }
+  if (reason !== undefined) tellUsage(state, out, message);
+}
+
+/** Content blocks that tell something about the message; what nobody knows is shown as unknown. */
+export function addWhole(out: Out, piece: Piece, block: JsonObject): void {
+  piece.isStarted = true;
+  piece.isEnded = true;
+  const { message } = piece;
+  const place = {
+    key: piece.key,
+    parent: message.scope.parent,
+    metadata: { messageId: message.id, index: piece.index },
+  };
+  const opened = openContent(place, block);
+  if (opened !== undefined) {
+    out.push(...opened.events, ...closeContent(opened.open));
+    return;
+  }
+  out.push(
+    ...unknownEvent({ ...place, provider: PROVIDER }, block, `content/${textOf(block.type) ?? "(no type)"}`),
+  );
+}
+
+export function addUnknown(state: State, out: Out, message: Message, event: Json, type: string): void {
+  const piece = addPiece(message, "whole", state.prefix);
+  piece.isStarted = true;
+  piece.isEnded = true;
+  out.push(
+    ...unknownEvent({ key: piece.key, provider: PROVIDER, parent: message.scope.parent }, event, type),
+  );
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Usage: per message, the last row wins.
+
+export function takeUsage(
+  state: State,
+  out: Out,
+  message: Message,
+  usage: Json | undefined,
+  tell: boolean,
+): void {
+  if (!isObject(usage)) return;
+  message.usage = mergeNative(message.usage, usage);
+  if (tell) tellUsage(state, out, message);
+}
+
+export function tellUsage(state: State, out: Out, message: Message): void {
+  if (message.usage === undefined || message.model === "<synthetic>") return;
+  const usage = anthropicUsage(message.usage);
+  const told = `${usage.input} ${usage.cacheRead} ${usage.cacheWrite} ${usage.output} ${usage.reasoning}`;
+  if (told === message.toldUsage || isZero(usage)) return;
+  message.toldUsage = told;
+  out.push({
+    type: "message-usage",
+    messageId: message.id,
+    turn: turnName(state, message.turn),
+    ...(message.scope.parent === undefined ? {} : { parent: message.scope.parent }),
+    ...(message.model === undefined ? {} : { model: message.model }),
+    usage,
+    native: message.usage,
+  });
+}

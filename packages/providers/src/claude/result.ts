@@ -1,0 +1,196 @@
+/**
+ * Tool results: the blocks below a call, and the end of the call.
+ *
+ * One table says which tool's result is shown how; what it does not know, and what failed, is shown as plain text.
+ * A result whose call nobody has seen (a resumed session) is still shown, without a parent.
+ */
+
+import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
+import { serverResult } from "../anthropic/server-results.ts";
+import { given, listOf, objectOf, textOf } from "../read.ts";
+import { endCall, runStreamed } from "./call.ts";
+import { type Outcome, plain, type Show, type Told } from "./outcome.ts";
+import {
+  agentOutcome,
+  findingsOutcome,
+  foundOutcome,
+  messageOutcome,
+  skillOutcome,
+  toolSearchOutcome,
+  webFetchOutcome,
+  webSearchOutcome,
+} from "./outcome-agent.ts";
+import { changeOutcome, notebookEditOutcome, readOutcome } from "./outcome-file.ts";
+import { bashOutcome, isRefusal, taskOutputOutcome } from "./outcome-shell.ts";
+import { taskCreateOutcome, taskListOutcome, taskUpdateOutcome, todoWriteOutcome } from "./outcome-todo.ts";
+import type { Call, Out, Piece, Scope, State } from "./state.ts";
+import { currentTurn } from "./turn.ts";
+
+const OUTCOMES: ReadonlyMap<string, Show> = new Map<string, Show>([
+  ["Read", readOutcome],
+  ["NotebookRead", readOutcome],
+  ["Write", changeOutcome],
+  ["Edit", changeOutcome],
+  ["MultiEdit", changeOutcome],
+  ["NotebookEdit", notebookEditOutcome],
+  ["Bash", bashOutcome],
+  ["PowerShell", bashOutcome],
+  ["TaskOutput", taskOutputOutcome],
+  ["AgentOutputTool", taskOutputOutcome],
+  ["BashOutput", taskOutputOutcome],
+  ["TodoWrite", todoWriteOutcome],
+  ["TaskCreate", taskCreateOutcome],
+  ["TaskUpdate", taskUpdateOutcome],
+  ["TaskList", taskListOutcome],
+  ["Agent", agentOutcome],
+  ["Task", agentOutcome],
+  ["WebSearch", webSearchOutcome],
+  ["WebFetch", webFetchOutcome],
+  ["ToolSearch", toolSearchOutcome],
+  ["Glob", foundOutcome],
+  ["Grep", foundOutcome],
+  ["Skill", skillOutcome],
+  ["TaskStop", messageOutcome],
+  ["KillShell", messageOutcome],
+  ["EnterPlanMode", messageOutcome],
+  ["EnterWorktree", messageOutcome],
+  ["ExitWorktree", messageOutcome],
+  ["ReportFindings", findingsOutcome],
+]);
+
+/** One `tool_result` of a user line. `payload` is the line's, and so belongs to it only where it is the only one. */
+export interface ToolResult {
+  readonly block: JsonObject;
+  readonly payload: Json | undefined;
+  readonly meta: JsonObject;
+  readonly scope: Scope;
+  readonly at: number | undefined;
+}
+
+export function toolResult(state: State, out: Out, result: ToolResult): void {
+  const id = textOf(result.block.tool_use_id) ?? "";
+  const call = state.calls.get(id);
+  currentTurn(state, out);
+  if (call !== undefined && !call.isRunning) runStreamed(state, out, call);
+  const outcome = outcomeOf(told(state, call, result));
+  const reason = outcome.failed ? (deniedReason(result) ?? outcome.reason ?? "failed") : undefined;
+  const key = call?.key ?? `${state.prefix}c:${id}`;
+  const number = call === undefined ? state.nextSerial++ : call.results++;
+  const parent = call?.key ?? result.scope.parent;
+  for (const [i, shown] of outcome.blocks.entries()) {
+    const blockKey: BlockKey = `${key}/result${number === 0 && call !== undefined ? "" : `-${number}`}${i === 0 ? "" : `/${i}`}`;
+    out.push({
+      type: "block-start",
+      key: blockKey,
+      ...(parent === undefined ? {} : { parent }),
+      kind: shown.kind,
+      role: "tool",
+      metadata: { toolUseId: id, toolName: call?.name ?? "unknown", ...shown.metadata },
+      ...(shown.text === "" ? {} : { text: shown.text }),
+      ...(result.at === undefined ? {} : { at: result.at }),
+    });
+    out.push({
+      type: "block-end",
+      key: blockKey,
+      status: reason === undefined ? "done" : "error",
+      ...(reason === undefined ? {} : { reason }),
+    });
+  }
+  if (call !== undefined) endWith(out, call, outcome, reason, result);
+}
+
+function endWith(
+  out: Out,
+  call: Call,
+  outcome: Outcome,
+  reason: Reason | undefined,
+  result: ToolResult,
+): void {
+  call.isBackground ||= outcome.isBackground === true;
+  const denied = reason === "denied" ? deniedApproval(call, outcome) : undefined;
+  endCall(out, call, {
+    status: reason === undefined ? "done" : "error",
+    reason,
+    metadata: given({
+      shortResult: outcome.short,
+      error: outcome.error,
+      images: outcome.images === undefined || outcome.images.length === 0 ? undefined : outcome.images,
+      approval: denied,
+    }) as JsonObject,
+    at: result.at,
+  });
+}
+
+function told(state: State, call: Call | undefined, result: ToolResult): Told {
+  const { block, payload } = result;
+  return {
+    toolName: call?.name ?? "",
+    input: objectOf(call?.input),
+    content: block.content,
+    // On failure the payload is the error text again, with "Error: " in front.
+    payload: block.is_error === true && typeof payload === "string" ? null : payload,
+    isError: block.is_error === true,
+    cwd: state.cwd,
+    todo: state.todo,
+    asideOf: state.asideOf,
+  };
+}
+
+function outcomeOf(result: Told): Outcome {
+  return OUTCOMES.get(result.toolName)?.(result) ?? plain(result);
+}
+
+/** Whether it failed because somebody, or a rule, did not want it. */
+function deniedReason(result: ToolResult): Reason | undefined {
+  const decision = objectOf(result.meta.permission_decision ?? result.meta.permissionDecision).decision;
+  if (decision === "reject") return "denied";
+  const kind = textOf(result.meta.non_execution_kind);
+  if (kind === "user-rejected") return "cancelled";
+  if (kind === "permission-rule") return "denied";
+  const said = typeof result.block.content === "string" ? result.block.content : "";
+  if (result.payload === "User rejected tool use") return "cancelled";
+  return decision === undefined && isRefusal(said) ? "denied" : undefined;
+}
+
+function deniedApproval(call: Call, outcome: Outcome): JsonObject {
+  const asked = call.approval === undefined ? { id: call.id } : { ...call.approval };
+  return given({ ...asked, state: "denied", message: outcome.error }) as JsonObject;
+}
+
+/** A result that came as a content block of the answer itself: tools that run at the provider. */
+export function takeServerResult(
+  state: State,
+  out: Out,
+  piece: Piece,
+  block: JsonObject,
+  at: number | undefined,
+): void {
+  const id = textOf(block.tool_use_id);
+  const call = id === undefined ? undefined : state.calls.get(id);
+  const { message } = piece;
+  const place = {
+    key: piece.key,
+    parent: message.scope.parent,
+    metadata: { messageId: message.id, index: piece.index },
+  };
+  if (call !== undefined) runStreamed(state, out, call);
+  const known =
+    call === undefined
+      ? undefined
+      : { key: call.key, toolUseId: call.id, toolName: call.name, input: call.input };
+  const isOpen = call !== undefined && !call.isEnded;
+  const events = serverResult(place, block, known, isOpen);
+  const end = isOpen ? events.at(-1) : undefined;
+  out.push(...(end === undefined ? events : events.slice(0, -1)));
+  if (call === undefined || end === undefined || end.type !== "block-end") return;
+  endCall(out, call, { status: end.status, reason: end.reason, metadata: end.metadata ?? {}, at });
+}
+
+/** The `tool_result_meta` of one result. */
+export function metaOf(line: JsonObject, id: Json | undefined): JsonObject {
+  return (
+    listOf(line.tool_result_meta)
+      .map(objectOf)
+      .find((meta) => meta.id === id) ?? {}
+  );
+}

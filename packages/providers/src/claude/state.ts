@@ -1,0 +1,215 @@
+/**
+ * What the adapter holds between two events: what is open, and short memories of bounded size (ids of recent
+ * messages and calls, the to-do list, the last cumulative cost). Never what was said.
+ *
+ * Keys are made of the provider's own ids, so that the log of the same run names the same blocks.
+ */
+
+import type { BlockEvent, BlockKey, Json, JsonObject } from "@blockyard/kernel";
+import { bounds } from "../bounds.ts";
+
+export const PROVIDER = "claude";
+
+/** Messages of which late lines may still come; far more than are ever open at once. */
+export const RECENT_MESSAGES = 512;
+
+export type PieceType = "text" | "thinking" | "call" | "result" | "whole";
+
+/** One content block of a message, streamed or not. */
+export interface Piece {
+  readonly key: BlockKey;
+  readonly message: Message;
+  /** Its place in the message. */
+  readonly index: number;
+  readonly type: PieceType;
+  /** The call that it is, or whose result it is. */
+  readonly call?: Call | undefined;
+  /** What was streamed so far; dropped at the end. */
+  text: string;
+  signature: string;
+  citations: JsonObject[];
+  /** A text block appears with its first character: an empty one is no block. */
+  isStarted: boolean;
+  /** Its assistant line has come. */
+  isConfirmed: boolean;
+  /** Its content_block_stop has come. */
+  isStopped: boolean;
+  isEnded: boolean;
+}
+
+export interface Message {
+  readonly id: string;
+  readonly scope: Scope;
+  readonly turn: number;
+  model: string | undefined;
+  readonly pieces: Piece[];
+  /** By the index on the wire, which starts again in each message. */
+  readonly byIndex: Map<number, Piece>;
+  usage: JsonObject | undefined;
+  /** The usage that was told last, to tell the same only once. */
+  toldUsage: string;
+  stopReason: string | undefined;
+}
+
+/** Where a line belongs: the main conversation, or below the call that started a sub-agent. */
+export interface Scope {
+  readonly parent: BlockKey | undefined;
+  /** Names a sub-agent whose call is not known here. */
+  readonly label: string | undefined;
+}
+
+export interface Approval {
+  readonly id: string;
+  readonly state: "asked" | "allowed" | "denied" | "expired";
+  readonly title?: string;
+  readonly input?: Json;
+  readonly suggestions?: Json;
+  readonly message?: string;
+}
+
+export interface Call {
+  readonly id: string;
+  readonly name: string;
+  readonly key: BlockKey;
+  readonly scope: Scope;
+  readonly turn: number;
+  /** The whole input, as soon as it is whole. */
+  input: Json | undefined;
+  isRunning: boolean;
+  isEnded: boolean;
+  /** Went on in the background: what it starts may outlive its turn. */
+  isBackground: boolean;
+  hasProgress: boolean;
+  approval: Approval | undefined;
+  /** The text that its block holds now. */
+  text: string;
+  results: number;
+}
+
+export interface Turn {
+  readonly name: string;
+  readonly ordinal: number;
+  /** Whether anything was said in it: a result's text is shown only where nothing was. */
+  hasSpoken: boolean;
+  hasEvents: boolean;
+}
+
+export interface TodoItem {
+  readonly id: string;
+  readonly content: string;
+  readonly status: "pending" | "in_progress" | "completed";
+  readonly activeForm?: string;
+}
+
+export interface State {
+  readonly prefix: string;
+  cwd: string;
+  sessionId: string | undefined;
+  /** What the last `session` event said, to say the same only once. */
+  toldSession: string;
+  model: string | undefined;
+  turns: Turn[];
+  nextTurn: number;
+  /** Running total of the process, as the last result stated it; undefined before the first. */
+  totalCost: number | undefined;
+  modelUsage: JsonObject | undefined;
+  readonly messages: Map<string, Message>;
+  /** The message that is being streamed, per scope. */
+  readonly streaming: Map<string, Message>;
+  readonly calls: Map<string, Call>;
+  /** Approvals that wait: request id → call. */
+  readonly requests: Map<string, Call>;
+  /** Tasks (sub-agents, commands) → the call that started them. */
+  readonly tasks: Map<string, Call>;
+  readonly todo: Map<string, TodoItem>;
+  /** Running estimate for the thinking block that is open, or comes next. */
+  thinkingTokens: number | undefined;
+  nextSerial: number;
+  /** Whole outputs that the CLI has put aside, by path: an importer has them, a stream does not. */
+  readonly asideOf: (path: string) => string | undefined;
+  /** Keys of single blocks that were used already, so that a repeated line is not a second start. */
+  readonly usedKeys: Set<BlockKey>;
+}
+
+export type Out = BlockEvent[];
+
+export interface Start {
+  /** The total of the session so far, where this process resumes one. */
+  readonly previousCostUsd?: number;
+  readonly asideOf?: (path: string) => string | undefined;
+}
+
+export function newState(run: string, start: Start = {}): State {
+  return {
+    prefix: `${run}/`,
+    cwd: "",
+    sessionId: undefined,
+    toldSession: "",
+    model: undefined,
+    turns: [],
+    nextTurn: 0,
+    totalCost: start.previousCostUsd,
+    modelUsage: undefined,
+    messages: new Map(),
+    streaming: new Map(),
+    calls: new Map(),
+    requests: new Map(),
+    tasks: new Map(),
+    todo: new Map(),
+    thinkingTokens: undefined,
+    nextSerial: 0,
+    asideOf: start.asideOf ?? (() => undefined),
+    usedKeys: new Set(),
+  };
+}
+
+export const MAIN: Scope = { parent: undefined, label: undefined };
+
+/** The key of a block that stands for one line: its uuid where it has one that is new, otherwise its number. */
+export function lineKey(state: State, uuid: Json | undefined, part = ""): BlockKey {
+  const key = typeof uuid === "string" && uuid !== "" ? `${state.prefix}l:${uuid}${part}` : "";
+  if (key !== "" && !state.usedKeys.has(key)) {
+    state.usedKeys.add(key);
+    trim(state.usedKeys, bounds.openCalls);
+    return key;
+  }
+  return `${state.prefix}n:${state.nextSerial++}`;
+}
+
+export function scopeOf(state: State, line: JsonObject): Scope {
+  const parentId = line.parent_tool_use_id;
+  if (typeof parentId !== "string") return MAIN;
+  const call = state.calls.get(parentId);
+  if (call !== undefined) return { parent: call.key, label: undefined };
+  const label = line.task_description ?? line.subagent_type;
+  return { parent: undefined, label: typeof label === "string" ? label : "sub-agent" };
+}
+
+export function addPiece(message: Message, type: PieceType, prefix: string, call?: Call): Piece {
+  const index = message.pieces.length;
+  const piece: Piece = {
+    key: call !== undefined && type === "call" ? call.key : `${prefix}m:${message.id}#${index}`,
+    message,
+    index,
+    type,
+    call,
+    text: "",
+    signature: "",
+    citations: [],
+    isStarted: false,
+    isConfirmed: false,
+    isStopped: false,
+    isEnded: false,
+  };
+  message.pieces.push(piece);
+  return piece;
+}
+
+/** Drops the oldest entries of a memory that has grown over its bound. */
+export function trim<T>(memory: Set<T> | Map<T, unknown>, most: number): void {
+  if (memory.size <= most) return;
+  for (const key of memory.keys()) {
+    memory.delete(key);
+    if (memory.size <= most) return;
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * The end of turns: a `result` line closes its turn and whatever the turn left open.
+ *
+ * Results can be held back: `result_index` says which turn one belongs to, and only blocks of that turn and older ones
+ * are closed with it, never those of a later turn.
+ */
+
+import type { Json, JsonObject, Reason } from "@blockyard/kernel";
+import { given, listOf, numberOf, textOf, wordsOf } from "../read.ts";
+import { breakCall } from "./call.ts";
+import { takeCost } from "./cost.ts";
+import { closeMessage } from "./piece.ts";
+import { type Call, lineKey, type Out, type State, type Turn } from "./state.ts";
+import { openTurn } from "./turn.ts";
+
+export function resultLine(state: State, out: Out, line: JsonObject): void {
+  const turn = takeTurn(state, out, numberOf(line.result_index));
+  const failed = line.is_error === true || (textOf(line.subtype) ?? "").startsWith("error");
+  const reason = failed ? reasonOf(line) : undefined;
+  closeTurnBlocks(state, out, turn.ordinal, reason);
+  const said = failed ? errorsOf(line) : wordsOf(line.result);
+  if (said !== undefined && !turn.hasSpoken) sayResult(state, out, line, said, failed);
+  else if (failed && reason === "truncated") sayResult(state, out, line, said ?? limitReached(line), true);
+  out.push({
+    type: "turn-end",
+    turn: turn.name,
+    status: failed ? "error" : "done",
+    ...given({
+      reason,
+      stopReason: textOf(line.stop_reason),
+      durationMs: numberOf(line.duration_ms),
+      error: failed ? (said ?? limitReached(line)) : undefined,
+    }),
+    ...takeCost(state, line),
+    native: nativeOf(line),
+  });
+}
+
+/** The turn that a result belongs to: by its number, otherwise the oldest that is open. */
+function takeTurn(state: State, out: Out, index: number | undefined): Turn {
+  const numbered = state.turns.findIndex((turn) => turn.ordinal === index);
+  const at = numbered < 0 ? 0 : numbered;
+  const turn = state.turns[at] ?? openTurn(state, out);
+  state.turns.splice(at, 1);
+  return turn;
+}
+
+const LIMITS = new Set(["max_turns", "budget_exhausted", "structured_output_retry_exhausted"]);
+
+function reasonOf(line: JsonObject): Reason {
+  const why = textOf(line.terminal_reason) ?? "";
+  if (why.startsWith("aborted")) return "interrupted";
+  const subtype = textOf(line.subtype) ?? "";
+  return LIMITS.has(why) || subtype.startsWith("error_max") ? "truncated" : "failed";
+}
+
+/** What went wrong, for a person; the CLI's own diagnostics are not. */
+function errorsOf(line: JsonObject): string | undefined {
+  const errors = listOf(line.errors).filter(
+    (error): error is string => typeof error === "string" && !error.startsWith("[ede_diagnostic]"),
+  );
+  return wordsOf(errors.join("\n")) ?? wordsOf(line.result);
+}
+
+function limitReached(line: JsonObject): string {
+  const subtype = textOf(line.subtype) ?? "";
+  if (subtype === "error_max_turns") return "Reached the maximum number of turns";
+  if (subtype === "error_max_budget_usd") return "Reached the maximum budget";
+  return textOf(line.terminal_reason)?.replaceAll("_", " ") ?? subtype.replaceAll("_", " ");
+}
+
+/** A result that says what no line has said: `--output-format json`, local commands of older versions, limits. */
+function sayResult(state: State, out: Out, line: JsonObject, said: string, failed: boolean): void {
+  const key = lineKey(state, line.uuid);
+  const code = textOf(line.subtype);
+  out.push({
+    type: "block-start",
+    key,
+    kind: failed ? "error" : "text",
+    role: failed ? "system" : "model",
+    metadata: failed && code !== undefined && code !== "success" ? { code } : {},
+    text: said,
+  });
+  out.push({
+    type: "block-end",
+    key,
+    status: failed ? "error" : "done",
+    ...(failed ? { reason: "failed" } : {}),
+  });
+}
+
+/** Closes what a turn leaves open. What a background task does goes on. */
+export function closeTurnBlocks(state: State, out: Out, ordinal: number, reason: Reason | undefined): void {
+  for (const message of state.messages.values()) {
+    if (message.turn <= ordinal)
+      closeMessage(state, out, message, reason === "interrupted" ? reason : undefined);
+  }
+  for (const [scope, message] of state.streaming) if (message.turn <= ordinal) state.streaming.delete(scope);
+  const background = backgroundKeys(state);
+  const open = [...state.calls.values()].filter((call) => !call.isEnded && call.turn <= ordinal);
+  // The innermost first: a child ends before its parent.
+  for (const call of open.reverse()) {
+    if (isBelow(state, call, background)) continue;
+    breakCall(out, call, reason === "interrupted" ? "interrupted" : "cancelled");
+  }
+}
+
+function backgroundKeys(state: State): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const call of state.calls.values()) if (call.isBackground) keys.add(call.key);
+  return keys;
+}
+
+function isBelow(state: State, call: Call, keys: ReadonlySet<string>): boolean {
+  let parent = call.scope.parent;
+  for (let steps = 0; parent !== undefined && steps < 64; steps++) {
+    if (keys.has(parent)) return true;
+    const above: Call | undefined = state.calls.get(parent.slice(state.prefix.length + 2));
+    parent = above?.scope.parent;
+  }
+  return false;
+}
+
+const NATIVE = [
+  "subtype",
+  "total_cost_usd",
+  "usage",
+  "modelUsage",
+  "num_turns",
+  "terminal_reason",
+  "result_index",
+  "origin",
+  "api_error_status",
+  "safety_stops",
+  "permission_denials",
+  "structured_output",
+  "local_command",
+] as const;
+
+function nativeOf(line: JsonObject): JsonObject {
+  const native: Record<string, Json> = {};
+  for (const name of NATIVE) {
+    const value = line[name];
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) continue;
+    native[name] = value;
+  }
+  return native;
+}

@@ -1,0 +1,469 @@
+/**
+ * Ingest: writes an adapter's block events through the one write door, in order, in batches.
+ *
+ * - Appends gather by the flush rule; everything else of one batch of events travels in one commit with them, so a
+ *   block's final text and its end arrive together.
+ * - An event that the kernel refuses is never dropped: it becomes an `unknown` block that shows it.
+ * - With `keep`, each block remembers its key, and what was ingested before is recognised: importing again adds nothing,
+ *   and a block that was still open is brought up to date.
+ * - What an adapter leaves open, `finish` closes as interrupted.
+ */
+
+import { Appender } from "./append.ts";
+import { assert } from "./assert.ts";
+import { type AgentId, type Block, type BlockId, type ConversationId, isEnded } from "./block.ts";
+import type { MessageUsage, Turn } from "./conversation.ts";
+import type { Draft } from "./draft.ts";
+import type { BlockEvent, BlockKey } from "./event.ts";
+import type { Json, JsonObject } from "./json.ts";
+import type { Kernel } from "./kernel.ts";
+import { limits } from "./limits.ts";
+import type { Splice } from "./op.ts";
+import { isProblem, type Problem } from "./problem.ts";
+import { cleanText } from "./text/door.ts";
+
+export interface IngestOptions {
+  readonly conversation: ConversationId;
+  readonly agent: AgentId;
+  /** Where the first block goes; the conversation's head by default. */
+  readonly parent?: BlockId;
+  /** Remember keys in the blocks, so that the same events can come again. */
+  readonly keep?: boolean;
+  /** The turn that all of this belongs to, where the caller has opened one: the adapter's turns are folded into it. */
+  readonly turn?: string;
+}
+
+/** What one block of this run is known by. */
+interface Known {
+  id: BlockId;
+  /** What the stream has written so far; undefined once the block has ended. */
+  written: string | undefined;
+  startedAt: number | undefined;
+  /** It was there before this run and has ended: its events say nothing new. */
+  readonly old: boolean;
+  /** It was there before this run and was open: it is written whole at its end. */
+  readonly resumed?: boolean;
+}
+
+type Item = BlockEvent | { readonly type: "flush"; readonly key: BlockKey; readonly text: string };
+
+const EVENTS_PER_WRITE = 400;
+const MAX_PENDING = 4_000;
+const RETRY_MS = 500;
+
+export class Ingest {
+  readonly #kernel: Kernel;
+  readonly #options: IngestOptions;
+  readonly #known = new Map<BlockKey, Known>();
+  readonly #turns = new Map<string, Turn>();
+  readonly #appender: Appender;
+  #pending: Item[] = [];
+  #pump: Promise<void> | undefined;
+  #head: BlockId | null | undefined;
+  #turn: string | undefined;
+  #titled = false;
+  #failure: Problem | undefined;
+  /** Events that the kernel refused and that became `unknown` blocks. */
+  refused = 0;
+
+  constructor(kernel: Kernel, options: IngestOptions) {
+    this.#kernel = kernel;
+    this.#options = options;
+    this.#head = options.parent;
+    this.#turn = options.turn;
+    this.#appender = new Appender(kernel.env, async (key, _agent, text) => {
+      this.#enqueue({ type: "flush", key, text });
+      return 0;
+    });
+  }
+
+  /** Reads what the conversation already has, for `keep`. Call it once, before the first push. */
+  async open(): Promise<Problem | undefined> {
+    const { conversation, keep } = this.#options;
+    const record = await this.#kernel.conversation(conversation);
+    if (isProblem(record)) return record;
+    this.#titled = record.title !== "";
+    const turns = await this.#kernel.turns(conversation);
+    if (isProblem(turns)) return turns;
+    for (const turn of turns) this.#turns.set(turn.id, turn);
+    if (!keep) return undefined;
+    const blocks = await this.#kernel.store.blocks({ conversation, order: "first", limit: 1e9 });
+    for (const block of blocks) this.#recognise(block);
+    return undefined;
+  }
+
+  /** Takes events in. Resolves at once while little waits, later when much does: the caller's backpressure. */
+  async push(events: readonly BlockEvent[]): Promise<Problem | undefined> {
+    for (const event of events) this.#accept(event);
+    if (this.#pending.length > MAX_PENDING) await this.#pump;
+    return this.#failure;
+  }
+
+  /** Everything is written and durable; what was left open is closed. */
+  async finish(): Promise<Problem | undefined> {
+    await this.#appender.drainAll();
+    for (const [key, known] of this.#known) {
+      if (known.written !== undefined && !known.old) {
+        this.#enqueue({ type: "block-end", key, status: "error", reason: "interrupted" });
+      }
+    }
+    while (this.#pump) await this.#pump;
+    return this.#failure;
+  }
+
+  /** The id that an event's key was given, once it is written. */
+  idOf(key: BlockKey): BlockId | undefined {
+    return this.#known.get(key)?.id;
+  }
+
+  #recognise(block: Block): void {
+    const key = (block.metadata["extra"] as JsonObject | undefined)?.["key"];
+    if (typeof key !== "string") return;
+    const old = isEnded(block.status);
+    this.#known.set(key, {
+      id: block.id,
+      written: old ? undefined : "",
+      startedAt: undefined,
+      old,
+      resumed: !old,
+    });
+    if (!block.side) this.#head = block.id;
+  }
+
+  #accept(event: BlockEvent): void {
+    if (event.type === "block-append") {
+      const refused = this.#appender.append(event.key, this.#options.agent, event.text);
+      assert(!refused, "the buffer of an ingest does not refuse");
+      return;
+    }
+    if (event.type === "block-meta" || event.type === "block-end")
+      this.#appender.push(event.key, this.#options.agent);
+    this.#enqueue(event);
+  }
+
+  #enqueue(item: Item): void {
+    this.#pending.push(item);
+    this.#pump ??= this.#run();
+  }
+
+  async #run(): Promise<void> {
+    await Promise.resolve(); // what is accepted in the same turn belongs to the same batch
+    while (this.#pending.length > 0 && !this.#failure) {
+      const items = this.#pending.slice(0, EVENTS_PER_WRITE);
+      const answer = await this.#write(items);
+      if (isProblem(answer)) {
+        if (answer.problem !== "storage" && answer.problem !== "busy") this.#failure = answer;
+        else await new Promise<void>((resume) => this.#kernel.env.after(RETRY_MS, resume));
+        continue;
+      }
+      this.#pending.splice(0, items.length);
+    }
+    this.#pump = undefined;
+  }
+
+  /** One batch, one plan. A plan may run again, so what it learns is taken over only when it is committed. */
+  async #write(items: readonly Item[]): Promise<Problem | null> {
+    const { conversation, agent } = this.#options;
+    let batch: Batch | undefined;
+    const answer = await this.#kernel.write(conversation, {
+      agent,
+      plan: (draft) => {
+        batch = new Batch(draft, this.#options, this.#known, this.#turns, {
+          head: this.#head === undefined ? draft.record.head : this.#head,
+          turn: this.#turn,
+          titled: this.#titled,
+        });
+        for (const item of items) batch.apply(item);
+        return null;
+      },
+    });
+    if (isProblem(answer) || !batch) return isProblem(answer) ? answer : null;
+    for (const [key, known] of batch.known) this.#known.set(key, known);
+    for (const [id, turn] of batch.turns) this.#turns.set(id, turn);
+    this.#head = batch.place.head;
+    this.#turn = batch.place.turn;
+    this.#titled = batch.place.titled;
+    this.refused += batch.refused;
+    return null;
+  }
+}
+
+interface Place {
+  head: BlockId | null;
+  turn: string | undefined;
+  titled: boolean;
+}
+
+/** The events of one plan, applied to a draft. */
+class Batch {
+  readonly known = new Map<BlockKey, Known>();
+  readonly turns = new Map<string, Turn>();
+  readonly place: Place;
+  refused = 0;
+  readonly #draft: Draft;
+  readonly #options: IngestOptions;
+  readonly #before: ReadonlyMap<BlockKey, Known>;
+  readonly #turnsBefore: ReadonlyMap<string, Turn>;
+
+  constructor(
+    draft: Draft,
+    options: IngestOptions,
+    before: ReadonlyMap<BlockKey, Known>,
+    turnsBefore: ReadonlyMap<string, Turn>,
+    place: Place,
+  ) {
+    this.#draft = draft;
+    this.#options = options;
+    this.#before = before;
+    this.#turnsBefore = turnsBefore;
+    this.place = { ...place };
+  }
+
+  apply(item: Item): void {
+    switch (item.type) {
+      case "session":
+        return this.#session(item);
+      case "turn-start":
+        return this.#turnStart(item);
+      case "turn-end":
+        return this.#turnEnd(item);
+      case "message-usage":
+        return this.#messageUsage(item);
+      case "block-start":
+        return this.#start(item);
+      case "block-append":
+      case "flush":
+        return this.#append(item.key, item.text);
+      case "block-meta":
+        return this.#meta(item);
+      case "block-end":
+        return this.#end(item);
+    }
+  }
+
+  #find(key: BlockKey): Known | undefined {
+    return this.known.get(key) ?? this.#before.get(key);
+  }
+
+  #change(key: BlockKey, known: Known): void {
+    this.known.set(key, known);
+  }
+
+  #session(event: BlockEvent & { type: "session" }): void {
+    const { record } = this.#draft;
+    const { provider, sessionId: id, model, cwd, version, title } = event;
+    const metadata: Record<string, Json> = {};
+    if (cwd !== undefined && record.metadata["cwd"] !== cwd) metadata["cwd"] = cwd;
+    if (version !== undefined && record.metadata["version"] !== version) metadata["version"] = version;
+    const isNew = id !== undefined && record.sessions[provider] !== id;
+    const named = title !== undefined && !this.place.titled;
+    if (!isNew && !named && record.provider === provider && (model ?? record.model) === record.model) {
+      if (Object.keys(metadata).length === 0) return;
+    }
+    this.#draft.conversation({
+      provider,
+      ...(model === undefined ? {} : { model }),
+      ...(isNew ? { session: { provider, id } } : {}),
+      ...(named ? { title: titleFrom(title) } : {}),
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    });
+    if (named) this.place.titled = true;
+  }
+
+  #start(event: BlockEvent & { type: "block-start" }): void {
+    const again = this.#find(event.key);
+    if (again?.resumed && again.written === "")
+      this.#change(event.key, { ...again, written: cleanText(event.text ?? "") });
+    if (again) return; // there already: a second start says nothing new
+    const parent = event.parent === undefined ? undefined : this.#find(event.parent)?.id;
+    const side = event.parent !== undefined;
+    const text = event.text ?? "";
+    const { keep } = this.#options;
+    const extra = keep
+      ? { extra: { ...(event.metadata["extra"] as JsonObject | undefined), key: event.key } }
+      : {};
+    const spec = {
+      kind: event.kind,
+      role: event.role,
+      parent: parent ?? this.place.head,
+      side,
+      text,
+      metadata: {
+        ...(this.place.turn === undefined ? {} : { turn: this.place.turn }),
+        ...(event.at === undefined ? {} : { startedAt: event.at }),
+        ...event.metadata,
+        ...extra,
+      },
+    };
+    const block = this.#draft.create(spec);
+    if (isProblem(block)) return this.#refuse(event, block);
+    const startedAt = event.at ?? this.#draft.at;
+    this.#change(event.key, { id: block.id, written: cleanText(text), startedAt, old: false });
+    if (!side) this.place.head = block.id;
+    this.#title(event.role, event.kind, text);
+  }
+
+  /** A conversation without a title takes the first line that a person said. */
+  #title(role: string, kind: string, text: string): void {
+    if (this.place.titled || role !== "user" || kind !== "text") return;
+    const title = titleFrom(text);
+    if (title === "") return;
+    this.#draft.conversation({ title });
+    this.place.titled = true;
+  }
+
+  #append(key: BlockKey, text: string): void {
+    const known = this.#find(key);
+    if (!known || known.old) return;
+    if (known.written === undefined) return; // after its end: the end was authoritative
+    const clean = cleanText(text);
+    this.#change(key, { ...known, written: known.written + clean });
+    if (known.resumed) return; // what is new of it shows at its end
+    const block = this.#draft.append(known.id, clean);
+    if (isProblem(block)) this.refused++;
+  }
+
+  #meta(event: BlockEvent & { type: "block-meta" }): void {
+    const known = this.#find(event.key);
+    if (!known || known.old || known.written === undefined) return;
+    const block = this.#draft.meta(known.id, event.metadata);
+    if (isProblem(block)) this.#refuse(event, block);
+  }
+
+  #end(event: BlockEvent & { type: "block-end" }): void {
+    const known = this.#find(event.key);
+    if (!known || known.old || known.written === undefined) return;
+    this.#finalText(known, event.text);
+    const took =
+      event.at !== undefined && known.startedAt !== undefined ? event.at - known.startedAt : undefined;
+    const metadata: JsonObject = {
+      ...(event.reason === undefined ? {} : { reason: event.reason }),
+      ...(took === undefined || took < 0 ? {} : { durationMs: took }),
+      ...event.metadata,
+    };
+    const block = this.#draft.status(known.id, event.status, metadata);
+    if (isProblem(block) && block.problem === "invalid") {
+      this.#refuse(event, block);
+      this.#draft.status(known.id, event.status, event.reason === undefined ? {} : { reason: event.reason });
+    }
+    this.#change(event.key, { ...known, written: undefined });
+  }
+
+  /** Brings the stream's own part of the text to what the provider says in the end; what others wrote stays. */
+  #finalText(known: Known, final: string | undefined): void {
+    if (known.resumed) return this.#catchUp(known, cleanText(final ?? known.written ?? ""));
+    if (final === undefined || known.written === undefined) return;
+    const text = cleanText(final);
+    if (text === known.written) return;
+    if (text.startsWith(known.written)) {
+      this.#draft.append(known.id, text.slice(known.written.length));
+      return;
+    }
+    const at = this.#draft.text(known.id).toString().indexOf(known.written);
+    if (at === -1) return; // somebody has edited inside it: their text is not overwritten
+    this.#draft.splice(known.id, [difference(at, known.written, text)]);
+  }
+
+  /** A block that an earlier import left open: what it lacks is appended, unless somebody has edited it. */
+  #catchUp(known: Known, text: string): void {
+    const present = this.#draft.text(known.id).toString();
+    if (text.startsWith(present)) this.#draft.append(known.id, text.slice(present.length));
+  }
+
+  #turnStart(event: BlockEvent & { type: "turn-start" }): void {
+    if (this.#options.turn !== undefined) return;
+    this.place.turn = event.turn;
+    if (this.#turn(event.turn)) return;
+    const { provider, model, sessionId, at } = event;
+    this.#setTurn({
+      id: event.turn,
+      provider,
+      agent: this.#options.agent,
+      status: "running",
+      startedAt: at ?? this.#draft.at,
+      ...(model === undefined ? {} : { model }),
+      ...(sessionId === undefined ? {} : { sessionId }),
+    });
+  }
+
+  #turnEnd(event: BlockEvent & { type: "turn-end" }): void {
+    const id = this.#options.turn ?? event.turn;
+    const turn = this.#turn(id);
+    if (turn?.status !== "running") return;
+    const { type: _type, turn: _turn, models, at, ...rest } = event;
+    const endedAt = at ?? this.#draft.at;
+    const model = turn.model ?? models?.[0];
+    this.#setTurn({ ...turn, ...rest, endedAt, ...(model === undefined ? {} : { model }) });
+    if (this.#options.turn === undefined) this.place.turn = undefined;
+  }
+
+  #messageUsage(event: BlockEvent & { type: "message-usage" }): void {
+    const id = this.#options.turn ?? event.turn ?? this.place.turn;
+    const turn = id === undefined ? undefined : this.#turn(id);
+    if (!turn) return;
+    const parent = event.parent === undefined ? undefined : this.#find(event.parent)?.id;
+    const usage: MessageUsage = {
+      usage: event.usage,
+      ...(event.model === undefined ? {} : { model: event.model }),
+      ...(parent === undefined ? {} : { parent }),
+    };
+    // Written with the turn's end, or with whatever changes the turn next: a turn is one op, not one per message.
+    this.turns.set(turn.id, { ...turn, messages: { ...turn.messages, [event.messageId]: usage } });
+  }
+
+  #turn(id: string): Turn | undefined {
+    return this.turns.get(id) ?? this.#turnsBefore.get(id) ?? this.#draft.turn(id);
+  }
+
+  #setTurn(turn: Turn): void {
+    this.turns.set(turn.id, turn);
+    this.#draft.setTurn(turn);
+  }
+
+  #refuse(event: BlockEvent, why: Problem): void {
+    this.refused++;
+    const text = JSON.stringify({ refused: why.message, event }, null, 2).slice(0, limits.writeTextChars);
+    const shown = this.#draft.create({
+      kind: "unknown",
+      role: "system",
+      side: true,
+      parent: this.place.head,
+      status: "done",
+      text,
+      metadata: { type: `refused ${event.type}` },
+    });
+    assert(!isProblem(shown), "an unknown block can always be made");
+    if (event.type === "block-start") {
+      this.#change(event.key, { id: shown.id, written: undefined, startedAt: undefined, old: false });
+    }
+  }
+}
+
+function titleFrom(text: string): string {
+  const line = text.trimStart().split("\n", 1)[0] ?? "";
+  return cleanText(line.trim().slice(0, 120));
+}
+
+/** The one splice that turns `before`, which lies at `at`, into `after`. */
+function difference(at: number, before: string, after: string): Splice {
+  const max = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < max && before[start] === after[start]) start++;
+  let end = 0;
+  while (end < max - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end++;
+  if (start > 0 && isHighSurrogate(before.charCodeAt(start - 1))) start--;
+  if (end > 0 && isLowSurrogate(before.charCodeAt(before.length - end))) end--;
+  return {
+    at: at + start,
+    del: before.slice(start, before.length - end),
+    ins: after.slice(start, after.length - end),
+  };
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

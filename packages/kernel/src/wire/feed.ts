@@ -1,0 +1,178 @@
+/**
+ * The feed of one subscription: subscribe first, then read, then deliver from there: no gap, no double.
+ *
+ * It hears of commits from the moment it is made and keeps them back while it reads the catch-up. What it read carries
+ * versions, so what was kept back and is already in it is left out. A feed owns the order of one subscriber; how fast
+ * frames leave is the connection's business.
+ */
+
+import type { Block, BlockId, ConversationId } from "../block.ts";
+import type { Conversation, Turn } from "../conversation.ts";
+import type { Kernel } from "../kernel.ts";
+import { limits } from "../limits.ts";
+import type { Op } from "../op.ts";
+import { isProblem, type Problem } from "../problem.ts";
+import type { Told } from "../write-queue.ts";
+import type { Snapshot } from "./frame.ts";
+
+export interface Since {
+  readonly epoch: string;
+  readonly seq: number;
+}
+
+export interface Opening {
+  readonly verdict: "ok" | "reset";
+  readonly seq: number;
+  readonly record: Conversation;
+  readonly turns: readonly Turn[];
+  /** reset: the window. ok: nothing; what was missed follows as a delta. */
+  readonly blocks: readonly Snapshot[];
+  readonly more: boolean;
+  readonly reason?: string;
+  readonly delta?: Delta;
+}
+
+/** What a subscriber gets of some commits. */
+export interface Delta {
+  readonly seq: number;
+  readonly ops: readonly Op[];
+  readonly blocks: readonly Snapshot[];
+  readonly record: Conversation;
+  readonly turns: readonly Turn[];
+}
+
+/** More changed blocks than this, and starting anew is cheaper than catching up. */
+const MAX_CATCH_UP_BLOCKS = 500;
+
+export class Feed {
+  readonly conversation: ConversationId;
+  readonly #kernel: Kernel;
+  readonly #deliver: (delta: Delta) => void;
+  /** Commits heard while the catch-up is read; undefined once it is through. */
+  #heldBack: Told[] | undefined = [];
+  /** Versions that the catch-up has already given. */
+  readonly #given = new Map<BlockId, number>();
+
+  constructor(kernel: Kernel, conversation: ConversationId, deliver: (delta: Delta) => void) {
+    this.#kernel = kernel;
+    this.conversation = conversation;
+    this.#deliver = deliver;
+  }
+
+  hear(told: Told): void {
+    if (told.conversation !== this.conversation) return;
+    if (this.#heldBack) this.#heldBack.push(told);
+    else this.#deliver({ seq: told.record.seq, ops: told.ops, blocks: [], record: told.record, turns: told.turns });
+  }
+
+  async open(since: Since | undefined, windowBlocks: number): Promise<Opening | Problem> {
+    const record = await this.#kernel.conversation(this.conversation);
+    if (isProblem(record)) return record;
+    const turns = await this.#kernel.turns(this.conversation);
+    if (isProblem(turns)) return turns;
+    const why = this.#whyReset(since, record);
+    if (since !== undefined && why === undefined) {
+      const delta = await this.#catchUp(since.seq, record, turns);
+      if (isProblem(delta)) return delta;
+      if (delta) return { verdict: "ok", seq: since.seq, record, turns, blocks: [], more: false, delta };
+    }
+    const window = await this.page(Number.MAX_SAFE_INTEGER, windowBlocks, true);
+    if (isProblem(window)) return window;
+    const reason = since === undefined ? undefined : (why ?? "too much has changed");
+    const { blocks, more } = window;
+    return { verdict: "reset", seq: record.seq, record, turns, blocks, more, ...(reason ? { reason } : {}) };
+  }
+
+  /** The opening has been sent: what was held back follows, then everything live. */
+  live(from: number): void {
+    const heldBack = this.#heldBack ?? [];
+    this.#heldBack = undefined;
+    for (const told of heldBack) {
+      if (told.record.seq <= from) continue;
+      const ops = told.ops.filter((op) => op.seq > from && !this.#isGiven(op));
+      this.#deliver({ seq: told.record.seq, ops, blocks: [], record: told.record, turns: told.turns });
+    }
+    this.#given.clear();
+  }
+
+  /** Blocks born before `before`, oldest first. With `texts`, the texts of those near the end, as far as they are small. */
+  async page(
+    before: number,
+    limit: number,
+    texts: boolean,
+  ): Promise<{ readonly blocks: readonly Snapshot[]; readonly more: boolean } | Problem> {
+    const { conversation } = this;
+    const found = await this.#kernel.store.blocks({ conversation, before, order: "last", limit: limit + 1 });
+    const more = found.length > limit;
+    const newest = found.slice(0, limit);
+    const snapshots: Snapshot[] = [];
+    let room = texts ? limits.windowTextChars : 0;
+    for (const block of newest) {
+      const snapshot = await this.#snapshot(block, room);
+      if (isProblem(snapshot)) return snapshot;
+      room -= snapshot.text?.length ?? 0;
+      snapshots.push(snapshot);
+    }
+    return { blocks: snapshots.reverse(), more };
+  }
+
+  #whyReset(since: Since | undefined, record: Conversation): string | undefined {
+    if (since === undefined) return undefined;
+    if (since.epoch !== this.#kernel.store.epoch) return "the store is another one";
+    if (since.seq > record.seq) return "the cursor is ahead of the conversation";
+    return undefined;
+  }
+
+  /** What happened after `since`, or undefined if that is too much to tell. */
+  async #catchUp(since: number, record: Conversation, turns: readonly Turn[]): Promise<Delta | undefined | Problem> {
+    const { conversation } = this;
+    if (since === record.seq) return { seq: record.seq, ops: [], blocks: [], record, turns };
+    const limit = MAX_CATCH_UP_BLOCKS + 1;
+    const changed = await this.#kernel.store.blocks({ conversation, changedSince: since, order: "first", limit });
+    if (changed.length > MAX_CATCH_UP_BLOCKS) return undefined;
+    const ops: Op[] = [];
+    const blocks: Snapshot[] = [];
+    let room = limits.windowTextChars;
+    for (const block of changed) {
+      const missed = block.born > since ? undefined : await this.#missedOps(block, since, record.seq);
+      if (missed !== undefined && isProblem(missed)) return missed;
+      if (missed) {
+        ops.push(...missed);
+        continue;
+      }
+      const snapshot = await this.#snapshot(block, room);
+      if (isProblem(snapshot)) return snapshot;
+      room -= snapshot.text?.length ?? 0;
+      blocks.push(snapshot);
+    }
+    ops.sort((a, b) => a.seq - b.seq);
+    return { seq: record.seq, ops, blocks, record, turns };
+  }
+
+  /** The ops of one block that the subscriber lacks; undefined where they cannot be told apart from what it has. */
+  async #missedOps(block: Block, since: number, until: number): Promise<readonly Op[] | undefined | Problem> {
+    const log = await this.#kernel.log(block.id, { seq: since });
+    if (isProblem(log)) return log;
+    if (log.fold) return undefined;
+    const missed = log.ops.filter((op) => op.seqFrom <= until);
+    if (missed.some((op) => op.seqFrom <= since || op.seq > until)) return undefined;
+    this.#given.set(block.id, missed.at(-1)?.version ?? 0);
+    return missed;
+  }
+
+  /** A block and, where it fits, its text, of one version. */
+  async #snapshot(block: Block, room: number): Promise<Snapshot | Problem> {
+    if (block.chars > room) {
+      this.#given.set(block.id, block.version);
+      return { block };
+    }
+    const read = await this.#kernel.read(block.id);
+    if (isProblem(read)) return read;
+    this.#given.set(block.id, read.block.version);
+    return { block: read.block, text: read.text.toString() };
+  }
+
+  #isGiven(op: Op): boolean {
+    return op.block !== null && op.version <= (this.#given.get(op.block) ?? 0);
+  }
+}

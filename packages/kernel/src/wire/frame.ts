@@ -1,0 +1,182 @@
+/**
+ * Frames: what the two ends of a connection say to each other. JSON, one value per message, in order.
+ *
+ * client → server
+ *   hello {protocol}                        first, once
+ *   subscribe {sub, conversation, since?, blocks?}
+ *   unsubscribe {sub}
+ *   page {sub, before, limit}               older blocks of a window
+ *   want {sub, blocks}                      texts that the window left out
+ *   call {id, tool, input, key?}            a tool of the table; with a key it may be sent again
+ *   sync {block, vector?}                   this block as a CRDT document, from now on
+ *   update {id, block, update, key}         a CRDT update; answered like a call
+ *   unsync {block}
+ *   ping {n}
+ *
+ * server → client
+ *   hello {protocol, epoch, agent, role}
+ *   verdict {sub, verdict, epoch, seq, record, turns, blocks, more, reason?}
+ *   changes {sub, seq, record, ops, blocks, turns}
+ *   page {sub, blocks, more}
+ *   text {block, version, at, text, last}   one text, in pieces; ops that are newer than it apply behind its last piece
+ *   answer {id, answer} | {id, problem}
+ *   state {block, version, update}          answer to sync
+ *   update {block, version, update}
+ *   presence {sub, cursors}
+ *   pong {n}
+ *   bye {code, message}                     the last one: `resumable` or not
+ *
+ * Versions of the protocol: 1. A client that names another one gets `bye`.
+ */
+
+import { z } from "zod";
+import type { Block, BlockId, ConversationId } from "../block.ts";
+import type { Conversation, Turn } from "../conversation.ts";
+import type { Json } from "../json.ts";
+import { limits } from "../limits.ts";
+import type { Op, OpBody } from "../op.ts";
+import type { Problem } from "../problem.ts";
+
+export const PROTOCOL = 1;
+
+/** An op on the wire: CRDT updates go only to those who merge. */
+export type WireOp = Omit<Op, "conversation" | "body"> & {
+  readonly body: Exclude<OpBody, { type: "splice" }> | Omit<OpBody & { type: "splice" }, "update">;
+};
+
+/** A block with its text, or without it where the window left it out. */
+export interface Snapshot {
+  readonly block: Block;
+  readonly text?: string;
+}
+
+export interface Cursor {
+  readonly agent: string;
+  readonly block: BlockId;
+  readonly anchor: number;
+  readonly head: number;
+}
+
+const id = z.string().max(200);
+const sub = z.number().int().nonnegative();
+const call = z.number().int().nonnegative();
+
+export const clientFrame = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("hello"), protocol: z.number(), client: z.string().max(100).optional() }),
+  z.strictObject({
+    type: z.literal("subscribe"),
+    sub,
+    conversation: id,
+    since: z.strictObject({ epoch: z.string().max(100), seq: z.number().int().nonnegative() }).optional(),
+    blocks: z.number().int().min(1).max(limits.windowBlocks).optional(),
+  }),
+  z.strictObject({ type: z.literal("unsubscribe"), sub }),
+  z.strictObject({
+    type: z.literal("page"),
+    sub,
+    before: z.number().int().nonnegative(),
+    limit: z.number().int().min(1).max(limits.windowBlocks),
+  }),
+  z.strictObject({ type: z.literal("want"), sub, blocks: z.array(id).max(limits.windowBlocks) }),
+  z.strictObject({
+    type: z.literal("call"),
+    id: call,
+    tool: z.string().max(100),
+    input: z.unknown(),
+    key: z.string().max(200).optional(),
+  }),
+  z.strictObject({ type: z.literal("sync"), block: id, vector: z.string().optional() }),
+  z.strictObject({ type: z.literal("update"), id: call, block: id, update: z.string(), key: z.string().max(200) }),
+  z.strictObject({ type: z.literal("unsync"), block: id }),
+  z.strictObject({ type: z.literal("ping"), n: z.number() }),
+]);
+
+export type ClientFrame = z.infer<typeof clientFrame>;
+
+export type ByeCode = "protocol" | "slow" | "closing" | "invalid" | "silent" | "forbidden";
+
+export type ServerFrame =
+  | { type: "hello"; protocol: number; epoch: string; agent: string; role: string }
+  | {
+      type: "verdict";
+      sub: number;
+      /** ok: what follows continues what the client has. reset: forget it, this is the conversation. */
+      verdict: "ok" | "reset";
+      epoch: string;
+      seq: number;
+      record: Conversation;
+      turns: readonly Turn[];
+      blocks: readonly Snapshot[];
+      /** There are older blocks than these. */
+      more: boolean;
+      reason?: string;
+    }
+  | { type: "refused"; sub: number; problem: Problem }
+  | {
+      type: "changes";
+      sub: number;
+      /** The client's cursor once it has applied this frame. */
+      seq: number;
+      ops: readonly WireOp[];
+      /** Blocks that replace what the client has of them. */
+      blocks: readonly Snapshot[];
+      record?: Conversation;
+      turns: readonly Turn[];
+    }
+  | { type: "page"; sub: number; blocks: readonly Snapshot[]; more: boolean }
+  | { type: "text"; block: BlockId; version: number; at: number; text: string; last: boolean }
+  | { type: "answer"; id: number; answer: Json }
+  | { type: "answer"; id: number; problem: Problem }
+  | { type: "state"; block: BlockId; version: number; update: string }
+  | { type: "state"; block: BlockId; problem: Problem }
+  | { type: "update"; block: BlockId; version: number; update: string }
+  | { type: "presence"; sub: number; conversation: ConversationId; cursors: readonly Cursor[] }
+  | { type: "pong"; n: number }
+  | { type: "bye"; code: ByeCode; resumable: boolean; message: string };
+
+export function toWire(op: Op): WireOp {
+  const { conversation: _conversation, body, ...rest } = op;
+  if (body.type !== "splice") return { ...rest, body };
+  const { update: _update, ...bare } = body;
+  return { ...rest, body: bare };
+}
+
+/** The op again; its CRDT update is empty, which a thin replica never looks at. */
+export function fromWire(conversation: ConversationId, op: WireOp): Op {
+  const body = op.body.type === "splice" ? { ...op.body, update: NO_BYTES } : op.body;
+  return { ...op, conversation, body };
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+// Base64 without Node or the DOM, for CRDT updates in JSON frames.
+const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const VALUES = new Map([...ALPHABET].map((char, value) => [char.charCodeAt(0), value]));
+
+export function toBase64(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 3) {
+    const left = bytes.length - i;
+    const bits = ((bytes[i] as number) << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
+    text += ALPHABET.charAt(bits >> 18) + ALPHABET.charAt((bits >> 12) & 63);
+    text += (left > 1 ? ALPHABET.charAt((bits >> 6) & 63) : "=") + (left > 2 ? ALPHABET.charAt(bits & 63) : "=");
+  }
+  return text;
+}
+
+export function fromBase64(text: string): Uint8Array | undefined {
+  if (text.length % 4 !== 0) return undefined;
+  const padding = text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0;
+  const bytes = new Uint8Array((text.length / 4) * 3 - padding);
+  for (let i = 0, at = 0; i < text.length; i += 4) {
+    let bits = 0;
+    for (let j = 0; j < 4; j++) {
+      const value = VALUES.get(text.charCodeAt(i + j));
+      const isPadding = value === undefined && i + j >= text.length - padding;
+      if (value === undefined && !isPadding) return undefined;
+      bits = (bits << 6) | (value ?? 0);
+    }
+    for (let shift = 16; shift >= 0 && at < bytes.length; shift -= 8) bytes[at++] = (bits >> shift) & 255;
+  }
+  return bytes;
+}

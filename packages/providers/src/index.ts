@@ -9,7 +9,7 @@ export { bounds } from "./bounds.ts";
 export { Fold, type Folded, type FoldedBlock, type FoldedTurn, fold } from "./fold.ts";
 export { isObject, parseJson, parseLine } from "./framing/json.ts";
 export { type Line, LineReader } from "./framing/lines.ts";
-export { type SseItem, SseReader } from "./framing/sse.ts";
+export { END_MARKER, type SseItem, SseReader } from "./framing/sse.ts";
 export { languageOf } from "./language.ts";
 export {
   type FolderEntry,
@@ -22,7 +22,8 @@ export {
   logBytes,
   logFile,
 } from "./log.ts";
-export { END_MARKER, type NormalizeOptions, Normalizer, normalize } from "./normalize.ts";
+export { type NormalizeOptions, Normalizer, normalize } from "./normalize.ts";
+export { type OpenaiOptions, openaiAdapter, openaiWith } from "./openai/adapter.ts";
 export { type Recognised, recognise } from "./recognise.ts";
 export { type Provider, providers } from "./registry.ts";
 export { compactParams, cutRow, lineCount, rowOf } from "./row.ts";

@@ -12,7 +12,7 @@ import { bounds } from "./bounds.ts";
 import { Fold, type Folded } from "./fold.ts";
 import { isObject, parseLine } from "./framing/json.ts";
 import { type Line, LineReader } from "./framing/lines.ts";
-import { type SseItem, SseReader } from "./framing/sse.ts";
+import { END_MARKER, type SseItem, SseReader } from "./framing/sse.ts";
 import type { Provider } from "./registry.ts";
 
 export interface NormalizeOptions {
@@ -134,19 +134,25 @@ export class Normalizer {
     if (this.#documentChars > bounds.lineBytes) this.#endDocument();
   }
 
-  /** One value over many lines; where it is none after all, each line stands for itself. */
+  /**
+   * One value over many lines. Where it was cut, the elements that stand whole on a line of their own still count, and
+   * the rest is torn.
+   */
   #endDocument(): void {
     const lines = this.#document;
     this.#document = [];
     this.#shape = "lines";
     const parsed = parseLine(lines.join("\n"));
     if ("json" in parsed) return this.#value(parsed.json);
-    for (const text of lines) this.#parsed(text, false);
+    const torn: string[] = [];
+    for (const text of lines) {
+      const element = parseLine(text.trim().replace(/,$/, ""));
+      if ("json" in element && isObject(element.json)) this.#step(element.json);
+      else torn.push(text);
+    }
+    this.#torn = torn.join("\n");
   }
 }
-
-/** What OpenAI's streams end with; adapters get it as a string. */
-export const END_MARKER = "[DONE]";
 
 /** A whole stream at once, or in the given chunks. */
 export function normalize(

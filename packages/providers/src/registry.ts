@@ -8,6 +8,7 @@ import { claudeAdapter } from "./claude/adapter.ts";
 import { codexAdapter } from "./codex/adapter.ts";
 import { geminiAdapter } from "./gemini/adapter.ts";
 import type { Importer, LogFinder } from "./log.ts";
+import { openaiAdapter } from "./openai/adapter.ts";
 import { opencodeAdapter } from "./opencode/adapter.ts";
 
 export interface Provider {
@@ -24,6 +25,7 @@ const LIST: readonly Provider[] = [
   { name: "claude", adapter: claudeAdapter, framing: "lines" },
   { name: "codex", adapter: codexAdapter, framing: "lines" },
   { name: "anthropic", adapter: anthropicAdapter, framing: "sse" },
+  { name: "openai", adapter: openaiAdapter, framing: "sse" },
   { name: "opencode", adapter: opencodeAdapter, framing: "lines" },
   { name: "gemini", adapter: geminiAdapter, framing: "lines" },
 ];

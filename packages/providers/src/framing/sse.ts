@@ -17,6 +17,9 @@ export type SseItem =
     }
   | { readonly stray: Line };
 
+/** What OpenAI's streams end with instead of an event; adapters get it as a string. */
+export const END_MARKER = "[DONE]";
+
 const FIELDS = new Set(["event", "data", "id", "retry"]);
 
 export class SseReader {

@@ -1,0 +1,67 @@
+/**
+ * OpenAI, and servers that speak its formats: one adapter for both APIs, told apart event by event.
+ *
+ * An answer is a turn. A tool call ends with it, unless `runsTools` says that the caller runs the tools and ends the
+ * calls itself; then it stays running, with its input, also past the end of the stream.
+ */
+
+import type { BlockEvent, Json } from "@blockyard/kernel";
+import type { Adapter } from "../adapter.ts";
+import { isObject } from "../framing/json.ts";
+import { END_MARKER } from "../framing/sse.ts";
+import { noiseBlock, unknownEvent } from "../unknown.ts";
+import { type ChatState, endChat, failChat, isChatEvent, stepChat } from "./chat.ts";
+import {
+  endOfStream,
+  failResponse,
+  isResponsesEvent,
+  type ResponsesState,
+  stepResponses,
+} from "./responses.ts";
+import { type Count, PROVIDER, strayPlace } from "./turn.ts";
+
+export interface OpenaiOptions {
+  /** The caller runs the tools that the model calls, and ends those calls. */
+  readonly runsTools?: boolean;
+}
+
+export interface OpenaiState {
+  readonly count: Count;
+  readonly chat: ChatState;
+  readonly responses: ResponsesState;
+}
+
+export function openaiWith(options: OpenaiOptions): Adapter<OpenaiState> {
+  const runsTools = options.runsTools === true;
+  return {
+    provider: PROVIDER,
+    start: (run) => {
+      const count: Count = { run, turns: 0, strays: 0 };
+      return {
+        count,
+        chat: { count, runsTools, completion: undefined },
+        responses: { count, runsTools, response: undefined, endedId: undefined },
+      };
+    },
+    step: (state, event) => [state, step(state, event)],
+    noise: (state, line) => [state, noiseBlock(strayPlace(state.count), line)],
+    end: (state) => [...endChat(state.chat), ...endOfStream(state.responses)],
+  };
+}
+
+export const openaiAdapter: Adapter<OpenaiState> = openaiWith({});
+
+function step(state: OpenaiState, event: Json): readonly BlockEvent[] {
+  if (event === END_MARKER) return endChat(state.chat, true);
+  if (!isObject(event)) return unknownEvent(strayPlace(state.count), event);
+  if (isResponsesEvent(event)) return stepResponses(state.responses, event);
+  if (isChatEvent(event)) return stepChat(state.chat, event);
+  if (event.type === "error" || isObject(event.error) || typeof event.error === "string") {
+    return state.chat.completion === undefined
+      ? failResponse(state.responses, event)
+      : failChat(state.chat, event);
+  }
+  // Realtime proxies and gateways keep the connection alive with events of their own.
+  if (event.type === "ping" || event.type === "keepalive") return [];
+  return unknownEvent(strayPlace(state.count), event);
+}

@@ -1,0 +1,246 @@
+/**
+ * Tool calls of a response: their input as it streams, their run, their results, whether the provider runs them or the
+ * caller does.
+ *
+ * A remote call ends with its own item. A call that the caller runs stays running until its output comes or the
+ * response ends. An input that is not whole is never shown as complete.
+ */
+
+import type { BlockEvent, BlockKey, Json, JsonObject } from "@blockyard/kernel";
+import { cutCall, endCall, openResult, resultKey } from "../call.ts";
+import { given, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
+import { compactParams } from "../row.ts";
+import {
+  answers,
+  commandMetadata,
+  type ItemCall,
+  inputFrom,
+  itemCall,
+  itemImages,
+  itemOutcome,
+  outputOutcome,
+} from "./item.ts";
+import { type Item, indexIn, itemOf, type OpenCall, type Response } from "./response-state.ts";
+import { blockMetadata, nextKey, startBlock, unknownIn, wholeBlock } from "./turn.ts";
+
+export function openCall(response: Response, item: Item, call: ItemCall): readonly BlockEvent[] {
+  const key = nextKey(response.turn);
+  item.call = { key, call, text: call.inputText, input: undefined, isRunning: false, hasResult: false };
+  return [
+    {
+      type: "block-start",
+      key,
+      kind: "tool_call",
+      role: "model",
+      metadata: blockMetadata(response.turn, {
+        toolUseId: call.toolUseId === "" ? key : call.toolUseId,
+        toolName: call.toolName,
+        ...given({ remote: call.remote ? true : undefined, server: call.server, approval: call.approval }),
+        ...(item.id === "" || item.id === call.toolUseId ? {} : { extra: { itemId: item.id } }),
+      }),
+      ...given({ text: call.inputText === "" ? undefined : call.inputText }),
+    },
+  ];
+}
+
+function callOf(response: Response, event: JsonObject): [OpenCall, readonly BlockEvent[]] {
+  const item = itemOf(response, event, "function_call");
+  if (item.call !== undefined) return [item.call, []];
+  const name = String(event.type).replace(/^response\.|_(arguments|input|code|command)\.\w+$/g, "");
+  const call = itemCall({ type: name, name: wordsOf(event.name) ?? name, id: item.id }) as ItemCall;
+  const started = openCall(response, item, call);
+  return [item.call as unknown as OpenCall, started];
+}
+
+export function growCall(response: Response, event: JsonObject, text: string): readonly BlockEvent[] {
+  const [call, started] = callOf(response, event);
+  return [...started, ...appendInput(call, text)];
+}
+
+/** The whole input: for servers that send it without deltas. */
+export function settleCall(
+  response: Response,
+  event: JsonObject,
+  whole: Json | undefined,
+): readonly BlockEvent[] {
+  const [call, started] = callOf(response, event);
+  return [...started, ...(call.text === "" ? appendInput(call, textOf(whole) ?? "") : [])];
+}
+
+function appendInput(call: OpenCall, text: string): readonly BlockEvent[] {
+  if (text === "") return [];
+  call.text += text;
+  return [{ type: "block-append", key: call.key, text }];
+}
+
+export function growCode(response: Response, event: JsonObject): readonly BlockEvent[] {
+  const [call, started] = callOf(response, event);
+  const opening = call.text === "" ? '{"code":"' : "";
+  return [...started, ...appendInput(call, opening + inJson(textOf(event.delta) ?? ""))];
+}
+
+export function addCommand(response: Response, event: JsonObject): readonly BlockEvent[] {
+  const [call, started] = callOf(response, event);
+  const opening = call.text === "" ? '{"commands":["' : '","';
+  return [...started, ...appendInput(call, opening + inJson(textOf(event.command) ?? ""))];
+}
+
+/** A piece of text as it stands inside a JSON string. */
+export function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+export function doneCall(
+  response: Response,
+  item: Item,
+  native: JsonObject,
+  call: ItemCall,
+): readonly BlockEvent[] {
+  const events: BlockEvent[] = [];
+  if (item.call === undefined) events.push(...openCall(response, item, call));
+  const open = item.call as unknown as OpenCall;
+  const streamed = open.text;
+  if (call.inputText !== "" && call.inputText !== streamed) {
+    open.text = call.inputText;
+    if (streamed === "") events.push({ type: "block-append", key: open.key, text: call.inputText });
+  }
+  const cutShort = native.status === "incomplete" && call.isPlain !== true;
+  const input = cutShort ? undefined : inputFrom(call, open.text);
+  open.input = input;
+  if (input === undefined) return [...events, truncated(open)];
+  events.push(...runCall(response, open));
+  if (!call.remote) return events;
+  for (const image of itemImages(native)) {
+    const own = { ...image.metadata, toolUseId: call.toolUseId, toolName: call.toolName };
+    events.push(...wholeBlock(response.turn, "image", image.text, own, open.key));
+  }
+  response.calls.delete(open.key);
+  const outcome = itemOutcome(native, input);
+  const rewritten = open.text !== streamed && streamed !== "" ? { input } : {};
+  events.push(...endCall(idsOf(open), withError({ ...outcome, ...rewritten })));
+  return events;
+}
+
+/** The input is whole: the call runs, here or there. */
+export function runCall(response: Response, open: OpenCall): readonly BlockEvent[] {
+  const input = open.input ?? inputFrom(open.call, open.text);
+  if (input === undefined) return [truncated(open)];
+  open.input = input;
+  open.isRunning = true;
+  response.calls.set(open.key, open);
+  const empty = open.text === "" && open.call.isPlain !== true;
+  if (empty) open.text = "{}";
+  return [
+    ...(empty ? [{ type: "block-append", key: open.key, text: "{}" } as const] : []),
+    {
+      type: "block-meta",
+      key: open.key,
+      metadata: { stage: "running", input, ...given({ compactParams: compactParams(input) }) },
+    },
+  ];
+}
+
+function truncated(open: OpenCall): BlockEvent {
+  const error = "The input of this call is not whole";
+  return {
+    type: "block-end",
+    key: open.key,
+    status: "error",
+    reason: "truncated",
+    metadata: { error, success: false },
+  };
+}
+
+export function progress(response: Response, event: JsonObject): readonly BlockEvent[] {
+  const open = response.items.get(indexIn(response, event))?.call;
+  if (
+    open === undefined ||
+    open.isRunning ||
+    !/(searching|interpreting|generating)$/.test(String(event.type))
+  )
+    return [];
+  return [{ type: "block-meta", key: open.key, metadata: { stage: "running" } }];
+}
+
+export function partialImage(response: Response, event: JsonObject): readonly BlockEvent[] {
+  const open = response.items.get(indexIn(response, event))?.call;
+  if (open === undefined) return [];
+  const number = (numberOf(event.partial_image_index) ?? 0) + 1;
+  return [{ type: "block-meta", key: open.key, metadata: { progress: `Partial image ${number}` } }];
+}
+
+/** Ends a call that will have no more of a result. */
+export function leaveCall(call: OpenCall, how: "done" | "interrupted"): readonly BlockEvent[] {
+  const end = how === "done" ? ({ status: "done" } as const) : ({ status: "error", reason: how } as const);
+  const result: BlockEvent[] = call.hasResult
+    ? [{ type: "block-end", key: resultKey(call.key), ...end }]
+    : [];
+  return [...result, how === "done" ? { type: "block-end", key: call.key, ...end } : cutCall(call.key)];
+}
+
+export function openOutput(response: Response, item: Item, native: JsonObject): readonly BlockEvent[] {
+  const call = callById(response, answers(native) ?? "");
+  if (call === undefined || call.hasResult) return [];
+  item.answered = call;
+  call.hasResult = true;
+  return [openResult(idsOf(call), "command", { ...commandMetadata(call.input) }, "")];
+}
+
+export function growOutput(response: Response, event: JsonObject): readonly BlockEvent[] {
+  const call = response.items.get(indexIn(response, event))?.answered;
+  const delta = objectOf(event.delta);
+  const text = textOf(delta.stdout) ?? "";
+  if (call === undefined || !call.hasResult || text === "") return [];
+  return [{ type: "block-append", key: resultKey(call.key), text }];
+}
+
+export function doneOutput(response: Response, native: JsonObject, id: string): readonly BlockEvent[] {
+  const call = callById(response, id);
+  const outcome = outputOutcome(native, call?.input);
+  if (call !== undefined) {
+    response.calls.delete(call.key);
+    return endCall(idsOf(call), withError(outcome), call.hasResult);
+  }
+  const result = outcome.result;
+  if (result === undefined) return unknownIn(response.turn, native, `output_item/${String(native.type)}`);
+  const toolName = String(native.type).replace(/(_call)?_output$/, "");
+  const own = {
+    ...result.metadata,
+    toolUseId: id === "" ? (wordsOf(native.id) ?? "?") : id,
+    toolName,
+    isError: outcome.failed,
+  };
+  const start = startBlock(response.turn, result.kind, own);
+  return [
+    { ...start, role: "tool", text: result.text },
+    {
+      type: "block-end",
+      key: start.key,
+      status: outcome.failed ? "error" : "done",
+      ...(outcome.failed ? { reason: "failed" as const } : {}),
+    },
+  ];
+}
+
+function withError(outcome: Parameters<typeof endCall>[1]): Parameters<typeof endCall>[1] {
+  if (outcome.result === undefined) return outcome;
+  const metadata = { ...outcome.result.metadata, isError: outcome.failed };
+  return { ...outcome, result: { ...outcome.result, metadata } };
+}
+
+function idsOf(open: OpenCall): {
+  readonly key: BlockKey;
+  readonly toolUseId: string;
+  readonly toolName: string;
+} {
+  return { key: open.key, toolUseId: callId(open), toolName: open.call.toolName };
+}
+
+/** The call with this id that runs; the latest, should an id come twice. */
+function callById(response: Response, id: string): OpenCall | undefined {
+  return [...response.calls.values()].findLast((open) => callId(open) === id);
+}
+
+function callId(open: OpenCall): string {
+  return open.call.toolUseId === "" ? open.key : open.call.toolUseId;
+}

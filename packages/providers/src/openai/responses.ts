@@ -1,0 +1,280 @@
+/**
+ * OpenAI's Responses API: its stream events, and a whole response as it comes without streaming.
+ *
+ * Everything in a response belongs to an output item, found by its index or else its id. What the `done` events and
+ * the final response repeat confirms; it adds only what the stream has not said. Items that arrive whole go the same
+ * way as items that stream.
+ */
+
+import type { BlockEvent, JsonObject } from "@blockyard/kernel";
+import { isObject } from "../framing/json.ts";
+import { listOf, objectOf, textOf, wordsOf } from "../read.ts";
+import { answers, itemCall } from "./item.ts";
+import {
+  addCommand,
+  doneCall,
+  doneOutput,
+  growCall,
+  growCode,
+  growOutput,
+  inJson,
+  leaveCall,
+  openCall,
+  openOutput,
+  partialImage,
+  progress,
+  runCall,
+  settleCall,
+} from "./response-calls.ts";
+import { indexIn, indexOfId, newItem, type Response } from "./response-state.ts";
+import {
+  addPart,
+  annotate,
+  doneMessage,
+  donePart,
+  doneReasoning,
+  endPart,
+  growText,
+  growThinking,
+  openThinking,
+  settleText,
+} from "./response-text.ts";
+import { type Count, endTurn, errorBlock, startTurn, unknownIn, wholeBlock } from "./turn.ts";
+
+export interface ResponsesState {
+  readonly count: Count;
+  readonly runsTools: boolean;
+  response: Response | undefined;
+  /** The answer that ended last: it may be told to have failed twice. */
+  endedId: string | undefined;
+}
+
+type Step = (response: Response, event: JsonObject) => readonly BlockEvent[];
+
+/** Whether an event is one of this API's. */
+export function isResponsesEvent(event: JsonObject): boolean {
+  return (
+    (typeof event.type === "string" && event.type.startsWith("response.")) || event.object === "response"
+  );
+}
+
+export function stepResponses(state: ResponsesState, event: JsonObject): readonly BlockEvent[] {
+  const type = textOf(event.type) ?? "";
+  if (event.object === "response") return wholeResponse(state, event);
+  const name = type.replace(/^response\./, "");
+  const answer = objectOf(event.response);
+  if (ENDS.has(name)) return endResponse(state, answer, name);
+  if (name === "error") return failResponse(state, event);
+  const [response, started] = current(state, answer);
+  if (OPENINGS.has(name)) return started;
+  return [...started, ...stepIn(response, name, event)];
+}
+
+function stepIn(response: Response, name: string, event: JsonObject): readonly BlockEvent[] {
+  const step = STEPS[name];
+  if (step === undefined)
+    return PROGRESS.test(name) ? progress(response, event) : unknownIn(response.turn, event);
+  const isLate =
+    !name.startsWith("output_item.") && response.items.get(indexIn(response, event))?.isDone === true;
+  if (!isLate) return step(response, event);
+  return name.endsWith(".delta") ? unknownIn(response.turn, event, `${name} after its end`) : [];
+}
+
+const OPENINGS = new Set(["created", "queued", "in_progress"]);
+const ENDS = new Set(["completed", "failed", "incomplete", "cancelled", "done"]);
+/** Says only that something goes on; the items say what. */
+const PROGRESS =
+  /^((web_search|file_search|code_interpreter|image_generation|mcp)_call\.\w+|mcp_list_tools\.\w+|compaction\.\w+|audio\.(delta|done))$/;
+
+const STEPS: Readonly<Record<string, Step>> = {
+  "output_item.added": (response, event) => addItem(response, event),
+  "output_item.done": (response, event) => doneItem(response, objectOf(event.item), indexIn(response, event)),
+  "content_part.added": (response, event) => addPart(response, event),
+  "content_part.done": (response, event) => donePart(response, event),
+  "output_text.delta": (response, event) => growText(response, event, "output_text"),
+  "output_text.done": (response, event) => settleText(response, event, "output_text", event.text),
+  "output_text.annotation.added": (response, event) => annotate(response, event),
+  "refusal.delta": (response, event) => growText(response, event, "refusal"),
+  "refusal.done": (response, event) => settleText(response, event, "refusal", event.refusal),
+  "audio.transcript.delta": (response, event) => growText(response, event, "audio"),
+  "audio.transcript.done": () => [],
+  "reasoning_summary_part.added": () => [],
+  "reasoning_summary_part.done": () => [],
+  "reasoning_summary_text.delta": (response, event) => growThinking(response, event, "summary", event.delta),
+  "reasoning_summary_text.done": () => [],
+  "reasoning_text.delta": (response, event) => growThinking(response, event, "content", event.delta),
+  "reasoning_text.done": () => [],
+  "function_call_arguments.delta": (response, event) => growCall(response, event, textOf(event.delta) ?? ""),
+  "function_call_arguments.done": (response, event) => settleCall(response, event, event.arguments),
+  "mcp_call_arguments.delta": (response, event) => growCall(response, event, textOf(event.delta) ?? ""),
+  "mcp_call_arguments.done": (response, event) => settleCall(response, event, event.arguments),
+  "custom_tool_call_input.delta": (response, event) => growCall(response, event, textOf(event.delta) ?? ""),
+  "custom_tool_call_input.done": (response, event) => settleCall(response, event, event.input),
+  "code_interpreter_call_code.delta": (response, event) => growCode(response, event),
+  "code_interpreter_call_code.done": () => [],
+  "shell_call_command.added": (response, event) => addCommand(response, event),
+  "shell_call_command.delta": (response, event) =>
+    growCall(response, event, inJson(textOf(event.delta) ?? "")),
+  "shell_call_command.done": () => [],
+  "shell_call_output_content.delta": (response, event) => growOutput(response, event),
+  "shell_call_output_content.done": () => [],
+  "image_generation_call.partial_image": (response, event) => partialImage(response, event),
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The response
+
+function current(state: ResponsesState, answer: JsonObject): [Response, readonly BlockEvent[]] {
+  const open = state.response;
+  const id = wordsOf(answer.id);
+  if (open !== undefined && (id === undefined || id === open.turn.id)) return [open, []];
+  const before = open === undefined ? [] : endOfStream(state);
+  const [turn, start] = startTurn(state.count, answer);
+  const response: Response = { turn, items: new Map(), calls: new Map() };
+  state.response = response;
+  return [response, [...before, start]];
+}
+
+function endResponse(state: ResponsesState, answer: JsonObject, how: string): readonly BlockEvent[] {
+  const id = wordsOf(answer.id);
+  if (state.response === undefined && id !== undefined && id === state.endedId) return [];
+  const [response, started] = current(state, answer);
+  if (isObject(answer.usage)) response.turn.usage = answer.usage;
+  response.turn.model = wordsOf(answer.model) ?? response.turn.model;
+  const status = wordsOf(answer.status) ?? how;
+  const events: BlockEvent[] = [...started];
+  const output = listOf(answer.output);
+  output.forEach((item, i) => {
+    if (isObject(item)) events.push(...doneItem(response, item, indexOfId(response, item.id) ?? i));
+  });
+  const stopReason =
+    wordsOf(objectOf(answer.incomplete_details).reason) ?? (status === "completed" ? undefined : status);
+  const failed = status === "failed" || status === "cancelled";
+  events.push(...closeAll(state, response, failed ? "interrupted" : "done"));
+  if (!failed) {
+    const reason = status === "incomplete" ? ("truncated" as const) : undefined;
+    return [...events, ...finish(state, response, { status: "done", reason, stopReason })];
+  }
+  const reason = status === "failed" ? ("failed" as const) : ("cancelled" as const);
+  if (!isObject(answer.error))
+    return [...events, ...finish(state, response, { status: "error", reason, stopReason })];
+  const { events: block, message } = errorBlock(response.turn, answer.error);
+  return [
+    ...events,
+    ...block,
+    ...finish(state, response, { status: "error", reason, stopReason, error: message }),
+  ];
+}
+
+export function failResponse(state: ResponsesState, event: JsonObject): readonly BlockEvent[] {
+  const [response, started] = current(state, {});
+  const { sequence_number: _, ...said } = event;
+  const { events, message } = errorBlock(response.turn, said);
+  const closed = closeAll(state, response, "interrupted");
+  const end = finish(state, response, { status: "error", reason: "failed", error: message });
+  return [...started, ...closed, ...events, ...end];
+}
+
+function wholeResponse(state: ResponsesState, answer: JsonObject): readonly BlockEvent[] {
+  return endResponse(state, answer, wordsOf(answer.status) ?? "completed");
+}
+
+/** The stream has ended without saying so. */
+export function endOfStream(state: ResponsesState): readonly BlockEvent[] {
+  const response = state.response;
+  if (response === undefined) return [];
+  const closed = closeAll(state, response, "interrupted");
+  return [...closed, ...finish(state, response, { status: "error", reason: "interrupted" })];
+}
+
+function finish(
+  state: ResponsesState,
+  response: Response,
+  end: Parameters<typeof endTurn>[1],
+): readonly BlockEvent[] {
+  state.response = undefined;
+  state.endedId = response.turn.id;
+  return endTurn(response.turn, end);
+}
+
+function closeAll(
+  state: ResponsesState,
+  response: Response,
+  how: "done" | "interrupted",
+): readonly BlockEvent[] {
+  const events: BlockEvent[] = [];
+  for (const item of response.items.values()) {
+    if (item.isDone) continue;
+    item.isDone = true;
+    for (const part of item.parts.values()) events.push(endPart(part, how, {}));
+    item.parts.clear();
+    if (item.call === undefined || item.call.isRunning) continue;
+    if (how === "done") events.push(...runCall(response, item.call));
+    else events.push(...leaveCall(item.call, how));
+  }
+  for (const call of response.calls.values()) {
+    if (!state.runsTools || call.call.remote) events.push(...leaveCall(call, how));
+  }
+  response.calls.clear();
+  return events;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Items
+
+function addItem(response: Response, event: JsonObject): readonly BlockEvent[] {
+  const native = objectOf(event.item);
+  const index = indexIn(response, event);
+  if (response.items.has(index)) return [];
+  const type = textOf(native.type) ?? "";
+  const item = newItem(type, native.id);
+  response.items.set(index, item);
+  if (type === "reasoning") return openThinking(response, item, "summary");
+  if (type === "shell_call_output") return openOutput(response, item, native);
+  if (answers(native) !== undefined) return [];
+  const call = itemCall(native);
+  return call === undefined ? [] : openCall(response, item, call);
+}
+
+/** The item is whole: ends what streamed, says what was not said. */
+function doneItem(response: Response, native: JsonObject, index: number): readonly BlockEvent[] {
+  const type = textOf(native.type) ?? "";
+  const known = response.items.get(index);
+  if (known?.isDone === true) return [];
+  const item = known ?? newItem(type, native.id);
+  response.items.set(index, item);
+  item.isDone = true;
+  if (type === "message") return doneMessage(response, item, native);
+  if (type === "reasoning") return doneReasoning(response, item, native);
+  const answered = answers(native);
+  if (answered !== undefined) return doneOutput(response, native, answered);
+  const call = itemCall(native);
+  if (call !== undefined) return doneCall(response, item, native, call);
+  return noticeItem(response, native);
+}
+
+/** Items that tell something about the response rather than say something in it. */
+function noticeItem(response: Response, native: JsonObject): readonly BlockEvent[] {
+  const type = textOf(native.type) ?? "";
+  const notice = NOTICES[type];
+  if (notice === undefined)
+    return unknownIn(response.turn, native, `output_item/${type === "" ? "(no type)" : type}`);
+  const { type: _, ...extra } = native;
+  return wholeBlock(response.turn, "text", notice(native), { notice: type, extra });
+}
+
+const NOTICES: Readonly<Record<string, (item: JsonObject) => string>> = {
+  compaction: () => "The conversation so far was compacted",
+  mcp_list_tools: (item) => names(item.tools, wordsOf(item.error)),
+  additional_tools: (item) => names(item.tools, undefined),
+  configuration_update: () => "The configuration was changed",
+};
+
+function names(tools: JsonObject[string] | undefined, error: string | undefined): string {
+  return (
+    error ??
+    listOf(tools)
+      .map((tool) => textOf(objectOf(tool).name) ?? textOf(objectOf(tool).type) ?? "?")
+      .join("\n")
+  );
+}

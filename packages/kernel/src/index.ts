@@ -47,12 +47,14 @@ export {
 export { Draft, type NewBlock } from "./draft.ts";
 export { type Env, randomName } from "./env.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./event.ts";
+export { Ingest, type IngestOptions } from "./ingest.ts";
 export { cleanJson, type Json, type JsonObject, sameJson } from "./json.ts";
 export { Kernel, type Listener } from "./kernel.ts";
 export { limits } from "./limits.ts";
 export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";
 export { MemoryStore } from "./memory-store.ts";
 export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./op.ts";
+export { type Closed, closeOrphans } from "./orphans.ts";
 export { type GrowingString, PartialJson, type PartialPath, type PartialState } from "./partial-json.ts";
 export { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
 export { isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
@@ -94,4 +96,18 @@ export {
 export { mapOffset, Text, utf8Length } from "./text/text.ts";
 export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./trigram.ts";
 export { VirtualEnv } from "./virtual-env.ts";
+export { Connection, type ConnectionOptions, type Pipe, type Presence } from "./wire/connection.ts";
+export {
+  type ByeCode,
+  type ClientFrame,
+  type Cursor,
+  clientFrame,
+  fromBase64,
+  PROTOCOL,
+  type ServerFrame,
+  type Snapshot,
+  toBase64,
+  type WireOp,
+} from "./wire/frame.ts";
+export { Replica, type SyncListener, View, type ViewChange } from "./wire/replica.ts";
 export type { Told, Write } from "./write-queue.ts";

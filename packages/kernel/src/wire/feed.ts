@@ -62,7 +62,14 @@ export class Feed {
   hear(told: Told): void {
     if (told.conversation !== this.conversation) return;
     if (this.#heldBack) this.#heldBack.push(told);
-    else this.#deliver({ seq: told.record.seq, ops: told.ops, blocks: [], record: told.record, turns: told.turns });
+    else
+      this.#deliver({
+        seq: told.record.seq,
+        ops: told.ops,
+        blocks: [],
+        record: told.record,
+        turns: told.turns,
+      });
   }
 
   async open(since: Since | undefined, windowBlocks: number): Promise<Opening | Problem> {
@@ -124,11 +131,20 @@ export class Feed {
   }
 
   /** What happened after `since`, or undefined if that is too much to tell. */
-  async #catchUp(since: number, record: Conversation, turns: readonly Turn[]): Promise<Delta | undefined | Problem> {
+  async #catchUp(
+    since: number,
+    record: Conversation,
+    turns: readonly Turn[],
+  ): Promise<Delta | undefined | Problem> {
     const { conversation } = this;
     if (since === record.seq) return { seq: record.seq, ops: [], blocks: [], record, turns };
     const limit = MAX_CATCH_UP_BLOCKS + 1;
-    const changed = await this.#kernel.store.blocks({ conversation, changedSince: since, order: "first", limit });
+    const changed = await this.#kernel.store.blocks({
+      conversation,
+      changedSince: since,
+      order: "first",
+      limit,
+    });
     if (changed.length > MAX_CATCH_UP_BLOCKS) return undefined;
     const ops: Op[] = [];
     const blocks: Snapshot[] = [];

@@ -86,7 +86,13 @@ export const clientFrame = z.discriminatedUnion("type", [
     key: z.string().max(200).optional(),
   }),
   z.strictObject({ type: z.literal("sync"), block: id, vector: z.string().optional() }),
-  z.strictObject({ type: z.literal("update"), id: call, block: id, update: z.string(), key: z.string().max(200) }),
+  z.strictObject({
+    type: z.literal("update"),
+    id: call,
+    block: id,
+    update: z.string(),
+    key: z.string().max(200),
+  }),
   z.strictObject({ type: z.literal("unsync"), block: id }),
   z.strictObject({ type: z.literal("ping"), n: z.number() }),
 ]);
@@ -159,7 +165,8 @@ export function toBase64(bytes: Uint8Array): string {
     const left = bytes.length - i;
     const bits = ((bytes[i] as number) << 16) | ((bytes[i + 1] ?? 0) << 8) | (bytes[i + 2] ?? 0);
     text += ALPHABET.charAt(bits >> 18) + ALPHABET.charAt((bits >> 12) & 63);
-    text += (left > 1 ? ALPHABET.charAt((bits >> 6) & 63) : "=") + (left > 2 ? ALPHABET.charAt(bits & 63) : "=");
+    text +=
+      (left > 1 ? ALPHABET.charAt((bits >> 6) & 63) : "=") + (left > 2 ? ALPHABET.charAt(bits & 63) : "=");
   }
   return text;
 }

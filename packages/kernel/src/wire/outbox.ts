@@ -108,11 +108,13 @@ function sizeOf(delta: Delta): number {
   for (const { body } of delta.ops) {
     chars += 120;
     if (body.type === "append" || body.type === "create") chars += body.text.length;
-    if (body.type === "splice") for (const splice of body.splices) chars += splice.ins.length + splice.del.length;
+    if (body.type === "splice")
+      for (const splice of body.splices) chars += splice.ins.length + splice.del.length;
     if (body.type === "create" || body.type === "meta" || body.type === "status") {
       chars += JSON.stringify(body.metadata).length;
     }
   }
-  for (const { block, text } of delta.blocks) chars += (text?.length ?? 0) + JSON.stringify(block.metadata).length + 200;
+  for (const { block, text } of delta.blocks)
+    chars += (text?.length ?? 0) + JSON.stringify(block.metadata).length + 200;
   return chars;
 }

@@ -1,0 +1,356 @@
+/**
+ * The server's end of one connection: a state machine over frames. It knows no socket: whoever owns one gives it an
+ * in-order pipe. One bad client never hurts another: what it sends wrong ends its own connection and nothing else.
+ *
+ * Bounds: subscriptions, calls under way, what waits to be sent (see outbox.ts). Nothing is answered before `hello`.
+ */
+
+import type { AgentId, BlockId, ConversationId } from "../block.ts";
+import type { Env } from "../env.ts";
+import type { Json } from "../json.ts";
+import type { Kernel } from "../kernel.ts";
+import { limits } from "../limits.ts";
+import { isProblem, type Problem, problem } from "../problem.ts";
+import type { Text } from "../text/text.ts";
+import type { Told } from "../write-queue.ts";
+import { type Delta, Feed } from "./feed.ts";
+import {
+  type ByeCode,
+  type ClientFrame,
+  type Cursor,
+  clientFrame,
+  fromBase64,
+  PROTOCOL,
+  type ServerFrame,
+  toBase64,
+  toWire,
+} from "./frame.ts";
+import { Outbox } from "./outbox.ts";
+
+export interface Pipe {
+  send(frame: ServerFrame): void;
+  /** What was sent and has not left yet, in characters or bytes. */
+  buffered(): number;
+  close(code: ByeCode): void;
+}
+
+/** Where cursors come from; ephemeral, so it is not the kernel's. */
+export interface Presence {
+  listen(listener: (conversation: ConversationId) => void): () => void;
+  of(conversation: ConversationId): readonly Cursor[];
+}
+
+export interface ConnectionOptions {
+  readonly kernel: Kernel;
+  readonly pipe: Pipe;
+  readonly agent: AgentId;
+  readonly role: "owner" | "agent" | "viewer";
+  /** Runs a tool of the table as this caller. */
+  readonly call: (tool: string, input: unknown, key: string | undefined) => Promise<Json | Problem>;
+  readonly presence?: Presence;
+}
+
+interface Subscription {
+  readonly sub: number;
+  readonly feed: Feed;
+  readonly outbox: Outbox;
+  /** The cursor that the client has after the frames sent so far. */
+  seq: number;
+  isLive: boolean;
+}
+
+const MAX_CALLS = 256;
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #kernel: Kernel;
+  readonly #env: Env;
+  readonly #subscriptions = new Map<number, Subscription>();
+  readonly #synced = new Set<BlockId>();
+  readonly #ends: (() => void)[] = [];
+  #greeted = false;
+  #closed = false;
+  #calls = 0;
+  #cancelFlush: (() => void) | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#kernel = options.kernel;
+    this.#env = options.kernel.env;
+    this.#ends.push(this.#kernel.listen((told) => this.#hear(told)));
+    if (options.presence)
+      this.#ends.push(options.presence.listen((conversation) => this.#tellPresence(conversation)));
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** One message from the client, already parsed as JSON. */
+  receive(message: unknown): void {
+    if (this.#closed) return;
+    const parsed = clientFrame.safeParse(message);
+    if (!parsed.success)
+      return this.bye("invalid", `not a frame: ${parsed.error.issues[0]?.message ?? "unknown"}`);
+    const frame = parsed.data;
+    if (!this.#greeted && frame.type !== "hello")
+      return this.bye("protocol", "the first frame must be hello");
+    this.#dispatch(frame);
+  }
+
+  /** Ends the connection with a last word. */
+  bye(code: ByeCode, message: string): void {
+    if (this.#closed) return;
+    this.#send({
+      type: "bye",
+      code,
+      resumable: code === "slow" || code === "closing" || code === "silent",
+      message,
+    });
+    this.close();
+    this.#options.pipe.close(code);
+  }
+
+  /** The pipe is gone. */
+  close(): void {
+    this.#closed = true;
+    this.#cancelFlush?.();
+    for (const end of this.#ends.splice(0)) end();
+    this.#subscriptions.clear();
+    this.#synced.clear();
+  }
+
+  /** Sends what is gathered, without waiting for the batch to be full. */
+  flush(): void {
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    for (const subscription of this.#subscriptions.values()) this.#flushOne(subscription);
+  }
+
+  #dispatch(frame: ClientFrame): void {
+    switch (frame.type) {
+      case "hello":
+        return this.#hello(frame.protocol);
+      case "subscribe":
+        return this.#start(this.#subscribe(frame));
+      case "unsubscribe":
+        this.#subscriptions.delete(frame.sub);
+        return;
+      case "page":
+        return this.#start(this.#page(frame));
+      case "want":
+        return this.#start(this.#want(frame));
+      case "call":
+        return this.#start(this.#call(frame));
+      case "sync":
+        return this.#start(this.#sync(frame));
+      case "update":
+        return this.#start(this.#update(frame));
+      case "unsync":
+        this.#synced.delete(frame.block);
+        return;
+      case "ping":
+        return this.#send({ type: "pong", n: frame.n });
+    }
+  }
+
+  /** Work that goes on by itself; a bug in it ends this connection, no other. */
+  #start(work: Promise<void>): void {
+    work.catch((error) =>
+      this.bye("invalid", `internal error: ${error instanceof Error ? error.message : "unknown"}`),
+    );
+  }
+
+  #hello(protocol: number): void {
+    if (protocol !== PROTOCOL)
+      return this.bye("protocol", `this server speaks protocol ${PROTOCOL}, not ${protocol}`);
+    if (this.#greeted) return this.bye("protocol", "hello comes once");
+    this.#greeted = true;
+    const { agent, role } = this.#options;
+    this.#send({ type: "hello", protocol: PROTOCOL, epoch: this.#kernel.store.epoch, agent, role });
+  }
+
+  async #subscribe(frame: ClientFrame & { type: "subscribe" }): Promise<void> {
+    const { sub, conversation, since } = frame;
+    if (this.#subscriptions.size >= limits.subscriptions) {
+      return this.#send({
+        type: "refused",
+        sub,
+        problem: problem("busy", `a connection has at most ${limits.subscriptions} subscriptions`),
+      });
+    }
+    const outbox = new Outbox();
+    const feed = new Feed(this.#kernel, conversation, (delta) => this.#deliver(subscription, delta));
+    const subscription: Subscription = { sub, feed, outbox, seq: 0, isLive: false };
+    this.#subscriptions.set(sub, subscription);
+    const opening = await feed.open(since, frame.blocks ?? limits.windowBlocks);
+    if (this.#closed || this.#subscriptions.get(sub) !== subscription) return;
+    if (isProblem(opening)) {
+      this.#subscriptions.delete(sub);
+      return this.#send({ type: "refused", sub, problem: opening });
+    }
+    const { epoch } = this.#kernel.store;
+    const { delta, ...verdict } = opening;
+    subscription.seq = opening.seq;
+    this.#send({ type: "verdict", sub, epoch, ...verdict });
+    subscription.isLive = true;
+    if (delta) outbox.add(delta);
+    feed.live(delta ? delta.seq : opening.seq);
+    this.#flushOne(subscription);
+    this.#sendPresence(subscription);
+  }
+
+  #hear(told: Told): void {
+    for (const { feed } of this.#subscriptions.values()) feed.hear(told);
+    if (this.#synced.size === 0) return;
+    for (const { block, version, body } of told.ops) {
+      if (block === null || body.type !== "splice" || !this.#synced.has(block)) continue;
+      this.#send({ type: "update", block, version, update: toBase64(body.update) });
+    }
+  }
+
+  #deliver(subscription: Subscription, delta: Delta): void {
+    subscription.outbox.add(delta);
+    if (subscription.outbox.chars > limits.queueChars) this.#relieve(subscription);
+    this.#arm();
+  }
+
+  /** Too much waits for a slow client: make it smaller, or cut. */
+  #relieve(subscription: Subscription): void {
+    subscription.outbox.coalesce();
+    if (subscription.outbox.chars > limits.cutChars) {
+      this.bye("slow", "changes came faster than they were read; reconnect and resume");
+    }
+  }
+
+  #arm(): void {
+    if (this.#closed) return;
+    this.#cancelFlush ??= this.#env.after(limits.batchMs, () => this.flush());
+  }
+
+  #flushOne(subscription: Subscription): void {
+    if (this.#closed || !subscription.isLive || subscription.outbox.isEmpty) return;
+    if (this.#options.pipe.buffered() > limits.queueChars) return this.#arm();
+    const batch = subscription.outbox.take();
+    if (!batch) return;
+    const ops = batch.ops.filter((op) => op.block !== null).map(toWire);
+    const { sub } = subscription;
+    const { seq, blocks, record, turns } = batch;
+    this.#send({ type: "changes", sub, seq, ops, blocks, record, turns });
+    subscription.seq = seq;
+  }
+
+  async #page(frame: ClientFrame & { type: "page" }): Promise<void> {
+    const subscription = this.#subscriptions.get(frame.sub);
+    if (!subscription) return;
+    const page = await subscription.feed.page(frame.before, frame.limit, true);
+    if (isProblem(page)) return this.#send({ type: "refused", sub: frame.sub, problem: page });
+    this.#send({ type: "page", sub: frame.sub, ...page });
+  }
+
+  async #want(frame: ClientFrame & { type: "want" }): Promise<void> {
+    for (const id of frame.blocks) {
+      const read = await this.#kernel.read(id);
+      if (this.#closed) return;
+      if (isProblem(read)) this.#send({ type: "refused", sub: frame.sub, problem: read });
+      else await this.#sendText(id, read.block.version, read.text);
+    }
+  }
+
+  /** A text in pieces, none larger than a frame, waiting while the pipe is full. */
+  async #sendText(block: BlockId, version: number, text: Text): Promise<void> {
+    const step = limits.frameChars / 4;
+    for (let at = 0; ; at += step) {
+      while (!this.#closed && this.#options.pipe.buffered() > limits.queueChars) {
+        await new Promise<void>((resume) => this.#env.after(limits.batchMs, resume));
+      }
+      const last = at + step >= text.length;
+      this.#send({
+        type: "text",
+        block,
+        version,
+        at,
+        text: text.slice(at, Math.min(text.length, at + step)),
+        last,
+      });
+      if (last || this.#closed) return;
+    }
+  }
+
+  async #call(frame: ClientFrame & { type: "call" }): Promise<void> {
+    const { id } = frame;
+    if (this.#calls >= MAX_CALLS) {
+      return this.#send({
+        type: "answer",
+        id,
+        problem: problem("busy", `${MAX_CALLS} calls are under way; try again`),
+      });
+    }
+    this.#calls++;
+    try {
+      const answer = await this.#options.call(frame.tool, frame.input, frame.key);
+      this.#answer(id, answer);
+    } finally {
+      this.#calls--;
+    }
+  }
+
+  #answer(id: number, answer: Json | Problem): void {
+    // What the call wrote is seen before its answer: the client may rely on it.
+    this.flush();
+    if (isProblem(answer)) this.#send({ type: "answer", id, problem: answer });
+    else this.#send({ type: "answer", id, answer });
+  }
+
+  async #sync({ block, vector }: ClientFrame & { type: "sync" }): Promise<void> {
+    const refused = this.#mayWrite();
+    const bytes = vector === undefined ? undefined : fromBase64(vector);
+    if (refused) return this.#send({ type: "state", block, problem: refused });
+    if (vector !== undefined && !bytes) {
+      return this.#send({ type: "state", block, problem: problem("invalid", "the vector is not base64") });
+    }
+    this.#synced.add(block); // first, so that no update falls between; a double one changes nothing
+    const state = await this.#kernel.mergeState(block, this.#options.agent, bytes);
+    if (isProblem(state)) {
+      this.#synced.delete(block);
+      return this.#send({ type: "state", block, problem: state });
+    }
+    this.#send({ type: "state", block, version: state.version, update: toBase64(state.update) });
+  }
+
+  async #update(frame: ClientFrame & { type: "update" }): Promise<void> {
+    const { id, block, key } = frame;
+    const bytes = fromBase64(frame.update);
+    const refused = this.#mayWrite() ?? (bytes ? undefined : problem("invalid", "the update is not base64"));
+    if (refused || !bytes) return this.#answer(id, refused ?? null);
+    const answer = await this.#kernel.writeBlock(block, {
+      agent: this.#options.agent,
+      key,
+      plan: (draft) => {
+        const after = draft.merge(block, bytes);
+        return isProblem(after) ? after : { block_id: block, version: after.version };
+      },
+    });
+    this.#answer(id, answer);
+  }
+
+  #mayWrite(): Problem | undefined {
+    return this.#options.role === "viewer" ? problem("forbidden", "a viewer reads only") : undefined;
+  }
+
+  #tellPresence(conversation: ConversationId): void {
+    for (const subscription of this.#subscriptions.values()) {
+      if (subscription.feed.conversation === conversation && subscription.isLive)
+        this.#sendPresence(subscription);
+    }
+  }
+
+  #sendPresence({ sub, feed: { conversation } }: Subscription): void {
+    const cursors = this.#options.presence?.of(conversation);
+    if (cursors) this.#send({ type: "presence", sub, conversation, cursors });
+  }
+
+  #send(frame: ServerFrame): void {
+    if (!this.#closed) this.#options.pipe.send(frame);
+  }
+}

@@ -1,0 +1,410 @@
+/**
+ * The client's end: a copy of what it subscribes to, kept equal to the kernel's over cuts and resumes. Thin: it applies
+ * ops with their splices and knows no CRDT. It runs anywhere and knows no socket.
+ *
+ * - Ops that it has already are passed over (their version says so); an op that does not follow is a gap, and the block
+ *   is asked for again. So neither a doubled nor a lost frame can make it wrong.
+ * - Calls with a key are kept until they are answered and sent again after a reconnect: applied once, answered at last.
+ */
+
+import { applyOp } from "../apply.ts";
+import type { Block, BlockId, ConversationId } from "../block.ts";
+import type { Conversation, Turn } from "../conversation.ts";
+import { type Env, randomName } from "../env.ts";
+import type { Json } from "../json.ts";
+import { type Op, splicesOf } from "../op.ts";
+import { type Problem, problem } from "../problem.ts";
+import { Text } from "../text/text.ts";
+import {
+  type ClientFrame,
+  type Cursor,
+  fromBase64,
+  fromWire,
+  PROTOCOL,
+  type ServerFrame,
+  type Snapshot,
+  toBase64,
+} from "./frame.ts";
+
+/** What changed in a view, for whoever draws it. */
+export interface ViewChange {
+  readonly conversation: ConversationId;
+  /** Blocks whose record or text changed; undefined: anything may have. */
+  readonly blocks?: readonly BlockId[];
+  /** Blocks came or went: the order changed. */
+  readonly order: boolean;
+  readonly presence?: boolean;
+}
+
+/** The copy of one conversation, as far as its window reaches. */
+export class View {
+  readonly conversation: ConversationId;
+  readonly sub: number;
+  record: Conversation | undefined;
+  turns: ReadonlyMap<string, Turn> = new Map();
+  /** Block ids, oldest first. */
+  order: readonly BlockId[] = [];
+  readonly blocks = new Map<BlockId, Block>();
+  readonly texts = new Map<BlockId, Text>();
+  cursors: readonly Cursor[] = [];
+  /** There are older blocks than the first one here. */
+  more = false;
+  /** Where a resume continues. */
+  since: { epoch: string; seq: number } | undefined;
+  problem: Problem | undefined;
+  /** The verdict has come at least once. */
+  isOpen = false;
+  readonly arriving = new Map<BlockId, { version: number; pieces: string[]; waiting: Op[] }>();
+
+  constructor(conversation: ConversationId, sub: number) {
+    this.conversation = conversation;
+    this.sub = sub;
+  }
+}
+
+interface PendingCall {
+  readonly frame: ClientFrame & { type: "call" | "update" };
+  readonly settle: (answer: Json | Problem) => void;
+  /** Safe to send again: it has a key. */
+  readonly again: boolean;
+}
+
+export interface ReplicaOptions {
+  readonly env: Env;
+  readonly windowBlocks?: number;
+}
+
+export class Replica {
+  readonly #windowBlocks: number | undefined;
+  #send: ((frame: ClientFrame) => void) | undefined;
+  #greeted = false;
+  #nextSub = 1;
+  #nextCall = 1;
+  readonly #name: string;
+  readonly views = new Map<number, View>();
+  readonly #calls = new Map<number, PendingCall>();
+  readonly #listeners = new Set<(change: ViewChange) => void>();
+  readonly #syncs = new Map<BlockId, SyncListener>();
+  readonly #pages = new Map<number, (() => void)[]>();
+  /** Who the server says we are. */
+  self: { agent: string; role: string; epoch: string } | undefined;
+  bye: (ServerFrame & { type: "bye" }) | undefined;
+
+  constructor(options: ReplicaOptions) {
+    this.#windowBlocks = options.windowBlocks;
+    this.#name = randomName(options.env, 10);
+  }
+
+  /** A new pipe is open: greets, then everything is subscribed again from where it stands. */
+  connected(send: (frame: ClientFrame) => void): void {
+    this.#send = send;
+    this.#greeted = false;
+    send({ type: "hello", protocol: PROTOCOL, client: this.#name });
+  }
+
+  disconnected(): void {
+    this.#send = undefined;
+    this.#greeted = false;
+    for (const [id, call] of this.#calls) {
+      if (call.again) continue;
+      this.#calls.delete(id);
+      call.settle(problem("unavailable", "the connection was lost before the answer came"));
+    }
+    for (const waiting of this.#pages.values()) for (const done of waiting.splice(0)) done();
+  }
+
+  get isConnected(): boolean {
+    return this.#greeted;
+  }
+
+  listen(listener: (change: ViewChange) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  subscribe(conversation: ConversationId): View {
+    for (const view of this.views.values()) if (view.conversation === conversation) return view;
+    const view = new View(conversation, this.#nextSub++);
+    this.views.set(view.sub, view);
+    if (this.#greeted) this.#subscribe(view);
+    return view;
+  }
+
+  unsubscribe(view: View): void {
+    this.views.delete(view.sub);
+    if (this.#greeted) this.#send?.({ type: "unsubscribe", sub: view.sub });
+  }
+
+  /** Older blocks than those in the view; resolves when they are here. */
+  page(view: View, limit: number): Promise<void> {
+    const first = view.order[0];
+    const before = first === undefined ? undefined : view.blocks.get(first)?.born;
+    if (!view.more || before === undefined || !this.#greeted) return Promise.resolve();
+    return new Promise((done) => {
+      this.#pages.set(view.sub, [...(this.#pages.get(view.sub) ?? []), done]);
+      this.#send?.({ type: "page", sub: view.sub, before, limit });
+    });
+  }
+
+  /** Asks for texts that the window left out. */
+  want(view: View, blocks: readonly BlockId[]): void {
+    const missing = blocks.filter((id) => !view.texts.has(id) && !view.arriving.has(id));
+    if (missing.length > 0 && this.#greeted) this.#send?.({ type: "want", sub: view.sub, blocks: missing });
+  }
+
+  /** Calls a tool. A write is sent again after a reconnect, and applied once. */
+  call(tool: string, input: Json, options: { write: boolean }): Promise<Json | Problem> {
+    const id = this.#nextCall++;
+    const key = options.write ? { key: `${this.#name}-${id}` } : {};
+    return this.#ask({ type: "call", id, tool, input, ...key }, options.write);
+  }
+
+  /** Opens a block as a CRDT document; the listener gets its state, then every update. */
+  sync(block: BlockId, listener: SyncListener, vector?: Uint8Array): void {
+    this.#syncs.set(block, listener);
+    if (this.#greeted) this.#sendSync(block, vector);
+  }
+
+  unsync(block: BlockId): void {
+    this.#syncs.delete(block);
+    if (this.#greeted) this.#send?.({ type: "unsync", block });
+  }
+
+  /** A CRDT update of our own. */
+  update(block: BlockId, update: Uint8Array): Promise<Json | Problem> {
+    const id = this.#nextCall++;
+    return this.#ask(
+      { type: "update", id, block, update: toBase64(update), key: `${this.#name}-${id}` },
+      true,
+    );
+  }
+
+  receive(frame: ServerFrame): void {
+    switch (frame.type) {
+      case "hello":
+        return this.#hello(frame);
+      case "verdict":
+        return this.#withView(frame.sub, (view) => this.#verdict(view, frame));
+      case "changes":
+        return this.#withView(frame.sub, (view) => this.#changes(view, frame));
+      case "page":
+        return this.#withView(frame.sub, (view) => this.#page(view, frame));
+      case "text":
+        return this.#text(frame);
+      case "refused":
+        return this.#withView(frame.sub, (view) => this.#refused(view, frame.problem));
+      case "answer":
+        return this.#answer(frame);
+      case "state":
+      case "update":
+        return this.#synced(frame);
+      case "presence":
+        return this.#withView(frame.sub, (view) => {
+          view.cursors = frame.cursors;
+          this.#tell({ conversation: view.conversation, blocks: [], order: false, presence: true });
+        });
+      case "bye":
+        this.bye = frame;
+        return;
+      case "pong":
+        return;
+    }
+  }
+
+  #ask(frame: ClientFrame & { type: "call" | "update" }, again: boolean): Promise<Json | Problem> {
+    if (!again && !this.#greeted) return Promise.resolve(problem("unavailable", "not connected"));
+    return new Promise((settle) => {
+      this.#calls.set(frame.id, { frame, settle, again });
+      if (this.#greeted) this.#send?.(frame);
+    });
+  }
+
+  #hello({ agent, role, epoch }: ServerFrame & { type: "hello" }): void {
+    this.self = { agent, role, epoch };
+    this.bye = undefined;
+    this.#greeted = true;
+    for (const view of this.views.values()) this.#subscribe(view);
+    for (const [block, listener] of this.#syncs) this.#sendSync(block, listener.vector?.());
+    for (const { frame } of this.#calls.values()) this.#send?.(frame);
+  }
+
+  #subscribe(view: View): void {
+    const { sub, conversation, since } = view;
+    const blocks = this.#windowBlocks;
+    view.arriving.clear();
+    this.#send?.({
+      type: "subscribe",
+      sub,
+      conversation,
+      ...(since ? { since } : {}),
+      ...(blocks === undefined ? {} : { blocks }),
+    });
+  }
+
+  #sendSync(block: BlockId, vector: Uint8Array | undefined): void {
+    this.#send?.({ type: "sync", block, ...(vector ? { vector: toBase64(vector) } : {}) });
+  }
+
+  #verdict(view: View, frame: ServerFrame & { type: "verdict" }): void {
+    if (frame.verdict === "reset") {
+      view.blocks.clear();
+      view.texts.clear();
+      view.order = [];
+      view.turns = new Map();
+      view.more = frame.more;
+      for (const snapshot of frame.blocks) this.#put(view, snapshot);
+      reorder(view);
+    }
+    view.record = frame.record;
+    view.turns = merged(view.turns, frame.turns);
+    view.since = { epoch: frame.epoch, seq: frame.seq };
+    view.problem = undefined;
+    view.isOpen = true;
+    this.#tell({ conversation: view.conversation, order: true });
+  }
+
+  #changes(view: View, frame: ServerFrame & { type: "changes" }): void {
+    const changed = new Set<BlockId>();
+    let order = false;
+    for (const snapshot of frame.blocks) {
+      order = this.#put(view, snapshot) || order;
+      changed.add(snapshot.block.id);
+    }
+    for (const wire of frame.ops) {
+      const op = fromWire(view.conversation, wire);
+      if (op.block === null) continue;
+      order = this.#apply(view, op) || order;
+      changed.add(op.block);
+    }
+    if (order) reorder(view);
+    if (frame.record) view.record = frame.record;
+    if (frame.turns.length > 0) view.turns = merged(view.turns, frame.turns);
+    if (view.since) view.since = { ...view.since, seq: frame.seq };
+    this.#tell({ conversation: view.conversation, blocks: [...changed], order });
+  }
+
+  /** Applies one op; whether the order changed. */
+  #apply(view: View, op: Op): boolean {
+    const id = op.block as BlockId;
+    const block = view.blocks.get(id);
+    if (op.body.type === "create") {
+      if (block) return false;
+      this.#put(view, { block: applyOp(undefined, op), text: op.body.text });
+      return true;
+    }
+    if (!block) return false; // older than the window
+    if (op.version <= block.version) return false;
+    if (op.versionFrom !== block.version + 1) {
+      this.#askAgain(view, id);
+      return false;
+    }
+    view.blocks.set(id, applyOp(block, op));
+    const arriving = view.arriving.get(id);
+    if (arriving) arriving.waiting.push(op);
+    const text = view.texts.get(id);
+    if (text) view.texts.set(id, text.apply(splicesOf(op)));
+    return false;
+  }
+
+  /** Something is missing: the text comes anew, and the record with the next snapshot. */
+  #askAgain(view: View, id: BlockId): void {
+    view.texts.delete(id);
+    if (!view.since) return; // asked already
+    view.since = undefined;
+    this.#subscribe(view);
+  }
+
+  #put(view: View, { block, text }: Snapshot): boolean {
+    const known = view.blocks.get(block.id);
+    if (known && known.version > block.version) return false;
+    view.blocks.set(block.id, block);
+    if (text !== undefined) view.texts.set(block.id, Text.of(text));
+    else if (known && known.version !== block.version) view.texts.delete(block.id);
+    return known === undefined;
+  }
+
+  #page(view: View, frame: ServerFrame & { type: "page" }): void {
+    for (const snapshot of frame.blocks) this.#put(view, snapshot);
+    reorder(view);
+    view.more = frame.more;
+    this.#tell({ conversation: view.conversation, order: true });
+    for (const done of this.#pages.get(view.sub)?.splice(0) ?? []) done();
+  }
+
+  #text(frame: ServerFrame & { type: "text" }): void {
+    for (const view of this.views.values()) {
+      const block = view.blocks.get(frame.block);
+      if (block) this.#takePiece(view, block, frame);
+    }
+  }
+
+  #takePiece(view: View, block: Block, frame: ServerFrame & { type: "text" }): void {
+    if (frame.at === 0) view.arriving.set(block.id, { version: frame.version, pieces: [], waiting: [] });
+    const arriving = view.arriving.get(block.id);
+    if (arriving?.version !== frame.version) return;
+    arriving.pieces.push(frame.text);
+    if (!frame.last) return;
+    view.arriving.delete(block.id);
+    let text = Text.join(arriving.pieces);
+    let version = frame.version;
+    for (const op of arriving.waiting) {
+      if (op.version <= version) continue;
+      text = text.apply(splicesOf(op));
+      version = op.version;
+    }
+    if (version !== block.version) return; // it has moved on in a way that we missed: it is asked for when needed
+    view.texts.set(block.id, text);
+    this.#tell({ conversation: view.conversation, blocks: [block.id], order: false });
+  }
+
+  #refused(view: View, refused: Problem): void {
+    if (!view.isOpen) view.problem = refused;
+    for (const done of this.#pages.get(view.sub)?.splice(0) ?? []) done();
+    this.#tell({ conversation: view.conversation, order: false });
+  }
+
+  #answer(frame: ServerFrame & { type: "answer" }): void {
+    const call = this.#calls.get(frame.id);
+    if (!call) return;
+    this.#calls.delete(frame.id);
+    call.settle("problem" in frame ? frame.problem : frame.answer);
+  }
+
+  #synced(frame: ServerFrame & { type: "state" | "update" }): void {
+    const listener = this.#syncs.get(frame.block);
+    if (!listener) return;
+    if ("problem" in frame) return listener.refused(frame.problem);
+    const update = fromBase64(frame.update);
+    if (update) listener.update(update, frame.version);
+  }
+
+  #withView(sub: number, run: (view: View) => void): void {
+    const view = this.views.get(sub);
+    if (view) run(view);
+  }
+
+  #tell(change: ViewChange): void {
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+export interface SyncListener {
+  update(update: Uint8Array, version: number): void;
+  refused(problem: Problem): void;
+  /** What this replica has, so that a resume sends only the rest. */
+  vector?(): Uint8Array;
+}
+
+function merged(turns: ReadonlyMap<string, Turn>, changed: readonly Turn[]): ReadonlyMap<string, Turn> {
+  const next = new Map(turns);
+  for (const turn of changed) next.set(turn.id, turn);
+  return next;
+}
+
+/** New blocks nearly always come behind the others: then the order only grows. */
+function reorder(view: View): void {
+  const ids = [...view.blocks.keys()];
+  const bornOf = (id: BlockId) => view.blocks.get(id)?.born ?? 0;
+  const isSorted = ids.every((id, i) => i === 0 || bornOf(ids[i - 1] as BlockId) < bornOf(id));
+  view.order = isSorted ? ids : ids.sort((a, b) => bornOf(a) - bornOf(b));
+}

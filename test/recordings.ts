@@ -1,0 +1,79 @@
+/**
+ * The recordings of the providers, as tests, benches and fuzzers see them: every stream and every session log below
+ * packages/providers/fixtures, with the name of the provider that wrote it.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { type LogFiles, logBytes } from "@blockyard/providers";
+
+const folder = new URL("../packages/providers/fixtures", import.meta.url).pathname;
+
+export interface Recording {
+  /** Relative to the fixtures folder, with `/`. */
+  readonly name: string;
+  readonly path: string;
+  readonly provider: string;
+  /** The version of the CLI, or `current`. */
+  readonly version: string;
+  readonly source: "stream" | "log";
+}
+
+/** The first folder of a fixture's name says what wrote it. */
+const sources: Readonly<Record<string, { readonly provider: string; readonly source: Recording["source"] }>> =
+  {
+    "anthropic-sse": { provider: "anthropic", source: "stream" },
+    claude: { provider: "claude", source: "stream" },
+    "claude-older": { provider: "claude", source: "stream" },
+    "claude-sessions": { provider: "claude", source: "log" },
+    "claude-sessions-older": { provider: "claude", source: "log" },
+    codex: { provider: "codex", source: "stream" },
+    "codex-older": { provider: "codex", source: "stream" },
+    "codex-sessions": { provider: "codex", source: "log" },
+    "codex-sessions-older": { provider: "codex", source: "log" },
+    gemini: { provider: "gemini", source: "stream" },
+    "openai-sse": { provider: "openai", source: "stream" },
+    opencode: { provider: "opencode", source: "stream" },
+  };
+
+export const recordings: readonly Recording[] = filesBelow(folder)
+  .map((path) => ({ path, name: relative(folder, path).split(sep).join("/") }))
+  .flatMap(({ path, name }) => {
+    const [first = "", second = ""] = name.split("/");
+    const found = sources[first];
+    if (found === undefined || !isMain(name, found.source)) return [];
+    return [{ name, path, ...found, version: first.endsWith("-older") ? second : "current" }];
+  })
+  .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+export const streams = recordings.filter(({ source }) => source === "stream");
+export const logs = recordings.filter(({ source }) => source === "log");
+
+export function bytesOf(recording: Recording): Uint8Array {
+  return readFileSync(recording.path);
+}
+
+/** A session log with everything that lies beside it. */
+export function logFilesOf(recording: Recording): LogFiles {
+  const home = dirname(recording.path);
+  const toFile = (path: string) => {
+    const name = relative(home, path).split(sep).join("/");
+    return logBytes(name, () => readFileSync(path));
+  };
+  const sidecars = filesBelow(home).filter(
+    (path) => path !== recording.path && !path.endsWith(".blocks.txt"),
+  );
+  return { main: toFile(recording.path), sidecars: sidecars.map(toFile) };
+}
+
+function isMain(name: string, source: Recording["source"]): boolean {
+  const file = basename(name);
+  if (source === "stream") return /\.(jsonl|json|sse)$/.test(file);
+  return file.endsWith(".jsonl") && !file.startsWith("agent-");
+}
+
+function filesBelow(path: string): string[] {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}

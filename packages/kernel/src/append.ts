@@ -1,7 +1,7 @@
 /**
  * Append batching: streamed pieces of one agent into one block gather until there is a newline, more than
- * `limits.appendFlushChars` units, or `limits.appendFlushMs` of silence; a real timer, so the tail shows up even if
- * nothing follows. Half a surrogate pair at the end of a piece waits for its other half.
+ * `limits.appendFlushChars` units, or the oldest of them is `limits.appendFlushMs` old; a real timer, so the tail shows
+ * up even if nothing follows, and a slow trickle shows up as it comes. Half a surrogate pair at the end of a piece waits for its other half.
  *
  * When the store is full or failing, a flushed piece is not lost: it goes back to the front and is tried again.
  */
@@ -52,7 +52,7 @@ export class Appender {
     }
     buffer.text += text;
     if (text.includes("\n") || buffer.text.length > limits.appendFlushChars) this.#flushNow(buffer, false);
-    else this.#arm(buffer, limits.appendFlushMs);
+    else if (!buffer.cancelTimer) this.#arm(buffer, limits.appendFlushMs);
     return undefined;
   }
 

@@ -6,7 +6,7 @@
 export const limits = {
   /** An append is flushed when it holds a newline, more than this many UTF-16 units … */
   appendFlushChars: 50,
-  /** … or after this long without another append. */
+  /** … or when the first piece that waits is this old. */
   appendFlushMs: 100,
   /** Text that one block may hold, in UTF-16 units. */
   blockTextChars: 64 * 1024 * 1024,

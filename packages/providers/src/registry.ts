@@ -5,6 +5,7 @@
 import type { Adapter } from "./adapter.ts";
 import { anthropicAdapter } from "./anthropic/adapter.ts";
 import { claudeAdapter } from "./claude/adapter.ts";
+import { findClaudeLogs, importClaudeLog } from "./claude/log.ts";
 import { codexAdapter } from "./codex/adapter.ts";
 import { geminiAdapter } from "./gemini/adapter.ts";
 import type { Importer, LogFinder } from "./log.ts";
@@ -22,7 +23,13 @@ export interface Provider {
 }
 
 const LIST: readonly Provider[] = [
-  { name: "claude", adapter: claudeAdapter, framing: "lines" },
+  {
+    name: "claude",
+    adapter: claudeAdapter,
+    framing: "lines",
+    importLog: importClaudeLog,
+    findLogs: findClaudeLogs,
+  },
   { name: "codex", adapter: codexAdapter, framing: "lines" },
   { name: "anthropic", adapter: anthropicAdapter, framing: "sse" },
   { name: "openai", adapter: openaiAdapter, framing: "sse" },

@@ -39,10 +39,12 @@ import { currentTurn } from "./turn.ts";
 export function messageOf(state: State, out: Out, id: string, line: JsonObject): Message {
   const known = state.messages.get(id);
   if (known !== undefined) return known;
+  const turn = currentTurn(state, out);
   const message: Message = {
     id,
     scope: scopeOf(state, line),
-    turn: currentTurn(state, out).ordinal,
+    turn: turn.ordinal,
+    turnName: turn.name,
     model: undefined,
     pieces: [],
     byIndex: new Map(),
@@ -80,7 +82,7 @@ export function streamEvent(state: State, out: Out, line: JsonObject): void {
       return stopContent(message, event);
     case "message_delta":
       message.stopReason = textOf(objectOf(event.delta).stop_reason) ?? message.stopReason;
-      return takeUsage(state, out, message, event.usage, true);
+      return takeUsage(out, message, event.usage, true);
     case "message_stop":
       return stopMessage(state, out, message, scope, objectOf(line.abandoned_blocks));
     case "ping":
@@ -107,7 +109,7 @@ function startMessage(state: State, out: Out, line: JsonObject, start: JsonObjec
   message.model = textOf(start.model) ?? message.model;
   message.byIndex.clear();
   state.streaming.set(scope, message);
-  takeUsage(state, out, message, start.usage, false);
+  takeUsage(out, message, start.usage, false);
 }
 
 /** The message that a stream event belongs to: by its id where the CLI says it, otherwise the one being streamed. */
@@ -239,7 +241,7 @@ function stopMessage(state: State, out: Out, message: Message, scope: string, ab
     for (const [index, piece] of message.byIndex) if (index >= from) settle(state, out, piece, "retracted");
   }
   closeMessage(state, out, message, undefined);
-  tellUsage(state, out, message);
+  tellUsage(out, message);
   if (state.streaming.get(scope) === message) state.streaming.delete(scope);
 }
 
@@ -264,7 +266,7 @@ export function assistantLine(state: State, out: Out, line: JsonObject): void {
     typeof body.content === "string" ? [{ type: "text", text: body.content }] : listOf(body.content);
   for (const block of content) confirm(state, out, message, objectOf(block), line, at);
   // While the message streams, its usage comes better with message_delta.
-  if (!isStreaming(state, message)) takeUsage(state, out, message, body.usage, true);
+  if (!isStreaming(state, message)) takeUsage(out, message, body.usage, true);
 }
 
 function isStreaming(state: State, message: Message): boolean {

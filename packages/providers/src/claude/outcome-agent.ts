@@ -112,6 +112,21 @@ export const messageOutcome: Show = (told) => {
   return plain({ ...told, payload: left }, { text: message, images: [], references: [] });
 };
 
+/** What an MCP server keeps: the words themselves, not the envelope. */
+export const resourceOutcome: Show = (told) => {
+  const contents = listOf(objectOf(told.payload).contents).map(objectOf);
+  if (told.isError || contents.length === 0) return undefined;
+  const text = contents.map((part) => textOf(part.text) ?? JSON.stringify(part)).join("\n");
+  const facts = contents.map(({ text: _text, ...rest }) => rest);
+  const shown = plain({ ...told, payload: { contents: facts } }, { text, images: [], references: [] });
+  return { ...shown, short: outputRow(text) };
+};
+
+export const resourcesOutcome: Show = (told) => {
+  if (told.isError || !Array.isArray(told.payload)) return undefined;
+  return { ...plain(told), short: plural(told.payload.length, "resource") };
+};
+
 export const findingsOutcome: Show = (told) => {
   const findings = listOf(objectOf(told.payload).findings);
   if (told.isError || findings.length === 0) return undefined;

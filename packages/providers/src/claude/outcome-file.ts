@@ -158,9 +158,8 @@ export const changeOutcome: Show = (told) => {
   if (path === undefined) return undefined;
   if (!isObject(told.payload)) return changeFromInput(told, path);
   const kind = payload.type === "create" || payload.originalFile === "" ? "add" : "modify";
-  const hunks = hunksOf(payload.structuredPatch);
-  const content = textOf(payload.content) ?? "";
-  const source = hunks.length === 0 && kind === "add" ? { before: "", after: content } : hunks;
+  const after = textOf(payload.content) ?? textOf(payload.newString) ?? "";
+  const source = kind === "add" ? { before: "", after } : hunksOf(payload.structuredPatch);
   const left = given({
     userModified: payload.userModified === true ? true : undefined,
     staged: payload.staged,

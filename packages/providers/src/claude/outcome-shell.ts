@@ -6,7 +6,7 @@
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, numberOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
-import { lineCount } from "../row.ts";
+import { lineCount, rowOf } from "../row.ts";
 import { contentOf, errorRow, type Outcome, outputRow, plain, type Show, type Told } from "./outcome.ts";
 import { shellChanges } from "./outcome-file.ts";
 
@@ -56,7 +56,9 @@ function failedCommand(told: Told, said: string): Outcome | undefined {
     blocks: [{ kind: "command", text, metadata: { ...commandOf(told), exitCode, isError: true } }],
     failed: true,
     short: `exit ${exitCode}`,
-    error: errorRow(lastLine(text)) === "failed" ? `exit ${exitCode}` : errorRow(lastLine(text)),
+    error: text.startsWith("Command timed out")
+      ? errorRow(text)
+      : (rowOf(lastLine(text)) ?? `exit ${exitCode}`),
   };
 }
 

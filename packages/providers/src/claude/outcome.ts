@@ -141,7 +141,10 @@ function leftOf(payload: Json): Json | undefined {
 }
 
 export function errorRow(text: string): string {
-  return rowOf(text) ?? "failed";
+  const row = rowOf(text) ?? "failed";
+  // A list of what is wrong with an input: its first message says more than its bracket.
+  const message = row.endsWith("[") ? /"message": "([^"]*)"/.exec(text)?.[1] : undefined;
+  return message === undefined ? row : cutRow(`${row.slice(0, -1)}${message}`);
 }
 
 /** What a row shows of an output: the line, if there is only one. */

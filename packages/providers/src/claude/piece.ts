@@ -13,7 +13,7 @@ import { unknownEvent } from "../unknown.ts";
 import { anthropicUsage, isZero, mergeNative } from "../usage.ts";
 import { breakCall, runStreamed } from "./call.ts";
 import { addPiece, type Message, type Out, type Piece, PROVIDER, type State } from "./state.ts";
-import { currentTurn, turnName } from "./turn.ts";
+import { currentTurn } from "./turn.ts";
 
 export function startPiece(
   state: State,
@@ -109,7 +109,7 @@ export function closeMessage(state: State, out: Out, message: Message, reason: R
   for (const piece of message.pieces) {
     settle(state, out, piece, reason ?? (piece.isStopped || piece.isConfirmed ? undefined : "interrupted"));
   }
-  if (reason !== undefined) tellUsage(state, out, message);
+  if (reason !== undefined) tellUsage(out, message);
 }
 
 /** Content blocks that tell something about the message; what nobody knows is shown as unknown. */
@@ -144,19 +144,13 @@ export function addUnknown(state: State, out: Out, message: Message, event: Json
 // ---------------------------------------------------------------------------------------------------------------------
 // Usage: per message, the last row wins.
 
-export function takeUsage(
-  state: State,
-  out: Out,
-  message: Message,
-  usage: Json | undefined,
-  tell: boolean,
-): void {
+export function takeUsage(out: Out, message: Message, usage: Json | undefined, tell: boolean): void {
   if (!isObject(usage)) return;
   message.usage = mergeNative(message.usage, usage);
-  if (tell) tellUsage(state, out, message);
+  if (tell) tellUsage(out, message);
 }
 
-export function tellUsage(state: State, out: Out, message: Message): void {
+export function tellUsage(out: Out, message: Message): void {
   if (message.usage === undefined || message.model === "<synthetic>") return;
   const usage = anthropicUsage(message.usage);
   const told = `${usage.input} ${usage.cacheRead} ${usage.cacheWrite} ${usage.output} ${usage.reasoning}`;
@@ -165,7 +159,7 @@ export function tellUsage(state: State, out: Out, message: Message): void {
   out.push({
     type: "message-usage",
     messageId: message.id,
-    turn: turnName(state, message.turn),
+    turn: message.turnName,
     ...(message.scope.parent === undefined ? {} : { parent: message.scope.parent }),
     ...(message.model === undefined ? {} : { model: message.model }),
     usage,

@@ -15,6 +15,8 @@ import {
   findingsOutcome,
   foundOutcome,
   messageOutcome,
+  resourceOutcome,
+  resourcesOutcome,
   skillOutcome,
   toolSearchOutcome,
   webFetchOutcome,
@@ -55,6 +57,8 @@ const OUTCOMES: ReadonlyMap<string, Show> = new Map<string, Show>([
   ["EnterPlanMode", messageOutcome],
   ["EnterWorktree", messageOutcome],
   ["ExitWorktree", messageOutcome],
+  ["ReadMcpResourceTool", resourceOutcome],
+  ["ListMcpResourcesTool", resourcesOutcome],
   ["ReportFindings", findingsOutcome],
 ]);
 

@@ -41,6 +41,7 @@ export interface Message {
   readonly id: string;
   readonly scope: Scope;
   readonly turn: number;
+  readonly turnName: string;
   model: string | undefined;
   readonly pieces: Piece[];
   /** By the index on the wire, which starts again in each message. */

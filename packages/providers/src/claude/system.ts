@@ -11,7 +11,7 @@ import { keyOfCall, openCall, runCall } from "./call.ts";
 import { resetCost } from "./cost.ts";
 import { addNotice } from "./notice.ts";
 import { type Call, type Out, type State, trim } from "./state.ts";
-import { currentTurn, initLine, tellSession } from "./turn.ts";
+import { currentTurn, initLine } from "./turn.ts";
 
 type Take = (state: State, out: Out, line: JsonObject) => void;
 
@@ -341,7 +341,6 @@ function conversationReset(state: State, out: Out, line: JsonObject): void {
     text: `Conversation started anew${trigger === undefined ? "" : ` (${trigger})`}`,
     extra: { conversation: id ?? null },
   });
-  tellSession(state, out, {});
 }
 
 function authStatus(state: State, out: Out, line: JsonObject): void {

@@ -18,9 +18,11 @@ export function resultLine(state: State, out: Out, line: JsonObject): void {
   const failed = line.is_error === true || (textOf(line.subtype) ?? "").startsWith("error");
   const reason = failed ? reasonOf(line) : undefined;
   closeTurnBlocks(state, out, turn.ordinal, reason);
-  const said = failed ? errorsOf(line) : wordsOf(line.result);
-  if (said !== undefined && !turn.hasSpoken) sayResult(state, out, line, said, failed);
-  else if (failed && reason === "truncated") sayResult(state, out, line, said ?? limitReached(line), true);
+  const said = failed
+    ? (errorsOf(line) ?? (reason === "truncated" ? limitReached(line) : undefined))
+    : undefined;
+  if (said !== undefined) sayResult(state, out, line, said, true);
+  else if (!turn.hasSpoken) sayResult(state, out, line, wordsOf(line.result), failed);
   out.push({
     type: "turn-end",
     turn: turn.name,
@@ -29,7 +31,7 @@ export function resultLine(state: State, out: Out, line: JsonObject): void {
       reason,
       stopReason: textOf(line.stop_reason),
       durationMs: numberOf(line.duration_ms),
-      error: failed ? (said ?? limitReached(line)) : undefined,
+      error: failed ? (said ?? wordsOf(line.result) ?? limitReached(line)) : undefined,
     }),
     ...takeCost(state, line),
     native: nativeOf(line),
@@ -59,7 +61,7 @@ function errorsOf(line: JsonObject): string | undefined {
   const errors = listOf(line.errors).filter(
     (error): error is string => typeof error === "string" && !error.startsWith("[ede_diagnostic]"),
   );
-  return wordsOf(errors.join("\n")) ?? wordsOf(line.result);
+  return wordsOf(errors.join("\n"));
 }
 
 function limitReached(line: JsonObject): string {
@@ -70,7 +72,14 @@ function limitReached(line: JsonObject): string {
 }
 
 /** A result that says what no line has said: `--output-format json`, local commands of older versions, limits. */
-function sayResult(state: State, out: Out, line: JsonObject, said: string, failed: boolean): void {
+function sayResult(
+  state: State,
+  out: Out,
+  line: JsonObject,
+  said: string | undefined,
+  failed: boolean,
+): void {
+  if (said === undefined) return;
   const key = lineKey(state, line.uuid);
   const code = textOf(line.subtype);
   out.push({

@@ -31,20 +31,26 @@ export function tellSession(state: State, out: Out, line: JsonObject): void {
   out.push({ type: "session", provider: PROVIDER, ...session });
 }
 
-export function openTurn(state: State, out: Out): Turn {
+/** A log names its turns itself, after the prompts that opened them. */
+export function openTurn(
+  state: State,
+  out: Out,
+  named?: { readonly name: string; readonly at?: number | undefined },
+): Turn {
   const ordinal = state.nextTurn++;
-  const turn: Turn = { name: turnName(state, ordinal), ordinal, hasSpoken: false, hasEvents: false };
+  const name = named?.name ?? turnName(state, ordinal);
+  const turn: Turn = { name, ordinal, hasSpoken: false, hasEvents: false };
   state.turns.push(turn);
   out.push({
     type: "turn-start",
     turn: turn.name,
     provider: PROVIDER,
-    ...given({ model: state.model, sessionId: state.sessionId }),
+    ...given({ model: state.model, sessionId: state.sessionId, at: named?.at }),
   });
   return turn;
 }
 
-export function turnName(state: State, ordinal: number): string {
+function turnName(state: State, ordinal: number): string {
   return `${state.prefix}turn-${ordinal}`;
 }
 

@@ -1,0 +1,185 @@
+/**
+ * The journal: how commits and raw bytes are written before they reach the tables. One row holds everything that was
+ * committed together, as entries in a row:
+ *
+ *   varint 1 · string conversation · varint expectedSeq · conversation record ·
+ *     varint count · count x (string agent/born · block record) ·
+ *     varint count · count x (varint n: of the n-th block from 1, or 0: of the conversation · op) ·
+ *     varint count · count x json turn · varint count · count x (string key · json answer)
+ *   varint 2 · string conversation · string run · bytes
+ *
+ * A conversation record is `varint 1 · json`, or, when nothing but its numbers moved, `varint 0 · number updatedAt`. A
+ * block record is `varint 1 · json`, or `varint 0 · varint version, seq · number updatedAt · varint chars, newlines`.
+ * What a short record leaves out is in the record before it.
+ */
+
+import {
+  type Block,
+  type BlockId,
+  type Commit,
+  type Conversation,
+  type ConversationId,
+  type Json,
+  type Op,
+  type RawRun,
+  sameJson,
+  type Turn,
+} from "@blockyard/kernel";
+import { ByteReader, type ByteWriter } from "./bytes.ts";
+import { readOp, writeOp } from "./codec.ts";
+import { corrupt } from "./fault.ts";
+
+const COMMIT = 1;
+const RAW = 2;
+const SHORT = 0;
+const WHOLE = 1;
+
+/** The records as they were before an entry. */
+export interface Before {
+  conversation(id: ConversationId): Conversation | undefined;
+  block(id: BlockId): Block | undefined;
+}
+
+export interface RawEntry {
+  readonly run: RawRun;
+  readonly bytes: Uint8Array;
+}
+
+export function writeCommit(writer: ByteWriter, commit: Commit, before: Before): void {
+  const { conversation, record, blocks, ops, turns, answers } = commit;
+  writer.varint(COMMIT);
+  writer.string(conversation);
+  writer.varint(commit.expectedSeq);
+  writeConversation(writer, before.conversation(conversation), record);
+  const places = new Map<BlockId | null, number>([[null, 0]]);
+  writer.varint(blocks.length);
+  for (const block of blocks) {
+    places.set(block.id, places.size);
+    writer.string(block.id.slice(conversation.length + 1));
+    writeBlock(writer, before.block(block.id), block);
+  }
+  writer.varint(ops.length);
+  for (const op of ops) {
+    writer.varint(places.get(op.block) as number);
+    writeOp(writer, op);
+  }
+  writer.varint(turns.length);
+  for (const turn of turns) writer.json(turn);
+  writer.varint(answers.length);
+  for (const { key, answer } of answers) {
+    writer.string(key);
+    writer.json(answer);
+  }
+}
+
+export function writeRaw(writer: ByteWriter, { run, bytes }: RawEntry): void {
+  writer.varint(RAW);
+  writer.string(run.conversation);
+  writer.string(run.run);
+  writer.bytes(bytes);
+}
+
+/** Hands out the entries of a row in order. `before` is asked after the entries before it were handed out. */
+export function readEntries(
+  bytes: Uint8Array,
+  before: Before,
+  take: { commit(commit: Commit): void; raw(entry: RawEntry): void },
+): void {
+  const reader = new ByteReader(bytes);
+  while (!reader.done) {
+    const tag = reader.varint();
+    if (tag === COMMIT) take.commit(readCommit(reader, before));
+    else if (tag === RAW) take.raw(readRaw(reader));
+    else throw corrupt(`a journal entry of an unknown kind, ${tag}`);
+  }
+}
+
+function readRaw(reader: ByteReader): RawEntry {
+  return { run: { conversation: reader.string(), run: reader.string() }, bytes: reader.bytes() };
+}
+
+function readCommit(reader: ByteReader, before: Before): Commit {
+  const conversation = reader.string();
+  const expectedSeq = reader.varint();
+  const short = readConversation(reader, before.conversation(conversation));
+  const blocks: Block[] = [];
+  for (let count = reader.varint(); count > 0; count--) {
+    const id = `${conversation}/${reader.string()}`;
+    blocks.push(readBlock(reader, before.block(id), id));
+  }
+  const ops: Op[] = [];
+  for (let count = reader.varint(); count > 0; count--) {
+    const place = reader.varint();
+    ops.push(readOp(reader, conversation, place === 0 ? null : (blocks[place - 1] as Block).id));
+  }
+  const turns: Turn[] = [];
+  for (let count = reader.varint(); count > 0; count--) turns.push(reader.json<Turn>());
+  const answers: { key: string; answer: Json }[] = [];
+  for (let count = reader.varint(); count > 0; count--) {
+    answers.push({ key: reader.string(), answer: reader.json() });
+  }
+  const record = { ...short, seq: expectedSeq + ops.length };
+  return { conversation, expectedSeq, ops, blocks, record, turns, answers };
+}
+
+function writeConversation(writer: ByteWriter, before: Conversation | undefined, record: Conversation): void {
+  if (before !== undefined && onlyNumbersMoved(before, record)) {
+    writer.varint(SHORT);
+    writer.number(record.updatedAt);
+  } else {
+    writer.varint(WHOLE);
+    writer.json(record);
+  }
+}
+
+function readConversation(reader: ByteReader, before: Conversation | undefined): Conversation {
+  if (reader.varint() === WHOLE) return reader.json<Conversation & Json>();
+  if (before === undefined) throw corrupt("a journal entry leaves out a conversation that is not there");
+  return { ...before, updatedAt: reader.number() };
+}
+
+function onlyNumbersMoved(before: Conversation, record: Conversation): boolean {
+  const a = before as unknown as Readonly<Record<string, Json>>;
+  const b = record as unknown as Readonly<Record<string, Json>>;
+  const keys = Object.keys(a);
+  if (keys.length !== Object.keys(b).length) return false;
+  return keys.every((key) => key === "seq" || key === "updatedAt" || sameJson(a[key], b[key]));
+}
+
+function writeBlock(writer: ByteWriter, before: Block | undefined, block: Block): void {
+  if (before === undefined || !onlyGrown(before, block)) {
+    writer.varint(WHOLE);
+    writer.json(block);
+    return;
+  }
+  writer.varint(SHORT);
+  writer.varint(block.version);
+  writer.varint(block.seq);
+  writer.number(block.updatedAt);
+  writer.varint(block.chars);
+  writer.varint(block.newlines);
+}
+
+function readBlock(reader: ByteReader, before: Block | undefined, id: BlockId): Block {
+  if (reader.varint() === WHOLE) return reader.json<Block & Json>();
+  if (before === undefined) throw corrupt(`a journal entry leaves out ${id}, which is not there`);
+  const version = reader.varint();
+  const seq = reader.varint();
+  const updatedAt = reader.number();
+  return { ...before, version, seq, updatedAt, chars: reader.varint(), newlines: reader.varint() };
+}
+
+/** Metadata is compared by identity: a false "no" costs a few bytes, a deep look at every append would cost time. */
+function onlyGrown(before: Block, block: Block): boolean {
+  return (
+    before.metadata === block.metadata &&
+    before.status === block.status &&
+    before.pruned === block.pruned &&
+    before.promoted === block.promoted &&
+    before.parent === block.parent &&
+    before.kind === block.kind &&
+    before.role === block.role &&
+    before.side === block.side &&
+    before.createdAt === block.createdAt
+  );
+}

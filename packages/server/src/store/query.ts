@@ -1,0 +1,126 @@
+/**
+ * Queries over many rows. The tables answer by index; what is still young (young.ts) is newer than they know, so its
+ * rows are taken out of their answer and the young ones that fit are put in.
+ */
+
+import {
+  type Block,
+  type BlockQuery,
+  type Conversation,
+  type ConversationId,
+  fitsQuery,
+  newestFirst,
+  oldestFirst,
+  parseBlockId,
+  STATUSES,
+} from "@blockyard/kernel";
+import {
+  openBlock,
+  openConversation,
+  parentKey,
+  type StoredBlock,
+  type StoredConversation,
+  type Tables,
+} from "./tables.ts";
+import type { Young } from "./young.ts";
+
+export function queryBlocks(tables: Tables, young: Young, query: BlockQuery): Block[] {
+  const newer = young.dirtyBlocks().filter((block) => inScope(block, query));
+  const hidden = new Set(newer.map((block) => block.id));
+  const stored = storedBlocks(tables, young, query, query.limit + newer.length);
+  const direction = query.order === "last" ? -1 : 1;
+  const order = oldestFirst(query);
+  return stored
+    .filter((block) => !hidden.has(block.id))
+    .concat(newer.filter((block) => fitsQuery(block, query)))
+    .sort((a, b) => direction * order(a, b))
+    .slice(0, query.limit);
+}
+
+export function queryConversations(
+  tables: Tables,
+  young: Young,
+  query: { readonly limit: number; readonly before?: number; readonly title?: string },
+): Conversation[] {
+  const title = query.title?.toLowerCase();
+  const fits = (record: Conversation) =>
+    (query.before === undefined || record.updatedAt < query.before) &&
+    (title === undefined || record.title.toLowerCase().includes(title));
+  const newer = young.dirtyConversations();
+  const hidden = new Set(newer.map((record) => record.id));
+  const stored: Conversation[] = [];
+  const sql = "SELECT * FROM conversation WHERE updated_at < ? ORDER BY updated_at DESC, name";
+  // No limit in the statement: titles are looked at here, where case folds as it does in every store.
+  for (const row of tables.statement(sql).iterate(query.before ?? Number.MAX_VALUE)) {
+    if (stored.length >= query.limit) break;
+    const { record } = openConversation(row as unknown as StoredConversation);
+    if (!hidden.has(record.id) && fits(record)) stored.push(record);
+  }
+  return stored.concat(newer.filter(fits)).sort(newestFirst).slice(0, query.limit);
+}
+
+/** Whether a young block could also be among the stored rows that the query finds. */
+function inScope(block: Block, query: BlockQuery): boolean {
+  return query.conversation === undefined || block.conversation === query.conversation;
+}
+
+function storedBlocks(tables: Tables, young: Young, query: BlockQuery, limit: number): Block[] {
+  const where: string[] = [];
+  const values: (number | string | bigint)[] = [];
+  const add = (condition: string, ...of: (number | string | bigint)[]) => {
+    where.push(condition);
+    values.push(...of);
+  };
+  if (query.conversation !== undefined) {
+    const head = young.conversationHead(query.conversation);
+    if (!head?.stored) return [];
+    add("b.conversation = ?", head.row);
+  }
+  if (query.parent !== undefined) addParent(add, young, query.parent);
+  if (query.kinds !== undefined) add(`b.kind IN (${query.kinds.map(() => "?").join(", ")})`, ...query.kinds);
+  // Not a parameter: only a constant lets SQLite see that the index of open blocks is enough.
+  if (query.status !== undefined) add(`b.status = '${STATUSES.find((status) => status === query.status)}'`);
+  if (query.changedSince !== undefined) add("b.seq > ?", query.changedSince);
+  if (query.before !== undefined) add("b.born < ?", query.before);
+  if (query.after !== undefined) add("b.born > ?", query.after);
+  if (query.pathPrefix !== undefined) addPath(add, query.pathPrefix);
+  const sql = `SELECT b.*, c.name AS conversation_name FROM block b ${indexFor(query)}
+    JOIN conversation c ON c.id = b.conversation
+    ${where.length > 0 ? `WHERE ${where.join(" AND ")}` : ""} ORDER BY ${orderOf(query)} LIMIT ?`;
+  const rows = tables.all<StoredBlock & { conversation_name: ConversationId }>(sql, ...values, limit);
+  return rows.map(({ conversation_name, ...row }) => openBlock(row, conversation_name).record);
+}
+
+type Add = (condition: string, ...values: (number | string | bigint)[]) => void;
+
+function addParent(add: Add, young: Young, parent: string): void {
+  const conversation = parseBlockId(parent)?.conversation;
+  const head = conversation === undefined ? undefined : young.conversationHead(conversation);
+  if (conversation === undefined || head === undefined) {
+    add("b.parent = ?", parent);
+    return;
+  }
+  const born = BigInt(parentKey(parent, conversation));
+  add("((b.parent = ? AND b.conversation = ?) OR b.parent = ?)", born, head.row, parent);
+}
+
+function addPath(add: Add, prefix: string): void {
+  add("b.path >= ? AND substr(b.path, 1, length(?)) = ?", prefix, prefix, prefix);
+  // The end of the range, where the prefix's last character has a plain successor: then the index is left early.
+  const last = prefix.charCodeAt(prefix.length - 1);
+  if (last < 0xd7ff) add("b.path < ?", prefix.slice(0, -1) + String.fromCharCode(last + 1));
+}
+
+/** Where SQLite, which has no statistics, would rather walk a whole conversation in the order of birth. */
+function indexFor(query: BlockQuery): string {
+  const { conversation, changedSince, parent, pathPrefix } = query;
+  if (conversation === undefined || parent !== undefined || pathPrefix !== undefined) return "";
+  return changedSince === undefined ? "" : "INDEXED BY block_by_change";
+}
+
+function orderOf({ conversation, order }: BlockQuery): string {
+  const direction = order === "last" ? "DESC" : "ASC";
+  return (conversation === undefined ? ["b.created_at", "c.name", "b.born"] : ["b.born"])
+    .map((column) => `${column} ${direction}`)
+    .join(", ");
+}

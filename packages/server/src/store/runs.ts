@@ -1,0 +1,105 @@
+/**
+ * Runs and chunks: how the ops of one owner (a block, or a conversation's own ops) lie in the `chunk` table, and how
+ * little rows become large ones. No SQL here.
+ *
+ * Consecutive appends of one unit are merged into one op, a run, so that a stored text does not remember how finely its
+ * stream was cut. Runs and the other ops follow each other in chunks, compressed. New ops become a chunk of their own;
+ * it takes in the chunks before it as long as they are small and at most twice as large as what is gathered so far. So a
+ * growing block has a number of chunks that is logarithmic in its small end, and every byte is rewritten as
+ * often as that at most. A block that has ended takes in all its small chunks.
+ */
+
+import type { BlockId, ConversationId, Op } from "@blockyard/kernel";
+import { ByteReader, ByteWriter } from "./bytes.ts";
+import { compress, decompress, readOp, writeOp } from "./codec.ts";
+
+/** A chunk of at least this many bytes, uncompressed, is left as it is. */
+export const FULL_CHUNK_BYTES = 64 * 1024;
+
+/** Below this, compression gains nothing. */
+const COMPRESS_BYTES = 96;
+
+export interface ChunkSize {
+  readonly plainBytes: number;
+}
+
+/** How many of the last chunks (given newest first) the new bytes take in. */
+export function chunksToMerge(newestFirst: readonly ChunkSize[], newBytes: number, ended: boolean): number {
+  let size = newBytes;
+  let count = 0;
+  for (const { plainBytes } of newestFirst) {
+    if (plainBytes >= FULL_CHUNK_BYTES || size >= FULL_CHUNK_BYTES) break;
+    if (!ended && plainBytes > 2 * size) break;
+    size += plainBytes;
+    count++;
+  }
+  return count;
+}
+
+/** The same ops with appends of one unit that follow each other merged into runs. */
+export function mergeRuns(ops: readonly Op[]): Op[] {
+  const merged: Op[] = [];
+  for (let from = 0; from < ops.length; ) {
+    const first = ops[from] as Op;
+    let to = from + 1;
+    while (to < ops.length && continues(ops[to - 1] as Op, ops[to] as Op)) to++;
+    merged.push(to === from + 1 ? first : run(ops.slice(from, to)));
+    from = to;
+  }
+  return merged;
+}
+
+/** The part of a run after a version that lies inside it, given where in the block's text that part begins. */
+export function cutRun(op: Op, version: number, at: number): Op {
+  if (op.body.type !== "append" || op.versionFrom > version) return op;
+  const text = op.body.text.slice(at - op.body.at);
+  return { ...op, versionFrom: version + 1, body: { type: "append", at, text } };
+}
+
+export function encodeOps(ops: readonly Op[]): Uint8Array {
+  const writer = new ByteWriter();
+  for (const op of ops) writeOp(writer, op);
+  return writer.view();
+}
+
+export function decodeOps(bytes: Uint8Array, conversation: ConversationId, block: BlockId | null): Op[] {
+  const reader = new ByteReader(bytes);
+  const ops: Op[] = [];
+  while (!reader.done) ops.push(readOp(reader, conversation, block));
+  return ops;
+}
+
+/** Compressed if that is smaller. Equal lengths of `plainBytes` and the body mean: not compressed. */
+export function packChunk(plain: Uint8Array): Uint8Array {
+  if (plain.length < COMPRESS_BYTES) return plain;
+  const packed = compress(plain);
+  return packed.length < plain.length ? packed : plain;
+}
+
+export function unpackChunk(body: Uint8Array, plainBytes: number): Uint8Array {
+  return body.length === plainBytes ? body : decompress(body);
+}
+
+function continues(before: Op, op: Op): boolean {
+  return (
+    before.body.type === "append" &&
+    op.body.type === "append" &&
+    before.unit === op.unit &&
+    before.agent === op.agent &&
+    before.version + 1 === op.versionFrom &&
+    before.body.at + before.body.text.length === op.body.at
+  );
+}
+
+function run(ops: readonly Op[]): Op {
+  const first = ops[0] as Op;
+  const last = ops[ops.length - 1] as Op;
+  const at = first.body.type === "append" ? first.body.at : 0;
+  const text = ops.map((op) => (op.body.type === "append" ? op.body.text : "")).join("");
+  return {
+    ...last,
+    seqFrom: first.seqFrom,
+    versionFrom: first.versionFrom,
+    body: { type: "append", at, text },
+  };
+}

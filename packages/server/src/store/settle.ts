@@ -1,0 +1,224 @@
+/**
+ * Settling: writing heads (young.ts) into the tables, inside a transaction that the caller has begun. The heads
+ * themselves are told only after the transaction was committed. Also the way back: what the tables have of an owner.
+ */
+
+import {
+  type BlockId,
+  type ConversationId,
+  type Fold,
+  isEnded,
+  type LogPoint,
+  limits,
+  type Op,
+} from "@blockyard/kernel";
+import { ByteReader, ByteWriter } from "./bytes.ts";
+import { corrupt } from "./fault.ts";
+import { chunksToMerge, decodeOps, encodeOps, mergeRuns, packChunk, unpackChunk } from "./runs.ts";
+import { CHUNKS_PER_OWNER, type ChunkRow, type FoldRow, type Tables } from "./tables.ts";
+import type { AnyHead, BlockHead, ConversationHead, RawHead, Young } from "./young.ts";
+
+/** A merge takes in at most this many chunks; sizes double, so that there are never more small ones. */
+const MERGED_CHUNKS = 24;
+
+/**
+ * The heads to settle: the ones that have waited longest, up to the bounds given. A block comes after its conversation,
+ * whose number it is found by.
+ */
+export function pickHeads(
+  young: Young,
+  maxHeads: number,
+  maxBytes: number,
+  except: ReadonlySet<AnyHead>,
+): Set<AnyHead> {
+  const picked = new Set<AnyHead>();
+  let bytes = 0;
+  for (const head of young.dirty) {
+    if (picked.size >= maxHeads || bytes >= maxBytes) break;
+    if (except.has(head)) continue;
+    if (head.type === "block") {
+      const conversation = young.conversationHead(head.record.conversation) as ConversationHead;
+      if (!conversation.stored) picked.add(conversation);
+    }
+    picked.add(head);
+    bytes += head.pendingBytes;
+  }
+  return picked;
+}
+
+/** Writes what the tables lack of `head`. */
+export function settle(tables: Tables, young: Young, head: AnyHead): void {
+  if (head.type === "conversation") settleConversation(tables, head);
+  else if (head.type === "block") settleBlock(tables, young, head);
+  else settleRaw(tables, head);
+}
+
+/** Replaces all chunks of a block by those ops. */
+export function rewriteOps(tables: Tables, row: number, ops: readonly Op[]): void {
+  tables.deleteChunks(row * CHUNKS_PER_OWNER, (row + 1) * CHUNKS_PER_OWNER);
+  addOps(tables, row, { conversation: "", block: null, ended: false, place: byVersion }, ops);
+}
+
+/**
+ * A block's ops in the tables, from the chunks that end after a point. They must be complete: whatever a damaged key has
+ * hidden leaves a gap between the fold, the chunks and the version that the block's row names.
+ */
+export function storedOps(tables: Tables, head: BlockHead, after: LogPoint, folded: number): Op[] {
+  const { id, conversation } = head.record;
+  const from = "version" in after ? Math.max(after.version, folded) : folded;
+  const stored = (head.pending[0]?.versionFrom ?? head.record.version + 1) - 1;
+  const chunks =
+    "version" in after ? tables.chunks(head.row, after.version) : tables.chunks(head.row, -1, after.seq);
+  let last = "version" in after ? from : (chunks[0]?.first ?? lastVersion(tables, head, folded) + 1) - 1;
+  for (const chunk of chunks) {
+    if (chunk.first > last + 1)
+      throw corrupt(`${id}: versions ${last + 1} to ${chunk.first - 1} are missing`);
+    last = chunk.last;
+  }
+  if (last < stored) throw corrupt(`${id}: versions ${last + 1} to ${stored} are missing`);
+  return chunks.flatMap((chunk) => openOps(chunk, conversation, id));
+}
+
+export function storedConversationOps(tables: Tables, head: ConversationHead, afterSeq: number): Op[] {
+  const chunks = tables.chunks(head.row, afterSeq);
+  const last = chunks.at(-1)?.last ?? Math.min(afterSeq, head.ops);
+  if (last < head.ops) throw corrupt(`ops of ${head.record.id} after ${last} are missing`);
+  return chunks.flatMap((chunk) => openOps(chunk, head.record.id, null));
+}
+
+export function storedRaw(tables: Tables, head: RawHead): Uint8Array[] {
+  const chunks = tables.chunks(head.row);
+  let at = 0;
+  for (const { first, last } of chunks) {
+    if (first !== at) throw corrupt(`raw run ${head.run.run}: bytes ${at} to ${first} are missing`);
+    at = last;
+  }
+  if (at !== head.bytes) throw corrupt(`raw run ${head.run.run}: bytes ${at} to ${head.bytes} are missing`);
+  return chunks.map((chunk) => unpackChunk(chunk.body, chunk.plain));
+}
+
+export function packFold({ text, anchors, state }: Fold): Uint8Array {
+  const writer = new ByteWriter(text.length + 64);
+  writer.string(text);
+  writer.json(anchors);
+  writer.varint(state === undefined ? 0 : 1);
+  if (state !== undefined) writer.bytes(state);
+  const plain = writer.view();
+  const packed = new ByteWriter(64);
+  packed.varint(plain.length);
+  packed.bytes(packChunk(plain));
+  return packed.view();
+}
+
+export function unpackFold({ version, body }: FoldRow): Fold {
+  const packed = new ByteReader(body);
+  const plainBytes = packed.varint();
+  const reader = new ByteReader(unpackChunk(packed.bytes(), plainBytes));
+  const text = reader.string();
+  const anchors = reader.json<{ readonly [agent: string]: string }>();
+  return reader.varint() === 0
+    ? { version, text, anchors }
+    : { version, text, anchors, state: reader.bytes() };
+}
+
+function settleConversation(tables: Tables, head: ConversationHead): void {
+  const { row, record, pending } = head;
+  addOps(tables, row, { conversation: record.id, block: null, ended: false, place: bySeq }, pending);
+  const ops = pending.at(-1)?.seq ?? head.ops;
+  tables.putConversation({ id: row, record, ops, journal: head.changed });
+  for (const turn of head.turns.values()) tables.putTurn(row, turn);
+  for (const [key, answer] of head.answers) tables.putAnswer(row, key, answer);
+  if (head.answers.size > 0) tables.trimAnswers(row, limits.keysPerConversation);
+}
+
+function settleBlock(tables: Tables, young: Young, head: BlockHead): void {
+  const { row, record, pending } = head;
+  const conversation = young.conversationHead(record.conversation) as ConversationHead;
+  const ended = isEnded(record.status);
+  const owner: Owner = { conversation: record.conversation, block: record.id, ended, place: byVersion };
+  addOps(tables, row, owner, pending);
+  tables.putBlock(conversation.row, { id: row, record, journal: head.changed });
+}
+
+function settleRaw(tables: Tables, { row, run, bytes, pending, changed }: RawHead): void {
+  let plain: Uint8Array = Buffer.concat(pending);
+  const last = bytes + plain.length;
+  const tail = tables.lastChunks(row, MERGED_CHUNKS);
+  const count = chunksToMerge(
+    tail.map(({ plain: plainBytes }) => ({ plainBytes })),
+    plain.length,
+    false,
+  );
+  const merged = tail.slice(0, count).reverse();
+  const older = merged.map(({ id }) => tables.chunk(id));
+  plain = Buffer.concat([...older.map((chunk) => unpackChunk(chunk.body, chunk.plain)), plain]);
+  const first = older[0]?.first ?? bytes;
+  replaceChunks(tables, row, merged, tail[0], {
+    first,
+    last,
+    seq: 0,
+    plain: plain.length,
+    body: packChunk(plain),
+  });
+  tables.putRaw({ id: row, ...run, bytes: last, journal: changed });
+}
+
+interface Owner {
+  readonly conversation: ConversationId;
+  readonly block: BlockId | null;
+  readonly ended: boolean;
+  /** The numbers that `first` and `last` of its chunks are. */
+  readonly place: (op: Op) => { from: number; to: number };
+}
+
+function byVersion(op: Op): { from: number; to: number } {
+  return { from: op.versionFrom, to: op.version };
+}
+
+function bySeq(op: Op): { from: number; to: number } {
+  return { from: op.seqFrom, to: op.seq };
+}
+
+function addOps(tables: Tables, row: number, owner: Owner, added: readonly Op[]): void {
+  let ops = mergeRuns(added);
+  if (ops.length === 0) return;
+  let plain = encodeOps(ops);
+  const tail = tables.lastChunks(row, MERGED_CHUNKS);
+  const sizes = tail.map(({ plain: plainBytes }) => ({ plainBytes }));
+  const merged = tail.slice(0, chunksToMerge(sizes, plain.length, owner.ended)).reverse();
+  if (merged.length > 0) {
+    const older = merged.flatMap(({ id }) => openOps(tables.chunk(id), owner.conversation, owner.block));
+    ops = mergeRuns([...older, ...ops]);
+    plain = encodeOps(ops);
+  }
+  const last = ops[ops.length - 1] as Op;
+  replaceChunks(tables, row, merged, tail[0], {
+    first: owner.place(ops[0] as Op).from,
+    last: owner.place(last).to,
+    seq: last.seq,
+    plain: plain.length,
+    body: packChunk(plain),
+  });
+}
+
+/** Puts one chunk where `merged` (oldest first) were, or behind `newest` if nothing was merged. */
+function replaceChunks(
+  tables: Tables,
+  row: number,
+  merged: readonly { readonly id: number }[],
+  newest: { readonly id: number } | undefined,
+  chunk: Omit<ChunkRow, "id" | "sum">,
+): void {
+  const first = merged[0];
+  if (first !== undefined) tables.deleteChunks(first.id, (row + 1) * CHUNKS_PER_OWNER);
+  const behind = newest === undefined ? row * CHUNKS_PER_OWNER : newest.id + 1;
+  tables.addChunk({ ...chunk, id: first?.id ?? behind });
+}
+
+function openOps(chunk: ChunkRow, conversation: ConversationId, block: BlockId | null): Op[] {
+  return decodeOps(unpackChunk(chunk.body, chunk.plain), conversation, block);
+}
+
+function lastVersion(tables: Tables, head: BlockHead, folded: number): number {
+  return tables.lastChunks(head.row, 1)[0]?.last ?? folded;
+}

@@ -1,0 +1,439 @@
+/**
+ * The store on SQLite: one process, one connection that writes, a commit acknowledged when the device has it.
+ *
+ * How a write goes: `commit` checks and encodes at once (batch.ts); everything that came in the same turn of the event
+ * loop becomes one row of the journal in one transaction; when that has returned, the young (young.ts) take it in and
+ * the callers are answered. Every now and then a transaction also settles the oldest of the young into the tables
+ * (settle.ts) and deletes the journal rows that nobody needs any more. Reading asks the young first, then the tables.
+ *
+ * Not here: the file's layout (schema.ts, codec.ts, journal.ts, runs.ts), damage (integrity.ts), queries (query.ts).
+ */
+
+import { randomBytes } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import {
+  assert,
+  type Block,
+  type BlockId,
+  type BlockLog,
+  type BlockQuery,
+  type Commit,
+  type CommitAnswer,
+  type Conversation,
+  type ConversationId,
+  type Fold,
+  type Json,
+  type LogPoint,
+  type Op,
+  type Problem,
+  problem,
+  type RawRun,
+  type SearchAnswer,
+  type SearchQuery,
+  type Store,
+  StoreError,
+  type Turn,
+} from "@blockyard/kernel";
+import { copyDatabase } from "./backup.ts";
+import { Batch } from "./batch.ts";
+import { asFault, guarded } from "./fault.ts";
+import { checkWhole, compareSums, syncDirectory, writeSums } from "./integrity.ts";
+import { readEntries } from "./journal.ts";
+import { holdLock, type Lock } from "./lock.ts";
+import { queryBlocks, queryConversations } from "./query.ts";
+import { cutRun } from "./runs.ts";
+import { type OpenOptions, openDatabase, transaction } from "./schema.ts";
+import {
+  packFold,
+  pickHeads,
+  rewriteOps,
+  settle,
+  storedConversationOps,
+  storedOps,
+  storedRaw,
+  unpackFold,
+} from "./settle.ts";
+import { Tables } from "./tables.ts";
+import { textOf } from "./text.ts";
+import { type AnyHead, type BlockHead, type ConversationHead, Young } from "./young.ts";
+
+/** From here on transactions also settle. */
+const PENDING_BYTES = 256 * 1024;
+const PENDING_HEADS = 1_024;
+
+/** What one transaction settles at least when there is that much; it also settles twice what it adds. */
+const SLICE_HEADS = 48;
+const SLICE_BYTES = 96 * 1024;
+
+interface Waiting {
+  readonly answer: CommitAnswer;
+  readonly resolve: (answer: CommitAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export async function openSqliteStore(path: string, options: OpenOptions = {}): Promise<SqliteStore> {
+  return new SqliteStore(path, options);
+}
+
+export class SqliteStore implements Store {
+  readonly path: string;
+  readonly #lock: Lock;
+  readonly #db: DatabaseSync;
+  readonly #tables: Tables;
+  readonly #young: Young;
+  readonly #batch: Batch;
+  #waiting: Waiting[] = [];
+  #epoch: string;
+  #lastJournal: number;
+  /** Heads that could not be settled because what they join is damaged. Their journal rows stay. */
+  readonly #stuck = new Set<AnyHead>();
+  #closed = false;
+
+  constructor(path: string, options: OpenOptions) {
+    this.path = path;
+    this.#lock = holdLock(path);
+    try {
+      const sound = guarded(`cannot check ${path}`, () => compareSums(path));
+      this.#db = openDatabase(path, options);
+      this.#tables = new Tables(this.#db);
+      try {
+        if (!sound) guarded(`cannot check ${path}`, () => checkWhole(path, this.#db, this.#tables));
+        this.#young = new Young(this.#tables);
+        this.#lastJournal = guarded(`cannot read ${path}`, () => this.#replay());
+        this.#epoch = guarded(`cannot prepare ${path}`, () => this.#prepare());
+      } catch (error) {
+        this.#db.close();
+        throw error;
+      }
+    } catch (error) {
+      this.#lock.release();
+      throw error;
+    }
+    this.#batch = new Batch(this.#young);
+  }
+
+  get epoch(): string {
+    return this.#epoch;
+  }
+
+  async commit(commit: Commit): Promise<CommitAnswer> {
+    const answer = this.#guard("commit", () => this.#batch.add(commit));
+    return this.#queue(answer);
+  }
+
+  async conversation(id: ConversationId): Promise<Conversation | undefined> {
+    return this.#guard("conversation", () => this.#young.conversation(id));
+  }
+
+  async conversations(query: {
+    limit: number;
+    before?: number;
+    title?: string;
+  }): Promise<readonly Conversation[]> {
+    return this.#guard("conversations", () => queryConversations(this.#tables, this.#young, query));
+  }
+
+  async turns(conversation: ConversationId): Promise<readonly Turn[]> {
+    return this.#guard("turns", () => {
+      const head = this.#young.conversationHead(conversation);
+      if (head === undefined) return [];
+      const turns = new Map(head.stored ? this.#tables.turns(head.row).map((turn) => [turn.id, turn]) : []);
+      for (const [id, turn] of head.turns) turns.set(id, turn);
+      return [...turns.values()];
+    });
+  }
+
+  async answer(conversation: ConversationId, key: string): Promise<Json | undefined> {
+    return this.#guard("answer", () => {
+      const head = this.#young.conversationHead(conversation);
+      const young = head?.answers.get(key);
+      if (young !== undefined || !head?.stored) return young;
+      return this.#tables.answer(head.row, key);
+    });
+  }
+
+  async block(id: BlockId): Promise<Block | undefined> {
+    return this.#guard("block", () => this.#young.block(id));
+  }
+
+  async blocks(query: BlockQuery): Promise<readonly Block[]> {
+    return this.#guard("blocks", () => queryBlocks(this.#tables, this.#young, query));
+  }
+
+  async log(block: BlockId, after: LogPoint): Promise<BlockLog> {
+    return this.#guard("log", () => {
+      const head = this.#young.blockHead(block);
+      if (head === undefined) return { ops: [] };
+      const fold = head.stored ? this.#tables.fold(head.row) : undefined;
+      const stored = head.stored ? storedOps(this.#tables, head, after, fold?.version ?? 0) : [];
+      const isAfter = (op: Op) => ("version" in after ? op.version > after.version : op.seq > after.seq);
+      const ops = [...stored, ...head.pending.map(withOwnBytes)].filter(isAfter);
+      if (fold === undefined) return { ops };
+      const replaced = "version" in after ? after.version < fold.version : after.seq < fold.seq;
+      return replaced ? { fold: unpackFold(fold), ops } : { ops };
+    });
+  }
+
+  async text(block: BlockId): Promise<string> {
+    return this.#guard("text", () => {
+      const head = this.#young.blockHead(block);
+      return head === undefined ? "" : this.#text(head);
+    });
+  }
+
+  async conversationOps(conversation: ConversationId, afterSeq: number): Promise<readonly Op[]> {
+    return this.#guard("conversationOps", () => {
+      const head = this.#young.conversationHead(conversation);
+      if (head === undefined) return [];
+      const stored = head.stored ? storedConversationOps(this.#tables, head, afterSeq) : [];
+      return [...stored, ...head.pending].filter((op) => op.seq > afterSeq);
+    });
+  }
+
+  async fold(block: BlockId, fold: Fold): Promise<void> {
+    this.#guard("fold", () => {
+      const heads = this.#write(() => this.#fold(block, fold));
+      for (const head of heads) this.#young.settled(head);
+    });
+  }
+
+  async search(_query: SearchQuery): Promise<SearchAnswer | Problem> {
+    return problem("unavailable", "search is not wired to this store yet");
+  }
+
+  async appendRaw(run: RawRun, bytes: Uint8Array): Promise<void> {
+    this.#guard("appendRaw", () => this.#batch.addRaw({ run, bytes }));
+    await this.#queue({ type: "committed" });
+  }
+
+  async raw(run: RawRun): Promise<Uint8Array> {
+    return this.#guard("raw", () => {
+      const head = this.#young.rawHead(run);
+      if (head === undefined) return new Uint8Array();
+      const stored = head.stored ? storedRaw(this.#tables, head) : [];
+      return new Uint8Array(Buffer.concat([...stored, ...head.pending]));
+    });
+  }
+
+  async rawRuns(conversation: ConversationId): Promise<readonly string[]> {
+    return this.#guard("rawRuns", () => {
+      const runs = this.#tables.raws(conversation).map((row) => [row.id, row.run] as const);
+      const young = this.#young.dirtyRaws().filter((head) => head.run.conversation === conversation);
+      const all = new Map([...runs, ...young.map((head) => [head.row, head.run.run] as const)]);
+      return [...all].sort(([a], [b]) => a - b).map(([, run]) => run);
+    });
+  }
+
+  async putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void> {
+    this.#guard("putBlob", () => this.#write(() => this.#tables.putBlob(hash, mediaType, bytes)));
+  }
+
+  async blob(hash: string): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined> {
+    return this.#guard("blob", () => this.#tables.blob(hash));
+  }
+
+  /** Says that sequence numbers may have come to mean something else: what a restored database must do. */
+  async newEpoch(): Promise<string> {
+    this.#epoch = this.#guard("newEpoch", () => this.#write(() => putEpoch(this.#tables)));
+    return this.#epoch;
+  }
+
+  /** Copies everything acknowledged so far into a new file, while this one stays in use. */
+  async backup(path: string): Promise<void> {
+    this.#guard("backup", () => this.#flush());
+    await copyDatabase(this.#db, path);
+  }
+
+  /** Settles everything, so that the file holds what it has to and nothing else, and lets go of it. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#flush();
+    this.#closed = true;
+    try {
+      this.#settleAll();
+      this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      this.#db.close();
+      writeSums(this.path);
+    } catch (error) {
+      // Everything acknowledged is durable already, so that a failure here costs nothing but time at the next opening.
+      const fault = asFault(error, `close ${this.path}`);
+      if (!(fault instanceof StoreError)) throw fault;
+    } finally {
+      if (this.#db.isOpen) this.#db.close();
+      this.#lock.release();
+    }
+  }
+
+  #guard<T>(doing: string, work: () => T): T {
+    if (this.#closed) throw new StoreError("closed", `${doing}: the store is closed`);
+    return guarded(doing, work);
+  }
+
+  /** Waits for the batch at hand to be written. */
+  #queue(answer: CommitAnswer): Promise<CommitAnswer> {
+    return new Promise((resolve, reject) => {
+      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
+      this.#waiting.push({ answer, resolve, reject });
+    });
+  }
+
+  /** Writes the batch and answers all who wait for it. Never throws: the failure is theirs. */
+  #flush(): void {
+    const waiting = this.#waiting;
+    if (waiting.length === 0) return;
+    this.#waiting = [];
+    try {
+      if (this.#batch.bytes > 0) this.#writeBatch();
+      for (const { answer, resolve } of waiting) resolve(answer);
+    } catch (error) {
+      const fault = asFault(error, "commit");
+      for (const { reject } of waiting) reject(fault);
+    } finally {
+      this.#batch.clear();
+    }
+  }
+
+  #writeBatch(): void {
+    const journal = this.#lastJournal + 1;
+    const picked = this.#pick();
+    let settled = picked.size > 0;
+    try {
+      this.#writeJournal(journal, picked);
+    } catch (error) {
+      // Settling is housekeeping: it must not cost anyone a commit that fits without it.
+      if (!settled) throw error;
+      settled = false;
+      this.#writeJournal(journal, new Set());
+    }
+    this.#lastJournal = journal;
+    if (settled) for (const head of picked) this.#young.settled(head);
+    this.#batch.apply(journal);
+  }
+
+  #writeJournal(journal: number, picked: ReadonlySet<AnyHead>): void {
+    if (picked.size === 0) {
+      this.#tables.addJournal(journal, this.#batch.body());
+      return;
+    }
+    transaction(this.#db, () => {
+      this.#tables.addJournal(journal, this.#batch.body());
+      this.#settle(picked, journal);
+    });
+  }
+
+  #pick(): ReadonlySet<AnyHead> {
+    const { dirty, pendingBytes } = this.#young;
+    if (pendingBytes < PENDING_BYTES && dirty.size < PENDING_HEADS) return new Set();
+    const heads = Math.max(SLICE_HEADS, 2 * this.#batch.touched);
+    const bytes = Math.max(SLICE_BYTES, 2 * this.#batch.bytes);
+    return pickHeads(this.#young, heads, bytes, this.#stuck);
+  }
+
+  /** Inside a transaction: settles heads and deletes the journal rows before `journal` that nobody else needs. */
+  #settle(picked: ReadonlySet<AnyHead>, journal: number): void {
+    for (const head of picked) {
+      try {
+        settle(this.#tables, this.#young, head);
+      } catch (error) {
+        if (error instanceof StoreError) this.#stuck.add(head);
+        throw error;
+      }
+    }
+    let needed = journal;
+    for (const head of this.#young.dirty) {
+      if (picked.has(head)) continue;
+      needed = head.since;
+      break;
+    }
+    this.#tables.deleteJournalBefore(needed);
+    this.#tables.putMeta("journal", String(this.#lastJournal));
+  }
+
+  #settleAll(): void {
+    while (this.#young.dirty.size > this.#stuck.size) {
+      const picked = pickHeads(this.#young, 1_024, 4 * 1024 * 1024, this.#stuck);
+      try {
+        transaction(this.#db, () => this.#settle(picked, this.#lastJournal + 1));
+      } catch (error) {
+        if (![...picked].some((head) => this.#stuck.has(head))) throw error;
+        continue;
+      }
+      for (const head of picked) this.#young.settled(head);
+    }
+  }
+
+  /** A write beside the journal, in a transaction of its own, after everything that was asked for before it. */
+  #write<T>(work: () => T): T {
+    this.#flush();
+    return transaction(this.#db, work);
+  }
+
+  /** Inside a transaction: puts the fold in the place of the ops before it. Gives the heads that this has settled. */
+  #fold(block: BlockId, fold: Fold): AnyHead[] {
+    const head = this.#young.blockHead(block);
+    assert(head !== undefined, `fold of ${block}, which does not exist`);
+    assert(
+      fold.version <= head.record.version,
+      `fold of ${block} at ${fold.version} is past its last version`,
+    );
+    const older = head.stored ? this.#tables.fold(head.row) : undefined;
+    // A fold that came late is older than what is kept: its ops are gone already, and so is its use.
+    if (older !== undefined && fold.version <= older.version) return [];
+    const ops = this.#ops(head, older?.version ?? 0);
+    // Of a run that the fold cuts, only the last number is known: history before it is better given twice than never.
+    const seq = ops.findLast((op) => op.versionFrom <= fold.version)?.seq ?? 0;
+    const kept = ops.filter((op) => op.version > fold.version);
+    const heads: AnyHead[] = [head];
+    const conversation = this.#young.conversationHead(head.record.conversation) as ConversationHead;
+    if (!conversation.stored) heads.unshift(conversation);
+    for (const each of heads) settle(this.#tables, this.#young, each);
+    rewriteOps(
+      this.#tables,
+      head.row,
+      kept.map((op) => cutRun(op, fold.version, fold.text.length)),
+    );
+    this.#tables.putFold({ id: head.row, version: fold.version, seq, body: packFold(fold) });
+    return heads;
+  }
+
+  #ops(head: BlockHead, folded: number): Op[] {
+    const stored = head.stored ? storedOps(this.#tables, head, { version: 0 }, folded) : [];
+    return [...stored, ...head.pending];
+  }
+
+  #text(head: BlockHead): string {
+    const fold = head.stored ? this.#tables.fold(head.row) : undefined;
+    const ops = this.#ops(head, fold?.version ?? 0);
+    return textOf(fold === undefined ? "" : unpackFold(fold).text, ops);
+  }
+
+  /** Takes in the journal. Gives the last number that a journal row has had. */
+  #replay(): number {
+    for (const { id, body } of this.#tables.journal()) {
+      readEntries(body, this.#young, {
+        commit: (commit) => this.#young.applyCommit(id, commit),
+        raw: (entry) => this.#young.applyRaw(id, entry),
+      });
+    }
+    const deleted = Number(this.#tables.meta("journal") ?? 0);
+    return Math.max(deleted, this.#tables.lastJournal());
+  }
+
+  #prepare(): string {
+    const epoch = this.#tables.meta("epoch");
+    if (epoch !== undefined) return epoch;
+    const created = transaction(this.#db, () => putEpoch(this.#tables));
+    syncDirectory(this.path);
+    return created;
+  }
+}
+
+function putEpoch(tables: Tables): string {
+  const epoch = randomBytes(12).toString("base64url");
+  tables.putMeta("epoch", epoch);
+  return epoch;
+}
+
+function withOwnBytes(op: Op): Op {
+  return op.body.type === "splice" ? { ...op, body: { ...op.body, update: op.body.update.slice() } } : op;
+}

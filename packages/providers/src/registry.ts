@@ -7,6 +7,7 @@ import { anthropicAdapter } from "./anthropic/adapter.ts";
 import { claudeAdapter } from "./claude/adapter.ts";
 import { findClaudeLogs, importClaudeLog } from "./claude/log.ts";
 import { codexAdapter } from "./codex/adapter.ts";
+import { findCodexLogs, importCodexLog } from "./codex/log.ts";
 import { geminiAdapter } from "./gemini/adapter.ts";
 import type { Importer, LogFinder } from "./log.ts";
 import { openaiAdapter } from "./openai/adapter.ts";
@@ -30,7 +31,13 @@ const LIST: readonly Provider[] = [
     importLog: importClaudeLog,
     findLogs: findClaudeLogs,
   },
-  { name: "codex", adapter: codexAdapter, framing: "lines" },
+  {
+    name: "codex",
+    adapter: codexAdapter,
+    framing: "lines",
+    importLog: importCodexLog,
+    findLogs: findCodexLogs,
+  },
   { name: "anthropic", adapter: anthropicAdapter, framing: "sse" },
   { name: "openai", adapter: openaiAdapter, framing: "sse" },
   { name: "opencode", adapter: opencodeAdapter, framing: "lines" },

@@ -1,0 +1,225 @@
+/**
+ * A rollout log, read once before its blocks are made: its records, and what must be known ahead.
+ *
+ * A rollout says most things twice. `response_item` records hold what goes to and comes from the model; `event_msg`
+ * records what the user was shown. Which of the two is complete changed with the versions (events until 0.47 lack
+ * results, from 0.166 on they are typed items; a turn that was cut has events only). So neither is chosen by version:
+ * a response item counts, an event that says the same confirms it, and an event that nothing else says counts itself.
+ */
+
+import type { Json, JsonObject } from "@blockyard/kernel";
+import { isObject, parseLine } from "../framing/json.ts";
+import { listOf, objectOf, textOf, timeOf, wordsOf } from "../read.ts";
+import { readCommand, readLogItem, type ToolItem } from "./item.ts";
+
+export interface LogRecord {
+  /** Its number in the thread: stable, because a rollout only grows. */
+  readonly ordinal: number;
+  readonly at: number | undefined;
+  readonly type: string;
+  readonly payload: JsonObject;
+  readonly raw: JsonObject;
+}
+
+export interface LogIndex {
+  readonly records: readonly LogRecord[];
+  /** Lines that are no records; a torn last line is none of them. */
+  readonly noise: readonly { readonly ordinal: number; readonly line: string }[];
+  readonly thread: string | undefined;
+  /** The thread that started this one, and how this one is called. */
+  readonly parentThread: string | undefined;
+  readonly label: string | undefined;
+  /** By call id: what really happened. */
+  readonly items: ReadonlyMap<string, ToolItem>;
+  /** Ids of the calls that the model made. */
+  readonly calls: ReadonlySet<string>;
+  /** How often each text stands in response items, by who said it. */
+  readonly said: ReadonlyMap<string, number>;
+  /** How often each text was shown as a prompt of the user. */
+  readonly prompts: ReadonlyMap<string, number>;
+  /** The log marks where turns begin and end. */
+  readonly hasTasks: boolean;
+  /** Response items that are the summary of a compaction, by ordinal. */
+  readonly summaries: ReadonlySet<number>;
+  readonly lastOrdinal: number;
+}
+
+export function indexLog(lines: Iterable<string>): LogIndex {
+  const { records, noise } = readRecords(lines);
+  const items = new Map<string, ToolItem>();
+  const calls = new Set<string>();
+  const said = new Map<string, number>();
+  const prompts = new Map<string, number>();
+  let hasTasks = false;
+  for (const { type, payload } of records) {
+    if (type === "response_item") indexItem(payload, calls, said);
+    if (type !== "event_msg") continue;
+    if (payload.type === "task_started" || payload.type === "turn_started") hasTasks = true;
+    const prompt = promptOf(payload);
+    if (prompt !== undefined) add(prompts, prompt);
+    const done = eventItem(payload);
+    if (done !== undefined) items.set(done.id, done.item);
+  }
+  const meta = objectOf(records.find((record) => record.type === "session_meta")?.payload);
+  return {
+    records,
+    noise,
+    ...threadOf(meta),
+    items,
+    calls,
+    said,
+    prompts,
+    hasTasks,
+    summaries: findSummaries(records),
+    lastOrdinal: records.at(-1)?.ordinal ?? 0,
+  };
+}
+
+function readRecords(lines: Iterable<string>): Pick<LogIndex, "records" | "noise"> {
+  const records: LogRecord[] = [];
+  const noise: { ordinal: number; line: string }[] = [];
+  let number = 0;
+  let last: { ordinal: number; line: string } | undefined;
+  for (const line of lines) {
+    if (line.trim() === "") continue;
+    const ordinal = number++;
+    if (last !== undefined) noise.push(last);
+    last = undefined;
+    const parsed = parseLine(line);
+    const raw = "json" in parsed && isObject(parsed.json) ? parsed.json : undefined;
+    if (raw === undefined) last = { ordinal, line };
+    else records.push(recordOf(raw, ordinal));
+  }
+  // A log that is being written may end inside a line: that line is read when it is whole.
+  if (last !== undefined && !last.line.trimStart().startsWith("{")) noise.push(last);
+  return { records, noise };
+}
+
+function recordOf(raw: JsonObject, line: number): LogRecord {
+  const ordinal = typeof raw.ordinal === "number" && Number.isSafeInteger(raw.ordinal) ? raw.ordinal : line;
+  return {
+    ordinal,
+    at: timeOf(raw.timestamp),
+    type: textOf(raw.type) ?? "",
+    payload: objectOf(raw.payload),
+    raw,
+  };
+}
+
+function threadOf(meta: JsonObject): Pick<LogIndex, "thread" | "parentThread" | "label"> {
+  const subagent = objectOf(meta.source).subagent;
+  const spawn = objectOf(objectOf(subagent).thread_spawn);
+  return {
+    thread: wordsOf(meta.id),
+    parentThread: wordsOf(meta.parent_thread_id) ?? wordsOf(spawn.parent_thread_id),
+    label:
+      wordsOf(meta.agent_nickname) ??
+      wordsOf(spawn.agent_nickname) ??
+      wordsOf(subagent) ??
+      wordsOf(meta.agent_role),
+  };
+}
+
+function indexItem(payload: JsonObject, calls: Set<string>, said: Map<string, number>): void {
+  const callId = wordsOf(payload.call_id);
+  if (callId !== undefined && isCall(payload)) calls.add(callId);
+  if (payload.type === "web_search_call" || payload.type === "image_generation_call") {
+    const id = wordsOf(payload.id);
+    if (id !== undefined) calls.add(id);
+  }
+  if (payload.type === "message") add(said, `${textOf(payload.role)}\n${messageText(payload)}`);
+  if (payload.type === "reasoning")
+    for (const part of reasoningParts(payload)) add(said, `reasoning\n${part}`);
+}
+
+export function isCall(payload: JsonObject): boolean {
+  return ["function_call", "custom_tool_call", "local_shell_call", "tool_search_call"].includes(
+    textOf(payload.type) ?? "",
+  );
+}
+
+/** The text of a message; the tags that stand around an image are no text. */
+export function messageText(payload: JsonObject): string {
+  const texts: string[] = [];
+  for (const part of listOf(payload.content)) {
+    const text = textOf(objectOf(part).text) ?? textOf(objectOf(part).refusal);
+    if (text !== undefined && !/^<image\b[^>]*>$|^<\/image>$/.test(text.trim())) texts.push(text);
+  }
+  return texts.join("\n");
+}
+
+export function reasoningParts(payload: JsonObject): readonly string[] {
+  return listOf(payload.summary)
+    .map((part) => textOf(objectOf(part).text))
+    .filter((text) => text !== undefined);
+}
+
+/** What the user typed, as an event tells it. */
+export function promptOf(event: JsonObject): string | undefined {
+  if (event.type === "user_message") return textOf(event.message);
+  const item = objectOf(event.item);
+  if (event.type !== "item_completed" || item.type !== "UserMessage") return undefined;
+  return messageText(item);
+}
+
+/** The outcome of a tool call, as an event tells it. */
+export function eventItem(event: JsonObject): { id: string; item: ToolItem } | undefined {
+  if (event.type === "item_completed") {
+    const item = objectOf(event.item);
+    const read = readLogItem(item);
+    const id = wordsOf(item.id);
+    return read === undefined || id === undefined ? undefined : { id, item: read };
+  }
+  const id = wordsOf(event.call_id);
+  const item = id === undefined ? undefined : endEvent(event);
+  return id === undefined || item === undefined ? undefined : { id, item };
+}
+
+/** The events of versions before typed items. */
+function endEvent(event: JsonObject): ToolItem | undefined {
+  switch (event.type) {
+    case "exec_command_end":
+      return readCommand(event);
+    case "patch_apply_end":
+      return readLogItem({ ...event, type: "FileChange" });
+    case "web_search_end":
+      return readLogItem({ ...event, type: "WebSearch" });
+    case "mcp_tool_call_end": {
+      const invocation = objectOf(event.invocation);
+      const result = objectOf(event.result);
+      const isError = result.Err !== undefined;
+      return readLogItem({
+        ...invocation,
+        type: "McpToolCall",
+        ...(isError ? { error: result.Err as Json } : { result: result.Ok ?? null }),
+        duration: event.duration ?? null,
+        status: isError || objectOf(result.Ok).isError === true ? "failed" : "completed",
+      });
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** The model's last message before a `compacted` record is the summary, if newer logs mark it so or it is repeated. */
+function findSummaries(records: readonly LogRecord[]): ReadonlySet<number> {
+  const summaries = new Set<number>();
+  let last: LogRecord | undefined;
+  for (const record of records) {
+    const { type, payload } = record;
+    if (type === "response_item" && payload.type === "message" && payload.role === "assistant") {
+      last = record;
+      if (objectOf(record.raw.metadata).compaction_output === true) summaries.add(record.ordinal);
+    } else if (type === "compacted" && last !== undefined) {
+      const text = messageText(last.payload);
+      const isSummary = text !== "" && (textOf(payload.message) ?? "").endsWith(text);
+      if (isSummary) summaries.add(last.ordinal);
+      last = undefined;
+    } else if (type === "response_item") last = undefined;
+  }
+  return summaries;
+}
+
+function add(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}

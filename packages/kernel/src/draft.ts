@@ -193,6 +193,7 @@ export class Draft {
     const merge = loaded.merge;
     assert(merge !== undefined, "promoted");
     const at = loaded.anchorOf(this.#agent, block.agent);
+    if (at === undefined) throw new Missing({ undo: id });
     const splices = [{ at, del: "", ins: clean }];
     this.#touch(loaded);
     const update = merge.splice(splices);
@@ -218,11 +219,12 @@ export class Draft {
     if (isProblem(promoted)) return promoted;
     const loaded = this.#loaded(id);
     this.#touch(loaded);
-    const splices = loaded.mergeUpdate(update);
-    if (isProblem(splices)) return splices;
+    const merged = loaded.mergeUpdate(update);
+    if (isProblem(merged)) return merged;
+    const { splices, isNew } = merged;
     const refused = this.#checkSplices(id, splices);
     if (refused) return refused;
-    if (splices.length === 0) return promoted;
+    if (!isNew) return promoted;
     return this.#push(promoted, { type: "splice", splices, update }, "burst");
   }
 

@@ -179,10 +179,10 @@ export class Kernel {
 
   /** Folds a promoted block's history into a snapshot. What the block is does not change. */
   async fold(id: BlockId): Promise<Problem | undefined> {
-    const read = await this.read(id);
-    if (isProblem(read)) return read;
+    const history = await this.history(id);
+    if (isProblem(history)) return history;
     const loaded = this.#texts.peek(id);
-    if (!read.block.promoted || !loaded?.merge || loaded.version !== read.block.version) return undefined;
+    if (!loaded?.merge || loaded.version !== loaded.committed.version) return undefined;
     const state = loaded.merge.state();
     const { text, version } = loaded.committed;
     const fold = { version, text: text.toString(), state, anchors: loaded.anchors };

@@ -7,10 +7,10 @@
 
 import { assert } from "../assert.ts";
 import type { AgentId, BlockId } from "../block.ts";
-import { type Op, type Splice, splicesOf } from "../op.ts";
+import { type Op, splicesOf } from "../op.ts";
 import type { Problem } from "../problem.ts";
 import type { BlockLog } from "../store.ts";
-import { MergeDocument } from "./merge.ts";
+import { MergeDocument, type Merged } from "./merge.ts";
 import { Text } from "./text.ts";
 import { UndoModel } from "./undo.ts";
 
@@ -85,29 +85,42 @@ export class BlockText {
     return this.#merge;
   }
 
-  /** Where the append stream of `agent` goes on: behind the last character that it wrote. */
-  anchorOf(agent: AgentId, writer: AgentId): number {
+  /**
+   * Where the append stream of `agent` goes on: behind the last character that it wrote. Undefined if that character was
+   * deleted and the undo model is not here: only the model knows whether an undo has put it back, and where.
+   */
+  anchorOf(agent: AgentId, writer: AgentId): number | undefined {
     assert(this.#merge !== undefined, "anchors belong to promoted blocks");
-    const anchor = this.#anchors.get(agent);
-    if (anchor !== undefined) return this.#merge.resolve(anchor);
     // The writer's own text is the base; whoever appends for the first time starts at the end.
-    const base = this.#anchors.get("");
-    return agent === writer && base !== undefined ? this.#merge.resolve(base) : this.#value.length;
+    const anchor = this.#anchors.get(agent) ?? (agent === writer ? this.#anchors.get("") : undefined);
+    if (anchor === undefined) return this.#value.length;
+    if (!this.#merge.isGone(anchor)) return this.#merge.resolve(anchor);
+    if (this.#undo === undefined) return undefined;
+    return this.#undo.streamEnd(agent) ?? this.#merge.resolve(anchor);
   }
 
   /** A replica's update: what it comes to. After a problem this object is spoilt. */
-  mergeUpdate(update: Uint8Array): readonly Splice[] | Problem {
+  mergeUpdate(update: Uint8Array): Merged | Problem {
     assert(this.#merge !== undefined, "only a promoted block merges");
     return this.#merge.merge(update, this.#value);
   }
 
+  /** The anchors to keep when history is folded: one whose character was deleted moves to where its stream goes on. */
   get anchors(): { readonly [agent: string]: string } {
-    return Object.fromEntries(this.#anchors);
+    return Object.fromEntries(
+      [...this.#anchors].map(([agent, anchor]) => [agent, this.#lasting(agent, anchor)]),
+    );
   }
 
   /** What was drafted is durable. */
   commit(): void {
     this.#committed = { text: this.#value, version: this.#version };
+  }
+
+  #lasting(agent: AgentId, anchor: string): string {
+    if (!this.#merge?.isGone(anchor)) return anchor;
+    const end = this.#undo?.streamEnd(agent);
+    return end === undefined ? anchor : this.#merge.anchor(end);
   }
 
   #replay(ops: readonly Op[]): void {

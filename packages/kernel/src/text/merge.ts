@@ -71,12 +71,14 @@ export class MergeDocument {
   }
 
   /**
-   * Takes in a replica's update and says what it came to in `text`, the document's text. After a problem the document is
-   * spoilt: throw it away.
+   * Takes in a replica's update and says what it came to in `text`, the document's text. It may come to no splices and be
+   * new all the same (typed and deleted again): what follows from that replica builds on it. After a problem the document
+   * is spoilt: throw it away.
    */
-  merge(update: Uint8Array, text: Text): readonly Splice[] | Problem {
+  merge(update: Uint8Array, text: Text): Merged | Problem {
     const refused = this.#refuse(update);
     if (refused) return refused;
+    const clocks = Y.encodeStateVector(this.#doc);
     let splices: readonly Splice[] | undefined = [];
     const observe = (event: Y.YTextEvent) => {
       splices = fromDelta(event.changes.delta as Delta, text);
@@ -97,7 +99,8 @@ export class MergeDocument {
     }
     if (splices === undefined || this.#doc.share.size !== 1)
       return problem("invalid", "the update holds more than text");
-    return splices;
+    const isNew = splices.length > 0 || !sameBytes(clocks, Y.encodeStateVector(this.#doc));
+    return { splices, isNew };
   }
 
   /** A name for the place behind the character before `offset`; it stays with that character. */
@@ -114,6 +117,14 @@ export class MergeDocument {
     const position = new Y.RelativePosition(null, "t", Y.createID(client, clock), -1);
     const absolute = Y.createAbsolutePositionFromRelativePosition(position, this.#doc);
     return absolute === null ? this.length : absolute.index;
+  }
+
+  /** Whether the character that an anchor names was deleted. What an undo puts back is another character here. */
+  isGone(anchor: string): boolean {
+    const [client, clock] = anchor.split(":").map(Number);
+    if (client === undefined || clock === undefined || Number.isNaN(client)) return false;
+    if (Y.getState(this.#doc.store, client) <= clock) return true;
+    return Y.getItem(this.#doc.store, Y.createID(client, clock)).deleted;
   }
 
   /** Everything, as one update: identities kept, deleted text gone. */
@@ -195,6 +206,17 @@ export class MergeDocument {
     this.#written = 0;
     this.#doc.clientID = WRITERS[this.#writer] as number;
   }
+}
+
+/** What an update came to. */
+export interface Merged {
+  readonly splices: readonly Splice[];
+  /** Whether the document holds anything that it did not hold before. */
+  readonly isNew: boolean;
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, index) => byte === b[index]);
 }
 
 /** The update that changes nothing. */

@@ -33,6 +33,8 @@ interface Span {
   /** The units that deleted it. */
   readonly deletedBy: readonly number[];
   visible: boolean;
+  /** Its last character is the last one that this agent's append stream wrote. */
+  readonly streamOf?: AgentId | undefined;
 }
 
 const GROUND = 0;
@@ -43,6 +45,7 @@ export class UndoModel {
   #spans: Span[];
   readonly #units = new Map<number, Unit>();
   readonly #undone = new Map<AgentId, number[]>();
+  #writer: AgentId | undefined;
 
   /** `ground` is text whose history is folded away. */
   constructor(ground = "") {
@@ -56,10 +59,29 @@ export class UndoModel {
       if (undo !== undefined) return this.#flip(undo, false, splices);
       if (redo !== undefined) return this.#flip(redo, true, splices);
     }
+    if (op.body.type === "create") this.#writer = op.agent;
+    if (op.body.type === "promote") this.#markBase();
     const splices = splicesOf(op);
     if (splices.length === 0 && op.body.type !== "splice") return;
-    for (const splice of splices) this.#splice(splice, op.unit);
+    const isAppend = op.body.type === "splice" && op.body.anchor !== undefined;
+    if (isAppend) this.#unmark(op.agent);
+    for (const splice of splices) this.#splice(splice, op.unit, isAppend ? op.agent : undefined);
     this.#note(op, splices);
+  }
+
+  /**
+   * Where the append stream of `agent` goes on: behind its last character, visible or not; undefined if that is not known.
+   * No name means the block's writer.
+   */
+  streamEnd(agent: AgentId): number | undefined {
+    const stream = agent === "" ? this.#writer : agent;
+    if (stream === undefined) return undefined;
+    let at = 0;
+    for (const span of this.#spans) {
+      if (span.visible) at += span.text.length;
+      if (span.streamOf === stream) return at;
+    }
+    return undefined;
   }
 
   /** Units of one agent, or of all, oldest first. */
@@ -153,7 +175,19 @@ export class UndoModel {
     if (this.#units.size > limits.undoUnits + SLACK) this.#dropOldUnits();
   }
 
-  #splice({ at, del, ins }: Splice, unit: number): void {
+  /** Everything so far was streamed by the block's writer. */
+  #markBase(): void {
+    const last = this.#spans.at(-1);
+    if (last && this.#writer !== undefined)
+      this.#spans[this.#spans.length - 1] = { ...last, streamOf: this.#writer };
+  }
+
+  #unmark(agent: AgentId): void {
+    const index = this.#spans.findIndex((span) => span.streamOf === agent);
+    if (index !== -1) this.#spans[index] = { ...(this.#spans[index] as Span), streamOf: undefined };
+  }
+
+  #splice({ at, del, ins }: Splice, unit: number, streamOf?: AgentId): void {
     let index = this.#split(at);
     if (del !== "") {
       const end = this.#split(at + del.length);
@@ -163,13 +197,14 @@ export class UndoModel {
       }
       index = end;
     }
-    if (ins !== "") this.#insert(index, { text: ins, unit, deletedBy: [], visible: true });
+    if (ins !== "") this.#insert(index, { text: ins, unit, deletedBy: [], visible: true, streamOf });
   }
 
   #insert(index: number, span: Span): void {
     const before = this.#spans[index - 1];
-    if (before?.visible && before.unit === span.unit && before.deletedBy.length === 0) {
-      this.#spans[index - 1] = { ...before, text: before.text + span.text };
+    const isOne = before?.visible && before.unit === span.unit && before.deletedBy.length === 0;
+    if (isOne && before.streamOf === undefined) {
+      this.#spans[index - 1] = { ...before, text: before.text + span.text, streamOf: span.streamOf };
     } else this.#spans.splice(index, 0, span);
   }
 
@@ -186,7 +221,7 @@ export class UndoModel {
         this.#spans.splice(
           i,
           1,
-          { ...span, text: span.text.slice(0, cut) },
+          { ...span, text: span.text.slice(0, cut), streamOf: undefined },
           { ...span, text: span.text.slice(cut) },
         );
         return i + 1;
@@ -219,9 +254,7 @@ function grounded(span: Span, old: ReadonlyMap<number, boolean>): Span[] {
   if (!old.has(span.unit) && !span.deletedBy.some((unit) => old.has(unit))) return [span];
   if (old.get(span.unit) === false || span.deletedBy.some((unit) => old.get(unit) === true)) return [];
   const deletedBy = span.deletedBy.filter((unit) => !old.has(unit));
-  return [
-    { text: span.text, unit: old.has(span.unit) ? GROUND : span.unit, deletedBy, visible: span.visible },
-  ];
+  return [{ ...span, unit: old.has(span.unit) ? GROUND : span.unit, deletedBy }];
 }
 
 function pushInsert(splices: Splice[], at: number, text: string): number {

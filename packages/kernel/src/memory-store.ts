@@ -13,7 +13,8 @@ import type { Conversation, Turn } from "./conversation.ts";
 import type { Json } from "./json.ts";
 import { limits } from "./limits.ts";
 import { type Op, splicesOf } from "./op.ts";
-import { type Problem, problem } from "./problem.ts";
+import type { Problem } from "./problem.ts";
+import { type Clock, fitsSearch, type SearchSource, searchBlocks } from "./search.ts";
 import type {
   BlockLog,
   BlockQuery,
@@ -26,7 +27,14 @@ import type {
   SearchQuery,
   Store,
 } from "./store.ts";
-import { checkCommit, fitsQuery, newestFirst, oldestFirst, spliced } from "./store-rules.ts";
+import {
+  checkCommit,
+  fitsQuery,
+  newestBlockFirst,
+  newestFirst,
+  oldestFirst,
+  spliced,
+} from "./store-rules.ts";
 
 interface KeptConversation {
   record: Conversation;
@@ -45,13 +53,16 @@ interface KeptBlock {
 
 export class MemoryStore implements Store {
   readonly epoch: string;
+  readonly #clock: Clock;
   readonly #conversations = new Map<ConversationId, KeptConversation>();
   readonly #blocks = new Map<BlockId, KeptBlock>();
   readonly #raw = new Map<ConversationId, Map<string, Uint8Array[]>>();
   readonly #blobs = new Map<string, { readonly mediaType: string; readonly bytes: Uint8Array }>();
 
-  constructor(epoch: string) {
+  /** Without a clock a search takes the time that it takes. */
+  constructor(epoch: string, clock: Clock = () => 0) {
     this.epoch = epoch;
+    this.#clock = clock;
   }
 
   async commit(commit: Commit): Promise<CommitAnswer> {
@@ -146,8 +157,19 @@ export class MemoryStore implements Store {
     kept.ops = kept.ops.filter((op) => op.version > fold.version);
   }
 
-  async search(_query: SearchQuery): Promise<SearchAnswer | Problem> {
-    return problem("unavailable", "search is not wired to this store yet");
+  async search(query: SearchQuery): Promise<SearchAnswer | Problem> {
+    const source: SearchSource = {
+      // No filters: whatever fits is looked at. That is what makes this the reference.
+      candidates: () =>
+        [...this.#blocks.values()]
+          .map((kept) => kept.record)
+          .filter((block) => fitsSearch(block, query))
+          .sort(newestBlockFirst)
+          .map((block) => block.id),
+      block: (id) => this.block(id),
+      text: (id) => this.text(id),
+    };
+    return searchBlocks(source, query, this.#clock);
   }
 
   async appendRaw(run: RawRun, bytes: Uint8Array): Promise<void> {

@@ -101,9 +101,14 @@ export function newestFirst(a: Conversation, b: Conversation): number {
  */
 export function oldestFirst(query: BlockQuery): (a: Block, b: Block) => number {
   if (query.conversation !== undefined) return (a, b) => a.born - b.born;
-  return (a, b) =>
-    a.createdAt - b.createdAt ||
-    (a.conversation < b.conversation ? -1 : a.conversation > b.conversation ? 1 : a.born - b.born);
+  return (a, b) => newestBlockFirst(b, a);
+}
+
+/** The order in which blocks of everywhere are searched. */
+export function newestBlockFirst(a: Block, b: Block): number {
+  const age = b.createdAt - a.createdAt;
+  if (age !== 0) return age;
+  return a.conversation < b.conversation ? 1 : a.conversation > b.conversation ? -1 : b.born - a.born;
 }
 
 /** The text after one splice; what it deletes must be there. */

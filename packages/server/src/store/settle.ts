@@ -7,6 +7,7 @@ import {
   type BlockId,
   type ConversationId,
   type Fold,
+  filterOf,
   isEnded,
   type LogPoint,
   limits,
@@ -16,10 +17,14 @@ import { ByteReader, ByteWriter } from "./bytes.ts";
 import { corrupt } from "./fault.ts";
 import { chunksToMerge, decodeOps, encodeOps, mergeRuns, packChunk, unpackChunk } from "./runs.ts";
 import { CHUNKS_PER_OWNER, type ChunkRow, type FoldRow, type Tables } from "./tables.ts";
+import { textOf } from "./text.ts";
 import type { AnyHead, BlockHead, ConversationHead, RawHead, Young } from "./young.ts";
 
 /** A merge takes in at most this many chunks; sizes double, so that there are never more small ones. */
 const MERGED_CHUNKS = 24;
+
+/** A longer text has no filter: making it would take longer than a commit may. */
+const FILTERED_CHARS = 1024 * 1024;
 
 /**
  * The heads to settle: the ones that have waited longest, up to the bounds given. A block comes after its conversation,
@@ -59,11 +64,14 @@ export function rewriteOps(tables: Tables, row: number, ops: readonly Op[]): voi
   addOps(tables, row, { conversation: "", block: null, ended: false, place: byVersion }, ops);
 }
 
+/** A block as far as the tables have it; `pending`: what they lack. */
+export type StoredHead = Pick<BlockHead, "row" | "record" | "pending">;
+
 /**
  * A block's ops in the tables, from the chunks that end after a point. They must be complete: whatever a damaged key has
  * hidden leaves a gap between the fold, the chunks and the version that the block's row names.
  */
-export function storedOps(tables: Tables, head: BlockHead, after: LogPoint, folded: number): Op[] {
+export function storedOps(tables: Tables, head: StoredHead, after: LogPoint, folded: number): Op[] {
   const { id, conversation } = head.record;
   const from = "version" in after ? Math.max(after.version, folded) : folded;
   const stored = (head.pending[0]?.versionFrom ?? head.record.version + 1) - 1;
@@ -136,8 +144,30 @@ function settleBlock(tables: Tables, young: Young, head: BlockHead): void {
   const conversation = young.conversationHead(record.conversation) as ConversationHead;
   const ended = isEnded(record.status);
   const owner: Owner = { conversation: record.conversation, block: record.id, ended, place: byVersion };
-  addOps(tables, row, owner, pending);
+  const ops = addOps(tables, row, owner, pending);
+  if (ended && pending.some(changesText)) settleFilter(tables, head, ops);
+  else if (ended) tables.moveFilter(row, record.version);
   tables.putBlock(conversation.row, { id: row, record, journal: head.changed });
+}
+
+/** What an ended block's text may be found by. A text that still grows has no filter: it is looked at every time. */
+function settleFilter(tables: Tables, { row, record }: BlockHead, ops: readonly Op[]): void {
+  if (record.chars > FILTERED_CHARS) {
+    tables.deleteFilter(row);
+    return;
+  }
+  const fold = tables.fold(row);
+  const whole = ops[0]?.versionFrom === (fold?.version ?? 0) + 1;
+  const all = whole
+    ? ops
+    : tables.chunks(row).flatMap((chunk) => openOps(chunk, record.conversation, record.id));
+  const text = textOf(fold === undefined ? "" : unpackFold(fold).text, all);
+  tables.putFilter(row, record.version, filterOf(text));
+}
+
+/** A status changes no text, but it ends the block, and then the text is worth a filter. */
+function changesText({ body }: Op): boolean {
+  return body.type === "create" || body.type === "append" || body.type === "splice" || body.type === "status";
 }
 
 function settleRaw(tables: Tables, { row, run, bytes, pending, changed }: RawHead): void {
@@ -179,9 +209,10 @@ function bySeq(op: Op): { from: number; to: number } {
   return { from: op.seqFrom, to: op.seq };
 }
 
-function addOps(tables: Tables, row: number, owner: Owner, added: readonly Op[]): void {
+/** Adds ops behind the chunks of an owner. Gives the ops of the chunk that they are in now. */
+function addOps(tables: Tables, row: number, owner: Owner, added: readonly Op[]): readonly Op[] {
   let ops = mergeRuns(added);
-  if (ops.length === 0) return;
+  if (ops.length === 0) return ops;
   let plain = encodeOps(ops);
   const tail = tables.lastChunks(row, MERGED_CHUNKS);
   const sizes = tail.map(({ plain: plainBytes }) => ({ plainBytes }));
@@ -199,6 +230,7 @@ function addOps(tables: Tables, row: number, owner: Owner, added: readonly Op[])
     plain: plain.length,
     body: packChunk(plain),
   });
+  return ops;
 }
 
 /** Puts one chunk where `merged` (oldest first) were, or behind `newest` if nothing was merged. */
@@ -219,6 +251,6 @@ function openOps(chunk: ChunkRow, conversation: ConversationId, block: BlockId |
   return decodeOps(unpackChunk(chunk.body, chunk.plain), conversation, block);
 }
 
-function lastVersion(tables: Tables, head: BlockHead, folded: number): number {
+function lastVersion(tables: Tables, head: StoredHead, folded: number): number {
   return tables.lastChunks(head.row, 1)[0]?.last ?? folded;
 }

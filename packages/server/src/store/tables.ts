@@ -93,6 +93,14 @@ interface Named {
   readonly body: Uint8Array;
 }
 
+// Not a replacement of the row: that would write all its indexes again, and most of them do not change.
+const PUT_BLOCK = `INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+  seq = excluded.seq, version = excluded.version, status = excluded.status, path = excluded.path,
+  journal = excluded.journal, sum = excluded.sum, body = excluded.body`;
+const PUT_CONVERSATION = `INSERT INTO conversation VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
+  updated_at = excluded.updated_at, seq = excluded.seq, ops = excluded.ops, journal = excluded.journal,
+  sum = excluded.sum, body = excluded.body`;
+
 const CHUNK_COLUMNS = "id, first, last, seq, plain, sum, body";
 
 export class Tables {
@@ -176,12 +184,7 @@ export class Tables {
   putConversation({ id, record, ops, journal }: ConversationRow): void {
     const body = packJson(record);
     const columns = [id, record.id, record.updatedAt, record.seq, ops, journal] as const;
-    this.run(
-      "INSERT OR REPLACE INTO conversation VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-      ...columns,
-      rowSum(columns, body),
-      body,
-    );
+    this.run(PUT_CONVERSATION, ...columns, rowSum(columns, body), body);
   }
 
   // -- blocks
@@ -213,12 +216,7 @@ export class Tables {
     const values = columns.map((value, at) =>
       at === 6 && typeof value === "number" ? BigInt(value) : value,
     );
-    this.run(
-      "INSERT OR REPLACE INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      ...values,
-      rowSum(columns, body),
-      body,
-    );
+    this.run(PUT_BLOCK, ...values, rowSum(columns, body), body);
   }
 
   // -- chunks
@@ -278,6 +276,21 @@ export class Tables {
   putFilter(block: number, version: number, body: Uint8Array): void {
     const sum = rowSum([block, version], body);
     this.run("INSERT OR REPLACE INTO filter VALUES (?, ?, ?, ?)", block, version, sum, body);
+  }
+
+  /** Says that the filter is also that of a later version, whose text is the same. */
+  moveFilter(block: number, version: number): void {
+    const row = this.get<{ version: number; sum: number; body: Uint8Array }>(
+      "SELECT * FROM filter WHERE id = ?",
+      block,
+    );
+    if (row === undefined) return;
+    checkSum(`filter ${block}`, row.sum, [block, row.version], row.body);
+    this.putFilter(block, version, row.body);
+  }
+
+  deleteFilter(block: number): void {
+    this.run("DELETE FROM filter WHERE id = ?", block);
   }
 
   // -- turns and answers

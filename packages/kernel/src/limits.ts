@@ -44,6 +44,9 @@ export const limits = {
   readBytes: 1024 * 1024,
   /** block.edit */
   editOperations: 1_000,
+  /** Lines and units of text that a problem shows. */
+  problemLines: 100,
+  problemChars: 16 * 1024,
   /** block.apply_patch */
   patchChars: 4 * 1024 * 1024,
   patchSearchLines: 100_000,

@@ -1,0 +1,393 @@
+/**
+ * Line edits: a batch of inserts, deletes and replaces by line number, planned on one text and turned into splices.
+ * Pure: it looks at texts and answers with splices or with a problem; nothing is written here.
+ *
+ * Lines are 0-based, ends exclusive, as in text.ts. All numbers of a batch mean the same base text. Where the base is
+ * older than the present text, `Since` says what happened in between, and every touched line must still be there,
+ * unchanged; otherwise the answer is `stale` with the lines as they are now.
+ *
+ * Invariant: the whole batch or nothing. A batch is refused before its first splice is made.
+ */
+
+import { limits } from "../limits.ts";
+import type { Splice } from "../op.ts";
+import { type Problem, problem } from "../problem.ts";
+import { mapOffset, type Text } from "./text.ts";
+
+export type LineOperation =
+  | { readonly op: "insert"; readonly line: number; readonly content: string }
+  | {
+      readonly op: "delete";
+      readonly start_line: number;
+      readonly end_line: number;
+      readonly expected_text?: string | undefined;
+    }
+  | {
+      readonly op: "replace";
+      readonly start_line: number;
+      readonly end_line: number;
+      readonly content: string;
+      readonly expected_text?: string | undefined;
+    };
+
+/**
+ * From a base version to the present: the splices in order. `blurredFrom`: the base version lies inside a merged run that
+ * starts at this offset; how much of the run was there is not known, and the base text holds all of it.
+ */
+export interface Since {
+  readonly splices: readonly Splice[];
+  readonly blurredFrom?: number;
+}
+
+/** One replacement of `from..to` in the present text. */
+interface Edit {
+  readonly from: number;
+  readonly to: number;
+  readonly content: string;
+  /** What must follow the content: whole lines inside a text, nothing at the end of one without a final newline. */
+  readonly isInsert: boolean;
+}
+
+const NOTHING: Since = { splices: [] };
+
+/** The splices that the batch comes to, or why none of it is done. `version` is that of `now`, for problems. */
+export function planLines(
+  now: Text,
+  operations: readonly LineOperation[],
+  version: number,
+  since: Since = NOTHING,
+): Splice[] | Problem {
+  const base = since.splices.length === 0 ? now : now.revert(since.splices);
+  const refused = checkRanges(base, operations, version) ?? checkOverlaps(operations);
+  if (refused) return refused;
+  const edits: Edit[] = [];
+  for (const [index, operation] of operations.entries()) {
+    const edit = place({ base, now, since, version }, operation, index);
+    if ("problem" in edit) return edit;
+    edits.push(edit);
+  }
+  return toSplices(now, edits);
+}
+
+/** Lines with their numbers, as block.read prints them and problems carry them. */
+export function numberLines(lines: readonly string[], first: number): string {
+  return lines.map((line, i) => `${lineNumber(first + i)}\t${line}`).join("\n");
+}
+
+export function lineNumber(line: number): string {
+  return String(line).padStart(5);
+}
+
+/** The lines from `from` up to `to`, numbered, no more of them than a problem should carry. */
+export function showLines(text: Text, from: number, to: number): string {
+  const first = Math.max(0, from);
+  const last = Math.min(to, text.lineCount, first + limits.problemLines);
+  const shown: string[] = [];
+  let chars = 0;
+  for (let line = first; line < last && chars < limits.problemChars; line++) {
+    const start = text.lineStart(line);
+    const end = text.lineStart(line + 1);
+    const cut = Math.min(end, start + limits.problemChars - chars);
+    const content = text.slice(start, cut).toWellFormed().replace(/\n$/, "");
+    shown.push(cut < end ? `${content}…` : content);
+    chars += content.length + 1;
+  }
+  const more = Math.min(to, text.lineCount) - first - shown.length;
+  const numbered = numberLines(shown, first);
+  return more > 0 ? `${numbered}\n… ${more} more lines` : numbered;
+}
+
+/** Whether a text's lines end in CRLF: its first one decides. */
+export function hasCrlf(text: Text): boolean {
+  const end = text.lineStart(1);
+  return end >= 2 && text.slice(end - 2, end) === "\r\n";
+}
+
+/** `from..to` of `text` replaced by `ins`, without the ends that stay as they are. */
+export function trimmedSplice(text: Text, from: number, to: number, ins: string): Splice | undefined {
+  const del = text.slice(from, to);
+  if (del === ins) return undefined;
+  const most = Math.min(del.length, ins.length);
+  let head = 0;
+  while (head < most && del.charCodeAt(head) === ins.charCodeAt(head)) head++;
+  if (head > 0 && isHigh(del.charCodeAt(head - 1))) head--;
+  let tail = 0;
+  while (
+    tail < most - head &&
+    del.charCodeAt(del.length - 1 - tail) === ins.charCodeAt(ins.length - 1 - tail)
+  )
+    tail++;
+  if (tail > 0 && isLow(del.charCodeAt(del.length - tail))) tail--;
+  return {
+    at: from + head,
+    del: del.slice(head, del.length - tail),
+    ins: ins.slice(head, ins.length - tail),
+  };
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Checks that need the numbers only
+
+function checkRanges(base: Text, operations: readonly LineOperation[], version: number): Problem | undefined {
+  const count = base.lineCount;
+  for (const [index, operation] of operations.entries()) {
+    const { op } = operation;
+    const where = { operation: index, line_count: count, version };
+    if (op === "insert") {
+      if (operation.line <= count) continue;
+      return problem(
+        "out_of_range",
+        `operation ${index}: insert at line ${operation.line} of ${count}; lines are 0-based, ${count} appends`,
+        { ...where, line: operation.line },
+      );
+    }
+    const { start_line, end_line } = operation;
+    const numbers = { ...where, start_line, end_line };
+    if (start_line >= end_line) {
+      return problem(
+        "out_of_range",
+        `operation ${index}: ${op} of lines ${start_line}..${end_line} is empty; end_line is exclusive. ` +
+          "To add lines, use insert",
+        numbers,
+      );
+    }
+    if (end_line > count) {
+      return problem(
+        "out_of_range",
+        `operation ${index}: ${op} of lines ${start_line}..${end_line} (exclusive) of ${count}; lines are 0-based`,
+        numbers,
+      );
+    }
+  }
+  return undefined;
+}
+
+/** Two ranges may touch, not share a line; an insert may stand at a range's edges, not inside it. */
+function checkOverlaps(operations: readonly LineOperation[]): Problem | undefined {
+  const spans = operations
+    .map((operation, index) =>
+      operation.op === "insert"
+        ? { index, start: operation.line, end: operation.line }
+        : { index, start: operation.start_line, end: operation.end_line },
+    )
+    .sort((a, b) => a.start - b.start || a.end - b.end);
+  let widest: (typeof spans)[number] | undefined;
+  for (const span of spans) {
+    if (
+      widest !== undefined &&
+      span.start < widest.end &&
+      (span.end > span.start || span.start > widest.start)
+    )
+      return overlap(widest, span);
+    if (widest === undefined || span.end >= widest.end) widest = span;
+  }
+  return undefined;
+}
+
+interface LineSpan {
+  readonly index: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+function overlap(a: LineSpan, b: LineSpan): Problem {
+  const [first, second] = a.index < b.index ? [a, b] : [b, a];
+  const lines = ({ start, end }: LineSpan) =>
+    start === end ? `insert at ${start}` : `lines ${start}..${end}`;
+  return problem(
+    "overlap",
+    `operations ${first.index} (${lines(first)}) and ${second.index} (${lines(second)}) overlap; ` +
+      "all line numbers mean the text before the batch",
+    {
+      operations: [first.index, second.index],
+      lines: [
+        [first.start, first.end],
+        [second.start, second.end],
+      ],
+    },
+  );
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// From lines of the base to places in the present text
+
+interface Ground {
+  readonly base: Text;
+  readonly now: Text;
+  readonly since: Since;
+  readonly version: number;
+}
+
+function place(ground: Ground, operation: LineOperation, index: number): Edit | Problem {
+  if (operation.op === "insert") return placeInsert(ground, operation.line, operation.content, index);
+  const { start_line, end_line, expected_text } = operation;
+  const range = carryRange(ground, start_line, end_line, index);
+  if ("problem" in range) return range;
+  if (expected_text !== undefined) {
+    const refused = checkExpected(ground, operation, index, expected_text);
+    if (refused) return refused;
+  }
+  return { ...range, content: operation.op === "delete" ? "" : operation.content, isInsert: false };
+}
+
+function checkExpected(
+  { base, version }: Ground,
+  { start_line, end_line }: { readonly start_line: number; readonly end_line: number },
+  index: number,
+  expected: string,
+): Problem | undefined {
+  const start = base.lineStart(start_line);
+  const end = base.lineStart(end_line);
+  // Longer by more than every "\r" and the last newline: no need to build the strings.
+  if (expected.length <= end - start + (end_line - start_line) + 2) {
+    const actual = base.lines(start_line, end_line).join("\n");
+    if (isSameText(actual, expected)) return undefined;
+  }
+  return problem(
+    "mismatch",
+    `operation ${index}: lines ${start_line}..${end_line} are not the expected text; nothing was changed`,
+    { operation: index, start_line, end_line, version, actual: showLines(base, start_line, end_line) },
+  );
+}
+
+/** Exactly, or but for "\r" before line ends and one newline at the end of what was expected. */
+function isSameText(actual: string, expected: string): boolean {
+  if (actual === expected || `${actual}\n` === expected) return true;
+  const plain = withoutReturns(actual);
+  const wanted = withoutReturns(expected);
+  return plain === wanted || `${plain}\n` === wanted;
+}
+
+function withoutReturns(text: string): string {
+  return text.replace(/\r(?=\n|$)/g, "");
+}
+
+function placeInsert(ground: Ground, line: number, content: string, index: number): Edit | Problem {
+  const { base, now, since } = ground;
+  const at = base.lineStart(line);
+  const atEnd = line === base.lineCount;
+  const carried = carryPoint(at, since.splices, atEnd ? -1 : 1);
+  const blurred = since.blurredFrom !== undefined && at > since.blurredFrom;
+  const found = carried === undefined || blurred ? undefined : lineEdge(now, carried);
+  if (found === undefined) return stale(ground, index, { from: at, to: at });
+  return { from: found, to: found, content, isInsert: true };
+}
+
+function carryRange(
+  ground: Ground,
+  startLine: number,
+  endLine: number,
+  index: number,
+): { readonly from: number; readonly to: number } | Problem {
+  const { base, now, since } = ground;
+  const start = base.lineStart(startLine);
+  const end = base.lineStart(endLine);
+  if (since.splices.length === 0 && since.blurredFrom === undefined) return { from: start, to: end };
+  const from = mapOffset(start, since.splices, 1);
+  const to = mapOffset(end, since.splices, -1);
+  const blurred = since.blurredFrom !== undefined && end > since.blurredFrom;
+  const isThere = to - from === end - start && now.slice(from, to) === base.slice(start, end);
+  const edge = isThere && !blurred && now.isLineBoundary(from) ? lineEdge(now, to) : undefined;
+  return edge === undefined ? stale(ground, index, { from: start, to: end }) : { from, to: edge };
+}
+
+/** Where a place has come to lie; undefined if what was on both sides of it is gone. */
+function carryPoint(offset: number, splices: readonly Splice[], side: -1 | 1): number | undefined {
+  let at = offset;
+  for (const splice of splices) {
+    if (splice.at < at && at < splice.at + splice.del.length) return undefined;
+    at = mapOffset(at, [splice], side);
+  }
+  return at;
+}
+
+/** The line boundary at `offset`; the last line of a text may have got its newline since. */
+function lineEdge(now: Text, offset: number): number | undefined {
+  if (now.isLineBoundary(offset)) return offset;
+  if (now.slice(offset, offset + 1) === "\n") return offset + 1;
+  if (now.slice(offset, offset + 2) === "\r\n") return offset + 2;
+  return undefined;
+}
+
+function stale(
+  { base, now, since, version }: Ground,
+  index: number,
+  range: { from: number; to: number },
+): Problem {
+  const from = mapOffset(range.from, since.splices, -1);
+  const to = mapOffset(range.to, since.splices, 1);
+  const start = now.lineAt(Math.min(from, to));
+  const end = Math.min(now.lineCount, now.lineAt(Math.max(from, to)) + 1);
+  return problem(
+    "stale",
+    `operation ${index}: what it touches has changed since base_version; these are the lines at version ${version}`,
+    {
+      operation: index,
+      version,
+      line_count: now.lineCount,
+      base_line_count: base.lineCount,
+      fresh_start: Math.min(start, end),
+      fresh_end: end,
+      fresh: showLines(now, start, end),
+    },
+  );
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Splices
+
+/**
+ * Contents become whole lines, then splices, last one first, so that no splice moves another. Inserts at one place stay
+ * in the order of the batch, before a range that starts there and behind one that ends there.
+ */
+function toSplices(now: Text, edits: readonly Edit[]): Splice[] {
+  const eol = hasCrlf(now) ? "\r\n" : "\n";
+  const sorted = edits
+    .map((edit, order) => ({ edit, order }))
+    .sort((a, b) => a.edit.from - b.edit.from || a.edit.to - b.edit.to || a.order - b.order);
+  const splices: Splice[] = [];
+  let end = 0; // of the present text that is settled
+  let tail = ""; // the last unit before `end`, as edited
+  for (const { edit } of sorted) {
+    const before = edit.from > end ? now.slice(edit.from - 1, edit.from) : tail;
+    const ins = edit.isInsert ? insertedLines(now, edit, before, eol) : replacedLines(now, edit, eol);
+    const last = splices.at(-1);
+    if (edit.isInsert && last !== undefined && last.at === edit.from && last.del === "") {
+      splices[splices.length - 1] = { ...last, ins: last.ins + ins };
+    } else {
+      const splice = trimmedSplice(now, edit.from, edit.to, ins);
+      if (splice) splices.push(splice);
+    }
+    end = edit.to;
+    tail = ins === "" ? before : ins.slice(-1);
+  }
+  return splices.reverse();
+}
+
+function insertedLines(now: Text, edit: Edit, before: string, eol: string): string {
+  const content = withEol(edit.content === "" ? "\n" : edit.content, eol);
+  if (edit.from < now.length || (now.length > 0 && now.endsWithNewline)) {
+    return content.endsWith("\n") ? content : content + eol;
+  }
+  // The end of a text without a final newline, or the empty text: the content's own end is the text's.
+  return before === "" || before === "\n" ? content : eol + content;
+}
+
+function replacedLines(now: Text, edit: Edit, eol: string): string {
+  if (edit.content === "") return "";
+  const content = withEol(edit.content, eol);
+  const endedLine = now.slice(edit.to - 1, edit.to) === "\n";
+  return endedLine && !content.endsWith("\n") ? content + eol : content;
+}
+
+function withEol(content: string, eol: string): string {
+  return eol === "\n" ? content : content.replace(/\r?\n/g, eol);
+}

@@ -37,6 +37,7 @@ export function openCall(state: State, out: Out, start: CallStart): Call {
     turn: start.turn,
     input: undefined,
     isRunning: false,
+    isBroken: false,
     isEnded: false,
     isBackground: false,
     hasProgress: false,
@@ -78,6 +79,7 @@ export function runCall(state: State, out: Out, call: Call, input: Json, display
   const raw = unparsed(input);
   if (raw !== undefined) {
     if (call.text === "") appendInput(out, call, raw);
+    call.isBroken = true;
     return;
   }
   const isNew = call.input === undefined;
@@ -101,7 +103,7 @@ export function runCall(state: State, out: Out, call: Call, input: Json, display
 
 /** The stream has stopped without an assistant line: the text so far is the input if it is JSON. False if not. */
 export function runStreamed(state: State, out: Out, call: Call): boolean {
-  if (call.isRunning || call.isEnded) return true;
+  if (call.isRunning || call.isEnded || call.isBroken) return !call.isBroken;
   const input = call.text.trim() === "" ? {} : parseObject(call.text, bounds.inputDepth);
   if (input === undefined) return false;
   runCall(state, out, call, input);

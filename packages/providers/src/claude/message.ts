@@ -49,7 +49,7 @@ export function messageOf(state: State, out: Out, id: string, line: JsonObject):
     pieces: [],
     byIndex: new Map(),
     usage: undefined,
-    toldUsage: "",
+    toldUsage: undefined,
     stopReason: undefined,
   };
   state.messages.set(id, message);
@@ -304,13 +304,21 @@ function confirm(
  */
 function partner(message: Message, block: JsonObject): Piece | undefined {
   const type = textOf(block.type) ?? "";
-  const waiting = message.pieces.filter((piece) => !piece.isConfirmed && piece.type === pieceTypeOf(type));
-  if (isCall(type))
-    return message.pieces.find((piece) => piece.call !== undefined && piece.call.id === textOf(block.id));
-  const open = waiting.find((piece) => !piece.isStopped);
-  if (open !== undefined) return open;
+  if (isCall(type)) {
+    const id = textOf(block.id);
+    return message.pieces.find((piece) => piece.call !== undefined && piece.call.id === id);
+  }
+  const wanted = pieceTypeOf(type);
   const said = textOf(block.text) ?? textOf(block.thinking);
-  return waiting.find((piece) => piece.text === said) ?? waiting[0];
+  let oldest: Piece | undefined;
+  let equal: Piece | undefined;
+  for (const piece of message.pieces) {
+    if (piece.isConfirmed || piece.type !== wanted) continue;
+    if (!piece.isStopped) return piece;
+    oldest ??= piece;
+    if (piece.text === said) equal ??= piece;
+  }
+  return equal ?? oldest;
 }
 
 function pieceTypeOf(type: string): Piece["type"] {

@@ -5,8 +5,8 @@
 import type { JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
-import { cutRow, lineCount, rowOf } from "../row.ts";
-import { contentOf, outputRow, plain, type Show } from "./outcome.ts";
+import { cutRow, rowOf } from "../row.ts";
+import { contentOf, linesRow, outputRow, plain, type Show } from "./outcome.ts";
 
 /** Agent (Task, up to 2.1.50): the report itself, without the frame that is put around it for the model. */
 export const agentOutcome: Show = (told) => {
@@ -88,7 +88,7 @@ export const foundOutcome: Show = (told) => {
   const text = contentOf(told.content).text;
   const inLines = facts.mode === "content";
   const short = inLines
-    ? lineCount(text)
+    ? linesRow(text)
     : matches !== undefined && matches > 0
       ? `${plural(matches, "match", "matches")} in ${plural(files ?? 0, "file")}`
       : files === undefined

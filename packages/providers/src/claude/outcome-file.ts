@@ -6,9 +6,8 @@ import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { languageOf } from "../language.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, wholeOf } from "../read.ts";
-import { lineCount } from "../row.ts";
 import { type ChangeKind, type Hunk, joinDiffs, unifiedDiff } from "../unified-diff.ts";
-import { contentOf, type Outcome, plain, type Show, type Shown, type Told } from "./outcome.ts";
+import { contentOf, linesRow, type Outcome, plain, type Show, type Shown, type Told } from "./outcome.ts";
 
 /** Read. The payload says which kind of file it was. */
 export const readOutcome: Show = (told) => {
@@ -47,30 +46,41 @@ function numberedOutcome(told: Told): Outcome | undefined {
   return code(bare.text, { ...place(textOf(told.input.file_path)), startLine: bare.startLine });
 }
 
-const NUMBERED = /^\s*(\d+)(?:\t|→)/;
+const TAB = 9;
+const SPACE = 32;
+const ARROW = 0x2192;
 
 /** `     1→text` or `1\ttext` on every line, counting up; undefined where the text is not numbered so. */
 export function withoutNumbers(
   text: string,
 ): { readonly text: string; readonly startLine: number } | undefined {
-  const lines = text.split("\n");
-  const first = NUMBERED.exec(lines[0] ?? "");
-  if (first === null) return undefined;
-  const startLine = Number(first[1]);
   const bare: string[] = [];
-  for (const [i, line] of lines.entries()) {
-    const match = NUMBERED.exec(line);
-    if (match === null || Number(match[1]) !== startLine + i) return undefined;
-    bare.push(line.slice(match[0].length));
+  let startLine = -1;
+  for (let from = 0; from <= text.length; ) {
+    let at = from;
+    while (text.charCodeAt(at) === SPACE) at++;
+    let number = 0;
+    const digits = at;
+    for (let code = text.charCodeAt(at); code >= 48 && code <= 57; code = text.charCodeAt(++at)) {
+      number = number * 10 + code - 48;
+    }
+    const mark = text.charCodeAt(at);
+    if (at === digits || (mark !== TAB && mark !== ARROW)) return undefined;
+    if (startLine < 0) startLine = number;
+    if (number !== startLine + bare.length) return undefined;
+    const end = text.indexOf("\n", at);
+    bare.push(text.slice(at + 1, end < 0 ? undefined : end));
+    if (end < 0) break;
+    from = end + 1;
   }
-  return { text: bare.join("\n"), startLine };
+  return startLine < 0 ? undefined : { text: bare.join("\n"), startLine };
 }
 
 function code(text: string, metadata: JsonObject): Outcome {
   return {
     blocks: [{ kind: "code", text, metadata }],
     failed: false,
-    short: text === "" ? "empty" : lineCount(text),
+    short: text === "" ? "empty" : linesRow(text),
   };
 }
 

@@ -6,8 +6,17 @@
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, numberOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
-import { lineCount, rowOf } from "../row.ts";
-import { contentOf, errorRow, type Outcome, outputRow, plain, type Show, type Told } from "./outcome.ts";
+import { rowOf } from "../row.ts";
+import {
+  contentOf,
+  errorRow,
+  linesRow,
+  type Outcome,
+  outputRow,
+  plain,
+  type Show,
+  type Told,
+} from "./outcome.ts";
 import { shellChanges } from "./outcome-file.ts";
 
 /** What the model is told where there was nothing to tell. */
@@ -146,7 +155,7 @@ export const taskOutputOutcome: Show = (told) => {
   if (told.isError || text === undefined) return undefined;
   const exitCode = numberOf(task.exitCode);
   const command = textOf(task.command);
-  const short = exitCode === undefined ? (wordsOf(task.status) ?? lineCount(text)) : `exit ${exitCode}`;
+  const short = exitCode === undefined ? (wordsOf(task.status) ?? linesRow(text)) : `exit ${exitCode}`;
   if (command === undefined) {
     const { output: _output, ...facts } = task;
     const shown = plain({ ...told, payload: undefined }, { text, images: [], references: [] });

@@ -8,8 +8,8 @@
 
 import type { Json, JsonObject, Kind, Reason } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
-import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
-import { cutRow, lineCount, rowOf } from "../row.ts";
+import { given, listOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
+import { cutRow, rowOf } from "../row.ts";
 import type { TodoItem } from "./state.ts";
 
 /** What is known of a result. */
@@ -151,5 +151,12 @@ export function errorRow(text: string): string {
 export function outputRow(text: string, images = 0): string {
   const trimmed = text.trim();
   if (trimmed === "") return images > 0 ? `${images} image${images === 1 ? "" : "s"}` : "no output";
-  return trimmed.includes("\n") ? lineCount(trimmed) : cutRow(trimmed, 80);
+  return trimmed.includes("\n") ? linesRow(trimmed) : cutRow(trimmed, 80);
+}
+
+/** `12 lines`, without taking the text apart: outputs can be large. */
+export function linesRow(text: string): string {
+  let lines = text === "" || text.endsWith("\n") ? 0 : 1;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
+  return plural(lines, "line");
 }

@@ -5,7 +5,7 @@
  * too, but live on after their message (see call.ts).
  */
 
-import type { Json, JsonObject, Reason } from "@blockyard/kernel";
+import type { Json, JsonObject, Reason, Usage } from "@blockyard/kernel";
 import { citationMetadata, closeContent, openContent } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
 import { given, textOf, wholeOf } from "../read.ts";
@@ -146,16 +146,17 @@ export function addUnknown(state: State, out: Out, message: Message, event: Json
 
 export function takeUsage(out: Out, message: Message, usage: Json | undefined, tell: boolean): void {
   if (!isObject(usage)) return;
-  message.usage = mergeNative(message.usage, usage);
+  // Later rows usually say all that earlier ones did.
+  const isWhole = message.usage === undefined || typeof usage.input_tokens === "number";
+  message.usage = isWhole ? usage : mergeNative(message.usage, usage);
   if (tell) tellUsage(out, message);
 }
 
 export function tellUsage(out: Out, message: Message): void {
   if (message.usage === undefined || message.model === "<synthetic>") return;
   const usage = anthropicUsage(message.usage);
-  const told = `${usage.input} ${usage.cacheRead} ${usage.cacheWrite} ${usage.output} ${usage.reasoning}`;
-  if (told === message.toldUsage || isZero(usage)) return;
-  message.toldUsage = told;
+  if (isZero(usage) || isSame(usage, message.toldUsage)) return;
+  message.toldUsage = usage;
   out.push({
     type: "message-usage",
     messageId: message.id,
@@ -165,4 +166,9 @@ export function tellUsage(out: Out, message: Message): void {
     usage,
     native: message.usage,
   });
+}
+
+function isSame(a: Usage, b: Usage | undefined): boolean {
+  if (b === undefined || a.input !== b.input || a.output !== b.output) return false;
+  return a.cacheRead === b.cacheRead && a.cacheWrite === b.cacheWrite && a.reasoning === b.reasoning;
 }

@@ -9,7 +9,7 @@ import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
 import { serverResult } from "../anthropic/server-results.ts";
 import { given, listOf, objectOf, textOf } from "../read.ts";
 import { endCall, runStreamed } from "./call.ts";
-import { type Outcome, plain, type Show, type Told } from "./outcome.ts";
+import { type Outcome, plain, type Show, type Shown, type Told } from "./outcome.ts";
 import {
   agentOutcome,
   findingsOutcome,
@@ -78,11 +78,11 @@ export function toolResult(state: State, out: Out, result: ToolResult): void {
   if (call !== undefined && !call.isRunning) runStreamed(state, out, call);
   const outcome = outcomeOf(told(state, call, result));
   const reason = outcome.failed ? (deniedReason(result) ?? outcome.reason ?? "failed") : undefined;
-  const key = call?.key ?? `${state.prefix}c:${id}`;
-  const number = call === undefined ? state.nextSerial++ : call.results++;
+  const name = call === undefined ? `o${state.nextSerial++}` : `r${call.results++}`;
   const parent = call?.key ?? result.scope.parent;
-  for (const [i, shown] of outcome.blocks.entries()) {
-    const blockKey: BlockKey = `${key}/result${number === 0 && call !== undefined ? "" : `-${number}`}${i === 0 ? "" : `/${i}`}`;
+  for (let i = 0; i < outcome.blocks.length; i++) {
+    const shown = outcome.blocks[i] as Shown;
+    const blockKey: BlockKey = `${state.prefix}${name}.${i}:${id}`;
     out.push({
       type: "block-start",
       key: blockKey,
@@ -111,16 +111,15 @@ function endWith(
   result: ToolResult,
 ): void {
   call.isBackground ||= outcome.isBackground === true;
-  const denied = reason === "denied" ? deniedApproval(call, outcome) : undefined;
+  const metadata: Record<string, Json> = {};
+  if (outcome.short !== undefined) metadata.shortResult = outcome.short;
+  if (outcome.error !== undefined) metadata.error = outcome.error;
+  if (outcome.images !== undefined && outcome.images.length > 0) metadata.images = outcome.images;
+  if (reason === "denied") metadata.approval = deniedApproval(call, outcome);
   endCall(out, call, {
     status: reason === undefined ? "done" : "error",
     reason,
-    metadata: given({
-      shortResult: outcome.short,
-      error: outcome.error,
-      images: outcome.images === undefined || outcome.images.length === 0 ? undefined : outcome.images,
-      approval: denied,
-    }) as JsonObject,
+    metadata,
     at: result.at,
   });
 }
@@ -192,9 +191,6 @@ export function takeServerResult(
 
 /** The `tool_result_meta` of one result. */
 export function metaOf(line: JsonObject, id: Json | undefined): JsonObject {
-  return (
-    listOf(line.tool_result_meta)
-      .map(objectOf)
-      .find((meta) => meta.id === id) ?? {}
-  );
+  for (const meta of listOf(line.tool_result_meta)) if (objectOf(meta).id === id) return objectOf(meta);
+  return {};
 }

@@ -5,7 +5,7 @@
  * Keys are made of the provider's own ids, so that the log of the same run names the same blocks.
  */
 
-import type { BlockEvent, BlockKey, Json, JsonObject } from "@blockyard/kernel";
+import type { BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
 
 export const PROVIDER = "claude";
@@ -48,7 +48,7 @@ export interface Message {
   readonly byIndex: Map<number, Piece>;
   usage: JsonObject | undefined;
   /** The usage that was told last, to tell the same only once. */
-  toldUsage: string;
+  toldUsage: Usage | undefined;
   stopReason: string | undefined;
 }
 
@@ -77,6 +77,8 @@ export interface Call {
   /** The whole input, as soon as it is whole. */
   input: Json | undefined;
   isRunning: boolean;
+  /** Its input is known to be no JSON. */
+  isBroken: boolean;
   isEnded: boolean;
   /** Went on in the background: what it starts may outlive its turn. */
   isBackground: boolean;

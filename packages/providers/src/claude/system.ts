@@ -128,10 +128,10 @@ function status(state: State, out: Out, line: JsonObject): void {
 
 function apiRetry(state: State, out: Out, line: JsonObject): void {
   const code = numberOf(line.error_status);
-  const what = [wordsOf(line.error)?.replaceAll("_", " "), code]
-    .filter((part) => part !== undefined)
-    .join(" ");
-  retryNotice(state, out, line, what === "" ? "the connection was lost" : what, {
+  const error = wordsOf(line.error)?.replaceAll("_", " ");
+  const isLost = code === undefined && (error === undefined || error === "unknown");
+  const what = [error, code].filter((part) => part !== undefined).join(" ");
+  retryNotice(state, out, line, isLost ? "the connection was lost" : what, {
     attempt: line.attempt ?? null,
     maxRetries: line.max_retries ?? null,
     delayMs: line.retry_delay_ms ?? null,

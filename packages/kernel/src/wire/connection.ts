@@ -57,6 +57,8 @@ interface Subscription {
   /** The cursor that the client has after the frames sent so far. */
   seq: number;
   isLive: boolean;
+  /** Settled when the verdict has been sent. */
+  opening: Promise<void>;
 }
 
 const MAX_CALLS = 256;
@@ -171,7 +173,7 @@ export class Connection {
   }
 
   async #subscribe(frame: ClientFrame & { type: "subscribe" }): Promise<void> {
-    const { sub, conversation, since } = frame;
+    const { sub, conversation } = frame;
     if (this.#subscriptions.size >= limits.subscriptions) {
       return this.#send({
         type: "refused",
@@ -181,8 +183,22 @@ export class Connection {
     }
     const outbox = new Outbox();
     const feed = new Feed(this.#kernel, conversation, (delta) => this.#deliver(subscription, delta));
-    const subscription: Subscription = { sub, feed, outbox, seq: 0, isLive: false };
+    const subscription: Subscription = {
+      sub,
+      feed,
+      outbox,
+      seq: 0,
+      isLive: false,
+      opening: Promise.resolve(),
+    };
     this.#subscriptions.set(sub, subscription);
+    subscription.opening = this.#openFeed(subscription, frame);
+    await subscription.opening;
+  }
+
+  async #openFeed(subscription: Subscription, frame: ClientFrame & { type: "subscribe" }): Promise<void> {
+    const { sub, feed, outbox } = subscription;
+    const { since } = frame;
     const opening = await feed.open(since, frame.blocks ?? limits.windowBlocks);
     if (this.#closed || this.#subscriptions.get(sub) !== subscription) return;
     if (isProblem(opening)) {
@@ -289,14 +305,15 @@ export class Connection {
     this.#calls++;
     try {
       const answer = await this.#options.call(frame.tool, frame.input, frame.key);
-      this.#answer(id, answer);
+      await this.#answer(id, answer);
     } finally {
       this.#calls--;
     }
   }
 
-  #answer(id: number, answer: Json | Problem): void {
-    // What the call wrote is seen before its answer: the client may rely on it.
+  /** What the call wrote is seen before its answer: the client may rely on it. */
+  async #answer(id: number, answer: Json | Problem): Promise<void> {
+    await Promise.all([...this.#subscriptions.values()].map(({ opening }) => opening));
     this.flush();
     if (isProblem(answer)) this.#send({ type: "answer", id, problem: answer });
     else this.#send({ type: "answer", id, answer });
@@ -331,7 +348,7 @@ export class Connection {
         return isProblem(after) ? after : { block_id: block, version: after.version };
       },
     });
-    this.#answer(id, answer);
+    await this.#answer(id, answer);
   }
 
   #mayWrite(): Problem | undefined {

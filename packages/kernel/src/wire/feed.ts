@@ -112,15 +112,8 @@ export class Feed {
     const found = await this.#kernel.store.blocks({ conversation, before, order: "last", limit: limit + 1 });
     const more = found.length > limit;
     const newest = found.slice(0, limit);
-    const snapshots: Snapshot[] = [];
-    let room = texts ? limits.windowTextChars : 0;
-    for (const block of newest) {
-      const snapshot = await this.#snapshot(block, room);
-      if (isProblem(snapshot)) return snapshot;
-      room -= snapshot.text?.length ?? 0;
-      snapshots.push(snapshot);
-    }
-    return { blocks: snapshots.reverse(), more };
+    const snapshots = await this.#snapshots(newest, texts ? limits.windowTextChars : 0);
+    return isProblem(snapshots) ? snapshots : { blocks: snapshots.reverse(), more };
   }
 
   #whyReset(since: Since | undefined, record: Conversation): string | undefined {
@@ -147,20 +140,15 @@ export class Feed {
     });
     if (changed.length > MAX_CATCH_UP_BLOCKS) return undefined;
     const ops: Op[] = [];
-    const blocks: Snapshot[] = [];
-    let room = limits.windowTextChars;
+    const anew: Block[] = [];
     for (const block of changed) {
       const missed = block.born > since ? undefined : await this.#missedOps(block, since, record.seq);
-      if (missed !== undefined && isProblem(missed)) return missed;
-      if (missed) {
-        ops.push(...missed);
-        continue;
-      }
-      const snapshot = await this.#snapshot(block, room);
-      if (isProblem(snapshot)) return snapshot;
-      room -= snapshot.text?.length ?? 0;
-      blocks.push(snapshot);
+      if (missed === undefined) anew.push(block);
+      else if (isProblem(missed)) return missed;
+      else ops.push(...missed);
     }
+    const blocks = await this.#snapshots(anew, limits.windowTextChars);
+    if (isProblem(blocks)) return blocks;
     ops.sort((a, b) => a.seq - b.seq);
     return { seq: record.seq, ops, blocks, record, turns };
   }
@@ -176,16 +164,33 @@ export class Feed {
     return missed;
   }
 
-  /** A block and, where it fits, its text, of one version. */
-  async #snapshot(block: Block, room: number): Promise<Snapshot | Problem> {
-    if (block.chars > room) {
-      this.#given.set(block.id, block.version);
-      return { block };
+  /** Blocks, with the texts of the first ones as far as there is room for them. */
+  async #snapshots(blocks: readonly Block[], chars: number): Promise<Snapshot[] | Problem> {
+    let room = chars;
+    const reading = blocks.map((block) => {
+      const fits = block.chars <= room;
+      if (fits) room -= block.chars;
+      return fits ? this.#snapshot(block) : this.#outline(block);
+    });
+    const snapshots: Snapshot[] = [];
+    for (const snapshot of await Promise.all(reading)) {
+      if (isProblem(snapshot)) return snapshot;
+      snapshots.push(snapshot);
     }
+    return snapshots;
+  }
+
+  /** A block and its text, of one version. */
+  async #snapshot(block: Block): Promise<Snapshot | Problem> {
     const read = await this.#kernel.read(block.id);
     if (isProblem(read)) return read;
     this.#given.set(block.id, read.block.version);
     return { block: read.block, text: read.text.toString() };
+  }
+
+  #outline(block: Block): Snapshot {
+    this.#given.set(block.id, block.version);
+    return { block };
   }
 
   #isGiven(op: Op): boolean {

@@ -1,0 +1,482 @@
+// Both ends of the wire, joined by an in-memory pipe that can be cut anywhere.
+
+import { describe, expect, it } from "vitest";
+import type { Block } from "../block.ts";
+import type { Json } from "../json.ts";
+import { Kernel } from "../kernel.ts";
+import { limits } from "../limits.ts";
+import { MemoryStore } from "../memory-store.ts";
+import { isProblem, type Problem } from "../problem.ts";
+import { MergeDocument } from "../text/merge.ts";
+import { Text } from "../text/text.ts";
+import { VirtualEnv } from "../virtual-env.ts";
+import { Connection, type Presence } from "./connection.ts";
+import type { ClientFrame, Cursor, ServerFrame } from "./frame.ts";
+import { fromBase64, toBase64 } from "./frame.ts";
+import { Replica, type View } from "./replica.ts";
+
+class Joined {
+  readonly env = new VirtualEnv(7);
+  readonly store = new MemoryStore("epoch-1");
+  kernel = new Kernel(this.env, this.store);
+  readonly replica = new Replica({ env: this.env });
+  connection: Connection | undefined;
+  readonly sent: ServerFrame[] = [];
+  readonly received: ClientFrame[] = [];
+  /** Frames that the server may still deliver; then the pipe is cut. */
+  framesLeft = Number.POSITIVE_INFINITY;
+  buffered = 0;
+  role: "owner" | "viewer" = "owner";
+  presence: Presence | undefined;
+  call = async (_tool: string, _input: unknown, _key: string | undefined): Promise<Json | Problem> => null;
+
+  connect(): void {
+    const connection = new Connection({
+      kernel: this.kernel,
+      agent: "amy",
+      role: this.role,
+      call: (tool, input, key) => this.call(tool, input, key),
+      ...(this.presence ? { presence: this.presence } : {}),
+      pipe: {
+        send: (frame) => this.#deliver(connection, frame),
+        buffered: () => this.buffered,
+        close: () => this.cut(),
+      },
+    });
+    this.connection = connection;
+    this.replica.connected((frame) => {
+      this.received.push(frame);
+      connection.receive(JSON.parse(JSON.stringify(frame)));
+    });
+  }
+
+  #deliver(connection: Connection, frame: ServerFrame): void {
+    if (this.connection !== connection) return;
+    if (this.framesLeft <= 0) return this.cut();
+    this.framesLeft--;
+    this.sent.push(frame);
+    this.replica.receive(JSON.parse(JSON.stringify(frame)) as ServerFrame);
+  }
+
+  cut(): void {
+    const { connection } = this;
+    this.connection = undefined;
+    connection?.close();
+    this.replica.disconnected();
+  }
+
+  async conversation(): Promise<string> {
+    return (await this.kernel.createConversation("claude", "wire")) as string;
+  }
+
+  async block(conversation: string, text = ""): Promise<Block> {
+    const block = await this.kernel.write(conversation, {
+      agent: "claude",
+      plan: (draft) => draft.create({ kind: "text", role: "model", text }),
+    });
+    if (isProblem(block)) throw new Error(block.message);
+    return block;
+  }
+
+  async expectEqual(view: View): Promise<void> {
+    for (const id of view.order) {
+      const whole = await this.kernel.whole(id);
+      if (isProblem(whole)) throw new Error(whole.message);
+      const { text, ...block } = whole;
+      expect(view.blocks.get(id)).toEqual(block);
+      if (view.texts.has(id)) expect(view.texts.get(id)?.toString()).toBe(text);
+    }
+    expect(view.record).toEqual(await this.kernel.conversation(view.conversation));
+  }
+}
+
+const frames = (joined: Joined, type: ServerFrame["type"]) =>
+  joined.sent.filter((frame) => frame.type === type);
+
+describe("opening", () => {
+  const bad: [string, unknown[]][] = [
+    ["[W1] a frame before hello", [{ type: "ping", n: 1 }]],
+    ["[W1] another protocol", [{ type: "hello", protocol: 99 }]],
+    [
+      "[W1] hello twice",
+      [
+        { type: "hello", protocol: 1 },
+        { type: "hello", protocol: 1 },
+      ],
+    ],
+    ["[W2] not a frame", [{ type: "hello", protocol: 1 }, { type: "nothing" }]],
+    ["[W2] a field too much", [{ type: "hello", protocol: 1, admin: true }]],
+    ["[W2] a string", ["hello"]],
+    ["[W2] null", [null]],
+  ];
+  it.each(bad)("%s ends the connection", async (_title, messages) => {
+    const joined = new Joined();
+    const said: ServerFrame[] = [];
+    let closed = false;
+    const pipe = {
+      send: (frame: ServerFrame) => said.push(frame),
+      buffered: () => 0,
+      close: () => (closed = true),
+    };
+    const other = new Joined();
+    other.connect();
+    const connection = new Connection({
+      kernel: joined.kernel,
+      agent: "x",
+      role: "owner",
+      call: joined.call,
+      pipe,
+    });
+    for (const message of messages) connection.receive(message);
+    expect(said.at(-1)).toMatchObject({ type: "bye", resumable: false });
+    expect(closed).toBe(true);
+    expect(other.replica.isConnected).toBe(true);
+  });
+});
+
+describe("following", () => {
+  it("[W3] [W10] a long conversation opens with its last blocks and pages upward", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    for (let i = 0; i < 500; i++) await joined.block(conversation, `block ${i}`);
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    expect(view.order).toHaveLength(limits.windowBlocks);
+    expect(view.more).toBe(true);
+    expect(view.texts.get(view.order.at(-1) as string)?.toString()).toBe("block 499");
+    await joined.replica.page(view, 200);
+    await joined.replica.page(view, 200);
+    expect(view.order).toHaveLength(500);
+    expect(view.more).toBe(false);
+    expect(view.texts.get(view.order[0] as string)?.toString()).toBe("block 0");
+    await joined.expectEqual(view);
+  });
+
+  it("[W4] [W8] cut at every frame, it resumes with neither gap nor double", async () => {
+    for (let cutAfter = 1; cutAfter < 12; cutAfter++) {
+      const joined = new Joined();
+      const conversation = await joined.conversation();
+      const block = await joined.block(conversation);
+      joined.connect();
+      const view = joined.replica.subscribe(conversation);
+      joined.framesLeft = cutAfter;
+      for (let i = 0; i < 8; i++) {
+        await joined.kernel.append(block.id, "claude", `line ${i}\n`);
+        await joined.env.advance(20);
+      }
+      joined.cut();
+      await joined.kernel.append(block.id, "claude", "while away\n");
+      await joined.block(conversation, "new while away");
+      await joined.env.advance(200);
+      joined.framesLeft = Number.POSITIVE_INFINITY;
+      joined.connect();
+      await joined.env.advance(100);
+      expect(view.texts.get(block.id)?.toString()).toBe(
+        `${Array.from({ length: 8 }, (_, i) => `line ${i}\n`).join("")}while away\n`,
+      );
+      await joined.expectEqual(view);
+      const verdicts = frames(joined, "verdict") as (ServerFrame & { type: "verdict" })[];
+      if (cutAfter > 2) expect(verdicts.at(-1)?.verdict).toBe("ok");
+    }
+  });
+
+  const cursors: [string, { epoch: string; seq: number }][] = [
+    ["of another epoch", { epoch: "other", seq: 1 }],
+    ["ahead of the conversation", { epoch: "epoch-1", seq: 999 }],
+  ];
+  it.each(cursors)("[W5] a cursor %s starts anew", async (_title, since) => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    await joined.block(conversation, "here");
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    view.since = since;
+    joined.cut();
+    joined.connect();
+    await joined.env.advance(50);
+    expect(frames(joined, "verdict").at(-1)).toMatchObject({ verdict: "reset", reason: expect.any(String) });
+    await joined.expectEqual(view);
+  });
+
+  it("[W5] a cursor that missed too many blocks starts anew", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    joined.cut();
+    for (let i = 0; i < 600; i++) await joined.block(conversation, `${i}`);
+    joined.connect();
+    await joined.env.advance(50);
+    expect(frames(joined, "verdict").at(-1)).toMatchObject({ verdict: "reset" });
+    await joined.expectEqual(view);
+  });
+
+  it("[W6] commits during the catch-up are delivered once", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation, "start ");
+    joined.connect();
+    const view = joined.replica.subscribe(conversation); // reads, while the following is committed
+    const writes = Array.from({ length: 20 }, (_, i) =>
+      joined.kernel.write(conversation, {
+        agent: "claude",
+        plan: (draft) => draft.append(block.id, `${i} `),
+      }),
+    );
+    await Promise.all(writes);
+    await joined.env.advance(100);
+    expect(view.texts.get(block.id)?.toString()).toBe(
+      `start ${Array.from({ length: 20 }, (_, i) => `${i} `).join("")}`,
+    );
+    await joined.expectEqual(view);
+  });
+
+  it("[W7] a folded block is sent whole", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation, "one two");
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    joined.cut();
+    for (const ins of ["a", "b", "c"]) {
+      await joined.kernel.writeBlock(block.id, {
+        agent: "amy",
+        plan: (draft) => draft.splice(block.id, [{ at: 3, del: "", ins }]),
+      });
+    }
+    expect(await joined.kernel.fold(block.id)).toBeUndefined();
+    joined.connect();
+    await joined.env.advance(50);
+    expect(view.texts.get(block.id)?.toString()).toBe("onecba two");
+    await joined.expectEqual(view);
+  });
+
+  it("[W8] a doubled frame changes nothing, a lost one is asked for again", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation, "x");
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    await joined.kernel.write(conversation, {
+      agent: "claude",
+      plan: (draft) => draft.append(block.id, "1"),
+    });
+    await joined.env.advance(50);
+    const frame = joined.sent.at(-1) as ServerFrame;
+    joined.replica.receive(frame);
+    expect(view.texts.get(block.id)?.toString()).toBe("x1");
+    joined.framesLeft = 0; // this one gets lost on the way, the pipe itself lives on
+    const { connection } = joined;
+    const cut = joined.cut.bind(joined);
+    joined.cut = () => undefined;
+    await joined.kernel.write(conversation, {
+      agent: "claude",
+      plan: (draft) => draft.append(block.id, "2"),
+    });
+    await joined.env.advance(50);
+    joined.framesLeft = Number.POSITIVE_INFINITY;
+    joined.cut = cut;
+    expect(joined.connection).toBe(connection);
+    await joined.kernel.write(conversation, {
+      agent: "claude",
+      plan: (draft) => draft.append(block.id, "3"),
+    });
+    await joined.env.advance(50);
+    expect(view.texts.get(block.id)?.toString()).toBe("x123");
+    await joined.expectEqual(view);
+  });
+
+  it("[W9] a large text comes in pieces, and what is written meanwhile is kept", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    const big = "0123456789abcde\n".repeat(60_000);
+    const block = await joined.block(conversation, big);
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    expect(view.texts.has(block.id)).toBe(false);
+    joined.replica.want(view, [block.id]);
+    const write = joined.kernel.write(conversation, {
+      agent: "claude",
+      plan: (draft) => draft.append(block.id, "tail"),
+    });
+    await joined.env.advance(100);
+    await write;
+    await joined.env.advance(100);
+    expect(frames(joined, "text").length).toBeGreaterThan(2);
+    expect(view.texts.get(block.id)?.equals(Text.of(`${big}tail`))).toBe(true);
+  });
+});
+
+describe("pace", () => {
+  it("[W11] changes of 16 ms are one frame", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation);
+    joined.connect();
+    joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    const before = frames(joined, "changes").length;
+    for (let i = 0; i < 10; i++) {
+      await joined.kernel.write(conversation, {
+        agent: "claude",
+        plan: (draft) => draft.append(block.id, `${i}`),
+      });
+    }
+    await joined.env.advance(limits.batchMs + 1);
+    const sent = frames(joined, "changes").slice(before) as (ServerFrame & { type: "changes" })[];
+    expect(sent).toHaveLength(1);
+    expect(sent[0]?.ops).toHaveLength(1); // ten appends, one run
+  });
+
+  it("[W12] a slow reader is coalesced, then cut, and resumes without loss", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation);
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    joined.buffered = limits.queueChars + 1; // nothing leaves any more
+    const line = `${"x".repeat(99_999)}\n`;
+    for (let i = 0; i < 60; i++) {
+      await joined.kernel.write(conversation, {
+        agent: "claude",
+        plan: (draft) => draft.append(block.id, line),
+      });
+      await joined.env.advance(20);
+    }
+    expect(joined.replica.bye).toMatchObject({ code: "slow", resumable: true });
+    expect(joined.connection).toBeUndefined();
+    joined.buffered = 0;
+    joined.connect();
+    await joined.env.advance(100);
+    joined.replica.want(view, [block.id]);
+    await joined.env.advance(2_000);
+    expect(view.texts.get(block.id)?.toString()).toBe(line.repeat(60));
+  });
+});
+
+describe("calls", () => {
+  it("[W13] [W14] [W15] a keyed call survives a cut and is applied once; one without a key is answered with a problem", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation);
+    let calls = 0;
+    joined.call = async (tool, _input, key) => {
+      calls++;
+      if (tool === "slow.read") return new Promise(() => undefined);
+      const answer = await joined.kernel.write(conversation, {
+        agent: "amy",
+        ...(key === undefined ? {} : { key }),
+        plan: (draft) => {
+          const after = draft.append(block.id, "once");
+          return isProblem(after) ? after : { version: after.version };
+        },
+      });
+      return answer as Json | Problem;
+    };
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    joined.framesLeft = 0; // the answer never arrives
+    const write = joined.replica.call("block.append", {}, { write: true });
+    const read = joined.replica.call("slow.read", {}, { write: false });
+    await joined.env.advance(50);
+    joined.cut();
+    expect(isProblem(await read)).toBe(true);
+    joined.framesLeft = Number.POSITIVE_INFINITY;
+    joined.connect();
+    await joined.env.advance(50);
+    expect(isProblem(await write)).toBe(false);
+    expect(calls).toBe(3);
+    expect(view.texts.get(block.id)?.toString()).toBe("once");
+    const order = joined.sent.map((frame) => frame.type);
+    expect(order.lastIndexOf("changes")).toBeLessThan(order.lastIndexOf("answer"));
+  });
+});
+
+describe("merging and presence", () => {
+  it("[W16] a replica's update is merged and seen by everybody", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation, "hello world");
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    const heard: Uint8Array[] = [];
+    joined.replica.sync(block.id, {
+      update: (update) => heard.push(update),
+      refused: (why) => expect(why).toBeUndefined(),
+    });
+    await joined.env.advance(50);
+    expect(MergeDocument.fromUpdates(heard).toString()).toBe("hello world");
+    const { Doc, applyUpdate, encodeStateAsUpdate, encodeStateVector } = await import("yjs");
+    const doc = new Doc();
+    doc.clientID = 2 ** 31 + 5;
+    for (const update of heard) applyUpdate(doc, update);
+    const vector = encodeStateVector(doc);
+    doc.getText("t").insert(5, ", dear");
+    const answer = await joined.replica.update(block.id, encodeStateAsUpdate(doc, vector));
+    await joined.env.advance(50);
+    expect(answer).toMatchObject({ version: 3 });
+    expect(view.texts.get(block.id)?.toString()).toBe("hello, dear world");
+    await joined.kernel.append(block.id, "claude", "!\n");
+    await joined.env.advance(50);
+    for (const update of heard.splice(0)) applyUpdate(doc, update);
+    expect(doc.getText("t").toString()).toBe("hello, dear world!\n");
+    await joined.expectEqual(view);
+  });
+
+  it("[W17] a viewer follows and cannot write", async () => {
+    const joined = new Joined();
+    joined.role = "viewer";
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation, "text");
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    let refused: Problem | undefined;
+    joined.replica.sync(block.id, { update: () => undefined, refused: (why) => (refused = why) });
+    const update = joined.replica.update(block.id, new Uint8Array([0, 0]));
+    await joined.env.advance(50);
+    expect(refused).toMatchObject({ problem: "forbidden" });
+    expect(await update).toMatchObject({ problem: "forbidden" });
+    expect(view.texts.get(block.id)?.toString()).toBe("text");
+    expect((await joined.store.conversation(conversation))?.seq).toBe(2);
+  });
+
+  it("[W18] cursors go to whoever follows", async () => {
+    const joined = new Joined();
+    const cursors: Cursor[] = [];
+    let tell: ((conversation: string) => void) | undefined;
+    joined.presence = {
+      of: () => cursors,
+      listen: (listener) => {
+        tell = listener;
+        return () => undefined;
+      },
+    };
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation, "text");
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    cursors.push({ agent: "bo", block: block.id, anchor: 1, head: 2 });
+    tell?.(conversation);
+    expect(view.cursors).toEqual(cursors);
+    expect((await joined.store.conversation(conversation))?.seq).toBe(2);
+  });
+});
+
+describe("base64", () => {
+  it("[W16] carries any bytes, and refuses what is none", () => {
+    for (let length = 0; length < 40; length++) {
+      const bytes = Uint8Array.from({ length }, (_, i) => (i * 89 + length) & 255);
+      expect(fromBase64(toBase64(bytes))).toEqual(bytes);
+      expect(toBase64(bytes)).toBe(Buffer.from(bytes).toString("base64"));
+    }
+    for (const bad of ["a", "abc", "ab*=", "=abc", "a===", "====="]) expect(fromBase64(bad)).toBeUndefined();
+  });
+});

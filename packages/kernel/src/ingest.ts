@@ -102,6 +102,7 @@ export class Ingest {
   /** Everything is written and durable; what was left open is closed. */
   async finish(): Promise<Problem | undefined> {
     await this.#appender.drainAll();
+    while (this.#pump) await this.#pump;
     for (const [key, known] of this.#known) {
       if (known.written !== undefined && !known.old) {
         this.#enqueue({ type: "block-end", key, status: "error", reason: "interrupted" });

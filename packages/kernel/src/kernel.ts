@@ -130,7 +130,9 @@ export class Kernel {
       if (isProblem(now)) return now;
       const { text, version } = loaded.committed;
       if (now.version === version) return { block: now, text };
-      if (loaded.version === version) this.#texts.dropId(id); // another node has written
+      // Another node has written: what we hold of the one or of the other is old.
+      if (version > now.version) await this.wake(now.conversation);
+      else if (loaded.version === version) this.#texts.dropId(id);
     }
     return problem("busy", `block ${id} changes faster than it can be read; try again`);
   }

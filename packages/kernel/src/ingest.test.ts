@@ -1,0 +1,264 @@
+// Ingest: block events become committed blocks, in order, in few commits, and none of them is dropped.
+
+import { describe, expect, it } from "vitest";
+import type { WholeBlock } from "./block.ts";
+import type { BlockEvent } from "./event.ts";
+import { Ingest } from "./ingest.ts";
+import { Kernel } from "./kernel.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { closeOrphans } from "./orphans.ts";
+import { isProblem } from "./problem.ts";
+import { VirtualEnv } from "./virtual-env.ts";
+
+class World {
+  readonly env = new VirtualEnv(3);
+  readonly store = new MemoryStore("epoch");
+  readonly kernel = new Kernel(this.env, this.store);
+  conversation = "";
+
+  async open(options: { keep?: boolean; turn?: string } = {}): Promise<Ingest> {
+    if (this.conversation === "")
+      this.conversation = (await this.kernel.createConversation("owner", "")) as string;
+    const ingest = new Ingest(this.kernel, { conversation: this.conversation, agent: "claude", ...options });
+    expect(await ingest.open()).toBeUndefined();
+    return ingest;
+  }
+
+  async blocks(): Promise<WholeBlock[]> {
+    const blocks = await this.store.blocks({ conversation: this.conversation, order: "first", limit: 1000 });
+    const whole = await Promise.all(blocks.map(({ id }) => this.kernel.whole(id)));
+    return whole.map((block) => {
+      if (isProblem(block)) throw new Error(block.message);
+      return block;
+    });
+  }
+
+  /** Blocks in a line each: kind, status, depth, text. */
+  async lines(): Promise<string[]> {
+    const blocks = await this.blocks();
+    return blocks.map(
+      ({ kind, status, side, text }) => `${side ? "  " : ""}${kind} ${status} ${JSON.stringify(text)}`,
+    );
+  }
+}
+
+const call: BlockEvent[] = [
+  { type: "session", provider: "claude", sessionId: "s1", model: "opus", cwd: "/home/me" },
+  { type: "turn-start", turn: "t1", provider: "claude" },
+  { type: "block-start", key: "u", kind: "text", role: "user", metadata: {}, text: "Fix the bug\nplease" },
+  { type: "block-end", key: "u", status: "done" },
+  { type: "block-start", key: "a", kind: "text", role: "model", metadata: { messageId: "m1", index: 0 } },
+  { type: "block-append", key: "a", text: "I will " },
+  { type: "block-append", key: "a", text: "look." },
+  { type: "block-end", key: "a", status: "done" },
+  {
+    type: "block-start",
+    key: "c",
+    kind: "tool_call",
+    role: "model",
+    metadata: { toolUseId: "x", toolName: "Bash" },
+  },
+  { type: "block-append", key: "c", text: '{"command":' },
+  { type: "block-append", key: "c", text: '"ls"}' },
+  { type: "block-meta", key: "c", metadata: { stage: "running", input: { command: "ls" } } },
+  {
+    type: "block-start",
+    key: "r",
+    parent: "c",
+    kind: "command",
+    role: "tool",
+    metadata: { command: "ls" },
+    text: "a\n",
+  },
+  { type: "block-end", key: "r", status: "done", metadata: { exitCode: 0 } },
+  { type: "block-end", key: "c", status: "done", metadata: { shortResult: "1 line" } },
+  {
+    type: "message-usage",
+    messageId: "m1",
+    usage: { input: 10, cacheRead: 4, cacheWrite: 0, output: 5, reasoning: 0 },
+  },
+  {
+    type: "turn-end",
+    turn: "t1",
+    status: "done",
+    costUsd: 0.25,
+    usage: { input: 10, cacheRead: 4, cacheWrite: 0, output: 5, reasoning: 0 },
+  },
+];
+
+describe("ingest", () => {
+  it("[K1] writes a run of events as blocks, chained, nested, with turn, title and totals", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    await ingest.push(call);
+    expect(await ingest.finish()).toBeUndefined();
+    expect(await world.lines()).toEqual([
+      'text done "Fix the bug\\nplease"',
+      'text done "I will look."',
+      'tool_call done "{\\"command\\":\\"ls\\"}"',
+      '  command done "a\\n"',
+    ]);
+    const [user, answer, tool, result] = await world.blocks();
+    expect(answer?.parent).toBe(user?.id);
+    expect(tool?.parent).toBe(answer?.id);
+    expect(result?.parent).toBe(tool?.id);
+    expect(tool?.metadata).toMatchObject({
+      stage: "end",
+      success: true,
+      input: { command: "ls" },
+      turn: "t1",
+    });
+    const record = await world.kernel.conversation(world.conversation);
+    expect(record).toMatchObject({
+      title: "Fix the bug",
+      costUsd: 0.25,
+      running: [],
+      sessions: { claude: "s1" },
+      turns: 1,
+    });
+    const turns = await world.kernel.turns(world.conversation);
+    expect(turns).toMatchObject([{ id: "t1", status: "done", messages: { m1: { usage: { input: 10 } } } }]);
+  });
+
+  it("[K1] a whole run needs few commits", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    let commits = 0;
+    world.kernel.listen(() => commits++);
+    await ingest.push(call);
+    await ingest.finish();
+    expect(commits).toBe(1);
+  });
+
+  it("[R20] the same events again add nothing", async () => {
+    const world = new World();
+    for (let i = 0; i < 3; i++) {
+      const ingest = await world.open({ keep: true });
+      await ingest.push(call);
+      await ingest.finish();
+    }
+    expect(await world.lines()).toHaveLength(4);
+    const record = await world.kernel.conversation(world.conversation);
+    expect(record).toMatchObject({ costUsd: 0.25, turns: 1 });
+  });
+
+  it("[R20] a run that had grown meanwhile adds only what is new", async () => {
+    const world = new World();
+    const first = await world.open({ keep: true });
+    await first.push(call.slice(0, 7));
+    await world.env.advance(200);
+    const again = await world.open({ keep: true });
+    await again.push(call);
+    await again.finish();
+    expect(await world.lines()).toEqual([
+      'text done "Fix the bug\\nplease"',
+      'text done "I will look."',
+      'tool_call done "{\\"command\\":\\"ls\\"}"',
+      '  command done "a\\n"',
+    ]);
+  });
+
+  it("[K1] what is left open is closed as interrupted, once", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    await ingest.push(call.slice(0, 11));
+    await ingest.finish();
+    const blocks = await world.blocks();
+    expect(blocks.map(({ status }) => status)).toEqual(["done", "done", "error"]);
+    expect(blocks[2]?.metadata).toMatchObject({ reason: "interrupted", stage: "end", success: false });
+  });
+
+  it("[K1] an event that the kernel refuses is shown, not dropped", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    await ingest.push([
+      {
+        type: "block-start",
+        key: "bad",
+        kind: "command",
+        role: "tool",
+        metadata: { nonsense: 1 },
+        text: "x",
+      },
+      { type: "block-append", key: "bad", text: "y" },
+      { type: "block-end", key: "bad", status: "done" },
+      { type: "block-start", key: "good", kind: "text", role: "model", metadata: {}, text: "fine" },
+      { type: "block-end", key: "good", status: "done", metadata: { alsoNonsense: true } },
+    ]);
+    await ingest.finish();
+    const lines = await world.lines();
+    expect(ingest.refused).toBe(2);
+    expect(lines[0]).toContain("unknown done");
+    expect(lines[0]).toContain("nonsense");
+    expect(lines[1]).toBe('text done "fine"');
+    expect(lines[2]).toContain("alsoNonsense");
+  });
+
+  it("[K1] the provider's final text wins over what was streamed, a person's edit inside it over both", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    await ingest.push([
+      { type: "block-start", key: "a", kind: "text", role: "model", metadata: {} },
+      { type: "block-append", key: "a", text: "hello wrold\n" },
+      { type: "block-start", key: "b", kind: "text", role: "model", metadata: {} },
+      { type: "block-append", key: "b", text: "hello wrold\n" },
+      { type: "block-start", key: "d", kind: "text", role: "model", metadata: {} },
+      { type: "block-append", key: "d", text: "hello wrold\n" },
+    ]);
+    await world.env.advance(10);
+    const edit = async (key: string, at: number, del: string, ins: string) => {
+      const id = ingest.idOf(key) as string;
+      const plan = (draft: import("./draft.ts").Draft) => draft.splice(id, [{ at, del, ins }]);
+      expect(isProblem(await world.kernel.writeBlock(id, { agent: "amy", plan }))).toBe(false);
+    };
+    await edit("b", 0, "", "(amy) ");
+    await edit("d", 6, "wrold", "Amy");
+    for (const key of ["a", "b", "d"]) {
+      await ingest.push([{ type: "block-end", key, status: "done", text: "hello world\n" }]);
+    }
+    await ingest.finish();
+    expect((await world.blocks()).map(({ text }) => text)).toEqual([
+      "hello world\n",
+      "(amy) hello world\n",
+      "hello Amy\n",
+    ]);
+  });
+
+  it("[R12] goes on after the store has failed for a while, and loses nothing", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    const { commit } = world.store;
+    let failing = true;
+    world.store.commit = async (...args) => {
+      if (failing) throw new Error("disk full");
+      return commit.apply(world.store, args);
+    };
+    const pushed = ingest.push(call);
+    await world.env.advance(3_000);
+    expect(await world.lines()).toEqual([]);
+    failing = false;
+    await world.env.advance(3_000);
+    await pushed;
+    await ingest.finish();
+    expect(await world.lines()).toHaveLength(4);
+  });
+});
+
+describe("orphans", () => {
+  it("[R18] what a dead process left open is closed once, with a reason", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    await ingest.push(call.slice(0, 12));
+    await world.env.advance(200);
+    const next = new Kernel(world.env, world.store);
+    expect(await closeOrphans(next, "blockyard")).toEqual({ blocks: 1, turns: 1 });
+    expect(await closeOrphans(next, "blockyard")).toEqual({ blocks: 0, turns: 0 });
+    const blocks = await world.blocks();
+    expect(blocks.at(-1)).toMatchObject({
+      status: "error",
+      metadata: { reason: "interrupted", stage: "end" },
+    });
+    const record = await next.conversation(world.conversation);
+    expect(record).toMatchObject({ running: [] });
+  });
+});

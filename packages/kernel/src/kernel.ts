@@ -17,10 +17,12 @@ import {
   type WholeBlock,
 } from "./block.ts";
 import type { Conversation, Turn } from "./conversation.ts";
-import { type Env, randomName } from "./env.ts";
+import type { Draft } from "./draft.ts";
+import { derivedName, type Env, randomName } from "./env.ts";
 import { limits } from "./limits.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
-import type { BlockLog, LogPoint, Store } from "./store.ts";
+import type { BlockLog, BlockQuery, LogPoint, SearchAnswer, SearchQuery, Store } from "./store.ts";
+import { cleanText } from "./text/door.ts";
 import type { Text } from "./text/text.ts";
 import type { UndoModel } from "./text/undo.ts";
 import { TextCache } from "./text-cache.ts";
@@ -64,17 +66,29 @@ export class Kernel {
 
   /** A new conversation; its id. */
   async createConversation(agent: AgentId, title: string, key?: string): Promise<ConversationId | Problem> {
-    const id = randomName(this.env, 7);
-    const answer = await this.write(id, {
+    const answer = await this.openConversation(agent, key, (draft, conversation) => {
+      draft.conversation({ title: cleanText(title).slice(0, limits.titleChars).toWellFormed() });
+      return { conversation };
+    });
+    return isProblem(answer) ? answer : answer.conversation;
+  }
+
+  /** Writes the first ops of a new conversation. With a key its id follows from the key: sent again, it is found again. */
+  openConversation<T>(
+    agent: AgentId,
+    key: string | undefined,
+    plan: (draft: Draft, id: ConversationId) => T | Problem,
+  ): Promise<T | Problem> {
+    const id = key === undefined ? randomName(this.env, 7) : derivedName(`${agent}:${key}`, 16);
+    return this.write(id, {
       agent,
       create: true,
       ...(key === undefined ? {} : { key }),
       plan: (draft) => {
-        draft.conversation({ title: title.slice(0, limits.titleChars) });
-        return { conversation: id };
+        if (draft.record.seq > 0) return problem("conflict", `conversation ${id} exists already; try again`);
+        return plan(draft, id);
       },
     });
-    return isProblem(answer) ? answer : id;
   }
 
   /** Accepts a streamed piece; see append.ts for when it is flushed. */
@@ -105,6 +119,15 @@ export class Kernel {
     return record ?? problem("not_found", `conversation ${id} does not exist`, { conversation: id });
   }
 
+  /** Newest first. */
+  conversations(query: {
+    limit: number;
+    before?: number;
+    title?: string;
+  }): Promise<readonly Conversation[] | Problem> {
+    return this.#read(() => this.store.conversations(query));
+  }
+
   async turns(id: ConversationId): Promise<readonly Turn[] | Problem> {
     return (await this.#read(() => this.store.turns(id))) ?? [];
   }
@@ -116,6 +139,15 @@ export class Kernel {
     const cached = this.#queues.get(parts.conversation)?.cached(id);
     const block = cached ?? (cached === null ? undefined : await this.#read(() => this.store.block(id)));
     return block ?? problem("not_found", `block ${id} does not exist`, { block_id: id });
+  }
+
+  /** Committed blocks that fit a query. */
+  blocks(query: BlockQuery): Promise<readonly Block[] | Problem> {
+    return this.#read(() => this.store.blocks(query));
+  }
+
+  search(query: SearchQuery): Promise<SearchAnswer | Problem> {
+    return this.#read(() => this.store.search(query));
   }
 
   /** The committed block with its committed text, of one version. */

@@ -1,0 +1,141 @@
+/**
+ * Cursors and selections of people and agents: where somebody is in a block's text. Ephemeral: kept in memory, never
+ * stored, gone after `limits.cursorTtlMs` without a word from their owner.
+ *
+ * Invariant: a cursor's offsets are those of the committed text that listeners were last told of. Every op that is told
+ * moves them along; a cursor stands before what is inserted right there by others, and collapses to where its text was.
+ */
+
+import type { AgentId, BlockId, ConversationId } from "./block.ts";
+import type { Env } from "./env.ts";
+import type { Kernel } from "./kernel.ts";
+import { limits } from "./limits.ts";
+import { type Op, splicesOf } from "./op.ts";
+import { type Problem, problem } from "./problem.ts";
+import { mapOffset } from "./text/text.ts";
+import type { Told } from "./write-queue.ts";
+
+export interface Cursor {
+  readonly agent: AgentId;
+  readonly block: BlockId;
+  /** Where the selection began, in UTF-16 units; equal to `head` where nothing is selected. */
+  readonly anchor: number;
+  /** Where the cursor itself is. */
+  readonly head: number;
+}
+
+interface Kept {
+  cursor: Cursor;
+  readonly conversation: ConversationId;
+  /** The version that the offsets belong to. */
+  version: number;
+  expiresAt: number;
+}
+
+export class Cursors {
+  readonly #env: Env;
+  readonly #kept = new Map<string, Kept>();
+  readonly #listeners = new Set<(conversation: ConversationId) => void>();
+  readonly #stopListening: () => void;
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(kernel: Kernel) {
+    this.#env = kernel.env;
+    this.#stopListening = kernel.listen((told) => this.#follow(told));
+  }
+
+  /** Calls back whenever a cursor of a conversation was set, moved by its owner, or has gone. Not for moves by edits. */
+  listen(listener: (conversation: ConversationId) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  of(conversation: ConversationId): readonly Cursor[] {
+    this.#dropOld();
+    return [...this.#kept.values()]
+      .filter((kept) => kept.conversation === conversation)
+      .map(({ cursor }) => cursor);
+  }
+
+  /**
+   * An agent has one cursor. `version` is what the offsets belong to, `ops` the block's ops after it as far as the caller
+   * has heard of them: from here on the cursor follows by itself.
+   */
+  set(
+    cursor: Cursor,
+    conversation: ConversationId,
+    version: number,
+    ops: readonly Op[] = [],
+  ): Cursor | Problem {
+    this.#dropOld();
+    const known = this.#kept.get(cursor.agent);
+    if (known === undefined && this.#kept.size >= limits.cursors) {
+      return problem("busy", `${limits.cursors} cursors are all that are kept; try again`, {
+        max: limits.cursors,
+      });
+    }
+    const expiresAt = this.#env.monotonic() + limits.cursorTtlMs;
+    const kept: Kept = { cursor, conversation, version, expiresAt };
+    for (const op of ops) move(kept, op);
+    this.#kept.set(cursor.agent, kept);
+    if (known && known.conversation !== conversation) this.#tell(known.conversation);
+    this.#tell(conversation);
+    this.#arm();
+    return kept.cursor;
+  }
+
+  remove(agent: AgentId): boolean {
+    const kept = this.#kept.get(agent);
+    if (kept === undefined) return false;
+    this.#kept.delete(agent);
+    this.#tell(kept.conversation);
+    return true;
+  }
+
+  close(): void {
+    this.#stopListening();
+    this.#cancelSweep?.();
+    this.#kept.clear();
+  }
+
+  #follow({ conversation, ops }: Told): void {
+    if (this.#kept.size === 0) return;
+    for (const kept of this.#kept.values()) {
+      if (kept.conversation !== conversation) continue;
+      for (const op of ops) if (op.block === kept.cursor.block) move(kept, op);
+    }
+  }
+
+  #dropOld(): void {
+    const now = this.#env.monotonic();
+    for (const [agent, { expiresAt }] of this.#kept) if (expiresAt <= now) this.remove(agent);
+  }
+
+  /** One timer for all: cursors that fall silent disappear even if nobody asks. */
+  #arm(): void {
+    if (this.#cancelSweep || this.#kept.size === 0) return;
+    const next = Math.min(...[...this.#kept.values()].map(({ expiresAt }) => expiresAt));
+    const sweep = () => {
+      this.#cancelSweep = undefined;
+      this.#dropOld();
+      this.#arm();
+    };
+    this.#cancelSweep = this.#env.after(Math.max(1, next - this.#env.monotonic()), sweep);
+  }
+
+  #tell(conversation: ConversationId): void {
+    for (const listener of this.#listeners) listener(conversation);
+  }
+}
+
+/** Its own writer is carried behind what it inserts; everybody else stays in front of it. */
+function move(kept: Kept, op: Op): void {
+  if (op.version <= kept.version) return;
+  const { cursor } = kept;
+  const side = op.agent === cursor.agent ? 1 : -1;
+  const splices = splicesOf(op);
+  const anchor = mapOffset(cursor.anchor, splices, side);
+  const head = mapOffset(cursor.head, splices, side);
+  kept.cursor = { ...cursor, anchor, head };
+  kept.version = op.version;
+}

@@ -106,7 +106,7 @@ export class Reference {
 
   #append(agent: AgentId, unit: number, text: string, at: number): void {
     const expected = this.#streamEnd(agent);
-    if (expected !== undefined && expected !== at) {
+    if (expected !== at) {
       throw new Error(`${agent}'s stream goes on at ${expected}, the kernel appended at ${at}`);
     }
     this.#splice(unit, { at, del: "", ins: text });
@@ -115,16 +115,12 @@ export class Reference {
     this.#note(agent, unit);
   }
 
-  /**
-   * Where the stream of an agent goes on: behind the last character that it wrote, seen or not. Among the deleted
-   * characters of a folded history there is no order any more.
-   */
-  #streamEnd(agent: AgentId): number | undefined {
+  /** Where the stream of an agent goes on: behind the last character that it wrote, seen or not. */
+  #streamEnd(agent: AgentId): number {
     const visible = (cells: readonly Cell[]) => cells.filter((cell) => this.#isVisible(cell)).length;
     if (!this.#isPromoted || !this.#streams.has(agent)) return visible(this.#cells);
     const last = this.#streams.get(agent) as Cell | null;
     if (last === null) return 0;
-    if (last.work === GROUND && !this.#isVisible(last)) return undefined;
     return visible(this.#cells.slice(0, this.#cells.indexOf(last) + 1));
   }
 

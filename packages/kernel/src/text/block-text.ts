@@ -9,7 +9,7 @@ import { assert } from "../assert.ts";
 import type { AgentId, BlockId } from "../block.ts";
 import { type Op, splicesOf } from "../op.ts";
 import type { Problem } from "../problem.ts";
-import type { BlockLog } from "../store.ts";
+import type { BlockLog, Fold } from "../store.ts";
 import { MergeDocument, type Merged } from "./merge.ts";
 import { Text } from "./text.ts";
 import { UndoModel } from "./undo.ts";
@@ -65,7 +65,7 @@ export class BlockText {
 
   /** Builds the undo model from the block's log, which must reach to the present version. */
   buildUndo(log: BlockLog): UndoModel {
-    const undo = new UndoModel(log.fold?.text ?? "");
+    const undo = new UndoModel(log.fold?.text ?? "", log.fold && streamEnds(log.fold));
     for (const op of log.ops) undo.apply(op);
     assert(undo.toString() === this.#value.toString(), `undo model of ${this.id} has another text`);
     this.#undo = undo;
@@ -92,11 +92,12 @@ export class BlockText {
   anchorOf(agent: AgentId, writer: AgentId): number | undefined {
     assert(this.#merge !== undefined, "anchors belong to promoted blocks");
     // The writer's own text is the base; whoever appends for the first time starts at the end.
-    const anchor = this.#anchors.get(agent) ?? (agent === writer ? this.#anchors.get("") : undefined);
+    const stream = agent === writer && !this.#anchors.has(agent) ? "" : agent;
+    const anchor = this.#anchors.get(stream);
     if (anchor === undefined) return this.#value.length;
     if (!this.#merge.isGone(anchor)) return this.#merge.resolve(anchor);
     if (this.#undo === undefined) return undefined;
-    return this.#undo.streamEnd(agent) ?? this.#merge.resolve(anchor);
+    return this.#undo.streamEnd(stream) ?? this.#merge.resolve(anchor);
   }
 
   /** A replica's update: what it comes to. After a problem this object is spoilt. */
@@ -153,4 +154,11 @@ export class BlockText {
       this.#anchors.set("", this.#merge.anchor(this.#value.length));
     this.#version = op.version;
   }
+}
+
+/** Where the append streams go on in the text of a fold. */
+function streamEnds({ state, anchors }: Fold): Record<AgentId, number> {
+  if (state === undefined) return {};
+  const merge = MergeDocument.fromUpdates([state]);
+  return Object.fromEntries(Object.entries(anchors).map(([agent, anchor]) => [agent, merge.resolve(anchor)]));
 }

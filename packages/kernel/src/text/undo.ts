@@ -33,8 +33,8 @@ interface Span {
   /** The units that deleted it. */
   readonly deletedBy: readonly number[];
   visible: boolean;
-  /** Its last character is the last one that this agent's append stream wrote. */
-  readonly streamOf?: AgentId | undefined;
+  /** The agents whose append streams go on behind its last character. */
+  readonly endOf?: readonly AgentId[] | undefined;
 }
 
 const GROUND = 0;
@@ -45,11 +45,11 @@ export class UndoModel {
   #spans: Span[];
   readonly #units = new Map<number, Unit>();
   readonly #undone = new Map<AgentId, number[]>();
-  #writer: AgentId | undefined;
 
-  /** `ground` is text whose history is folded away. */
-  constructor(ground = "") {
+  /** `ground` is text whose history is folded away; `ends` says behind which offsets of it append streams go on. */
+  constructor(ground = "", ends: Readonly<Record<AgentId, number>> = {}) {
     this.#spans = ground === "" ? [] : [{ text: ground, unit: GROUND, deletedBy: [], visible: true }];
+    for (const [agent, at] of Object.entries(ends)) this.#mark(agent, at);
   }
 
   /** Takes in the block's next op. */
@@ -59,27 +59,25 @@ export class UndoModel {
       if (undo !== undefined) return this.#flip(undo, false, splices);
       if (redo !== undefined) return this.#flip(redo, true, splices);
     }
-    if (op.body.type === "create") this.#writer = op.agent;
-    if (op.body.type === "promote") this.#markBase();
+    if (op.body.type === "promote") this.#mark("", this.#length);
     const splices = splicesOf(op);
     if (splices.length === 0 && op.body.type !== "splice") return;
-    const isAppend = op.body.type === "splice" && op.body.anchor !== undefined;
-    if (isAppend) this.#unmark(op.agent);
-    for (const splice of splices) this.#splice(splice, op.unit, isAppend ? op.agent : undefined);
+    for (const splice of splices) this.#splice(splice, op.unit);
+    if (op.body.type === "splice" && op.body.anchor !== undefined) {
+      for (const { at, ins } of splices) this.#mark(op.agent, at + ins.length);
+    }
     this.#note(op, splices);
   }
 
   /**
    * Where the append stream of `agent` goes on: behind its last character, visible or not; undefined if that is not known.
-   * No name means the block's writer.
+   * No name: behind what the block's writer had written when it was promoted.
    */
   streamEnd(agent: AgentId): number | undefined {
-    const stream = agent === "" ? this.#writer : agent;
-    if (stream === undefined) return undefined;
     let at = 0;
     for (const span of this.#spans) {
       if (span.visible) at += span.text.length;
-      if (span.streamOf === stream) return at;
+      if (span.endOf?.includes(agent)) return at;
     }
     return undefined;
   }
@@ -175,19 +173,24 @@ export class UndoModel {
     if (this.#units.size > limits.undoUnits + SLACK) this.#dropOldUnits();
   }
 
-  /** Everything so far was streamed by the block's writer. */
-  #markBase(): void {
-    const last = this.#spans.at(-1);
-    if (last && this.#writer !== undefined)
-      this.#spans[this.#spans.length - 1] = { ...last, streamOf: this.#writer };
+  get #length(): number {
+    return this.#spans.reduce((sum, span) => sum + (span.visible ? span.text.length : 0), 0);
   }
 
-  #unmark(agent: AgentId): void {
-    const index = this.#spans.findIndex((span) => span.streamOf === agent);
-    if (index !== -1) this.#spans[index] = { ...(this.#spans[index] as Span), streamOf: undefined };
+  /** The stream of `agent` goes on behind the visible character before `at`. */
+  #mark(agent: AgentId, at: number): void {
+    const old = this.#spans.findIndex((span) => span.endOf?.includes(agent));
+    if (old !== -1) {
+      const span = this.#spans[old] as Span;
+      const others = span.endOf?.filter((other) => other !== agent) ?? [];
+      this.#spans[old] = { ...span, endOf: others.length > 0 ? others : undefined };
+    }
+    const index = this.#split(at) - 1;
+    const span = this.#spans[index];
+    if (span) this.#spans[index] = { ...span, endOf: [...(span.endOf ?? []), agent] };
   }
 
-  #splice({ at, del, ins }: Splice, unit: number, streamOf?: AgentId): void {
+  #splice({ at, del, ins }: Splice, unit: number): void {
     let index = this.#split(at);
     if (del !== "") {
       const end = this.#split(at + del.length);
@@ -197,14 +200,14 @@ export class UndoModel {
       }
       index = end;
     }
-    if (ins !== "") this.#insert(index, { text: ins, unit, deletedBy: [], visible: true, streamOf });
+    if (ins !== "") this.#insert(index, { text: ins, unit, deletedBy: [], visible: true });
   }
 
   #insert(index: number, span: Span): void {
     const before = this.#spans[index - 1];
     const isOne = before?.visible && before.unit === span.unit && before.deletedBy.length === 0;
-    if (isOne && before.streamOf === undefined) {
-      this.#spans[index - 1] = { ...before, text: before.text + span.text, streamOf: span.streamOf };
+    if (isOne && before.endOf === undefined) {
+      this.#spans[index - 1] = { ...before, text: before.text + span.text };
     } else this.#spans.splice(index, 0, span);
   }
 
@@ -221,7 +224,7 @@ export class UndoModel {
         this.#spans.splice(
           i,
           1,
-          { ...span, text: span.text.slice(0, cut), streamOf: undefined },
+          { ...span, text: span.text.slice(0, cut), endOf: undefined },
           { ...span, text: span.text.slice(cut) },
         );
         return i + 1;

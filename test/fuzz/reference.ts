@@ -92,11 +92,14 @@ export class Reference {
     }));
   }
 
-  /** Who has deleted a unit of text, and has not taken that back. */
-  deletersOf(key: object): AgentId[] {
-    return (key as Cell).deletedBy
-      .filter((work) => this.#isActive(work))
-      .map((work) => this.#works.get(work)?.agent ?? "");
+  /** The work that inserted a unit of text, then those that deleted it. */
+  worksOn(key: object): readonly number[] {
+    const { work, deletedBy } = key as Cell;
+    return [work, ...deletedBy];
+  }
+
+  isActive(work: number): boolean {
+    return this.#works.get(work)?.active ?? true;
   }
 
   #edit(agent: AgentId, unit: number, splices: readonly Splice[]): void {
@@ -171,10 +174,6 @@ export class Reference {
   }
 
   #isVisible(cell: Cell): boolean {
-    return this.#isActive(cell.work) && !cell.deletedBy.some((work) => this.#isActive(work));
-  }
-
-  #isActive(work: number): boolean {
-    return this.#works.get(work)?.active ?? true;
+    return this.isActive(cell.work) && !cell.deletedBy.some((work) => this.isActive(work));
   }
 }

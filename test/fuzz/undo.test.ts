@@ -1,0 +1,10 @@
+/** Undo, at the length that every test run can afford. `npm run fuzz -- undo --count 5000` is the long one. */
+import { describe, expect, it } from "vitest";
+import { clean, runSeeds } from "./fuzz.ts";
+import { fuzz } from "./undo.fuzz.ts";
+
+describe("[R29] undo", () => {
+  it("500 seeds: an undo takes back its agent's own effect alone, a redo gives it back", async () => {
+    expect(await runSeeds(fuzz, 1, 500)).toMatchObject({ ...clean, seeds: 500 });
+  });
+});

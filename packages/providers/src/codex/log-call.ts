@@ -83,7 +83,7 @@ export function outcomeOfCall(
   if (item !== undefined) return outcomeOf(item);
   if (output.aborted === true) return broken(call, output, "interrupted");
   const command = commandOf(call) ?? (call.name === "write_stdin" ? running : undefined);
-  if (call.name === "apply_patch" || isPatchCommand(command)) return patchOutcome(call, output, command);
+  if (call.name === "apply_patch" || isPatchCommand(command)) return patchOutcome(call, output);
   if (command !== undefined) return ranOutcome(call, command, output);
   if (call.name === "update_plan" && output.text === "Plan updated") return planOutcome(call);
   if (isFailure(call, output)) return broken(call, output, refusal(output.text));
@@ -154,24 +154,31 @@ function ranOutcome(call: LoggedCall, command: Command, output: ToolOutput): Out
 }
 
 /** Without an event the patch itself is the best account of what was changed. */
-function patchOutcome(call: LoggedCall, output: ToolOutput, command: Command | undefined): Outcome {
+function patchOutcome(call: LoggedCall, output: ToolOutput): Outcome {
   const done = output.hasRun ? (output.exitCode ?? 0) === 0 : /^Success\b/.test(output.text);
-  const changes = patchChanges(patchText(call) ?? command?.rawCommand ?? "");
+  const changes = patchChanges(patchText(call) ?? "");
   if (!done || changes.length === 0) return broken(call, output, refusal(output.text));
   return changesOutcome(changes);
 }
 
+/** The patch inside a call, wherever its tool takes it. */
 function patchText(call: LoggedCall): string | undefined {
   const input = objectOf(call.input);
-  const text = textOf(call.input) ?? textOf(input.input) ?? textOf(input.patch) ?? call.inputText;
-  return text.includes("*** Begin Patch") ? text : undefined;
+  const command = COMMAND_FIELDS[call.name]?.map((field) => input[field]) ?? [];
+  const candidates: (Json | undefined)[] = [call.input, input.input, input.patch, ...command];
+  for (const value of command) candidates.push(...listOf(value));
+  for (const candidate of candidates) {
+    const start = typeof candidate === "string" ? candidate.indexOf("*** Begin Patch") : -1;
+    if (start !== -1) return (candidate as string).slice(start).replace(/(\*\*\* End Patch)[\s\S]*$/, "$1\n");
+  }
+  return undefined;
 }
 
 /** `apply_patch` as a program, with the patch as its argument or on its standard input. */
 function isPatchCommand(command: Command | undefined): boolean {
   return (
     command !== undefined &&
-    /^\s*(?:cd [^\n&;|]+&&\s*)?apply_patch\b[\s\S]*\*\*\* Begin Patch\n/.test(command.command)
+    /^\s*(?:cd [^\n&;|]+&&\s*)?apply_patch\b[\s\S]*\*\*\* Begin Patch\b/.test(command.command)
   );
 }
 

@@ -78,18 +78,15 @@ function descendants(thread: string | undefined, files: readonly LogFile[]): rea
   return found;
 }
 
-/** Rollouts lie in a folder per day. Sub-agents' threads are files of the same day, or of the next. */
+/** Rollouts lie in a folder per day. The threads that belong together are of the same day, or of neighbours. */
 export const findCodexLogs: LogFinder = (list) => {
-  const found: FoundLog[] = [];
-  const days = dayFolders(list);
-  days.forEach((day, i) => {
-    const next = days[i + 1];
-    const beside = [...rollouts(list, day), ...(next === undefined ? [] : rollouts(list, next))];
-    for (const path of rollouts(list, day)) {
-      found.push({ provider: PROVIDER, path, sidecars: beside.filter((other) => other !== path) });
-    }
+  const days = dayFolders(list).map((folder) => rollouts(list, folder));
+  return days.flatMap((paths, i) => {
+    const near = [...(days[i - 1] ?? []), ...paths, ...(days[i + 1] ?? [])];
+    return paths.map((path): FoundLog => {
+      return { provider: PROVIDER, path, sidecars: near.filter((other) => other !== path) };
+    });
   });
-  return found;
 };
 
 function dayFolders(list: ListFolder): readonly string[] {

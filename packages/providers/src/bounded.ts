@@ -1,21 +1,22 @@
 /**
- * Holds block events within what a block may carry: metadata and text of a bounded size, no prototype keys.
+ * Holds block events within what a block may carry: metadata and text of a bounded size.
  *
- * Adapters need not think of it: every event passes here once. An ordinary event passes unchanged at the cost of one
- * walk over its metadata; an oversized one loses its largest optional keys, named in `extra.omitted`, never a required
- * one.
+ * Adapters need not think of it: every event passes here once. An ordinary event passes unchanged; an oversized one
+ * loses its largest optional keys, named in `extra.omitted`, never a required one. Prototype keys are the kernel's
+ * matter, which copies all metadata without them; here they are only left out of what is made smaller.
  */
 
 import { type BlockEvent, cleanJson, type Json, type JsonObject, limits } from "@blockyard/kernel";
 import { bounds } from "./bounds.ts";
 
-const POLLUTING = new Set(["__proto__", "constructor", "prototype"]);
 /** Required strings of some kinds are cut instead of dropped. */
 const CUT = new Set(["command", "toolName", "toolUseId", "path"]);
 const CUT_CHARS = 64 * 1024;
 
-export function bounded(event: BlockEvent): BlockEvent {
+/** `isShort`: it comes of one short line; then only what adds up over lines, a tool's input, can be too long. */
+export function bounded(event: BlockEvent, isShort = false): BlockEvent {
   if (event.type === "block-append" || event.type === "session" || event.type === "turn-start") return event;
+  if (isShort && !("metadata" in event && event.metadata?.input !== undefined)) return event;
   if (event.type === "turn-end" || event.type === "message-usage") {
     if (event.native === undefined || fits(event.native, bounds.metadataChars)) return event;
     const { native: _, ...rest } = event;
@@ -37,7 +38,7 @@ function withText<E extends Extract<BlockEvent, { type: "block-start" | "block-e
   };
 }
 
-/** Whether the value is surely within `max` characters of JSON and free of prototype keys. */
+/** Whether the value is surely within `max` characters of JSON. */
 function fits(value: Json, max: number): boolean {
   return room(value, max, limits.jsonDepth) >= 0;
 }
@@ -52,8 +53,8 @@ function room(value: Json, max: number, depth: number): number {
     for (let i = 0; i < value.length && left >= 0; i++) left = room(value[i] as Json, left - 1, depth - 1);
     return left;
   }
-  for (const key of Object.keys(value)) {
-    if (POLLUTING.has(key)) return -1;
+  // for-in makes no list of keys, and JSON has none that are inherited.
+  for (const key in value) {
     left = room((value as JsonObject)[key] as Json, left - key.length - 4, depth - 1);
     if (left < 0) return left;
   }
@@ -64,7 +65,7 @@ function shrink(metadata: JsonObject): JsonObject {
   const clean: Record<string, Json> = {};
   const omitted: string[] = [];
   for (const [key, value] of Object.entries(metadata)) {
-    const kept = POLLUTING.has(key) ? undefined : cleanJson(value, limits.jsonDepth - 1);
+    const kept = key === "__proto__" ? undefined : cleanJson(value, limits.jsonDepth - 1);
     if (kept !== undefined) clean[key] = kept;
     else if (value !== undefined) omitted.push(key);
   }

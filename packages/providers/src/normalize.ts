@@ -10,7 +10,7 @@ import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { bounded } from "./bounded.ts";
 import { bounds } from "./bounds.ts";
 import { Fold, type Folded } from "./fold.ts";
-import { isObject, parseLine } from "./framing/json.ts";
+import { isObject, parseText } from "./framing/json.ts";
 import { type Line, LineReader } from "./framing/lines.ts";
 import { END_MARKER, type SseItem, SseReader } from "./framing/sse.ts";
 import type { Provider } from "./registry.ts";
@@ -21,6 +21,9 @@ export interface NormalizeOptions {
   /** Told every line, before its events are given. */
   readonly raw?: (line: string) => void;
 }
+
+/** What comes of a line of this length fits, whatever it is. */
+const SHORT_CHARS = 256 * 1024;
 
 /** How the stream is cut: a decision of its first line that is not blank, for good. */
 type Shape = "undecided" | "lines" | "sse" | "document";
@@ -36,6 +39,7 @@ export class Normalizer {
   #state: unknown;
   #out: BlockEvent[] = [];
   #torn: string | undefined;
+  #isShort = true;
 
   constructor(provider: Provider, options: NormalizeOptions = {}) {
     this.#provider = provider;
@@ -59,7 +63,8 @@ export class Normalizer {
     for (const line of this.#lines.end()) this.#line(line);
     if (this.#shape === "sse") this.#item(this.#sse.end());
     if (this.#shape === "document") this.#endDocument();
-    for (const event of this.#provider.adapter.end(this.#state)) this.#out.push(bounded(event));
+    this.#isShort = false;
+    this.#give(this.#provider.adapter.end(this.#state));
     return this.#take();
   }
 
@@ -71,7 +76,7 @@ export class Normalizer {
 
   #line(line: Line): void {
     if (this.#shape === "undecided") {
-      if (line.text.trim() === "") return;
+      if (isBlank(line.text)) return;
       this.#shape = shapeOf(line.text, this.#provider.framing);
     }
     if (this.#shape === "sse") {
@@ -79,7 +84,7 @@ export class Normalizer {
       this.#item(this.#sse.push(line));
       return;
     }
-    if (line.text.trim() === "") return;
+    if (isBlank(line.text)) return;
     this.#raw?.(line.text);
     if (this.#shape === "lines") this.#textLine(line);
     else this.#documentLine(line);
@@ -103,8 +108,9 @@ export class Normalizer {
   }
 
   #parsed(text: string, torn: boolean, name?: string): void {
-    const parsed = parseLine(text);
-    if ("json" in parsed) return this.#value(parsed.json, name);
+    this.#isShort = text.length < SHORT_CHARS;
+    const json = parseText(text);
+    if (json !== undefined) return this.#value(json, name);
     const start = text.trimStart();
     if (torn && (start === "" || start.startsWith("{") || start.startsWith("["))) this.#torn = text;
     else this.#noise(text);
@@ -119,13 +125,18 @@ export class Normalizer {
   #step(event: Json): void {
     const [state, events] = this.#provider.adapter.step(this.#state, event);
     this.#state = state;
-    for (const each of events) this.#out.push(bounded(each));
+    this.#give(events);
   }
 
   #noise(text: string): void {
+    this.#isShort = text.length < SHORT_CHARS;
     const [state, events] = this.#provider.adapter.noise(this.#state, text);
     this.#state = state;
-    for (const each of events) this.#out.push(bounded(each));
+    this.#give(events);
+  }
+
+  #give(events: readonly BlockEvent[]): void {
+    for (let i = 0; i < events.length; i++) this.#out.push(bounded(events[i] as BlockEvent, this.#isShort));
   }
 
   #documentLine(line: Line): void {
@@ -140,14 +151,15 @@ export class Normalizer {
    */
   #endDocument(): void {
     const lines = this.#document;
+    this.#isShort = false;
     this.#document = [];
     this.#shape = "lines";
-    const parsed = parseLine(lines.join("\n"));
-    if ("json" in parsed) return this.#value(parsed.json);
+    const whole = parseText(lines.join("\n"));
+    if (whole !== undefined) return this.#value(whole);
     const torn: string[] = [];
     for (const text of lines) {
-      const element = parseLine(text.trim().replace(/,$/, ""));
-      if ("json" in element && isObject(element.json)) this.#step(element.json);
+      const element = parseText(text.trim().replace(/,$/, ""));
+      if (isObject(element)) this.#step(element);
       else torn.push(text);
     }
     this.#torn = torn.join("\n");
@@ -172,6 +184,11 @@ function shapeOf(firstLine: string, framing: Provider["framing"]): Shape {
   if (text === "{" || text === "[" || text === "[{") return "document";
   if (framing === "lines" || text.startsWith("{") || text.startsWith("[")) return "lines";
   return "sse";
+}
+
+function isBlank(text: string): boolean {
+  const first = text.charCodeAt(0);
+  return Number.isNaN(first) || (first <= 0x20 && text.trim() === "");
 }
 
 /** An SSE event whose data does not repeat its name. */

@@ -42,7 +42,10 @@ export function timeOf(value: Json | undefined): number | undefined {
 /** The object without the keys that have no value: what `exactOptionalPropertyTypes` wants of a literal. */
 export function given<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const kept: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(object)) if (value !== undefined) kept[key] = value;
+  for (const key of Object.keys(object)) {
+    const value = (object as Record<string, unknown>)[key];
+    if (value !== undefined) kept[key] = value;
+  }
   return kept as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 

@@ -65,6 +65,13 @@ export function cutRow(line: string, most: number = bounds.rowChars): string {
 
 /** How many lines a text has, in words: "1 line", "12 lines". */
 export function lineCount(text: string): string {
-  const lines = text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+  const lines = countLines(text);
   return `${lines} line${lines === 1 ? "" : "s"}`;
+}
+
+/** A last line counts whether or not a newline ends it. */
+export function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) lines++;
+  return text === "" || text.endsWith("\n") ? lines : lines + 1;
 }

@@ -23,8 +23,12 @@ export function anthropicUsage(native: JsonObject): Usage {
 
 /** A later row over an earlier one: its numbers win, its nulls and gaps do not. */
 export function mergeNative(earlier: JsonObject | undefined, later: JsonObject): JsonObject {
-  const given = Object.entries(later).filter(([, value]) => value !== null);
-  return { ...earlier, ...Object.fromEntries(given) };
+  const merged: Record<string, Json> = { ...earlier };
+  for (const key of Object.keys(later)) {
+    const value = later[key];
+    if (value !== null && value !== undefined && key !== "__proto__") merged[key] = value;
+  }
+  return merged;
 }
 
 /** OpenAI, both APIs: the input already includes what was cached. */

@@ -22,11 +22,16 @@ export function parseObject(text: string, maxDepth?: number): JsonObject | undef
   return isObject(value) ? value : undefined;
 }
 
+/** The same for a line or a document that may begin with a byte order mark. */
+export function parseText(text: string): Json | undefined {
+  return parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+}
+
 export type ParsedLine = { readonly json: Json } | { readonly noise: string };
 
+/** The same, for callers that keep what is no JSON. */
 export function parseLine(line: string): ParsedLine {
-  const text = line.charCodeAt(0) === 0xfeff ? line.slice(1) : line;
-  const json = parseJson(text);
+  const json = parseText(line);
   return json === undefined ? { noise: line } : { json };
 }
 
@@ -36,8 +41,9 @@ export function isObject(value: Json | undefined): value is JsonObject {
 
 /** Whether the text opens more than `maxDepth` brackets at once, strings aside. */
 export function isDeeper(text: string, maxDepth: number): boolean {
-  // Almost every line has fewer opening brackets than may be open at once; finding that out is two memchr passes.
-  if (text.length <= maxDepth * 2) return text.length > maxDepth && scanDepth(text, maxDepth);
+  // What is so deep is at least this long, or it is no JSON. Nearly every longer line has fewer opening brackets than
+  // may be open at once, and finding that out is two passes of memchr.
+  if (text.length < 2 * (maxDepth + 1)) return false;
   const brackets = countUpTo(text, "[", maxDepth + 1) + countUpTo(text, "{", maxDepth + 1);
   return brackets > maxDepth && scanDepth(text, maxDepth);
 }

@@ -19,9 +19,13 @@ export interface Line {
 const LF = 0x0a;
 const CR = 0x0d;
 const FIRST_BUFFER_BYTES = 4096;
+/** How much is decoded at once. */
+const SEGMENT_BYTES = 1024 * 1024;
+
+/** Lines are decoded whole, so one decoder without a memory serves all readers. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export class LineReader {
-  readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   readonly #splitsAtCr: boolean;
   readonly #maxBytes: number;
   #buffer = new Uint8Array(0);
@@ -44,6 +48,12 @@ export class LineReader {
       this.#afterCr = false;
     }
     while (from < chunk.length) {
+      const whole = this.#wholeLines(chunk, from);
+      if (whole > from) {
+        this.#takeAll(from === 0 && whole === chunk.length ? chunk : chunk.subarray(from, whole), lines);
+        from = whole;
+        continue;
+      }
       const end = this.#findEnd(chunk, from);
       if (end === -1) {
         this.#keep(chunk.subarray(from));
@@ -64,6 +74,30 @@ export class LineReader {
     return [this.#take(new Uint8Array(0), true)];
   }
 
+  /**
+   * Up to where the chunk holds whole lines that can be decoded together, which costs far less than one by one; `from`
+   * where it holds none, or where they need a closer look.
+   */
+  #wholeLines(chunk: Uint8Array, from: number): number {
+    if (this.#used > 0 || this.#omitted > 0) return from;
+    const window = Math.min(chunk.length, from + Math.min(SEGMENT_BYTES, this.#maxBytes));
+    const last = chunk.lastIndexOf(LF, window - 1);
+    if (last < from) return from;
+    if (this.#splitsAtCr && chunk.subarray(from, last).includes(CR)) return from;
+    return last + 1;
+  }
+
+  #takeAll(bytes: Uint8Array, lines: Line[]): void {
+    const text = decoder.decode(bytes);
+    let from = this.#atStart && text.charCodeAt(0) === 0xfeff ? 1 : 0;
+    this.#atStart = false;
+    for (let end = text.indexOf("\n", from); end !== -1; end = text.indexOf("\n", from)) {
+      const bare = end > from && text.charCodeAt(end - 1) === CR ? end - 1 : end;
+      lines.push({ text: text.slice(from, bare), torn: false, omittedBytes: 0 });
+      from = end + 1;
+    }
+  }
+
   #findEnd(chunk: Uint8Array, from: number): number {
     const lf = chunk.indexOf(LF, from);
     if (!this.#splitsAtCr) return lf;
@@ -78,7 +112,7 @@ export class LineReader {
       bytes = this.#buffer.subarray(0, this.#used);
     }
     if (!torn && bytes.length > 0 && bytes[bytes.length - 1] === CR) bytes = bytes.subarray(0, -1);
-    let text = this.#decoder.decode(bytes);
+    let text = decoder.decode(bytes);
     if (this.#atStart && text.charCodeAt(0) === 0xfeff) text = text.slice(1);
     this.#atStart = false;
     const omittedBytes = this.#omitted;

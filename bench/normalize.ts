@@ -1,0 +1,217 @@
+/**
+ * How fast recordings become blocks, and whether a long tool input stays linear.
+ *
+ * The yardstick for throughput is the least that any reader of these streams does: decode the same chunks, split them
+ * into lines, JSON.parse each. The yardstick for linearity is our own time for a tenth of the input; beside it, as
+ * notes, what others take for the same deltas when the input so far is looked at after each of them.
+ */
+import { MessageStream } from "@anthropic-ai/sdk/lib/MessageStream.mjs";
+import { liveInput, PartialJson } from "@blockyard/kernel";
+import { Normalizer, type Provider, providers } from "@blockyard/providers";
+import { parse as parsePartial } from "partial-json";
+import { bytesOf, streams } from "../test/recordings.ts";
+import { alternate, type Bench, elapsedMs, median, type Report } from "./bench.ts";
+
+const chunkBytes = 64 * 1024;
+const totalBytes = 200 * 1024 * 1024;
+const deltaChars = 4;
+
+export const bench: Bench = {
+  name: "normalize",
+  question: "How fast do recorded streams become blocks, and does a long tool input stay linear?",
+  targets: { shareOfJsonParse: { min: 0.5 }, linearity: { max: 12 } },
+  run: async (report) => ({ ...(await throughput(report)), ...(await linearity(report)) }),
+};
+
+interface Run {
+  readonly provider: Provider;
+  readonly bytes: Uint8Array;
+}
+
+async function throughput(report: Report): Promise<Record<string, number>> {
+  const runs = streams.flatMap((recording): Run[] => {
+    const provider = providers.get(recording.provider);
+    const bytes = bytesOf(recording);
+    return provider === undefined || bytes.length === 0 ? [] : [{ provider, bytes }];
+  });
+  const passBytes = runs.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const pairs = 10;
+  const passes = Math.ceil(totalBytes / passBytes / pairs);
+  const repeat = (work: () => void) => () =>
+    elapsedMs(() => {
+      for (let pass = 0; pass < passes; pass++) work();
+    });
+  const parseAll = () => runs.forEach(parseOnly);
+  const normalizeAll = () => runs.forEach(normalizeOnly);
+  for (let warm = 0; warm < 10; warm++) {
+    parseAll();
+    normalizeAll();
+  }
+  const result = await alternate(pairs, repeat(parseAll), repeat(normalizeAll));
+  const megabytes = (passBytes * passes) / 1024 / 1024;
+  report.note(
+    `${runs.length} recordings, ${Math.round(megabytes * pairs)} MB each way: parsing alone ${Math.round((megabytes / result.medianA) * 1000)} MB/s, ` +
+      `to block events ${Math.round((megabytes / result.medianB) * 1000)} MB/s (spread ${result.spread.toFixed(2)})`,
+  );
+  return {
+    shareOfJsonParse: result.ratio,
+    normalizeMegabytesPerSecond: (megabytes / result.medianB) * 1000,
+  };
+}
+
+function normalizeOnly({ provider, bytes }: Run): void {
+  const normalizer = new Normalizer(provider);
+  for (let at = 0; at < bytes.length; at += chunkBytes) normalizer.push(bytes.subarray(at, at + chunkBytes));
+  normalizer.end();
+}
+
+function parseOnly({ bytes }: Run): void {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    const lines = (rest + decoder.decode(bytes.subarray(at, at + chunkBytes), { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) parseEvent(line);
+  }
+  parseEvent(rest);
+}
+
+function parseEvent(line: string): unknown {
+  const text = line.startsWith("data: ") ? line.slice(6) : line;
+  return text.startsWith("{") || text.startsWith("[{") ? tryParse(text) : undefined;
+}
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// A long tool input
+
+async function linearity(report: Report): Promise<Record<string, number>> {
+  const provider = providers.get("anthropic");
+  if (provider === undefined) throw new Error("no provider anthropic");
+  const small = deltasOf(100_000);
+  const large = deltasOf(1_000_000);
+  const smallBytes = streamOf(small);
+  const largeBytes = streamOf(large);
+  for (let warm = 0; warm < 3; warm++) readLive(provider, smallBytes);
+  const ownMs = (chars: number) => elapsedMs(() => readLive(provider, streamOf(deltasOf(chars))));
+  const smallMs: number[] = [];
+  const largeMs: number[] = [];
+  for (let pair = 0; pair < 5; pair++) {
+    smallMs.push(await elapsedMs(() => readLive(provider, smallBytes)));
+    largeMs.push(await elapsedMs(() => readLive(provider, largeBytes)));
+  }
+  const figure = median(largeMs) / median(smallMs);
+  report.note("A Write call in deltas of 4 characters, its content looked at after each of them:");
+  const rows = [
+    {
+      reader: "Blockyard",
+      "10 KB": ms(await ownMs(10_000)),
+      "20 KB": ms(await ownMs(20_000)),
+      "100 KB": ms(median(smallMs)),
+      "1 MB": ms(median(largeMs)),
+    },
+  ];
+  for (const [reader, read] of others) {
+    const shorter = ms(await elapsedMs(() => read(deltasOf(10_000))));
+    const longer = ms(await elapsedMs(() => read(deltasOf(20_000))));
+    rows.push({ reader, "10 KB": shorter, "20 KB": longer, "100 KB": "not tried", "1 MB": "not tried" });
+  }
+  report.table(rows);
+  return { linearity: figure, toolInputMs: median(largeMs) };
+}
+
+function ms(value: number): string {
+  return `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+}
+
+function deltasOf(chars: number): string[] {
+  const line = 'export const answer = "forty-two"; // ünïcödé \\ and quotes\n';
+  const input = JSON.stringify({ file_path: "/src/answer.ts", content: line.repeat(chars / line.length) });
+  const deltas: string[] = [];
+  for (let at = 0; at < input.length; at += deltaChars) deltas.push(input.slice(at, at + deltaChars));
+  return deltas;
+}
+
+function eventsOf(deltas: readonly string[]): object[] {
+  const content_block = { type: "tool_use", id: "toolu_1", name: "Write", input: {} };
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], usage };
+  return [
+    { type: "message_start", message },
+    { type: "content_block_start", index: 0, content_block },
+    ...deltas.map((partial_json) => ({
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "input_json_delta", partial_json },
+    })),
+    { type: "content_block_stop", index: 0 },
+    { type: "message_delta", delta: { stop_reason: "tool_use", stop_sequence: null }, usage },
+    { type: "message_stop" },
+  ];
+}
+
+function streamOf(deltas: readonly string[]): Uint8Array {
+  return new TextEncoder().encode(
+    eventsOf(deltas)
+      .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+      .join(""),
+  );
+}
+
+/** The whole way: bytes to events, and the file being written read from the call's text after each delta. */
+function readLive(provider: Provider, bytes: Uint8Array): void {
+  const normalizer = new Normalizer(provider);
+  const reader = new PartialJson();
+  let shown = 0;
+  for (let at = 0; at < bytes.length; at += chunkBytes) {
+    for (const event of normalizer.push(bytes.subarray(at, at + chunkBytes))) {
+      if (event.type !== "block-append") continue;
+      reader.push(event.text);
+      shown += reader.string(["content"])?.since(shown).length ?? 0;
+    }
+  }
+  normalizer.end();
+  const live = liveInput("Write", reader);
+  if (live?.kind !== "file_change" || live.content?.length !== shown)
+    throw new Error("the input was not read");
+}
+
+const others: readonly (readonly [string, (deltas: readonly string[]) => unknown])[] = [
+  ["@anthropic-ai/sdk, inputJson listener", withSdk],
+  ["partial-json", withPartialJson],
+];
+
+async function withSdk(deltas: readonly string[]): Promise<void> {
+  const lines = eventsOf(deltas).map((event) => `${JSON.stringify(event)}\n`);
+  const bytes = new TextEncoder().encode(lines.join(""));
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes);
+      controller.close();
+    },
+  });
+  let seen = 0;
+  const stream = MessageStream.fromReadableStream(body);
+  stream.on("inputJson", (_, input) => {
+    seen += String((input as { content?: string }).content ?? "").length;
+  });
+  await stream.done();
+  if (seen === 0) throw new Error("the SDK showed no input");
+}
+
+function withPartialJson(deltas: readonly string[]): void {
+  let text = "";
+  let seen = 0;
+  for (const delta of deltas) {
+    text += delta;
+    seen += String((parsePartial(text) as { content?: string }).content ?? "").length;
+  }
+  if (seen === 0) throw new Error("partial-json showed no input");
+}

@@ -61,6 +61,7 @@ export { isProblem, type Problem, type ProblemCode, problem } from "./problem.ts
 export {
   type Clock,
   fitsSearch,
+  type Guard,
   inlineMatcher,
   type MatchAnswer,
   type Matcher,

@@ -23,12 +23,14 @@ export interface PatternSource {
 }
 
 export interface Pattern {
+  /** How much a character of text may cost: the instructions of an expression, next to nothing for a literal. */
+  readonly weight: number;
   /** What every text with a match contains. */
   readonly demand: Demand;
   /**
    * Calls `visit` for every match from the first to the last; none overlaps another. Ends early when `visit` answers
    * false, or when `isLate` does not: then the answer is "late". A single step of the engine cannot be stopped from
-   * inside: that is what the worker is killed for.
+   * inside: see Guard in search.ts.
    */
   find(
     text: string,
@@ -64,6 +66,7 @@ export function compilePattern(source: PatternSource): Pattern | Problem {
 function literalPattern({ pattern, ignoreCase }: PatternSource): Pattern {
   const needle = ignoreCase ? foldCase(pattern) : pattern;
   return {
+    weight: 0,
     demand: shapeOfLiteral(pattern).demand,
     find(text, visit, isLate) {
       const hay = ignoreCase ? foldCase(text) : text;
@@ -94,6 +97,7 @@ function regexPattern({ pattern, ignoreCase }: PatternSource): Pattern | Problem
   }
   const { demand, lineBound } = shapeOf(pattern);
   return {
+    weight: instructions,
     demand,
     find(text, visit, isLate) {
       if (!lineBound || text.length <= PIECE_CHARS) return findIn(regex, text, 0, visit, isLate);

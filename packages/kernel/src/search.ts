@@ -8,8 +8,8 @@
 
 import type { Block, BlockId } from "./block.ts";
 import { limits } from "./limits.ts";
-import { compilePattern, type PatternSource } from "./pattern.ts";
-import { isProblem, type Problem } from "./problem.ts";
+import { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
+import { isProblem, type Problem, problem } from "./problem.ts";
 import { type Matches, matchText } from "./search-match.ts";
 import type { SearchAnswer, SearchHit, SearchMatch, SearchQuery } from "./store.ts";
 import { type TrigramQuery, trigramsOf } from "./trigram.ts";
@@ -31,24 +31,37 @@ export interface SearchSource {
 /** Milliseconds that only go forward; any origin. */
 export type Clock = () => number;
 
+/**
+ * Runs `work` and stops it, wherever it is, when `leftMs` are over: then the answer is undefined. Where nothing can stop
+ * a function from outside, `work` is just run.
+ */
+export type Guard = <T extends object>(work: () => T, leftMs: number) => T | undefined;
+
+const unguarded: Guard = (work) => work();
+
+/** Work that is done sooner than a guard is set up for it, in characters x weight: some 20 ms at worst. */
+const LIGHT_WORK = 200_000;
+
 export async function searchBlocks(
   source: SearchSource,
   query: SearchQuery,
   clock: Clock,
+  guard: Guard = unguarded,
 ): Promise<SearchAnswer | Problem> {
-  const endMs = clock() + query.deadlineMs;
-  const pattern = compilePattern(query);
+  const search = new TimedMatching(query, query.deadlineMs, clock, guard);
+  const { pattern } = search;
   if (isProblem(pattern)) return pattern;
-  const isLate = () => clock() >= endMs;
-  const maxMatches = Math.min(query.maxMatchesPerBlock, limits.searchMatches);
+  const options = { contextLines: query.contextLines, maxMatches: query.maxMatchesPerBlock };
   const maxBlocks = Math.min(query.maxBlocks, limits.searchBlocks);
   const hits: SearchHit[] = [];
   let contentChars = 0;
   for await (const id of source.candidates(query, trigramsOf(pattern.demand))) {
-    if (hits.length >= maxBlocks || contentChars > limits.searchContentChars || isLate())
+    if (hits.length >= maxBlocks || contentChars > limits.searchContentChars || search.isLate()) {
       return { hits, more: true };
-    const text = await source.text(id);
-    const found = matchText(text, pattern, { contextLines: query.contextLines, maxMatches, isLate });
+    }
+    const found = search.matches(await source.text(id), pattern, options);
+    // Stopped in the middle of a block. To say that nothing was found would be half a lie.
+    if (found === undefined) return hits.length === 0 ? search.timeout() : { hits, more: true };
     const block = found.matches.length === 0 ? undefined : await source.block(id);
     if (block !== undefined) {
       hits.push({ block, matches: found.matches, more: found.more });
@@ -87,20 +100,61 @@ export type Matcher = (text: string, query: MatchQuery, deadlineMs: number) => P
  * others wait for.
  */
 export function inlineMatcher(clock: Clock): Matcher {
-  return async (text, query, deadlineMs) => {
-    const endMs = clock() + deadlineMs;
-    return matchWithin(text, query, () => clock() >= endMs);
-  };
+  return async (text, query, deadlineMs) => matchWithin(text, query, deadlineMs, clock);
 }
 
-export function matchWithin(text: string, query: MatchQuery, isLate: () => boolean): MatchAnswer | Problem {
-  const pattern = compilePattern(query);
-  if (isProblem(pattern)) return pattern;
-  const { contextLines, maxMatches } = query;
-  const found: Matches = matchText(text, pattern, {
-    contextLines,
-    maxMatches: Math.min(maxMatches, limits.searchMatches),
-    isLate,
-  });
-  return { matches: found.matches, more: found.more };
+export function matchWithin(
+  text: string,
+  query: MatchQuery,
+  deadlineMs: number,
+  clock: Clock,
+  guard: Guard = unguarded,
+): MatchAnswer | Problem {
+  const matching = new TimedMatching(query, deadlineMs, clock, guard);
+  if (isProblem(matching.pattern)) return matching.pattern;
+  const found = matching.matches(text, matching.pattern, query);
+  return found === undefined ? matching.timeout() : { matches: found.matches, more: found.more };
+}
+
+/** Compiling and matching with one deadline over both. */
+class TimedMatching {
+  readonly pattern: Pattern | Problem;
+  readonly #deadlineMs: number;
+  readonly #endMs: number;
+  readonly #clock: Clock;
+  readonly #guard: Guard;
+
+  constructor(source: PatternSource, deadlineMs: number, clock: Clock, guard: Guard) {
+    this.#deadlineMs = deadlineMs;
+    this.#endMs = clock() + deadlineMs;
+    this.#clock = clock;
+    this.#guard = guard;
+    this.pattern = this.#guarded(() => compilePattern(source)) ?? this.timeout();
+  }
+
+  readonly isLate = () => this.#clock() >= this.#endMs;
+
+  /** Undefined if it had to be stopped. */
+  matches(
+    text: string,
+    pattern: Pattern,
+    { contextLines, maxMatches }: { contextLines: number; maxMatches: number },
+  ): Matches | undefined {
+    const options = {
+      contextLines,
+      maxMatches: Math.min(maxMatches, limits.searchMatches),
+      isLate: this.isLate,
+    };
+    const work = () => matchText(text, pattern, options);
+    return text.length * pattern.weight <= LIGHT_WORK ? work() : this.#guarded(work);
+  }
+
+  timeout(): Problem {
+    const message = `The pattern was not done after ${this.#deadlineMs} ms: make it simpler, or search less.`;
+    return problem("timeout", message, { deadlineMs: this.#deadlineMs });
+  }
+
+  #guarded<T extends object>(work: () => T): T | undefined {
+    return this.#guard(work, Math.max(1, this.#endMs - this.#clock()));
+  }
 }

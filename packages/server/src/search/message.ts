@@ -1,0 +1,44 @@
+/**
+ * What the searcher and its thread say to each other. One request is at work at a time; an answer needs no number.
+ * A request is answered by `begun`, when the thread has made ready and what follows is up to the pattern, and then by
+ * `answer` or `failed`.
+ */
+
+import type {
+  Block,
+  MatchAnswer,
+  MatchQuery,
+  Op,
+  Problem,
+  SearchAnswer,
+  SearchQuery,
+} from "@blockyard/kernel";
+
+export type Request =
+  | {
+      readonly type: "search";
+      readonly query: SearchQuery;
+      /** Blocks with changes that the tables do not have yet. */
+      readonly young: readonly YoungBlock[];
+      /** Rows of blocks that have changed in the tables since the last search; absent: any may have. */
+      readonly changed: readonly number[] | undefined;
+    }
+  | {
+      readonly type: "match";
+      readonly text: string;
+      readonly query: MatchQuery;
+      readonly deadlineMs: number;
+    };
+
+export interface YoungBlock {
+  readonly record: Block;
+  /** Its number in the tables, where it may not be yet. */
+  readonly row: number;
+  /** Ops that the tables lack, or have got in the meantime. */
+  readonly pending: readonly Op[];
+}
+
+export type Reply =
+  | { readonly type: "begun" }
+  | { readonly type: "answer"; readonly answer: SearchAnswer | MatchAnswer | Problem }
+  | { readonly type: "failed"; readonly message: string; readonly stack: string | undefined };

@@ -1,0 +1,98 @@
+/**
+ * The search thread. It reads the database through a connection of its own and answers one request at a time. A pattern
+ * that takes too long is stopped in here; the thread counts on being ended from outside all the same, and keeps
+ * nothing that could not be loaded again. Started by searcher.ts.
+ */
+
+import { Script } from "node:vm";
+import { parentPort, workerData } from "node:worker_threads";
+import {
+  type Clock,
+  type Guard,
+  type MatchAnswer,
+  matchWithin,
+  type Problem,
+  type SearchAnswer,
+  searchBlocks,
+} from "@blockyard/kernel";
+import { StoreReader } from "../store/reader.ts";
+import { BlockIndex } from "./block-index.ts";
+import type { Reply, Request } from "./message.ts";
+import { DatabaseSource } from "./source.ts";
+
+const clock: Clock = () => performance.now();
+const { path } = workerData as { readonly path: string | undefined };
+let reader: StoreReader | undefined;
+let index: BlockIndex | undefined;
+
+parentPort?.on("message", (request: Request) => {
+  void respond(request);
+});
+
+async function respond(request: Request): Promise<void> {
+  try {
+    const answer = request.type === "search" ? await search(request) : match(request);
+    say({ type: "answer", answer });
+  } catch (error) {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    say({ type: "failed", message, stack });
+  }
+}
+
+async function search(request: Request & { type: "search" }): Promise<SearchAnswer | Problem> {
+  reader ??= new StoreReader(path as string);
+  const from = reader;
+  return await from.snapshot(async () => {
+    const blocks = refreshed(from, request.changed);
+    say({ type: "begun" });
+    return await searchBlocks(new DatabaseSource(from, blocks, request.young), request.query, clock, guard);
+  });
+}
+
+/** The index as of this snapshot. A thread that is new knows nothing, whatever has changed. */
+function refreshed(from: StoreReader, changed: readonly number[] | undefined): BlockIndex {
+  if (index !== undefined && changed !== undefined) {
+    for (const row of changed) {
+      const outline = from.outline(row);
+      if (outline !== undefined) index.put(outline);
+    }
+    return index;
+  }
+  const loaded = new BlockIndex();
+  for (const outline of from.outlines()) loaded.put(outline);
+  index = loaded;
+  return loaded;
+}
+
+function match({ text, query, deadlineMs }: Request & { type: "match" }): MatchAnswer | Problem {
+  say({ type: "begun" });
+  return matchWithin(text, query, deadlineMs, clock, guard);
+}
+
+function say(reply: Reply): void {
+  parentPort?.postMessage(reply);
+}
+
+/**
+ * The only way to stop a running function from its own thread: a script with a time limit. What runs under it touches
+ * nothing but the text and the pattern at hand, so that nothing is left half done.
+ */
+const held: { work: () => object; result: object | undefined } = { work: () => held, result: undefined };
+const script = new Script("globalThis.runHeldWork()");
+Object.defineProperty(globalThis, "runHeldWork", {
+  value: () => {
+    held.result = held.work();
+  },
+});
+
+const guard: Guard = <T extends object>(work: () => T, leftMs: number) => {
+  held.work = work;
+  held.result = undefined;
+  try {
+    script.runInThisContext({ timeout: Math.ceil(leftMs) });
+    return held.result as T | undefined;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
+    throw error;
+  }
+};

@@ -1,0 +1,201 @@
+/**
+ * Searching off the main thread, so that no pattern, whatever it costs, holds up anybody but who asked for it. The
+ * thread ends a search at its deadline by itself; if it does not, it is ended with it, and another one is started.
+ *
+ * Invariant: every request is answered exactly once: by the thread, by the deadline, or by `close`.
+ */
+
+import { Worker } from "node:worker_threads";
+import {
+  limits,
+  type MatchAnswer,
+  type Matcher,
+  type Problem,
+  problem,
+  type SearchAnswer,
+  type SearchQuery,
+} from "@blockyard/kernel";
+import type { Reply, Request, YoungBlock } from "./message.ts";
+
+/** What the thread gets beyond the deadline to end a search by itself. */
+const GRACE_MS = 150;
+/** Starting a thread and loading what it needs of a large database: not the pattern's fault, but not for ever. */
+const PREPARE_MS = 30_000;
+/** More changed rows than this are not listed: everything is loaded again. */
+const CHANGED_ROWS = 20_000;
+/** A pattern's memory is bounded with its thread's. */
+const THREAD_MB = 768;
+
+interface Job {
+  readonly request: Request;
+  readonly deadlineMs: number;
+  readonly settle: (answer: SearchAnswer | MatchAnswer | Problem) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  /** Whether it has loaded the database once. */
+  isLoaded: boolean;
+}
+
+export interface SearcherOptions {
+  /** The database; without one there are only texts to match. */
+  readonly path?: string;
+  readonly report?: (message: string) => void;
+}
+
+export class Searcher {
+  readonly #path: string | undefined;
+  readonly #report: (message: string) => void;
+  readonly #queue: Job[] = [];
+  #thread: Thread | undefined;
+  #job: Job | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #changed: Set<number> | undefined = new Set();
+  #closed = false;
+  /** How often a thread had to be ended. */
+  kills = 0;
+
+  constructor({ path, report = () => {} }: SearcherOptions = {}) {
+    this.#path = path;
+    this.#report = report;
+  }
+
+  /** Searches the database's tables with `young` over them. */
+  async search(query: SearchQuery, young: readonly YoungBlock[]): Promise<SearchAnswer | Problem> {
+    const deadlineMs = bounded(query.deadlineMs);
+    const request = { type: "search", query: { ...query, deadlineMs }, young, changed: undefined } as const;
+    return (await this.#ask(request, deadlineMs)) as SearchAnswer | Problem;
+  }
+
+  readonly match: Matcher = async (text, query, askedMs) => {
+    const deadlineMs = bounded(askedMs);
+    return (await this.#ask({ type: "match", text, query, deadlineMs }, deadlineMs)) as MatchAnswer | Problem;
+  };
+
+  /** Says that a block's row has changed in the tables. */
+  changed(row: number): void {
+    if (this.#changed === undefined) return;
+    this.#changed.add(row);
+    if (this.#changed.size > CHANGED_ROWS) this.#changed = undefined;
+  }
+
+  /** Ends the threads. Who still waits is answered `unavailable`. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    const waiting = [...(this.#job === undefined ? [] : [this.#job]), ...this.#queue.splice(0)];
+    this.#job = undefined;
+    for (const job of waiting) job.settle(problem("unavailable", "The search was closed."));
+    const thread = this.#thread;
+    this.#thread = undefined;
+    await thread?.worker.terminate();
+  }
+
+  #ask(request: Request, deadlineMs: number): Promise<SearchAnswer | MatchAnswer | Problem> {
+    if (this.#closed) return Promise.resolve(problem("unavailable", "The search was closed."));
+    if (this.#queue.length >= limits.queuedSearches) {
+      const message = `${limits.queuedSearches} searches are waiting already: try again in a moment.`;
+      return Promise.resolve(problem("busy", message, { waiting: limits.queuedSearches }));
+    }
+    return new Promise((settle) => {
+      this.#queue.push({ request, deadlineMs, settle });
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#job !== undefined || this.#closed) return;
+    const job = this.#queue.shift();
+    if (job === undefined) return;
+    this.#job = job;
+    this.#thread ??= this.#start();
+    this.#timer = setTimeout(() => this.#expire(), PREPARE_MS);
+    this.#send(this.#thread, job.request);
+  }
+
+  #send({ worker, isLoaded }: Thread, request: Request): void {
+    if (request.type === "match") {
+      worker.postMessage(request);
+      return;
+    }
+    const changed = isLoaded && this.#changed !== undefined ? [...this.#changed] : undefined;
+    this.#changed = new Set();
+    worker.postMessage({ ...request, changed });
+  }
+
+  #hear(thread: Thread, reply: Reply): void {
+    const job = this.#job;
+    if (thread !== this.#thread || job === undefined) return;
+    clearTimeout(this.#timer);
+    if (reply.type === "begun") {
+      if (job.request.type === "search") thread.isLoaded = true;
+      this.#timer = setTimeout(() => this.#expire(), job.deadlineMs + GRACE_MS);
+      return;
+    }
+    if (reply.type === "failed") {
+      // It may not have taken in what has changed.
+      this.#changed = undefined;
+      this.#report(`a search failed: ${reply.stack ?? reply.message}`);
+    }
+    this.#settle(
+      reply.type === "answer" ? reply.answer : problem("storage", `The search failed: ${reply.message}`),
+    );
+  }
+
+  #expire(): void {
+    const job = this.#job as Job;
+    this.kills++;
+    this.#replace();
+    this.#thread = this.#start();
+    const message = `The search did not end after ${job.deadlineMs} ms: make the pattern simpler, or search less.`;
+    this.#settle(problem("timeout", message, { deadlineMs: job.deadlineMs }));
+  }
+
+  /** The thread has ended by itself: out of memory, or a bug in it. */
+  #ended(thread: Thread, error: Error | undefined): void {
+    if (thread !== this.#thread) return;
+    this.#report(`the search thread ended: ${error?.stack ?? "no reason given"}`);
+    this.#replace();
+    if (this.#job === undefined) return;
+    clearTimeout(this.#timer);
+    const isMemory = (error as { code?: unknown } | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
+    this.#settle(
+      isMemory
+        ? problem("too_large", `The pattern needs more than ${THREAD_MB} MB on this text.`)
+        : problem("storage", "The search ended without an answer."),
+    );
+  }
+
+  #replace(): void {
+    const old = this.#thread;
+    this.#thread = undefined;
+    void old?.worker.terminate();
+  }
+
+  #settle(answer: SearchAnswer | MatchAnswer | Problem): void {
+    const job = this.#job as Job;
+    this.#job = undefined;
+    job.settle(answer);
+    this.#next();
+  }
+
+  #start(): Thread {
+    const worker = new Worker(new URL("./search.worker.ts", import.meta.url), {
+      workerData: { path: this.#path },
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+      resourceLimits: { maxOldGenerationSizeMb: THREAD_MB },
+    });
+    const thread: Thread = { worker, isLoaded: false };
+    // A program that has nothing else to do ends, whether or not there are threads to search with.
+    worker.unref();
+    worker.on("message", (reply: Reply) => this.#hear(thread, reply));
+    worker.on("error", (error) => this.#ended(thread, error));
+    worker.on("exit", () => this.#ended(thread, undefined));
+    return thread;
+  }
+}
+
+function bounded(deadlineMs: number): number {
+  return Math.min(deadlineMs, limits.searchDeadlineMs);
+}

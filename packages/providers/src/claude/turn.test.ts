@@ -1,0 +1,235 @@
+/** Turns: opened, closed, counted. */
+import { describe, expect, it } from "vitest";
+import {
+  blockStart,
+  briefs,
+  call,
+  delta,
+  done,
+  event,
+  foldLines,
+  init,
+  opening,
+  reply,
+  say,
+  system,
+} from "../../../../test/claude-lines.ts";
+import { bytesOf, streams } from "../../../../test/recordings.ts";
+import { fold } from "../fold.ts";
+import { normalize } from "../normalize.ts";
+import { providers } from "../registry.ts";
+import { claudeAdapter } from "./adapter.ts";
+
+const usage = (tokens: number) => ({
+  m: { inputTokens: tokens, outputTokens: tokens, cacheReadInputTokens: tokens, costUSD: tokens },
+});
+
+function turnsOf(lines: Parameters<typeof foldLines>[0]) {
+  return foldLines(lines).turns.map(({ status, reason, error }) =>
+    [status, reason, error].filter((part) => part !== undefined),
+  );
+}
+
+describe("boundaries", () => {
+  it("[C27] each init opens a turn, its result closes it", () => {
+    const lines = [
+      init(),
+      say("m1", "a"),
+      done({ result_index: 0 }),
+      init(),
+      say("m2", "b"),
+      done({ result_index: 1 }),
+    ];
+    const { turns, sessions } = foldLines(lines);
+    expect(turns.map(({ turn, status, model }) => [turn, status, model])).toEqual([
+      ["run/turn-0", "done", "m"],
+      ["run/turn-1", "done", "m"],
+    ]);
+    expect(sessions).toEqual([{ provider: "claude", sessionId: "s", model: "m", cwd: "/w" }]);
+  });
+
+  it("[C27] conversation without an init is a turn, notices alone are none", () => {
+    expect(foldLines([say("m1", "a"), done()]).turns).toHaveLength(1);
+    expect(
+      foldLines([
+        system("informational", { content: "Hello" }),
+        { type: "prompt_suggestion", suggestion: "x" },
+      ]).turns,
+    ).toEqual([]);
+  });
+
+  it("[C27] an init said twice before anything happened is one turn", () => {
+    expect(foldLines([init(), init({ model: "n" }), say("m1", "a"), done()]).turns).toHaveLength(1);
+  });
+
+  it.each([
+    ["with a number", { result_index: 0 }, { result_index: 1 }],
+    ["without", {}, {}],
+  ])("[C27] a result that was held back (%s) leaves the later turn alone", (_, first, second) => {
+    const lines = [
+      init(),
+      say("m1", "one"),
+      init(),
+      call("t1", "Bash", { command: "ls" }),
+      done({ ...first, total_cost_usd: 1 }),
+      reply("t1", "out"),
+      say("m3", "two"),
+      done({ ...second, total_cost_usd: 3 }),
+    ];
+    const { turns, blocks } = foldLines(lines);
+    expect(turns.map(({ turn, costUsd }) => [turn, costUsd])).toEqual([
+      ["run/turn-0", 1],
+      ["run/turn-1", 2],
+    ]);
+    expect(blocks.find((block) => block.kind === "tool_call")?.status).toBe("done");
+  });
+
+  it.each([
+    [done(), ["done"]],
+    [done({ is_error: true, result: "API Error: 400" }), ["error", "failed", "API Error: 400"]],
+    [
+      done({ subtype: "error_max_turns", errors: [] }),
+      ["error", "truncated", "Reached the maximum number of turns"],
+    ],
+    [
+      done({ subtype: "error_max_turns", is_error: true, errors: ["Reached maximum number of turns (2)"] }),
+      ["error", "truncated", "Reached maximum number of turns (2)"],
+    ],
+    [
+      done({
+        subtype: "error_during_execution",
+        is_error: true,
+        terminal_reason: "aborted_streaming",
+        errors: ["[ede_diagnostic] x"],
+      }),
+      ["error", "interrupted", "aborted streaming"],
+    ],
+    [
+      done({ subtype: "error_during_execution", is_error: true, errors: ["Boom"] }),
+      ["error", "failed", "Boom"],
+    ],
+  ])("[C28] %j", (result, expected) => {
+    expect(turnsOf([init(), say("m1", "a"), result])).toEqual([expected]);
+  });
+
+  it("[C28] without a result the turn was interrupted", () => {
+    expect(turnsOf([init(), say("m1", "a")])).toEqual([["error", "interrupted"]]);
+  });
+
+  it("[C29] a result's text is shown only where nothing was said", () => {
+    expect(briefs([done({ result: "Hello" })])).toEqual(['text model done "Hello"']);
+    expect(briefs([init(), say("m1", "Hello"), done({ result: "Hello" })])).toHaveLength(1);
+    expect(briefs([init(), done({ is_error: true, result: "Not logged in" })])).toEqual([
+      'error system error(failed) "Not logged in"',
+    ]);
+    expect(
+      briefs([
+        init(),
+        say("m1", "a"),
+        done({ subtype: "error_during_execution", is_error: true, errors: ["Boom"] }),
+      ]),
+    ).toEqual(['text model done "a"', 'error system error(failed) "Boom"']);
+  });
+});
+
+describe("cost and usage", () => {
+  const claude = providers.get("claude")!;
+  const recorded = streams.filter(({ provider }) => provider === "claude");
+
+  it.each(recorded.map((recording) => [recording.name, recording] as const))(
+    "[C30] %s: turns add up to the last total",
+    (_, recording) => {
+      const text = new TextDecoder().decode(bytesOf(recording));
+      const totals = [...text.matchAll(/"total_cost_usd":([\d.e-]+)/g)].map((match) => Number(match[1]));
+      const { turns } = normalize(claude, [bytesOf(recording)]);
+      const sum = turns.reduce((all, turn) => all + (turn.costUsd ?? 0), 0);
+      // A resumed run begins at the sum of the runs before it; a reset begins at zero.
+      const before = recording.name.includes("resume.run2") ? 0.0138208 : 0;
+      const last = recording.name.includes("slash-context-usage")
+        ? (totals.at(-2) ?? 0)
+        : (totals.at(-1) ?? 0);
+      expect(sum).toBeCloseTo(last - before, 9);
+    },
+  );
+
+  it("[C30] a resumed run, by what the CLI says or by what we know", () => {
+    const result = done({
+      total_cost_usd: 5,
+      modelUsage: usage(5),
+      usage: { input_tokens: 2, output_tokens: 2 },
+    });
+    const since = { ...result, model_usage_since_last_result: usage(2) };
+    const [told] = foldLines([init(), since]).turns;
+    expect([told?.costUsd, told?.usage?.output, told?.usage?.input]).toEqual([2, 2, 4]);
+    let state = claudeAdapter.start("run", { previousCostUsd: 3 });
+    const events = [];
+    for (const line of [init(), result]) {
+      const [next, made] = claudeAdapter.step(state, line as never);
+      state = next;
+      events.push(...made);
+    }
+    const [known] = fold(events).turns;
+    expect([known?.costUsd, known?.usage?.output]).toEqual([2, 2]);
+  });
+
+  it("[C30] running totals become each turn's own, and begin anew after a reset", () => {
+    const lines = [
+      ...[1, 4].flatMap((total) => [
+        init(),
+        say(`m${total}`, "x"),
+        done({ total_cost_usd: total, modelUsage: usage(total) }),
+      ]),
+      { type: "conversation_reset", new_conversation_id: "n", trigger: "clear" },
+      ...[2].flatMap((total) => [
+        init(),
+        say("m9", "x"),
+        done({ total_cost_usd: total, modelUsage: usage(total) }),
+      ]),
+    ];
+    expect(foldLines(lines).turns.map((turn) => [turn.costUsd, turn.usage?.output])).toEqual([
+      [1, 1],
+      [3, 3],
+      [2, 2],
+    ]);
+  });
+
+  it("[C31] a message is counted once, its last row wins", () => {
+    const final = {
+      input_tokens: 10,
+      cache_read_input_tokens: 5,
+      output_tokens: 64,
+      output_tokens_details: { thinking_tokens: 7 },
+    };
+    const lines = [
+      init(),
+      opening("m1"),
+      blockStart(0, { type: "text", text: "" }),
+      delta(0, { type: "text_delta", text: "a" }),
+      say("m1", "a"),
+      event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage: final }),
+      event({ type: "message_stop" }),
+      say("m1", "b"),
+    ];
+    expect(foldLines(lines.slice(0, -1)).messages).toEqual([
+      {
+        messageId: "m1",
+        turn: "run/turn-0",
+        model: "m",
+        usage: { input: 15, cacheRead: 5, cacheWrite: 0, output: 64, reasoning: 7 },
+      },
+    ]);
+  });
+
+  it("[C31] a message without deltas tells its usage when it changes, a sub-agent's names its call", () => {
+    const lines = [
+      call("a", "Agent", { prompt: "p" }),
+      say("m2", "x", { parent_tool_use_id: "a" }),
+      say("m2", "y", { parent_tool_use_id: "a" }),
+    ];
+    const { messages } = foldLines(lines);
+    expect(messages.map(({ messageId, parent }) => [messageId, parent])).toEqual([
+      ["msg-a", undefined],
+      ["m2", "run/c:a"],
+    ]);
+  });
+});

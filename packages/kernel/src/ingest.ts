@@ -29,7 +29,7 @@ export interface IngestOptions {
   readonly parent?: BlockId;
   /** Remember keys in the blocks, so that the same events can come again. */
   readonly keep?: boolean;
-  /** The turn that all of this belongs to, where the caller has opened one: the adapter's turns are folded into it. */
+  /** The turn that the caller has opened already: the adapter's first turn is this one. */
   readonly turn?: string;
 }
 
@@ -61,6 +61,8 @@ export class Ingest {
   #pump: Promise<void> | undefined;
   #head: BlockId | null | undefined;
   #turn: string | undefined;
+  /** The adapter's name for the turn that the caller has opened. */
+  #alias: string | undefined;
   #titled = false;
   #failure: Problem | undefined;
   /** Events that the kernel refused and that became `unknown` blocks. */
@@ -172,6 +174,7 @@ export class Ingest {
         batch = new Batch(draft, this.#options, this.#known, this.#turns, {
           head: this.#head === undefined ? draft.record.head : this.#head,
           turn: this.#turn,
+          alias: this.#alias,
           titled: this.#titled,
         });
         for (const item of items) batch.apply(item);
@@ -183,6 +186,7 @@ export class Ingest {
     for (const [id, turn] of batch.turns) this.#turns.set(id, turn);
     this.#head = batch.place.head;
     this.#turn = batch.place.turn;
+    this.#alias = batch.place.alias;
     this.#titled = batch.place.titled;
     this.refused += batch.refused;
     return null;
@@ -192,6 +196,7 @@ export class Ingest {
 interface Place {
   head: BlockId | null;
   turn: string | undefined;
+  alias: string | undefined;
   titled: boolean;
 }
 
@@ -372,10 +377,14 @@ class Batch {
   }
 
   #turnStart(event: BlockEvent & { type: "turn-start" }): void {
-    if (this.#options.turn !== undefined) return;
-    this.place.turn = event.turn;
-    if (this.#turn(event.turn)) return;
     const { provider, model, sessionId, at } = event;
+    if (this.#options.turn !== undefined) this.place.alias ??= event.turn;
+    this.place.turn = this.#nameOf(event.turn);
+    const open = this.#turn(this.place.turn);
+    if (open) {
+      if (open.model === undefined && model !== undefined) this.#setTurn({ ...open, model });
+      return;
+    }
     this.#setTurn({
       id: event.turn,
       provider,
@@ -388,18 +397,17 @@ class Batch {
   }
 
   #turnEnd(event: BlockEvent & { type: "turn-end" }): void {
-    const id = this.#options.turn ?? event.turn;
-    const turn = this.#turn(id);
+    const turn = this.#turn(this.#nameOf(event.turn));
     if (turn?.status !== "running") return;
     const { type: _type, turn: _turn, models, at, ...rest } = event;
     const endedAt = at ?? this.#draft.at;
     const model = turn.model ?? models?.[0];
     this.#setTurn({ ...turn, ...rest, endedAt, ...(model === undefined ? {} : { model }) });
-    if (this.#options.turn === undefined) this.place.turn = undefined;
+    this.place.turn = undefined;
   }
 
   #messageUsage(event: BlockEvent & { type: "message-usage" }): void {
-    const id = this.#options.turn ?? event.turn ?? this.place.turn;
+    const id = event.turn === undefined ? this.place.turn : this.#nameOf(event.turn);
     const turn = id === undefined ? undefined : this.#turn(id);
     if (!turn) return;
     const parent = event.parent === undefined ? undefined : this.#find(event.parent)?.id;
@@ -410,6 +418,10 @@ class Batch {
     };
     // Written with the turn's end, or with whatever changes the turn next: a turn is one op, not one per message.
     this.turns.set(turn.id, { ...turn, messages: { ...turn.messages, [event.messageId]: usage } });
+  }
+
+  #nameOf(turn: string): string {
+    return turn === this.place.alias ? (this.#options.turn ?? turn) : turn;
   }
 
   #turn(id: string): Turn | undefined {

@@ -22,6 +22,7 @@ import { derivedName, type Env, randomName } from "./env.ts";
 import { limits } from "./limits.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import type { BlockLog, BlockQuery, LogPoint, SearchAnswer, SearchQuery, Store } from "./store.ts";
+import { BlockText } from "./text/block-text.ts";
 import { cleanText } from "./text/door.ts";
 import type { Text } from "./text/text.ts";
 import type { UndoModel } from "./text/undo.ts";
@@ -37,6 +38,8 @@ export class Kernel {
   readonly #texts: TextCache;
   readonly #appender: Appender;
   readonly #listeners = new Set<Listener>();
+  /** Promoted blocks that were written: when last, and how often since they were folded. */
+  readonly #promoted = new Map<BlockId, { readonly at: number; readonly ops: number }>();
 
   constructor(env: Env, store: Store) {
     this.env = env;
@@ -211,22 +214,50 @@ export class Kernel {
     return model ?? problem("busy", `block ${id} changes faster than it can be read; try again`);
   }
 
-  /** Folds a promoted block's history into a snapshot. What the block is does not change. */
-  async fold(id: BlockId): Promise<Problem | undefined> {
-    const history = await this.history(id);
-    if (isProblem(history)) return history;
-    const loaded = this.#texts.peek(id);
-    if (!loaded?.merge || loaded.version !== loaded.committed.version) return undefined;
-    const state = loaded.merge.state();
-    const { text, version } = loaded.committed;
-    const fold = { version, text: text.toString(), state, anchors: loaded.anchors };
+  /**
+   * Folds a promoted block's history into a snapshot, except for its last `keepUnits` units. What the block is does not
+   * change; what lies before the fold can no longer be undone.
+   */
+  async fold(id: BlockId, keepUnits = 0): Promise<Problem | undefined> {
+    const block = await this.block(id);
+    if (isProblem(block)) return block;
+    if (!block.promoted) return undefined;
+    const log = await this.log(id, { version: 0 });
+    if (isProblem(log)) return log;
+    const until = foldUntil(id, log, keepUnits);
+    if (until === undefined) return undefined;
+    const part = BlockText.load(id, { ...log, ops: log.ops.filter((op) => op.version <= until) });
+    if (!part.merge) return undefined;
+    part.buildUndo({ ...log, ops: log.ops.filter((op) => op.version <= until) });
+    const fold = {
+      version: until,
+      text: part.value.toString(),
+      state: part.merge.state(),
+      anchors: part.anchors,
+    };
     const failed = await this.#read(async () => {
       await this.store.fold(id, fold);
       return null;
     });
     if (isProblem(failed)) return failed;
-    this.#texts.dropId(id);
+    const loaded = this.#texts.peek(id);
+    if (loaded && loaded.version === loaded.committed.version) this.#texts.dropId(id);
     return undefined;
+  }
+
+  /** Folds what has been finished and quiet for long, or has gathered much history. To be called now and then. */
+  async maintain(): Promise<number> {
+    const now = this.env.monotonic();
+    let folded = 0;
+    for (const [id, { at, ops }] of this.#promoted) {
+      const block = await this.block(id);
+      if (isProblem(block)) continue;
+      const isQuiet = isEnded(block.status) && now - at > limits.foldAfterMs;
+      if (!isQuiet && ops < limits.foldAfterOps) continue;
+      this.#promoted.delete(id);
+      if (!(await this.fold(id, isQuiet ? 0 : limits.undoUnits))) folded++;
+    }
+    return folded;
   }
 
   /** Tells this kernel that another node may have committed to a conversation. */
@@ -280,6 +311,14 @@ export class Kernel {
   }
 
   #tell(told: Told): void {
+    for (const { id, promoted } of told.blocks) {
+      if (!promoted) continue;
+      const ops = told.ops.reduce(
+        (sum, op) => (op.block === id ? sum + 1 : sum),
+        this.#promoted.get(id)?.ops ?? 0,
+      );
+      this.#promoted.set(id, { at: this.env.monotonic(), ops });
+    }
     for (const listener of this.#listeners) listener(told);
   }
 
@@ -290,6 +329,15 @@ export class Kernel {
       return storageProblem(error);
     }
   }
+}
+
+/** The version up to which a fold may go: before the oldest unit that is kept. */
+function foldUntil(id: BlockId, log: BlockLog, keepUnits: number): number | undefined {
+  const last = log.ops.at(-1)?.version;
+  if (last === undefined || keepUnits === 0) return last;
+  const units = BlockText.load(id, log).buildUndo(log).units();
+  const oldest = units.at(-keepUnits);
+  return oldest === undefined || units.length < keepUnits ? undefined : oldest.unit - 1;
 }
 
 function notABlock(id: string): Problem {

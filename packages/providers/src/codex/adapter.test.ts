@@ -168,6 +168,17 @@ describe("items", () => {
     ]);
   });
 
+  it("[X3] what starts again under another id is another call", () => {
+    const folded = run(
+      turn,
+      started(command("item_1")),
+      started(command("item_3")),
+      completed(command("item_3", { aggregated_output: "one", exit_code: 0, status: "completed" })),
+      finished(),
+    );
+    expect(shape(folded)).toEqual(["tool_call error", "tool_call done", "command done"]);
+  });
+
   it("[X4] what is sent again, or starts after its end, adds nothing", () => {
     const done = completed(command("item_0", { aggregated_output: "a", exit_code: 0, status: "completed" }));
     const folded = run(

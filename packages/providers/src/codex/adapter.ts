@@ -239,7 +239,7 @@ function stepItem(state: State, out: BlockEvent[], event: string, whole: JsonObj
   const isEnd = event === "item.completed";
   if (state.ended.get(named) === lookOf(type, item, raw)) return;
   if (state.ended.has(named) && !isEnd) return;
-  const known = findOpen(state, named, type, item);
+  const known = findOpen(state, named, type, event === "item.started" ? undefined : item);
   // An id that an open item of another type has is none.
   const id = known === undefined && state.open.has(named) ? `${named}@${state.items}` : named;
   if (item === undefined) stepUnknown(state, out, { id, type, raw, known, isEnd });
@@ -255,7 +255,10 @@ interface Known {
   readonly open: OpenItem;
 }
 
-/** By id; where the id is new, by what it is: an open item of that type about the same thing, the oldest first. */
+/**
+ * By id; where an item goes on under a new id, by what it is: an open item of that type about the same thing, the oldest
+ * first. One that starts is never taken for another: a retry may do the same again.
+ */
 function findOpen(state: State, id: string, type: string, item: Item | undefined): Known | undefined {
   const byId = state.open.get(id);
   if (byId !== undefined && byId.type === type) return { id, open: byId };

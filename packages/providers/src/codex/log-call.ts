@@ -53,10 +53,10 @@ export function faceOfCall(call: LoggedCall): Omit<CallFace, "input"> {
     };
   }
   const command = commandOf(call);
-  if (command !== undefined) {
+  if (command !== undefined && !isPatchCommand(command)) {
     return { toolName: call.name, displayName: "Shell", compactParams: rowOf(command.command) };
   }
-  if (call.name === "apply_patch") {
+  if (call.name === "apply_patch" || command !== undefined) {
     const paths = patchChanges(patchText(call) ?? "").map((change) => change.path);
     return { toolName: call.name, displayName: "Patch", compactParams: pathsRow(paths) };
   }

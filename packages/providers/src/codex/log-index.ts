@@ -37,11 +37,16 @@ export interface LogIndex {
   readonly said: ReadonlyMap<string, number>;
   /** How often each text was shown as a prompt of the user. */
   readonly prompts: ReadonlyMap<string, number>;
+  /** Response items that an event announced: their ordinal → the event's, under which an earlier import has named them. */
+  readonly announced: ReadonlyMap<number, number>;
   /** The log marks where turns begin and end. */
   readonly hasTasks: boolean;
+  /** By the ordinal of the record that begins a turn, or of a prompt: the model that is named next. */
+  readonly models: ReadonlyMap<number, string>;
+  /** Its searches have no ids, so that events cannot be told from response items by them. */
+  readonly hasNamelessSearches: boolean;
   /** Response items that are the summary of a compaction, by ordinal. */
   readonly summaries: ReadonlySet<number>;
-  readonly lastOrdinal: number;
 }
 
 export function indexLog(lines: Iterable<string>): LogIndex {
@@ -69,9 +74,13 @@ export function indexLog(lines: Iterable<string>): LogIndex {
     calls,
     said,
     prompts,
+    announced: findAnnounced(records),
+    models: findModels(records),
+    hasNamelessSearches: records.some(
+      ({ payload }) => payload.type === "web_search_call" && payload.id === undefined,
+    ),
     hasTasks,
     summaries: findSummaries(records),
-    lastOrdinal: records.at(-1)?.ordinal ?? 0,
   };
 }
 
@@ -199,6 +208,44 @@ function endEvent(event: JsonObject): ToolItem | undefined {
     default:
       return undefined;
   }
+}
+
+/** The record that names a turn's model follows the one that begins it. */
+function findModels(records: readonly LogRecord[]): ReadonlyMap<number, string> {
+  const models = new Map<number, string>();
+  let next: string | undefined;
+  for (let i = records.length - 1; i >= 0; i--) {
+    const { type, payload, ordinal } = records[i] as LogRecord;
+    if (type === "turn_context") next = textOf(payload.model) ?? next;
+    if (next !== undefined && (type === "event_msg" || type === "response_item")) models.set(ordinal, next);
+    if (payload.type === "task_started") next = undefined;
+  }
+  return models;
+}
+
+/** Pairs each answer and each reasoning with the first event before it that says the same. */
+function findAnnounced(records: readonly LogRecord[]): ReadonlyMap<number, number> {
+  const waiting = new Map<string, number[]>();
+  const announced = new Map<number, number>();
+  for (const { type, payload, ordinal } of records) {
+    const shown = type === "event_msg" ? announcement(payload) : undefined;
+    if (shown !== undefined) waiting.set(shown, waiting.get(shown) ?? []);
+    if (shown !== undefined) waiting.get(shown)?.push(ordinal);
+    const text = type === "response_item" ? announcedText(payload) : undefined;
+    const first = text === undefined ? undefined : waiting.get(text)?.shift();
+    if (first !== undefined) announced.set(ordinal, first);
+  }
+  return announced;
+}
+
+function announcement(event: JsonObject): string | undefined {
+  if (event.type === "agent_message") return `assistant\n${textOf(event.message)}`;
+  return event.type === "agent_reasoning" ? `reasoning\n${textOf(event.text)}` : undefined;
+}
+
+function announcedText(payload: JsonObject): string | undefined {
+  if (payload.type === "message" && payload.role === "assistant") return `assistant\n${messageText(payload)}`;
+  return payload.type === "reasoning" ? `reasoning\n${reasoningParts(payload)[0]}` : undefined;
 }
 
 /** The model's last message before a `compacted` record is the summary, if newer logs mark it so or it is repeated. */

@@ -83,10 +83,15 @@ export function showAnswer(reading: Reading, record: LogRecord, text: string): v
     citations: citations.length > 0 ? citations : undefined,
     extra: phase === undefined ? undefined : { phase },
   });
-  const key = keyOf(reading, id ?? `message-${record.ordinal}`);
+  const key = keyOf(reading, id ?? `message-${firstOrdinal(reading, record)}`);
   spoke(reading);
   if (text !== "")
     reading.out.push(...wholeBlock({ ...at(reading), key, kind: "text", role: "model", metadata, text }));
+}
+
+/** A log that was read before its response items were written has named a text by the event that announced it. */
+function firstOrdinal(reading: Reading, record: LogRecord): number {
+  return reading.index.announced.get(record.ordinal) ?? record.ordinal;
 }
 
 function citationOf(annotation: JsonObject[string]): readonly JsonObject[] {
@@ -110,7 +115,7 @@ export function showReasoning(reading: Reading, record: LogRecord): void {
     redacted: text === "" ? true : undefined,
     extra: summary !== "" && raw !== "" ? { raw } : undefined,
   });
-  const key = keyOf(reading, wordsOf(payload.id) ?? `reasoning-${record.ordinal}`);
+  const key = keyOf(reading, wordsOf(payload.id) ?? `reasoning-${firstOrdinal(reading, record)}`);
   spoke(reading);
   reading.out.push(...wholeBlock({ ...at(reading), key, kind: "thinking", role: "model", metadata, text }));
 }

@@ -9,10 +9,13 @@ import { listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts"
 import { rowOf } from "../row.ts";
 import { readSearch, type ToolItem } from "./item.ts";
 import { commandOf, faceOfCall, outcomeOfCall, readCall } from "./log-call.ts";
-import type { LogIndex, LogRecord } from "./log-index.ts";
+import type { LogRecord } from "./log-index.ts";
 import { readOutput } from "./log-output.ts";
 import { keyOf, type Reading, showUnknown, spoke } from "./log-reading.ts";
 import { faceOf, outcomeOf } from "./outcome.ts";
+
+/** The tool that runs a script, which calls other tools. */
+const CODE_MODE = "exec";
 
 export function showCall(reading: Reading, record: LogRecord): void {
   const { payload } = record;
@@ -137,15 +140,8 @@ export function readOutcomeEvent(
   done: { id: string; item: ToolItem },
 ): void {
   if (reading.index.calls.has(done.id)) return;
-  // Some versions do not give searches their ids in the response items.
-  if (done.item.type === "search" && !done.id.startsWith("exec-")) {
-    if (isSearchTold(reading.index, done.id)) return;
-  }
-  const outer = [...reading.open.values()].at(-1)?.key;
+  // Some versions do not give searches their ids in the response items; all of them are there.
+  if (done.item.type === "search" && reading.index.hasNamelessSearches) return;
+  const outer = [...reading.open.values()].findLast((call) => call.logged.name === CODE_MODE)?.key;
   showWhole(reading, done.id || `event-${record.ordinal}`, done.item, outer);
-}
-
-function isSearchTold(index: LogIndex, id: string): boolean {
-  const searches = index.records.filter((record) => record.payload.type === "web_search_call");
-  return searches.some((record) => record.payload.id === undefined || record.payload.id === id);
 }

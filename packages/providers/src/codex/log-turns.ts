@@ -21,19 +21,12 @@ export function startTurn(reading: Reading, record: LogRecord, id: string | unde
     type: "turn-start",
     turn,
     provider: PROVIDER,
-    ...given({ sessionId: reading.index.thread, model: modelAhead(reading, record), at: reading.at }),
+    ...given({
+      sessionId: reading.index.thread,
+      model: reading.index.models.get(record.ordinal) ?? reading.model,
+      at: reading.at,
+    }),
   });
-}
-
-/** The record that names a turn's model follows the one that begins it. */
-function modelAhead(reading: Reading, record: LogRecord): string | undefined {
-  const { records } = reading.index;
-  for (let i = records.indexOf(record); i >= 0 && i < records.length; i++) {
-    const next = records[i] as LogRecord;
-    if (next.type === "turn_context") return textOf(next.payload.model) ?? reading.model;
-    if (next !== record && next.payload.type === "task_started") break;
-  }
-  return reading.model;
 }
 
 export function countTokens(reading: Reading, payload: JsonObject): void {

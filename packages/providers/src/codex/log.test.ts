@@ -537,6 +537,22 @@ describe("threads and turns", () => {
     expect(shown(torn)).toEqual([["text", "model", "b"]]);
   });
 
+  it("[X31] a text keeps its name when the log says it a second time", () => {
+    const early = [
+      meta(),
+      prompt("a"),
+      event("agent_reasoning", { text: "r" }),
+      event("agent_message", { message: "b" }),
+    ];
+    const late = [
+      ...early,
+      item({ type: "reasoning", summary: [{ type: "summary_text", text: "r" }] }),
+      said("assistant", "b"),
+    ];
+    const ids = (records: readonly Json[]) => fold(eventsOf(records)).blocks.map((block) => block.id);
+    expect(ids(late)).toEqual(ids(early));
+  });
+
   it("[X31] ids that a log uses twice name two blocks", () => {
     const once = [
       call("exec_command", { cmd: "x" }),

@@ -106,7 +106,7 @@ function killed(item: Command): Outcome {
 /** The names under which a shell is offered, by version, and where each has its command. */
 export function commandOf(call: LoggedCall): Command | undefined {
   const input = objectOf(call.input);
-  const raw = COMMAND_FIELDS[call.name];
+  const raw = COMMAND_FIELDS.get(call.name);
   if (raw === undefined) return undefined;
   const value = raw.map((field) => input[field]).find((field) => field !== undefined);
   const words = listOf(value).filter((word) => typeof word === "string");
@@ -122,14 +122,14 @@ export function commandOf(call: LoggedCall): Command | undefined {
   };
 }
 
-const COMMAND_FIELDS: Readonly<Record<string, readonly string[]>> = {
-  exec_command: ["cmd", "command"],
-  shell: ["command"],
-  shell_command: ["command"],
-  local_shell: ["command"],
-  "container.exec": ["cmd", "command"],
-  unified_exec: ["input"],
-};
+const COMMAND_FIELDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["exec_command", ["cmd", "command"]],
+  ["shell", ["command"]],
+  ["shell_command", ["command"]],
+  ["local_shell", ["command"]],
+  ["container.exec", ["cmd", "command"]],
+  ["unified_exec", ["input"]],
+]);
 
 function ranOutcome(call: LoggedCall, command: Command, output: ToolOutput): Outcome {
   if (!output.hasRun) return broken(call, output, refusal(output.text), command);
@@ -164,7 +164,7 @@ function patchOutcome(call: LoggedCall, output: ToolOutput): Outcome {
 /** The patch inside a call, wherever its tool takes it. */
 function patchText(call: LoggedCall): string | undefined {
   const input = objectOf(call.input);
-  const command = COMMAND_FIELDS[call.name]?.map((field) => input[field]) ?? [];
+  const command = COMMAND_FIELDS.get(call.name)?.map((field) => input[field]) ?? [];
   const candidates: (Json | undefined)[] = [call.input, input.input, input.patch, ...command];
   for (const value of command) candidates.push(...listOf(value));
   for (const candidate of candidates) {

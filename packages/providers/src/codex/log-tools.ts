@@ -4,7 +4,7 @@
  */
 
 import type { BlockKey, JsonObject } from "@blockyard/kernel";
-import { endCall, startCall } from "../call.ts";
+import { cutCall, endCall, startCall } from "../call.ts";
 import { listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { readSearch, type ToolItem } from "./item.ts";
@@ -25,6 +25,8 @@ export function showCall(reading: Reading, record: LogRecord): void {
   const call = { key: keyOf(reading, callId), toolUseId: callId, toolName: face.toolName, logged };
   const { input, inputText } = logged;
   spoke(reading);
+  const earlier = reading.open.get(callId);
+  if (earlier !== undefined) reading.out.push(cutCall(earlier.key));
   reading.out.push(
     ...startCall({ ...call, ...face, input, inputText, parent: reading.parent, at: reading.at }),
   );

@@ -223,6 +223,13 @@ describe("calls", () => {
     expect(result(folded).text).toBe(text.startsWith("err: ") ? 'tool call "x" failed' : text);
   });
 
+  it.each(["__proto__", "constructor", "toString"])("[X22] a tool named %s is one like others", (name) => {
+    expect(result(read([meta(), call(name, {}), output("x")]))).toMatchObject({
+      kind: "tool_result",
+      text: "x",
+    });
+  });
+
   it("[X24] arguments that are no JSON stay as the model wrote them", () => {
     const folded = read([
       meta(),
@@ -563,6 +570,20 @@ describe("threads and turns", () => {
       "run/c1/result",
       "run/c1~2",
       "run/c1~2/result",
+    ]);
+  });
+
+  it("[X31] a call that is said again before its output ends once", () => {
+    const folded = read([
+      meta(),
+      call("exec_command", { cmd: "x" }),
+      call("exec_command", { cmd: "x" }),
+      output("unsupported call: x"),
+    ]);
+    expect(folded.blocks.map(({ id, status }) => [id, status])).toEqual([
+      ["run/c1", "error"],
+      ["run/c1~2", "error"],
+      ["run/c1~2/result", "error"],
     ]);
   });
 

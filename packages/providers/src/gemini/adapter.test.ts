@@ -148,6 +148,10 @@ it("[X51] to-do lists, other tools, rows", () => {
   expect(listed?.metadata).toMatchObject({ compactParams: "/w/", success: true });
 });
 
+it.each(["__proto__", "constructor", "toString"])("[X51] a tool named %s is one like others", (name) => {
+  expect(result(name, {}, { output: "x" })).toMatchObject({ kind: "tool_result", text: "x" });
+});
+
 it("[X51] failures, parallel calls, a result without a call", () => {
   const error = { type: "file_not_found", message: "File not found: /x" };
   const folded = run(

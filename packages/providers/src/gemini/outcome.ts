@@ -17,7 +17,7 @@ export interface ToolEnd {
 }
 
 export function completedOutcome(end: ToolEnd): Outcome {
-  return BY_TOOL[end.tool]?.(end) ?? plainOutcome(end);
+  return BY_TOOL.get(end.tool)?.(end) ?? plainOutcome(end);
 }
 
 export function failedOutcome(end: ToolEnd, error: JsonObject): Outcome {
@@ -53,14 +53,14 @@ export function paramsRow(tool: string, input: JsonObject): string | undefined {
 
 const COMMANDS = new Set(["run_shell_command", "shell"]);
 
-const BY_TOOL: Readonly<Record<string, (end: ToolEnd) => Outcome | undefined>> = {
-  run_shell_command: commandOutcome,
-  shell: commandOutcome,
-  write_file: writeOutcome,
-  replace: replaceOutcome,
-  edit: replaceOutcome,
-  write_todos: listOutcome,
-};
+const BY_TOOL: ReadonlyMap<string, (end: ToolEnd) => Outcome | undefined> = new Map([
+  ["run_shell_command", commandOutcome],
+  ["shell", commandOutcome],
+  ["write_file", writeOutcome],
+  ["replace", replaceOutcome],
+  ["edit", replaceOutcome],
+  ["write_todos", listOutcome],
+]);
 
 function plainOutcome(end: ToolEnd): Outcome {
   return {

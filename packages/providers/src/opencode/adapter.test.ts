@@ -172,6 +172,10 @@ it("[X41] lists, sub-agents, counts, images", () => {
   expect(image.metadata.images).toEqual([{ data: "aGk=", mediaType: "image/png" }]);
 });
 
+it.each(["__proto__", "constructor", "toString"])("[X41] a tool named %s is one like others", (name) => {
+  expect(result(tool(name, { output: "x" }))).toMatchObject({ kind: "tool_result", text: "x" });
+});
+
 it("[X41] failures", () => {
   const failed = run(
     step,
@@ -214,6 +218,21 @@ it("[X41] a call that is printed while it runs is one call", () => {
   expect(folded.blocks.map((block) => block.kind)).toEqual(["tool_call", "command"]);
   const cut = run(step, tool("bash", { status: "running", input: { command: "x" } }));
   expect(cut.blocks[0]).toMatchObject({ status: "error", metadata: { reason: "interrupted" } });
+});
+
+it("[X41] two calls in parts of one name are two calls", () => {
+  const part = (callID: string): Json =>
+    line("tool_use", {
+      id: "same",
+      callID,
+      tool: "x",
+      state: { status: "completed", input: {}, output: callID },
+    });
+  const folded = run(step, part("a"), part("b"));
+  expect(folded.blocks.filter((block) => block.role === "tool").map((block) => block.text)).toEqual([
+    "a",
+    "b",
+  ]);
 });
 
 it("[X42] tokens and cost are sums over steps, each counted once", () => {

@@ -230,7 +230,9 @@ function openCall(
   part: JsonObject,
   tool: ToolState,
 ): OpenCall {
-  const call = { key: partKey(state, part), toolUseId: callId, toolName: tool.tool };
+  // Calls are known by their own ids; a part id that another part has is no name for this one.
+  const named = isRepeat(state, part) ? {} : part;
+  const call = { key: partKey(state, named), toolUseId: callId, toolName: tool.tool };
   const raw = objectOf(part.state);
   out.push(
     ...startCall({

@@ -26,7 +26,7 @@ export interface ToolState {
 }
 
 export function completedOutcome(state: ToolState): Outcome {
-  const known = BY_TOOL[state.tool]?.(state);
+  const known = BY_TOOL.get(state.tool)?.(state);
   const outcome = known ?? plainOutcome(state);
   return { durationMs: state.durationMs, ...outcome };
 }
@@ -51,20 +51,20 @@ export function failedOutcome(state: ToolState, error: string): Outcome {
   };
 }
 
-const BY_TOOL: Readonly<Record<string, (state: ToolState) => Outcome | undefined>> = {
-  bash: commandOutcome,
-  shell: commandOutcome,
-  read: readOutcome,
-  edit: editOutcome,
-  multiedit: editOutcome,
-  patch: patchOutcome,
-  apply_patch: patchOutcome,
-  write: writeOutcome,
-  todowrite: listOutcome,
-  todoread: listOutcome,
-  task: taskOutcome,
-  invalid: invalidOutcome,
-};
+const BY_TOOL: ReadonlyMap<string, (state: ToolState) => Outcome | undefined> = new Map([
+  ["bash", commandOutcome],
+  ["shell", commandOutcome],
+  ["read", readOutcome],
+  ["edit", editOutcome],
+  ["multiedit", editOutcome],
+  ["patch", patchOutcome],
+  ["apply_patch", patchOutcome],
+  ["write", writeOutcome],
+  ["todowrite", listOutcome],
+  ["todoread", listOutcome],
+  ["task", taskOutcome],
+  ["invalid", invalidOutcome],
+]);
 
 function plainOutcome(state: ToolState): Outcome {
   const images = imagesOf(state.attachments);

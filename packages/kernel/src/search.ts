@@ -18,7 +18,7 @@ import { type TrigramQuery, trigramsOf } from "./trigram.ts";
 export interface SearchSource {
   /**
    * The blocks that fit the query's conversation, kinds and path (`fitsSearch`) and that may hold what is asked for
-   * (`mayContain`), the last created first. A block without a filter (its text is still growing) may hold anything.
+   * (`mayContain`), newest first (`newestBlockFirst`). A block without a filter (its text is still growing) may hold anything.
    */
   candidates(
     query: SearchQuery,

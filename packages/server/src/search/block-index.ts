@@ -81,19 +81,13 @@ export class BlockIndex {
   /** The entries that fit the query and may hold what is asked for, newest first. */
   *candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): Generator<Entry> {
     this.#sort();
-    const entries = query.conversation === undefined ? this.#entries : this.#of(query.conversation);
-    for (let at = entries.length - 1; at >= 0; at--) {
-      const entry = entries[at] as Entry;
+    for (let at = this.#entries.length - 1; at >= 0; at--) {
+      const entry = this.#entries[at] as Entry;
+      if (query.conversation !== undefined && entry.conversation !== query.conversation) continue;
       if (query.kinds !== undefined && !query.kinds.includes(entry.kind)) continue;
       if (query.pathPrefix !== undefined && !entry.path?.startsWith(query.pathPrefix)) continue;
       if (entry.from === -1 || mayContain(this.#filters, trigrams, entry.from, entry.to)) yield entry;
     }
-  }
-
-  #of(conversation: string): Entry[] {
-    return this.#entries
-      .filter((entry) => entry.conversation === conversation)
-      .sort((a, b) => a.born - b.born);
   }
 
   #sort(): void {

@@ -1,5 +1,5 @@
 /**
- * What the searcher and its thread say to each other. One request is at work at a time; an answer needs no number.
+ * What the pool and its thread say to each other. One request is at work at a time; an answer needs no number.
  * A request is answered by `begun`, when the thread has made ready and what follows is up to the pattern, and then by
  * `answer` or `failed`.
  */

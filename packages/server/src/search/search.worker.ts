@@ -1,7 +1,7 @@
 /**
  * The search thread. It reads the database through a connection of its own and answers one request at a time. A pattern
  * that takes too long is stopped in here; the thread counts on being ended from outside all the same, and keeps
- * nothing that could not be loaded again. Started by searcher.ts.
+ * nothing that could not be loaded again. Started by pool.ts.
  */
 
 import { Script } from "node:vm";

@@ -41,11 +41,11 @@ export class DatabaseSource implements SearchSource {
   /** Young blocks may hold anything: they are given whatever their filter says, each at its place by age. */
   *candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): Generator<BlockId> {
     const young = [...this.#young.values()].filter(({ record }) => fitsSearch(record, query));
-    young.sort((a, b) => newer(a.record, b.record, query));
+    young.sort((a, b) => byAge(b.record, a.record));
     let next = 0;
     for (const entry of this.#index.candidates(query, trigrams)) {
       if (this.#young.has(entry.row)) continue;
-      for (; next < young.length && newer((young[next] as YoungBlock).record, entry, query) < 0; next++) {
+      for (; next < young.length && byAge((young[next] as YoungBlock).record, entry) > 0; next++) {
         yield this.#take(undefined, young[next]);
       }
       yield this.#take(entry, undefined);
@@ -83,15 +83,4 @@ export class DatabaseSource implements SearchSource {
     const later: Op[] = pending.filter((op) => op.versionFrom > stored.record.version);
     return this.#reader.text(stored, later);
   }
-}
-
-interface Aged {
-  readonly createdAt: number;
-  readonly conversation: string;
-  readonly born: number;
-}
-
-/** Newest first; inside one conversation, by birth alone. */
-function newer(a: Aged, b: Aged, query: SearchQuery): number {
-  return query.conversation === undefined ? byAge(b, a) : b.born - a.born;
 }

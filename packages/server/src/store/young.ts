@@ -132,9 +132,11 @@ export class Young implements Before {
   }
 
   dirtyBlocks(): Block[] {
-    const blocks: Block[] = [];
-    for (const head of this.dirty) if (head.type === "block") blocks.push(head.record);
-    return blocks;
+    return this.dirtyBlockHeads().map((head) => head.record);
+  }
+
+  dirtyBlockHeads(): BlockHead[] {
+    return [...this.dirty].filter((head) => head.type === "block");
   }
 
   dirtyConversations(): Conversation[] {

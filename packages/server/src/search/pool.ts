@@ -38,13 +38,13 @@ interface Thread {
   isLoaded: boolean;
 }
 
-export interface SearcherOptions {
+export interface SearchPoolOptions {
   /** The database; without one there are only texts to match. */
   readonly path?: string;
   readonly report?: (message: string) => void;
 }
 
-export class Searcher {
+export class SearchPool {
   readonly #path: string | undefined;
   readonly #report: (message: string) => void;
   readonly #queue: Job[] = [];
@@ -56,7 +56,7 @@ export class Searcher {
   /** How often a thread had to be ended. */
   kills = 0;
 
-  constructor({ path, report = () => {} }: SearcherOptions = {}) {
+  constructor({ path, report = () => {} }: SearchPoolOptions = {}) {
     this.#path = path;
     this.#report = report;
   }
@@ -68,7 +68,7 @@ export class Searcher {
     return (await this.#ask(request, deadlineMs)) as SearchAnswer | Problem;
   }
 
-  readonly match: Matcher = async (text, query, askedMs) => {
+  readonly matcher: Matcher = async (text, query, askedMs) => {
     const deadlineMs = bounded(askedMs);
     return (await this.#ask({ type: "match", text, query, deadlineMs }, deadlineMs)) as MatchAnswer | Problem;
   };

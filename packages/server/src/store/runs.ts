@@ -11,13 +11,10 @@
 
 import type { BlockId, ConversationId, Op } from "@blockyard/kernel";
 import { ByteReader, ByteWriter } from "./bytes.ts";
-import { compress, decompress, readOp, writeOp } from "./codec.ts";
+import { readOp, writeOp } from "./codec.ts";
 
 /** A chunk of at least this many bytes, uncompressed, is left as it is. */
 export const FULL_CHUNK_BYTES = 64 * 1024;
-
-/** Below this, compression gains nothing. */
-const COMPRESS_BYTES = 96;
 
 export interface ChunkSize {
   readonly plainBytes: number;
@@ -67,17 +64,6 @@ export function decodeOps(bytes: Uint8Array, conversation: ConversationId, block
   const ops: Op[] = [];
   while (!reader.done) ops.push(readOp(reader, conversation, block));
   return ops;
-}
-
-/** Compressed if that is smaller. Equal lengths of `plainBytes` and the body mean: not compressed. */
-export function packChunk(plain: Uint8Array): Uint8Array {
-  if (plain.length < COMPRESS_BYTES) return plain;
-  const packed = compress(plain);
-  return packed.length < plain.length ? packed : plain;
-}
-
-export function unpackChunk(body: Uint8Array, plainBytes: number): Uint8Array {
-  return body.length === plainBytes ? body : decompress(body);
 }
 
 function continues(before: Op, op: Op): boolean {

@@ -8,9 +8,11 @@
  *   conversation  One row each. `ops`: sequence number of the last of its own ops that is in `chunk`.
  *   block         One row each, without its text. `parent`: the parent's `born` if it is in the same conversation,
  *                 otherwise its id. `path`: metadata.path, for queries.
- *   chunk         Ops and raw bytes (runs.ts). `id` is owner * 2^20 + n; `first`, `last`: versions for blocks, sequence
- *                 numbers for a conversation's own ops, byte counts for raw runs. `seq`: sequence number of the last
- *                 op. `plain`: bytes before compression.
+ *   chunk         Ops and raw bytes (runs.ts). `owner`: a conversation, block or raw run; `first`, `last`: versions for
+ *                 blocks, sequence numbers for a conversation's own ops, byte counts for raw runs. `seq`: sequence
+ *                 number of the last op. `plain`: bytes before compression; `dictionary`: what they were compressed
+ *                 against, or 0. Rows are added at the end, so that pages are full.
+ *   dictionary    What chunks are compressed against (dictionary.ts), each in two copies.
  *   fold          What replaced a block's first ops: version, sequence number, and text, anchors and state in `body`.
  *   filter        The trigram filter of a block's text at `version`; no row: not known.
  *   turn, answer  One row each; `id` is their age. Of answers the newest limits.keysPerConversation are kept.
@@ -51,8 +53,12 @@ const SCHEMA = [
   `CREATE INDEX block_by_age ON block (created_at)`,
   `CREATE INDEX block_by_path ON block (path) WHERE path IS NOT NULL`,
   `CREATE INDEX block_open ON block (status, conversation) WHERE status IN ('pending', 'running')`,
-  `CREATE TABLE chunk (id INTEGER PRIMARY KEY, first INTEGER NOT NULL, last INTEGER NOT NULL, seq INTEGER NOT NULL,
-    plain INTEGER NOT NULL, sum INTEGER NOT NULL, body BLOB NOT NULL) STRICT`,
+  `CREATE TABLE chunk (id INTEGER PRIMARY KEY, owner INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    seq INTEGER NOT NULL, dictionary INTEGER NOT NULL, plain INTEGER NOT NULL, sum INTEGER NOT NULL,
+    body BLOB NOT NULL) STRICT`,
+  `CREATE UNIQUE INDEX chunk_by_owner ON chunk (owner, last)`,
+  `CREATE TABLE dictionary (id INTEGER NOT NULL, copy INTEGER NOT NULL, sum INTEGER NOT NULL, body BLOB NOT NULL,
+    PRIMARY KEY (id, copy)) STRICT`,
   `CREATE TABLE fold (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, seq INTEGER NOT NULL, sum INTEGER NOT NULL,
     body BLOB NOT NULL) STRICT`,
   `CREATE TABLE filter (id INTEGER PRIMARY KEY, version INTEGER NOT NULL, sum INTEGER NOT NULL,
@@ -158,6 +164,7 @@ function refuseForeign(db: DatabaseSync, path: string): void {
 function configure(db: DatabaseSync, { durability = "full" }: OpenOptions): void {
   const wanted = durability === "full" ? 2 : 1;
   db.exec(`
+    PRAGMA auto_vacuum = INCREMENTAL;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = ${wanted};
     PRAGMA cell_size_check = ON;

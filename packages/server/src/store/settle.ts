@@ -14,9 +14,10 @@ import {
   type Op,
 } from "@blockyard/kernel";
 import { ByteReader, ByteWriter } from "./bytes.ts";
+import { compress, decompress } from "./codec.ts";
 import { corrupt } from "./fault.ts";
-import { chunksToMerge, decodeOps, encodeOps, mergeRuns, packChunk, unpackChunk } from "./runs.ts";
-import { CHUNKS_PER_OWNER, type ChunkRow, type FoldRow, type Tables } from "./tables.ts";
+import { chunksToMerge, decodeOps, encodeOps, mergeRuns } from "./runs.ts";
+import type { ChunkRow, FoldRow, Tables } from "./tables.ts";
 import { textOf } from "./text.ts";
 import type { AnyHead, BlockHead, ConversationHead, RawHead, Young } from "./young.ts";
 
@@ -26,21 +27,27 @@ const MERGED_CHUNKS = 24;
 /** A longer text has no filter: making it would take longer than a commit may. */
 const FILTERED_CHARS = 1024 * 1024;
 
+/** A running block is left alone until it has this much for the tables, or stands in the way of the journal. */
+const WORTHWHILE_BYTES = 16 * 1024;
+
+export interface Slice {
+  readonly maxHeads: number;
+  readonly maxBytes: number;
+  /** Heads whose changes begin before this journal row are settled whatever they have, so that it can be emptied. */
+  readonly overdue: number;
+  readonly except: ReadonlySet<AnyHead>;
+}
+
 /**
- * The heads to settle: the ones that have waited longest, up to the bounds given. A block comes after its conversation,
- * whose number it is found by.
+ * The heads to settle: of those that are finished or have gathered much, the ones that have waited longest; of the others
+ * only the overdue. A block comes after its conversation, whose number it is found by.
  */
-export function pickHeads(
-  young: Young,
-  maxHeads: number,
-  maxBytes: number,
-  except: ReadonlySet<AnyHead>,
-): Set<AnyHead> {
+export function pickHeads(young: Young, { maxHeads, maxBytes, overdue, except }: Slice): Set<AnyHead> {
   const picked = new Set<AnyHead>();
   let bytes = 0;
   for (const head of young.dirty) {
     if (picked.size >= maxHeads || bytes >= maxBytes) break;
-    if (except.has(head)) continue;
+    if (except.has(head) || (head.since >= overdue && !isWorthwhile(head))) continue;
     if (head.type === "block") {
       const conversation = young.conversationHead(head.record.conversation) as ConversationHead;
       if (!conversation.stored) picked.add(conversation);
@@ -49,6 +56,10 @@ export function pickHeads(
     bytes += head.pendingBytes;
   }
   return picked;
+}
+
+function isWorthwhile(head: AnyHead): boolean {
+  return head.pendingBytes >= WORTHWHILE_BYTES || (head.type === "block" && isEnded(head.record.status));
 }
 
 /** Writes what the tables lack of `head`. */
@@ -60,7 +71,7 @@ export function settle(tables: Tables, young: Young, head: AnyHead): void {
 
 /** Replaces all chunks of a block by those ops. */
 export function rewriteOps(tables: Tables, row: number, ops: readonly Op[]): void {
-  tables.deleteChunks(row * CHUNKS_PER_OWNER, (row + 1) * CHUNKS_PER_OWNER);
+  tables.deleteChunks(row);
   addOps(tables, row, { conversation: "", block: null, ended: false, place: byVersion }, ops);
 }
 
@@ -84,14 +95,14 @@ export function storedOps(tables: Tables, head: StoredHead, after: LogPoint, fol
     last = chunk.last;
   }
   if (last < stored) throw corrupt(`${id}: versions ${last + 1} to ${stored} are missing`);
-  return chunks.flatMap((chunk) => openOps(chunk, conversation, id));
+  return chunks.flatMap((chunk) => openOps(tables, chunk, conversation, id));
 }
 
 export function storedConversationOps(tables: Tables, head: ConversationHead, afterSeq: number): Op[] {
   const chunks = tables.chunks(head.row, afterSeq);
   const last = chunks.at(-1)?.last ?? Math.min(afterSeq, head.ops);
   if (last < head.ops) throw corrupt(`ops of ${head.record.id} after ${last} are missing`);
-  return chunks.flatMap((chunk) => openOps(chunk, head.record.id, null));
+  return chunks.flatMap((chunk) => openOps(tables, chunk, head.record.id, null));
 }
 
 export function storedRaw(tables: Tables, head: RawHead): Uint8Array[] {
@@ -102,7 +113,7 @@ export function storedRaw(tables: Tables, head: RawHead): Uint8Array[] {
     at = last;
   }
   if (at !== head.bytes) throw corrupt(`raw run ${head.run.run}: bytes ${at} to ${head.bytes} are missing`);
-  return chunks.map((chunk) => unpackChunk(chunk.body, chunk.plain));
+  return chunks.map((chunk) => tables.dictionaries.unpack(chunk));
 }
 
 export function packFold({ text, anchors, state }: Fold): Uint8Array {
@@ -111,17 +122,11 @@ export function packFold({ text, anchors, state }: Fold): Uint8Array {
   writer.json(anchors);
   writer.varint(state === undefined ? 0 : 1);
   if (state !== undefined) writer.bytes(state);
-  const plain = writer.view();
-  const packed = new ByteWriter(64);
-  packed.varint(plain.length);
-  packed.bytes(packChunk(plain));
-  return packed.view();
+  return compress(writer.view());
 }
 
 export function unpackFold({ version, body }: FoldRow): Fold {
-  const packed = new ByteReader(body);
-  const plainBytes = packed.varint();
-  const reader = new ByteReader(unpackChunk(packed.bytes(), plainBytes));
+  const reader = new ByteReader(decompress(body));
   const text = reader.string();
   const anchors = reader.json<{ readonly [agent: string]: string }>();
   return reader.varint() === 0
@@ -160,7 +165,7 @@ function settleFilter(tables: Tables, { row, record }: BlockHead, ops: readonly 
   const whole = ops[0]?.versionFrom === (fold?.version ?? 0) + 1;
   const all = whole
     ? ops
-    : tables.chunks(row).flatMap((chunk) => openOps(chunk, record.conversation, record.id));
+    : tables.chunks(row).flatMap((chunk) => openOps(tables, chunk, record.conversation, record.id));
   const text = textOf(fold === undefined ? "" : unpackFold(fold).text, all);
   tables.putFilter(row, record.version, filterOf(text));
 }
@@ -181,14 +186,14 @@ function settleRaw(tables: Tables, { row, run, bytes, pending, changed }: RawHea
   );
   const merged = tail.slice(0, count).reverse();
   const older = merged.map(({ id }) => tables.chunk(id));
-  plain = Buffer.concat([...older.map((chunk) => unpackChunk(chunk.body, chunk.plain)), plain]);
+  plain = Buffer.concat([...older.map((chunk) => tables.dictionaries.unpack(chunk)), plain]);
   const first = older[0]?.first ?? bytes;
-  replaceChunks(tables, row, merged, tail[0], {
+  replaceChunks(tables, merged, {
+    owner: row,
     first,
     last,
     seq: 0,
-    plain: plain.length,
-    body: packChunk(plain),
+    ...tables.dictionaries.pack(plain),
   });
   tables.putRaw({ id: row, ...run, bytes: last, journal: changed });
 }
@@ -218,37 +223,35 @@ function addOps(tables: Tables, row: number, owner: Owner, added: readonly Op[])
   const sizes = tail.map(({ plain: plainBytes }) => ({ plainBytes }));
   const merged = tail.slice(0, chunksToMerge(sizes, plain.length, owner.ended)).reverse();
   if (merged.length > 0) {
-    const older = merged.flatMap(({ id }) => openOps(tables.chunk(id), owner.conversation, owner.block));
+    const older = merged.flatMap(({ id }) =>
+      openOps(tables, tables.chunk(id), owner.conversation, owner.block),
+    );
     ops = mergeRuns([...older, ...ops]);
     plain = encodeOps(ops);
   }
   const last = ops[ops.length - 1] as Op;
-  replaceChunks(tables, row, merged, tail[0], {
+  replaceChunks(tables, merged, {
+    owner: row,
     first: owner.place(ops[0] as Op).from,
     last: owner.place(last).to,
     seq: last.seq,
-    plain: plain.length,
-    body: packChunk(plain),
+    ...tables.dictionaries.pack(plain),
   });
   return ops;
 }
 
-/** Puts one chunk where `merged` (oldest first) were, or behind `newest` if nothing was merged. */
+/** Puts one chunk where `merged` were. */
 function replaceChunks(
   tables: Tables,
-  row: number,
   merged: readonly { readonly id: number }[],
-  newest: { readonly id: number } | undefined,
   chunk: Omit<ChunkRow, "id" | "sum">,
 ): void {
-  const first = merged[0];
-  if (first !== undefined) tables.deleteChunks(first.id, (row + 1) * CHUNKS_PER_OWNER);
-  const behind = newest === undefined ? row * CHUNKS_PER_OWNER : newest.id + 1;
-  tables.addChunk({ ...chunk, id: first?.id ?? behind });
+  for (const { id } of merged) tables.deleteChunk(id);
+  tables.addChunk(chunk);
 }
 
-function openOps(chunk: ChunkRow, conversation: ConversationId, block: BlockId | null): Op[] {
-  return decodeOps(unpackChunk(chunk.body, chunk.plain), conversation, block);
+function openOps(tables: Tables, chunk: ChunkRow, conversation: ConversationId, block: BlockId | null): Op[] {
+  return decodeOps(tables.dictionaries.unpack(chunk), conversation, block);
 }
 
 function lastVersion(tables: Tables, head: StoredHead, folded: number): number {

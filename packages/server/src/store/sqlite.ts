@@ -24,9 +24,9 @@ import {
   type Fold,
   type Json,
   type LogPoint,
+  type Matcher,
   type Op,
   type Problem,
-  problem,
   type RawRun,
   type SearchAnswer,
   type SearchQuery,
@@ -34,11 +34,13 @@ import {
   StoreError,
   type Turn,
 } from "@blockyard/kernel";
+import { SearchPool } from "../search/pool.ts";
 import { copyDatabase } from "./backup.ts";
 import { Batch } from "./batch.ts";
 import { asFault, guarded } from "./fault.ts";
 import { checkWhole, compareSums, syncDirectory, writeSums } from "./integrity.ts";
 import { readEntries } from "./journal.ts";
+import { JournalWindow } from "./journal-window.ts";
 import { holdLock, type Lock } from "./lock.ts";
 import { queryBlocks, queryConversations } from "./query.ts";
 import { cutRun } from "./runs.ts";
@@ -61,6 +63,9 @@ import { type AnyHead, type BlockHead, type ConversationHead, Young } from "./yo
 const PENDING_BYTES = 256 * 1024;
 const PENDING_HEADS = 1_024;
 
+/** From here on they also settle what would rather wait. It bounds the journal, and with it the time of opening. */
+const JOURNAL_BYTES = 1024 * 1024;
+
 /** What one transaction settles at least when there is that much; it also settles twice what it adds. */
 const SLICE_HEADS = 48;
 const SLICE_BYTES = 96 * 1024;
@@ -78,6 +83,7 @@ export async function openSqliteStore(path: string, options: OpenOptions = {}): 
 export class SqliteStore implements Store {
   readonly path: string;
   readonly #lock: Lock;
+  readonly #searchPool: SearchPool;
   readonly #db: DatabaseSync;
   readonly #tables: Tables;
   readonly #young: Young;
@@ -85,12 +91,14 @@ export class SqliteStore implements Store {
   #waiting: Waiting[] = [];
   #epoch: string;
   #lastJournal: number;
+  readonly #window = new JournalWindow(JOURNAL_BYTES);
   /** Heads that could not be settled because what they join is damaged. Their journal rows stay. */
   readonly #stuck = new Set<AnyHead>();
   #closed = false;
 
   constructor(path: string, options: OpenOptions) {
     this.path = path;
+    this.#searchPool = new SearchPool({ path });
     this.#lock = holdLock(path);
     try {
       const sound = guarded(`cannot check ${path}`, () => compareSums(path));
@@ -193,12 +201,22 @@ export class SqliteStore implements Store {
   async fold(block: BlockId, fold: Fold): Promise<void> {
     this.#guard("fold", () => {
       const heads = this.#write(() => this.#fold(block, fold));
-      for (const head of heads) this.#young.settled(head);
+      this.#settled(heads);
     });
   }
 
-  async search(_query: SearchQuery): Promise<SearchAnswer | Problem> {
-    return problem("unavailable", "search is not wired to this store yet");
+  /** Runs in another thread, which reads the tables; what they lack is handed to it. */
+  async search(query: SearchQuery): Promise<SearchAnswer | Problem> {
+    const young = this.#guard("search", () => this.#young.dirtyBlockHeads());
+    return this.#searchPool.search(
+      query,
+      young.map(({ record, row, pending }) => ({ record, row, pending })),
+    );
+  }
+
+  /** Finds a pattern in one text, in the thread that searches. */
+  get matcher(): Matcher {
+    return this.#searchPool.matcher;
   }
 
   async appendRaw(run: RawRun, bytes: Uint8Array): Promise<void> {
@@ -249,9 +267,10 @@ export class SqliteStore implements Store {
     if (this.#closed) return;
     this.#flush();
     this.#closed = true;
+    await this.#searchPool.close();
     try {
       this.#settleAll();
-      this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      this.#db.exec("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)");
       this.#db.close();
       writeSums(this.path);
     } catch (error) {
@@ -306,7 +325,8 @@ export class SqliteStore implements Store {
       this.#writeJournal(journal, new Set());
     }
     this.#lastJournal = journal;
-    if (settled) for (const head of picked) this.#young.settled(head);
+    this.#window.add(journal, this.#batch.bytes);
+    if (settled) this.#settled(picked);
     this.#batch.apply(journal);
   }
 
@@ -315,10 +335,12 @@ export class SqliteStore implements Store {
       this.#tables.addJournal(journal, this.#batch.body());
       return;
     }
-    transaction(this.#db, () => {
+    const dictionary = transaction(this.#db, () => {
       this.#tables.addJournal(journal, this.#batch.body());
       this.#settle(picked, journal);
+      return this.#tables.dictionaries.make();
     });
+    if (dictionary !== undefined) this.#tables.dictionaries.use(dictionary);
   }
 
   #pick(): ReadonlySet<AnyHead> {
@@ -326,7 +348,12 @@ export class SqliteStore implements Store {
     if (pendingBytes < PENDING_BYTES && dirty.size < PENDING_HEADS) return new Set();
     const heads = Math.max(SLICE_HEADS, 2 * this.#batch.touched);
     const bytes = Math.max(SLICE_BYTES, 2 * this.#batch.bytes);
-    return pickHeads(this.#young, heads, bytes, this.#stuck);
+    return pickHeads(this.#young, {
+      maxHeads: heads,
+      maxBytes: bytes,
+      overdue: this.#window.first,
+      except: this.#stuck,
+    });
   }
 
   /** Inside a transaction: settles heads and deletes the journal rows before `journal` that nobody else needs. */
@@ -351,14 +378,27 @@ export class SqliteStore implements Store {
 
   #settleAll(): void {
     while (this.#young.dirty.size > this.#stuck.size) {
-      const picked = pickHeads(this.#young, 1_024, 4 * 1024 * 1024, this.#stuck);
+      const picked = pickHeads(this.#young, {
+        maxHeads: 1_024,
+        maxBytes: 4 * 1024 * 1024,
+        overdue: Number.POSITIVE_INFINITY,
+        except: this.#stuck,
+      });
       try {
         transaction(this.#db, () => this.#settle(picked, this.#lastJournal + 1));
       } catch (error) {
         if (![...picked].some((head) => this.#stuck.has(head))) throw error;
         continue;
       }
-      for (const head of picked) this.#young.settled(head);
+      this.#settled(picked);
+    }
+  }
+
+  /** Says that the tables have all of those heads. */
+  #settled(heads: Iterable<AnyHead>): void {
+    for (const head of heads) {
+      this.#young.settled(head);
+      if (head.type === "block") this.#searchPool.changed(head.row);
     }
   }
 
@@ -410,6 +450,7 @@ export class SqliteStore implements Store {
   /** Takes in the journal. Gives the last number that a journal row has had. */
   #replay(): number {
     for (const { id, body } of this.#tables.journal()) {
+      this.#window.add(id, body.length);
       readEntries(body, this.#young, {
         commit: (commit) => this.#young.applyCommit(id, commit),
         raw: (entry) => this.#young.applyRaw(id, entry),

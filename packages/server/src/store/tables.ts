@@ -15,10 +15,8 @@ import type {
   Turn,
 } from "@blockyard/kernel";
 import { packBlock, packJson, unpackBlock, unpackJson } from "./codec.ts";
+import { Dictionaries } from "./dictionary.ts";
 import { checkSum, corrupt, rowSum, type SumPart } from "./fault.ts";
-
-/** Chunks of one owner have the ids from owner * this to the next owner's first. */
-export const CHUNKS_PER_OWNER = 2 ** 20;
 
 export interface ConversationRow {
   readonly id: number;
@@ -35,9 +33,11 @@ export interface BlockRow {
 
 export interface ChunkRow {
   readonly id: number;
+  readonly owner: number;
   readonly first: number;
   readonly last: number;
   readonly seq: number;
+  readonly dictionary: number;
   readonly plain: number;
   readonly sum: number;
   readonly body: Uint8Array;
@@ -101,14 +101,18 @@ const PUT_CONVERSATION = `INSERT INTO conversation VALUES (?, ?, ?, ?, ?, ?, ?, 
   updated_at = excluded.updated_at, seq = excluded.seq, ops = excluded.ops, journal = excluded.journal,
   sum = excluded.sum, body = excluded.body`;
 
-const CHUNK_COLUMNS = "id, first, last, seq, plain, sum, body";
+const ADD_CHUNK = `INSERT INTO chunk (owner, first, last, seq, dictionary, plain, sum, body)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`;
+const CHUNK_COLUMNS = "id, owner, first, last, seq, dictionary, plain, sum, body";
 
 export class Tables {
   readonly #db: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
+  readonly dictionaries: Dictionaries;
 
   constructor(db: DatabaseSync) {
     this.#db = db;
+    this.dictionaries = new Dictionaries(this);
   }
 
   get<T>(sql: string, ...values: (number | string | bigint | null)[]): T | undefined {
@@ -224,9 +228,8 @@ export class Tables {
   /** Chunks of an owner, oldest first: those that end after `last`, and after the sequence number `seq`. */
   chunks(owner: number, last = -1, seq = -1): ChunkRow[] {
     const rows = this.all<ChunkRow>(
-      `SELECT ${CHUNK_COLUMNS} FROM chunk WHERE id >= ? AND id < ? AND last > ? AND seq > ? ORDER BY id`,
-      owner * CHUNKS_PER_OWNER,
-      (owner + 1) * CHUNKS_PER_OWNER,
+      `SELECT ${CHUNK_COLUMNS} FROM chunk WHERE owner = ? AND last > ? AND seq > ? ORDER BY last`,
+      owner,
       last,
       seq,
     );
@@ -237,9 +240,8 @@ export class Tables {
   /** The last chunks of an owner, newest first, without their bodies. */
   lastChunks(owner: number, limit: number): Omit<ChunkRow, "body" | "sum">[] {
     return this.all(
-      "SELECT id, first, last, seq, plain FROM chunk WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?",
-      owner * CHUNKS_PER_OWNER,
-      (owner + 1) * CHUNKS_PER_OWNER,
+      "SELECT id, owner, first, last, seq, dictionary, plain FROM chunk WHERE owner = ? ORDER BY last DESC LIMIT ?",
+      owner,
       limit,
     );
   }
@@ -251,13 +253,38 @@ export class Tables {
     return row;
   }
 
-  addChunk({ id, first, last, seq, plain, body }: Omit<ChunkRow, "sum">): void {
-    const columns = [id, first, last, seq, plain] as const;
-    this.run("INSERT INTO chunk VALUES (?, ?, ?, ?, ?, ?, ?)", ...columns, rowSum(columns, body), body);
+  addChunk({ owner, first, last, seq, dictionary, plain, body }: Omit<ChunkRow, "id" | "sum">): void {
+    const columns = [owner, first, last, seq, dictionary, plain] as const;
+    this.run(ADD_CHUNK, ...columns, rowSum(columns, body), body);
   }
 
-  deleteChunks(fromId: number, toId: number): void {
-    this.run("DELETE FROM chunk WHERE id >= ? AND id < ?", fromId, toId);
+  deleteChunk(id: number): void {
+    this.run("DELETE FROM chunk WHERE id = ?", id);
+  }
+
+  deleteChunks(owner: number): void {
+    this.run("DELETE FROM chunk WHERE owner = ?", owner);
+  }
+
+  // -- dictionaries
+
+  lastDictionary(): number {
+    return this.get<{ id: number }>("SELECT ifnull(max(id), 0) AS id FROM dictionary")?.id ?? 0;
+  }
+
+  /** The first copy that is what was written. */
+  dictionary(id: number): Uint8Array | undefined {
+    const copies = this.all<{ copy: number; sum: number; body: Uint8Array }>(
+      "SELECT copy, sum, body FROM dictionary WHERE id = ? ORDER BY copy",
+      id,
+    );
+    return copies.find(({ copy, sum, body }) => sum === rowSum([id, copy], body))?.body;
+  }
+
+  addDictionary(id: number, body: Uint8Array): void {
+    for (const copy of [0, 1]) {
+      this.run("INSERT INTO dictionary VALUES (?, ?, ?, ?)", id, copy, rowSum([id, copy], body), body);
+    }
   }
 
   // -- folds and filters
@@ -425,8 +452,8 @@ function pathColumn({ metadata }: Block): string | null {
   return typeof path === "string" ? path : null;
 }
 
-function checkChunk({ id, first, last, seq, plain, sum, body }: ChunkRow): void {
-  checkSum(`chunk ${id}`, sum, [id, first, last, seq, plain], body);
+function checkChunk({ id, owner, first, last, seq, dictionary, plain, sum, body }: ChunkRow): void {
+  checkSum(`chunk ${id}`, sum, [owner, first, last, seq, dictionary, plain], body);
 }
 
 function openNamed<T>(table: string, { id, conversation, name, sum, body }: Named): T {

@@ -6,6 +6,8 @@ export type { Adapter } from "./adapter.ts";
 export { type AnthropicOptions, anthropicAdapter, anthropicWith } from "./anthropic/adapter.ts";
 export { type PatchChange, patchChanges } from "./apply-patch.ts";
 export { bounds } from "./bounds.ts";
+export { type CodexStart, codexAdapter } from "./codex/adapter.ts";
+export { codexParentThread } from "./codex/log.ts";
 export { Fold, type Folded, type FoldedBlock, type FoldedTurn, fold } from "./fold.ts";
 export { isObject, parseJson, parseLine } from "./framing/json.ts";
 export { type Line, LineReader } from "./framing/lines.ts";

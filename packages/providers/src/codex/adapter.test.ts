@@ -1,3 +1,4 @@
+/** The Codex adapter, event by event: items, tools, turns and errors. Whole recordings are compared elsewhere. */
 import type { BlockEvent, Json, JsonObject, Usage } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { type Folded, type FoldedBlock, fold } from "../fold.ts";

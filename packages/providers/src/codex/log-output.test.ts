@@ -1,3 +1,4 @@
+/** Outputs as rollout logs of several versions write them. */
 import { expect, it } from "vitest";
 import { readOutput } from "./log-output.ts";
 

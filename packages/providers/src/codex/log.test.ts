@@ -1,3 +1,6 @@
+/**
+ * The importer of rollout logs, record by record; and over all recordings of Codex: the log of a run against its stream.
+ */
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { bytesOf, logFilesOf, logs, type Recording, streams } from "../../../../test/recordings.ts";

@@ -1,3 +1,4 @@
+/** Shell wrappers, in every quoting that Codex has been seen to print. */
 import { expect, it } from "vitest";
 import { joinWords, splitWords, unwrapCommand, unwrapWords } from "./shell.ts";
 

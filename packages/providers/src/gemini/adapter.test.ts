@@ -1,3 +1,4 @@
+/** The adapter of Gemini CLI, event by event. */
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { type Folded, type FoldedBlock, fold } from "../fold.ts";

@@ -41,12 +41,9 @@ export function controlRequest(state: State, out: Out, line: JsonObject): boolea
 function askPermission(state: State, out: Out, line: JsonObject, request: JsonObject): void {
   const requestId = textOf(line.request_id) ?? "";
   const id = wordsOf(request.tool_use_id) ?? requestId;
-  const call = openCall(state, out, {
-    id,
-    name: wordsOf(request.tool_name) ?? "unknown",
-    scope: scopeOf(state, line),
-    turn: currentTurn(state, out).ordinal,
-  });
+  const scope = scopeOf(state, line);
+  const turn = currentTurn(state, out, scope).ordinal;
+  const call = openCall(state, out, { id, name: wordsOf(request.tool_name) ?? "unknown", scope, turn });
   if (call.isEnded) return;
   const input = request.input ?? {};
   if (!call.isRunning) runCall(state, out, call, input);

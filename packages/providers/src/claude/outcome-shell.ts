@@ -5,7 +5,7 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
-import { given, numberOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
+import { given, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import {
   contentOf,
@@ -59,7 +59,8 @@ export const bashOutcome: Show = (told) => {
 function failedCommand(told: Told, said: string): Outcome | undefined {
   const match = /^Exit code (-?\d+)(?:\n|$)/.exec(said);
   if (match === null) return isMerelyOutput(told) ? oldFailure(told, said) : undefined;
-  const exitCode = Number(match[1]);
+  const stated = Number(match[1]);
+  const exitCode = Number.isSafeInteger(stated) ? stated : null;
   const text = once(said.slice(match[0].length));
   return {
     blocks: [{ kind: "command", text, metadata: { ...commandOf(told), exitCode, isError: true } }],
@@ -153,7 +154,7 @@ export const taskOutputOutcome: Show = (told) => {
   const task = isObject(payload.task) ? payload.task : payload;
   const text = textOf(task.output) ?? textOf(task.stdout);
   if (told.isError || text === undefined) return undefined;
-  const exitCode = numberOf(task.exitCode);
+  const exitCode = wholeOf(task.exitCode);
   const command = textOf(task.command);
   const short = exitCode === undefined ? (wordsOf(task.status) ?? linesRow(text)) : `exit ${exitCode}`;
   if (command === undefined) {

@@ -28,7 +28,7 @@ export function startPiece(
   const { message } = piece;
   piece.isStarted = true;
   piece.text = said ?? "";
-  currentTurn(state, out).hasSpoken = true;
+  currentTurn(state, out, message.scope).hasSpoken = true;
   out.push({
     type: "block-start",
     key: piece.key,
@@ -78,7 +78,8 @@ export function endPiece(
 }
 
 export function thinkingEnd(state: State, piece: Piece): JsonObject {
-  const estimatedTokens = wholeOf(state.thinkingTokens);
+  const tokens = wholeOf(state.thinkingTokens);
+  const estimatedTokens = tokens === undefined || tokens < 0 ? undefined : tokens;
   state.thinkingTokens = undefined;
   return given({ signature: piece.signature || undefined, estimatedTokens }) as JsonObject;
 }
@@ -122,7 +123,8 @@ export function addWhole(out: Out, piece: Piece, block: JsonObject): void {
     parent: message.scope.parent,
     metadata: { messageId: message.id, index: piece.index },
   };
-  const opened = openContent(place, block);
+  // A type may be any word, also one that every object has.
+  const opened = (textOf(block.type) ?? "") in Object.prototype ? undefined : openContent(place, block);
   if (opened !== undefined) {
     out.push(...opened.events, ...closeContent(opened.open));
     return;

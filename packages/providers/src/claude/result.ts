@@ -74,7 +74,7 @@ export interface ToolResult {
 export function toolResult(state: State, out: Out, result: ToolResult): void {
   const id = textOf(result.block.tool_use_id) ?? "";
   const call = state.calls.get(id);
-  currentTurn(state, out);
+  currentTurn(state, out, result.scope);
   if (call !== undefined && !call.isRunning) runStreamed(state, out, call);
   const outcome = outcomeOf(told(state, call, result));
   const reason = outcome.failed ? (deniedReason(result) ?? outcome.reason ?? "failed") : undefined;

@@ -95,6 +95,8 @@ export interface Turn {
   /** Whether anything was said in it: a result's text is shown only where nothing was. */
   hasSpoken: boolean;
   hasEvents: boolean;
+  /** Its init has come. */
+  hasInit: boolean;
 }
 
 export interface TodoItem {
@@ -111,7 +113,9 @@ export interface State {
   /** What the last `session` event said, to say the same only once. */
   toldSession: string;
   model: string | undefined;
+  /** The open ones, oldest first. */
   turns: Turn[];
+  lastTurn: Turn | undefined;
   nextTurn: number;
   /** Running total of the process, as the last result stated it; undefined before the first. */
   totalCost: number | undefined;
@@ -150,6 +154,7 @@ export function newState(run: string, start: Start = {}): State {
     toldSession: "",
     model: undefined,
     turns: [],
+    lastTurn: undefined,
     nextTurn: 0,
     totalCost: start.previousCostUsd,
     modelUsage: undefined,

@@ -210,11 +210,12 @@ function taskStarted(state: State, out: Out, line: JsonObject): void {
 
 function startNestedAgent(state: State, out: Out, line: JsonObject, id: string): void {
   const above = state.tasks.get(textOf(line.parent_task_id) ?? "");
+  const scope = { parent: above?.key, label: undefined };
   const call = openCall(state, out, {
     id,
     name: "Agent",
-    scope: { parent: above?.key, label: undefined },
-    turn: currentTurn(state, out).ordinal,
+    scope,
+    turn: currentTurn(state, out, scope).ordinal,
   });
   const input: Record<string, string> = {};
   for (const name of ["description", "prompt", "subagent_type"]) {

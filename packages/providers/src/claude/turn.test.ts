@@ -62,6 +62,29 @@ describe("boundaries", () => {
     expect(foldLines([init(), init({ model: "n" }), say("m1", "a"), done()]).turns).toHaveLength(1);
   });
 
+  it("[C27] what a background agent does between two turns opens none", () => {
+    const launched = { tool_use_result: { status: "async_launched", agentId: "a1" } };
+    const lines = [
+      init(),
+      call("a", "Agent", { prompt: "p" }),
+      reply("a", "Launched", launched),
+      done({ result_index: 0, total_cost_usd: 1 }),
+      call("b", "Bash", { command: "ls" }, { parent_tool_use_id: "a" }),
+      reply("b", "out", { parent_tool_use_id: "a" }),
+      init(),
+      say("m2", "Done."),
+      done({ result_index: 1, total_cost_usd: 3, origin: { kind: "task-notification" } }),
+    ];
+    expect(foldLines(lines).turns.map(({ turn, status, costUsd }) => [turn, status, costUsd])).toEqual([
+      ["run/turn-0", "done", 1],
+      ["run/turn-1", "done", 2],
+    ]);
+  });
+
+  it("[C27] an init that comes after its turn has begun belongs to it", () => {
+    expect(foldLines([say("m1", "a"), init(), say("m1", "b"), done()]).turns).toHaveLength(1);
+  });
+
   it.each([
     ["with a number", { result_index: 0 }, { result_index: 1 }],
     ["without", {}, {}],

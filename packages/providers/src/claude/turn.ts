@@ -6,15 +6,17 @@
 
 import type { JsonObject } from "@blockyard/kernel";
 import { given, textOf, wordsOf } from "../read.ts";
-import { type Out, PROVIDER, type State, type Turn } from "./state.ts";
+import { MAIN, type Out, PROVIDER, type Scope, type State, type Turn } from "./state.ts";
 
 export function initLine(state: State, out: Out, line: JsonObject): void {
   state.cwd = textOf(line.cwd) ?? state.cwd;
   state.model = textOf(line.model) ?? state.model;
   tellSession(state, out, line);
   const last = state.turns.at(-1);
-  // Said again before anything happened: still the same turn.
-  if (last === undefined || last.hasEvents) openTurn(state, out);
+  // Said again before anything happened, or after it has begun by itself: still the same turn.
+  const isNew = last === undefined || (last.hasInit && last.hasEvents);
+  const turn = isNew ? openTurn(state, out) : last;
+  turn.hasInit = true;
 }
 
 export function tellSession(state: State, out: Out, line: JsonObject): void {
@@ -39,8 +41,9 @@ export function openTurn(
 ): Turn {
   const ordinal = state.nextTurn++;
   const name = named?.name ?? turnName(state, ordinal);
-  const turn: Turn = { name, ordinal, hasSpoken: false, hasEvents: false };
+  const turn: Turn = { name, ordinal, hasInit: false, hasSpoken: false, hasEvents: false };
   state.turns.push(turn);
+  state.lastTurn = turn;
   out.push({
     type: "turn-start",
     turn: turn.name,
@@ -54,9 +57,13 @@ function turnName(state: State, ordinal: number): string {
   return `${state.prefix}turn-${ordinal}`;
 }
 
-/** The turn that is going on; conversation without an init opens one. */
-export function currentTurn(state: State, out: Out): Turn {
-  const turn = state.turns.at(-1) ?? openTurn(state, out);
+/**
+ * The turn that is going on; conversation without an init opens one. What a sub-agent does between two turns still
+ * belongs to the last.
+ */
+export function currentTurn(state: State, out: Out, scope: Scope): Turn {
+  const between = scope === MAIN ? undefined : state.lastTurn;
+  const turn = state.turns.at(-1) ?? between ?? openTurn(state, out);
   turn.hasEvents = true;
   return turn;
 }

@@ -34,6 +34,7 @@ export {
   type Status,
   type WholeBlock,
 } from "./block.ts";
+export { type ContextBlock, contextOf, type PathBlock, pathOf } from "./context.ts";
 export {
   addUsage,
   type Conversation,
@@ -44,8 +45,9 @@ export {
   subtractUsage,
   type Turn,
 } from "./conversation.ts";
+export { type Cursor, Cursors } from "./cursor.ts";
 export { Draft, type NewBlock } from "./draft.ts";
-export { type Env, randomName } from "./env.ts";
+export { derivedName, type Env, randomName } from "./env.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./event.ts";
 export { Ingest, type IngestOptions } from "./ingest.ts";
 export { cleanJson, type Json, type JsonObject, sameJson } from "./json.ts";
@@ -110,5 +112,14 @@ export {
   toBase64,
   type WireOp,
 } from "./wire/frame.ts";
+export {
+  LLM_VERSION,
+  type LlmEvent,
+  LlmEvents,
+  type LlmMessage,
+  legacy,
+  reduceLlm,
+} from "./wire/llm-events.ts";
 export { Replica, type SyncListener, View, type ViewChange } from "./wire/replica.ts";
+export { type ToolUpdate, ToolUpdates } from "./wire/tool-updates.ts";
 export type { Told, Write } from "./write-queue.ts";

@@ -8,7 +8,7 @@
  */
 
 import { applyOp } from "../apply.ts";
-import type { Block, BlockId, ConversationId } from "../block.ts";
+import { type Block, type BlockId, type ConversationId, RESULT_KINDS } from "../block.ts";
 import type { Conversation, Turn } from "../conversation.ts";
 import { type Env, randomName } from "../env.ts";
 import type { Json } from "../json.ts";
@@ -86,6 +86,8 @@ export class Replica {
   readonly #listeners = new Set<(change: ViewChange) => void>();
   readonly #syncs = new Map<BlockId, SyncListener>();
   readonly #pages = new Map<number, (() => void)[]>();
+  readonly #toolListeners = new Set<(update: ToolUpdate, conversation: ConversationId) => void>();
+  readonly #toolUpdates = new ToolUpdates();
   /** Who the server says we are. */
   self: { agent: string; role: string; epoch: string } | undefined;
   bye: (ServerFrame & { type: "bye" }) | undefined;
@@ -120,6 +122,12 @@ export class Replica {
   listen(listener: (change: ViewChange) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Follows the tool calls of everything that is subscribed: one start and one end each. */
+  listenTools(listener: (update: ToolUpdate, conversation: ConversationId) => void): () => void {
+    this.#toolListeners.add(listener);
+    return () => this.#toolListeners.delete(listener);
   }
 
   subscribe(conversation: ConversationId): View {
@@ -384,7 +392,26 @@ export class Replica {
   }
 
   #tell(change: ViewChange): void {
+    if (this.#toolListeners.size > 0) this.#tellTools(change);
     for (const listener of this.#listeners) listener(change);
+  }
+
+  #tellTools({ conversation, blocks }: ViewChange): void {
+    const view = [...this.views.values()].find((each) => each.conversation === conversation);
+    if (!view) return;
+    const resultOf = (call: BlockId) => {
+      const result = [...view.blocks.values()].find(
+        ({ parent, kind }) => parent === call && RESULT_KINDS.includes(kind),
+      );
+      return result && view.texts.get(result.id)?.toString();
+    };
+    for (const id of blocks ?? view.order) {
+      const block = view.blocks.get(id);
+      if (block?.kind !== "tool_call") continue;
+      for (const update of this.#toolUpdates.update(block, view.texts.get(id)?.toString(), resultOf)) {
+        for (const listener of this.#toolListeners) listener(update, conversation);
+      }
+    }
   }
 }
 

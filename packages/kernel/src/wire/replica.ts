@@ -25,6 +25,7 @@ import {
   type Snapshot,
   toBase64,
 } from "./frame.ts";
+import { type ToolUpdate, ToolUpdates } from "./tool-updates.ts";
 
 /** What changed in a view, for whoever draws it. */
 export interface ViewChange {

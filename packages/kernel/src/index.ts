@@ -45,7 +45,7 @@ export {
   subtractUsage,
   type Turn,
 } from "./conversation.ts";
-export { type Cursor, Cursors } from "./cursor.ts";
+export { Cursors } from "./cursor.ts";
 export { Draft, type NewBlock } from "./draft.ts";
 export { derivedName, type Env, randomName } from "./env.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./event.ts";
@@ -97,6 +97,37 @@ export {
   spliced,
 } from "./store-rules.ts";
 export { mapOffset, Text, utf8Length } from "./text/text.ts";
+export type { BlockPatch, WholePatch } from "./tools/block-patch.ts";
+export { problemOf, StreamProblem } from "./tools/block-subscribe.ts";
+export {
+  callIn,
+  makeTable,
+  modelName,
+  schemasOf,
+  type ToolSchema,
+  type ToolTable,
+} from "./tools/call.ts";
+export type { ExportLine } from "./tools/conversation-export.ts";
+export { callTool, coreTable, coreTools, toolSchemas } from "./tools/index.ts";
+export {
+  type Access,
+  type Call,
+  type Caller,
+  type Signal,
+  type Streamed,
+  type Tool,
+  tool,
+} from "./tools/tool.ts";
+export {
+  type BlockSnapshot,
+  type BlockView,
+  blockView,
+  type ConversationView,
+  conversationView,
+  snapshotView,
+  type TurnView,
+  turnView,
+} from "./tools/view.ts";
 export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./trigram.ts";
 export { VirtualEnv } from "./virtual-env.ts";
 export { Connection, type ConnectionOptions, type Pipe, type Presence } from "./wire/connection.ts";

@@ -82,6 +82,10 @@ export const limits = {
   subscriptions: 64,
   cursors: 256,
   cursorTtlMs: 60_000,
+  /** Blocks of elsewhere in one conversation's context. */
+  includedBlocks: 500,
+  /** Blocks that a fork into a new conversation copies. */
+  forkedBlocks: 20_000,
   /** Names. */
   agentChars: 64,
   titleChars: 300,

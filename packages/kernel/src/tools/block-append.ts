@@ -1,0 +1,72 @@
+/**
+ * block.append: the hot path of streaming. Accepted pieces gather into flushes (see append.ts) and are answered at once;
+ * who must know that they are durable asks to wait. With an idempotency key each call is a write of its own.
+ */
+
+import { z } from "zod";
+import { isProblem, type Problem, problem } from "../problem.ts";
+import { splitTail } from "../text/door.ts";
+import { blockIdField, type Call, textField, tool, writer } from "./tool.ts";
+
+const input = z.strictObject({
+  block_id: blockIdField,
+  text: textField,
+  wait: z.boolean().default(false).describe("Answer when it is durable, with durable_version"),
+});
+
+interface Appended {
+  readonly version: number;
+  readonly durable_version?: number;
+}
+
+export const blockAppend = tool({
+  name: "block.append",
+  description:
+    "Append text to a block that has not ended, behind what you appended before (not simply at the end: edits of others " +
+    "behind it stay behind). Answers when the text is accepted; with wait: true when it is durable. A pending block " +
+    "becomes running.",
+  input,
+  output: z.object({ version: z.number().int(), durable_version: z.number().int().optional() }),
+  access: "write",
+  async run(call, { block_id, text, wait }): Promise<Appended | Problem> {
+    if (call.key !== undefined) return appendOnce(call, block_id, text);
+    const { kernel, caller } = call;
+    const block = await kernel.append(block_id, caller.agent, text);
+    if (isProblem(block) || !wait) return isProblem(block) ? block : { version: block.version };
+    const flushed = await kernel.drain(block_id, caller.agent);
+    if (isProblem(flushed)) return stillWaiting(flushed);
+    const now = await kernel.block(block_id);
+    if (isProblem(now)) return now;
+    return { version: now.version, durable_version: flushed ?? now.version };
+  },
+});
+
+function appendOnce(call: Call, id: string, text: string): Promise<Appended | Problem> {
+  if (splitTail(text).held !== "") {
+    return Promise.resolve(
+      problem("boundary", "the text ends in half a character; with an idempotency key send whole ones", {
+        chars: text.length,
+      }),
+    );
+  }
+  return call.kernel.writeBlock(id, {
+    ...writer(call),
+    plan: (draft) => {
+      const block = draft.append(id, text);
+      return isProblem(block) ? block : { version: block.version, durable_version: block.version };
+    },
+  });
+}
+
+/** What the store could not take is kept and tried again: sent once more it would be there twice. */
+function stillWaiting(refused: Problem): Problem {
+  if (refused.problem !== "storage" && refused.problem !== "busy") return refused;
+  return problem(
+    refused.problem,
+    `accepted, not yet durable; it is tried again, do not send it again: ${refused.message}`,
+    {
+      ...refused.details,
+      accepted: true,
+    },
+  );
+}

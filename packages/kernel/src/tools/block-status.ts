@@ -1,0 +1,44 @@
+/** block.status: how far a block has come, and what its metadata says about it. Only legal steps. */
+
+import { z } from "zod";
+import type { JsonObject } from "../json.ts";
+import { isProblem, problem } from "../problem.ts";
+import { blockIdField, mayDecide, metadataField, statusField, tool, writer } from "./tool.ts";
+
+const input = z.strictObject({
+  block_id: blockIdField,
+  status: statusField.optional(),
+  metadata: metadataField
+    .optional()
+    .describe(
+      "Patch of the metadata, written in the same step: null deletes a key, anything else replaces it",
+    ),
+});
+
+export const blockStatus = tool({
+  name: "block.status",
+  description:
+    "Move a block's status (pending → running → done | error; no step back, an ended block stays ended) and patch its " +
+    "metadata in the same step. Give status, metadata, or both.",
+  input,
+  output: z.object({ version: z.number().int(), status: statusField }),
+  access: "write",
+  async run(call, { block_id, status, metadata }) {
+    if (status === undefined && metadata === undefined) {
+      return problem("invalid", "give status, metadata, or both", { valid_fields: Object.keys(input.shape) });
+    }
+    return call.kernel.writeBlock(block_id, {
+      ...writer(call),
+      plan: (draft) => {
+        const block = draft.block(block_id);
+        if (isProblem(block)) return block;
+        const refused = mayDecide(call, block);
+        if (refused) return refused;
+        const patch = (metadata ?? {}) as JsonObject;
+        const next =
+          status === undefined ? draft.meta(block_id, patch) : draft.status(block_id, status, patch);
+        return isProblem(next) ? next : { version: next.version, status: next.status };
+      },
+    });
+  },
+});

@@ -1,0 +1,68 @@
+/** block.undo and block.redo: the caller's own last units in a block, taken back or put back. Nobody else's. */
+
+import { z } from "zod";
+import type { BlockId } from "../block.ts";
+import { isProblem, type Problem } from "../problem.ts";
+import { blockIdField, type Call, tool, writer } from "./tool.ts";
+
+const input = z.strictObject({
+  block_id: blockIdField,
+  count: z
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(1)
+    .describe("How many of your units; fewer if there are fewer"),
+});
+
+const output = z.object({
+  version: z.number().int(),
+  units: z
+    .array(z.object({ unit: z.number().int(), inserted: z.number().int(), deleted: z.number().int() }))
+    .describe("What was flipped, in order, with the characters that it put in and took out now"),
+});
+
+type Output = z.infer<typeof output>;
+
+export const blockUndo = tool({
+  name: "block.undo",
+  description:
+    "Take back your own last edit of a block (one tool call, one append session, one burst of typing is one unit). Edits " +
+    "of others stay, whatever came after. `nothing` if you have nothing to undo.",
+  input,
+  output,
+  access: "write",
+  run: (call, { block_id, count }) => flip(call, block_id, "undo", count),
+});
+
+export const blockRedo = tool({
+  name: "block.redo",
+  description: "Put back what you last took back with block.undo, unless you have edited the block since.",
+  input,
+  output,
+  access: "write",
+  run: (call, { block_id, count }) => flip(call, block_id, "redo", count),
+});
+
+function flip(call: Call, id: BlockId, type: "undo" | "redo", count: number): Promise<Output | Problem> {
+  return call.kernel.writeBlock(id, {
+    ...writer(call),
+    plan: (draft) => {
+      const units: Output["units"] = [];
+      let version = 0;
+      for (let i = 0; i < count; i++) {
+        const done = draft.undo(id, type);
+        if (isProblem(done)) {
+          if (done.problem === "nothing" && units.length > 0) break;
+          return done;
+        }
+        const inserted = done.splices.reduce((sum, { ins }) => sum + ins.length, 0);
+        const deleted = done.splices.reduce((sum, { del }) => sum + del.length, 0);
+        units.push({ unit: done.unit, inserted, deleted });
+        version = done.block.version;
+      }
+      return { version, units };
+    },
+  });
+}

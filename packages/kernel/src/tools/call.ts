@@ -1,0 +1,185 @@
+/**
+ * A tool call, from any face: found by name, checked, run, answered. Everything that can be wrong with a call is a
+ * problem; nothing that a caller sends makes this throw.
+ *
+ * In order: the tool exists, the input is plain JSON of bounded depth, it fits the schema, the caller may do this.
+ */
+
+import { z } from "zod";
+import { cleanJson, type Json } from "../json.ts";
+import { limits } from "../limits.ts";
+import { type Problem, problem } from "../problem.ts";
+import type { Access, Call, Tool } from "./tool.ts";
+
+export interface ToolTable {
+  readonly tools: readonly Tool[];
+  /** By its name, or by the name that models know it by. */
+  find(name: string): Tool | undefined;
+}
+
+export interface ToolSchema {
+  readonly name: string;
+  /** For faces whose names may hold no dot. */
+  readonly modelName: string;
+  readonly description: string;
+  readonly access: Access;
+  readonly streams: boolean;
+  /** JSON Schema of the input, and of the answer (of one item, where the tool streams). */
+  readonly input: Json;
+  readonly output: Json;
+}
+
+export function makeTable(tools: readonly Tool[]): ToolTable {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    byName.set(tool.name, tool);
+    byName.set(modelName(tool.name), tool);
+  }
+  return { tools, find: (name) => byName.get(name) };
+}
+
+/** `block.edit` is `block_edit` where names may hold no dot. */
+export function modelName(name: string): string {
+  return name.replaceAll(".", "_");
+}
+
+const schemas = new WeakMap<ToolTable, readonly ToolSchema[]>();
+
+/** What every face tells of the tools; made once per table. */
+export function schemasOf(table: ToolTable): readonly ToolSchema[] {
+  const known = schemas.get(table);
+  if (known) return known;
+  const made = table.tools.map((tool) => ({
+    name: tool.name,
+    modelName: modelName(tool.name),
+    description: tool.description,
+    access: tool.access,
+    streams: tool.streams === true,
+    input: z.toJSONSchema(tool.input, { io: "input" }) as Json,
+    output: z.toJSONSchema(tool.output, { io: "output" }) as Json,
+  }));
+  schemas.set(table, made);
+  return made;
+}
+
+export async function callIn(table: ToolTable, call: Call, name: string, input: unknown): Promise<unknown> {
+  const tool = table.find(name);
+  if (tool === undefined) return unknownTool(table, name);
+  const found = findPolluting(input, limits.jsonDepth, "");
+  if (found !== undefined) return found;
+  const clean = cleanJson(input ?? {}, limits.jsonDepth);
+  if (clean === undefined) {
+    return problem(
+      "invalid",
+      `the input of ${tool.name} must be JSON nested at most ${limits.jsonDepth} deep`,
+      {
+        tool: tool.name,
+        max_depth: limits.jsonDepth,
+      },
+    );
+  }
+  const parsed = tool.input.safeParse(clean);
+  if (!parsed.success) return describe(tool, clean, parsed.error.issues);
+  if (tool.access === "write" && call.caller.role === "viewer") {
+    return problem("forbidden", `${tool.name} writes, and ${call.caller.agent} may only read`, {
+      tool: tool.name,
+      role: call.caller.role,
+    });
+  }
+  try {
+    return await tool.run(call, parsed.data);
+  } catch (error) {
+    // The boundary of one call: a bug in it ends the call and nothing else, and its text stays inside.
+    call.onFault?.(tool.name, error);
+    return problem("unavailable", `${tool.name} failed inside; this is a bug, not your input's fault`, {
+      tool: tool.name,
+    });
+  }
+}
+
+function unknownTool(table: ToolTable, name: string): Problem {
+  const valid = table.tools.map((tool) => tool.name);
+  return problem("unknown_tool", `there is no tool ${JSON.stringify(String(name).slice(0, 80))}`, {
+    valid_tools: valid,
+  });
+}
+
+const POLLUTING = new Set(["__proto__", "constructor", "prototype"]);
+
+/** Keys that could reach a prototype are refused by name, not dropped: the caller would not see what became of them. */
+function findPolluting(value: unknown, depth: number, path: string): Problem | undefined {
+  if (typeof value !== "object" || value === null || depth <= 0) return undefined;
+  for (const key of Object.keys(value)) {
+    const here = path === "" ? key : `${path}.${key}`;
+    if (POLLUTING.has(key) && !Array.isArray(value)) {
+      return problem("invalid", `${here.slice(0, 200)}: a key may not be named ${key}`, {
+        field: here.slice(0, 200),
+      });
+    }
+    const below = findPolluting((value as Record<string, unknown>)[key], depth - 1, here);
+    if (below) return below;
+  }
+  return undefined;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// What does not fit the schema
+
+function describe(tool: Tool, input: Json, issues: readonly z.core.$ZodIssue[]): Problem {
+  const first = issues[0] as z.core.$ZodIssue;
+  const field = first.path.map(String).join(".");
+  const told = issues
+    .slice(0, 5)
+    .map((issue) => `${issue.path.length > 0 ? `${issue.path.map(String).join(".")}: ` : ""}${issue.message}`)
+    .join("; ");
+  const numbers = boundOf(first, valueAt(input, first.path));
+  const code = numbers && "max_chars" in numbers ? "too_large" : "invalid";
+  return problem(code, `${tool.name}: ${told.slice(0, 2_000)}`, {
+    tool: tool.name,
+    ...(field === "" ? {} : { field }),
+    ...numbers,
+    valid_fields: fieldsAt(tool.input, input, first.path),
+  });
+}
+
+function boundOf(issue: z.core.$ZodIssue, value: Json | undefined): Record<string, unknown> | undefined {
+  if (issue.code === "invalid_value") return { expected: issue.values };
+  if (issue.code === "invalid_type") return { expected: issue.expected };
+  if (issue.code === "unrecognized_keys") return { unknown_fields: issue.keys.slice(0, 20) };
+  if (issue.code === "too_small") return { min: Number(issue.minimum) };
+  if (issue.code !== "too_big") return undefined;
+  if (typeof value === "string") return { chars: value.length, max_chars: Number(issue.maximum) };
+  return { max: Number(issue.maximum) };
+}
+
+function valueAt(input: Json, path: readonly PropertyKey[]): Json | undefined {
+  let value: unknown = input;
+  for (const key of path) value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  return value as Json | undefined;
+}
+
+/** The fields that the object around `path` may have. */
+function fieldsAt(schema: unknown, value: unknown, path: readonly PropertyKey[]): string[] {
+  const here = unwrap(schema, value);
+  const [key, ...rest] = path;
+  const inner = key === undefined ? undefined : (value as Record<PropertyKey, unknown> | undefined)?.[key];
+  if (here instanceof z.ZodArray) return key === undefined ? [] : fieldsAt(here.element, inner, rest);
+  if (!(here instanceof z.ZodObject)) return [];
+  const next = key === undefined ? undefined : unwrap(here.shape[key as string], inner);
+  const deeper = next instanceof z.ZodArray || next instanceof z.ZodObject ? fieldsAt(next, inner, rest) : [];
+  return deeper.length > 0 ? deeper : Object.keys(here.shape);
+}
+
+function unwrap(schema: unknown, value: unknown): unknown {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
+    return unwrap(schema.unwrap(), value);
+  }
+  if (schema instanceof z.ZodDiscriminatedUnion) {
+    const { discriminator } = schema.def;
+    const named = (value as Record<string, unknown> | undefined)?.[discriminator];
+    return schema.options.find(
+      (option) => option instanceof z.ZodObject && option.shape[discriminator]?.safeParse(named).success,
+    );
+  }
+  return schema;
+}

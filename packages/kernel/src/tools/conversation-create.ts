@@ -1,0 +1,45 @@
+/** conversation.create: a new, empty conversation. */
+
+import { z } from "zod";
+import type { JsonObject } from "../json.ts";
+import { limits } from "../limits.ts";
+import { problem } from "../problem.ts";
+import { cleanText } from "../text/door.ts";
+import { metadataField, tool } from "./tool.ts";
+
+const input = z.strictObject({
+  title: z.string().max(limits.titleChars).default(""),
+  provider: z.string().max(limits.titleChars).optional(),
+  model: z.string().max(limits.titleChars).optional(),
+  metadata: metadataField.optional(),
+});
+
+export const conversationCreate = tool({
+  name: "conversation.create",
+  description: "Create an empty conversation and get its id.",
+  input,
+  output: z.object({ conversation: z.string(), seq: z.number().int() }),
+  access: "write",
+  async run(call, { title, provider, model, metadata }) {
+    const chars = JSON.stringify(metadata ?? {}).length;
+    if (chars > limits.metadataChars) {
+      return problem(
+        "too_large",
+        `metadata of ${chars} characters is over the limit of ${limits.metadataChars}`,
+        {
+          chars,
+          max_chars: limits.metadataChars,
+        },
+      );
+    }
+    return call.kernel.openConversation(call.caller.agent, call.key, (draft, conversation) => {
+      draft.conversation({
+        title: cleanText(title),
+        ...(provider === undefined ? {} : { provider }),
+        ...(model === undefined ? {} : { model }),
+        ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
+      });
+      return { conversation, seq: draft.record.seq };
+    });
+  },
+});

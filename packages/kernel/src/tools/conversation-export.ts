@@ -1,0 +1,72 @@
+/**
+ * conversation.export: a conversation as lines of JSON, one at a time: its record, its turns, its blocks with their
+ * texts in order of creation, and a last line that says it is whole. Lossless: a view has every field of its record.
+ */
+
+import { z } from "zod";
+import type { Conversation } from "../conversation.ts";
+import { isProblem, type Problem } from "../problem.ts";
+import { StreamProblem } from "./block-subscribe.ts";
+import { type Call, conversationField, type Streamed, tool } from "./tool.ts";
+import {
+  conversationSchema,
+  conversationView,
+  snapshotSchema,
+  snapshotView,
+  turnSchema,
+  turnView,
+} from "./view.ts";
+
+const line = z.discriminatedUnion("type", [
+  conversationSchema.extend({ type: z.literal("conversation"), epoch: z.string() }),
+  turnSchema.extend({ type: z.literal("turn") }),
+  snapshotSchema.extend({ type: z.literal("block") }),
+  z.object({ type: z.literal("end"), blocks: z.number().int(), seq: z.number().int() }),
+]);
+
+export type ExportLine = z.infer<typeof line>;
+
+const PAGE = 200;
+
+export const conversationExport = tool({
+  name: "conversation.export",
+  description:
+    "Export a conversation as lines of JSON: {type: conversation}, {type: turn}…, {type: block} with content…, {type: end}. " +
+    "Without the last line the export is not whole.",
+  input: z.strictObject({ conversation: conversationField }),
+  output: line,
+  access: "read",
+  streams: true,
+  async run(call, { conversation }): Promise<Streamed<ExportLine> | Problem> {
+    const record = await call.kernel.conversation(conversation);
+    if (isProblem(record)) return record;
+    return { stream: lines(call, record) };
+  },
+});
+
+async function* lines({ kernel, signal }: Call, record: Conversation): AsyncGenerator<ExportLine> {
+  const conversation = record.id;
+  yield { type: "conversation", epoch: kernel.store.epoch, ...conversationView(record) };
+  for (const turn of unwrap(await kernel.turns(conversation))) yield { type: "turn", ...turnView(turn) };
+  let after = 0;
+  let count = 0;
+  let seq = record.seq;
+  for (;;) {
+    const page = unwrap(await kernel.blocks({ conversation, after, order: "first", limit: PAGE }));
+    for (const { id } of page) {
+      if (signal?.aborted) return;
+      const whole = unwrap(await kernel.whole(id));
+      yield { type: "block", ...snapshotView(whole) };
+      after = whole.born;
+      seq = Math.max(seq, whole.seq);
+      count++;
+    }
+    if (page.length < PAGE) break;
+  }
+  yield { type: "end", blocks: count, seq };
+}
+
+function unwrap<T>(value: T | Problem): T {
+  if (isProblem(value)) throw new StreamProblem(value);
+  return value;
+}

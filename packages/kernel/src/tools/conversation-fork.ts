@@ -1,0 +1,154 @@
+/**
+ * conversation.fork: go on from an older block. In the same conversation that is a new block whose parent is not the
+ * head; into a new one, the path to the block is copied, in one commit, each copy naming its source.
+ */
+
+import { z } from "zod";
+import { type Block, type BlockId, isEnded, type Kind } from "../block.ts";
+import { type PathBlock, pathOf } from "../context.ts";
+import type { Draft, NewBlock } from "../draft.ts";
+import type { JsonObject } from "../json.ts";
+import { limits } from "../limits.ts";
+import { isProblem, type Problem, problem } from "../problem.ts";
+import { blockIdField, type Call, textField, tool, writer } from "./tool.ts";
+
+const input = z.strictObject({
+  block_id: blockIdField.describe("The block to go on from"),
+  content: textField.optional().describe("The user's next message. Default: none, only the head moves there"),
+  into_new: z.boolean().default(false).describe("Copy the path to the block into a new conversation"),
+  title: z
+    .string()
+    .max(limits.titleChars)
+    .optional()
+    .describe("Of the new conversation. Default: the source's"),
+});
+
+const output = z.object({
+  conversation: z.string(),
+  head: z.string().nullable(),
+  block_id: z.string().optional().describe("The new user block, if content was given"),
+  copied: z.number().int().optional(),
+});
+
+type Input = z.infer<typeof input>;
+type Output = z.infer<typeof output>;
+
+export const conversationFork = tool({
+  name: "conversation.fork",
+  description:
+    "Go on from an older block: with content a user message is added behind it and becomes the head; without, the head " +
+    "moves to it. into_new copies the path (with tool results) into a new conversation instead; the source stays as it is.",
+  input,
+  output,
+  access: "write",
+  async run(call, given): Promise<Output | Problem> {
+    const from = await call.kernel.block(given.block_id);
+    if (isProblem(from)) return from;
+    if (from.side) {
+      return problem(
+        "invalid",
+        `block ${from.id} hangs off ${from.parent}; fork at a block of the path, such as that`,
+        {
+          block_id: from.id,
+          parent_id: from.parent,
+        },
+      );
+    }
+    return given.into_new ? forkIntoNew(call, from, given) : forkHere(call, from, given);
+  },
+});
+
+function forkHere(call: Call, from: Block, { content }: Input): Promise<Output | Problem> {
+  const { conversation } = from;
+  return call.kernel.writeBlock(from.id, {
+    ...writer(call),
+    plan: (draft) => {
+      if (content !== undefined) return say(draft, from.id, content);
+      if (draft.record.head !== from.id) draft.conversation({ head: from.id });
+      return { conversation, head: from.id };
+    },
+  });
+}
+
+function say(draft: Draft, parent: BlockId, content: string): Output | Problem {
+  const block = draft.create({
+    kind: "text",
+    role: "user",
+    parent,
+    side: false,
+    status: "done",
+    text: content,
+  });
+  if (isProblem(block)) return block;
+  return { conversation: block.conversation, head: block.id, block_id: block.id };
+}
+
+interface Copy {
+  readonly source: PathBlock;
+  readonly text: string;
+}
+
+async function forkIntoNew(call: Call, from: Block, { content, title }: Input): Promise<Output | Problem> {
+  const { kernel } = call;
+  const record = await kernel.conversation(from.conversation);
+  if (isProblem(record)) return record;
+  const copies = await gather(call, from);
+  if (isProblem(copies)) return copies;
+  return kernel.openConversation(call.caller.agent, call.key, (draft, conversation) => {
+    draft.conversation({ title: title ?? record.title, forkedFrom: from.id });
+    for (const id of record.included) draft.conversation({ include: id });
+    const ids = new Map<BlockId, BlockId>();
+    let last: BlockId | null = null;
+    for (const copy of copies) {
+      const block = draft.create(copyOf(copy, ids, last));
+      if (isProblem(block)) return block;
+      ids.set(copy.source.id, block.id);
+      if (!copy.source.side) last = block.id;
+      if (!copy.source.pruned) continue;
+      const pruned = draft.prune(block.id, true);
+      if (isProblem(pruned)) return pruned;
+    }
+    const said = content === undefined ? undefined : say(draft, last as BlockId, content);
+    if (isProblem(said)) return said;
+    return { ...(said ?? { conversation, head: last }), copied: copies.length };
+  });
+}
+
+async function gather(call: Call, from: Block): Promise<Copy[] | Problem> {
+  const path = await pathOf(call.kernel, from.conversation, from.id);
+  if (isProblem(path)) return path;
+  const copies: Copy[] = [];
+  let chars = 0;
+  for (const source of path) {
+    chars += source.chars;
+    if (copies.length >= limits.forkedBlocks || chars > limits.blockTextChars) {
+      return problem(
+        "too_large",
+        `the path has ${path.length} blocks; a fork copies at most ${limits.forkedBlocks}`,
+        {
+          blocks: path.length,
+          max_blocks: limits.forkedBlocks,
+          max_chars: limits.blockTextChars,
+        },
+      );
+    }
+    const whole = await call.kernel.whole(source.id);
+    if (isProblem(whole)) return whole;
+    copies.push({ source: { ...whole, pruned: source.pruned }, text: whole.text });
+  }
+  return copies;
+}
+
+/** A copy of what is not finished is finished: nothing will ever write to it again. */
+function copyOf({ source, text }: Copy, ids: ReadonlyMap<BlockId, BlockId>, last: BlockId | null): NewBlock {
+  const ended = isEnded(source.status);
+  const metadata: JsonObject = {
+    ...source.metadata,
+    includes: source.id,
+    ...(ended ? {} : { reason: "interrupted" }),
+  };
+  const kind: Kind = source.kind;
+  const parent = source.side && source.parent !== null ? (ids.get(source.parent) ?? last) : last;
+  const { role, side } = source;
+  return { kind, role, parent, side, status: ended ? source.status : "error", text, metadata };
+}

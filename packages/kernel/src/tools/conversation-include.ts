@@ -1,0 +1,42 @@
+/** conversation.include: put a block of elsewhere (a file, another conversation's answer) into the context. */
+
+import { z } from "zod";
+import { limits } from "../limits.ts";
+import { isProblem, problem } from "../problem.ts";
+import { blockIdField, conversationField, tool, writer } from "./tool.ts";
+
+const input = z.strictObject({
+  conversation: conversationField,
+  block_id: blockIdField,
+  included: z.boolean().default(true).describe("false takes it out again"),
+});
+
+export const conversationInclude = tool({
+  name: "conversation.include",
+  description:
+    "Put a block from anywhere (a file, an answer of another conversation) into the context that this conversation's " +
+    "models are given, as it is at that time; included: false takes it out again.",
+  input,
+  output: z.object({ included: z.array(z.string()) }),
+  access: "write",
+  async run(call, { conversation, block_id, included }) {
+    const block = await call.kernel.block(block_id);
+    if (isProblem(block)) return block;
+    return call.kernel.write(conversation, {
+      ...writer(call),
+      plan: (draft) => {
+        const now = draft.record.included;
+        if (included && !now.includes(block_id) && now.length >= limits.includedBlocks) {
+          return problem("too_large", `${now.length} blocks are included; that is all that a context takes`, {
+            included: now.length,
+            max: limits.includedBlocks,
+          });
+        }
+        if (now.includes(block_id) !== included) {
+          draft.conversation(included ? { include: block_id } : { exclude: block_id });
+        }
+        return { included: [...draft.record.included] };
+      },
+    });
+  },
+});

@@ -1,0 +1,32 @@
+/** conversation.prune: take a block, with what hangs off it, out of the context of models; or put it back. */
+
+import { z } from "zod";
+import { isProblem } from "../problem.ts";
+import { blockIdField, mayDecide, tool, writer } from "./tool.ts";
+
+const input = z.strictObject({
+  block_id: blockIdField,
+  pruned: z.boolean().default(true).describe("false puts it back"),
+});
+
+export const conversationPrune = tool({
+  name: "conversation.prune",
+  description:
+    "Take a block and what hangs off it (a call's results, a sub-agent's work) out of the context that models are given, " +
+    "or put it back with pruned: false. Nothing is deleted; blocks behind it stay.",
+  input,
+  output: z.object({ version: z.number().int(), pruned: z.boolean() }),
+  access: "write",
+  run: (call, { block_id, pruned }) =>
+    call.kernel.writeBlock(block_id, {
+      ...writer(call),
+      plan: (draft) => {
+        const block = draft.block(block_id);
+        if (isProblem(block)) return block;
+        const refused = mayDecide(call, block);
+        if (refused) return refused;
+        const after = draft.prune(block_id, pruned);
+        return isProblem(after) ? after : { version: after.version, pruned: after.pruned };
+      },
+    }),
+});

@@ -1,0 +1,69 @@
+/** kernel.search: a pattern in all blocks, narrowed by the store's index. */
+
+import { z } from "zod";
+import type { Kind } from "../block.ts";
+import { limits } from "../limits.ts";
+import { isProblem } from "../problem.ts";
+import { matchSchema, matchView, patternFields } from "./block-search.ts";
+import { conversationField, kindField, rowsField, tool } from "./tool.ts";
+
+const input = z.strictObject({
+  ...patternFields,
+  kinds: z
+    .union([z.literal("all"), z.array(kindField).min(1)])
+    .default(["file"])
+    .describe('Kinds of blocks to look at, or "all"'),
+  path_prefix: z.string().max(limits.pathChars).optional().describe("Only file blocks whose path begins so"),
+  conversation: conversationField.optional().describe("Only blocks of this conversation"),
+  max_matches_per_block: rowsField(limits.searchMatches, 10),
+  max_blocks: rowsField(limits.searchBlocks, 50),
+});
+
+export const kernelSearch = tool({
+  name: "kernel.search",
+  description:
+    'Find a regular expression (or literal text) across blocks; by default in files, with kinds: "all" everywhere. ' +
+    "Newest blocks first, with line numbers (0-based) and block ids that the other tools take. No match is an empty list.",
+  input,
+  output: z.object({
+    blocks: z.array(
+      z.object({
+        block_id: z.string(),
+        conversation: z.string(),
+        kind: kindField,
+        path: z.string().optional(),
+        version: z.number().int(),
+        matches: z.array(matchSchema),
+        more: z.boolean().describe("More matches in this block"),
+      }),
+    ),
+    more: z.boolean().describe("Not everything was looked at: a bound on blocks or time was reached"),
+  }),
+  access: "read",
+  async run(call, given) {
+    const kinds: readonly Kind[] | undefined = given.kinds === "all" ? undefined : given.kinds;
+    const answer = await call.kernel.search({
+      pattern: given.query,
+      literal: given.literal,
+      ignoreCase: given.ignore_case,
+      ...(given.conversation === undefined ? {} : { conversation: given.conversation }),
+      ...(kinds === undefined ? {} : { kinds }),
+      ...(given.path_prefix === undefined ? {} : { pathPrefix: given.path_prefix }),
+      contextLines: given.context_lines,
+      maxMatchesPerBlock: given.max_matches_per_block,
+      maxBlocks: given.max_blocks,
+      deadlineMs: limits.searchDeadlineMs,
+    });
+    if (isProblem(answer)) return answer;
+    const blocks = answer.hits.map(({ block, matches, more }) => ({
+      block_id: block.id,
+      conversation: block.conversation,
+      kind: block.kind,
+      ...(typeof block.metadata["path"] === "string" ? { path: block.metadata["path"] } : {}),
+      version: block.version,
+      matches: matches.map(matchView),
+      more,
+    }));
+    return { blocks, more: answer.more };
+  },
+});

@@ -1,0 +1,107 @@
+/**
+ * Writes that mean an older version of a block: what happened since is given to the plan, up to the very state that it
+ * is planned on. The log gives what is committed when the call begins, a listener what is committed meanwhile, the draft
+ * what other writes of the same batch have planned; together they have no gap, or the write starts again.
+ */
+
+import type { Block, BlockId } from "../block.ts";
+import type { Draft } from "../draft.ts";
+import { limits } from "../limits.ts";
+import { type Op, type Splice, splicesOf } from "../op.ts";
+import { isProblem, type Problem, problem } from "../problem.ts";
+import type { Since } from "../text/line-edit.ts";
+import { type Call, writer } from "./tool.ts";
+
+const AGAIN = problem("busy", "the block changes faster than it can be followed; try again");
+
+type SincePlan<T> = (draft: Draft, block: Block, since: Since) => T | Problem;
+
+/** A write to one block, planned with what has happened to it since `base` (nothing, where no base is given). */
+export async function writeSince<T>(
+  call: Call,
+  id: BlockId,
+  base: number | undefined,
+  plan: SincePlan<T>,
+): Promise<T | Problem> {
+  if (base === undefined) {
+    return call.kernel.writeBlock(id, {
+      ...writer(call),
+      plan: (draft) => {
+        const block = draft.block(id);
+        return isProblem(block) ? block : plan(draft, block, { splices: [] });
+      },
+    });
+  }
+  for (let tries = 0; tries < limits.replans; tries++) {
+    const answer = await tryOnce(call, id, base, plan);
+    if (answer !== AGAIN) return answer;
+  }
+  return AGAIN;
+}
+
+async function tryOnce<T>(call: Call, id: BlockId, base: number, plan: SincePlan<T>): Promise<T | Problem> {
+  const { kernel } = call;
+  const told: Op[] = [];
+  const stop = kernel.listen(({ ops }) => {
+    for (const op of ops) if (op.block === id) told.push(op);
+  });
+  try {
+    const log = await kernel.log(id, { version: base });
+    if (isProblem(log)) return log;
+    const { fold } = log;
+    if (fold) return gone(id, base, fold.version);
+    return await kernel.writeBlock(id, {
+      ...writer(call),
+      plan: (draft) => {
+        const block = draft.block(id);
+        if (isProblem(block)) return block;
+        if (base > block.version) return inFuture(block, base);
+        const drafted = draft.ops.filter((op) => op.block === id);
+        const since = connect(base, [...log.ops, ...told, ...drafted], block.version);
+        return since === undefined ? AGAIN : plan(draft, block, since);
+      },
+    });
+  } finally {
+    stop();
+  }
+}
+
+export function gone(id: BlockId, version: number, oldest: number): Problem {
+  return problem(
+    "gone",
+    `version ${version} of ${id} is older than the history that is kept; read the block again`,
+    {
+      block_id: id,
+      version,
+      oldest_version: oldest,
+    },
+  );
+}
+
+export function inFuture(block: Block, base: number): Problem {
+  return problem(
+    "out_of_range",
+    `base_version ${base} of ${block.id}, which is at version ${block.version}`,
+    {
+      block_id: block.id,
+      base_version: base,
+      version: block.version,
+    },
+  );
+}
+
+/** The splices that lead from `base` to `version`; undefined where ops are missing in between. */
+export function connect(base: number, ops: readonly Op[], version: number): Since | undefined {
+  const splices: Splice[] = [];
+  let blurredFrom: number | undefined;
+  let at = base;
+  for (const op of ops) {
+    if (op.version <= at) continue;
+    if (op.versionFrom === at + 1) splices.push(...splicesOf(op));
+    else if (op.versionFrom <= at && at === base && op.body.type === "append") blurredFrom = op.body.at;
+    else return undefined;
+    at = op.version;
+  }
+  if (at !== version) return undefined;
+  return blurredFrom === undefined ? { splices } : { splices, blurredFrom };
+}

@@ -1,0 +1,103 @@
+/**
+ * What a tool is, and what it is given. The same definition serves models (MCP), people (web), programs (HTTP,
+ * WebSocket) and the command line: one schema, one implementation. No transport here.
+ *
+ * JSON at this door is snake_case; metadata keeps the keys that its kind defines. Schemas are module constants: building
+ * one costs more than a call.
+ */
+
+import { z } from "zod";
+import { type AgentId, type Block, KINDS, ROLES, STATUSES } from "../block.ts";
+import type { Cursors } from "../cursor.ts";
+import type { Kernel } from "../kernel.ts";
+import { limits } from "../limits.ts";
+import { type Problem, problem } from "../problem.ts";
+import type { Matcher } from "../search.ts";
+
+/** Read: writes no op. */
+export type Access = "read" | "write";
+
+/** Who calls, as the credential says; nothing in a request can change it. */
+export interface Caller {
+  readonly agent: AgentId;
+  readonly role: "owner" | "agent" | "viewer";
+}
+
+/** As much of an AbortSignal as is needed. */
+export interface Signal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+  removeEventListener(type: "abort", listener: () => void): void;
+}
+
+export interface Call {
+  readonly kernel: Kernel;
+  readonly caller: Caller;
+  /** Idempotency: sent again with the same key, a write is answered again and applied once. */
+  readonly key?: string;
+  readonly matcher: Matcher;
+  readonly cursors: Cursors;
+  readonly signal?: Signal;
+  /** Where a bug inside a tool is told; its caller only learns that the tool failed. */
+  readonly onFault?: (tool: string, error: unknown) => void;
+}
+
+export interface Tool<I = unknown, O = unknown> {
+  readonly name: string;
+  /** For a model: what it does, what the numbers mean. */
+  readonly description: string;
+  readonly input: z.ZodType<I>;
+  /** Of the structured answer; of one item, where the tool streams. */
+  readonly output: z.ZodType;
+  readonly access: Access;
+  /** The answer is `{ stream }`, an async iterable of items. */
+  readonly streams?: true;
+  run(call: Call, input: I): Promise<O | Problem>;
+}
+
+export interface Streamed<T> {
+  readonly stream: AsyncIterable<T>;
+}
+
+/** Gives a tool the types of its schema. */
+export function tool<I, O>(definition: Tool<I, O>): Tool<I, O> {
+  return definition;
+}
+
+/** Spread into a write: the agent of the caller, and the key if there is one. */
+export function writer({ caller, key }: Call): { readonly agent: AgentId; readonly key?: string } {
+  return key === undefined ? { agent: caller.agent } : { agent: caller.agent, key };
+}
+
+/** An agent decides over its own blocks alone; their text is everybody's. */
+export function mayDecide({ caller }: Call, block: Block): Problem | undefined {
+  if (caller.role === "owner" || block.agent === caller.agent) return undefined;
+  return problem(
+    "forbidden",
+    `block ${block.id} belongs to ${block.agent}: ${caller.agent} may edit its text, not its status, metadata or place`,
+    { block_id: block.id, agent: block.agent, caller: caller.agent },
+  );
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Fields that several tools have
+
+export const blockIdField = z
+  .string()
+  .min(1)
+  .max(200)
+  .describe("Block id as other tools print it: conversation/agent/number");
+
+export const conversationField = z.string().min(1).max(80).describe("Conversation id");
+
+export const lineField = z.number().int().min(0).max(1e9);
+export const versionField = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const textField = z.string().max(limits.writeTextChars);
+export const kindField = z.enum(KINDS);
+export const roleField = z.enum(ROLES);
+export const statusField = z.enum(STATUSES);
+export const metadataField = z.record(z.string(), z.unknown());
+
+export function rowsField(most: number, usual: number): z.ZodDefault<z.ZodNumber> {
+  return z.number().int().min(1).max(most).default(usual);
+}

@@ -1,0 +1,187 @@
+/**
+ * How blocks, conversations and turns look in the answers of tools: snake_case JSON, one form everywhere. `export` is
+ * lossless, so a view has every field of its record. Metadata keeps the keys that its kind defines.
+ */
+
+import { z } from "zod";
+import type { Block, WholeBlock } from "../block.ts";
+import type { Conversation, Turn } from "../conversation.ts";
+import type { Usage } from "../event.ts";
+import { kindField, metadataField, roleField, statusField } from "./tool.ts";
+
+const count = z.number().int();
+
+export const blockSchema = z.object({
+  block_id: z.string(),
+  conversation: z.string(),
+  agent: z.string(),
+  kind: kindField,
+  role: roleField,
+  status: statusField,
+  parent_id: z.string().nullable(),
+  side: z.boolean(),
+  version: count,
+  seq: count,
+  born: count,
+  created_at: z.number(),
+  updated_at: z.number(),
+  chars: count,
+  newlines: count,
+  pruned: z.boolean(),
+  promoted: z.boolean(),
+  metadata: metadataField,
+});
+
+/** A block with its text. */
+export const snapshotSchema = blockSchema.extend({ content: z.string() });
+
+export type BlockView = z.infer<typeof blockSchema>;
+export type BlockSnapshot = z.infer<typeof snapshotSchema>;
+
+export function blockView(block: Block): BlockView {
+  return {
+    block_id: block.id,
+    conversation: block.conversation,
+    agent: block.agent,
+    kind: block.kind,
+    role: block.role,
+    status: block.status,
+    parent_id: block.parent,
+    side: block.side,
+    version: block.version,
+    seq: block.seq,
+    born: block.born,
+    created_at: block.createdAt,
+    updated_at: block.updatedAt,
+    chars: block.chars,
+    newlines: block.newlines,
+    pruned: block.pruned,
+    promoted: block.promoted,
+    metadata: block.metadata,
+  };
+}
+
+export function snapshotView(block: WholeBlock): BlockSnapshot {
+  return { ...blockView(block), content: block.text };
+}
+
+const usageSchema = z.object({
+  input: z.number(),
+  cache_read: z.number(),
+  cache_write: z.number(),
+  output: z.number(),
+  reasoning: z.number(),
+});
+
+export const conversationSchema = z.object({
+  conversation: z.string(),
+  title: z.string(),
+  created_by: z.string(),
+  created_at: z.number(),
+  updated_at: z.number(),
+  seq: count,
+  blocks: count,
+  head: z.string().nullable(),
+  running: z.array(z.string()),
+  provider: z.string().optional(),
+  model: z.string().optional(),
+  sessions: z.record(z.string(), z.string()),
+  included: z.array(z.string()),
+  forked_from: z.string().optional(),
+  usage: usageSchema,
+  cost_usd: z.number().nullable(),
+  turns: count,
+  metadata: metadataField,
+});
+
+export type ConversationView = z.infer<typeof conversationSchema>;
+
+export function conversationView(record: Conversation): ConversationView {
+  return {
+    conversation: record.id,
+    title: record.title,
+    created_by: record.createdBy,
+    created_at: record.createdAt,
+    updated_at: record.updatedAt,
+    seq: record.seq,
+    blocks: record.blocks,
+    head: record.head,
+    running: [...record.running],
+    ...(record.provider === undefined ? {} : { provider: record.provider }),
+    ...(record.model === undefined ? {} : { model: record.model }),
+    sessions: { ...record.sessions },
+    included: [...record.included],
+    ...(record.forkedFrom === undefined ? {} : { forked_from: record.forkedFrom }),
+    usage: usageView(record.usage),
+    cost_usd: record.costUsd,
+    turns: record.turns,
+    metadata: record.metadata,
+  };
+}
+
+export const turnSchema = z.object({
+  turn: z.string(),
+  provider: z.string(),
+  agent: z.string(),
+  model: z.string().optional(),
+  session_id: z.string().optional(),
+  status: z.enum(["running", "done", "error"]),
+  reason: z.string().optional(),
+  stop_reason: z.string().optional(),
+  error: z.string().optional(),
+  started_at: z.number(),
+  ended_at: z.number().optional(),
+  duration_ms: z.number().optional(),
+  usage: usageSchema.optional(),
+  cost_usd: z.number().optional(),
+  messages: z
+    .record(
+      z.string(),
+      z.object({ usage: usageSchema, model: z.string().optional(), parent_id: z.string().optional() }),
+    )
+    .optional(),
+  native: metadataField.optional(),
+});
+
+export type TurnView = z.infer<typeof turnSchema>;
+
+export function turnView(turn: Turn): TurnView {
+  const { id, provider, agent, status, startedAt, messages } = turn;
+  return defined({
+    turn: id,
+    provider,
+    agent,
+    model: turn.model,
+    session_id: turn.sessionId,
+    status,
+    reason: turn.reason,
+    stop_reason: turn.stopReason,
+    error: turn.error,
+    started_at: startedAt,
+    ended_at: turn.endedAt,
+    duration_ms: turn.durationMs,
+    usage: turn.usage && usageView(turn.usage),
+    cost_usd: turn.costUsd,
+    messages: messages && Object.fromEntries(Object.entries(messages).map(messageView)),
+    native: turn.native,
+  }) as TurnView;
+}
+
+function messageView([id, message]: [string, NonNullable<Turn["messages"]>[string]]): [string, unknown] {
+  const { usage, model, parent } = message;
+  return [id, defined({ usage: usageView(usage), model, parent_id: parent })];
+}
+
+function usageView(usage: Usage): z.infer<typeof usageSchema> {
+  return {
+    input: usage.input,
+    cache_read: usage.cacheRead,
+    cache_write: usage.cacheWrite,
+    output: usage.output,
+    reasoning: usage.reasoning,
+  };
+}
+
+function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

@@ -45,7 +45,7 @@ export {
   subtractUsage,
   type Turn,
 } from "./conversation.ts";
-export { Cursors } from "./cursor.ts";
+export { type Cursor, Cursors } from "./cursor.ts";
 export { Draft, type NewBlock } from "./draft.ts";
 export { derivedName, type Env, randomName } from "./env.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./event.ts";
@@ -134,7 +134,6 @@ export { Connection, type ConnectionOptions, type Pipe, type Presence } from "./
 export {
   type ByeCode,
   type ClientFrame,
-  type Cursor,
   clientFrame,
   fromBase64,
   PROTOCOL,

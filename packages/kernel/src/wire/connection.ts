@@ -6,6 +6,7 @@
  */
 
 import type { AgentId, BlockId, ConversationId } from "../block.ts";
+import type { Cursor } from "../cursor.ts";
 import type { Env } from "../env.ts";
 import type { Json } from "../json.ts";
 import type { Kernel } from "../kernel.ts";
@@ -17,7 +18,6 @@ import { type Delta, Feed } from "./feed.ts";
 import {
   type ByeCode,
   type ClientFrame,
-  type Cursor,
   clientFrame,
   fromBase64,
   PROTOCOL,

@@ -32,6 +32,7 @@
 import { z } from "zod";
 import type { Block, BlockId, ConversationId } from "../block.ts";
 import type { Conversation, Turn } from "../conversation.ts";
+import type { Cursor } from "../cursor.ts";
 import type { Json } from "../json.ts";
 import { limits } from "../limits.ts";
 import type { Op, OpBody } from "../op.ts";
@@ -48,13 +49,6 @@ export type WireOp = Omit<Op, "conversation" | "body"> & {
 export interface Snapshot {
   readonly block: Block;
   readonly text?: string;
-}
-
-export interface Cursor {
-  readonly agent: string;
-  readonly block: BlockId;
-  readonly anchor: number;
-  readonly head: number;
 }
 
 const id = z.string().max(200);

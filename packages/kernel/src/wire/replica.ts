@@ -10,6 +10,7 @@
 import { applyOp } from "../apply.ts";
 import { type Block, type BlockId, type ConversationId, RESULT_KINDS } from "../block.ts";
 import type { Conversation, Turn } from "../conversation.ts";
+import type { Cursor } from "../cursor.ts";
 import { type Env, randomName } from "../env.ts";
 import type { Json } from "../json.ts";
 import { type Op, splicesOf } from "../op.ts";
@@ -17,7 +18,6 @@ import { type Problem, problem } from "../problem.ts";
 import { Text } from "../text/text.ts";
 import {
   type ClientFrame,
-  type Cursor,
   fromBase64,
   fromWire,
   PROTOCOL,

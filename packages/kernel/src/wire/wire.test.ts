@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Block } from "../block.ts";
+import type { Cursor } from "../cursor.ts";
 import type { Json } from "../json.ts";
 import { Kernel } from "../kernel.ts";
 import { limits } from "../limits.ts";
@@ -11,7 +12,7 @@ import { MergeDocument } from "../text/merge.ts";
 import { Text } from "../text/text.ts";
 import { VirtualEnv } from "../virtual-env.ts";
 import { Connection, type Presence } from "./connection.ts";
-import type { ClientFrame, Cursor, ServerFrame } from "./frame.ts";
+import type { ClientFrame, ServerFrame } from "./frame.ts";
 import { fromBase64, toBase64 } from "./frame.ts";
 import { Replica, type View } from "./replica.ts";
 

@@ -129,12 +129,13 @@ function currentMessage(state: AnthropicState): [Message, readonly BlockEvent[]]
 }
 
 function messageDelta(state: AnthropicState, event: JsonObject): readonly BlockEvent[] {
-  const [message, events] = currentMessage(state);
+  const message = state.message;
+  if (message === undefined) return [];
   const delta = isObject(event.delta) ? event.delta : {};
   message.stopReason = stringOf(delta.stop_reason) ?? message.stopReason;
   message.stopDetails = delta.stop_details ?? message.stopDetails;
   if (isObject(event.usage)) message.native = mergeNative(message.native, event.usage);
-  return events;
+  return [];
 }
 
 function endMessage(

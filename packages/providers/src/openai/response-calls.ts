@@ -25,7 +25,15 @@ import { blockMetadata, nextKey, startBlock, unknownIn, wholeBlock } from "./tur
 
 export function openCall(response: Response, item: Item, call: ItemCall): readonly BlockEvent[] {
   const key = nextKey(response.turn);
-  item.call = { key, call, text: call.inputText, input: undefined, isRunning: false, hasResult: false };
+  item.call = {
+    key,
+    call,
+    text: call.inputText,
+    input: undefined,
+    isRunning: false,
+    isRewritten: false,
+    hasResult: false,
+  };
   return [
     {
       type: "block-start",
@@ -99,11 +107,7 @@ export function doneCall(
   const events: BlockEvent[] = [];
   if (item.call === undefined) events.push(...openCall(response, item, call));
   const open = item.call as unknown as OpenCall;
-  const streamed = open.text;
-  if (call.inputText !== "" && call.inputText !== streamed) {
-    open.text = call.inputText;
-    if (streamed === "") events.push({ type: "block-append", key: open.key, text: call.inputText });
-  }
+  events.push(...settleText(open, call.inputText));
   const cutShort = native.status === "incomplete" && call.isPlain !== true;
   const input = cutShort ? undefined : inputFrom(call, open.text);
   open.input = input;
@@ -116,9 +120,20 @@ export function doneCall(
   }
   response.calls.delete(open.key);
   const outcome = itemOutcome(native, input);
-  const rewritten = open.text !== streamed && streamed !== "" ? { input } : {};
+  const rewritten = open.isRewritten ? { input } : {};
   events.push(...endCall(idsOf(open), withError({ ...outcome, ...rewritten })));
   return events;
+}
+
+/** The authoritative text: its rest where it goes on from what streamed, otherwise it is told when the call ends. */
+function settleText(open: OpenCall, whole: string): readonly BlockEvent[] {
+  const streamed = open.text;
+  if (whole === "" || whole === streamed) return [];
+  open.text = whole;
+  if (whole.startsWith(streamed))
+    return [{ type: "block-append", key: open.key, text: whole.slice(streamed.length) }];
+  open.isRewritten = true;
+  return [];
 }
 
 /** The input is whole: the call runs, here or there. */
@@ -175,7 +190,11 @@ export function leaveCall(call: OpenCall, how: "done" | "interrupted"): readonly
   const result: BlockEvent[] = call.hasResult
     ? [{ type: "block-end", key: resultKey(call.key), ...end }]
     : [];
-  return [...result, how === "done" ? { type: "block-end", key: call.key, ...end } : cutCall(call.key)];
+  const text = call.isRewritten ? { text: call.text } : {};
+  return [
+    ...result,
+    how === "done" ? { type: "block-end", key: call.key, ...end, ...text } : cutCall(call.key),
+  ];
 }
 
 export function openOutput(response: Response, item: Item, native: JsonObject): readonly BlockEvent[] {
@@ -199,7 +218,8 @@ export function doneOutput(response: Response, native: JsonObject, id: string): 
   const outcome = outputOutcome(native, call?.input);
   if (call !== undefined) {
     response.calls.delete(call.key);
-    return endCall(idsOf(call), withError(outcome), call.hasResult);
+    const rewritten = call.isRewritten && call.input !== undefined ? { input: call.input } : {};
+    return endCall(idsOf(call), withError({ ...outcome, ...rewritten }), call.hasResult);
   }
   const result = outcome.result;
   if (result === undefined) return unknownIn(response.turn, native, `output_item/${String(native.type)}`);

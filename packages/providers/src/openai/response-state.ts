@@ -24,6 +24,8 @@ export interface OpenCall {
   text: string;
   input: Json | undefined;
   isRunning: boolean;
+  /** The whole input is not what streamed: the end of the call tells it. */
+  isRewritten: boolean;
   /** A result block that streams below it. */
   hasResult: boolean;
 }

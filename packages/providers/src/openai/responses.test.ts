@@ -1,0 +1,573 @@
+/** The Responses API beyond what the recordings hold: every kind of item, and events that come wrong. */
+import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
+import { checkMetadata, isProblem } from "@blockyard/kernel";
+import { describe, expect, it } from "vitest";
+import { type Folded, fold } from "../fold.ts";
+import { openaiAdapter, openaiWith } from "./adapter.ts";
+
+function run(events: readonly Json[], adapter = openaiAdapter): Folded {
+  let state = adapter.start("r");
+  const out: BlockEvent[] = [];
+  for (const event of events) {
+    const [next, given] = adapter.step(state, event);
+    state = next;
+    out.push(...given);
+  }
+  const folded = fold([...out, ...adapter.end(state)]);
+  for (const block of folded.blocks) {
+    const checked = checkMetadata(block.kind, block.metadata);
+    if (isProblem(checked)) throw new Error(`${block.id}: ${checked.message}`);
+  }
+  return folded;
+}
+
+const created: Json = {
+  type: "response.created",
+  response: { id: "resp_1", model: "gpt", status: "in_progress", output: [] },
+};
+const usage = {
+  input_tokens: 10,
+  input_tokens_details: { cached_tokens: 4 },
+  output_tokens: 5,
+  output_tokens_details: { reasoning_tokens: 2 },
+};
+const completed = (output: readonly JsonObject[] = []): Json => ({
+  type: "response.completed",
+  response: { id: "resp_1", model: "gpt", status: "completed", output, usage },
+});
+const added = (item: JsonObject, output_index = 0): Json => ({
+  type: "response.output_item.added",
+  output_index,
+  item,
+});
+const done = (item: JsonObject, output_index = 0): Json => ({
+  type: "response.output_item.done",
+  output_index,
+  item,
+});
+const event = (type: string, fields: JsonObject): Json => ({
+  type: `response.${type}`,
+  output_index: 0,
+  ...fields,
+});
+
+const shown = ({ blocks }: Folded) =>
+  blocks.map(({ kind, status, text, parent }) =>
+    [kind, status, text, parent === null ? "" : "below"].join("|"),
+  );
+
+/** An item three ways: streamed with its added and done events, done only, and in the final response only. */
+function everyWay(item: JsonObject): Folded[] {
+  const { status: _, ...begun } = item;
+  return [
+    run([created, added({ ...begun, status: "in_progress" }), done(item), completed([item])]),
+    run([created, done(item), completed([item])]),
+    run([created, completed([item])]),
+    run([{ object: "response", id: "resp_1", model: "gpt", status: "completed", output: [item], usage }]),
+  ];
+}
+
+describe("items", () => {
+  it.each<[string, JsonObject, readonly string[], JsonObject]>([
+    [
+      "message",
+      {
+        id: "m",
+        type: "message",
+        content: [
+          { type: "output_text", text: "Hi", annotations: [{ type: "url_citation", url: "u", title: "t" }] },
+        ],
+      },
+      ["text|done|Hi|"],
+      { citations: [{ url: "u", title: "t" }] },
+    ],
+    [
+      "refusal",
+      { id: "m", type: "message", content: [{ type: "refusal", refusal: "No" }] },
+      ["text|done|No|"],
+      { notice: "refusal" },
+    ],
+    [
+      "reasoning",
+      { id: "r", type: "reasoning", summary: [{ text: "A" }, { text: "B" }], encrypted_content: "enc" },
+      ["thinking|done|A\n\nB|"],
+      { opaque: "enc" },
+    ],
+    [
+      "hidden reasoning",
+      { id: "r", type: "reasoning", summary: [], encrypted_content: "enc" },
+      ["thinking|done||"],
+      { opaque: "enc" },
+    ],
+    [
+      "function_call",
+      {
+        id: "f",
+        type: "function_call",
+        call_id: "c",
+        name: "get",
+        arguments: '{"a":1}',
+        status: "completed",
+      },
+      ['tool_call|done|{"a":1}|'],
+      { toolUseId: "c", toolName: "get", input: { a: 1 } },
+    ],
+    [
+      "custom_tool_call",
+      { id: "f", type: "custom_tool_call", call_id: "c", name: "apply_patch", input: "*** Begin Patch" },
+      ["tool_call|done|*** Begin Patch|"],
+      { input: "*** Begin Patch" },
+    ],
+    [
+      "web_search_call",
+      {
+        id: "w",
+        type: "web_search_call",
+        status: "completed",
+        action: { type: "search", query: "q", sources: [{ type: "url", url: "u" }] },
+      },
+      [
+        'tool_call|done|{"type":"search","query":"q","sources":[{"type":"url","url":"u"}]}|',
+        "tool_result|done|u|below",
+      ],
+      { remote: true, shortResult: "1 result", compactParams: "q" },
+    ],
+    [
+      "file_search_call",
+      {
+        id: "w",
+        type: "file_search_call",
+        status: "completed",
+        queries: ["q"],
+        results: [{ filename: "a.txt", text: "body" }],
+      },
+      ['tool_call|done|{"queries":["q"]}|', "tool_result|done|a.txt\nbody|below"],
+      { toolName: "file_search" },
+    ],
+    [
+      "code_interpreter_call",
+      {
+        id: "w",
+        type: "code_interpreter_call",
+        status: "completed",
+        code: "1+1",
+        container_id: "x",
+        outputs: [
+          { type: "logs", logs: "2" },
+          { type: "image", url: "https://i" },
+        ],
+      },
+      ['tool_call|done|{"code":"1+1","container_id":"x"}|', "image|done||below", "command|done|2|below"],
+      { success: true },
+    ],
+    [
+      "image_generation_call",
+      {
+        id: "w",
+        type: "image_generation_call",
+        status: "completed",
+        result: "aGk=",
+        revised_prompt: "A cat",
+        output_format: "webp",
+      },
+      ['tool_call|done|{"revised_prompt":"A cat","output_format":"webp"}|', "image|done|A cat|below"],
+      { shortResult: "1 image" },
+    ],
+    [
+      "mcp_call",
+      {
+        id: "w",
+        type: "mcp_call",
+        status: "completed",
+        server_label: "demo",
+        name: "echo",
+        arguments: "{}",
+        output: "hi",
+      },
+      ["tool_call|done|{}|", "tool_result|done|hi|below"],
+      { server: "demo", remote: true },
+    ],
+    [
+      "mcp_call that failed",
+      {
+        id: "w",
+        type: "mcp_call",
+        status: "failed",
+        server_label: "demo",
+        name: "echo",
+        arguments: "{}",
+        error: "down",
+      },
+      ["tool_call|error|{}|", "tool_result|error|down|below"],
+      { error: "down", success: false },
+    ],
+    [
+      "computer_call",
+      { id: "w", type: "computer_call", call_id: "c", action: { type: "click", x: 1, y: 2 } },
+      ['tool_call|done|{"type":"click","x":1,"y":2}|'],
+      { toolName: "computer" },
+    ],
+    [
+      "local_shell_call",
+      { id: "w", type: "local_shell_call", call_id: "c", action: { type: "exec", command: ["ls"] } },
+      ['tool_call|done|{"type":"exec","command":["ls"]}|'],
+      { compactParams: "ls" },
+    ],
+    [
+      "apply_patch_call",
+      { id: "w", type: "apply_patch_call", call_id: "c", operation: { type: "delete_file", path: "a" } },
+      ['tool_call|done|{"type":"delete_file","path":"a"}|'],
+      { compactParams: "a" },
+    ],
+    [
+      "tool_search_call",
+      { id: "w", type: "tool_search_call", call_id: "c", arguments: { query: "x" } },
+      ['tool_call|done|{"query":"x"}|'],
+      {},
+    ],
+    [
+      "program",
+      { id: "w", type: "program", call_id: "c", code: "run()" },
+      ['tool_call|done|{"code":"run()"}|'],
+      { remote: true },
+    ],
+    [
+      "mcp_approval_request",
+      { id: "ap", type: "mcp_approval_request", name: "rm", server_label: "fs", arguments: "{}" },
+      ["tool_call|done|{}|"],
+      { approval: { id: "ap", state: "asked", title: "fs: rm" } },
+    ],
+    [
+      "mcp_list_tools",
+      { id: "l", type: "mcp_list_tools", server_label: "fs", tools: [{ name: "a" }, { name: "b" }] },
+      ["text|done|a\nb|"],
+      { notice: "mcp_list_tools" },
+    ],
+    [
+      "compaction",
+      { id: "l", type: "compaction", encrypted_content: "e" },
+      ["text|done|The conversation so far was compacted|"],
+      { notice: "compaction" },
+    ],
+    [
+      "a call of tomorrow",
+      { id: "w", type: "telepathy_call", thought: "x", status: "completed" },
+      ['tool_call|done|{"thought":"x"}|'],
+      { toolName: "telepathy", remote: true },
+    ],
+  ])("[O3] [O4] %s", (_, item, expected, metadata) => {
+    for (const folded of everyWay(item)) {
+      expect(shown(folded)).toEqual(expected);
+      expect(folded.blocks[0]?.metadata).toMatchObject(metadata);
+      expect(folded.faults).toEqual([]);
+      expect(folded.unknown).toEqual({});
+      expect(folded.turns).toMatchObject([
+        { status: "done", usage: { input: 10, cacheRead: 4, output: 5, reasoning: 2 } },
+      ]);
+    }
+  });
+
+  it.each<[string, JsonObject, JsonObject, string, JsonObject]>([
+    [
+      "shell",
+      { id: "s", type: "shell_call", call_id: "c", action: { commands: ["ls", "pwd"] } },
+      {
+        id: "o",
+        type: "shell_call_output",
+        call_id: "c",
+        output: [
+          { stdout: "a\n", stderr: "", outcome: { type: "exit", exit_code: 0 } },
+          { stdout: "b\n", stderr: "e", outcome: { type: "exit", exit_code: 1 } },
+        ],
+      },
+      "command|error|a\nb\n|below",
+      { command: "ls\npwd", exitCode: 1, stderr: "e" },
+    ],
+    [
+      "local shell",
+      { id: "s", type: "local_shell_call", call_id: "c", action: { command: ["ls"] } },
+      {
+        id: "o",
+        type: "local_shell_call_output",
+        call_id: "c",
+        output: '{"output":"x","metadata":{"exit_code":0}}',
+      },
+      "command|done|x|below",
+      { command: "ls", exitCode: 0 },
+    ],
+    [
+      "apply_patch",
+      {
+        id: "s",
+        type: "apply_patch_call",
+        call_id: "c",
+        operation: { type: "update_file", path: "a", diff: "@@\n-x\n+y" },
+      },
+      { id: "o", type: "apply_patch_call_output", call_id: "c", status: "completed" },
+      "file_change|done|--- a\n+++ a\n@@ -0 +0 @@\n-x\n+y\n|below",
+      {},
+    ],
+    [
+      "function",
+      { id: "s", type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+      { id: "o", type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "r" }] },
+      "tool_result|done|r|below",
+      { toolName: "f", toolUseId: "c" },
+    ],
+    [
+      "program",
+      { id: "s", type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+      { id: "o", type: "program_output", call_id: "c", result: "42" },
+      "tool_result|done|42|below",
+      {},
+    ],
+  ])("[O3] the output of a call: %s", (_, call, output, expected, metadata) => {
+    const folded = run([
+      created,
+      added(call),
+      done(call),
+      added(output, 1),
+      done(output, 1),
+      completed([call, output]),
+    ]);
+    expect(shown(folded)[1]).toBe(expected);
+    expect(folded.blocks[1]?.metadata).toMatchObject(metadata);
+    expect(folded.faults).toEqual([]);
+  });
+});
+
+describe("streams", () => {
+  it("[O2] summary and raw reasoning, parts apart", () => {
+    const item = { id: "r", type: "reasoning" };
+    const folded = run([
+      created,
+      added({ ...item, summary: [] }),
+      event("reasoning_summary_text.delta", { item_id: "r", summary_index: 0, delta: "A" }),
+      event("reasoning_summary_text.delta", { item_id: "r", summary_index: 1, delta: "B" }),
+      event("reasoning_text.delta", { item_id: "r", content_index: 0, delta: "raw" }),
+      done({
+        ...item,
+        summary: [{ text: "A" }, { text: "B" }],
+        content: [{ text: "raw" }],
+        encrypted_content: "e",
+      }),
+      completed(),
+    ]);
+    expect(shown(folded)).toEqual(["thinking|done|A\n\nB|", "thinking|done|raw|"]);
+    expect(folded.blocks[0]?.metadata.opaque).toBe("e");
+  });
+
+  it("[O3] code and shell commands stream as the JSON that they become", () => {
+    const code = {
+      id: "w",
+      type: "code_interpreter_call",
+      code: 'print("é")',
+      container_id: "x",
+      outputs: null,
+      status: "completed",
+    };
+    const shell = {
+      id: "s",
+      type: "shell_call",
+      call_id: "c",
+      action: { commands: ["ls -l", "pwd"], timeout_ms: 5 },
+      status: "completed",
+    };
+    const folded = run([
+      created,
+      added({ ...code, code: "" }),
+      event("code_interpreter_call_code.delta", { item_id: "w", delta: 'print("' }),
+      event("code_interpreter_call_code.delta", { item_id: "w", delta: 'é")' }),
+      event("code_interpreter_call.interpreting", { item_id: "w" }),
+      done(code),
+      added({ ...shell, action: { commands: [] } }, 1),
+      { type: "response.shell_call_command.added", output_index: 1, command_index: 0, command: "" },
+      { type: "response.shell_call_command.delta", output_index: 1, command_index: 0, delta: "ls -l" },
+      { type: "response.shell_call_command.added", output_index: 1, command_index: 1, command: "p" },
+      { type: "response.shell_call_command.delta", output_index: 1, command_index: 1, delta: "wd" },
+      done(shell, 1),
+      added({ id: "o", type: "shell_call_output", call_id: "c" }, 2),
+      {
+        type: "response.shell_call_output_content.delta",
+        output_index: 2,
+        item_id: "o",
+        command_index: 0,
+        delta: { stdout: "a\n" },
+      },
+      completed(),
+    ]);
+    expect(shown(folded)).toEqual([
+      'tool_call|done|{"code":"print(\\"é\\")","container_id":"x"}|',
+      'tool_call|done|{"commands":["ls -l","pwd"],"timeout_ms":5}|',
+      "command|done|a\n|below",
+    ]);
+    expect(folded.blocks[1]?.metadata.input).toEqual({ commands: ["ls -l", "pwd"], timeout_ms: 5 });
+    expect(folded.faults).toEqual([]);
+  });
+
+  it("[O4] [O6] works without added events, ids or indexes", () => {
+    const folded = run([
+      { type: "response.output_text.delta", item_id: "m", content_index: 0, delta: "Hel" },
+      { type: "response.output_text.delta", item_id: "m", content_index: 0, delta: "lo" },
+      { type: "response.function_call_arguments.delta", item_id: "f", delta: '{"a"' },
+      { type: "response.function_call_arguments.delta", item_id: "f", delta: ":1}" },
+      {
+        type: "response.output_item.done",
+        item: { id: "f", type: "function_call", call_id: "c", name: "get", arguments: '{"a":1}' },
+      },
+      { type: "response.completed", response: {} },
+    ]);
+    expect(shown(folded)).toEqual(["text|done|Hello|", 'tool_call|done|{"a":1}|']);
+    expect(folded.faults).toEqual([]);
+  });
+
+  it("[O6] ids that change from event to event", () => {
+    const folded = run([
+      created,
+      added({ id: "x1", type: "message", content: [] }),
+      event("output_text.delta", { item_id: "x2", content_index: 0, delta: "a" }),
+      event("output_text.delta", { item_id: "x3", content_index: 0, delta: "b" }),
+      done({ id: "x4", type: "message", content: [{ type: "output_text", text: "ab" }] }),
+      completed([{ id: "x5", type: "message", content: [{ type: "output_text", text: "ab" }] }]),
+    ]);
+    expect(shown(folded)).toEqual(["text|done|ab|"]);
+  });
+
+  it("[O4] the whole text wins over deltas that were lost", () => {
+    const folded = run([
+      created,
+      event("output_text.delta", { item_id: "m", content_index: 0, delta: "Hlo" }),
+      event("content_part.done", {
+        item_id: "m",
+        content_index: 0,
+        part: { type: "output_text", text: "Hello" },
+      }),
+      completed(),
+    ]);
+    expect(shown(folded)).toEqual(["text|done|Hello|"]);
+  });
+
+  it("[O4] the whole input wins over deltas that were lost", () => {
+    const call = { id: "f", type: "function_call", call_id: "c", name: "get", arguments: '{"city":"Z"}' };
+    const folded = run([
+      created,
+      added({ ...call, arguments: "" }),
+      event("function_call_arguments.delta", { item_id: "f", delta: '{"ci":"Z"}' }),
+      done(call),
+      completed(),
+    ]);
+    expect(shown(folded)).toEqual(['tool_call|done|{"city":"Z"}|']);
+    expect(folded.blocks[0]?.metadata.input).toEqual({ city: "Z" });
+  });
+
+  it("[O1] what comes after the end of its item is kept", () => {
+    const folded = run([
+      created,
+      done({ id: "m", type: "message", content: [{ type: "output_text", text: "a" }] }),
+      event("output_text.delta", { item_id: "m", content_index: 0, delta: "late" }),
+      completed(),
+    ]);
+    expect(folded.unknown).toEqual({ "output_text.delta after its end": 1 });
+    expect(folded.faults).toEqual([]);
+  });
+});
+
+describe("ends", () => {
+  const half = [created, event("output_text.delta", { item_id: "m", content_index: 0, delta: "Half" })];
+  const error = { code: "server_error", message: "Broke" };
+
+  it.each<[string, readonly Json[], readonly string[], JsonObject]>([
+    [
+      "failed",
+      [...half, { type: "response.failed", response: { id: "resp_1", status: "failed", error } }],
+      ["text|error|Half|", "error|error|Broke|"],
+      { status: "error", reason: "failed", error: "Broke" },
+    ],
+    [
+      "error, then failed",
+      [
+        ...half,
+        { type: "error", ...error },
+        { type: "response.failed", response: { id: "resp_1", status: "failed", error } },
+      ],
+      ["text|error|Half|", "error|error|Broke|"],
+      { status: "error", reason: "failed" },
+    ],
+    [
+      "error with a nested body",
+      [...half, { type: "error", error }],
+      ["text|error|Half|", "error|error|Broke|"],
+      { error: "Broke" },
+    ],
+    [
+      "an error body alone",
+      [{ error: { message: "Bad key", code: "invalid_api_key" } }],
+      ["error|error|Bad key|"],
+      { status: "error" },
+    ],
+    [
+      "incomplete",
+      [
+        ...half,
+        {
+          type: "response.incomplete",
+          response: {
+            id: "resp_1",
+            status: "incomplete",
+            incomplete_details: { reason: "max_output_tokens" },
+          },
+        },
+      ],
+      ["text|done|Half|"],
+      { status: "done", reason: "truncated", stopReason: "max_output_tokens" },
+    ],
+    [
+      "cancelled",
+      [...half, { type: "response.cancelled", response: { id: "resp_1", status: "cancelled" } }],
+      ["text|error|Half|"],
+      { status: "error", reason: "cancelled" },
+    ],
+    ["cut", half, ["text|error|Half|"], { status: "error", reason: "interrupted" }],
+  ])("[O5] %s", (_, events, expected, turn) => {
+    const folded = run(events);
+    expect(shown(folded)).toEqual(expected);
+    expect(folded.turns).toHaveLength(1);
+    expect(folded.turns[0]).toMatchObject(turn);
+    expect(folded.faults).toEqual([]);
+  });
+
+  it("[O5] a call that was cut is never complete", () => {
+    const call = {
+      id: "f",
+      type: "function_call",
+      call_id: "c",
+      name: "Write",
+      arguments: '{"path":"a","content":"x',
+    };
+    const folded = run([
+      created,
+      added({ ...call, arguments: "" }),
+      event("function_call_arguments.delta", { item_id: "f", delta: call.arguments }),
+      done({ ...call, status: "incomplete" }),
+      {
+        type: "response.incomplete",
+        response: { id: "resp_1", status: "incomplete", incomplete_details: { reason: "max_output_tokens" } },
+      },
+    ]);
+    expect(folded.blocks[0]).toMatchObject({ status: "error", metadata: { reason: "truncated" } });
+    expect(folded.blocks[0]?.metadata).not.toHaveProperty("input");
+  });
+
+  it("[A7] leaves calls to a caller that runs them, but ends remote ones", () => {
+    const folded = run(
+      [
+        created,
+        done({ id: "f", type: "function_call", call_id: "c", name: "get", arguments: "{}" }),
+        done({ id: "w", type: "web_search_call", status: "completed", action: {} }, 1),
+        completed(),
+      ],
+      openaiWith({ runsTools: true }),
+    );
+    expect(folded.blocks.map(({ status }) => status)).toEqual(["running", "done"]);
+  });
+});

@@ -1,0 +1,96 @@
+/**
+ * `blockyard [folder]`: runs the server and prints the link.
+ */
+
+import { parseArgs } from "node:util";
+import { makeConfig } from "../config.ts";
+import { jsonLog } from "../log.ts";
+import { type Running, serve } from "../serve.ts";
+import { RECORDINGS, replay } from "../turns/replay.ts";
+import { type Command, CommandError } from "./command.ts";
+
+const STOP_MS = 5_000;
+
+export const serveCommand: Command = {
+  name: "serve",
+  usage: "serve [folder] [--port N] [--home DIR] [--demo]",
+  summary: "run the server for a folder (default: this one) and print the link to its page",
+  examples: [
+    "blockyard",
+    "blockyard ~/code/shop --port 4600",
+    "blockyard --demo     # plays the recorded sessions again",
+  ],
+  run: runServe,
+};
+
+async function runServe(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parse(args);
+  const config = makeConfig({
+    env: process.env,
+    ...(values.home === undefined ? {} : { home: values.home }),
+    ...(positionals[0] === undefined ? {} : { root: positionals[0] }),
+    ...(values.host === undefined ? {} : { host: values.host }),
+    ...(values.port === undefined ? {} : { port: Number(values.port) }),
+    ...(values.cert === undefined ? {} : { cert: values.cert }),
+    ...(values.key === undefined ? {} : { key: values.key }),
+  });
+  const log = jsonLog((line) => process.stderr.write(line), Date.now);
+  const running = await start(() => serve(config, log), config.port);
+  process.stdout.write(
+    `\n  Blockyard is running for ${config.root}\n\n  Open  ${running.link}\n\n  Stop with Ctrl-C. The link is private: whoever has it is you.\n\n`,
+  );
+  const playing = new AbortController();
+  await showSomething(running, values.demo === true, playing.signal);
+  await stopSignal();
+  process.stdout.write("\n  Stopping: writing what is open.\n");
+  playing.abort();
+  const force = setTimeout(() => process.exit(1), STOP_MS);
+  force.unref();
+  await running.stop();
+  return 0;
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        home: { type: "string" },
+        host: { type: "string" },
+        port: { type: "string" },
+        cert: { type: "string" },
+        key: { type: "string" },
+        demo: { type: "boolean" },
+      },
+    });
+  } catch (error) {
+    throw new CommandError(`${(error as Error).message}\nTry: blockyard help serve`);
+  }
+}
+
+async function start(run: () => Promise<Running>, port: number): Promise<Running> {
+  try {
+    return await run();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    throw new CommandError(
+      `port ${port} is taken. Is Blockyard running already? Otherwise: blockyard --port ${port + 1}`,
+    );
+  }
+}
+
+/** An empty yard shows recorded sessions at once, so that there is something to look at before any agent is set up. */
+async function showSomething(running: Running, always: boolean, signal: AbortSignal): Promise<void> {
+  const there = await running.store.conversations({ limit: 1 });
+  if (there.length > 0 && !always) return;
+  for (const recording of RECORDINGS)
+    await replay(running.kernel, recording, running.auth.ownerAgent, 1, signal);
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("SIGINT", () => resolve());
+    process.once("SIGTERM", () => resolve());
+  });
+}

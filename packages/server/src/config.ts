@@ -1,0 +1,61 @@
+/**
+ * Where things are and what is allowed: fixed when the server starts, from the command line and the environment. Nothing
+ * of it can be changed by a request.
+ */
+
+import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+
+export interface Config {
+  /** Database, tokens and the server's address live here; only its owner can read it. */
+  readonly home: string;
+  /** The workspace: where agents work and files are read from. */
+  readonly root: string;
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: { readonly cert: string; readonly key: string };
+}
+
+export const DEFAULT_PORT = 4567;
+
+export class ConfigError extends Error {
+  override name = "ConfigError";
+}
+
+export interface ConfigInput {
+  readonly home?: string;
+  readonly root?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export function makeConfig(input: ConfigInput): Config {
+  const home = resolve(input.home ?? input.env["BLOCKYARD_HOME"] ?? join(homedir(), ".blockyard"));
+  const root = resolve(input.root ?? ".");
+  const host = input.host ?? "127.0.0.1";
+  const port = input.port ?? Number(input.env["BLOCKYARD_PORT"] ?? DEFAULT_PORT);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new ConfigError(`not a port: ${port}`);
+  const stat = statSync(root, { throwIfNoEntry: false });
+  if (!stat?.isDirectory()) throw new ConfigError(`the workspace ${root} is not a directory`);
+  const tls = input.cert && input.key ? { cert: input.cert, key: input.key } : undefined;
+  if (!isLoopback(host) && !tls) {
+    throw new ConfigError(
+      `refusing to listen on ${host} without TLS: pass --cert and --key, or leave --host away to stay on this machine`,
+    );
+  }
+  return { home, root, host, port, ...(tls ? { tls } : {}) };
+}
+
+/** The home folder, made private before anything is put into it. */
+export function prepareHome(home: string): void {
+  mkdirSync(home, { recursive: true, mode: 0o700 });
+  chmodSync(home, 0o700);
+}
+
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
+}

@@ -1,0 +1,149 @@
+/**
+ * The HTTP face: thin over the one tool table. The guard has let the caller in already (see serve.ts); here a request
+ * becomes a tool call and a problem becomes a status code. No route thinks for itself.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isProblem, type Json, type Problem, type ProblemCode, problem } from "@blockyard/kernel";
+import { type Context, Hono } from "hono";
+import { bodyLimit } from "hono/body-limit";
+import type { Caller } from "../auth.ts";
+import type { PageFiles } from "./page.ts";
+
+export interface NodeBindings {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+}
+
+export interface HttpOptions {
+  readonly callerOf: (request: IncomingMessage) => Caller;
+  readonly call: (caller: Caller, tool: string, input: unknown, key?: string) => Promise<Json | Problem>;
+  readonly tools: () => Json;
+  readonly page: PageFiles;
+  readonly health: () => Json;
+  readonly metrics: () => string;
+  readonly ingest: (
+    caller: Caller,
+    query: Readonly<Record<string, string>>,
+    body: ReadableStream<Uint8Array>,
+  ) => Promise<Json | Problem>;
+  readonly events: (
+    conversation: string,
+    format: "blocks" | "legacy",
+    signal: AbortSignal,
+  ) => Promise<ReadableStream<Uint8Array> | Problem>;
+  readonly mcp: (request: Request, caller: Caller) => Promise<Response>;
+  readonly blob: (
+    hash: string,
+  ) => Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
+}
+
+const MAX_BODY = 64 * 1024 * 1024;
+
+const STATUS: Partial<Record<ProblemCode, number>> = {
+  unknown_tool: 404,
+  not_found: 404,
+  forbidden: 403,
+  mismatch: 409,
+  stale: 409,
+  conflict: 409,
+  closed: 409,
+  transition: 409,
+  overlap: 409,
+  nothing: 409,
+  gone: 410,
+  too_large: 413,
+  timeout: 408,
+  busy: 429,
+  storage: 507,
+  unavailable: 503,
+};
+
+type App = Hono<{ Bindings: NodeBindings }>;
+
+export function httpApp(options: HttpOptions): App {
+  const app: App = new Hono();
+  const call = async (context: Context<{ Bindings: NodeBindings }>, tool: string, input: unknown) => {
+    const key = context.req.header("idempotency-key");
+    return answer(context, await options.call(options.callerOf(context.env.incoming), tool, input, key));
+  };
+
+  app.get("/v1/tools", (context) => context.json(options.tools() as object));
+  app.post("/v1/tools/:name", bodyLimit({ maxSize: MAX_BODY }), async (context) => {
+    const input = await readJson(context);
+    return isProblem(input) ? answer(context, input) : call(context, context.req.param("name"), input.json);
+  });
+  app.get("/v1/conversations", (context) => call(context, "conversation.list", {}));
+  app.get("/v1/conversations/:id", (context) =>
+    call(context, "conversation.read", { conversation: context.req.param("id") }),
+  );
+  app.get("/v1/blocks/:conversation/:agent/:seq", (context) => {
+    const { conversation, agent, seq } = context.req.param();
+    return call(context, "block.read", { block_id: `${conversation}/${agent}/${seq}`, line_numbers: false });
+  });
+  app.get("/v1/conversations/:id/events", async (context) => {
+    const format = context.req.query("format") === "legacy" ? "legacy" : "blocks";
+    const stream = await options.events(context.req.param("id"), format, context.req.raw.signal);
+    if (isProblem(stream)) return answer(context, stream);
+    return new Response(stream, {
+      headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
+    });
+  });
+  app.all("/mcp", (context) => options.mcp(context.req.raw, options.callerOf(context.env.incoming)));
+  app.post("/v1/ingest", async (context) => {
+    const body =
+      context.req.raw.body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+    return answer(
+      context,
+      await options.ingest(options.callerOf(context.env.incoming), context.req.query(), body),
+    );
+  });
+  app.get("/v1/blobs/:hash", async (context) => {
+    const blob = await options.blob(context.req.param("hash"));
+    if (!blob) return answer(context, problem("not_found", "no such blob"));
+    // Only pictures are shown as what they are; everything else is a download.
+    const inline = /^image\/(png|jpeg|gif|webp|avif)$/.test(blob.mediaType);
+    return new Response(blob.bytes.slice(), {
+      headers: {
+        "content-type": inline ? blob.mediaType : "application/octet-stream",
+        "content-disposition": inline ? "inline" : "attachment",
+        "cache-control": "private, max-age=31536000, immutable",
+      },
+    });
+  });
+  app.get("/health", (context) => context.json(options.health() as object));
+  app.get("/metrics", (context) => context.text(options.metrics()));
+  app.get("/*", (context) => pageResponse(options.page, context.req.path));
+  app.notFound((context) =>
+    answer(context, problem("not_found", `no route ${context.req.method} ${context.req.path}`)),
+  );
+  app.onError((_error, context) =>
+    answer(context, problem("unavailable", "internal error; the server's log has it")),
+  );
+  return app;
+}
+
+function answer(context: Context, value: Json | Problem): Response {
+  if (!isProblem(value)) return context.json(value as object);
+  return context.json(value, (STATUS[value.problem] ?? 400) as 400);
+}
+
+async function readJson(context: Context): Promise<{ json: unknown } | Problem> {
+  try {
+    const text = await context.req.text();
+    return { json: text.trim() === "" ? {} : (JSON.parse(text) as unknown) };
+  } catch {
+    return problem("invalid", "the body is not JSON");
+  }
+}
+
+function pageResponse(page: PageFiles, path: string): Response {
+  const file = page.file(path);
+  if (!file) return Response.json(problem("not_found", `no page ${path}`), { status: 404 });
+  return new Response(file.bytes.slice(), {
+    headers: {
+      "content-type": file.mediaType,
+      "cache-control": file.immutable ? "private, max-age=31536000, immutable" : "no-cache",
+    },
+  });
+}

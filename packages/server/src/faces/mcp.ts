@@ -1,0 +1,182 @@
+/**
+ * The MCP face: the tool table for models, over streamable HTTP at /mcp and over stdio. Thin: a tool call is the same call
+ * that HTTP and WebSocket make. A problem is an answer that the model can act on (`isError`, with code, sentence and
+ * numbers), never a protocol error. Conversations and blocks are resources, and changes of them are announced.
+ *
+ * It knows its tools through a port, so that the stdio command can put the running server behind it.
+ */
+
+import { isProblem, type Json, type Problem, parseBlockId, type ToolSchema } from "@blockyard/kernel";
+import { createMcpHandler, type McpHttpHandler, Server } from "@modelcontextprotocol/server";
+
+export interface McpPort {
+  readonly version: string;
+  tools(): Promise<readonly ToolSchema[]>;
+  call(tool: string, input: unknown): Promise<Json | Problem>;
+}
+
+const INSTRUCTIONS = `Blockyard keeps the work of coding agents and people as blocks: texts, tool calls, results, files.
+Ids look like conversation/agent/number. Lines are 0-based and end-exclusive everywhere. Read before you edit: pass the
+version you read as base_version, or the lines you expect as expected_text; a conflict comes back with the present text.
+block_undo takes back only your own changes.`;
+
+const PROMPTS = [
+  {
+    name: "review-conversation",
+    description: "Read a conversation and say what was done, what failed and what is open",
+    arguments: [{ name: "conversation", description: "Conversation id", required: true }],
+    text: (args: Record<string, string>) =>
+      `Read conversation ${args["conversation"] ?? ""} with conversation_read and block_read. Say what was done, which tool ` +
+      "calls failed and why, what is left open, and what it cost.",
+  },
+  {
+    name: "edit-together",
+    description: "Change a block that others are writing, without losing their text",
+    arguments: [
+      { name: "block_id", description: "Block id", required: true },
+      { name: "change", description: "What to change", required: true },
+    ],
+    text: (args: Record<string, string>) =>
+      `Read block ${args["block_id"] ?? ""} with block_read, then make this change with block_edit, passing expected_text ` +
+      `for every replaced range: ${args["change"] ?? ""}. On a mismatch, read the lines that come back and try again.`,
+  },
+  {
+    name: "find-earlier-work",
+    description: "Search everything that agents have done before",
+    arguments: [{ name: "about", description: "What to look for", required: true }],
+    text: (args: Record<string, string>) =>
+      `Search all conversations with kernel_search for: ${args["about"] ?? ""}. Show the hits with their block ids and what ` +
+      "they say, newest first.",
+  },
+] as const;
+
+export function mcpServer(port: McpPort): Server {
+  const server = new Server(
+    { name: "blockyard", version: port.version },
+    {
+      capabilities: { tools: {}, resources: { subscribe: true, listChanged: true }, prompts: {} },
+      instructions: INSTRUCTIONS,
+    },
+  );
+  server.setRequestHandler("tools/list", async () => ({
+    tools: (await port.tools()).filter(isForModels).map(describe),
+  }));
+  server.setRequestHandler("tools/call", async ({ params }) => {
+    return toResult(await port.call(params.name, params.arguments ?? {}));
+  });
+  server.setRequestHandler("prompts/list", async () => ({
+    prompts: PROMPTS.map(({ name, description, arguments: args }) => ({
+      name,
+      description,
+      arguments: [...args],
+    })),
+  }));
+  server.setRequestHandler("prompts/get", async ({ params }) => {
+    const prompt = PROMPTS.find(({ name }) => name === params.name);
+    if (!prompt)
+      throw new Error(`no prompt ${params.name}: one of ${PROMPTS.map(({ name }) => name).join(", ")}`);
+    const text = prompt.text(params.arguments ?? {});
+    return { description: prompt.description, messages: [{ role: "user", content: { type: "text", text } }] };
+  });
+  server.setRequestHandler("resources/list", async () => ({ resources: await listResources(port) }));
+  server.setRequestHandler("resources/templates/list", async () => ({
+    resourceTemplates: [
+      { name: "conversation", uriTemplate: "blockyard://conversation/{id}", mimeType: "application/json" },
+      {
+        name: "block",
+        uriTemplate: "blockyard://block/{conversation}/{agent}/{number}",
+        mimeType: "text/plain",
+      },
+    ],
+  }));
+  server.setRequestHandler("resources/read", async ({ params }) => ({
+    contents: [await readResource(port, params.uri)],
+  }));
+  return server;
+}
+
+/** The HTTP side. `portOf` gives the port of a caller; the guard has named it already. */
+export function mcpHandler<Caller>(portOf: (caller: Caller) => McpPort): {
+  readonly handler: McpHttpHandler;
+  fetch(request: Request, caller: Caller): Promise<Response>;
+} {
+  const callers = new WeakMap<Request, Caller>();
+  const handler = createMcpHandler(({ requestInfo }) => {
+    const caller = requestInfo && callers.get(requestInfo);
+    if (!caller) throw new Error("a request got past the guard");
+    return mcpServer(portOf(caller));
+  });
+  return {
+    handler,
+    fetch(request, caller) {
+      callers.set(request, caller);
+      return handler.fetch(request);
+    },
+  };
+}
+
+export function blockUri(id: string): string {
+  return `blockyard://block/${id}`;
+}
+
+export function conversationUri(id: string): string {
+  return `blockyard://conversation/${id}`;
+}
+
+/** Streams have no place in a tool call: models follow blocks by resource subscriptions, or block_sync with wait_ms. */
+function isForModels({ streams }: ToolSchema): boolean {
+  return !streams;
+}
+
+function describe({ modelName, description, access, input, output }: ToolSchema) {
+  const isObject = (output as { type?: unknown } | null)?.type === "object";
+  return {
+    name: modelName,
+    description,
+    inputSchema: input as { type: "object" },
+    ...(isObject ? { outputSchema: output as { type: "object" } } : {}),
+    annotations: {
+      readOnlyHint: access === "read",
+      destructiveHint: false, // nothing is ever deleted: every change can be undone
+      idempotentHint: access === "read",
+      openWorldHint: false,
+    },
+  };
+}
+
+function toResult(answer: Json | Problem) {
+  const text = typeof answer === "string" ? answer : JSON.stringify(answer, null, 1);
+  const content = [{ type: "text" as const, text }];
+  if (isProblem(answer)) return { content, isError: true };
+  const isObject = typeof answer === "object" && answer !== null && !Array.isArray(answer);
+  return isObject ? { content, structuredContent: answer as Record<string, unknown> } : { content };
+}
+
+async function listResources(port: McpPort) {
+  const listed = await port.call("conversation.list", {});
+  if (isProblem(listed)) return [];
+  const rows = (
+    Array.isArray(listed) ? listed : ((listed as { conversations?: unknown }).conversations ?? [])
+  ) as {
+    conversation: string;
+    title?: string;
+  }[];
+  return rows.map(({ conversation, title }) => ({
+    uri: conversationUri(conversation),
+    name: title || conversation,
+    mimeType: "application/json",
+  }));
+}
+
+async function readResource(port: McpPort, uri: string) {
+  const id = /^blockyard:\/\/(conversation|block)\/(.+)$/.exec(uri);
+  if (id?.[1] === "conversation") {
+    const read = await port.call("conversation.read", { conversation: id[2] });
+    if (isProblem(read)) throw new Error(read.message);
+    return { uri, mimeType: "application/json", text: JSON.stringify(read, null, 1) };
+  }
+  if (!id?.[2] || !parseBlockId(id[2])) throw new Error(`not a resource of this server: ${uri}`);
+  const read = await port.call("block.read", { block_id: id[2], line_numbers: false });
+  if (isProblem(read)) throw new Error(read.message);
+  return { uri, mimeType: "text/plain", text: String((read as { content?: unknown }).content ?? "") };
+}

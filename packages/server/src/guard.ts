@@ -1,0 +1,83 @@
+/**
+ * The guard in front of every route and upgrade: Host, Origin, token. It looks at the request before any router does, so
+ * no route can forget it, and it reads no body.
+ *
+ * Host and Origin must be exactly one of our own addresses: that stops other sites and DNS rebinding. A request without
+ * an Origin is let in only with a bearer token, or if it only reads.
+ */
+
+import type { IncomingMessage } from "node:http";
+import type { Auth, Caller } from "./auth.ts";
+
+export interface Refusal {
+  readonly status: number;
+  readonly message: string;
+  /** Wait this long before answering. */
+  readonly delayMs: number;
+}
+
+export interface Addresses {
+  /** Exact values of the Host header. */
+  readonly hosts: ReadonlySet<string>;
+  /** Exact values of the Origin header. */
+  readonly origins: ReadonlySet<string>;
+}
+
+export function addressesOf(host: string, port: number, secure: boolean): Addresses {
+  const names = new Set(["127.0.0.1", "localhost", "[::1]"]);
+  if (!["127.0.0.1", "localhost", "::1", "0.0.0.0", "::"].includes(host))
+    names.add(host.includes(":") ? `[${host}]` : host);
+  const scheme = secure ? "https" : "http";
+  const hosts = new Set([...names].map((name) => `${name}:${port}`));
+  return { hosts, origins: new Set([...hosts].map((value) => `${scheme}://${value}`)) };
+}
+
+/** The caller, or why it is refused. `linkToken`: the token in the query of the first link, where the route takes one. */
+export function guard(
+  request: IncomingMessage,
+  auth: Auth,
+  addresses: Addresses,
+  isUpgrade: boolean,
+  linkToken?: string,
+): Caller | Refusal {
+  const wrongPlace = checkAddress(request, addresses);
+  if (wrongPlace) return wrongPlace;
+  const caller = linkToken === undefined ? auth.caller(request.headers) : auth.byToken(linkToken);
+  if (!caller) return unauthorized(request, auth);
+  if (request.headers.origin !== undefined || caller.by === "token") return caller;
+  const onlyReads = request.method === "GET" || request.method === "HEAD";
+  if (isUpgrade || !onlyReads) return refusal(403, "a request with a cookie needs an Origin header");
+  return caller;
+}
+
+export function isRefusal(value: Caller | Refusal): value is Refusal {
+  return "status" in value;
+}
+
+function checkAddress(request: IncomingMessage, addresses: Addresses): Refusal | undefined {
+  const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
+  if (hosts.length !== 1) return refusal(400, "exactly one Host header is needed");
+  if (!addresses.hosts.has(request.headers.host ?? ""))
+    return refusal(421, "this server does not answer to that Host");
+  if (!request.url?.startsWith("/")) return refusal(400, "the request target must be a path");
+  const { origin } = request.headers;
+  if (origin !== undefined && !addresses.origins.has(origin))
+    return refusal(403, "this Origin is not allowed");
+  const encoding = request.headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity")
+    return refusal(415, "compressed requests are not taken");
+  return undefined;
+}
+
+function unauthorized(request: IncomingMessage, auth: Auth): Refusal {
+  const delayMs = auth.penalty(request.socket.remoteAddress ?? "unknown");
+  return {
+    status: 401,
+    message: "a valid token is needed; open the link that the server printed at its start",
+    delayMs,
+  };
+}
+
+function refusal(status: number, message: string): Refusal {
+  return { status, message, delayMs: 0 };
+}

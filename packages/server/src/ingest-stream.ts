@@ -1,0 +1,134 @@
+/**
+ * A provider's byte stream into a conversation: framing and adapter from providers, blocks through the kernel's ingest,
+ * the raw lines kept beside them. Used by the ingest route, by turns and by replay.
+ */
+
+import {
+  type BlockEvent,
+  type BlockId,
+  Ingest,
+  isProblem,
+  type Json,
+  type Kernel,
+  type Problem,
+  problem,
+  randomName,
+} from "@blockyard/kernel";
+import { Normalizer, type Provider, providers, recognise } from "@blockyard/providers";
+import type { Caller } from "./auth.ts";
+
+const HEAD_BYTES = 64 * 1024;
+const RAW_FLUSH = 64 * 1024;
+
+export interface StreamOptions {
+  readonly conversation: string;
+  readonly agent: string;
+  readonly turn?: string;
+  /** Where its first block goes; the conversation's head by default. */
+  readonly parent?: BlockId;
+  readonly provider: Provider;
+  /** Told every event, before it is written. */
+  readonly onEvent?: (event: BlockEvent) => void;
+}
+
+/** One run of one provider: bytes in, blocks out. */
+export class StreamIngest {
+  readonly run: string;
+  readonly #kernel: Kernel;
+  readonly #options: StreamOptions;
+  readonly #normalizer: Normalizer;
+  readonly #ingest: Ingest;
+  #raw: string[] = [];
+  #rawChars = 0;
+
+  constructor(kernel: Kernel, options: StreamOptions) {
+    this.#kernel = kernel;
+    this.#options = options;
+    this.run = randomName(kernel.env, 8);
+    this.#normalizer = new Normalizer(options.provider, { run: this.run, raw: (line) => this.#keep(line) });
+    const { conversation, agent, turn, parent } = options;
+    const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
+    this.#ingest = new Ingest(kernel, { conversation, agent, ...place });
+  }
+
+  async open(): Promise<Problem | undefined> {
+    return this.#ingest.open();
+  }
+
+  async push(bytes: Uint8Array): Promise<Problem | undefined> {
+    const events = this.#normalizer.push(bytes);
+    for (const event of events) this.#options.onEvent?.(event);
+    const refused = await this.#ingest.push(events);
+    if (this.#rawChars > RAW_FLUSH) await this.#flushRaw();
+    return refused;
+  }
+
+  async end(): Promise<Problem | undefined> {
+    const refused = await this.#ingest.push(this.#normalizer.end());
+    await this.#flushRaw();
+    return (await this.#ingest.finish()) ?? refused;
+  }
+
+  #keep(line: string): void {
+    this.#raw.push(line);
+    this.#rawChars += line.length;
+  }
+
+  async #flushRaw(): Promise<void> {
+    if (this.#raw.length === 0) return;
+    const lines = `${this.#raw.splice(0).join("\n")}\n`;
+    this.#rawChars = 0;
+    await this.#kernel.store.appendRaw(
+      { conversation: this.#options.conversation, run: this.run },
+      Buffer.from(lines),
+    );
+  }
+}
+
+/** The ingest route: `provider` (or recognised from the first bytes), `conversation` (or a new one). */
+export async function ingestStream(
+  kernel: Kernel,
+  caller: Caller,
+  query: Readonly<Record<string, string>>,
+  body: AsyncIterable<Uint8Array>,
+): Promise<Json | Problem> {
+  if (caller.role === "viewer") return problem("forbidden", "a viewer reads only");
+  const head = await readHead(body[Symbol.asyncIterator]());
+  const name = query["provider"] ?? recognise(Buffer.concat(head.chunks).toString("utf8"))?.provider;
+  const provider = name === undefined ? undefined : providers.get(name);
+  if (!provider) return unknownProvider(name);
+  const conversation =
+    query["conversation"] ?? (await kernel.createConversation(caller.agent, query["title"] ?? ""));
+  if (isProblem(conversation)) return conversation;
+  const agent = caller.role === "agent" ? caller.agent : (query["agent"] ?? provider.name);
+  const stream = new StreamIngest(kernel, { conversation, agent, provider });
+  const refused = await stream.open();
+  if (refused) return refused;
+  for (const chunk of head.chunks) await stream.push(chunk);
+  for (let next = await head.rest.next(); !next.done; next = await head.rest.next())
+    await stream.push(next.value);
+  return (await stream.end()) ?? { conversation, provider: provider.name, run: stream.run };
+}
+
+async function readHead(
+  rest: AsyncIterator<Uint8Array>,
+): Promise<{ chunks: Uint8Array[]; rest: AsyncIterator<Uint8Array> }> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  let lines = 0;
+  while (bytes < HEAD_BYTES && lines < 3) {
+    const next = await rest.next();
+    if (next.done) break;
+    chunks.push(next.value);
+    bytes += next.value.length;
+    lines += next.value.filter((byte) => byte === 10).length;
+  }
+  return { chunks, rest };
+}
+
+function unknownProvider(name: string | undefined): Problem {
+  const known = [...providers.keys()];
+  const what =
+    name === undefined ? "the stream was not recognised; name its provider" : `no provider ${name}`;
+  return problem("invalid", `${what}: one of ${known.join(", ")}`, { providers: known });
+}

@@ -1,0 +1,76 @@
+/**
+ * The one tool table of a running server: the kernel's tools and those of turns, called by every face in the same way.
+ */
+
+import {
+  Cursors,
+  callIn,
+  coreTools,
+  type Json,
+  type Kernel,
+  makeTable,
+  type Presence,
+  type Problem,
+  schemasOf,
+  type Tool,
+  type ToolSchema,
+  type ToolTable,
+} from "@blockyard/kernel";
+import type { Caller } from "./auth.ts";
+import type { Config } from "./config.ts";
+import type { Log } from "./log.ts";
+import { SearchPool } from "./search/pool.ts";
+import { turnTools } from "./turns/tools.ts";
+import { Turns } from "./turns/turns.ts";
+
+export class Tools {
+  readonly #kernel: Kernel;
+  readonly #log: Log;
+  /** Matches the texts of single blocks, off this thread. */
+  readonly #searcher: SearchPool;
+  readonly #table: ToolTable;
+  readonly #cursors: Cursors;
+  readonly turns: Turns;
+
+  constructor(kernel: Kernel, config: Config, log: Log) {
+    this.#kernel = kernel;
+    this.#log = log;
+    this.#searcher = new SearchPool({ report: (message) => log("error", "search", { message }) });
+    this.#cursors = new Cursors(kernel);
+    this.turns = new Turns({ kernel, root: config.root, env: process.env });
+    this.#table = makeTable([...coreTools, ...turnTools(this.turns)] as readonly Tool[]);
+  }
+
+  get presence(): Presence {
+    return this.#cursors;
+  }
+
+  schemas(): readonly ToolSchema[] {
+    return schemasOf(this.#table);
+  }
+
+  async call(caller: Caller, name: string, input: unknown, key?: string): Promise<Json | Problem> {
+    const answer = await callIn(
+      this.#table,
+      {
+        kernel: this.#kernel,
+        caller: { agent: caller.agent, role: caller.role },
+        matcher: this.#searcher.matcher,
+        cursors: this.#cursors,
+        onFault: (tool, error) =>
+          this.#log("error", "a tool failed", { tool, error: String((error as Error)?.stack ?? error) }),
+        ...(key === undefined ? {} : { key }),
+      },
+      name,
+      input,
+    );
+    return (answer ?? null) as Json | Problem;
+  }
+
+  /** Stops every agent. */
+  async close(): Promise<void> {
+    await this.turns.close();
+    this.#cursors.close();
+    await this.#searcher.close();
+  }
+}

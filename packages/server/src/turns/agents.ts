@@ -1,0 +1,102 @@
+/**
+ * The agents that run as child processes: how each is found, started, spoken to and resumed. What they print is the
+ * providers' business; when a turn begins and ends is turns.ts'.
+ */
+
+import { type Problem, problem } from "@blockyard/kernel";
+import { type ChildSpec, findCommand } from "./child.ts";
+
+export interface AgentRequest {
+  readonly prompt: string;
+  readonly model?: string;
+  /** The provider's session to go on with. */
+  readonly session?: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface Agent {
+  readonly provider: string;
+  /** The command's name, and the environment variable that overrides it. */
+  readonly command: string;
+  readonly variable: string;
+  readonly install: string;
+  args(request: AgentRequest): readonly string[];
+  /** What it reads first. */
+  input(request: AgentRequest): string;
+  /** Its input stays open, for answers to what it asks; it is closed when its turn has ended. */
+  readonly talks: boolean;
+}
+
+export const AGENTS: ReadonlyMap<string, Agent> = new Map(
+  (
+    [
+      {
+        provider: "claude",
+        command: "claude",
+        variable: "BLOCKYARD_CLAUDE",
+        install: "npm install -g @anthropic-ai/claude-code",
+        talks: true,
+        args: ({ model, session }) => [
+          "-p",
+          "--output-format=stream-json",
+          "--verbose",
+          "--include-partial-messages",
+          "--input-format=stream-json",
+          "--permission-prompt-tool=stdio",
+          ...(model === undefined ? [] : [`--model=${model}`]),
+          ...(session === undefined ? [] : [`--resume=${session}`]),
+        ],
+        input: ({ prompt }) => {
+          const message = { role: "user", content: [{ type: "text", text: prompt }] };
+          return `${JSON.stringify({ type: "user", message })}\n`;
+        },
+      },
+      {
+        provider: "codex",
+        command: "codex",
+        variable: "BLOCKYARD_CODEX",
+        install: "npm install -g @openai/codex",
+        talks: false,
+        args: ({ model, session }) => [
+          "exec",
+          "--json",
+          "--skip-git-repo-check",
+          ...(model === undefined ? [] : [`--model=${model}`]),
+          ...(session === undefined ? [] : ["resume", session]),
+          "-",
+        ],
+        input: ({ prompt }) => prompt,
+      },
+    ] satisfies Agent[]
+  ).map((agent) => [agent.provider, agent]),
+);
+
+/** How to start it, or how to get it. */
+export function childSpec(agent: Agent, request: AgentRequest): ChildSpec | Problem {
+  const refused = checkNames(request);
+  if (refused) return refused;
+  const named = request.env[agent.variable] ?? agent.command;
+  const file = findCommand(named, request.env["PATH"]);
+  if (file === undefined) {
+    return problem(
+      "unavailable",
+      `${named} was not found. Install it with \`${agent.install}\`, or set ${agent.variable} to its path, and start again`,
+      { command: named, install: agent.install },
+    );
+  }
+  return { file, args: agent.args(request), cwd: request.cwd, env: request.env };
+}
+
+/** Values that become arguments: no option can be smuggled in, and nothing that is no name. */
+function checkNames({ model, session }: AgentRequest): Problem | undefined {
+  for (const [name, value] of Object.entries({ model, session })) {
+    if (value !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]{0,199}$/.test(value)) {
+      return problem(
+        "invalid",
+        `${name} may hold letters, digits and . _ : / @ [ ] - only, and starts with a letter or digit`,
+      );
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,118 @@
+/**
+ * A child process in its own process group: no shell, killed with its children, its output given as it comes. It ends
+ * exactly once, whatever it does.
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, isAbsolute, join } from "node:path";
+
+export interface ChildSpec {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface ChildEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** The end of what it wrote to stderr. */
+  readonly stderr: string;
+  /** It could not be started. */
+  readonly failed?: string;
+}
+
+const STDERR_TAIL = 8 * 1024;
+const GRACE_MS = 3_000;
+
+export class Child {
+  readonly #process: ChildProcess;
+  readonly ended: Promise<ChildEnd>;
+  #stderr = "";
+  #isOver = false;
+
+  constructor(spec: ChildSpec) {
+    const env = { ...spec.env };
+    for (const name of Object.keys(env)) if (name.startsWith("BLOCKYARD_")) delete env[name];
+    this.#process = spawn(spec.file, [...spec.args], {
+      cwd: spec.cwd,
+      env: env as NodeJS.ProcessEnv,
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    this.#process.stdin?.on("error", () => undefined); // it may be gone before it has read everything
+    this.#process.stderr?.on("data", (bytes: Buffer) => {
+      this.#stderr = (this.#stderr + bytes.toString("utf8")).slice(-STDERR_TAIL);
+    });
+    this.ended = new Promise((resolve) => {
+      const end = (end: Omit<ChildEnd, "stderr">) => {
+        if (this.#isOver) return;
+        this.#isOver = true;
+        this.#signal("SIGKILL"); // what it left behind in its group
+        resolve({ ...end, stderr: this.#stderr });
+      };
+      this.#process.on("error", (error) => end({ code: null, signal: null, failed: error.message }));
+      this.#process.on("close", (code, signal) => end({ code, signal }));
+      // A grandchild may keep the pipes open after the child is gone: that does not keep the turn open.
+      this.#process.on("exit", (code, signal) => setTimeout(() => end({ code, signal }), GRACE_MS).unref());
+    });
+  }
+
+  /** Its standard output, in chunks, until it closes or the child is gone. */
+  async *output(): AsyncIterable<Uint8Array> {
+    const { stdout } = this.#process;
+    if (!stdout) return;
+    const over = this.ended.then(() => stdout.destroy());
+    try {
+      for await (const chunk of stdout) yield chunk as Buffer;
+    } catch {
+      // destroyed: the child is gone
+    }
+    void over;
+  }
+
+  write(text: string): void {
+    this.#process.stdin?.write(text);
+  }
+
+  closeInput(): void {
+    this.#process.stdin?.end();
+  }
+
+  /** Asks it to stop, then makes it. */
+  stop(): void {
+    this.#signal("SIGINT");
+    setTimeout(() => this.#signal("SIGTERM"), GRACE_MS).unref();
+    setTimeout(() => this.#signal("SIGKILL"), 2 * GRACE_MS).unref();
+  }
+
+  kill(): void {
+    this.#signal("SIGKILL");
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    const { pid } = this.#process;
+    if (pid === undefined) return;
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // nobody left in the group
+    }
+  }
+}
+
+/** The file of a command, from PATH; undefined if it is not there. */
+export function findCommand(name: string, path: string | undefined): string | undefined {
+  const candidates = isAbsolute(name)
+    ? [name]
+    : (path ?? "").split(delimiter).map((folder) => join(folder, name));
+  return candidates.find((file) => {
+    try {
+      accessSync(file, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

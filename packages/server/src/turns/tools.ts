@@ -1,0 +1,99 @@
+/**
+ * The tools of a turn's life: start, stop, list, answer. They stand in the same table as the kernel's.
+ */
+
+import { type Call, isProblem, type Problem, problem, type Tool, tool } from "@blockyard/kernel";
+import { z } from "zod";
+import { AGENTS } from "./agents.ts";
+import type { Turns } from "./turns.ts";
+
+const conversation = z.string().min(1).max(80).describe("Conversation id");
+
+export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
+  const start = tool({
+    name: "turn.start",
+    description:
+      "Ask an agent to go on in a conversation: it gets the prompt, works in the server's folder, and its blocks appear " +
+      "in the conversation. While a turn runs, the message waits its turn.",
+    access: "write",
+    input: z.strictObject({
+      conversation,
+      provider: z.enum([...AGENTS.keys()] as [string, ...string[]]),
+      prompt: z.string().min(1).max(1_000_000),
+      model: z.string().min(1).max(200).optional(),
+      parent_id: z
+        .string()
+        .max(200)
+        .optional()
+        .describe("Go on from this block instead of the conversation's head"),
+      fresh: z
+        .boolean()
+        .optional()
+        .describe("Start a new session of the agent instead of going on with the last one"),
+    }),
+    output: z.object({ turn: z.string(), queued: z.boolean(), block_id: z.string() }),
+    async run(call: Call, input) {
+      const refused = ownerOnly(call);
+      if (refused) return refused;
+      const { parent_id: parent, ...request } = input;
+      const started = await turns.start(call.caller.agent, {
+        ...given(request),
+        ...(parent ? { parent } : {}),
+      });
+      if (isProblem(started)) return started;
+      return { turn: started.turn, queued: started.queued, block_id: started.block };
+    },
+  });
+
+  const stop = tool({
+    name: "turn.stop",
+    description:
+      "Stop the turn that runs in a conversation; with queued, also drop the messages that wait there.",
+    access: "write",
+    input: z.strictObject({ conversation, queued: z.boolean().default(false) }),
+    output: z.object({ stopped: z.number(), dropped: z.number() }),
+    async run(call: Call, input) {
+      return ownerOnly(call) ?? turns.stop(input.conversation, input.queued);
+    },
+  });
+
+  const list = tool({
+    name: "turn.list",
+    description: "The turns of a conversation with their usage, cost and end.",
+    access: "read",
+    input: z.strictObject({ conversation }),
+    output: z.array(z.unknown()),
+    async run(call: Call, input) {
+      const known = await call.kernel.conversation(input.conversation);
+      return isProblem(known) ? known : call.kernel.turns(input.conversation);
+    },
+  });
+
+  const answer = tool({
+    name: "turn.answer",
+    description: "Allow or deny what a running agent asks permission for. Only the owner can, and only once.",
+    access: "write",
+    input: z.strictObject({
+      block_id: z.string().max(200).describe("The tool call that waits"),
+      approval_id: z.string().max(200),
+      allow: z.boolean(),
+      message: z.string().max(10_000).optional().describe("Why not, for the agent"),
+    }),
+    output: z.object({ state: z.enum(["allowed", "denied"]) }),
+    async run(call: Call, input) {
+      const { block_id: block, approval_id: approval, allow, message } = input;
+      return ownerOnly(call) ?? turns.answer(call.caller.agent, block, approval, allow, message);
+    },
+  });
+
+  return [start, stop, list, answer] as unknown as readonly Tool<never, unknown>[];
+}
+
+function ownerOnly({ caller }: Call): Problem | undefined {
+  return caller.role === "owner" ? undefined : problem("forbidden", "only the owner can do this");
+}
+
+/** Without the keys whose value is undefined. */
+function given<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as never;
+}

@@ -16,6 +16,9 @@ const SAMPLE_AFTER_BYTES = 64 * 1024;
 /** Larger chunks have enough in themselves. */
 const SMALL_CHUNK_BYTES = 16 * 1024;
 
+/** A chunk of a block that still grows is compressed from this size on. */
+const PASSING_BYTES = 8 * 1024;
+
 /** Below this, compression gains nothing. */
 const COMPRESS_BYTES = 96;
 
@@ -36,14 +39,16 @@ export class Dictionaries {
     this.#nextAfterBytes = SAMPLE_AFTER_BYTES * 4 ** this.#current;
   }
 
-  /** The body of a chunk, and the dictionary that it needs. Equal lengths of body and `plain` mean: not compressed. */
-  pack(plain: Uint8Array): Pick<ChunkRow, "dictionary" | "plain" | "body"> {
+  /**
+   * The body of a chunk, and the dictionary that it needs. Equal lengths of body and `plain` mean: not compressed. A small
+   * chunk that others will join soon is not worth it.
+   */
+  pack(plain: Uint8Array, joined: boolean): Pick<ChunkRow, "dictionary" | "plain" | "body"> {
+    const passing = joined && plain.length < PASSING_BYTES;
+    if (passing || plain.length < COMPRESS_BYTES) return { dictionary: 0, plain: plain.length, body: plain };
     this.#sample(plain);
     const small = plain.length < SMALL_CHUNK_BYTES ? this.#current : 0;
-    const body =
-      plain.length < COMPRESS_BYTES
-        ? plain
-        : zstdCompressSync(plain, { params: PARAMS, ...this.#against(small) });
+    const body = zstdCompressSync(plain, { params: PARAMS, ...this.#against(small) });
     if (body.length >= plain.length) return { dictionary: 0, plain: plain.length, body: plain };
     return { dictionary: small, plain: plain.length, body };
   }

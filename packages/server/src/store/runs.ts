@@ -14,7 +14,7 @@ import { ByteReader, ByteWriter } from "./bytes.ts";
 import { readOp, writeOp } from "./codec.ts";
 
 /** A chunk of at least this many bytes, uncompressed, is left as it is. */
-export const FULL_CHUNK_BYTES = 64 * 1024;
+export const FULL_CHUNK_BYTES = 16 * 1024;
 
 export interface ChunkSize {
   readonly plainBytes: number;

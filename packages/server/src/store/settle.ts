@@ -193,7 +193,7 @@ function settleRaw(tables: Tables, { row, run, bytes, pending, changed }: RawHea
     first,
     last,
     seq: 0,
-    ...tables.dictionaries.pack(plain),
+    ...tables.dictionaries.pack(plain, true),
   });
   tables.putRaw({ id: row, ...run, bytes: last, journal: changed });
 }
@@ -235,7 +235,7 @@ function addOps(tables: Tables, row: number, owner: Owner, added: readonly Op[])
     first: owner.place(ops[0] as Op).from,
     last: owner.place(last).to,
     seq: last.seq,
-    ...tables.dictionaries.pack(plain),
+    ...tables.dictionaries.pack(plain, !owner.ended),
   });
   return ops;
 }

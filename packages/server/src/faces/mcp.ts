@@ -100,18 +100,13 @@ export function mcpHandler<Caller>(portOf: (caller: Caller) => McpPort): {
   readonly handler: McpHttpHandler;
   fetch(request: Request, caller: Caller): Promise<Response>;
 } {
-  const callers = new WeakMap<Request, Caller>();
-  const handler = createMcpHandler(({ requestInfo }) => {
-    const caller = requestInfo && callers.get(requestInfo);
-    if (!caller) throw new Error("a request got past the guard");
-    return mcpServer(portOf(caller));
-  });
+  const handler = createMcpHandler(({ authInfo }) =>
+    mcpServer(portOf(authInfo?.extra?.["caller"] as Caller)),
+  );
   return {
     handler,
-    fetch(request, caller) {
-      callers.set(request, caller);
-      return handler.fetch(request);
-    },
+    fetch: (request, caller) =>
+      handler.fetch(request, { authInfo: { token: "", clientId: "", scopes: [], extra: { caller } } }),
   };
 }
 

@@ -1,0 +1,380 @@
+/** The door of all tools: names, schemas, roles, keys, and what a bug inside looks like from outside. */
+
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { limits } from "../limits.ts";
+import { isProblem } from "../problem.ts";
+import { callIn, makeTable } from "./call.ts";
+import { ann, bob, Desk, eve } from "./desk.ts";
+import { callTool, coreTools, toolSchemas } from "./index.ts";
+import { tool } from "./tool.ts";
+
+describe("names", () => {
+  it("[T1] a tool is found by its name and by its name for models", async () => {
+    const desk = new Desk();
+    for (const name of ["conversation.create", "conversation_create"]) {
+      expect(await desk.ask(name, { title: name })).toMatchObject({ conversation: expect.any(String) });
+    }
+  });
+
+  it("[T1] an unknown tool is answered with the valid names", async () => {
+    for (const name of ["block.erase", "", "toString", "__proto__", "x".repeat(10_000)]) {
+      const answer = await new Desk().problem(name, {});
+      expect(answer).toMatchObject({ problem: "unknown_tool" });
+      expect(answer.details?.["valid_tools"]).toEqual(coreTools.map((each) => each.name));
+      expect(answer.message.length).toBeLessThan(200);
+    }
+  });
+
+  it("[T1] has every tool of the design but the turns", () => {
+    expect(coreTools.map(({ name }) => name).sort()).toEqual(
+      [
+        ...["append", "apply_patch", "create", "edit", "history", "list", "read", "redo", "search", "splice"],
+        ...["status", "subscribe", "sync", "undo"],
+      ]
+        .map((name) => `block.${name}`)
+        .concat(
+          ["create", "export", "fork", "include", "list", "prune", "read"].map(
+            (name) => `conversation.${name}`,
+          ),
+        )
+        .concat(["cursor.set", "kernel.search"]),
+    );
+  });
+});
+
+describe("schemas", () => {
+  it("[T2] a wrong field is named, with what was expected and the valid fields", async () => {
+    const desk = new Desk();
+    const edit = (operation: unknown) => ({ block_id: "c/a/1", operations: [operation] });
+    const rows: [string, unknown, object][] = [
+      [
+        "block.read",
+        {},
+        { field: "block_id", expected: "string", valid_fields: ["block_id", "line_numbers", "range"] },
+      ],
+      ["block.read", { block_id: 7 }, { field: "block_id", expected: "string" }],
+      [
+        "block.read",
+        { block_id: "c/a/1", range: { begin: 1 } },
+        { field: "range.start", valid_fields: ["start", "end", "column"] },
+      ],
+      [
+        "block.read",
+        { block_id: "c/a/1", lines: 3 },
+        { unknown_fields: ["lines"], valid_fields: ["block_id", "line_numbers", "range"] },
+      ],
+      ["block.edit", edit({ op: "insert", line: -1, content: "" }), { field: "operations.0.line", min: 0 }],
+      ["block.edit", edit({ op: "insert", line: 1.5, content: "" }), { field: "operations.0.line" }],
+      [
+        "block.edit",
+        edit({ op: "insert", at: 1, content: "" }),
+        { field: "operations.0.line", valid_fields: ["op", "line", "content"] },
+      ],
+      [
+        "block.edit",
+        edit({ op: "delete", start_line: 0, end_line: 1, content: "" }),
+        { unknown_fields: ["content"], valid_fields: ["op", "start_line", "end_line", "expected_text"] },
+      ],
+      ["block.edit", edit({ op: "move" }), { field: "operations.0.op" }],
+      ["block.edit", { block_id: "c/a/1", operations: [] }, { field: "operations", min: 1 }],
+      [
+        "block.create",
+        { role: "boss", kind: "text" },
+        { field: "role", expected: ["user", "model", "system", "tool"] },
+      ],
+      ["block.create", { role: "user", kind: "text", agent: "bob" }, { unknown_fields: ["agent"] }],
+    ];
+    for (const [name, input, details] of rows) {
+      expect(await desk.problem(name, input), JSON.stringify(input)).toMatchObject({
+        problem: "invalid",
+        details,
+      });
+    }
+    for (const input of [[], "text", 7, true, () => 1, Symbol("x")]) {
+      expect(await desk.problem("block.read", input)).toMatchObject({ problem: "invalid" });
+    }
+  });
+
+  it("[T3] nesting beyond the limit and keys that reach a prototype are refused, everywhere", async () => {
+    const desk = new Desk();
+    let deep: unknown = 1;
+    for (let i = 0; i < 100_000; i++) deep = [deep];
+    const conversation = await desk.conversation();
+    const before = await desk.everything();
+    const create = { conversation, role: "user", kind: "text" };
+    expect(await desk.problem("block.create", { ...create, metadata: { extra: { deep } } })).toMatchObject({
+      problem: "invalid",
+      details: { max_depth: limits.jsonDepth },
+    });
+    const rows = [
+      '{"__proto__": {"polluted": 1}}',
+      '{"metadata": {"__proto__": {"polluted": 1}}}',
+      '{"metadata": {"extra": {"constructor": {"prototype": {"polluted": 1}}}}}',
+      '{"metadata": {"extra": [{"prototype": 1}]}}',
+    ];
+    for (const { name } of coreTools) {
+      for (const row of rows) {
+        const answer = await desk.problem(name, { ...JSON.parse(row), ...create });
+        // A spread keeps an own "__proto__" key from JSON out of the object: send it as parsed, too.
+        expect(await desk.problem(name, JSON.parse(row))).toMatchObject({ problem: "invalid" });
+        expect(answer.problem).toMatch(/invalid|not_found/);
+      }
+    }
+    expect(await desk.problem("block.create", JSON.parse(rows[1] as string))).toMatchObject({
+      details: { field: "metadata.__proto__" },
+    });
+    expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+    expect(await desk.everything()).toBe(before);
+  });
+
+  it("[T4] a text over its bound is too large, with both numbers", async () => {
+    const desk = new Desk();
+    const conversation = await desk.conversation();
+    const id = await desk.block(conversation, "x");
+    const text = "x".repeat(limits.writeTextChars + 1);
+    const details = { chars: text.length, max_chars: limits.writeTextChars };
+    const patch = "x".repeat(limits.patchChars + 1);
+    const before = await desk.everything();
+    const rows: [string, object, object][] = [
+      ["block.append", { block_id: id, text }, { field: "text", ...details }],
+      [
+        "block.create",
+        { conversation, role: "user", kind: "text", content: text },
+        { field: "content", ...details },
+      ],
+      ["block.splice", { block_id: id, offset: 0, insert: text }, { field: "insert", ...details }],
+      [
+        "block.edit",
+        { block_id: id, operations: [{ op: "insert", line: 0, content: text }] },
+        { field: "operations.0.content", ...details },
+      ],
+      ["block.apply_patch", { block_id: id, patch }, { chars: patch.length, max_chars: limits.patchChars }],
+      ["conversation.create", { title: "x".repeat(301) }, { chars: 301, max_chars: 300 }],
+    ];
+    for (const [name, input, expected] of rows) {
+      expect(await desk.problem(name, input)).toMatchObject({ problem: "too_large", details: expected });
+    }
+    const many = Array.from({ length: limits.editOperations + 1 }, () => ({
+      op: "insert",
+      line: 0,
+      content: "",
+    }));
+    expect(await desk.problem("block.edit", { block_id: id, operations: many })).toMatchObject({
+      problem: "invalid",
+      details: { field: "operations", max: limits.editOperations },
+    });
+    expect(await desk.everything()).toBe(before);
+  });
+
+  it("[T9] JSON Schemas of inputs and answers come from the one definition, once", () => {
+    const schemas = toolSchemas();
+    expect(toolSchemas()).toBe(schemas);
+    expect(schemas).toHaveLength(coreTools.length);
+    for (const { name, modelName, input, output, description } of schemas) {
+      expect(modelName).toMatch(/^[a-zA-Z0-9_-]{1,64}$/);
+      expect(input, name).toMatchObject({ type: "object", additionalProperties: false });
+      expect(output, name).toMatchObject(
+        name === "block.subscribe" || name === "conversation.export" ? {} : { type: "object" },
+      );
+      expect(description.length, name).toBeLessThan(700);
+      expect(JSON.stringify(input).length).toBeLessThan(8_000);
+    }
+    const edit = schemas.find(({ name }) => name === "block.edit");
+    expect(edit?.input).toMatchObject({
+      required: ["block_id", "operations"],
+      properties: { base_version: { type: "integer", minimum: 1 } },
+    });
+  });
+});
+
+describe("callers", () => {
+  it("[T5] a viewer reads and shows its cursor, and writes nothing", async () => {
+    const desk = new Desk();
+    const conversation = await desk.conversation();
+    const id = await desk.block(conversation, "a\nb\n");
+    const before = await desk.everything();
+    const good: Record<string, object> = {
+      "block.create": { conversation, role: "user", kind: "text" },
+      "block.status": { block_id: id, status: "done" },
+      "block.append": { block_id: id, text: "x" },
+      "block.edit": { block_id: id, operations: [{ op: "insert", line: 0, content: "x" }] },
+      "block.splice": { block_id: id, offset: 0, insert: "x" },
+      "block.apply_patch": { block_id: id, patch: "@@ -1 +1 @@\n-a\n+b\n" },
+      "block.read": { block_id: id },
+      "block.search": { block_id: id, query: "a" },
+      "block.list": { conversation },
+      "block.sync": { versions: [{ block_id: id, version: 0 }] },
+      "block.subscribe": { block_ids: [id] },
+      "block.undo": { block_id: id },
+      "block.redo": { block_id: id },
+      "block.history": { block_id: id },
+      "kernel.search": { query: "a" },
+      "conversation.create": {},
+      "conversation.list": {},
+      "conversation.read": { conversation },
+      "conversation.fork": { block_id: id, content: "x" },
+      "conversation.prune": { block_id: id },
+      "conversation.include": { conversation, block_id: id },
+      "conversation.export": { conversation },
+      "cursor.set": { block_id: id },
+    };
+    expect(Object.keys(good).sort()).toEqual(coreTools.map(({ name }) => name).sort());
+    for (const { name, access } of coreTools) {
+      const answer = await desk.ask(name, good[name], eve);
+      if (access === "write") {
+        expect(answer, name).toMatchObject({ problem: "forbidden", details: { tool: name, role: "viewer" } });
+      } else expect(isProblem(answer) && answer.problem === "forbidden", name).toBe(false);
+    }
+    expect(await desk.everything()).toBe(before);
+    expect(desk.faults).toEqual([]);
+  });
+
+  it("[T6] an agent decides over its own blocks, edits any text", async () => {
+    const desk = new Desk();
+    const conversation = await desk.conversation();
+    const hers = await desk.block(conversation, "a\n", ann);
+    const his = await desk.block(conversation, "b\n", bob);
+    const before = await desk.everything();
+    const refused: [string, object][] = [
+      ["block.status", { block_id: hers, status: "done" }],
+      ["block.status", { block_id: hers, metadata: { label: "x" } }],
+      ["conversation.prune", { block_id: hers }],
+    ];
+    for (const [name, input] of refused) {
+      expect(await desk.problem(name, input, bob)).toMatchObject({
+        problem: "forbidden",
+        details: { agent: "ann", caller: "bob" },
+      });
+    }
+    expect(await desk.everything()).toBe(before);
+    await desk.ok(
+      "block.edit",
+      { block_id: hers, operations: [{ op: "replace", start_line: 0, end_line: 1, content: "A" }] },
+      bob,
+    );
+    await desk.ok("block.append", { block_id: hers, text: "more", wait: true }, bob);
+    await desk.ok("block.status", { block_id: his, status: "done", metadata: { label: "x" } }, bob);
+    await desk.ok("conversation.prune", { block_id: his }, bob);
+    await desk.ok("block.status", { block_id: hers, status: "done" }, ann);
+    await desk.ok("conversation.prune", { block_id: his, pruned: false }, ann);
+  });
+
+  it("[T7] the agent is the caller's, whatever a request says", async () => {
+    const desk = new Desk();
+    const conversation = await desk.conversation();
+    for (const name of coreTools.map((each) => each.name)) {
+      for (const field of ["agent", "agent_id", "caller", "unit"]) {
+        if (name === "block.history" && field === "agent") continue; // a filter there
+        expect(await desk.problem(name, { [field]: "ann" }, bob), name).toMatchObject({ problem: "invalid" });
+      }
+    }
+    const id = await desk.block(conversation, "x\n", bob);
+    expect(id).toMatch(/\/bob\/\d+$/);
+    await desk.ok("block.edit", { block_id: id, operations: [{ op: "insert", line: 0, content: "y" }] }, ann);
+    const log = await desk.store.log(id, { version: 0 });
+    expect(log.ops.map(({ agent }) => agent)).toEqual(["bob", "ann", "ann"]);
+    // Bob cannot undo as Ann: his own creation is what he takes back.
+    await desk.ok("block.undo", { block_id: id }, bob);
+    expect(await desk.text(id)).toBe("y\n");
+  });
+
+  it("[T8] a bug inside a tool is unavailable outside, and told to the face", async () => {
+    const desk = new Desk();
+    const broken = tool({
+      name: "test.broken",
+      description: "",
+      input: z.strictObject({}),
+      output: z.object({}),
+      access: "read",
+      run: () => Promise.reject(new Error("secret /home/path")),
+    });
+    const sync = tool({
+      ...broken,
+      name: "test.sync",
+      run: () => {
+        throw new Error("secret");
+      },
+    });
+    const table = makeTable([...coreTools, broken, sync]);
+    for (const name of ["test.broken", "test.sync"]) {
+      const answer = await callIn(table, desk.as(ann), name, {});
+      expect(answer).toMatchObject({ problem: "unavailable", details: { tool: name } });
+      expect(JSON.stringify(answer)).not.toContain("secret");
+    }
+    expect(desk.faults).toHaveLength(2);
+  });
+});
+
+describe("keys", () => {
+  it("[T10] a call that is sent again with its key is answered again and applied once", async () => {
+    const desk = new Desk();
+    const create = await desk.ok("conversation.create", { title: "t" }, ann, "k1");
+    expect(await desk.ok("conversation.create", { title: "t" }, ann, "k1")).toEqual(create);
+    const conversation = create["conversation"] as string;
+    expect((await desk.ok("conversation.create", { title: "t" }, bob, "k1"))["conversation"]).not.toBe(
+      conversation,
+    );
+    const rows: [string, (id: string) => object][] = [
+      ["block.create", () => ({ conversation, role: "user", kind: "text", content: "a\n" })],
+      ["block.append", (id) => ({ block_id: id, text: "b\n" })],
+      ["block.edit", (id) => ({ block_id: id, operations: [{ op: "insert", line: 0, content: "x" }] })],
+      [
+        "block.edit",
+        (id) => ({ block_id: id, base_version: 1, operations: [{ op: "insert", line: 1, content: "x" }] }),
+      ],
+      ["block.splice", (id) => ({ block_id: id, offset: 0, insert: "x" })],
+      ["block.apply_patch", (id) => ({ block_id: id, patch: "@@ -0,0 +1 @@\n+new\n" })],
+      ["block.undo", (id) => ({ block_id: id })],
+      ["block.redo", (id) => ({ block_id: id })],
+      ["conversation.fork", (id) => ({ block_id: id, content: "q" })],
+      ["conversation.fork", (id) => ({ block_id: id, into_new: true })],
+      ["conversation.prune", (id) => ({ block_id: id })],
+      ["conversation.include", (id) => ({ conversation, block_id: id })],
+      ["block.status", (id) => ({ block_id: id, status: "done" })],
+    ];
+    const id = await desk.block(conversation, "a\n");
+    for (const [i, [name, input]] of rows.entries()) {
+      const first = await desk.ok(name, input(id), ann, `row ${i}`);
+      const after = await desk.everything();
+      expect(await desk.ok(name, input(id), ann, `row ${i}`), name).toEqual(first);
+      if (i % 3 === 0) desk.restart();
+      expect(await desk.ok(name, input(id), ann, `row ${i}`), name).toEqual(first);
+      expect(await desk.everything(), name).toBe(after);
+    }
+  });
+});
+
+it("[T12] half characters and NUL become visible in every text that comes in", async () => {
+  const desk = new Desk();
+  const conversation = await desk.conversation("a\0b\ud800");
+  const record = await desk.kernel.conversation(conversation);
+  expect(isProblem(record) || record.title).toBe("a␀b\ufffd");
+  const bad = "\ud800\0x\udc00";
+  const clean = "\ufffd␀x\ufffd";
+  const id = await desk.block(conversation, bad);
+  expect(await desk.text(id)).toBe(clean);
+  await desk.ok("block.append", { block_id: id, text: `\n${bad}`, wait: true });
+  await desk.ok("block.edit", { block_id: id, operations: [{ op: "insert", line: 0, content: bad }] });
+  await desk.ok("block.splice", { block_id: id, offset: 0, insert: bad });
+  await desk.ok("block.apply_patch", { block_id: id, patch: `@@ -0,0 +1 @@\n+${bad}\n` });
+  expect(await desk.text(id)).toBe(`${clean}\n${clean}${clean}\n${clean}\n${clean}`);
+  // What is compared went through the same door.
+  const expected_text = `${bad}${bad}`;
+  await desk.ok("block.edit", {
+    block_id: id,
+    operations: [{ op: "delete", start_line: 1, end_line: 2, expected_text }],
+  });
+  await desk.ok("conversation.fork", { block_id: id, content: bad });
+  const search = await desk.problem("block.search", { block_id: id, query: "\ud800", literal: true });
+  expect(search).toMatchObject({ problem: "pattern" });
+});
+
+it("[T11] callTool never rejects", async () => {
+  const desk = new Desk();
+  for (const { name } of coreTools) {
+    for (const input of [null, undefined, [], {}, { block_id: null }, { conversation: {} }, NaN]) {
+      expect(await callTool(desk.as(ann), name, input)).toBeTypeOf("object");
+    }
+  }
+});

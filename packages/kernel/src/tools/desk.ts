@@ -1,0 +1,117 @@
+/**
+ * A desk for the tests of tools: a kernel in memory with virtual time, callers of each role, and a look at everything
+ * that is stored, so that "nothing was written" can be checked as it is said. Only tests use it.
+ */
+
+import { assert } from "../assert.ts";
+import type { ConversationId } from "../block.ts";
+import { Cursors } from "../cursor.ts";
+import { Kernel } from "../kernel.ts";
+import { MemoryStore } from "../memory-store.ts";
+import { isProblem, type Problem } from "../problem.ts";
+import { inlineMatcher } from "../search.ts";
+import { VirtualEnv } from "../virtual-env.ts";
+import { callTool, coreTable } from "./index.ts";
+import type { Call, Caller, Signal, Streamed } from "./tool.ts";
+
+export const ann: Caller = { agent: "ann", role: "owner" };
+export const bob: Caller = { agent: "bob", role: "agent" };
+export const eve: Caller = { agent: "eve", role: "viewer" };
+
+type Answer = Record<string, unknown> & { readonly version: number };
+
+export class Desk {
+  readonly env = new VirtualEnv(1);
+  readonly store = new MemoryStore("desk");
+  readonly faults: unknown[] = [];
+  kernel: Kernel;
+  cursors: Cursors;
+
+  constructor() {
+    this.kernel = new Kernel(this.env, this.store);
+    this.cursors = new Cursors(this.kernel);
+  }
+
+  /** A new process on the same store. */
+  restart(): void {
+    this.cursors.close();
+    this.kernel = new Kernel(this.env, this.store);
+    this.cursors = new Cursors(this.kernel);
+  }
+
+  as(caller: Caller, options: { key?: string; signal?: Signal } = {}): Call {
+    const { kernel, cursors } = this;
+    const matcher = inlineMatcher(() => this.env.monotonic());
+    const onFault = (_tool: string, error: unknown) => this.faults.push(error);
+    return { kernel, caller, matcher, cursors, onFault, ...options };
+  }
+
+  /** The raw answer, good or bad. */
+  ask(name: string, input: unknown, caller: Caller = ann, key?: string): Promise<unknown> {
+    return callTool(this.as(caller, key === undefined ? {} : { key }), name, input);
+  }
+
+  /** The answer, which must not be a problem and must be what the tool's schema says. */
+  async ok(name: string, input: unknown, caller: Caller = ann, key?: string): Promise<Answer> {
+    const answer = await this.ask(name, input, caller, key);
+    assert(!isProblem(answer), `${name}: ${JSON.stringify(answer)}`);
+    const parsed = coreTable.find(name)?.output.safeParse(answer);
+    assert(parsed?.success, `${name} answers ${JSON.stringify(answer)}: ${parsed?.error?.message}`);
+    assert(
+      JSON.stringify(parsed.data) === JSON.stringify(answer),
+      `${name} answers more than its schema says`,
+    );
+    return answer as Answer;
+  }
+
+  async problem(name: string, input: unknown, caller: Caller = ann): Promise<Problem> {
+    const answer = await this.ask(name, input, caller);
+    assert(isProblem(answer), `${name} should be refused: ${JSON.stringify(answer)}`);
+    return answer;
+  }
+
+  async stream<T>(
+    name: string,
+    input: unknown,
+    caller: Caller = ann,
+    signal?: Signal,
+  ): Promise<AsyncIterator<T>> {
+    const answer = await callTool(this.as(caller, signal ? { signal } : {}), name, input);
+    assert(!isProblem(answer), `${name}: ${JSON.stringify(answer)}`);
+    return (answer as Streamed<T>).stream[Symbol.asyncIterator]();
+  }
+
+  async conversation(title = ""): Promise<ConversationId> {
+    return (await this.ok("conversation.create", { title }))["conversation"] as string;
+  }
+
+  /** A new text block; its id. */
+  async block(
+    conversation: ConversationId,
+    content: string,
+    caller: Caller = ann,
+    more: object = {},
+  ): Promise<string> {
+    const given = { conversation, role: "user", kind: "text", content, ...more };
+    return (await this.ok("block.create", given, caller))["block_id"] as string;
+  }
+
+  async text(id: string): Promise<string> {
+    const whole = await this.kernel.whole(id);
+    assert(!isProblem(whole), `${id}: ${JSON.stringify(whole)}`);
+    return whole.text;
+  }
+
+  /** Everything that is stored, as one string. */
+  async everything(): Promise<string> {
+    const conversations = await this.store.conversations({ limit: 1e9 });
+    const blocks = await this.store.blocks({ order: "first", limit: 1e9 });
+    const parts: unknown[] = [...conversations, ...blocks];
+    for (const { id } of blocks)
+      parts.push(await this.store.log(id, { version: 0 }), await this.store.text(id));
+    for (const { id } of conversations) {
+      parts.push(await this.store.conversationOps(id, 0), await this.store.turns(id));
+    }
+    return JSON.stringify(parts);
+  }
+}

@@ -7,12 +7,13 @@ import { AuthError } from "./auth.ts";
 import { type Command, CommandError } from "./cli/command.ts";
 import { help } from "./cli/help.ts";
 import { link } from "./cli/link.ts";
+import { mcp } from "./cli/mcp.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { token } from "./cli/token.ts";
 import { ConfigError } from "./config.ts";
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map(
-  [serveCommand, link, token].map((command) => [command.name, command]),
+  [serveCommand, link, mcp, token].map((command) => [command.name, command]),
 );
 
 async function main(args: readonly string[]): Promise<number> {

@@ -2,11 +2,9 @@
  * `blockyard link`: the private link of the server that runs now.
  */
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { makeConfig } from "../config.ts";
-import { type Command, CommandError } from "./command.ts";
+import { serverClient } from "./client.ts";
+import type { Command } from "./command.ts";
 
 export const link: Command = {
   name: "link",
@@ -25,12 +23,3 @@ export const link: Command = {
     return 0;
   },
 };
-
-/** Where the server of this home says that it listens. */
-export function runningServer(home: string): { readonly url: string; readonly pid: number } {
-  try {
-    return JSON.parse(readFileSync(join(home, "server.json"), "utf8")) as { url: string; pid: number };
-  } catch {
-    throw new CommandError("no server has been started here yet. Start one with: blockyard");
-  }
-}

@@ -1,0 +1,94 @@
+/**
+ * A command's way to the running server: its address and the owner's token from the home folder, or a token of one's own
+ * from the environment. Commands never open the database while a server has it.
+ */
+
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Json, type Problem, problem, type ToolSchema } from "@blockyard/kernel";
+import { makeConfig } from "../config.ts";
+import { CommandError } from "./command.ts";
+
+export interface ServerClient {
+  readonly url: string;
+  readonly token: string;
+  call(tool: string, input: unknown): Promise<Json | Problem>;
+  tools(): Promise<readonly ToolSchema[]>;
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+export interface ClientOptions {
+  readonly home?: string | undefined;
+  readonly url?: string | undefined;
+  readonly token?: string | undefined;
+}
+
+/** The server of this home. `BLOCKYARD_URL` and `BLOCKYARD_TOKEN` name another one. */
+export function serverClient(options: ClientOptions): ServerClient {
+  const { home } = makeConfig({
+    env: process.env,
+    ...(options.home === undefined ? {} : { home: options.home }),
+  });
+  const url = options.url ?? process.env["BLOCKYARD_URL"] ?? runningServer(home).url;
+  const token = options.token ?? process.env["BLOCKYARD_TOKEN"] ?? ownerToken(home);
+  const request = (path: string, init: RequestInit = {}) => {
+    const headers = {
+      authorization: `Bearer ${token}`,
+      ...(init.headers as Record<string, string> | undefined),
+    };
+    return fetch(`${url}${path}`, { ...init, headers });
+  };
+  return {
+    url,
+    token,
+    fetch: request,
+    async call(tool, input) {
+      const body = JSON.stringify(input);
+      const answer = await reach(url, () => request(`/v1/tools/${tool}`, { method: "POST", body }));
+      return (await answer.json()) as Json | Problem;
+    },
+    async tools() {
+      const answer = await reach(url, () => request("/v1/tools"));
+      if (!answer.ok) throw new CommandError(`the server at ${url} refused the token`);
+      return (await answer.json()) as readonly ToolSchema[];
+    },
+  };
+}
+
+/** Where the server of this home says that it listens. */
+export function runningServer(home: string): { readonly url: string; readonly pid: number } {
+  try {
+    const server = JSON.parse(readFileSync(join(home, "server.json"), "utf8")) as {
+      url: string;
+      pid: number;
+    };
+    process.kill(server.pid, 0); // throws if it is gone
+    return server;
+  } catch {
+    throw new CommandError("no server runs here. Start one with: blockyard");
+  }
+}
+
+export function isRunning(home: string): boolean {
+  try {
+    runningServer(home);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function reach(url: string, ask: () => Promise<Response>): Promise<Response> {
+  try {
+    return await ask();
+  } catch {
+    const lost = problem("unavailable", `the server at ${url} does not answer. Start it with: blockyard`);
+    return Response.json(lost, { status: 503 });
+  }
+}
+
+function ownerToken(home: string): string {
+  const path = join(home, "token");
+  if (!existsSync(path)) throw new CommandError("there is no token here yet. Start a server with: blockyard");
+  return readFileSync(path, "utf8").trim();
+}

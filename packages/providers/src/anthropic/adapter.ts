@@ -386,7 +386,7 @@ function callOf(open: OpenContent): Call {
 
 function indexOf(event: JsonObject, message: Message): number {
   const index = event.index;
-  return typeof index === "number" && Number.isInteger(index) && index >= 0 ? index : message.blocks;
+  return typeof index === "number" && Number.isSafeInteger(index) && index >= 0 ? index : message.blocks;
 }
 
 function placeOf(message: Message, index: number): ContentPlace {

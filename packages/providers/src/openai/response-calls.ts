@@ -31,6 +31,7 @@ export function openCall(response: Response, item: Item, call: ItemCall): readon
     text: call.inputText,
     input: undefined,
     isRunning: false,
+    isEnded: false,
     isRewritten: false,
     hasResult: false,
   };
@@ -119,6 +120,7 @@ export function doneCall(
     events.push(...wholeBlock(response.turn, "image", image.text, own, open.key));
   }
   response.calls.delete(open.key);
+  open.isEnded = true;
   const outcome = itemOutcome(native, input);
   const rewritten = open.isRewritten ? { input } : {};
   events.push(...endCall(idsOf(open), withError({ ...outcome, ...rewritten })));
@@ -156,6 +158,7 @@ export function runCall(response: Response, open: OpenCall): readonly BlockEvent
 }
 
 function truncated(open: OpenCall): BlockEvent {
+  open.isEnded = true;
   const error = "The input of this call is not whole";
   return {
     type: "block-end",
@@ -186,6 +189,7 @@ export function partialImage(response: Response, event: JsonObject): readonly Bl
 
 /** Ends a call that will have no more of a result. */
 export function leaveCall(call: OpenCall, how: "done" | "interrupted"): readonly BlockEvent[] {
+  call.isEnded = true;
   const end = how === "done" ? ({ status: "done" } as const) : ({ status: "error", reason: how } as const);
   const result: BlockEvent[] = call.hasResult
     ? [{ type: "block-end", key: resultKey(call.key), ...end }]
@@ -218,6 +222,7 @@ export function doneOutput(response: Response, native: JsonObject, id: string): 
   const outcome = outputOutcome(native, call?.input);
   if (call !== undefined) {
     response.calls.delete(call.key);
+    call.isEnded = true;
     const rewritten = call.isRewritten && call.input !== undefined ? { input: call.input } : {};
     return endCall(idsOf(call), withError({ ...outcome, ...rewritten }), call.hasResult);
   }

@@ -24,6 +24,7 @@ export interface OpenCall {
   text: string;
   input: Json | undefined;
   isRunning: boolean;
+  isEnded: boolean;
   /** The whole input is not what streamed: the end of the call tells it. */
   isRewritten: boolean;
   /** A result block that streams below it. */

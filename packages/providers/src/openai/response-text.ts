@@ -177,10 +177,11 @@ export function doneReasoning(response: Response, item: Item, native: JsonObject
   }
   if (item.parts.size === 0) events.push(...openThinking(response, item, "summary"));
   let opaque = wordsOf(native.encrypted_content);
-  for (const part of item.parts.values()) {
-    const metadata = opaque === undefined ? undefined : { opaque };
+  for (const [name, part] of item.parts) {
+    const isThinking = name === "summary" || name === "content";
+    const metadata = opaque === undefined || !isThinking ? undefined : { opaque };
     events.push({ type: "block-end", key: part.key, status: "done", ...given({ metadata }) });
-    opaque = undefined;
+    if (isThinking) opaque = undefined;
   }
   item.parts.clear();
   return events;

@@ -204,11 +204,10 @@ function closeAll(
 ): readonly BlockEvent[] {
   const events: BlockEvent[] = [];
   for (const item of response.items.values()) {
-    if (item.isDone) continue;
     item.isDone = true;
     for (const part of item.parts.values()) events.push(endPart(part, how, {}));
     item.parts.clear();
-    if (item.call === undefined || item.call.isRunning) continue;
+    if (item.call === undefined || item.call.isRunning || item.call.isEnded) continue;
     if (how === "done") events.push(...runCall(response, item.call));
     else events.push(...leaveCall(item.call, how));
   }

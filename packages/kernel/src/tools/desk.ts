@@ -6,6 +6,7 @@
 import { assert } from "../assert.ts";
 import type { ConversationId } from "../block.ts";
 import { Cursors } from "../cursor.ts";
+import { type Json, sameJson } from "../json.ts";
 import { Kernel } from "../kernel.ts";
 import { MemoryStore } from "../memory-store.ts";
 import { isProblem, type Problem } from "../problem.ts";
@@ -57,10 +58,7 @@ export class Desk {
     assert(!isProblem(answer), `${name}: ${JSON.stringify(answer)}`);
     const parsed = coreTable.find(name)?.output.safeParse(answer);
     assert(parsed?.success, `${name} answers ${JSON.stringify(answer)}: ${parsed?.error?.message}`);
-    assert(
-      JSON.stringify(parsed.data) === JSON.stringify(answer),
-      `${name} answers more than its schema says`,
-    );
+    assert(sameJson(parsed.data as Json, answer as Json), `${name} answers more than its schema says`);
     return answer as Answer;
   }
 

@@ -1,9 +1,11 @@
 /**
  * Append batching: streamed pieces of one agent into one block gather until there is a newline, more than
  * `limits.appendFlushChars` units, or the oldest of them is `limits.appendFlushMs` old; a real timer, so the tail shows
- * up even if nothing follows, and a slow trickle shows up as it comes. Half a surrogate pair at the end of a piece waits for its other half.
+ * up even if nothing follows, and a slow trickle shows up as it comes. Half a surrogate pair at the end of a piece waits
+ * for its other half.
  *
- * When the store is full or failing, a flushed piece is not lost: it goes back to the front and is tried again.
+ * A stream is written once and in order. When the store is full or failing, what was sent and not written goes back to the
+ * front and is tried again; until then nothing of the same stream that was sent behind it is written.
  */
 
 import type { AgentId, BlockId } from "./block.ts";
@@ -12,28 +14,43 @@ import { limits } from "./limits.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { splitTail } from "./text/door.ts";
 
-/** Commits one flush; answers with the block's version. */
-export type Flush = (block: BlockId, agent: AgentId, text: string) => Promise<number | Problem>;
+/** One piece on its way to the store. */
+export interface Flush {
+  readonly block: BlockId;
+  readonly agent: AgentId;
+  readonly text: string;
+  /** Asked when the piece is planned: why it must not be written now, if an earlier one of the stream was not. */
+  refused(): Problem | undefined;
+  /** Told before anything else is planned: the block's version, or why the piece was not written. */
+  settled(answer: number | Problem): void;
+}
+
+type Outcome = number | Problem | undefined;
 
 interface Buffer {
   readonly block: BlockId;
   readonly agent: AgentId;
+  /** Accepted and not sent. */
   text: string;
   cancelTimer: (() => void) | undefined;
-  /** The flushes under way, in order. */
-  tail: Promise<number | Problem | undefined>;
-  flushes: number;
+  /** How many pieces are under way; those that were not written wait in `returned`, in order. */
+  underWay: number;
+  returned: string;
+  refused: Problem | undefined;
+  /** Refused for good; told once. */
   failed: Problem | undefined;
+  version: number | undefined;
+  waiting: ((outcome: Outcome) => void)[];
 }
 
 const RETRY_MS = 1_000;
 
 export class Appender {
   readonly #env: Env;
-  readonly #flush: Flush;
+  readonly #flush: (flush: Flush) => void;
   readonly #buffers = new Map<string, Buffer>();
 
-  constructor(env: Env, flush: Flush) {
+  constructor(env: Env, flush: (flush: Flush) => void) {
     this.#env = env;
     this.#flush = flush;
   }
@@ -41,14 +58,10 @@ export class Appender {
   /** Accepts a piece. Answers with a problem if an earlier piece of this stream was refused. */
   append(block: BlockId, agent: AgentId, text: string): Problem | undefined {
     const buffer = this.#open(block, agent);
-    if (buffer.failed) {
-      this.#close(buffer);
-      return buffer.failed;
-    }
-    if (buffer.text.length + text.length > limits.writeTextChars) {
-      return problem("busy", "too much text waits to be written to this block; try again", {
-        chars: buffer.text.length,
-      });
+    if (buffer.failed) return this.#tellFailure(buffer);
+    const chars = buffer.returned.length + buffer.text.length;
+    if (chars + text.length > limits.writeTextChars) {
+      return problem("busy", "too much text waits to be written to this block; try again", { chars });
     }
     buffer.text += text;
     if (text.includes("\n") || buffer.text.length > limits.appendFlushChars) this.#flushNow(buffer, false);
@@ -57,17 +70,24 @@ export class Appender {
   }
 
   /** Everything accepted of this stream is durable, or refused. The version is that of the last flush, if there was one. */
-  async drain(block: BlockId, agent: AgentId): Promise<number | Problem | undefined> {
+  async drain(block: BlockId, agent: AgentId): Promise<Outcome> {
     const buffer = this.#buffers.get(keyOf(block, agent));
     if (!buffer) return undefined;
     this.#flushNow(buffer, true);
-    return buffer.tail;
+    const outcome =
+      buffer.underWay > 0 ? await new Promise<Outcome>((done) => buffer.waiting.push(done)) : buffer.version;
+    return buffer.failed ? this.#tellFailure(buffer) : outcome;
   }
 
   /** Sends what is buffered on its way, so that a write that follows comes behind it. */
   push(block: BlockId, agent: AgentId): void {
     const buffer = this.#buffers.get(keyOf(block, agent));
     if (buffer) this.#flushNow(buffer, true);
+  }
+
+  /** Why a write that must come behind the stream cannot be planned now. */
+  refused(block: BlockId, agent: AgentId): Problem | undefined {
+    return this.#buffers.get(keyOf(block, agent))?.refused;
   }
 
   async drainAll(): Promise<void> {
@@ -83,9 +103,12 @@ export class Appender {
       agent,
       text: "",
       cancelTimer: undefined,
-      tail: Promise.resolve(undefined),
-      flushes: 0,
+      underWay: 0,
+      returned: "",
+      refused: undefined,
       failed: undefined,
+      version: undefined,
+      waiting: [],
     };
     this.#buffers.set(key, buffer);
     return buffer;
@@ -93,7 +116,13 @@ export class Appender {
 
   #close(buffer: Buffer): void {
     buffer.cancelTimer?.();
+    buffer.cancelTimer = undefined;
     this.#buffers.delete(keyOf(buffer.block, buffer.agent));
+  }
+
+  #tellFailure(buffer: Buffer): Problem | undefined {
+    this.#close(buffer);
+    return buffer.failed;
   }
 
   #arm(buffer: Buffer, delayMs: number): void {
@@ -105,24 +134,42 @@ export class Appender {
   #flushNow(buffer: Buffer, all: boolean): void {
     buffer.cancelTimer?.();
     buffer.cancelTimer = undefined;
+    if (buffer.failed) return;
     const { ready, held } = all ? { ready: buffer.text, held: "" } : splitTail(buffer.text);
     buffer.text = held;
     if (held !== "") this.#arm(buffer, limits.appendFlushMs);
     if (ready === "") return;
-    buffer.flushes++;
-    const answer = this.#flush(buffer.block, buffer.agent, ready);
-    buffer.tail = answer.then((version) => this.#settle(buffer, ready, version));
+    buffer.underWay++;
+    const { block, agent } = buffer;
+    this.#flush({
+      block,
+      agent,
+      text: ready,
+      refused: () => buffer.refused,
+      settled: (answer) => this.#settle(buffer, ready, answer),
+    });
   }
 
-  #settle(buffer: Buffer, text: string, version: number | Problem): number | Problem {
-    buffer.flushes--;
-    if (isProblem(version)) {
-      if (version.problem === "storage" || version.problem === "busy") {
-        buffer.text = text + buffer.text;
-        this.#arm(buffer, RETRY_MS);
-      } else buffer.failed = version;
-    } else if (buffer.flushes === 0 && buffer.text === "" && !buffer.failed) this.#close(buffer);
-    return version;
+  #settle(buffer: Buffer, text: string, answer: number | Problem): void {
+    buffer.underWay--;
+    if (isProblem(answer)) {
+      buffer.refused ??= answer;
+      buffer.returned += text;
+    } else buffer.version = answer;
+    if (buffer.underWay > 0) return;
+    const { refused } = buffer;
+    if (refused) this.#takeBack(buffer, refused);
+    else if (buffer.text === "") this.#close(buffer);
+    for (const done of buffer.waiting.splice(0)) done(refused ?? buffer.version);
+  }
+
+  #takeBack(buffer: Buffer, refused: Problem): void {
+    if (refused.problem === "storage" || refused.problem === "busy") {
+      buffer.text = buffer.returned + buffer.text;
+      this.#arm(buffer, RETRY_MS);
+    } else buffer.failed = refused;
+    buffer.returned = "";
+    buffer.refused = undefined;
   }
 }
 

@@ -38,9 +38,13 @@ import { cleanText } from "./text/door.ts";
 import { EMPTY_UPDATE } from "./text/merge.ts";
 import type { Text } from "./text/text.ts";
 
-/** Thrown by a draft, caught by the write queue alone: this must be loaded first. */
+/** Thrown by a draft, caught by the write queue alone: this must be loaded first. `news`: what other nodes committed. */
 export class Missing {
-  readonly what: { readonly block: BlockId } | { readonly text: BlockId } | { readonly undo: BlockId };
+  readonly what:
+    | { readonly block: BlockId }
+    | { readonly text: BlockId }
+    | { readonly undo: BlockId }
+    | { readonly news: true };
   constructor(what: Missing["what"]) {
     this.what = what;
   }
@@ -53,6 +57,8 @@ export interface Ground {
   block(id: BlockId): Block | null | undefined;
   text(id: BlockId): BlockText | undefined;
   turn(id: string): Turn | undefined;
+  /** Whether other nodes' commits were looked for, for the write that is planned now. */
+  isFresh(): boolean;
   /** The unit that an agent's next append, or next edit in a burst, belongs to; undefined starts a new one. */
   openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined;
 }
@@ -220,6 +226,10 @@ export class Draft {
     const loaded = this.#loaded(id);
     this.#touch(loaded);
     const merged = loaded.mergeUpdate(update);
+    // A replica may have got from another node what this one has not heard of yet.
+    if (isProblem(merged) && merged.problem !== "invalid" && !this.#ground.isFresh()) {
+      throw new Missing({ news: true });
+    }
     if (isProblem(merged)) return merged;
     const { splices, isNew } = merged;
     const refused = this.#checkSplices(id, splices);

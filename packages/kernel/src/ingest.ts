@@ -73,9 +73,9 @@ export class Ingest {
     this.#options = options;
     this.#head = options.parent;
     this.#turn = options.turn;
-    this.#appender = new Appender(kernel.env, async (key, _agent, text) => {
+    this.#appender = new Appender(kernel.env, ({ block: key, text, settled }) => {
       this.#enqueue({ type: "flush", key, text });
-      return 0;
+      settled(0); // from here on it is in the queue of events, whose order is kept
     });
   }
 

@@ -6,7 +6,7 @@
  * It does no I/O of its own: the store is a port, and time, timers and randomness come in with `env`.
  */
 
-import { Appender } from "./append.ts";
+import { Appender, type Flush } from "./append.ts";
 import {
   type AgentId,
   type Block,
@@ -45,7 +45,7 @@ export class Kernel {
     this.env = env;
     this.store = store;
     this.#texts = new TextCache(store);
-    this.#appender = new Appender(env, (block, agent, text) => this.#flush(block, agent, text));
+    this.#appender = new Appender(env, (flush) => this.#flush(flush));
   }
 
   /** Calls back after every commit, in order per conversation. The returned function ends it. */
@@ -64,7 +64,8 @@ export class Kernel {
     const parts = parseBlockId(id);
     if (!parts) return Promise.resolve(notABlock(id));
     this.#appender.push(id, write.agent);
-    return this.write(parts.conversation, write);
+    const plan = (draft: Draft) => this.#appender.refused(id, write.agent) ?? write.plan(draft);
+    return this.write(parts.conversation, { ...write, plan });
   }
 
   /** A new conversation; its id. */
@@ -203,15 +204,19 @@ export class Kernel {
 
   /** The undo model of a block, for history and authorship. Read only. */
   async history(id: BlockId): Promise<UndoModel | Problem> {
-    const read = await this.read(id);
-    if (isProblem(read)) return read;
-    const failed = await this.#read(async () => {
-      await this.#texts.loadUndo(id);
-      return null;
-    });
-    if (isProblem(failed)) return failed;
-    const model = this.#texts.peek(id)?.undo;
-    return model ?? problem("busy", `block ${id} changes faster than it can be read; try again`);
+    for (let tries = 0; tries < limits.replans; tries++) {
+      const read = await this.read(id);
+      if (isProblem(read)) return read;
+      const failed = await this.#read(async () => {
+        await this.#texts.loadUndo(id);
+        return null;
+      });
+      if (isProblem(failed)) return failed;
+      const loaded = this.#texts.peek(id);
+      if (loaded?.undo && loaded.version === loaded.committed.version) return loaded.undo;
+      await this.wake(read.block.conversation); // behind the batch that is under way
+    }
+    return problem("busy", `block ${id} changes faster than it can be read; try again`);
   }
 
   /**
@@ -275,17 +280,17 @@ export class Kernel {
     );
   }
 
-  async #flush(block: BlockId, agent: AgentId, text: string): Promise<number | Problem> {
+  #flush({ block, agent, text, refused, settled }: Flush): void {
     const parts = parseBlockId(block);
-    if (!parts) return notABlock(block);
-    const answer = await this.write(parts.conversation, {
+    if (!parts) return settled(notABlock(block));
+    void this.write<{ version: number }>(parts.conversation, {
       agent,
       plan: (draft) => {
-        const after = draft.append(block, text);
+        const after = refused() ?? draft.append(block, text);
         return isProblem(after) ? after : { version: after.version };
       },
+      settled: (answer) => settled(isProblem(answer) ? answer : answer.version),
     });
-    return isProblem(answer) ? answer : answer.version;
   }
 
   #queue(conversation: ConversationId): WriteQueue {

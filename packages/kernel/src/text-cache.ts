@@ -35,11 +35,15 @@ export class TextCache {
     return loading;
   }
 
+  /** Builds the undo model, unless the text is under a draft or the log has gone on: then who wants it asks again. */
   async loadUndo(id: BlockId): Promise<void> {
     const text = await this.load(id);
     if (text.undo) return;
     const log = await this.#store.log(id, { version: 0 });
-    if (this.#texts.get(id) === text) text.buildUndo(log);
+    if (this.#texts.get(id) !== text || text.undo) return;
+    const version = log.ops.at(-1)?.version ?? log.fold?.version ?? 0;
+    if (version === text.version) text.buildUndo(log);
+    else if (version > text.version) this.drop(text);
   }
 
   /** It was changed or read: it counts as new, with the size that it has now. */

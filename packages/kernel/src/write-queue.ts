@@ -14,7 +14,9 @@ import type { Json } from "./json.ts";
 import { limits } from "./limits.ts";
 import type { Op } from "./op.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
-import type { Store } from "./store.ts";
+import type { Commit, Store } from "./store.ts";
+import { StoreError } from "./store-rules.ts";
+import type { BlockText } from "./text/block-text.ts";
 import type { TextCache } from "./text-cache.ts";
 
 export interface Write<T = unknown> {
@@ -24,6 +26,8 @@ export interface Write<T = unknown> {
   /** Makes the conversation if it does not exist. */
   readonly create?: boolean;
   readonly plan: (draft: Draft) => T | Problem;
+  /** Told the answer before anything else is planned. */
+  readonly settled?: (answer: T | Problem) => void;
 }
 
 /** What listeners are told, after the commit, in order. */
@@ -34,12 +38,16 @@ export interface Told {
   /** The touched blocks as they are now. */
   readonly blocks: readonly Block[];
   readonly turns: readonly Turn[];
+  /** Of these blocks, ops are missing: another node has folded them before they were heard of here. Read them anew. */
+  readonly renewed?: readonly BlockId[];
 }
 
-interface Waiting extends Write {
+interface Waiting extends Omit<Write, "settled"> {
   readonly settle: (answer: unknown) => void;
   /** Its key is not among the stored answers. */
   isNew: boolean;
+  /** What other nodes have committed was looked for on its behalf. */
+  isFresh?: boolean;
 }
 
 interface OpenUnit {
@@ -47,6 +55,24 @@ interface OpenUnit {
   readonly unit: number;
   readonly at: number;
 }
+
+/** What others have committed since a sequence number. */
+interface Missed {
+  readonly record: Conversation;
+  readonly turns: readonly Turn[];
+  readonly blocks: readonly Block[];
+  readonly ops: readonly Op[];
+  readonly renewed: readonly BlockId[];
+}
+
+interface Planned {
+  readonly write: Waiting;
+  readonly answer: unknown;
+}
+
+/** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
+const OUTCOME_TRIES = 20;
+const OUTCOME_MS = 250;
 
 /** Block records kept in memory per conversation. */
 const CACHED_BLOCKS = 20_000;
@@ -65,6 +91,8 @@ export class WriteQueue {
   readonly #units = new Map<string, OpenUnit>();
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #opened: Promise<void> | undefined;
+  /** Those who want to know what other nodes have committed. */
+  #refreshing: (() => void)[] = [];
 
   constructor(
     conversation: ConversationId,
@@ -81,7 +109,7 @@ export class WriteQueue {
   }
 
   get idle(): boolean {
-    return !this.#running && this.#waiting.length === 0;
+    return !this.#running && this.#waiting.length === 0 && this.#refreshing.length === 0;
   }
 
   /** The committed record, if this queue has it. */
@@ -99,15 +127,20 @@ export class WriteQueue {
     const twin = key === undefined ? undefined : this.#inFlight.get(key);
     if (twin) return twin as Promise<T | Problem>;
     if (this.#waiting.length >= limits.queuedWrites) {
-      return Promise.resolve(
-        problem("busy", `${this.#waiting.length} writes wait in this conversation; try again`, {
-          waiting: this.#waiting.length,
-        }),
-      );
+      const busy = problem("busy", `${this.#waiting.length} writes wait in this conversation; try again`, {
+        waiting: this.#waiting.length,
+      });
+      write.settled?.(busy);
+      return Promise.resolve(busy);
     }
-    const answer = new Promise<unknown>((settle) => {
+    const { settled, ...rest } = write;
+    const answer = new Promise<unknown>((done) => {
+      const settle = (given: unknown) => {
+        settled?.(given as T | Problem);
+        done(given);
+      };
       this.#waiting.push({
-        ...write,
+        ...rest,
         ...(key === undefined ? {} : { key }),
         settle,
         isNew: key === undefined,
@@ -117,30 +150,41 @@ export class WriteQueue {
       this.#inFlight.set(key, answer);
       answer.then(() => this.#inFlight.delete(key));
     }
-    if (!this.#running) {
-      this.#running = true;
-      this.#env.soon(() => this.#run());
-    }
+    this.#start();
     return answer as Promise<T | Problem>;
   }
 
-  /** Takes in what another node has committed. */
+  /** Takes in what another node has committed. In turn with the batches: nothing may change under a draft. */
   async refresh(): Promise<void> {
-    await this.write({ agent: "kernel", plan: () => undefined });
-    const stored = await this.#store.conversation(this.conversation);
-    if (stored && this.#record && stored.seq > this.#record.seq) await this.#takeIn();
+    const done = new Promise<void>((settle) => this.#refreshing.push(settle));
+    this.#start();
+    await done;
+  }
+
+  #start(): void {
+    if (this.#running) return;
+    this.#running = true;
+    this.#env.soon(() => this.#run());
   }
 
   async #run(): Promise<void> {
     try {
-      while (this.#waiting.length > 0) {
+      while (this.#waiting.length > 0 || this.#refreshing.length > 0) {
         const refused = await this.#open();
+        await this.#refreshAll(refused === undefined);
         if (refused) this.#failAll(refused);
-        else await this.#batch();
+        else if (this.#waiting.length > 0) await this.#batch();
       }
     } finally {
       this.#running = false;
     }
+  }
+
+  async #refreshAll(isOpen: boolean): Promise<void> {
+    const asked = this.#refreshing.splice(0);
+    // A store that does not answer has nothing new to tell; who asked will ask again.
+    if (isOpen && asked.length > 0) await this.#takeIn().catch(() => undefined);
+    for (const settle of asked) settle();
   }
 
   async #open(): Promise<Problem | undefined> {
@@ -166,7 +210,7 @@ export class WriteQueue {
     await this.#answerAgain();
     if (this.#waiting.length === 0) return;
     const draft = new Draft(this.#ground());
-    const planned: { write: Waiting; answer: unknown }[] = [];
+    const planned: Planned[] = [];
     let missing: Missing | undefined;
     while (
       this.#waiting.length > 0 &&
@@ -230,35 +274,59 @@ export class WriteQueue {
     }
   }
 
-  async #commit(draft: Draft, planned: readonly { write: Waiting; answer: unknown }[]): Promise<void> {
+  async #commit(draft: Draft, planned: readonly Planned[]): Promise<void> {
     if (draft.ops.length === 0) {
       for (const { write, answer } of planned) write.settle(answer);
       return;
     }
-    const expectedSeq = draft.record.seq - draft.ops.length;
-    const blocks = [...draft.changedBlocks];
-    const turns = [...draft.changedTurns];
     const { conversation } = this;
     const { ops, record, answers } = draft;
+    const expectedSeq = record.seq - ops.length;
+    const blocks = [...draft.changedBlocks];
+    const turns = [...draft.changedTurns];
+    const commit = { conversation, expectedSeq, ops, blocks, record, turns, answers };
+    let refused: Problem | undefined;
     try {
-      const answer = await this.#store.commit({
-        conversation,
-        expectedSeq,
-        ops,
-        blocks,
-        record,
-        turns,
-        answers,
-      });
+      const answer = await this.#store.commit(commit);
       if (answer.type === "moved") return await this.#moved(draft, planned);
     } catch (error) {
-      for (const text of draft.touched) this.#texts.drop(text);
-      for (const { write } of planned) write.settle(storageProblem(error));
-      return;
+      refused = await this.#outcome(commit, error);
     }
+    if (refused) return this.#fail(draft, planned, refused);
     this.#takeUp(draft, blocks, turns);
     this.#tell({ conversation, record, ops, blocks, turns });
     for (const { write, answer } of planned) write.settle(answer);
+  }
+
+  #fail(draft: Draft, planned: readonly Planned[], refused: Problem): void {
+    for (const text of draft.touched) this.#texts.drop(text);
+    // Where it is not known whether a write was committed, its key tells, sooner or later.
+    const isKnown = refused.problem !== "unavailable";
+    const again = planned
+      .filter(({ write }) => !isKnown && write.key !== undefined)
+      .map(({ write }) => write);
+    for (const write of again) write.isNew = false;
+    this.#waiting = [...again, ...this.#waiting];
+    for (const { write } of planned) if (!again.includes(write)) write.settle(refused);
+  }
+
+  /**
+   * What became of a commit that failed: it may have taken effect all the same, and only its answer was lost. Reading
+   * tells. Until then nothing can be planned, and nobody can be told whether to try again.
+   */
+  async #outcome({ expectedSeq, ops }: Commit, error: unknown): Promise<Problem | undefined> {
+    for (let tries = 0; tries < OUTCOME_TRIES; tries++) {
+      if (tries > 0) await new Promise<void>((done) => this.#env.after(OUTCOME_MS, done));
+      try {
+        const missed = await this.#missed(expectedSeq);
+        const isThere = missed === undefined ? false : wasTaken(missed, ops);
+        if (isThere === undefined) break;
+        return isThere ? undefined : storageProblem(error);
+      } catch (unread) {
+        if (unread instanceof StoreError && unread.code === "closed") return storageProblem(error);
+      }
+    }
+    return problem("unavailable", "the store did not answer: whether this was written is not known");
   }
 
   #takeUp(draft: Draft, blocks: readonly Block[], turns: readonly Turn[]): void {
@@ -277,46 +345,81 @@ export class WriteQueue {
     if (this.#units.size > CACHED_BLOCKS) this.#units.clear(); // the next write of each starts a new unit
   }
 
-  async #moved(draft: Draft, planned: readonly { write: Waiting; answer: unknown }[]): Promise<void> {
+  async #moved(draft: Draft, planned: readonly Planned[]): Promise<void> {
     for (const text of draft.touched) this.#texts.drop(text);
+    try {
+      await this.#takeIn();
+    } catch (error) {
+      for (const { write } of planned) write.settle(storageProblem(error));
+      return;
+    }
     for (const { write } of planned) write.isNew = write.key === undefined;
     this.#waiting = [...planned.map(({ write }) => write), ...this.#waiting];
-    await this.#takeIn();
   }
 
   /** Reads what others have committed since our record, tells it, and forgets what it has made old. */
   async #takeIn(): Promise<void> {
-    const since = this.#record?.seq ?? 0;
+    const missed = await this.#missed(this.#record?.seq ?? 0);
+    if (missed === undefined) return;
     const { conversation } = this;
-    await this.#load();
-    const record = this.#record;
-    if (!record) return;
-    const blocks = await this.#store.blocks({
-      conversation,
-      changedSince: since,
-      order: "first",
-      limit: 1e9,
-    });
-    const ops = [...(await this.#store.conversationOps(conversation, since))];
+    const { record, turns, blocks, ops, renewed } = missed;
+    this.#record = record;
+    this.#turns.clear();
+    for (const turn of turns) this.#turns.set(turn.id, turn);
     for (const block of blocks) {
-      const log = await this.#store.log(block.id, { seq: since });
-      ops.push(...log.ops);
       this.#remember(block.id, block);
       this.#texts.dropId(block.id);
     }
     this.#units.clear();
-    ops.sort((a, b) => a.seq - b.seq);
-    this.#tell({ conversation, record, ops, blocks, turns: [...this.#turns.values()] });
+    // A key that was new may have come through another node.
+    for (const write of this.#waiting) write.isNew = write.key === undefined;
+    this.#tell({ conversation, record, ops, blocks, turns, ...(renewed.length > 0 ? { renewed } : {}) });
+  }
+
+  /** All of it as it was at one moment: where the conversation moves while it is read, it is read again. */
+  async #missed(since: number): Promise<Missed | undefined> {
+    const { conversation } = this;
+    for (let tries = 0; tries < limits.replans; tries++) {
+      const record = await this.#store.conversation(conversation);
+      if (record === undefined || record.seq === since) return undefined;
+      const turns = await this.#store.turns(conversation);
+      const query = { conversation, changedSince: since, order: "first", limit: 1e9 } as const;
+      const blocks = await this.#store.blocks(query);
+      const ops = [...(await this.#store.conversationOps(conversation, since))];
+      const renewed: BlockId[] = [];
+      for (const block of blocks) {
+        const log = await this.#store.log(block.id, { seq: since });
+        if (log.fold) renewed.push(block.id);
+        else ops.push(...log.ops);
+      }
+      ops.sort((a, b) => a.seq - b.seq);
+      const now = await this.#store.conversation(conversation);
+      if (now?.seq === record.seq) return { record, turns, blocks, ops, renewed };
+    }
+    throw new Error("the conversation moves faster than it can be read");
   }
 
   async #loadMissing({ what }: Missing): Promise<void> {
     try {
-      if ("block" in what) await this.#loadBlock(what.block);
-      else if ("text" in what) await this.#texts.load(what.text);
-      else await this.#texts.loadUndo(what.undo);
+      if ("news" in what) return await this.#lookForNews();
+      if ("block" in what) return await this.#loadBlock(what.block);
+      const id = "text" in what ? what.text : what.undo;
+      const text = await this.#texts.load(id);
+      if ("undo" in what) await this.#texts.loadUndo(id);
+      const block = this.#blocks.get(id);
+      if (!block || block.version === text.committed.version) return;
+      // Of the two one is old: another node has written.
+      this.#texts.drop(text);
+      if (text.committed.version > block.version) await this.#takeIn();
     } catch (error) {
       this.#waiting.shift()?.settle(storageProblem(error));
     }
+  }
+
+  async #lookForNews(): Promise<void> {
+    const [write] = this.#waiting;
+    if (write) write.isFresh = true;
+    await this.#takeIn();
   }
 
   async #loadBlock(id: BlockId): Promise<void> {
@@ -331,10 +434,18 @@ export class WriteQueue {
       conversation,
       record: this.#record ?? newConversation(conversation, this.#waiting[0]?.agent ?? "", this.#env.now()),
       block: (id) => this.#blocks.get(id),
-      text: (id) => this.#texts.peek(id),
+      text: (id) => this.#text(id),
       turn: (id) => this.#turns.get(id),
+      isFresh: () => this.#waiting[0]?.isFresh === true,
       openUnit: (block, agent, type) => this.#openUnit(block, agent, type),
     };
+  }
+
+  /** A text of another version than the record's is not one to plan on. */
+  #text(id: BlockId): BlockText | undefined {
+    const text = this.#texts.peek(id);
+    const block = this.#blocks.get(id);
+    return text && block && text.committed.version !== block.version ? undefined : text;
   }
 
   #openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined {
@@ -355,6 +466,22 @@ export class WriteQueue {
   #failAll(answer: Problem): void {
     for (const write of this.#waiting.splice(0)) write.settle(answer);
   }
+}
+
+/** Whether the ops are among what was committed; undefined if that was folded since and cannot be told any more. */
+function wasTaken({ ops, renewed }: Missed, own: readonly Op[]): boolean | undefined {
+  if (own.some((op) => op.block !== null && renewed.includes(op.block))) return undefined;
+  return own.every((op) => ops.some((stored) => holds(stored, op)));
+}
+
+/** Whether a stored op is, or has taken in, the one that was to be committed. */
+function holds(stored: Op, op: Op): boolean {
+  const isSame = stored.block === op.block && stored.agent === op.agent && stored.body.type === op.body.type;
+  if (!isSame || stored.seqFrom > op.seq || stored.seq < op.seq || stored.unit !== op.unit) return false;
+  if (stored.body.type === "append" && op.body.type === "append") {
+    return stored.body.text.startsWith(op.body.text, op.body.at - stored.body.at);
+  }
+  return stored.seq === op.seq && stored.at === op.at && stored.version === op.version;
 }
 
 export function storageProblem(error: unknown): Problem {

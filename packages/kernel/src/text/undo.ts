@@ -135,8 +135,9 @@ export class UndoModel {
 
   #flip(unit: number, active: boolean, splices: readonly Splice[]): void {
     const known = this.#units.get(unit);
-    if (known === undefined) {
-      // The unit lies beyond the horizon of this model (its history was folded): the op is an edit of the ground.
+    if (known === undefined || !sameSplices(this.difference(unit, active), splices)) {
+      // Planned by a kernel that remembers more than this model, whose history was folded: an edit of the ground.
+      if (known) this.#dropUnits(new Map([[unit, known.active]]));
       for (const splice of splices) this.#splice(splice, GROUND);
       return;
     }
@@ -241,6 +242,11 @@ export class UndoModel {
       if (this.#units.size - old.size <= limits.undoUnits) break;
       old.set(unit, active);
     }
+    this.#dropUnits(old);
+  }
+
+  /** What these units did stays as it is; they can no longer be taken back. */
+  #dropUnits(old: ReadonlyMap<number, boolean>): void {
     this.#spans = this.#spans.flatMap((span) => grounded(span, old));
     for (const unit of old.keys()) this.#units.delete(unit);
     for (const [agent, undone] of this.#undone) {
@@ -250,6 +256,13 @@ export class UndoModel {
       );
     }
   }
+}
+
+function sameSplices(a: readonly Splice[], b: readonly Splice[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every(({ at, del, ins }, i) => at === b[i]?.at && del === b[i]?.del && ins === b[i]?.ins)
+  );
 }
 
 /** A span with the old units taken out of it: what is gone for good is dropped. */

@@ -324,8 +324,10 @@ function stale(
 ): Problem {
   const from = mapOffset(range.from, since.splices, -1);
   const to = mapOffset(range.to, since.splices, 1);
-  const start = now.lineAt(Math.min(from, to));
-  const end = Math.min(now.lineCount, now.lineAt(Math.max(from, to)) + 1);
+  const [low, high] = from < to ? [from, to] : [to, from];
+  const start = now.lineAt(low);
+  const isWhole = high > low && now.slice(high - 1, high) === "\n";
+  const end = Math.min(now.lineCount, now.lineAt(high) + (isWhole ? 0 : 1));
   return problem(
     "stale",
     `operation ${index}: what it touches has changed since base_version; these are the lines at version ${version}`,

@@ -4,13 +4,15 @@
  */
 
 import { assert } from "../assert.ts";
-import type { ConversationId } from "../block.ts";
+import type { BlockId, ConversationId } from "../block.ts";
 import { Cursors } from "../cursor.ts";
 import { type Json, sameJson } from "../json.ts";
 import { Kernel } from "../kernel.ts";
 import { MemoryStore } from "../memory-store.ts";
+import type { Op } from "../op.ts";
 import { isProblem, type Problem } from "../problem.ts";
 import { inlineMatcher } from "../search.ts";
+import type { BlockLog, LogPoint } from "../store.ts";
 import { VirtualEnv } from "../virtual-env.ts";
 import { callTool, coreTable } from "./index.ts";
 import type { Call, Caller, Signal, Streamed } from "./tool.ts";
@@ -21,14 +23,33 @@ export const eve: Caller = { agent: "eve", role: "viewer" };
 
 type Answer = Record<string, unknown> & { readonly version: number };
 
+/** A store that merges appends of one unit into runs at once, as others do in time. */
+class MergingStore extends MemoryStore {
+  override async log(block: BlockId, after: LogPoint): Promise<BlockLog> {
+    const { ops } = await super.log(block, { version: 0 });
+    const merged: Op[] = [];
+    for (const op of ops) {
+      const last = merged.at(-1);
+      if (op.body.type === "append" && last?.body.type === "append" && last.unit === op.unit) {
+        const body = { ...last.body, text: last.body.text + op.body.text };
+        merged[merged.length - 1] = { ...op, versionFrom: last.versionFrom, seqFrom: last.seqFrom, body };
+      } else merged.push(op);
+    }
+    const isAfter = (op: Op) => ("version" in after ? op.version > after.version : op.seq > after.seq);
+    const { fold } = await super.log(block, after);
+    return { ...(fold ? { fold } : {}), ops: merged.filter(isAfter) };
+  }
+}
+
 export class Desk {
   readonly env = new VirtualEnv(1);
-  readonly store = new MemoryStore("desk");
+  readonly store: MemoryStore;
   readonly faults: unknown[] = [];
   kernel: Kernel;
   cursors: Cursors;
 
-  constructor() {
+  constructor(options: { merging?: boolean } = {}) {
+    this.store = options.merging ? new MergingStore("desk") : new MemoryStore("desk");
     this.kernel = new Kernel(this.env, this.store);
     this.cursors = new Cursors(this.kernel);
   }

@@ -66,6 +66,8 @@ export const limits = {
   queuedSearches: 64,
   /** Trigram filters that the search worker keeps in memory. */
   filterCacheBytes: 256 * 1024 * 1024,
+  /** Texts that the search worker has read lately and keeps. */
+  searchTextChars: 32 * 1024 * 1024,
   /** block.list, block.history, block.sync */
   listRows: 2_000,
   listDepth: 64,

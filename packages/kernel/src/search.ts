@@ -14,18 +14,19 @@ import { type Matches, matchText } from "./search-match.ts";
 import type { SearchAnswer, SearchHit, SearchMatch, SearchQuery } from "./store.ts";
 import { type TrigramQuery, trigramsOf } from "./trigram.ts";
 
-/** What searchBlocks searches. A store in memory answers at once, one far away later. */
-export interface SearchSource {
+/**
+ * What searchBlocks searches. A store in memory answers at once, one far away later. `C` is how the source itself knows
+ * a block that it has named.
+ */
+export interface SearchSource<C = BlockId> {
   /**
    * The blocks that fit the query's conversation, kinds and path (`fitsSearch`) and that may hold what is asked for
-   * (`mayContain`), newest first (`newestBlockFirst`). A block without a filter (its text is still growing) may hold anything.
+   * (`mayContain`), newest first (`newestBlockFirst`). A block without a filter (its text is still growing) may hold
+   * anything.
    */
-  candidates(
-    query: SearchQuery,
-    trigrams: TrigramQuery | undefined,
-  ): Iterable<BlockId> | AsyncIterable<BlockId>;
-  block(id: BlockId): Block | undefined | Promise<Block | undefined>;
-  text(id: BlockId): string | Promise<string>;
+  candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): Iterable<C> | AsyncIterable<C>;
+  block(candidate: C): Block | undefined | Promise<Block | undefined>;
+  text(candidate: C): string | Promise<string>;
 }
 
 /** Milliseconds that only go forward; any origin. */
@@ -42,8 +43,8 @@ const unguarded: Guard = (work) => work();
 /** Work that is done sooner than a guard is set up for it, in characters x weight: some 20 ms at worst. */
 const LIGHT_WORK = 200_000;
 
-export async function searchBlocks(
-  source: SearchSource,
+export async function searchBlocks<C>(
+  source: SearchSource<C>,
   query: SearchQuery,
   clock: Clock,
   guard: Guard = unguarded,
@@ -55,14 +56,14 @@ export async function searchBlocks(
   const maxBlocks = Math.min(query.maxBlocks, limits.searchBlocks);
   const hits: SearchHit[] = [];
   let contentChars = 0;
-  for await (const id of source.candidates(query, trigramsOf(pattern.demand))) {
+  for await (const candidate of source.candidates(query, trigramsOf(pattern.demand))) {
     if (hits.length >= maxBlocks || contentChars > limits.searchContentChars || search.isLate()) {
       return { hits, more: true };
     }
-    const found = search.matches(await source.text(id), pattern, options);
+    const found = search.matches(await source.text(candidate), pattern, options);
     // Stopped in the middle of a block. To say that nothing was found would be half a lie.
     if (found === undefined) return hits.length === 0 ? search.timeout() : { hits, more: true };
-    const block = found.matches.length === 0 ? undefined : await source.block(id);
+    const block = found.matches.length === 0 ? undefined : await source.block(candidate);
     if (block !== undefined) {
       hits.push({ block, matches: found.matches, more: found.more });
       contentChars += found.matches.reduce((sum, match) => sum + match.content.length, 0);

@@ -9,6 +9,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import {
   type Clock,
   type Guard,
+  limits,
   type MatchAnswer,
   matchWithin,
   type Problem,
@@ -18,12 +19,14 @@ import {
 import { StoreReader } from "../store/reader.ts";
 import { BlockIndex } from "./block-index.ts";
 import type { Reply, Request } from "./message.ts";
+import { RecentTexts } from "./recent-texts.ts";
 import { DatabaseSource } from "./source.ts";
 
 const clock: Clock = () => performance.now();
 const { path } = workerData as { readonly path: string | undefined };
 let reader: StoreReader | undefined;
 let index: BlockIndex | undefined;
+const recent = new RecentTexts(limits.searchTextChars);
 
 parentPort?.on("message", (request: Request) => {
   void respond(request);
@@ -45,7 +48,12 @@ async function search(request: Request & { type: "search" }): Promise<SearchAnsw
   return await from.snapshot(async () => {
     const blocks = refreshed(from, request.changed);
     say({ type: "begun" });
-    return await searchBlocks(new DatabaseSource(from, blocks, request.young), request.query, clock, guard);
+    return await searchBlocks(
+      new DatabaseSource(from, blocks, recent, request.young),
+      request.query,
+      clock,
+      guard,
+    );
   });
 }
 

@@ -1,15 +1,13 @@
 /**
  * The blocks of a database as searchBlocks wants them: the index and the tables, with what is still young laid over
- * them. Lives in the search thread.
+ * them. Lives in the search thread, for one search and one snapshot.
  */
 
 import {
   type Block,
-  type BlockId,
   filterOf,
   fitsSearch,
   isEnded,
-  type Op,
   type SearchQuery,
   type SearchSource,
   type TrigramQuery,
@@ -19,68 +17,76 @@ import type { BlockRow } from "../store/tables.ts";
 import { textOf } from "../store/text.ts";
 import { type BlockIndex, byAge, type Entry } from "./block-index.ts";
 import type { YoungBlock } from "./message.ts";
+import type { RecentTexts } from "./recent-texts.ts";
 
 /** A filter is made here for a finished block that the tables have none of, once its text was read anyway. */
 const FILTERED_CHARS = 4 * 1024 * 1024;
 
-export class DatabaseSource implements SearchSource {
+/** A block that may match: as the index knows it, or as it was handed over because the tables lack some of it. */
+type Candidate = { readonly entry: Entry } | { readonly young: YoungBlock };
+
+export class DatabaseSource implements SearchSource<Candidate> {
   readonly #reader: StoreReader;
   readonly #index: BlockIndex;
+  readonly #recent: RecentTexts;
   readonly #young: ReadonlyMap<number, YoungBlock>;
-  /** What candidates() handed out, until the next one. */
-  #entry: Entry | undefined;
-  #youngBlock: YoungBlock | undefined;
-  #stored: BlockRow | undefined;
 
-  constructor(reader: StoreReader, index: BlockIndex, young: readonly YoungBlock[]) {
+  constructor(reader: StoreReader, index: BlockIndex, recent: RecentTexts, young: readonly YoungBlock[]) {
     this.#reader = reader;
     this.#index = index;
+    this.#recent = recent;
     this.#young = new Map(young.map((block) => [block.row, block]));
   }
 
   /** Young blocks may hold anything: they are given whatever their filter says, each at its place by age. */
-  *candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): Generator<BlockId> {
+  *candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): Generator<Candidate> {
     const young = [...this.#young.values()].filter(({ record }) => fitsSearch(record, query));
-    young.sort((a, b) => byAge(b.record, a.record));
-    let next = 0;
+    young.sort((a, b) => byAge(a.record, b.record));
     for (const entry of this.#index.candidates(query, trigrams)) {
       if (this.#young.has(entry.row)) continue;
-      for (; next < young.length && byAge((young[next] as YoungBlock).record, entry) > 0; next++) {
-        yield this.#take(undefined, young[next]);
+      for (
+        let last = young.at(-1);
+        last !== undefined && byAge(last.record, entry) > 0;
+        last = young.at(-1)
+      ) {
+        yield { young: last };
+        young.pop();
       }
-      yield this.#take(entry, undefined);
+      yield { entry };
     }
-    for (; next < young.length; next++) yield this.#take(undefined, young[next]);
+    for (const block of young.reverse()) yield { young: block };
   }
 
-  block(_id: BlockId): Block | undefined {
-    return this.#youngBlock?.record ?? this.#stored?.record;
+  block(candidate: Candidate): Block | undefined {
+    return "young" in candidate ? candidate.young.record : this.#reader.block(candidate.entry.row)?.record;
   }
 
-  text(_id: BlockId): string {
-    if (this.#youngBlock !== undefined) return this.#youngText(this.#youngBlock);
-    const entry = this.#entry;
-    const stored = this.#stored as BlockRow;
+  text(candidate: Candidate): string {
+    if ("young" in candidate) return this.#youngText(candidate.young);
+    const { entry } = candidate;
+    const recent = this.#recent.get(entry.row, entry.version);
+    if (recent !== undefined) return recent;
+    const stored = this.#reader.block(entry.row);
+    if (stored === undefined) return "";
     const text = this.#reader.text(stored);
-    const isUnknown = entry !== undefined && entry.from === -1 && entry.version === stored.record.version;
-    if (isUnknown && isEnded(stored.record.status) && text.length <= FILTERED_CHARS) {
-      this.#index.putFilter(entry, filterOf(text));
-    }
+    if (entry.version === stored.record.version) this.#keep(entry, stored, text);
     return text;
   }
 
-  #take(entry: Entry | undefined, young: YoungBlock | undefined): BlockId {
-    this.#entry = entry;
-    this.#youngBlock = young;
-    this.#stored = this.#reader.block((entry ?? young)?.row as number);
-    return young?.record.id ?? (this.#stored as BlockRow).record.id;
+  #keep(entry: Entry, { record }: BlockRow, text: string): void {
+    this.#recent.put(entry.row, entry.version, text);
+    if (entry.from === -1 && isEnded(record.status) && text.length <= FILTERED_CHARS) {
+      this.#index.putFilter(entry, filterOf(text));
+    }
   }
 
-  #youngText({ pending }: YoungBlock): string {
-    const stored = this.#stored;
+  #youngText({ row, pending }: YoungBlock): string {
+    const stored = this.#reader.block(row);
     if (stored === undefined) return textOf("", pending);
     // What was pending when it was asked for may be in the tables by now.
-    const later: Op[] = pending.filter((op) => op.versionFrom > stored.record.version);
-    return this.#reader.text(stored, later);
+    return this.#reader.text(
+      stored,
+      pending.filter((op) => op.versionFrom > stored.record.version),
+    );
   }
 }

@@ -13,7 +13,7 @@ export interface Recording {
   readonly name: string;
   readonly path: string;
   readonly provider: string;
-  /** The version of the CLI, or `current`. */
+  /** The version of the CLI; an API has none. */
   readonly version: string;
   readonly source: "stream" | "log";
 }
@@ -35,13 +35,17 @@ const sources: Readonly<Record<string, { readonly provider: string; readonly sou
     opencode: { provider: "opencode", source: "stream" },
   };
 
+/** What wrote the recordings that are not in a folder of their version. */
+const currentVersions: Readonly<Record<string, string>> = { claude: "2.1.325", codex: "0.166.0" };
+
 export const recordings: readonly Recording[] = filesBelow(folder)
   .map((path) => ({ path, name: relative(folder, path).split(sep).join("/") }))
   .flatMap(({ path, name }) => {
     const [first = "", second = ""] = name.split("/");
     const found = sources[first];
     if (found === undefined || !isMain(name, found.source)) return [];
-    return [{ name, path, ...found, version: first.endsWith("-older") ? second : "current" }];
+    const version = first.endsWith("-older") ? second : (currentVersions[found.provider] ?? "");
+    return [{ name, path, ...found, version }];
   })
   .sort((a, b) => (a.name < b.name ? -1 : 1));
 

@@ -26,7 +26,7 @@ export interface TextPair {
 
 const CONTEXT_LINES = 3;
 /** Edits that are looked for before two texts count as wholly different; time grows with its square. */
-const MAX_EDITS = 4_000;
+const MAX_EDITS = 1_000;
 const NO_NEWLINE = "\\ No newline at end of file";
 
 /** One file's diff; an empty string where nothing changed. */

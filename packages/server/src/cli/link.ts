@@ -13,12 +13,7 @@ export const link: Command = {
   examples: ["blockyard link"],
   async run(args) {
     const { values } = parseArgs({ args: [...args], options: { home: { type: "string" } } });
-    const { home } = makeConfig({
-      env: process.env,
-      ...(values.home === undefined ? {} : { home: values.home }),
-    });
-    const { url } = runningServer(home);
-    const token = readFileSync(join(home, "token"), "utf8").trim();
+    const { url, token } = serverClient({ home: values.home });
     process.stdout.write(`${url}/?token=${token}\n`);
     return 0;
   },

@@ -30,6 +30,17 @@ export class Reference {
   readonly #streams = new Map<AgentId, Cell | null>();
   #writer: AgentId = "";
   #isPromoted = false;
+  #hasFolded = false;
+  /** Whether a stream must go on exactly where it is expected: not where somebody may remember more than this. */
+  #isStrict = true;
+
+  /** `ground` is text of a folded history. */
+  constructor(ground?: string) {
+    if (ground === undefined) return;
+    this.#cells = ground.split("").map((char) => ({ char, work: GROUND, deletedBy: [] }));
+    this.#isPromoted = true;
+    this.#hasFolded = true;
+  }
 
   get text(): string {
     return this.#cells.map((cell) => (this.#isVisible(cell) ? cell.char : "")).join("");
@@ -53,6 +64,35 @@ export class Reference {
     }
   }
 
+  /**
+   * As `apply`, where several kernels write: one may remember what another has folded away, and undo that. Then the op
+   * is an edit of the ground, and its unit, if it is known here at all, can no longer be taken back.
+   */
+  take(op: Op, text: string): "done" | "forgotten" {
+    const flip = op.body.type === "splice" ? (op.body.undo ?? op.body.redo) : undefined;
+    this.#isStrict = !this.#hasFolded;
+    if (op.body.type !== "splice" || flip === undefined || !this.#hasFolded) {
+      this.apply(op);
+      return this.#agree(text);
+    }
+    const work = this.#works.get(flip);
+    const active = op.body.redo !== undefined;
+    if (work !== undefined) {
+      const before = work.active;
+      work.active = active;
+      if (this.text === text) {
+        const undone = (this.#undone.get(op.agent) ?? []).filter((other) => other !== flip);
+        this.#undone.set(op.agent, active ? undone : [...undone, flip]);
+        return "done";
+      }
+      work.active = before;
+      this.#ground(flip);
+    }
+    for (const splice of op.body.splices) this.#splice(GROUND, splice);
+    this.#agree(text);
+    return "forgotten";
+  }
+
   /** The history so far is given up: what is visible is ground. */
   fold(): void {
     const kept = new Map<Cell, Cell>();
@@ -65,6 +105,7 @@ export class Reference {
       this.#streams.set(agent, seen === undefined ? null : (kept.get(seen) as Cell));
     }
     this.#cells = [...kept.values()];
+    this.#hasFolded = true;
     this.#works.clear();
     this.#undone = new Map();
   }
@@ -102,6 +143,24 @@ export class Reference {
     return this.#works.get(work)?.active ?? true;
   }
 
+  #agree(text: string): "done" {
+    if (this.text !== text) throw new Error("the reference has another text");
+    return "done";
+  }
+
+  /** What a work has done stays as it is now. */
+  #ground(work: number): void {
+    const isActive = this.isActive(work);
+    this.#cells = this.#cells
+      .filter((cell) => !(cell.work === work && !isActive) && !(cell.deletedBy.includes(work) && isActive))
+      .map((cell) => ({
+        char: cell.char,
+        work: cell.work === work ? GROUND : cell.work,
+        deletedBy: cell.deletedBy.filter((other) => other !== work),
+      }));
+    this.#works.delete(work);
+  }
+
   #edit(agent: AgentId, unit: number, splices: readonly Splice[]): void {
     for (const splice of splices) this.#splice(unit, splice);
     this.#note(agent, unit);
@@ -109,7 +168,7 @@ export class Reference {
 
   #append(agent: AgentId, unit: number, text: string, at: number): void {
     const expected = this.#streamEnd(agent);
-    if (expected !== at) {
+    if (this.#isStrict && expected !== at) {
       throw new Error(`${agent}'s stream goes on at ${expected}, the kernel appended at ${at}`);
     }
     this.#splice(unit, { at, del: "", ins: text });

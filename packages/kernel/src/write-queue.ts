@@ -183,7 +183,10 @@ export class WriteQueue {
   async #refreshAll(isOpen: boolean): Promise<void> {
     const asked = this.#refreshing.splice(0);
     // A store that does not answer has nothing new to tell; who asked will ask again.
-    if (isOpen && asked.length > 0) await this.#takeIn().catch(() => undefined);
+    if (isOpen && asked.length > 0) {
+      const missed = await this.#missed(this.#record?.seq ?? 0).catch(() => undefined);
+      if (missed) this.#absorb(missed);
+    }
     for (const settle of asked) settle();
   }
 
@@ -360,9 +363,11 @@ export class WriteQueue {
   /** Reads what others have committed since our record, tells it, and forgets what it has made old. */
   async #takeIn(): Promise<void> {
     const missed = await this.#missed(this.#record?.seq ?? 0);
-    if (missed === undefined) return;
+    if (missed) this.#absorb(missed);
+  }
+
+  #absorb({ record, turns, blocks, ops, renewed }: Missed): void {
     const { conversation } = this;
-    const { record, turns, blocks, ops, renewed } = missed;
     this.#record = record;
     this.#turns.clear();
     for (const turn of turns) this.#turns.set(turn.id, turn);

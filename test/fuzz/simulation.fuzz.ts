@@ -1,0 +1,64 @@
+/**
+ * The simulation [R31] as a harness: two kernels on one store that fails, crashes, clocks that jump, models that stream,
+ * people that edit and undo. See test/sim for what must hold at every step. One seed is one life of such a system.
+ */
+import { editor, model, person, supervisor } from "../sim/agents.ts";
+import { World } from "../sim/world.ts";
+import type { Fuzz, FuzzOutcome } from "./fuzz.ts";
+
+const LIFE_MS = 4_000;
+const LIMIT_MS = 120_000;
+
+export const fuzz: Fuzz = {
+  name: "simulation",
+  sometimes: [
+    "moved",
+    "commit failed",
+    "commit of unknown outcome",
+    "read failed",
+    "crash",
+    "crash with a commit under way",
+    "resend",
+    "resend answered again",
+    "promotion during a stream",
+    "fold",
+    "undo",
+    "redo",
+    "nothing to undo",
+    "undo of what another node has folded",
+    "merge",
+    "clock jump",
+    "stream whole",
+    "stream cut",
+    "stream closed by another",
+    "end refused: it has ended",
+    "drain tried again",
+  ],
+  async run(seed): Promise<FuzzOutcome> {
+    const { hits } = await simulate(seed);
+    return { ok: true, hits };
+  },
+};
+
+/** One life; with the trace of everything that happened in it. */
+export async function simulate(seed: number): Promise<{ hits: Record<string, number>; trace: string }> {
+  const hits: Record<string, number> = {};
+  const world = new World(seed, (event) => {
+    hits[event] = (hits[event] ?? 0) + 1;
+  });
+  await world.open();
+  await world.run(
+    [
+      world.misbehave(LIFE_MS),
+      model(world, "model", world.random.between(2, 5)),
+      model(world, "second", world.random.between(1, 3)),
+      person(world, "ana", world.random.between(5, 25)),
+      person(world, "ben", world.random.between(5, 25)),
+      editor(world, "eve", world.random.between(3, 12)),
+      supervisor(world),
+    ],
+    LIMIT_MS,
+  );
+  await world.check();
+  return { hits, trace: world.trace };
+}

@@ -57,7 +57,7 @@ export function serverResult(
         ...place.metadata,
         toolUseId,
         toolName,
-        isError: failed,
+        ...(failed ? { isError: true } : {}),
         ...(block.content === undefined ? {} : { result: block.content }),
         ...shown.metadata,
       },

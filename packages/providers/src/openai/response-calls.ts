@@ -233,7 +233,7 @@ export function doneOutput(response: Response, native: JsonObject, id: string): 
     ...result.metadata,
     toolUseId: id === "" ? (wordsOf(native.id) ?? "?") : id,
     toolName,
-    isError: outcome.failed,
+    ...(outcome.failed ? { isError: true } : {}),
   };
   const start = startBlock(response.turn, result.kind, own);
   return [
@@ -248,8 +248,8 @@ export function doneOutput(response: Response, native: JsonObject, id: string): 
 }
 
 function withError(outcome: Parameters<typeof endCall>[1]): Parameters<typeof endCall>[1] {
-  if (outcome.result === undefined) return outcome;
-  const metadata = { ...outcome.result.metadata, isError: outcome.failed };
+  if (outcome.result === undefined || !outcome.failed) return outcome;
+  const metadata = { ...outcome.result.metadata, isError: true };
   return { ...outcome, result: { ...outcome.result, metadata } };
 }
 

@@ -1,0 +1,173 @@
+/** block.create, block.status and block.append: the life of a block. */
+
+import { describe, expect, it } from "vitest";
+import type { Problem } from "../problem.ts";
+import { ann, bob, Desk } from "./desk.ts";
+
+describe("block.create", () => {
+  it("[T32] goes behind the head unless it says otherwise, and gives an id that other tools take", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    const first = await desk.ok("block.create", {
+      conversation: c,
+      role: "user",
+      kind: "text",
+      content: "hi",
+    });
+    expect(first).toEqual({ block_id: `${c}/ann/2`, version: 1, status: "running" });
+    const second = await desk.ok("block.create", { conversation: c, role: "model", kind: "text" }, bob);
+    expect(second).toEqual({ block_id: `${c}/bob/3`, version: 1, status: "pending" });
+    const under = { parent_id: first["block_id"], role: "model", kind: "thinking", status: "done" };
+    const third = await desk.ok("block.create", under);
+    const root = await desk.ok("block.create", {
+      conversation: c,
+      parent_id: null,
+      role: "user",
+      kind: "text",
+    });
+    const parents = async (answer: { block_id?: unknown }) =>
+      (await desk.store.block(answer.block_id as string))?.parent;
+    expect(await parents(first)).toBeNull();
+    expect(await parents(second)).toBe(first["block_id"]);
+    expect(await parents(third)).toBe(first["block_id"]);
+    expect(await parents(root)).toBeNull();
+    expect(third["status"]).toBe("done");
+  });
+
+  it("[T32] every kind is made, with the metadata that it needs", async () => {
+    const desk = new Desk();
+    const conversation = await desk.conversation();
+    const result = { toolUseId: "1", toolName: "x" };
+    const kinds: [string, object][] = [
+      ["text", { citations: [{ url: "u" }] }],
+      ["thinking", { signature: "s" }],
+      ["tool_call", { ...result, input: { a: [1] } }],
+      ["tool_result", { ...result, isError: false }],
+      ["code", { filename: "a.ts" }],
+      ["command", { command: "ls", exitCode: null }],
+      ["file_change", { changes: [{ path: "a", kind: "add" }] }],
+      ["todo", { items: [{ content: "x", status: "pending" }] }],
+      ["image", { mediaType: "image/png" }],
+      ["file", { path: "a.ts" }],
+      ["error", { code: "x" }],
+      ["unknown", { type: "x" }],
+    ];
+    for (const [kind, metadata] of kinds) {
+      const { block_id } = await desk.ok("block.create", { conversation, role: "tool", kind, metadata });
+      const read = await desk.ok("block.read", { block_id });
+      expect(read).toMatchObject({ kind, role: "tool", metadata, content: "", line_count: 0 });
+    }
+  });
+
+  it("[T32] results hang off their call, other blocks continue the conversation", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    const metadata = { toolUseId: "1", toolName: "x" };
+    const call = await desk.block(c, "", bob, { kind: "tool_call", role: "model", metadata });
+    const result = await desk.block(c, "r", bob, {
+      kind: "tool_result",
+      role: "tool",
+      parent_id: call,
+      metadata,
+    });
+    const next = await desk.block(c, "next", bob);
+    expect((await desk.store.block(result))?.side).toBe(true);
+    expect((await desk.store.block(next))?.parent).toBe(call);
+    const aside = await desk.block(c, "note", bob, { side: true });
+    expect((await desk.kernel.conversation(c)) as object).toMatchObject({ head: next });
+    expect((await desk.store.block(aside))?.side).toBe(true);
+  });
+});
+
+describe("block.status", () => {
+  it("[T33] moves forward only and patches metadata in the same step", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    const id = await desk.block(c, "");
+    expect(await desk.ok("block.status", { block_id: id, status: "running" })).toEqual({
+      version: 2,
+      status: "running",
+    });
+    expect(await desk.ok("block.status", { block_id: id, metadata: { label: "x", notice: "n" } })).toEqual({
+      version: 3,
+      status: "running",
+    });
+    const end = { block_id: id, status: "error", metadata: { reason: "failed", label: null } };
+    expect(await desk.ok("block.status", end)).toEqual({ version: 4, status: "error" });
+    expect(await desk.ok("block.read", { block_id: id })).toMatchObject({
+      metadata: { reason: "failed", notice: "n" },
+    });
+    expect(await desk.problem("block.status", { block_id: id, status: "done" })).toMatchObject({
+      problem: "closed",
+    });
+    const skipped = await desk.block(c, "");
+    expect(await desk.ok("block.status", { block_id: skipped, status: "done" })).toEqual({
+      version: 2,
+      status: "done",
+    });
+  });
+
+  it("[T33] what was streamed is in the block before it ends", async () => {
+    const desk = new Desk();
+    const id = await desk.block(await desk.conversation(), "");
+    await desk.ok("block.append", { block_id: id, text: "tail" });
+    await desk.ok("block.status", { block_id: id, status: "done" });
+    expect(await desk.text(id)).toBe("tail");
+  });
+});
+
+describe("block.append", () => {
+  it("[T34] is answered when accepted, and durable after the flush rule or when waited for", async () => {
+    const desk = new Desk();
+    const id = await desk.block(await desk.conversation(), "");
+    expect(await desk.ok("block.append", { block_id: id, text: "a" })).toEqual({ version: 1 });
+    expect(await desk.text(id)).toBe("");
+    await desk.env.advance(100);
+    expect(await desk.text(id)).toBe("a");
+    expect(await desk.ok("block.append", { block_id: id, text: "b", wait: true })).toEqual({
+      version: 3,
+      durable_version: 3,
+    });
+    expect(await desk.ok("block.append", { block_id: id, text: "", wait: true })).toEqual({
+      version: 3,
+      durable_version: 3,
+    });
+    await desk.ok("block.append", { block_id: id, text: "c\n" });
+    await desk.env.advance(0);
+    expect(await desk.text(id)).toBe("abc\n");
+    expect(await desk.store.block(id)).toMatchObject({ status: "running", version: 4, promoted: false });
+  });
+
+  it("[T34] goes on behind the caller's own text, whoever writes around it", async () => {
+    const desk = new Desk();
+    const id = await desk.block(await desk.conversation(), "");
+    await desk.ok("block.append", { block_id: id, text: "one ", wait: true });
+    await desk.ok("block.splice", { block_id: id, offset: 4, insert: "(note)" }, bob);
+    await desk.ok("block.append", { block_id: id, text: "two ", wait: true });
+    await desk.ok("block.append", { block_id: id, text: "!", wait: true }, bob);
+    await desk.ok("block.append", { block_id: id, text: "three", wait: true });
+    expect(await desk.text(id)).toBe("one two three(note)!");
+  });
+
+  it("[T34] half a character waits for its other half; with a key it is refused", async () => {
+    const desk = new Desk();
+    const id = await desk.block(await desk.conversation(), "");
+    await desk.ok("block.append", { block_id: id, text: "\n\ud83d" });
+    await desk.ok("block.append", { block_id: id, text: "\ude00", wait: true });
+    expect(await desk.text(id)).toBe("\n😀");
+    const answer = (await desk.ask("block.append", { block_id: id, text: "\ud83d" }, ann, "key")) as Problem;
+    expect(answer).toMatchObject({ problem: "boundary" });
+    expect(await desk.ok("block.append", { block_id: id, text: "\r\n", wait: true }, ann, "k")).toEqual({
+      version: 4,
+      durable_version: 4,
+    });
+  });
+
+  it("[T34] appends to 10 MB", async () => {
+    const desk = new Desk();
+    const id = await desk.block(await desk.conversation(), "x".repeat(10_000_000));
+    for (let i = 0; i < 50; i++)
+      await desk.ok("block.append", { block_id: id, text: `line ${i}\n`, wait: true });
+    expect((await desk.text(id)).slice(-8)).toBe("line 49\n");
+  });
+});

@@ -11,16 +11,21 @@
 import {
   type BlockId,
   type Conversation,
+  Cursors,
+  callTool,
+  inlineMatcher,
   isProblem,
   Kernel,
   MemoryStore,
   type Op,
+  type ProblemCode,
   type Told,
   VirtualEnv,
 } from "@blockyard/kernel";
 import { Random } from "../sim/random.ts";
 import { follow, MergingReplica, ThinReplica } from "../sim/replica.ts";
 import { type Connection, SimStore } from "../sim/store.ts";
+import { byteSplice, lineEdit, patch } from "../sim/tool-input.ts";
 import type { Fuzz, FuzzOutcome } from "./fuzz.ts";
 import { Reference } from "./reference.ts";
 
@@ -33,6 +38,12 @@ export const fuzz: Fuzz = {
   sometimes: [
     "append",
     "splice",
+    "block.edit",
+    "block.edit refused",
+    "block.splice",
+    "block.splice refused",
+    "block.apply_patch",
+    "block.apply_patch refused",
     "compare and set",
     "compare and set refused",
     "undo",
@@ -57,10 +68,14 @@ export const fuzz: Fuzz = {
   },
 };
 
+/** What a tool may say to a call that means an older text. */
+const REFUSALS: readonly ProblemCode[] = ["mismatch", "stale", "out_of_range", "boundary", "gone", "patch"];
+
 const WEIGHTS = {
   append: 40,
   wait: 12,
-  splice: 16,
+  splice: 10,
+  tool: 14,
   compare: 8,
   undo: 10,
   redo: 7,
@@ -84,6 +99,7 @@ class World {
   readonly #store: SimStore;
   #connection: Connection;
   #kernel: Kernel;
+  #cursors!: Cursors;
   #block: BlockId = "";
   /** In this run people type at the ends of the text only. */
   readonly #ends: boolean;
@@ -154,6 +170,7 @@ class World {
 
   #open(): Kernel {
     const kernel = new Kernel(this.#env, this.#connection.store);
+    this.#cursors = new Cursors(kernel);
     kernel.listen((told) => this.#told(told));
     return kernel;
   }
@@ -233,6 +250,8 @@ class World {
         return this.#env.advance(this.#random.below(250));
       case "splice":
         return this.#splice();
+      case "tool":
+        return this.#ends ? undefined : this.#callTool();
       case "compare":
         return this.#ends ? undefined : this.#compareAndSet();
       case "undo":
@@ -307,6 +326,29 @@ class World {
       const second = { at: at + ins.length, del: "", ins: "²" };
       return draft.splice(this.#block, place % 5 === 0 ? [first, second] : [first]);
     });
+  }
+
+  /** An edit by line, by bytes or by diff, of the text as it was a few versions ago. */
+  #callTool(): void {
+    const version = Math.max(1, this.#version - (this.#random.chance(0.5) ? 0 : this.#random.below(8)));
+    const target = { block: this.#block, text: this.#past[version] ?? "", version };
+    const make = this.#random.pick([lineEdit, lineEdit, byteSplice, patch]);
+    const { tool, input } = make(this.#random, target);
+    const caller = { agent: this.#random.pick(PEOPLE), role: "agent" } as const;
+    const call = {
+      kernel: this.#kernel,
+      caller,
+      matcher: inlineMatcher(() => 0),
+      cursors: this.#cursors,
+    };
+    const answer = callTool(call, tool, input).then((done) => {
+      if (!isProblem(done)) return this.#count(tool);
+      this.#count(`${tool} refused`);
+      if (!REFUSALS.includes(done.problem)) {
+        this.#failure ??= new Error(`${tool} ${JSON.stringify(input)}: ${done.problem}: ${done.message}`);
+      }
+    });
+    this.#pending.push(answer);
   }
 
   /** Replaces what an older version had at a place, if it is still there. */

@@ -1,0 +1,318 @@
+/** conversation.*: create, list, read, fork, prune, include, export, and the context that follows from them. */
+
+import { describe, expect, it } from "vitest";
+import type { BlockId } from "../block.ts";
+import { contextOf } from "../context.ts";
+import { limits } from "../limits.ts";
+import { isProblem } from "../problem.ts";
+import type { ExportLine } from "./conversation-export.ts";
+import { ann, bob, Desk } from "./desk.ts";
+
+const named = { toolUseId: "1", toolName: "x" };
+
+async function context(desk: Desk, conversation: string, head?: BlockId): Promise<string[]> {
+  const blocks = await contextOf(desk.kernel, conversation, head);
+  if (isProblem(blocks)) throw new Error(blocks.message);
+  return blocks.map(({ block, included }) => (included ? `+${block.text}` : block.text));
+}
+
+/** q → call (result, note on the side) → answer. */
+async function story(desk: Desk) {
+  const c = await desk.conversation("story");
+  const q = await desk.block(c, "q", ann, { status: "done" });
+  const call = await desk.block(c, "call", bob, { kind: "tool_call", role: "model", metadata: named });
+  const result = await desk.block(c, "result", bob, {
+    kind: "tool_result",
+    role: "tool",
+    parent_id: call,
+    metadata: named,
+  });
+  const note = await desk.block(c, "note", bob, { parent_id: call, side: true, role: "system" });
+  const image = await desk.block(c, "image", bob, {
+    kind: "image",
+    role: "tool",
+    parent_id: call,
+    side: true,
+    metadata: { toolUseId: "1" },
+  });
+  const answer = await desk.block(c, "answer", bob, { role: "model" });
+  return { c, q, call, result, note, image, answer };
+}
+
+describe("records", () => {
+  it("[T51] create, list and read agree", async () => {
+    const desk = new Desk();
+    const first = await desk.conversation("Alpha one");
+    await desk.env.advance(10);
+    const { conversation: second } = await desk.ok("conversation.create", {
+      title: "beta",
+      provider: "claude",
+      model: "m",
+      metadata: { a: [1] },
+    });
+    const list = await desk.ok("conversation.list", {});
+    expect(list).toMatchObject({
+      conversations: [
+        { conversation: second, title: "beta", provider: "claude", model: "m", metadata: { a: [1] } },
+        { conversation: first },
+      ],
+      more: false,
+    });
+    expect(await desk.ok("conversation.list", { title: "alpha" })).toMatchObject({
+      conversations: [{ conversation: first }],
+    });
+    const page = await desk.ok("conversation.list", { limit: 1 });
+    expect(page["more"]).toBe(true);
+    const before = (page["conversations"] as { updated_at: number }[])[0]?.updated_at;
+    expect(await desk.ok("conversation.list", { limit: 1, before })).toMatchObject({
+      conversations: [{ conversation: first }],
+      more: false,
+    });
+    expect(await desk.ok("conversation.list", { title: "nothing" })).toEqual({
+      conversations: [],
+      more: false,
+    });
+    expect(await desk.ok("conversation.read", { conversation: first })).toMatchObject({
+      conversation: {
+        conversation: first,
+        title: "Alpha one",
+        created_by: "ann",
+        seq: 1,
+        blocks: 0,
+        head: null,
+        cost_usd: null,
+      },
+      turns: [],
+      blocks: [],
+      more: false,
+    });
+  });
+
+  it("[T51] reads the last blocks, the turns, and all heads", async () => {
+    const desk = new Desk();
+    const { c, q, answer } = await story(desk);
+    await desk.kernel.write(c, {
+      agent: "bob",
+      plan: (draft) =>
+        draft.setTurn({
+          id: "t1",
+          provider: "claude",
+          agent: "bob",
+          status: "done",
+          startedAt: 1,
+          endedAt: 2,
+          usage: { input: 1, cacheRead: 2, cacheWrite: 3, output: 4, reasoning: 5 },
+          costUsd: 0.5,
+        }),
+    });
+    const fork = await desk.block(c, "fork", ann, { parent_id: q });
+    const read = await desk.ok("conversation.read", { conversation: c, blocks: 2, heads: true });
+    expect(read).toMatchObject({
+      conversation: { head: fork, blocks: 7, turns: 1, cost_usd: 0.5, usage: { cache_read: 2 } },
+      turns: [{ turn: "t1", status: "done", usage: { cache_write: 3 } }],
+      blocks: [{ block_id: answer }, { block_id: fork }],
+      more: true,
+      heads: [fork, answer],
+    });
+  });
+});
+
+describe("fork", () => {
+  it("[T52] in the same conversation a user block behind the old one becomes the head", async () => {
+    const desk = new Desk();
+    const { c, q, answer } = await story(desk);
+    const forked = await desk.ok("conversation.fork", { block_id: q, content: "instead" });
+    expect(forked).toEqual({ conversation: c, head: forked["block_id"], block_id: forked["block_id"] });
+    expect(await desk.store.block(forked["block_id"] as string)).toMatchObject({
+      parent: q,
+      role: "user",
+      kind: "text",
+      status: "done",
+      side: false,
+    });
+    expect(await context(desk, c)).toEqual(["q", "instead"]);
+    expect(await context(desk, c, answer)).toEqual(["q", "call", "result", "image", "answer"]);
+    // Without content only the head moves.
+    expect(await desk.ok("conversation.fork", { block_id: answer })).toEqual({
+      conversation: c,
+      head: answer,
+    });
+    expect(await context(desk, c)).toEqual(["q", "call", "result", "image", "answer"]);
+    const seq = (await desk.store.conversation(c))?.seq;
+    await desk.ok("conversation.fork", { block_id: answer });
+    expect((await desk.store.conversation(c))?.seq).toBe(seq);
+  });
+
+  it("[T53] into a new one, the path with its results is copied in one commit", async () => {
+    const desk = new Desk();
+    const { c, q, call, result, answer } = await story(desk);
+    await desk.ok("conversation.prune", { block_id: q });
+    await desk.ok("conversation.include", { conversation: c, block_id: answer });
+    await desk.ok("block.status", { block_id: call, status: "done" });
+    await desk.block(c, "later", bob);
+    const source = await desk.store.conversation(c);
+    let commits = 0;
+    const stop = desk.kernel.listen(() => commits++);
+    const forked = await desk.ok("conversation.fork", { block_id: answer, into_new: true, content: "go on" });
+    stop();
+    expect(commits).toBe(1);
+    expect(await desk.store.conversation(c)).toEqual(source);
+    const copy = forked["conversation"] as string;
+    expect(forked["copied"]).toBe(5);
+    expect(await desk.store.conversation(copy)).toMatchObject({
+      title: "story",
+      forkedFrom: answer,
+      blocks: 6,
+      included: [answer],
+      head: forked["head"],
+    });
+    expect(await context(desk, copy)).toEqual(["+answer", "call", "result", "image", "answer", "go on"]);
+    const blocks = await desk.store.blocks({ conversation: copy, order: "first", limit: 10 });
+    expect(blocks.map(({ metadata }) => metadata["includes"])).toEqual([
+      q,
+      call,
+      result,
+      expect.any(String),
+      answer,
+      undefined,
+    ]);
+    expect(blocks[0]).toMatchObject({ pruned: true, status: "done", agent: "ann" });
+    expect(blocks[1]).toMatchObject({ status: "done", metadata: { stage: "end", toolUseId: "1" } });
+    // What was still open is closed in the copy: nothing will write to it.
+    expect(blocks[4]).toMatchObject({
+      status: "error",
+      metadata: { reason: "interrupted" },
+      parent: blocks[1]?.id,
+    });
+    expect(blocks[2]).toMatchObject({ parent: blocks[1]?.id, side: true });
+  });
+});
+
+describe("context", () => {
+  it("[T57] is the path to the head, each call followed by its results", async () => {
+    const desk = new Desk();
+    const { c, q, result } = await story(desk);
+    expect(await context(desk, c)).toEqual(["q", "call", "result", "image", "answer"]);
+    expect(await context(desk, c, q)).toEqual(["q"]);
+    expect(await context(desk, c, result)).toEqual(["q", "call", "result", "image"]);
+    expect(await context(desk, await desk.conversation())).toEqual([]);
+    const other = await desk.block(await desk.conversation(), "x");
+    expect(await contextOf(desk.kernel, c, other)).toMatchObject({ problem: "not_found" });
+    expect(await contextOf(desk.kernel, "nowhere")).toMatchObject({ problem: "not_found" });
+  });
+
+  it("[T54] prune takes a block and what hangs off it out, and puts it back", async () => {
+    const desk = new Desk();
+    const { c, call, result, q } = await story(desk);
+    expect(await desk.ok("conversation.prune", { block_id: call })).toEqual({ version: 2, pruned: true });
+    expect(await context(desk, c)).toEqual(["q", "answer"]);
+    expect(await desk.ok("conversation.prune", { block_id: call })).toEqual({ version: 2, pruned: true });
+    expect(await desk.ok("conversation.prune", { block_id: call, pruned: false })).toEqual({
+      version: 3,
+      pruned: false,
+    });
+    await desk.ok("conversation.prune", { block_id: result });
+    await desk.ok("conversation.prune", { block_id: q });
+    expect(await context(desk, c)).toEqual(["call", "image", "answer"]);
+    expect(await desk.text(q)).toBe("q");
+  });
+
+  it("[T55] include puts a block of elsewhere in front, as it is at the time", async () => {
+    const desk = new Desk();
+    const { c, answer } = await story(desk);
+    const file = await desk.block(await desk.conversation(), "file 1", ann, {
+      kind: "file",
+      role: "tool",
+      metadata: { path: "a" },
+    });
+    expect(await desk.ok("conversation.include", { conversation: c, block_id: file })).toEqual({
+      included: [file],
+    });
+    await desk.ok("conversation.include", { conversation: c, block_id: file });
+    await desk.ok("block.append", { block_id: file, text: "!\n", wait: true });
+    expect(await context(desk, c)).toEqual(["+file 1!\n", "q", "call", "result", "image", "answer"]);
+    // A block of the path is there once.
+    await desk.ok("conversation.include", { conversation: c, block_id: answer });
+    expect((await context(desk, c)).filter((text) => text.endsWith("answer"))).toEqual(["answer"]);
+    expect(
+      await desk.ok("conversation.include", { conversation: c, block_id: file, included: false }),
+    ).toEqual({ included: [answer] });
+    const many = await desk.conversation();
+    await desk.kernel.write(many, {
+      agent: "ann",
+      plan: (draft) => {
+        for (let i = 0; i < limits.includedBlocks; i++) draft.conversation({ include: `${many}/x/${i}` });
+        return null;
+      },
+    });
+    expect(await desk.problem("conversation.include", { conversation: many, block_id: file })).toMatchObject({
+      problem: "too_large",
+      details: { max: limits.includedBlocks },
+    });
+  });
+});
+
+describe("export", () => {
+  it("[T56] has the record, the turns, every block with its text, and an end", async () => {
+    const desk = new Desk();
+    const { c, call } = await story(desk);
+    await desk.kernel.write(c, {
+      agent: "bob",
+      plan: (draft) =>
+        draft.setTurn({
+          id: "t1",
+          provider: "claude",
+          agent: "bob",
+          status: "running",
+          startedAt: 1,
+          messages: {
+            m: { usage: { input: 1, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }, parent: call },
+          },
+        }),
+    });
+    const stream = await desk.stream<ExportLine>("conversation.export", { conversation: c });
+    const lines: ExportLine[] = [];
+    for (let next = await stream.next(); !next.done; next = await stream.next()) lines.push(next.value);
+    expect(lines.map(({ type }) => type)).toEqual(["conversation", "turn", ...Array(6).fill("block"), "end"]);
+    expect(lines[0]).toMatchObject({ conversation: c, title: "story", epoch: "desk" });
+    expect(lines[1]).toMatchObject({
+      turn: "t1",
+      messages: { m: { usage: { input: 1, cache_read: 0 }, parent_id: call } },
+    });
+    expect(lines.at(-1)).toEqual({ type: "end", blocks: 6, seq: 8 });
+    // Nothing of a block's record is lost, and it is JSON as it stands.
+    expect(JSON.parse(JSON.stringify(lines))).toEqual(lines);
+    for (const [i, block] of (
+      await desk.store.blocks({ conversation: c, order: "first", limit: 10 })
+    ).entries()) {
+      const { id, parent, createdAt, updatedAt, ...rest } = block;
+      expect(lines[i + 2]).toEqual({
+        type: "block",
+        block_id: id,
+        parent_id: parent,
+        created_at: createdAt,
+        updated_at: updatedAt,
+        ...rest,
+        content: await desk.text(id),
+      });
+    }
+  });
+
+  it("[T56] reads a long conversation page by page", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    await desk.kernel.write(c, {
+      agent: "ann",
+      plan: (draft) => {
+        for (let i = 0; i < 450; i++) draft.create({ kind: "text", role: "user", text: `${i}` });
+        return null;
+      },
+    });
+    const stream = await desk.stream<ExportLine>("conversation.export", { conversation: c });
+    const texts: string[] = [];
+    for (let next = await stream.next(); !next.done; next = await stream.next()) {
+      if (next.value.type === "block") texts.push(next.value.content);
+    }
+    expect(texts).toEqual(Array.from({ length: 450 }, (_, i) => `${i}`));
+  });
+});

@@ -128,6 +128,8 @@ describe("a log and the stream of the same run", () => {
     "image-input": "the prompt is replayed in the stream",
     "slash-context-usage": "slash commands are the CLI's own, and the second log is another conversation",
     resume: "the log holds three runs",
+    "1.0.128/bash": "the stream of this version has no payloads",
+    "1.0.128/subagent": "the stream of this version has no payloads",
     "2.0.76/max-turns": "this version does not log its limit",
     "2.1.50/max-turns": "this version does not log its limit",
     "2.0.76/sigint-streaming": "this version logs nothing of a run that is cut",
@@ -281,6 +283,22 @@ describe("sub-agents", () => {
     expect(blocks.some((block) => ["Warmup", "ok", "Elsewhere"].includes(block.text))).toBe(false);
   });
 
+  it("[C33] a task is told below the call that started it, also by its own name alone", () => {
+    const monitor = { type: "tool_use", id: "t1", name: "Monitor", input: { description: "Ticks" } };
+    const told =
+      "<task-notification>\n<task-id>k1</task-id>\n<summary>Monitor event</summary>\n<event>tick 1</event>\n</task-notification>";
+    const records = [
+      prompt("u1", "Go"),
+      answer("a1", "m1", monitor),
+      replyTo("r1", "t1", "Started", { toolUseResult: { taskId: "k1" } }),
+      prompt("n1", told),
+    ];
+    expect(importRecords(records).blocks.at(-1)).toMatchObject({
+      parent: "run/c:t1",
+      text: "Monitor event\n\ntick 1",
+    });
+  });
+
   it("[C38] whole outputs come from tool-results", () => {
     const bash = { type: "tool_use", id: "t1", name: "Bash", input: { command: "seq" } };
     const toolUseResult = {
@@ -296,6 +314,22 @@ describe("sub-agents", () => {
     const [, , command] = importRecords(records, { "s/tool-results/b1.txt": "1\n2\n" }).blocks;
     expect([command?.text, command?.metadata.truncatedChars]).toEqual(["1\n2\n", undefined]);
   });
+});
+
+it("[C19] a command that failed in 1.0 is a command, though its payload is the error alone", () => {
+  const bash = { type: "tool_use", id: "t1", name: "Bash", input: { command: "x" } };
+  const content = [{ type: "tool_result", tool_use_id: "t1", content: "err\n\nout", is_error: true }];
+  for (const [version, kind] of [
+    ["1.0.128", "command"],
+    ["2.1.325", "tool_result"],
+  ] as const) {
+    const records = [
+      prompt("u1", "Go", { version }),
+      answer("a1", "m1", bash),
+      prompt("r1", content, { version, toolUseResult: "Error: err\n\nout" }),
+    ];
+    expect(importRecords(records).blocks.at(-1)).toMatchObject({ kind, text: "err\n\nout", status: "error" });
+  }
 });
 
 describe("branches", () => {

@@ -10,7 +10,9 @@ import { contentOf, linesRow, outputRow, plain, type Show } from "./outcome.ts";
 
 /** Agent (Task, up to 2.1.50): the report itself, without the frame that is put around it for the model. */
 export const agentOutcome: Show = (told) => {
-  if (told.isError || !isObject(told.payload)) return undefined;
+  if (told.isError) return undefined;
+  if (!isObject(told.payload))
+    return plain(told, { ...contentOf(told.content), text: framedReport(contentOf(told.content).text) });
   const { content, prompt: _prompt, ...facts } = told.payload;
   const status = textOf(told.payload.status);
   const isBackground =
@@ -25,6 +27,22 @@ export const agentOutcome: Show = (told) => {
   );
   return { ...shown, short: isBackground ? "in the background" : agentRow(told.payload, text), isBackground };
 };
+
+/**
+ * The report inside the frame that 2.1 puts around it for the model: what is indented below the frame's heading, up to
+ * the facts about the agent.
+ */
+function framedReport(text: string): string {
+  const heading = text.indexOf("[Subagent hand-back]");
+  const start = heading < 0 ? -1 : text.indexOf("\n", heading);
+  if (start < 0) return text.replace(/\nagentId: \S+ \([\s\S]*$/, "");
+  const lines: string[] = [];
+  for (const line of text.slice(start + 1).split("\n")) {
+    if (line !== "" && !line.startsWith("  ")) break;
+    lines.push(line.slice(2));
+  }
+  return lines.join("\n").trimEnd();
+}
 
 function agentRow(payload: JsonObject, text: string): string {
   const uses = numberOf(payload.totalToolUseCount);

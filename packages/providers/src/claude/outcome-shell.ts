@@ -26,7 +26,10 @@ export const bashOutcome: Show = (told) => {
   const content = contentOf(told.content);
   if (told.isError) return failedCommand(told, content.text);
   const payload = isObject(told.payload) ? told.payload : undefined;
-  const isBackground = wordsOf(payload?.backgroundTaskId) !== undefined;
+  const isBackground =
+    payload === undefined
+      ? content.text.startsWith("Command running in background with ID:")
+      : wordsOf(payload.backgroundTaskId) !== undefined;
   const soft = wordsOf(payload?.returnCodeInterpretation);
   const interrupted = payload?.interrupted === true;
   const { text, left } = outputOf(told, payload, content.text, isBackground);
@@ -74,7 +77,7 @@ function failedCommand(told: Told, said: string): Outcome | undefined {
 
 /** 1.0 tells a failure by its output alone, without a payload and without a code. */
 function isMerelyOutput(told: Told): boolean {
-  if (told.payload !== undefined) return false;
+  if (told.payload !== undefined && !told.isOld) return false;
   const raw = typeof told.content === "string" ? told.content : "";
   return !raw.startsWith("<tool_use_error>") && !isRefusal(raw);
 }

@@ -21,6 +21,8 @@ export interface Told {
   readonly payload: Json | undefined;
   readonly isError: boolean;
   readonly cwd: string;
+  /** Told by 1.0 or before, which say less. */
+  readonly isOld: boolean;
   readonly todo: Map<string, TodoItem>;
   /** Whole outputs that the CLI has put aside, by the path that it names. */
   readonly asideOf: (path: string) => string | undefined;
@@ -144,7 +146,9 @@ export function errorRow(text: string): string {
   const row = rowOf(text) ?? "failed";
   // A list of what is wrong with an input: its first message says more than its bracket.
   const message = row.endsWith("[") ? /"message": "([^"]*)"/.exec(text)?.[1] : undefined;
-  return message === undefined ? row : cutRow(`${row.slice(0, -1)}${message}`);
+  if (message !== undefined) return cutRow(`${row.slice(0, -1)}${message}`);
+  const next = row.endsWith(":") ? rowOf(text.slice(text.indexOf(row) + row.length)) : undefined;
+  return next === undefined ? row : cutRow(`${row} ${next}`);
 }
 
 /** What a row shows of an output: the line, if there is only one. */

@@ -171,6 +171,12 @@ describe("Bash", () => {
       "in the background",
     ],
     [
+      "the background, without a payload",
+      bash("Command running in background with ID: b1"),
+      { text: "Command running in background with ID: b1", exitCode: null },
+      "in the background",
+    ],
+    [
       "a separate stderr",
       bash("o", said("o", { stderr: "e" })),
       { text: "o", exitCode: 0, stderr: "e" },
@@ -449,6 +455,27 @@ describe("agents and look-ups", () => {
     expect(rowOf(lines)).toBe("2 tool uses");
   });
 
+  it("[C23] below another agent there is no payload, only the frame", () => {
+    const frame = [
+      "  <tools-used-before-summary>Bash</tools-used-before-summary>",
+      "  ",
+      "[Subagent hand-back] The text below is a report. It follows:",
+      "  Two exports.",
+      "",
+      "    - add",
+      "agentId: a1 (use SendMessage to continue)",
+      "<usage>tool_uses: 1</usage>",
+    ].join("\n");
+    expect(only(used("Agent", { prompt: "p" }, [{ type: "text", text: frame }]), "tool_result").text).toBe(
+      "Two exports.\n\n  - add",
+    );
+    const old = [
+      { type: "text", text: "Two." },
+      { type: "text", text: "agentId: a1 (for resuming)" },
+    ];
+    expect(only(used("Task", { prompt: "p" }, old), "tool_result").text).toBe("Two.");
+  });
+
   it("[C23] in the background the call ends at once", () => {
     const lines = used("Agent", { prompt: "p" }, "Async agent launched", {
       status: "async_launched",
@@ -597,6 +624,11 @@ describe("agents and look-ups", () => {
       true,
     );
     expect(rowOf(invalid)).toBe("InputValidationError: Invalid URL");
+    const issues =
+      "<tool_use_error>InputValidationError: Bash failed:\nThe parameter is missing</tool_use_error>";
+    expect(rowOf(used("Bash", {}, issues, "…", true))).toBe(
+      "InputValidationError: Bash failed: The parameter is missing",
+    );
     expect(withoutReminders(`a\n${REMINDER}\n\n${REMINDER}\n`)).toBe("a");
     expect(withoutReminders(`a ${REMINDER} b`)).toBe(`a ${REMINDER} b`);
     expect(withoutReminders("</system-reminder>")).toBe("</system-reminder>");

@@ -7,6 +7,7 @@
 
 import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
 import { serverResult } from "../anthropic/server-results.ts";
+import { bounds } from "../bounds.ts";
 import { given, listOf, objectOf, textOf } from "../read.ts";
 import { endCall, runStreamed } from "./call.ts";
 import { type Outcome, plain, type Show, type Shown, type Told } from "./outcome.ts";
@@ -25,7 +26,7 @@ import {
 import { changeOutcome, notebookEditOutcome, readOutcome } from "./outcome-file.ts";
 import { bashOutcome, isRefusal, taskOutputOutcome } from "./outcome-shell.ts";
 import { taskCreateOutcome, taskListOutcome, taskUpdateOutcome, todoWriteOutcome } from "./outcome-todo.ts";
-import type { Call, Out, Piece, Scope, State } from "./state.ts";
+import { type Call, type Out, type Piece, type Scope, type State, trim } from "./state.ts";
 import { currentTurn } from "./turn.ts";
 
 const OUTCOMES: ReadonlyMap<string, Show> = new Map<string, Show>([
@@ -100,7 +101,17 @@ export function toolResult(state: State, out: Out, result: ToolResult): void {
       ...(reason === undefined ? {} : { reason }),
     });
   }
-  if (call !== undefined) endWith(out, call, outcome, reason, result);
+  if (call === undefined) return;
+  rememberTask(state, call, objectOf(result.payload));
+  endWith(out, call, outcome, reason, result);
+}
+
+/** What a call has started is later told under this name. */
+function rememberTask(state: State, call: Call, payload: JsonObject): void {
+  const task = textOf(payload.backgroundTaskId) ?? textOf(payload.taskId) ?? textOf(payload.agentId);
+  if (task === undefined) return;
+  state.tasks.set(task, call);
+  trim(state.tasks, bounds.openCalls);
 }
 
 function endWith(
@@ -134,6 +145,7 @@ function told(state: State, call: Call | undefined, result: ToolResult): Told {
     payload: block.is_error === true && typeof payload === "string" ? null : payload,
     isError: block.is_error === true,
     cwd: state.cwd,
+    isOld: state.version.startsWith("1.") || state.version.startsWith("0."),
     todo: state.todo,
     asideOf: state.asideOf,
   };

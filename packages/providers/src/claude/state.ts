@@ -109,6 +109,8 @@ export interface TodoItem {
 export interface State {
   readonly prefix: string;
   cwd: string;
+  /** Of the CLI, where it has said so. */
+  version: string;
   sessionId: string | undefined;
   /** What the last `session` event said, to say the same only once. */
   toldSession: string;
@@ -150,6 +152,7 @@ export function newState(run: string, start: Start = {}): State {
   return {
     prefix: `${run}/`,
     cwd: "",
+    version: "",
     sessionId: undefined,
     toldSession: "",
     model: undefined,

@@ -205,6 +205,9 @@ describe("user lines", () => {
 
   it("[C34] a caveat for the model is no block, and a line with several parts is several", () => {
     expect(briefs([user("<local-command-caveat>…</local-command-caveat>")])).toEqual([]);
+    expect(briefs([user("<system-reminder>Be brief.</system-reminder>\n", { isSynthetic: true })])).toEqual(
+      [],
+    );
     const parts = user(
       [...text("What is this?"), { type: "image", source: { type: "url", url: "https://p" } }],
       { uuid: "u" },

@@ -21,11 +21,12 @@ export function initLine(state: State, out: Out, line: JsonObject): void {
 
 export function tellSession(state: State, out: Out, line: JsonObject): void {
   state.sessionId = textOf(line.session_id) ?? state.sessionId;
+  state.version = textOf(line.claude_code_version) ?? state.version;
   const session = given({
     sessionId: state.sessionId,
     model: state.model,
     cwd: wordsOf(state.cwd),
-    version: textOf(line.claude_code_version),
+    version: wordsOf(state.version),
   });
   const told = JSON.stringify(session);
   if (told === state.toldSession) return;

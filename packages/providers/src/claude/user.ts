@@ -8,7 +8,7 @@ import { listOf, objectOf, textOf, timeOf, wordsOf } from "../read.ts";
 import { unknownEvent } from "../unknown.ts";
 import { keyOfCall } from "./call.ts";
 import { addNotice } from "./notice.ts";
-import { imageOf } from "./outcome.ts";
+import { imageOf, withoutReminders } from "./outcome.ts";
 import { metaOf, toolResult } from "./result.ts";
 import { lineKey, type Out, PROVIDER, type Scope, type State, scopeOf } from "./state.ts";
 import { addTask, withoutTags } from "./system.ts";
@@ -57,13 +57,18 @@ const CONTINUED = "This session is being continued from a previous conversation"
 
 function userText(state: State, out: Out, line: JsonObject, scope: Scope, text: string, part: string): void {
   const said = text.trim();
-  if (said === "") return;
+  if (said === "" || isReminder(said)) return;
   if (said.startsWith("<")) {
     if (taggedText(state, out, line, said, part)) return;
   }
   const notice = noticeOf(line, said);
   if (notice !== undefined) return addNotice(state, out, line, { notice, text, parent: scope.parent }, part);
   addUserBlock(state, out, line, scope, text, part);
+}
+
+/** Words for the model alone. */
+function isReminder(said: string): boolean {
+  return said.startsWith("<system-reminder>") && withoutReminders(said) === "";
 }
 
 function noticeOf(line: JsonObject, said: string): string | undefined {
@@ -127,7 +132,8 @@ function taggedText(state: State, out: Out, line: JsonObject, said: string, part
       addTask(state, out, line, {
         summary: taskSummary(said),
         status: inTag(said, "status"),
-        parent: keyOfCall(state, inTag(said, "tool-use-id")),
+        parent:
+          keyOfCall(state, inTag(said, "tool-use-id")) ?? state.tasks.get(inTag(said, "task-id") ?? "")?.key,
         outputFile: inTag(said, "output-file"),
         taskId: inTag(said, "task-id") ?? inTag(said, "shell-id"),
       });
@@ -153,7 +159,7 @@ function slashCommand(said: string): string {
 
 function taskSummary(said: string): string {
   const summary = inTag(said, "summary") ?? "Task";
-  const result = inTag(said, "result");
+  const result = inTag(said, "result") ?? inTag(said, "event");
   return result === undefined ? summary : `${summary}\n\n${result}`;
 }
 

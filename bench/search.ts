@@ -9,17 +9,8 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type Block,
-  blockId,
-  type Commit,
-  isProblem,
-  newConversation,
-  type Op,
-  type SearchAnswer,
-  type SearchQuery,
-  type Store,
-} from "@blockyard/kernel";
+import { isProblem, type SearchAnswer, type SearchQuery, type Store } from "@blockyard/kernel";
+import { StoreScript } from "@blockyard/kernel/store-contract";
 import { openSqliteStore } from "../packages/server/src/store/sqlite.ts";
 import { alternate, type Bench, elapsedMs, median, type Report } from "./bench.ts";
 
@@ -188,11 +179,13 @@ async function load(store: Store, files: string, words: readonly string[]): Prom
       written += Buffer.byteLength(text);
       texts.push(text);
     }
-    const commit = commitOf(`bench-${number}`, texts, number * BLOCKS_PER_CONVERSATION);
-    commit.blocks.forEach((block, i) => {
-      writeFileSync(join(files, block.id.replaceAll("/", "_")), texts[i] as string);
-    });
-    await store.commit(commit);
+    const script = new StoreScript(`bench-${number}`);
+    script.now += number * BLOCKS_PER_CONVERSATION;
+    for (const text of texts) {
+      const block = script.create({ text, status: "done" });
+      writeFileSync(join(files, block.replaceAll("/", "_")), text);
+    }
+    await script.commit(store);
   }
 }
 
@@ -245,55 +238,6 @@ function vocabulary(): string[] {
     words.add(word);
   }
   return [...words];
-}
-
-function commitOf(conversation: string, texts: readonly string[], createdAt: number): Commit {
-  const ops: Op[] = [];
-  const blocks: Block[] = [];
-  texts.forEach((text, i) => {
-    const seq = i + 1;
-    const id = blockId(conversation, "bench", seq);
-    const head = { seq, version: 1, agent: "bench" };
-    ops.push({
-      ...head,
-      conversation,
-      seqFrom: seq,
-      block: id,
-      versionFrom: 1,
-      unit: seq,
-      at: createdAt + i,
-      body: {
-        type: "create",
-        kind: "text",
-        role: "model",
-        parent: null,
-        side: false,
-        status: "done",
-        text,
-        metadata: {},
-      },
-    });
-    blocks.push({
-      ...head,
-      id,
-      conversation,
-      kind: "text",
-      role: "model",
-      status: "done",
-      parent: null,
-      side: false,
-      born: seq,
-      createdAt: createdAt + i,
-      updatedAt: createdAt + i,
-      chars: text.length,
-      newlines: text.split("\n").length - 1,
-      pruned: false,
-      promoted: false,
-      metadata: {},
-    });
-  });
-  const record = { ...newConversation(conversation, "bench", createdAt), seq: ops.length };
-  return { conversation, expectedSeq: 0, ops, blocks, record, turns: [], answers: [] };
 }
 
 function randomSource(seed: number): () => number {

@@ -42,11 +42,14 @@ export interface SearchPoolOptions {
   /** The database; without one there are only texts to match. */
   readonly path?: string;
   readonly report?: (message: string) => void;
+  /** The thread's program, where it is not the one beside this file. */
+  readonly program?: URL;
 }
 
 export class SearchPool {
   readonly #path: string | undefined;
   readonly #report: (message: string) => void;
+  readonly #program: URL;
   readonly #queue: Job[] = [];
   #thread: Thread | undefined;
   #job: Job | undefined;
@@ -56,9 +59,10 @@ export class SearchPool {
   /** How often a thread had to be ended. */
   kills = 0;
 
-  constructor({ path, report = () => {} }: SearchPoolOptions = {}) {
+  constructor({ path, report = () => {}, program }: SearchPoolOptions = {}) {
     this.#path = path;
     this.#report = report;
+    this.#program = program ?? new URL("./search.worker.ts", import.meta.url);
   }
 
   /** Searches the database's tables with `young` over them. */
@@ -181,7 +185,7 @@ export class SearchPool {
   }
 
   #start(): Thread {
-    const worker = new Worker(new URL("./search.worker.ts", import.meta.url), {
+    const worker = new Worker(this.#program, {
       workerData: { path: this.#path },
       execArgv: ["--disable-warning=ExperimentalWarning"],
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MB },

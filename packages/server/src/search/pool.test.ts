@@ -1,0 +1,99 @@
+import { isProblem, limits, type MatchQuery, type Problem } from "@blockyard/kernel";
+import { afterEach, describe, expect, it } from "vitest";
+import { hostilePatterns, hostileText } from "../../../../test/hostile-patterns.ts";
+import { SearchPool } from "./pool.ts";
+
+const pools: SearchPool[] = [];
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.close()));
+});
+
+function pool(program?: string): SearchPool {
+  const made = new SearchPool(
+    program === undefined ? {} : { program: new URL(`data:text/javascript,${encodeURIComponent(program)}`) },
+  );
+  pools.push(made);
+  return made;
+}
+
+function query(pattern: string, literal = false): MatchQuery {
+  return { pattern, literal, ignoreCase: false, contextLines: 0, maxMatches: 5 };
+}
+
+const IMPORT = `import { parentPort } from "node:worker_threads";`;
+/** A thread that is stuck as soon as it has something to do. */
+const STUCK = `${IMPORT} parentPort.on("message", () => { parentPort.postMessage({ type: "begun" }); for (;;); });`;
+const DYING = `${IMPORT} parentPort.on("message", () => { throw new Error("out of luck"); });`;
+
+describe("[Q20] a thread that does not come back", () => {
+  it("is ended, and the answer is a timeout", async () => {
+    const stuck = pool(STUCK);
+    const answer = (await stuck.matcher("text", query("t"), 20)) as Problem;
+    expect(answer).toMatchObject({ problem: "timeout", details: { deadlineMs: 20 } });
+    expect(stuck.kills).toBe(1);
+    expect(await stuck.matcher("text", query("t"), 20)).toMatchObject({ problem: "timeout" });
+    expect(stuck.kills).toBe(2);
+  });
+
+  it("is replaced when it dies by itself", async () => {
+    const reports: string[] = [];
+    const dying = new SearchPool({
+      program: new URL(`data:text/javascript,${encodeURIComponent(DYING)}`),
+      report: (message) => reports.push(message),
+    });
+    pools.push(dying);
+    expect(await dying.matcher("text", query("t"), 20)).toMatchObject({ problem: "storage" });
+    expect(await dying.matcher("text", query("t"), 20)).toMatchObject({ problem: "storage" });
+    expect(reports).toHaveLength(2);
+    expect(reports[0]).toContain("out of luck");
+  });
+
+  it("is not needed for a slow pattern: that is stopped inside, and the thread goes on", async () => {
+    const real = pool();
+    const text = "a".repeat(200_000);
+    expect(await real.matcher(text, query("(a?){250}a{250}$"), 60)).toMatchObject({ problem: "timeout" });
+    expect(await real.matcher(text, query("b"), 250)).toEqual({ matches: [], more: false });
+    expect(real.kills).toBe(0);
+  });
+});
+
+describe("[Q21] who may wait", () => {
+  it("is bounded, and all are told when it closes", async () => {
+    const stuck = pool(STUCK);
+    const asked = Array.from({ length: limits.queuedSearches + 3 }, () =>
+      stuck.matcher("text", query("t"), 250),
+    );
+    const busy = await Promise.all(asked.slice(-2));
+    expect(busy).toMatchObject([{ problem: "busy" }, { problem: "busy" }]);
+    await stuck.close();
+    const answers = await Promise.all(asked.slice(0, -2));
+    expect(answers.every((answer) => isProblem(answer) && answer.problem === "unavailable")).toBe(true);
+    expect(await stuck.matcher("text", query("t"), 20)).toMatchObject({ problem: "unavailable" });
+  });
+});
+
+describe("[Q23] [R36] hostile patterns", () => {
+  // Every family has five rules in five sizes; the whole table is in bench/hostile.ts.
+  const rows = hostilePatterns.filter((_, row) => row % 12 === 4 || row % 25 === 24);
+
+  it.each([1_024, 1_048_576])(
+    "%d characters: each is answered or refused, and so is what follows",
+    async (chars) => {
+      const real = pool();
+      const text = hostileText(chars);
+      expect(new Set(rows.map((row) => row.family)).size).toBe(8);
+      const outcomes = new Map<string, number>();
+      for (const { pattern } of rows) {
+        const answer = await real.matcher(text, query(pattern), limits.searchDeadlineMs);
+        const outcome = isProblem(answer) ? answer.problem : "answer";
+        outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+        expect(["answer", "pattern", "timeout"], pattern).toContain(outcome);
+      }
+      expect(outcomes.get("answer")).toBeGreaterThan(3);
+      expect(outcomes.get("pattern")).toBeGreaterThan(1);
+      expect(await real.matcher("after all that", query("that"), 250)).toMatchObject({
+        matches: [{ start: 10 }],
+      });
+    },
+  );
+});

@@ -258,7 +258,7 @@ class Said {
         String(event.type),
       )
     ) {
-      this.#join(`${event.item_id} ${event.content_index ?? event.summary_index}`, event.delta);
+      this.#join(`${event.type} ${event.item_id} ${event.content_index ?? event.summary_index}`, event.delta);
     }
     if (!Array.isArray(event.choices)) return;
     for (const choice of event.choices as readonly Json[]) {

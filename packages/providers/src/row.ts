@@ -6,12 +6,14 @@
  */
 
 import type { Json } from "@blockyard/kernel";
+import { patchChanges } from "./apply-patch.ts";
 import { bounds } from "./bounds.ts";
 import { isObject } from "./framing/json.ts";
 
 /** The parameters that say most, in this order. */
 const TELLING = [
   "command",
+  "commands",
   "cmd",
   "file_path",
   "filePath",
@@ -20,11 +22,13 @@ const TELLING = [
   "filename",
   "pattern",
   "query",
+  "queries",
   "url",
   "uri",
   "description",
   "subject",
   "prompt",
+  "revised_prompt",
   "code",
   "name",
   "id",
@@ -32,7 +36,7 @@ const TELLING = [
 
 /** One line for a tool's input; undefined where there is nothing to say. */
 export function compactParams(input: Json | undefined): string | undefined {
-  if (typeof input === "string") return rowOf(input);
+  if (typeof input === "string") return patchedFiles(input) ?? rowOf(input);
   if (!isObject(input)) return undefined;
   for (const name of TELLING) {
     const value = input[name];
@@ -42,6 +46,13 @@ export function compactParams(input: Json | undefined): string | undefined {
     }
   }
   return Object.keys(input).length === 0 ? undefined : rowOf(JSON.stringify(input));
+}
+
+/** A patch is told by its files. */
+function patchedFiles(text: string): string | undefined {
+  if (!text.startsWith("*** Begin Patch")) return undefined;
+  const paths = patchChanges(text).map((change) => change.path);
+  return paths.length === 0 ? undefined : cutRow(paths.join(", "));
 }
 
 /** The first line that says something, cut to a row. */

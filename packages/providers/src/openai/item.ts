@@ -16,14 +16,18 @@ import { joinDiffs, unifiedDiff } from "../unified-diff.ts";
 export interface ItemCall {
   readonly toolUseId: string;
   readonly toolName: string;
-  /** Runs at the provider: its own item says when it is over. */
+  /** Runs at the provider. */
   readonly remote: boolean;
+  /** Its result comes as an item of its own, or from the caller; otherwise its own item says what came of it. */
+  readonly waits: boolean;
   readonly server?: string | undefined;
   /** The input as text, as far as the item has it; empty where it streams. */
   readonly inputText: string;
   /** The input is plain text, not JSON. */
   readonly isPlain?: boolean;
   readonly approval?: JsonObject | undefined;
+  /** Its input has delta events of its own, so that what the item holds at first may come again. */
+  readonly streams?: boolean;
 }
 
 /** The call that an item is; undefined for an item that is none. */
@@ -36,8 +40,10 @@ export function itemCall(item: JsonObject): ItemCall | undefined {
       toolUseId,
       toolName: wordsOf(item.name) ?? type,
       remote: type === "mcp_call",
+      waits: type !== "mcp_call",
       server: wordsOf(item.server_label),
       inputText: jsonText(item.arguments),
+      streams: type !== "mcp_approval_request",
       approval: type === "mcp_approval_request" ? approvalOf(item, toolUseId) : undefined,
     };
   }
@@ -46,8 +52,10 @@ export function itemCall(item: JsonObject): ItemCall | undefined {
       toolUseId,
       toolName: wordsOf(item.name) ?? type,
       remote: false,
+      waits: true,
       inputText: textOf(item.input) ?? "",
       isPlain: true,
+      streams: true,
     };
   }
   if (readInput === undefined && !type.endsWith("_call")) return undefined;
@@ -57,7 +65,9 @@ export function itemCall(item: JsonObject): ItemCall | undefined {
     toolUseId,
     toolName: type.replace(/_call$/, ""),
     remote: !RUN_BY_CALLER.has(type),
+    waits: RUN_BY_CALLER.has(type) || type === "program",
     inputText: isEmpty ? "" : JSON.stringify(input),
+    streams: type === "code_interpreter_call" || type === "shell_call",
   };
 }
 

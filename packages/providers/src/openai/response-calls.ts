@@ -25,10 +25,12 @@ import { blockMetadata, nextKey, startBlock, unknownIn, wholeBlock } from "./tur
 
 export function openCall(response: Response, item: Item, call: ItemCall): readonly BlockEvent[] {
   const key = nextKey(response.turn);
+  const shown = call.streams === true ? "" : call.inputText;
   item.call = {
     key,
     call,
-    text: call.inputText,
+    text: shown,
+    first: call.inputText,
     input: undefined,
     isRunning: false,
     isEnded: false,
@@ -47,7 +49,7 @@ export function openCall(response: Response, item: Item, call: ItemCall): readon
         ...given({ remote: call.remote ? true : undefined, server: call.server, approval: call.approval }),
         ...(item.id === "" || item.id === call.toolUseId ? {} : { extra: { itemId: item.id } }),
       }),
-      ...given({ text: call.inputText === "" ? undefined : call.inputText }),
+      ...given({ text: shown === "" ? undefined : shown }),
     },
   ];
 }
@@ -114,7 +116,7 @@ export function doneCall(
   open.input = input;
   if (input === undefined) return [...events, truncated(open)];
   events.push(...runCall(response, open));
-  if (!call.remote) return events;
+  if (call.waits) return events;
   for (const image of itemImages(native)) {
     const own = { ...image.metadata, toolUseId: call.toolUseId, toolName: call.toolName };
     events.push(...wholeBlock(response.turn, "image", image.text, own, open.key));
@@ -140,6 +142,8 @@ function settleText(open: OpenCall, whole: string): readonly BlockEvent[] {
 
 /** The input is whole: the call runs, here or there. */
 export function runCall(response: Response, open: OpenCall): readonly BlockEvent[] {
+  if (open.text === "" && open.first !== "")
+    return [...settleText(open, open.first), ...runCall(response, open)];
   const input = open.input ?? inputFrom(open.call, open.text);
   if (input === undefined) return [truncated(open)];
   open.input = input;

@@ -22,6 +22,8 @@ export interface OpenCall {
   readonly key: BlockKey;
   readonly call: ItemCall;
   text: string;
+  /** The input as it stood in the item when it was added: shown if nothing streams. */
+  first: string;
   input: Json | undefined;
   isRunning: boolean;
   isEnded: boolean;

@@ -316,7 +316,7 @@ describe("items", () => {
     ],
     [
       "program",
-      { id: "s", type: "function_call", call_id: "c", name: "f", arguments: "{}" },
+      { id: "s", type: "program", call_id: "c", code: "go()" },
       { id: "o", type: "program_output", call_id: "c", result: "42" },
       "tool_result|done|42|below",
       {},
@@ -431,6 +431,27 @@ describe("streams", () => {
       completed([{ id: "x5", type: "message", content: [{ type: "output_text", text: "ab" }] }]),
     ]);
     expect(shown(folded)).toEqual(["text|done|ab|"]);
+  });
+
+  it("[O4] an input that stood in the item at first does not come twice", () => {
+    const call = {
+      id: "m",
+      type: "mcp_call",
+      server_label: "lab",
+      name: "echo",
+      arguments: '{"a":1}',
+      output: "hi",
+    };
+    const streamed = run([
+      created,
+      added({ ...call, status: "in_progress" }),
+      event("mcp_call_arguments.delta", { item_id: "m", delta: '{"a":1}' }),
+      done({ ...call, status: "completed" }),
+      completed(),
+    ]);
+    expect(shown(streamed)).toEqual(['tool_call|done|{"a":1}|', "tool_result|done|hi|below"]);
+    const lost = run([created, added({ ...call, status: "in_progress" }), completed()]);
+    expect(shown(lost)).toEqual(['tool_call|done|{"a":1}|']);
   });
 
   it("[O4] the whole text wins over deltas that were lost", () => {

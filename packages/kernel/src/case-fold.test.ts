@@ -1,3 +1,4 @@
+/** Case folding, compared with what the regex engine takes for equal. */
 import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
 import { foldCase } from "./case-fold.ts";

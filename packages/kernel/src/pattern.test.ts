@@ -1,3 +1,4 @@
+/** Patterns: which are taken, what they mean, where they match. */
 import { describe, expect, it } from "vitest";
 import { limits } from "./limits.ts";
 import { compilePattern, type PatternSource } from "./pattern.ts";

@@ -1,3 +1,4 @@
+/** Lines, columns and contents of matches, also where lines are long and texts longer. */
 import { describe, expect, it } from "vitest";
 import { limits } from "./limits.ts";
 import { compilePattern } from "./pattern.ts";

@@ -1,3 +1,4 @@
+/** Search over blocks: which are looked at, in which order, and when it ends. */
 import { describe, expect, it } from "vitest";
 import type { Block, Kind } from "./block.ts";
 import { limits } from "./limits.ts";

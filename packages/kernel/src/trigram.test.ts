@@ -1,3 +1,4 @@
+/** What patterns demand of a text, and the filters that tell whether a text may hold it. */
 import { describe, expect, it } from "vitest";
 import { type Demand, shapeOf, shapeOfLiteral } from "./search-syntax.ts";
 import { filterOf, mayContain, trigramsOf } from "./trigram.ts";

@@ -1,3 +1,4 @@
+/** What the search thread keeps in memory: the index of blocks, and the texts it has read. */
 import { compilePattern, filterOf, isProblem, type SearchQuery, trigramsOf } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import type { Outline } from "../store/reader.ts";

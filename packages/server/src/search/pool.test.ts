@@ -1,3 +1,4 @@
+/** The search thread: deadlines, queues, threads that hang or die, and hostile patterns. */
 import { isProblem, limits, type MatchQuery, type Problem } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
 import { hostilePatterns, hostileText } from "../../../../test/hostile-patterns.ts";

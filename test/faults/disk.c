@@ -1,0 +1,202 @@
+/*
+ * A disk that can lose power, fail and fill up, as a library that is preloaded into a writing process. It stands between
+ * the process and the system's calls, for files below FAULT_DIR only:
+ *
+ *   FAULT_SHADOW  a directory. Whatever a file had at its last fsync is kept there under the file's name: that is what
+ *                 a power loss leaves, at worst. The real fsync is left out.
+ *   FAULT_POWER   the process is killed in front of the n-th call.
+ *   FAULT_FAIL    the n-th call, and the FAULT_TIMES - 1 after it, fail with FAULT_ERRNO. FAULT_CALLS picks the calls:
+ *                 any of w (write), s (sync), t (truncate).
+ *   FAULT_FULL    a file. While it exists, writes that make a file longer fail with ENOSPC.
+ *   FAULT_COUNT   a file that gets the number of calls when the process ends.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILES 4096
+
+typedef struct {
+  char known, tracked;
+  char shadow[PATH_MAX];
+  struct { off_t from; size_t length; } *dirty;
+  int count, capacity;
+} File;
+
+static File files[FILES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static long calls;
+
+static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
+static ssize_t (*real_write)(int, const void *, size_t);
+static int (*real_fsync)(int);
+static int (*real_ftruncate)(int, off_t);
+static int (*real_close)(int);
+
+__attribute__((constructor)) static void find(void) {
+  real_pwrite = dlsym(RTLD_NEXT, "pwrite");
+  real_write = dlsym(RTLD_NEXT, "write");
+  real_fsync = dlsym(RTLD_NEXT, "fsync");
+  real_ftruncate = dlsym(RTLD_NEXT, "ftruncate");
+  real_close = dlsym(RTLD_NEXT, "close");
+}
+
+static long number(const char *name, long otherwise) {
+  const char *value = getenv(name);
+  return value && *value ? atol(value) : otherwise;
+}
+
+/* The state of a descriptor, or NULL if its file is none of ours. */
+static File *tracked(int fd) {
+  if (fd < 3 || fd >= FILES) return NULL;
+  File *file = &files[fd];
+  if (!file->known) {
+    char link[64], path[PATH_MAX];
+    struct stat status;
+    const char *directory = getenv("FAULT_DIR");
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = readlink(link, path, sizeof path - 1);
+    file->known = 1;
+    file->tracked = 0;
+    if (!directory || length <= 0 || fstat(fd, &status) || !S_ISREG(status.st_mode)) return NULL;
+    path[length] = 0;
+    if (strncmp(path, directory, strlen(directory))) return NULL;
+    file->tracked = 1;
+    const char *shadow = getenv("FAULT_SHADOW");
+    if (shadow) snprintf(file->shadow, sizeof file->shadow, "%s%s", shadow, strrchr(path, '/'));
+    else file->shadow[0] = 0;
+  }
+  return file->tracked ? file : NULL;
+}
+
+/* Counts a call. Returns the error that it has to fail with, or 0; or does not return. */
+static int fate(char kind) {
+  long n = ++calls;
+  if (n == number("FAULT_POWER", -1)) kill(getpid(), SIGKILL);
+  const char *kinds = getenv("FAULT_CALLS");
+  static long picked;
+  if (kinds && !strchr(kinds, kind)) return 0;
+  long fail = number("FAULT_FAIL", -1);
+  picked++;
+  if (fail > 0 && picked >= fail && picked < fail + number("FAULT_TIMES", 1)) return number("FAULT_ERRNO", EIO);
+  return 0;
+}
+
+static int is_full(int fd, off_t end) {
+  const char *flag = getenv("FAULT_FULL");
+  struct stat status;
+  return flag && !access(flag, F_OK) && !fstat(fd, &status) && end > status.st_size;
+}
+
+static void mark(File *file, off_t from, size_t length) {
+  if (!file->shadow[0]) return;
+  if (file->count == file->capacity) {
+    file->capacity = file->capacity ? file->capacity * 2 : 64;
+    file->dirty = realloc(file->dirty, file->capacity * sizeof *file->dirty);
+  }
+  file->dirty[file->count].from = from;
+  file->dirty[file->count++].length = length;
+}
+
+/* Copies what changed since the last time. A kill in the middle of it is a power loss in the middle of a sync. */
+static void keep(int fd, File *file) {
+  if (!file->shadow[0]) return;
+  char link[64];
+  struct stat status;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  int from = open(link, O_RDONLY), to = open(file->shadow, O_WRONLY | O_CREAT, 0600);
+  if (from < 0 || to < 0 || fstat(fd, &status)) abort();
+  for (int i = 0; i < file->count; i++) {
+    char bytes[65536];
+    off_t at = file->dirty[i].from, end = at + (off_t)file->dirty[i].length;
+    while (at < end) {
+      size_t most = end - at < (off_t)sizeof bytes ? (size_t)(end - at) : sizeof bytes;
+      ssize_t got = pread(from, bytes, most, at);
+      if (got <= 0) break;
+      if (real_pwrite(to, bytes, got, at) != got) abort();
+      at += got;
+    }
+  }
+  if (real_ftruncate(to, status.st_size)) abort();
+  file->count = 0;
+  real_close(from);
+  real_close(to);
+}
+
+static ssize_t put(int fd, const void *bytes, size_t length, off_t at) {
+  pthread_mutex_lock(&lock);
+  File *file = tracked(fd);
+  int error = file ? fate('w') : 0;
+  if (file && !error && is_full(fd, at + (off_t)length)) error = ENOSPC;
+  ssize_t done = -1;
+  if (error) errno = error;
+  else done = real_pwrite(fd, bytes, length, at);
+  if (file && done > 0) mark(file, at, done);
+  pthread_mutex_unlock(&lock);
+  return done;
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t length, off_t at) { return put(fd, bytes, length, at); }
+ssize_t pwrite64(int fd, const void *bytes, size_t length, off_t at) { return put(fd, bytes, length, at); }
+
+ssize_t write(int fd, const void *bytes, size_t length) {
+  pthread_mutex_lock(&lock);
+  File *file = tracked(fd);
+  pthread_mutex_unlock(&lock);
+  if (!file) return real_write(fd, bytes, length);
+  off_t at = lseek(fd, 0, SEEK_CUR);
+  ssize_t done = put(fd, bytes, length, at);
+  if (done > 0) lseek(fd, at + done, SEEK_SET);
+  return done;
+}
+
+int fsync(int fd) {
+  pthread_mutex_lock(&lock);
+  File *file = tracked(fd);
+  int error = file ? fate('s') : 0;
+  if (file && !error) keep(fd, file);
+  pthread_mutex_unlock(&lock);
+  if (!error) return 0;
+  errno = error;
+  return -1;
+}
+
+int fdatasync(int fd) { return fsync(fd); }
+
+static int cut(int fd, off_t length) {
+  pthread_mutex_lock(&lock);
+  File *file = tracked(fd);
+  int error = file ? fate('t') : 0;
+  int done = -1;
+  if (error) errno = error;
+  else done = real_ftruncate(fd, length);
+  pthread_mutex_unlock(&lock);
+  return done;
+}
+
+int ftruncate(int fd, off_t length) { return cut(fd, length); }
+int ftruncate64(int fd, off_t length) { return cut(fd, length); }
+
+int close(int fd) {
+  pthread_mutex_lock(&lock);
+  if (fd >= 0 && fd < FILES) files[fd].known = files[fd].tracked = files[fd].count = 0;
+  pthread_mutex_unlock(&lock);
+  return real_close(fd);
+}
+
+__attribute__((destructor)) static void report(void) {
+  const char *path = getenv("FAULT_COUNT");
+  FILE *file = path ? fopen(path, "w") : NULL;
+  if (!file) return;
+  fprintf(file, "%ld\n", calls);
+  fclose(file);
+}

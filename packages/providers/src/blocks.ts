@@ -7,7 +7,7 @@
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { type Folded, fold } from "./fold.ts";
 import { type LogFile, logBytes } from "./log.ts";
@@ -98,7 +98,8 @@ function readOptions(args: readonly string[]): Options | string {
 }
 
 function blocksOf(options: Options): Folded | string {
-  const bytes = readInput(options.file);
+  const path = options.file === "-" ? "-" : located(options.file);
+  const bytes = readInput(path, options.file);
   if (typeof bytes === "string") return bytes;
   const head = new TextDecoder().decode(bytes.subarray(0, HEAD_BYTES));
   const found = recognise(head);
@@ -111,14 +112,21 @@ function blocksOf(options: Options): Folded | string {
   if (provider === undefined) return `no provider ${name}: there are ${[...providers.keys()].join(", ")}`;
   const isLog = options.isLog || (found?.source === "log" && found.provider === name);
   if (!isLog) return normalize(provider, chunksOf(bytes, options.chunk));
-  return readLog(provider, options.file, bytes);
+  return readLog(provider, path, bytes);
 }
 
-function readInput(file: string): Uint8Array | string {
+/** npm runs scripts in the repository's folder; a path is meant from where the command was typed. */
+function located(file: string): string {
+  const typed = resolve(process.env["INIT_CWD"] ?? ".", file);
+  return statSync(typed, { throwIfNoEntry: false }) === undefined ? file : typed;
+}
+
+function readInput(path: string, given: string): Uint8Array | string {
   try {
-    return readFileSync(file === "-" ? 0 : file);
+    return readFileSync(path === "-" ? 0 : path);
   } catch (error) {
-    return `cannot read ${file}: ${error instanceof Error ? error.message : error}`;
+    const reason = error instanceof Error ? error.message : String(error);
+    return `cannot read ${given} (${reason}): give the path of a recorded stream or session log, or - for standard input`;
   }
 }
 

@@ -6,8 +6,12 @@
 import {
   type Block,
   type BlockId,
+  Cursors,
+  callTool,
   type Draft,
+  inlineMatcher,
   isProblem,
+  type Json,
   Kernel,
   MemoryStore,
   type Op,
@@ -16,6 +20,7 @@ import {
   VirtualEnv,
 } from "@blockyard/kernel";
 import { Random } from "../sim/random.ts";
+import { linesOf } from "../sim/tool-input.ts";
 import type { Fuzz, FuzzOutcome } from "./fuzz.ts";
 
 const TEXTS = {
@@ -108,11 +113,52 @@ const BAD: Readonly<Record<string, { readonly code: ProblemCode; readonly step: 
   },
 };
 
+/** One bad operation among the good ones of a block.edit, with what it is refused for. */
+const BAD_LINES: Readonly<
+  Record<
+    string,
+    { readonly codes: readonly ProblemCode[]; readonly make: (lines: readonly string[]) => Json }
+  >
+> = {
+  "line past the end": {
+    codes: ["out_of_range"],
+    make: (lines) => ({ op: "insert", line: lines.length + 1, content: "x" }),
+  },
+  "range past the end": {
+    codes: ["out_of_range"],
+    make: (lines) => ({ op: "delete", start_line: 0, end_line: lines.length + 1 }),
+  },
+  "range turned around": {
+    codes: ["out_of_range", "invalid"],
+    make: () => ({ op: "replace", start_line: 1, end_line: 0, content: "x" }),
+  },
+  "not the expected text": {
+    codes: ["mismatch", "out_of_range"],
+    make: () => ({ op: "delete", start_line: 0, end_line: 1, expected_text: "surely not this" }),
+  },
+  overlap: {
+    codes: ["overlap", "out_of_range"],
+    make: (lines) => ({
+      op: "replace",
+      start_line: 0,
+      end_line: lines.length + (lines.length === 0 ? 1 : 0),
+      content: "all",
+    }),
+  },
+  "no such operation": { codes: ["invalid"], make: () => ({ op: "move", line: 0 }) },
+  "half a line": { codes: ["invalid"], make: () => ({ op: "insert", line: 0.5, content: "x" }) },
+  "an unknown field": {
+    codes: ["invalid"],
+    make: () => ({ op: "insert", line: 0, content: "x", colour: 1 }),
+  },
+};
+
 export const fuzz: Fuzz = {
   name: "batch",
   sometimes: [
     ...Object.keys(TEXTS),
     ...Object.keys(BAD),
+    ...Object.keys(BAD_LINES),
     "first of several",
     "last of several",
     "promoted",
@@ -137,15 +183,12 @@ async function runCase(random: Random, seed: number, count: (event: string) => v
   const told: Op[] = [];
   kernel.listen(({ ops }) => told.push(...ops));
   const before = await everything(store, conversation);
-  const { code, steps } = badBatch(random, count);
-  const bad = kernel.write(conversation, {
-    agent: "ana",
-    key: "k",
-    plan: (draft) => runSteps(draft, place, steps),
-  });
+  const { codes, answer: bad } = random.chance(0.5)
+    ? badPlan(kernel, place, count)
+    : await badLines(kernel, place, count);
   if (random.chance(0.5)) {
     const answer = await bad;
-    expectRefusal(answer, code);
+    expectRefusal(answer, codes);
     const after = await everything(store, conversation);
     if (JSON.stringify(after) !== JSON.stringify(before))
       throw new Error("a refused batch has changed something");
@@ -157,7 +200,7 @@ async function runCase(random: Random, seed: number, count: (event: string) => v
       plan: (draft) => draft.append(place.block, "good "),
     });
     const answers = await Promise.all([bad, good]);
-    expectRefusal(answers[0], code);
+    expectRefusal(answers[0], codes);
     if (isProblem(answers[1])) throw new Error(`a good write beside a bad one: ${answers[1].message}`);
     if (told.some((op) => op.agent !== "ben")) throw new Error("ops of a refused batch were told");
   }
@@ -185,15 +228,61 @@ async function prepare(kernel: Kernel, random: Random, count: (event: string) =>
   return { ...made, random };
 }
 
-function badBatch(random: Random, count: (event: string) => void): { code: ProblemCode; steps: Step[] } {
+interface BadWrite {
+  readonly codes: readonly ProblemCode[];
+  readonly answer: Promise<unknown>;
+}
+
+function badPlan(kernel: Kernel, place: Place, count: (event: string) => void): BadWrite {
+  const { random } = place;
   const steps = Array.from({ length: random.between(0, 8) }, () => random.pick(Object.values(GOOD)));
   const name = random.pick(Object.keys(BAD));
   const { code, step } = BAD[name] as (typeof BAD)[string];
-  const at = random.below(steps.length + 1);
-  if (steps.length > 1 && at === 0) count("first of several");
-  if (steps.length > 1 && at === steps.length) count("last of several");
   count(name);
-  return { code, steps: [...steps.slice(0, at), step, ...steps.slice(at)] };
+  const all = placed(random, steps, step, count);
+  const answer = kernel.write(place.block.split("/")[0] as string, {
+    agent: "ana",
+    key: "k",
+    plan: (draft) => runSteps(draft, place, all),
+  });
+  return { codes: [code], answer };
+}
+
+/** The operations of one block.edit: inserts that are fine, and one operation that is not. */
+async function badLines(kernel: Kernel, place: Place, count: (event: string) => void): Promise<BadWrite> {
+  const { random, block } = place;
+  const read = await kernel.whole(block);
+  if (isProblem(read)) throw new Error(read.message);
+  const lines = linesOf(read.text);
+  const name = random.pick(Object.keys(BAD_LINES));
+  const { codes, make } = BAD_LINES[name] as (typeof BAD_LINES)[string];
+  count(name);
+  const good = Array.from({ length: random.between(name === "overlap" ? 1 : 0, 8) }, (): Json => {
+    // Between lines, where the bad operation has its hands full.
+    const line =
+      name === "overlap" && lines.length > 1
+        ? random.between(1, lines.length - 1)
+        : random.below(lines.length + 1);
+    return { op: "insert", line, content: random.text(2) };
+  });
+  const bad = make(lines);
+  const isHarmless = name === "overlap" && lines.length === 1;
+  const operations = placed(random, isHarmless ? [...good, bad] : good, bad, count);
+  const call = {
+    kernel,
+    caller: { agent: "ana", role: "agent" } as const,
+    key: "k",
+    matcher: inlineMatcher(() => 0),
+    cursors: new Cursors(kernel),
+  };
+  return { codes, answer: callTool(call, "block.edit", { block_id: block, operations }) };
+}
+
+function placed<T>(random: Random, good: readonly T[], bad: T, count: (event: string) => void): T[] {
+  const at = random.below(good.length + 1);
+  if (good.length > 1 && at === 0) count("first of several");
+  if (good.length > 1 && at === good.length) count("last of several");
+  return [...good.slice(0, at), bad, ...good.slice(at)];
 }
 
 /** As a tool does: the first problem ends the batch. */
@@ -206,10 +295,10 @@ function runSteps(draft: Draft, place: Place, steps: readonly Step[]): number | 
   return steps.length;
 }
 
-function expectRefusal(answer: unknown, code: ProblemCode): void {
+function expectRefusal(answer: unknown, codes: readonly ProblemCode[]): void {
   if (!isProblem(answer)) throw new Error("a bad batch was taken");
-  if (answer.problem !== code)
-    throw new Error(`refused as ${answer.problem}, not ${code}: ${answer.message}`);
+  if (codes.includes(answer.problem)) return;
+  throw new Error(`refused as ${answer.problem}, not ${codes}: ${answer.message}`);
 }
 
 async function everything(store: MemoryStore, conversation: string): Promise<unknown> {

@@ -6,7 +6,7 @@
  * moves them along; a cursor stands before what is inserted right there by others, and collapses to where its text was.
  */
 
-import type { AgentId, BlockId, ConversationId } from "./block.ts";
+import type { AgentId, Block, BlockId, ConversationId } from "./block.ts";
 import type { Env } from "./env.ts";
 import type { Kernel } from "./kernel.ts";
 import { limits } from "./limits.ts";
@@ -98,11 +98,12 @@ export class Cursors {
     this.#kept.clear();
   }
 
-  #follow({ conversation, ops }: Told): void {
+  #follow({ conversation, ops, blocks, renewed = [] }: Told): void {
     if (this.#kept.size === 0) return;
     for (const kept of this.#kept.values()) {
       if (kept.conversation !== conversation) continue;
       for (const op of ops) if (op.block === kept.cursor.block) move(kept, op);
+      if (renewed.includes(kept.cursor.block)) clamp(kept, blocks);
     }
   }
 
@@ -138,4 +139,13 @@ function move(kept: Kept, op: Op): void {
   const head = mapOffset(cursor.head, splices, side);
   kept.cursor = { ...cursor, anchor, head };
   kept.version = op.version;
+}
+
+/** What happened to the text is not known any more: the cursor stays where it is, inside the text. */
+function clamp(kept: Kept, blocks: readonly Block[]): void {
+  const block = blocks.find(({ id }) => id === kept.cursor.block);
+  if (block === undefined) return;
+  const { anchor, head } = kept.cursor;
+  kept.cursor = { ...kept.cursor, anchor: Math.min(anchor, block.chars), head: Math.min(head, block.chars) };
+  kept.version = block.version;
 }

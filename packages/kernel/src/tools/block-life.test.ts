@@ -25,8 +25,8 @@ describe("block.create", () => {
       role: "user",
       kind: "text",
     });
-    const parents = async (answer: { block_id?: unknown }) =>
-      (await desk.store.block(answer.block_id as string))?.parent;
+    const parents = async (answer: Record<string, unknown>) =>
+      (await desk.store.block(answer["block_id"] as string))?.parent;
     expect(await parents(first)).toBeNull();
     expect(await parents(second)).toBe(first["block_id"]);
     expect(await parents(third)).toBe(first["block_id"]);

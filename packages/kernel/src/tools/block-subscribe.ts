@@ -107,12 +107,9 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
     return { done: true, value: undefined };
   }
 
-  #take({ conversation, ops }: Told): void {
+  #take({ conversation, blocks }: Told): void {
     if (this.#scope.conversation !== undefined && conversation !== this.#scope.conversation) return;
-    for (const { block } of ops) {
-      if (block === null || (this.#ids.size > 0 && !this.#ids.has(block))) continue;
-      this.#changed.add(block);
-    }
+    for (const { id } of blocks) if (this.#ids.size === 0 || this.#ids.has(id)) this.#changed.add(id);
     if (this.#changed.size > limits.loadedBlocks) this.#end();
     this.#wake?.();
   }

@@ -140,11 +140,7 @@ class Wait {
     if (this.#over) return;
     const blocks = new Set<BlockId>(versions.map(({ block_id }) => block_id));
     const concerns = (told: Told) =>
-      told.ops.some(
-        ({ block, body }) =>
-          block !== null &&
-          (blocks.has(block) || (body.type === "create" && told.conversation === conversation)),
-      );
+      told.blocks.some(({ id }) => blocks.has(id) || told.conversation === conversation);
     this.#stops.push(kernel.listen((told) => concerns(told) && this.#set("changed")));
     const end = () => this.#set("over");
     this.#stops.push(kernel.env.after(wait_ms, end));

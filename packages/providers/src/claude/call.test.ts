@@ -210,6 +210,12 @@ describe("permissions", () => {
     });
   });
 
+  it("[C5] a call that is dropped with its answer is retracted, and has not run", () => {
+    const lines = [bash("t1"), reply("t1", "Streaming fallback triggered", {}, true)];
+    expect(metadataOf(lines, "t1")?.reason).toBe("retracted");
+    expect(only(lines, "tool_result").text).toBe("Streaming fallback triggered");
+  });
+
   it("[C14] a denial that comes before its result", () => {
     const denied = system("permission_denied", { tool_name: "Bash", tool_use_id: "t1", message: "No rm" });
     expect(eventsOf([bash("t1"), denied], false).at(-1)).toMatchObject({

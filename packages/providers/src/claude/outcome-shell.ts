@@ -79,7 +79,7 @@ function failedCommand(told: Told, said: string): Outcome | undefined {
 function isMerelyOutput(told: Told): boolean {
   if (told.payload !== undefined && !told.isOld) return false;
   const raw = typeof told.content === "string" ? told.content : "";
-  return !raw.startsWith("<tool_use_error>") && !isRefusal(raw);
+  return !raw.startsWith("<tool_use_error>") && !isRefusal(raw) && !isDiscarded(raw);
 }
 
 function oldFailure(told: Told, text: string): Outcome {
@@ -96,6 +96,11 @@ export function isRefusal(said: string): boolean {
   return /^(?:Claude requested permissions? to|Permission to use .{1,200} (?:has been|was) denied|This command requires approval|.{1,300} was blocked\. For security|The user doesn't want to)/s.test(
     said,
   );
+}
+
+/** Up to 2.1 a call is dropped with the answer that it was part of, when the connection was lost. */
+export function isDiscarded(said: string): boolean {
+  return said.startsWith("Streaming fallback");
 }
 
 /** 2.1.50 says the whole output twice. */

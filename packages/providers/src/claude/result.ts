@@ -24,7 +24,7 @@ import {
   webSearchOutcome,
 } from "./outcome-agent.ts";
 import { changeOutcome, notebookEditOutcome, readOutcome } from "./outcome-file.ts";
-import { bashOutcome, isRefusal, taskOutputOutcome } from "./outcome-shell.ts";
+import { bashOutcome, isDiscarded, isRefusal, taskOutputOutcome } from "./outcome-shell.ts";
 import { taskCreateOutcome, taskListOutcome, taskUpdateOutcome, todoWriteOutcome } from "./outcome-todo.ts";
 import { type Call, type Out, type Piece, type Scope, type State, trim } from "./state.ts";
 import { currentTurn } from "./turn.ts";
@@ -164,6 +164,7 @@ function deniedReason(result: ToolResult): Reason | undefined {
   if (kind === "permission-rule") return "denied";
   const said = typeof result.block.content === "string" ? result.block.content : "";
   if (result.payload === "User rejected tool use") return "cancelled";
+  if (isDiscarded(said)) return "retracted";
   return decision === undefined && isRefusal(said) ? "denied" : undefined;
 }
 

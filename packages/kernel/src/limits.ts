@@ -25,7 +25,7 @@ export const limits = {
   /** Idempotency keys remembered per conversation. */
   keysPerConversation: 4_096,
   /** Undo horizon: units of one block that can be undone. */
-  undoUnits: 500,
+  undoUnits: 1_500,
   /** A person's edits that follow each other within this time are one unit. */
   burstMs: 1_000,
   /** Promoted text is kept in CRDT pieces of at most this many UTF-16 units. */

@@ -1,0 +1,73 @@
+/**
+ * What can be done with a block or a conversation: each action calls one tool and says in a word how it went. The page
+ * decides nothing here; the kernel answers.
+ */
+import {
+  type Block,
+  type BlockId,
+  type ConversationId,
+  isProblem,
+  type Json,
+  type Problem,
+} from "@blockyard/kernel";
+import { copyText } from "../copy.tsx";
+import { editing, forgetHead, notify } from "../page-state.ts";
+import { go, linkTo } from "../route.ts";
+import type { Session } from "../session.tsx";
+
+export async function copyBlock(session: Session, block: Block): Promise<void> {
+  const view = [...session.replica.views.values()].find((known) => known.conversation === block.conversation);
+  const text = view?.texts.get(block.id);
+  const isDone = text !== undefined && (await copyText(text.toString()));
+  notify(isDone ? "Copied" : "Not copied: the browser did not allow it", !isDone);
+}
+
+export function editBlock(block: Block): void {
+  editing.set(block.id);
+}
+
+export async function forkAt(session: Session, block: Block): Promise<void> {
+  const answer = await session.write("conversation.fork", { block_id: block.id });
+  if (isProblem(answer)) return refused("Not forked", answer);
+  forgetHead(block.conversation);
+  notify("The next prompt goes on from here. What came after stays, as another way.");
+}
+
+/** The path to a block, as a conversation of its own. */
+export async function forkAway(session: Session, block: Block): Promise<void> {
+  const answer = await session.write("conversation.fork", { block_id: block.id, into_new: true });
+  if (isProblem(answer)) return refused("Not forked", answer);
+  const conversation = fieldOf(answer, "conversation");
+  if (typeof conversation !== "string") return;
+  notify("This is the new conversation");
+  go(linkTo(conversation));
+}
+
+export async function prune(session: Session, block: BlockId, pruned: boolean): Promise<void> {
+  const answer = await session.write("conversation.prune", { block_id: block, pruned });
+  if (isProblem(answer)) refused(pruned ? "Not pruned" : "Not restored", answer);
+}
+
+export async function undo(session: Session, block: BlockId, direction: "undo" | "redo"): Promise<void> {
+  const answer = await session.write(`block.${direction}`, { block_id: block });
+  if (isProblem(answer))
+    notify(answer.problem === "nothing" ? `Nothing of yours to ${direction} here` : answer.message, true);
+}
+
+export async function stopTurn(session: Session, conversation: ConversationId): Promise<void> {
+  const answer = await session.write("turn.stop", { conversation });
+  if (isProblem(answer)) refused("Not stopped", answer);
+}
+
+/** A tool that this server does not have is said plainly. */
+export function refused(what: string, { problem, message }: Problem): void {
+  notify(problem === "unknown_tool" ? `${what}: this server cannot do that` : `${what}: ${message}`, true);
+}
+
+/** The first of these fields that an answer has. */
+export function fieldOf(answer: Json, ...names: readonly string[]): Json | undefined {
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return undefined;
+  const fields = answer as { readonly [name: string]: Json };
+  const name = names.find((known) => fields[known] !== undefined);
+  return name === undefined ? undefined : fields[name];
+}

@@ -1,0 +1,54 @@
+/**
+ * Code: what was read of a file, with the file's own line numbers, coloured by its name.
+ */
+import type { ReactNode } from "react";
+import { CopyButton } from "../copy.tsx";
+import { CodeLines } from "../highlight/code-lines.tsx";
+import { grammarOf } from "../highlight/language.ts";
+import { useText, useView } from "../session.tsx";
+import { FilePath } from "./file-path.tsx";
+import { Fold } from "./fold.tsx";
+import { lineCount, metadataOf, type RendererProps } from "./renderer.ts";
+import { Waiting } from "./text.tsx";
+
+export function CodeBlock({ block }: RendererProps): ReactNode {
+  const { filename, startLine, totalLines, truncatedChars } = metadataOf(block, "code");
+  const lines = lineCount(block);
+  const first = startLine ?? 1;
+  return (
+    <div className="result code-result">
+      <div className="result-head">
+        {filename && <FilePath path={filename} />}
+        <span className="dim">
+          {first > 1 || (totalLines !== undefined && totalLines > lines + 1)
+            ? `lines ${first}–${first + lines - 1}${totalLines === undefined ? "" : ` of ${totalLines}`}`
+            : ""}
+        </span>
+        <CopyText block={block} />
+      </div>
+      <Fold name={block.id} lines={lines}>
+        {() => <CodeBody block={block} />}
+      </Fold>
+      {truncatedChars !== undefined && <p className="dim">{truncatedChars} characters were left out.</p>}
+    </div>
+  );
+}
+
+function CodeBody({ block }: RendererProps): ReactNode {
+  const text = useText(block.id);
+  const { filename, language, startLine } = metadataOf(block, "code");
+  if (!text) return <Waiting chars={block.chars} />;
+  return (
+    <CodeLines
+      name={block.id}
+      text={text.toString()}
+      grammar={grammarOf(language, filename)}
+      startLine={startLine ?? 1}
+    />
+  );
+}
+
+export function CopyText({ block }: RendererProps): ReactNode {
+  const view = useView();
+  return <CopyButton text={() => view.texts.get(block.id)?.toString() ?? ""} />;
+}

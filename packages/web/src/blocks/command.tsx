@@ -1,0 +1,70 @@
+/**
+ * A command and what it printed, as in a terminal: the exact command, output, errors apart, how it ended.
+ */
+import { isEnded } from "@blockyard/kernel";
+import type { ReactNode } from "react";
+import { CopyButton } from "../copy.tsx";
+import { exactText, formatDuration } from "../format.ts";
+import { useText, useView } from "../session.tsx";
+import { plainTerminal } from "../terminal/ansi.ts";
+import { Terminal } from "../terminal/terminal.tsx";
+import { Fold } from "./fold.tsx";
+import { lineCount, metadataOf, type RendererProps } from "./renderer.ts";
+import { Waiting } from "./text.tsx";
+
+export function CommandBlock({ block }: RendererProps): ReactNode {
+  const view = useView();
+  const { command, stderr, exitCode, interrupted, background, durationMs, cwd, truncatedChars } = metadataOf(
+    block,
+    "command",
+  );
+  const errorLines = stderr ? stderr.trimEnd().split("\n").length : 0;
+  const lines = lineCount(block) + errorLines;
+  return (
+    <div className="result command-result">
+      <div className="command-line">
+        <span className="prompt" aria-hidden="true">
+          $
+        </span>
+        <code>{exactText(command)}</code>
+        <CopyButton text={() => command} label="Copy the command" />
+      </div>
+      {lines > 0 && (
+        <Fold name={block.id} lines={lines}>
+          {() => (
+            <>
+              <Output block={block} />
+              {stderr && <Terminal output={stderr} className="stderr" />}
+            </>
+          )}
+        </Fold>
+      )}
+      <div className="command-foot">
+        <Exit exitCode={exitCode} isOver={isEnded(block.status)} />
+        {interrupted && <span className="warn">interrupted</span>}
+        {background && <span>in the background</span>}
+        {durationMs !== undefined && <span>{formatDuration(durationMs)}</span>}
+        {cwd && <span className="cwd">{cwd}</span>}
+        {truncatedChars !== undefined && <span>{truncatedChars} characters left out</span>}
+        {lines > 0 && (
+          <CopyButton
+            text={() => plainTerminal(view.texts.get(block.id)?.toString() ?? "")}
+            label="Copy the output"
+          />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Output({ block }: RendererProps): ReactNode {
+  const text = useText(block.id);
+  if (block.chars === 0) return null;
+  return text ? <Terminal output={text.toString()} /> : <Waiting chars={block.chars} />;
+}
+
+function Exit({ exitCode, isOver }: { exitCode: number | null | undefined; isOver: boolean }): ReactNode {
+  if (!isOver) return <span>running…</span>;
+  if (exitCode === undefined || exitCode === null) return null;
+  return <span className={exitCode === 0 ? "ok" : "bad"}>exit {exitCode}</span>;
+}

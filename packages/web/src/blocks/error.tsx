@@ -1,0 +1,55 @@
+/**
+ * An error: what happened, what can be done about it, and the provider's own details for whoever needs them.
+ */
+import type { ReactNode } from "react";
+import { Icon } from "../icons.tsx";
+import { useText } from "../session.tsx";
+import { Details } from "./fold.tsx";
+import { JsonView } from "./json-view.tsx";
+import { metadataOf, type RendererProps } from "./renderer.ts";
+
+/** By a word in the code or the message; the first that fits is shown. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [
+    /auth|api.?key|401|credential|login/i,
+    "Sign in to the provider again, or check its key, then send the prompt once more.",
+  ],
+  [/rate.?limit|429/i, "The provider asks to slow down. Wait a little and send the prompt again."],
+  [/overload|529|503|server_error|500/i, "The provider has trouble. Trying again later usually helps."],
+  [/model.?not.?found|404|model/i, "Choose another model in the composer and send the prompt again."],
+  [
+    /budget|max_turns|max_budget/i,
+    "A limit of this run was reached. Continue with a new prompt, or raise the limit.",
+  ],
+  [
+    /too.?long|context|max_tokens|output_tokens|too_large/i,
+    "The conversation is too long for the model. Prune blocks or fork earlier, then go on.",
+  ],
+  [
+    /network|connect|timeout|timed out|econn/i,
+    "The provider was not reached. Check the network and try again.",
+  ],
+];
+
+export function ErrorBlock({ block }: RendererProps): ReactNode {
+  const text = useText(block.id, block.chars > 0);
+  const { code, details, retryable } = metadataOf(block, "error");
+  const message = text?.toString() ?? code ?? "Something failed";
+  const advice = ADVICE.find(([pattern]) => pattern.test(`${code ?? ""} ${message}`))?.[1];
+  return (
+    <div className="error-block" role="note">
+      <Icon name="warn" />
+      <div className="error-main">
+        <div className="error-message">{message}</div>
+        <div className="error-advice">
+          {advice ?? (retryable ? "Trying again may help." : "Copy the details if you report this.")}
+        </div>
+        {(details !== undefined || code !== undefined) && (
+          <Details name={`${block.id}:details`} summary={<span>{code ?? "Details"}</span>}>
+            {() => <JsonView value={details ?? { code: code ?? null }} name={block.id} />}
+          </Details>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,75 @@
+/**
+ * File changes: each file with what was done to it (green for new, yellow for changed, red for deleted) and its diff.
+ */
+import type { Block, Metadata } from "@blockyard/kernel";
+import { type ReactNode, useMemo } from "react";
+import { CopyButton } from "../copy.tsx";
+import { countChanges, diffRows } from "../diff/diff-rows.ts";
+import { DiffView } from "../diff/diff-view.tsx";
+import { useText } from "../session.tsx";
+import { FilePath } from "./file-path.tsx";
+import { Fold } from "./fold.tsx";
+import { metadataOf, type RendererProps } from "./renderer.ts";
+
+type Change = Metadata<"file_change">["changes"][number];
+
+const WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
+
+export function FileChangeBlock({ block }: RendererProps): ReactNode {
+  const { changes } = metadataOf(block, "file_change");
+  const needsText = changes.some((change) => change.diff === undefined);
+  const text = useText(block.id, needsText && block.chars > 0);
+  return (
+    <div className="result file-change">
+      {changes.map((change, i) => (
+        <FileChange
+          key={i}
+          block={block}
+          change={change}
+          i={i}
+          diff={diffOf(change, changes, text?.toString())}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface FileChangeProps {
+  readonly block: Block;
+  readonly change: Change;
+  readonly i: number;
+  readonly diff: string;
+}
+
+function FileChange({ block, change, i, diff }: FileChangeProps): ReactNode {
+  const rows = useMemo(() => diffRows(diff), [diff]);
+  const { added, deleted } = countChanges(rows);
+  return (
+    <div className={`change change-${change.kind}`}>
+      <div className="result-head">
+        <span className="change-kind">{WORDS[change.kind]}</span>
+        <FilePath path={change.path} />
+        {change.movedTo && (
+          <>
+            <span className="dim">moved to</span> <FilePath path={change.movedTo} />
+          </>
+        )}
+        <span className="counts">
+          {added > 0 && <span className="added">+{added}</span>}
+          {deleted > 0 && <span className="deleted">−{deleted}</span>}
+        </span>
+        {diff !== "" && <CopyButton text={() => diff} label="Copy the diff" />}
+      </div>
+      {rows.length > 0 && (
+        <Fold name={`${block.id}:${i}`} lines={rows.length}>
+          {() => <DiffView rows={rows} label={`changes of ${change.path}`} />}
+        </Fold>
+      )}
+    </div>
+  );
+}
+
+/** A change's own diff; the block's text stands for it where there is only one. */
+function diffOf(change: Change, changes: readonly Change[], text: string | undefined): string {
+  return change.diff ?? (changes.length === 1 ? (text ?? "") : "");
+}

@@ -1,0 +1,59 @@
+/**
+ * What can be folded: a line that says what there is, and the thing itself when it is open. Closed, the thing is not in
+ * the document at all.
+ */
+import type { ReactNode } from "react";
+import { useOpen } from "../disclosure.ts";
+import { plural } from "../format.ts";
+import { Icon } from "../icons.tsx";
+
+/** Results with more lines than this are closed until somebody opens them. */
+export const FOLD_LINES = 10;
+
+interface FoldProps {
+  readonly name: string;
+  readonly lines: number;
+  readonly label?: ReactNode;
+  readonly children: () => ReactNode;
+}
+
+/** Short things are simply there; long ones have a line to open and close them by. */
+export function Fold({ name, lines, label, children }: FoldProps): ReactNode {
+  const isLong = lines > FOLD_LINES;
+  const [isOpen, toggle] = useOpen(name, !isLong);
+  if (!isLong && isOpen) return children();
+  return (
+    <div className="fold">
+      <div className="fold-head">
+        <button type="button" className="fold-line" aria-expanded={isOpen} onClick={toggle}>
+          <Icon name="chevron" className={isOpen ? "turned" : ""} />
+          {isOpen ? "Hide" : "Show"} {plural(lines, "line")}
+        </button>
+        {label}
+      </div>
+      {isOpen && children()}
+    </div>
+  );
+}
+
+interface DetailsProps {
+  readonly name: string;
+  readonly summary: ReactNode;
+  readonly byDefault?: boolean;
+  readonly className?: string;
+  readonly children: () => ReactNode;
+}
+
+/** Anything with a one-line summary. */
+export function Details({ name, summary, byDefault = false, className, children }: DetailsProps): ReactNode {
+  const [isOpen, toggle] = useOpen(name, byDefault);
+  return (
+    <div className={className}>
+      <button type="button" className="details-line" aria-expanded={isOpen} onClick={toggle}>
+        <Icon name="chevron" className={isOpen ? "turned" : ""} />
+        {summary}
+      </button>
+      {isOpen && <div className="details-body">{children()}</div>}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+/**
+ * Pictures that the kernel holds: their data, or a blob of this server. A picture from elsewhere is a link.
+ */
+import type { ReactNode } from "react";
+import { Icon } from "../icons.tsx";
+import { hostOf, safeImageData, safeLink } from "../markdown/link.ts";
+import { useText } from "../session.tsx";
+import { metadataOf, type RendererProps } from "./renderer.ts";
+
+interface Picture {
+  readonly data?: string | undefined;
+  readonly blob?: string | undefined;
+  readonly mediaType?: string | undefined;
+}
+
+export function ImageBlock({ block }: RendererProps): ReactNode {
+  const text = useText(block.id, block.chars > 0);
+  const { url, width, height, ...picture } = metadataOf(block, "image");
+  const alt = text?.toString() || "picture";
+  const src = sourceOf(picture);
+  if (src) return <img className="picture" src={src} alt={alt} width={width} height={height} />;
+  const href = url === undefined ? undefined : safeLink(url);
+  if (!href)
+    return <div className="notice">A picture that was not kept{text ? `: ${text.toString()}` : ""}</div>;
+  return (
+    <a className="remote-image" href={href} target="_blank" rel="noopener noreferrer nofollow">
+      <Icon name="image" /> {alt} <span className="host">{hostOf(href)}</span>
+    </a>
+  );
+}
+
+export function Pictures({ images }: { images: readonly Picture[] }): ReactNode {
+  return (
+    <div className="pictures">
+      {images.map((picture, i) => {
+        const src = sourceOf(picture);
+        return src ? (
+          <img key={i} className="picture" src={src} alt={`${i + 1} of ${images.length}`} />
+        ) : null;
+      })}
+    </div>
+  );
+}
+
+function sourceOf({ data, blob, mediaType }: Picture): string | undefined {
+  if (blob !== undefined && /^[a-z0-9-]{8,128}$/i.test(blob)) return `/v1/blobs/${blob}`;
+  if (data === undefined) return undefined;
+  return safeImageData(data.startsWith("data:") ? data : `data:${mediaType ?? "image/png"};base64,${data}`);
+}

@@ -1,0 +1,49 @@
+/**
+ * Text: what people and models say, as markdown; what the system notes, as one dim line.
+ */
+import { isEnded } from "@blockyard/kernel";
+import type { ReactNode } from "react";
+import { Icon } from "../icons.tsx";
+import { Markdown } from "../markdown/markdown.tsx";
+import { useText } from "../session.tsx";
+import { Citations } from "./citations.tsx";
+import { Reason } from "./reason.tsx";
+import { metadataOf, type RendererProps } from "./renderer.ts";
+
+export function TextBlock({ block }: RendererProps): ReactNode {
+  const text = useText(block.id);
+  const { citations, notice, label, reason } = metadataOf(block, "text");
+  const isWaiting = block.role === "user" && block.status === "pending";
+  const isGrowing = !isEnded(block.status) && !isWaiting;
+  if (notice !== undefined || (block.role === "system" && lineIsShort(block.chars, block.newlines)))
+    return (
+      <div className="notice">
+        <Icon name="info" />
+        {notice && <span className="notice-name">{notice.replaceAll("_", " ")}</span>}
+        <span className="notice-text">{text?.toString()}</span>
+      </div>
+    );
+  return (
+    <div className={`said said-${block.role}`}>
+      {label && <div className="label">{label}</div>}
+      {text ? (
+        <Markdown text={text} isGrowing={isGrowing} isAppendOnly={!block.promoted} />
+      ) : (
+        <Waiting chars={block.chars} />
+      )}
+      {citations && citations.length > 0 && <Citations citations={citations} />}
+      {isWaiting && <span className="reason">waits for its turn</span>}
+      <Reason reason={reason} />
+    </div>
+  );
+}
+
+function lineIsShort(chars: number, newlines: number): boolean {
+  return chars < 200 && newlines === 0;
+}
+
+/** A text that has not come yet takes about the room that it will need. */
+export function Waiting({ chars }: { chars: number }): ReactNode {
+  const lines = Math.min(12, Math.max(1, Math.round(chars / 90)));
+  return <div className="waiting" role="img" aria-label="loading" style={{ height: `${lines * 1.5}em` }} />;
+}

@@ -1,0 +1,41 @@
+/**
+ * A to-do list, ticking off as the agent goes.
+ */
+import type { ReactNode } from "react";
+import { Icon } from "../icons.tsx";
+import { Fold } from "./fold.tsx";
+import { metadataOf, type RendererProps } from "./renderer.ts";
+
+interface Item {
+  readonly content: string;
+  readonly status: "pending" | "in_progress" | "completed";
+  readonly activeForm?: string | undefined;
+}
+
+const ICONS = { pending: "circle", in_progress: "clock", completed: "check" } as const;
+const WORDS = { pending: "to do", in_progress: "in progress", completed: "done" } as const;
+
+export function TodoBlock({ block }: RendererProps): ReactNode {
+  const { items } = metadataOf(block, "todo");
+  return (
+    <div className="result todo-result">
+      <Fold name={block.id} lines={items.length}>
+        {() => <TodoList items={items} />}
+      </Fold>
+    </div>
+  );
+}
+
+export function TodoList({ items }: { items: readonly Item[] }): ReactNode {
+  return (
+    <ul className="todo">
+      {items.map((item, i) => (
+        <li key={i} className={`todo-${item.status}`}>
+          <Icon name={ICONS[item.status]} />
+          <span className="sr-only">{WORDS[item.status]}: </span>
+          <span>{item.status === "in_progress" ? (item.activeForm ?? item.content) : item.content}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,136 @@
+/**
+ * A tool call: one line (icon, name, what it does, how long, how it ended) that opens into its input; below it, its
+ * results. What a sub-agent did is opened from the same line and shown as rows of its own.
+ */
+import { type Block, isEnded } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useState } from "react";
+import { useCellPart } from "../cell.ts";
+import { isResult, nestedName } from "../conversation/rows.ts";
+import { useSides } from "../conversation/view-tree.ts";
+import { useOpen } from "../disclosure.ts";
+import { formatDuration, plural } from "../format.ts";
+import { Icon } from "../icons.tsx";
+import { preferences } from "../preferences.ts";
+import { useView } from "../session.tsx";
+import { Approval } from "./approval.tsx";
+import { Pictures } from "./image.tsx";
+import { metadataOf, type Renderer, type RendererProps } from "./renderer.ts";
+import { toolIcon, toolTitle } from "./tool-icon.ts";
+import { GrowingInput, WholeInput } from "./tool-input.tsx";
+
+interface ToolCallProps extends RendererProps {
+  /** Draws a result, by its id; given, so that this file need not know every kind. */
+  readonly Result: (props: { id: string }) => ReactNode;
+}
+
+export function toolCallWith(Result: ToolCallProps["Result"]): Renderer {
+  return ({ block }) => <ToolCallBlock block={block} Result={Result} />;
+}
+
+function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
+  const { approval, error, images, stage, progress } = metadataOf(block, "tool_call");
+  const [isOpen, toggle] = useOpen(block.id, false);
+  const showsResults = useCellPart(preferences, ({ results }) => results);
+  const { results, nested } = useParts(block);
+  const isGrowing = !isEnded(block.status) && stage !== "running" && results.length === 0;
+  return (
+    <div className="tool">
+      <ToolLine block={block} isOpen={isOpen} onToggle={toggle} />
+      {nested.length > 0 && <NestedLine block={block} count={nested.length} />}
+      {approval && <Approval block={block} approval={approval} />}
+      {isOpen ? (
+        <div className="tool-input">
+          <WholeInput block={block} />
+        </div>
+      ) : (
+        isGrowing && <GrowingInput block={block} />
+      )}
+      {progress && results.length === 0 && <pre className="terminal progress">{progress}</pre>}
+      {showsResults && (
+        <div className="tool-results">
+          {results.map((id) => (
+            <Result key={id} id={id} />
+          ))}
+        </div>
+      )}
+      {error && results.length === 0 && <div className="tool-error">{error}</div>}
+      {images && images.length > 0 && <Pictures images={images} />}
+    </div>
+  );
+}
+
+function useParts(block: Block): { results: readonly string[]; nested: readonly string[] } {
+  const view = useView();
+  const sides = useSides(block.id);
+  const isOwn = (id: string) => {
+    const side = view.blocks.get(id);
+    return side !== undefined && isResult(side.kind, side.metadata);
+  };
+  return { results: sides.filter(isOwn), nested: sides.filter((id) => !isOwn(id)) };
+}
+
+interface ToolLineProps extends RendererProps {
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}
+
+function ToolLine({ block, isOpen, onToggle }: ToolLineProps): ReactNode {
+  const { toolName, displayName, server, compactParams, shortResult } = metadataOf(block, "tool_call");
+  return (
+    <button type="button" className="tool-line" aria-expanded={isOpen} onClick={onToggle}>
+      <Icon name={toolIcon(toolName, server)} />
+      <span className="tool-name">{toolTitle(toolName, displayName)}</span>
+      <span className="tool-params">{compactParams}</span>
+      <span className="tool-short">{shortResult}</span>
+      <Took block={block} />
+      <Ended block={block} />
+    </button>
+  );
+}
+
+function Ended({ block }: RendererProps): ReactNode {
+  const { reason, success, approval } = metadataOf(block, "tool_call");
+  if (approval?.state === "asked") return <span className="state asks">asks</span>;
+  if (!isEnded(block.status))
+    return (
+      <span className="state running" role="img" aria-label="running">
+        <span className="spinner" />
+      </span>
+    );
+  const isFine = block.status === "done" && success !== false;
+  return (
+    <span className={isFine ? "state ok" : "state bad"}>
+      <Icon name={isFine ? "check" : "cross"} />
+      <span className={isFine ? "sr-only" : ""}>{isFine ? "done" : (reason ?? "failed")}</span>
+    </span>
+  );
+}
+
+/** How long it took; a call that runs counts its seconds. */
+function Took({ block }: RendererProps): ReactNode {
+  const { durationMs, startedAt } = metadataOf(block, "tool_call");
+  const isOver = isEnded(block.status);
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (isOver) return;
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [isOver]);
+  const took = durationMs ?? (isOver ? block.updatedAt : now) - (startedAt ?? block.createdAt);
+  const isWorthIt = isOver ? took >= 100 : took >= 1_500;
+  return (
+    <span className="took">
+      {isWorthIt && took < 1e9 ? formatDuration(isOver ? took : Math.floor(took / 1_000) * 1_000) : ""}
+    </span>
+  );
+}
+
+function NestedLine({ block, count }: { block: Block; count: number }): ReactNode {
+  const [isOpen, toggle] = useOpen(nestedName(block.id), false);
+  return (
+    <button type="button" className="nested-line" aria-expanded={isOpen} onClick={toggle}>
+      <Icon name="chevron" className={isOpen ? "turned" : ""} />
+      {isOpen ? "Hide" : "Show"} {plural(count, "block")} of its work
+    </button>
+  );
+}

@@ -1,0 +1,45 @@
+/**
+ * A tool's result that has no more exact kind: text as it came, pictures, sources.
+ */
+import type { ReactNode } from "react";
+import { CodeLines } from "../highlight/code-lines.tsx";
+import { useText } from "../session.tsx";
+import { Citations } from "./citations.tsx";
+import { CopyText } from "./code.tsx";
+import { Details, Fold } from "./fold.tsx";
+import { Pictures } from "./image.tsx";
+import { JsonView } from "./json-view.tsx";
+import { lineCount, metadataOf, type RendererProps } from "./renderer.ts";
+import { Waiting } from "./text.tsx";
+
+export function ToolResultBlock({ block }: RendererProps): ReactNode {
+  const { isError, images, citations, result } = metadataOf(block, "tool_result");
+  const lines = lineCount(block);
+  return (
+    <div className={isError ? "result plain-result failed" : "result plain-result"}>
+      {lines > 0 && (
+        <Fold name={block.id} lines={lines} label={<CopyText block={block} />}>
+          {() => <ResultText block={block} />}
+        </Fold>
+      )}
+      {images && images.length > 0 && <Pictures images={images} />}
+      {citations && citations.length > 0 && <Citations citations={citations} />}
+      {lines === 0 && result !== undefined && result !== null && (
+        <Details name={`${block.id}:payload`} summary={<span>Result</span>}>
+          {() => <JsonView value={result} name={`${block.id}:payload`} />}
+        </Details>
+      )}
+    </div>
+  );
+}
+
+function ResultText({ block }: RendererProps): ReactNode {
+  const text = useText(block.id);
+  if (!text) return <Waiting chars={block.chars} />;
+  const whole = text.toString();
+  return <CodeLines name={block.id} text={whole} grammar={looksLikeJson(whole) ? "json" : undefined} />;
+}
+
+function looksLikeJson(text: string): boolean {
+  return /^\s*[[{]/.test(text) && /[\]}]\s*$/.test(text) && text.length < 200_000;
+}

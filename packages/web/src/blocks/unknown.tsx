@@ -1,0 +1,36 @@
+/**
+ * Something that the provider said and no adapter knows yet: kept, shown, folded.
+ */
+import type { ReactNode } from "react";
+import { CodeLines } from "../highlight/code-lines.tsx";
+import { Icon } from "../icons.tsx";
+import { useText } from "../session.tsx";
+import { Details } from "./fold.tsx";
+import { metadataOf, type RendererProps } from "./renderer.ts";
+import { Waiting } from "./text.tsx";
+
+export function UnknownBlock({ block }: RendererProps): ReactNode {
+  const { type, provider } = metadataOf(block, "unknown");
+  const summary = (
+    <>
+      <Icon name="question" />
+      <span>Not understood{type ? ": " : ""}</span>
+      {type && <code>{type}</code>}
+      {provider && <span className="dim">from {provider}</span>}
+    </>
+  );
+  return (
+    <Details name={block.id} summary={summary} className="unknown">
+      {() => <Raw block={block} />}
+    </Details>
+  );
+}
+
+function Raw({ block }: RendererProps): ReactNode {
+  const text = useText(block.id);
+  return text ? (
+    <CodeLines name={block.id} text={text.toString()} grammar="json" />
+  ) : (
+    <Waiting chars={block.chars} />
+  );
+}

@@ -1,0 +1,35 @@
+/**
+ * What this server can do: its tools, and the agents that a turn can be asked of. Read once; what is not there is not
+ * offered.
+ */
+import type { Json } from "@blockyard/kernel";
+import { Cell } from "./cell.ts";
+
+export interface Capabilities {
+  readonly tools: ReadonlySet<string>;
+  readonly providers: readonly string[];
+}
+
+export const capabilities = new Cell<Capabilities | undefined>(undefined);
+
+export async function readCapabilities(): Promise<void> {
+  const answer = await fetch("/v1/tools", { credentials: "same-origin" }).catch(() => undefined);
+  if (!answer?.ok) return;
+  capabilities.set(capabilitiesOf((await answer.json()) as Json));
+}
+
+interface Schema {
+  readonly name?: string;
+  readonly input?: { readonly properties?: { readonly provider?: { readonly enum?: readonly string[] } } };
+}
+
+export function capabilitiesOf(json: Json): Capabilities {
+  const rows = (
+    Array.isArray(json) ? json : ((json as { tools?: Json } | null)?.tools ?? [])
+  ) as readonly Schema[];
+  const start = rows.find((row) => row.name === "turn.start");
+  return {
+    tools: new Set(rows.flatMap((row) => (typeof row.name === "string" ? [row.name] : []))),
+    providers: start?.input?.properties?.provider?.enum ?? [],
+  };
+}

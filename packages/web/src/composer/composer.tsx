@@ -1,0 +1,144 @@
+/**
+ * The composer: what to ask, of whom. While a turn runs, what is sent waits its turn at the server, and shows as waiting.
+ */
+import { type ConversationId, isProblem, type View } from "@blockyard/kernel";
+import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { fieldOf, refused, stopTurn } from "../actions/actions.ts";
+import { Icon } from "../icons.tsx";
+import { isFollowing } from "../page-state.ts";
+import { preferences } from "../preferences.ts";
+import { go, linkTo } from "../route.ts";
+import { type Session, useRecord, useSession } from "../session.tsx";
+import { chosenProvider, ProviderChoice } from "./provider-choice.tsx";
+
+const HISTORY = 100;
+const past: string[] = [];
+
+interface ComposerProps {
+  /** undefined: the prompt begins a new conversation. */
+  readonly conversation: ConversationId | undefined;
+  readonly view?: View;
+}
+
+export function Composer({ conversation, view }: ComposerProps): ReactNode {
+  return view ? (
+    <Inside conversation={conversation} view={view} />
+  ) : (
+    <Box conversation={conversation} isRunning={false} />
+  );
+}
+
+function Inside({ conversation, view }: { conversation: ConversationId | undefined; view: View }): ReactNode {
+  const record = useRecord(view);
+  return <Box conversation={conversation} isRunning={(record?.running.length ?? 0) > 0} />;
+}
+
+function Box({
+  conversation,
+  isRunning,
+}: {
+  conversation: ConversationId | undefined;
+  isRunning: boolean;
+}): ReactNode {
+  const session = useSession();
+  const [text, setText] = useState("");
+  const [isSending, setSending] = useState(false);
+  const recall = useRecall(setText);
+  const submit = async () => {
+    const prompt = text.trim();
+    if (prompt === "" || isSending) return;
+    past.push(prompt);
+    past.splice(0, past.length - HISTORY);
+    setText("");
+    setSending(true);
+    const isSent = await startTurn(session, conversation, prompt);
+    setSending(false);
+    if (!isSent) setText((now) => (now === "" ? prompt : now));
+  };
+  const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      void submit();
+    }
+    recall(event);
+  };
+  return (
+    <form
+      className="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <textarea
+        value={text}
+        rows={Math.min(12, Math.max(2, text.split("\n").length))}
+        placeholder={isRunning ? "Say what comes next; it waits until this turn has ended" : "Ask an agent…"}
+        aria-label="Prompt"
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKey}
+      />
+      <div className="composer-foot">
+        <ProviderChoice />
+        <span className="composer-hint">Enter sends, shift Enter breaks the line</span>
+        {isRunning && conversation !== undefined && (
+          <button type="button" className="stop" onClick={() => void stopTurn(session, conversation)}>
+            <Icon name="stop" /> Stop
+          </button>
+        )}
+        <button type="submit" className="primary" disabled={text.trim() === "" || isSending}>
+          <Icon name="send" /> {isRunning ? "Queue" : "Send"}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+async function startTurn(
+  session: Session,
+  conversation: ConversationId | undefined,
+  prompt: string,
+): Promise<boolean> {
+  const provider = chosenProvider();
+  const model = preferences.get().models[provider];
+  const where = conversation ?? (await newConversation(session, prompt));
+  if (where === undefined) return false;
+  const answer = await session.write("turn.start", {
+    conversation: where,
+    provider,
+    prompt,
+    ...(model ? { model } : {}),
+  });
+  if (isProblem(answer)) refused("Not sent", answer);
+  else isFollowing.set(true);
+  if (conversation === undefined && !isProblem(answer)) go(linkTo(where));
+  return !isProblem(answer);
+}
+
+async function newConversation(session: Session, prompt: string): Promise<ConversationId | undefined> {
+  const title = (prompt.split("\n").find((line) => line.trim() !== "") ?? "").trim().slice(0, 120);
+  const answer = await session.write("conversation.create", { title });
+  if (isProblem(answer)) {
+    refused("Not sent", answer);
+    return undefined;
+  }
+  const id = fieldOf(answer, "conversation");
+  return typeof id === "string" ? id : undefined;
+}
+
+/** Arrow up in an empty field brings back what was asked before. */
+function useRecall(setText: (text: string) => void): (event: KeyboardEvent<HTMLTextAreaElement>) => void {
+  const at = useRef(0);
+  return (event) => {
+    const { value, selectionStart } = event.currentTarget;
+    const isAtEdge = event.key === "ArrowUp" ? selectionStart === 0 || at.current > 0 : at.current > 0;
+    const isRecalled = value === "" || value === past.at(-at.current);
+    if ((event.key !== "ArrowUp" && event.key !== "ArrowDown") || !isAtEdge || !isRecalled) {
+      if (event.key.length === 1) at.current = 0;
+      return;
+    }
+    event.preventDefault();
+    at.current = Math.min(past.length, Math.max(0, at.current + (event.key === "ArrowUp" ? 1 : -1)));
+    setText(at.current === 0 ? "" : (past.at(-at.current) ?? ""));
+  };
+}

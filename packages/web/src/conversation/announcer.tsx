@@ -1,0 +1,33 @@
+/**
+ * For those who listen: says when an answer is finished, once, and what its last text was. Never per token.
+ */
+import { isEnded, type View } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useRecord } from "../session.tsx";
+
+const SPOKEN_CHARS = 400;
+
+export function Announcer({ view }: { view: View }): ReactNode {
+  const record = useRecord(view);
+  const running = record?.running.length ?? 0;
+  const before = useRef(running);
+  const [said, setSaid] = useState("");
+  useEffect(() => {
+    if (before.current > 0 && running === 0) setSaid(lastAnswer(view));
+    before.current = running;
+  }, [running, view]);
+  return (
+    <div className="sr-only" role="status">
+      {said}
+    </div>
+  );
+}
+
+function lastAnswer(view: View): string {
+  const id = view.order.findLast((known) => {
+    const block = view.blocks.get(known);
+    return block?.kind === "text" && block.role === "model" && !block.side && isEnded(block.status);
+  });
+  const text = id === undefined ? undefined : view.texts.get(id)?.slice(0, SPOKEN_CHARS);
+  return text ? `Answer finished. ${text}` : "The turn has ended.";
+}

@@ -1,0 +1,61 @@
+/**
+ * One row of the list: a block with its actions, or the footer of a turn, a fork, or what was pruned.
+ */
+import { type BlockId, isEnded } from "@blockyard/kernel";
+import { lazy, memo, type ReactNode, Suspense } from "react";
+import { BlockActions } from "../actions/block-actions.tsx";
+import { RenderedBlock } from "../blocks/renderers.tsx";
+import { useCellPart } from "../cell.ts";
+import { editing, focused } from "../page-state.ts";
+import { useBlock } from "../session.tsx";
+import { BranchRow } from "./branch-row.tsx";
+import { PrunedRow } from "./pruned-row.tsx";
+import type { Row } from "./rows.ts";
+import { TurnFooter } from "./turn-footer.tsx";
+
+const Editor = lazy(() => import("../editor/editor.tsx"));
+
+export const RowView = memo(function RowView({ row }: { row: Row }): ReactNode {
+  switch (row.type) {
+    case "block":
+      return <BlockRow id={row.id} depth={row.depth} />;
+    case "turn":
+      return <TurnFooter turn={row.turn} />;
+    case "branch":
+      return <BranchRow at={row.at} ways={row.ways} chosen={row.chosen} />;
+    case "pruned":
+      return <PrunedRow ids={row.ids} />;
+  }
+});
+
+const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: number }): ReactNode {
+  const block = useBlock(id);
+  const isFocused = useCellPart(focused, (now) => now === id);
+  const isEdited = useCellPart(editing, (now) => now === id);
+  if (!block) return null;
+  const names = ["block", `kind-${block.kind}`, `role-${block.role}`];
+  if (isFocused) names.push("focused");
+  if (block.pruned) names.push("is-pruned");
+  return (
+    <article
+      className={names.join(" ")}
+      data-block={id}
+      data-kind={block.kind}
+      data-status={block.status}
+      data-depth={Math.min(depth, 6)}
+      aria-label={`${block.kind.replace("_", " ")} by ${block.agent}`}
+      aria-busy={!isEnded(block.status)}
+      onFocus={() => focused.set(id)}
+      tabIndex={isFocused ? 0 : -1}
+    >
+      {isEdited ? (
+        <Suspense fallback={<RenderedBlock block={block} />}>
+          <Editor block={block} />
+        </Suspense>
+      ) : (
+        <RenderedBlock block={block} />
+      )}
+      <BlockActions block={block} />
+    </article>
+  );
+});

@@ -1,0 +1,50 @@
+/**
+ * Where a conversation goes on in several ways: which one is shown, and how to see the others.
+ */
+import type { BlockId } from "@blockyard/kernel";
+import type { ReactNode } from "react";
+import { plural } from "../format.ts";
+import { Icon } from "../icons.tsx";
+import { chooseHead } from "../page-state.ts";
+import { useView } from "../session.tsx";
+import { treeOf } from "./view-tree.ts";
+
+interface BranchRowProps {
+  readonly at: BlockId;
+  readonly ways: readonly BlockId[];
+  readonly chosen: BlockId | undefined;
+}
+
+export function BranchRow({ ways, chosen }: BranchRowProps): ReactNode {
+  const view = useView();
+  const now = chosen === undefined ? ways.length : ways.indexOf(chosen);
+  const show = (way: BlockId | undefined) => {
+    if (way !== undefined) chooseHead(view.conversation, endOf(way));
+  };
+  const endOf = (start: BlockId): BlockId => {
+    let end = start;
+    for (let next = treeOf(view).nexts(end).at(-1); next; next = treeOf(view).nexts(end).at(-1)) end = next;
+    return end;
+  };
+  return (
+    <div className="branch-row">
+      <Icon name="branch" />
+      <span>
+        {chosen === undefined
+          ? `The next prompt goes on from here. ${plural(ways.length, "other way")} below.`
+          : `Way ${now + 1} of ${ways.length}`}
+      </span>
+      <button type="button" className="quiet-button" disabled={now <= 0} onClick={() => show(ways[now - 1])}>
+        Previous
+      </button>
+      <button
+        type="button"
+        className="quiet-button"
+        disabled={now >= ways.length - 1}
+        onClick={() => show(ways[now + 1])}
+      >
+        Next
+      </button>
+    </div>
+  );
+}

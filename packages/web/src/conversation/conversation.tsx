@@ -1,0 +1,84 @@
+/**
+ * One conversation: its head (title, totals, toolbar), its blocks, its composer.
+ */
+import type { BlockId, ConversationId, View } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from "react";
+import { useCell } from "../cell.ts";
+import { Composer } from "../composer/composer.tsx";
+import { disclosureVersion, isOpen, listenDisclosure } from "../disclosure.ts";
+import { heads, isFinding, isFollowing } from "../page-state.ts";
+import { preferences } from "../preferences.ts";
+import { useOrder, useRecord, useSession, useViewState, ViewProvider } from "../session.tsx";
+import { Announcer } from "./announcer.tsx";
+import { Find } from "./find.tsx";
+import { Head } from "./head.tsx";
+import { BlockList } from "./list.tsx";
+import { foldRows, type Row } from "./rows.ts";
+import { treeOf } from "./view-tree.ts";
+
+interface ConversationProps {
+  readonly conversation: ConversationId;
+  readonly block: BlockId | undefined;
+}
+
+export function ConversationPane({ conversation, block }: ConversationProps): ReactNode {
+  const session = useSession();
+  const view = useMemo(() => session.replica.subscribe(conversation), [session, conversation]);
+  useEffect(() => {
+    isFollowing.set(true);
+    return () => session.replica.unsubscribe(view);
+  }, [session, view]);
+  const { isOpen: isHere, problem } = useViewState(view);
+  return (
+    <ViewProvider value={view}>
+      <main className="conversation" aria-label="Conversation">
+        <Head view={view} />
+        {isHere ? (
+          <Blocks view={view} target={block} />
+        ) : (
+          <div className="blank">
+            {problem ? `This conversation cannot be shown: ${problem.message}` : "Opening…"}
+          </div>
+        )}
+        <Composer conversation={conversation} view={view} />
+      </main>
+    </ViewProvider>
+  );
+}
+
+function Blocks({ view, target }: { view: View; target: BlockId | undefined }): ReactNode {
+  const rows = useRows(view);
+  const isSearching = useCell(isFinding);
+  return (
+    <>
+      {isSearching && <Find view={view} rows={rows} />}
+      <BlockList view={view} rows={rows} target={target} />
+      <Announcer view={view} />
+    </>
+  );
+}
+
+/** The rows, folded anew when blocks come or go, something is opened, or the reader shows and hides kinds. */
+function useRows(view: View): readonly Row[] {
+  const order = useOrder(view);
+  const record = useRecord(view);
+  const { thinking, tools, system } = useCell(preferences);
+  const chosen = useCell(heads).get(view.conversation);
+  const opened = useSyncExternalStore(listenDisclosure, disclosureVersion);
+  const head = chosen ?? record?.head ?? null;
+  const prunedCount = usePrunedCount(view, order, record?.seq ?? 0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: order, opened and prunedCount stand for what the fold reads
+  return useMemo(
+    () => foldRows(view, treeOf(view), { head, shown: { thinking, tools, system }, isOpen }),
+    [view, order, head, thinking, tools, system, opened, prunedCount],
+  );
+}
+
+/** Pruning changes no order: what is pruned is counted, when anything has changed at all. */
+function usePrunedCount(view: View, order: readonly BlockId[], seq: number): string {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: seq says that something changed
+  return useMemo(() => {
+    const pruned = order.filter((id) => view.blocks.get(id)?.pruned);
+    return `${pruned.length}:${pruned[0] ?? ""}:${pruned.at(-1) ?? ""}`;
+  }, [view, order, seq]);
+}

@@ -1,0 +1,43 @@
+/**
+ * The head of a conversation: its title, what it has cost so far, and the toolbar.
+ */
+import type { View } from "@blockyard/kernel";
+import type { ReactNode } from "react";
+import { formatCost } from "../format.ts";
+import { Icon } from "../icons.tsx";
+import { isSidebarOpen } from "../page-state.ts";
+import { useRecord } from "../session.tsx";
+import { Toolbar } from "./toolbar.tsx";
+import { UsageText } from "./turn-footer.tsx";
+
+export function Head({ view }: { view: View }): ReactNode {
+  const record = useRecord(view);
+  return (
+    <header className="head">
+      <button
+        type="button"
+        className="icon-button sidebar-toggle"
+        aria-label="Conversations"
+        onClick={() => isSidebarOpen.change((open) => !open)}
+      >
+        <Icon name="menu" />
+      </button>
+      <div className="head-main">
+        <h1 className="title" title={record?.title}>
+          {record?.title || "Untitled"}
+        </h1>
+        <div className="totals">
+          {record?.provider && <span>{record.model ?? record.provider}</span>}
+          {record && record.costUsd !== null && <span title="Cost so far">{formatCost(record.costUsd)}</span>}
+          {record && record.usage.input + record.usage.output > 0 && <UsageText usage={record.usage} />}
+          {record && (
+            <span>
+              {record.turns} {record.turns === 1 ? "turn" : "turns"}
+            </span>
+          )}
+        </div>
+      </div>
+      <Toolbar view={view} />
+    </header>
+  );
+}

@@ -1,0 +1,28 @@
+/**
+ * Blocks that were taken out of the context that a model is given: folded into one line, nothing is lost.
+ */
+import type { BlockId } from "@blockyard/kernel";
+import type { ReactNode } from "react";
+import { prune } from "../actions/actions.ts";
+import { useOpen } from "../disclosure.ts";
+import { plural } from "../format.ts";
+import { Icon } from "../icons.tsx";
+import { useSession } from "../session.tsx";
+import { prunedName } from "./rows.ts";
+
+export function PrunedRow({ ids }: { ids: readonly BlockId[] }): ReactNode {
+  const session = useSession();
+  const first = ids[0] as BlockId;
+  const [isOpen, toggle] = useOpen(prunedName(first), false);
+  return (
+    <div className="pruned-row">
+      <button type="button" className="quiet-button" aria-expanded={isOpen} onClick={toggle}>
+        <Icon name="prune" />
+        {plural(ids.length, "block")} pruned from the context
+      </button>
+      <button type="button" className="quiet-button" onClick={() => void prune(session, first, false)}>
+        Put back
+      </button>
+    </div>
+  );
+}

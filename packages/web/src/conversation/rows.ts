@@ -1,0 +1,130 @@
+/**
+ * Rows: what the list shows, one after the other. A pure fold of the tree: the path to the chosen head, what hangs off
+ * it where that is open, and a footer behind each turn.
+ *
+ * A tool call and its results are one row. What a sub-agent did are rows of their own, deeper, so that the list can
+ * leave out those that are off the screen.
+ */
+import { type Block, type BlockId, type Kind, RESULT_KINDS } from "@blockyard/kernel";
+import type { Outline, Tree } from "./tree.ts";
+
+export type Row =
+  | { readonly type: "block"; readonly key: string; readonly id: BlockId; readonly depth: number }
+  | { readonly type: "turn"; readonly key: string; readonly turn: string }
+  /** The conversation goes on in several ways behind `at`; `chosen` is the one that is shown, if any. */
+  | {
+      readonly type: "branch";
+      readonly key: string;
+      readonly at: BlockId;
+      readonly ways: readonly BlockId[];
+      readonly chosen: BlockId | undefined;
+    }
+  /** Blocks that are taken out of the context, folded together. */
+  | { readonly type: "pruned"; readonly key: string; readonly ids: readonly BlockId[] };
+
+export interface Shown {
+  readonly thinking: boolean;
+  readonly tools: boolean;
+  readonly system: boolean;
+}
+
+export interface RowOptions {
+  readonly head: BlockId | null;
+  readonly shown: Shown;
+  readonly isOpen: (name: string, byDefault: boolean) => boolean;
+}
+
+export function foldRows(outline: Outline, tree: Tree, options: RowOptions): readonly Row[] {
+  const rows: Row[] = [];
+  const path = pathTo(outline, options.head);
+  let foldedUntil = -1;
+  path.forEach((block, i) => {
+    if (block.pruned && !path[i - 1]?.pruned) {
+      const ids = prunedRun(path, i);
+      rows.push({ type: "pruned", key: prunedName(block.id), ids });
+      if (!options.isOpen(prunedName(block.id), false)) foldedUntil = i + ids.length - 1;
+    }
+    if (i > foldedUntil) addBlock(rows, outline, tree, block, 0, options);
+    const ways = tree.nexts(block.id);
+    const next = path[i + 1];
+    if (ways.length > (next ? 1 : 0))
+      rows.push({ type: "branch", key: `branch:${block.id}`, at: block.id, ways, chosen: next?.id });
+    const turn = turnOf(block);
+    if (turn !== undefined && turnOf(next) !== turn)
+      rows.push({ type: "turn", key: `turn:${turn}:${block.id}`, turn });
+  });
+  return rows;
+}
+
+function prunedRun(path: readonly Block[], from: number): readonly BlockId[] {
+  const end = path.findIndex((block, i) => i > from && !block.pruned);
+  return path.slice(from, end === -1 ? path.length : end).map((block) => block.id);
+}
+
+export function prunedName(first: BlockId): string {
+  return `pruned:${first}`;
+}
+
+/** A tool call's name for what its sub-agent did. */
+export function nestedName(call: BlockId): string {
+  return `nested:${call}`;
+}
+
+/** Whether a block that hangs off a tool call is shown in the call's own row. */
+export function isResult(kind: Kind, metadata: Block["metadata"]): boolean {
+  if (RESULT_KINDS.includes(kind)) return true;
+  return (kind === "image" || kind === "error") && metadata["toolUseId"] !== undefined;
+}
+
+/** The blocks on the way to a head, oldest first, as far as they are here. Without a head: all that continue anything. */
+export function pathTo(outline: Outline, head: BlockId | null): Block[] {
+  const path: Block[] = [];
+  let id = head !== null && outline.blocks.has(head) ? head : lastMain(outline);
+  while (id !== null) {
+    const block = outline.blocks.get(id);
+    if (!block) break;
+    path.push(block);
+    id = block.parent;
+  }
+  return path.reverse();
+}
+
+function lastMain({ order, blocks }: Outline): BlockId | null {
+  for (let i = order.length - 1; i >= 0; i--) {
+    const id = order[i] as BlockId;
+    if (blocks.get(id)?.side === false) return id;
+  }
+  return null;
+}
+
+function addBlock(
+  rows: Row[],
+  outline: Outline,
+  tree: Tree,
+  block: Block,
+  depth: number,
+  options: RowOptions,
+): void {
+  if (isVisible(block, options.shown)) rows.push({ type: "block", key: block.id, id: block.id, depth });
+  else if (block.kind === "tool_call") return;
+  const sides = tree.sides(block.id);
+  if (sides.length === 0) return;
+  if (block.kind === "tool_call" && !options.isOpen(nestedName(block.id), false)) return;
+  for (const id of sides) {
+    const side = outline.blocks.get(id);
+    if (!side || (block.kind === "tool_call" && isResult(side.kind, side.metadata))) continue;
+    addBlock(rows, outline, tree, side, depth + 1, options);
+  }
+}
+
+export function isVisible(block: Block, shown: Shown): boolean {
+  if (block.kind === "thinking") return shown.thinking;
+  if (block.kind === "tool_call") return shown.tools || block.metadata["approval"] !== undefined;
+  if (block.role === "system" && block.kind !== "error") return shown.system;
+  return true;
+}
+
+function turnOf(block: Block | undefined): string | undefined {
+  const turn = block?.metadata["turn"];
+  return typeof turn === "string" ? turn : undefined;
+}

@@ -1,0 +1,26 @@
+/**
+ * Light, dark, or as the system says.
+ */
+import type { ReactNode } from "react";
+import { useCellPart } from "../cell.ts";
+import { Icon } from "../icons.tsx";
+import { prefer, preferences } from "../preferences.ts";
+
+const NEXT = { system: "light", light: "dark", dark: "system" } as const;
+const ICONS = { system: "panel", light: "sun", dark: "moon" } as const;
+
+export function ThemeButton(): ReactNode {
+  const theme = useCellPart(preferences, (chosen) => chosen.theme);
+  const label = `Theme: ${theme}. Change to ${NEXT[theme]}`;
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      title={label}
+      aria-label={label}
+      onClick={() => prefer({ theme: NEXT[theme] })}
+    >
+      <Icon name={ICONS[theme]} />
+    </button>
+  );
+}

@@ -1,0 +1,49 @@
+/**
+ * The tree of a view: which blocks hang off which. Kept up to date as blocks come, without looking at all of them again.
+ * Pure bookkeeping over the view's outline; it knows no texts and no screen.
+ */
+import type { Block, BlockId } from "@blockyard/kernel";
+
+export interface Outline {
+  readonly order: readonly BlockId[];
+  readonly blocks: ReadonlyMap<BlockId, Block>;
+}
+
+const NONE: readonly BlockId[] = [];
+
+export class Tree {
+  #order: readonly BlockId[] = NONE;
+  readonly #sides = new Map<BlockId, readonly BlockId[]>();
+  readonly #nexts = new Map<BlockId, readonly BlockId[]>();
+
+  /** Takes in what is new in the outline. */
+  update(outline: Outline): void {
+    const before = this.#order;
+    const { order } = outline;
+    if (order === before) return;
+    this.#order = order;
+    const last = before.at(-1);
+    const grew = order.length >= before.length && (before.length === 0 || order[before.length - 1] === last);
+    const isSamePrefix = grew && order[0] === (before[0] ?? order[0]);
+    if (!isSamePrefix) {
+      this.#sides.clear();
+      this.#nexts.clear();
+    }
+    for (let i = isSamePrefix ? before.length : 0; i < order.length; i++) {
+      const block = outline.blocks.get(order[i] as BlockId);
+      if (block?.parent == null) continue;
+      const children = block.side ? this.#sides : this.#nexts;
+      children.set(block.parent, [...(children.get(block.parent) ?? NONE), block.id]);
+    }
+  }
+
+  /** What hangs off a block: a call's results, a sub-agent's work, notices. Oldest first. */
+  sides(id: BlockId): readonly BlockId[] {
+    return this.#sides.get(id) ?? NONE;
+  }
+
+  /** The blocks that continue a block: more than one where the conversation was forked. */
+  nexts(id: BlockId): readonly BlockId[] {
+    return this.#nexts.get(id) ?? NONE;
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * The desk that a block is edited on: a merge document joined to the kernel's by updates, and a text editor joined to the
+ * document. It has a life: from the first state that arrives until it is closed.
+ *
+ * The document writes under a random id with the high bit set: lower ones are the kernel's own.
+ */
+import { type BlockId, type Cursor, isProblem, type Problem } from "@blockyard/kernel";
+import { EditorState } from "@codemirror/state";
+import { EditorView, keymap } from "@codemirror/view";
+import { yCollab } from "y-codemirror.next";
+import * as Y from "yjs";
+import { undo } from "../actions/actions.ts";
+import { browserEnv } from "../browser-env.ts";
+import type { Session } from "../session.tsx";
+import { remoteCursors, setCursors } from "./remote-cursors.ts";
+
+const SEND_MS = 60;
+const CURSOR_MS = 150;
+const CURSOR_AGAIN_MS = 25_000;
+const REMOTE = "remote";
+
+interface DeskEvents {
+  readonly opened: () => void;
+  readonly refused: (message: string) => void;
+  readonly close: () => void;
+}
+
+export class Desk {
+  readonly #session: Session;
+  readonly #block: BlockId;
+  readonly #events: DeskEvents;
+  readonly #doc = new Y.Doc();
+  readonly #text: Y.Text;
+  readonly #root: ShadowRoot;
+  #editor: EditorView | undefined;
+  #unsent: Uint8Array[] = [];
+  #sendTimer: ReturnType<typeof setTimeout> | undefined;
+  #cursorTimer: ReturnType<typeof setTimeout> | undefined;
+  readonly #again: ReturnType<typeof setInterval>;
+  /** The kernel missed something: with its next state, all that it lacks is sent. */
+  #isBehind = false;
+
+  constructor(session: Session, block: BlockId, host: HTMLElement, events: DeskEvents) {
+    this.#session = session;
+    this.#block = block;
+    this.#events = events;
+    this.#doc.clientID = (browserEnv.random() | 0x80000000) >>> 0;
+    this.#text = this.#doc.getText("t");
+    this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
+    this.#doc.on("update", (update: Uint8Array, origin: unknown) => {
+      if (origin !== REMOTE) this.#queue(update);
+    });
+    this.#again = setInterval(() => this.#tellCursor(), CURSOR_AGAIN_MS);
+    this.#sync();
+  }
+
+  /** Other people's and agents' places. */
+  showCursors(cursors: readonly Cursor[]): void {
+    this.#editor?.dispatch({ effects: setCursors.of(cursors) });
+  }
+
+  close(): void {
+    this.#send();
+    clearInterval(this.#again);
+    clearTimeout(this.#cursorTimer);
+    this.#session.replica.unsync(this.#block);
+    void this.#session.ask("cursor.set", {});
+    this.#editor?.destroy();
+    this.#doc.destroy();
+  }
+
+  #sync(): void {
+    this.#session.replica.sync(this.#block, {
+      update: (update) => this.#receive(update),
+      refused: (problem) => this.#events.refused(problem.message),
+    });
+  }
+
+  #receive(update: Uint8Array): void {
+    Y.applyUpdate(this.#doc, update, REMOTE);
+    if (this.#isBehind) {
+      this.#isBehind = false;
+      this.#queue(Y.encodeStateAsUpdate(this.#doc, Y.encodeStateVectorFromUpdate(update)));
+    }
+    if (this.#editor) return;
+    this.#open();
+    this.#events.opened();
+  }
+
+  #open(): void {
+    const { replica } = this.#session;
+    const undoMine = (direction: "undo" | "redo") => () => {
+      this.#send();
+      void undo(this.#session, this.#block, direction);
+      return true;
+    };
+    const done = () => {
+      this.#events.close();
+      return true;
+    };
+    this.#editor = new EditorView({
+      root: this.#root,
+      parent: this.#root,
+      state: EditorState.create({
+        doc: this.#text.toString(),
+        extensions: [
+          yCollab(this.#text, null, { undoManager: false }),
+          remoteCursors,
+          EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ "aria-label": "Text of the block", spellcheck: "false" }),
+          EditorView.updateListener.of((update) => {
+            if (update.selectionSet || update.docChanged) this.#tellCursorSoon();
+          }),
+          keymap.of([
+            { key: "Mod-z", run: undoMine("undo") },
+            { key: "Mod-y", run: undoMine("redo") },
+            { key: "Mod-Shift-z", run: undoMine("redo") },
+            { key: "Escape", run: done },
+            { key: "Mod-Enter", run: done },
+          ]),
+          theme,
+        ],
+      }),
+    });
+    if (replica.self?.role !== "viewer") this.#editor.focus();
+  }
+
+  #queue(update: Uint8Array): void {
+    this.#unsent.push(update);
+    this.#sendTimer ??= setTimeout(() => this.#send(), SEND_MS);
+  }
+
+  #send(): void {
+    clearTimeout(this.#sendTimer);
+    this.#sendTimer = undefined;
+    if (this.#unsent.length === 0) return;
+    const update = Y.mergeUpdates(this.#unsent);
+    this.#unsent = [];
+    void this.#session.replica.update(this.#block, update).then((answer) => {
+      if (isProblem(answer)) this.#failed(answer);
+    });
+  }
+
+  #failed(problem: Problem): void {
+    if (problem.problem !== "stale") return this.#events.refused(problem.message);
+    this.#isBehind = true;
+    this.#sync();
+  }
+
+  #tellCursorSoon(): void {
+    this.#cursorTimer ??= setTimeout(() => this.#tellCursor(), CURSOR_MS);
+  }
+
+  #tellCursor(): void {
+    clearTimeout(this.#cursorTimer);
+    this.#cursorTimer = undefined;
+    const selection = this.#editor?.state.selection.main;
+    if (!selection) return;
+    this.#send();
+    void this.#session.ask("cursor.set", {
+      block_id: this.#block,
+      head: { offset: selection.head },
+      anchor: { offset: selection.anchor },
+    });
+  }
+}
+
+const theme = EditorView.theme({
+  "&": { color: "var(--text)", backgroundColor: "transparent", fontSize: "13px" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-content": { fontFamily: "var(--mono)", caretColor: "var(--accent)", padding: "8px 0" },
+  ".cm-line": { padding: "0 10px" },
+  ".cm-cursor": { borderLeftColor: "var(--accent)" },
+  ".remote-cursor": {
+    position: "relative",
+    borderLeft: "2px solid",
+    marginLeft: "-1px",
+    marginRight: "-1px",
+  },
+  ".remote-cursor::after": {
+    content: "attr(data-agent)",
+    position: "absolute",
+    left: "-2px",
+    top: "-1.35em",
+    padding: "0 4px",
+    borderRadius: "3px",
+    font: "11px var(--sans)",
+    lineHeight: "1.4",
+    whiteSpace: "nowrap",
+    color: "#fff",
+    backgroundColor: "var(--writer)",
+  },
+  ".remote-selection": { backgroundColor: "color-mix(in srgb, var(--writer) 25%, transparent)" },
+  ".writer-0": { "--writer": "#0f766e", borderColor: "#0f766e" },
+  ".writer-1": { "--writer": "#b45309", borderColor: "#b45309" },
+  ".writer-2": { "--writer": "#6d28d9", borderColor: "#6d28d9" },
+  ".writer-3": { "--writer": "#be185d", borderColor: "#be185d" },
+  ".writer-4": { "--writer": "#1d4ed8", borderColor: "#1d4ed8" },
+  ".writer-5": { "--writer": "#4d7c0f", borderColor: "#4d7c0f" },
+});

@@ -1,0 +1,59 @@
+/**
+ * Editing a block in place, also while an agent writes it: a text editor on the block's merge document. What is typed
+ * goes to the kernel in small updates; what others type comes back the same way. Nothing is locked, nothing overwritten.
+ *
+ * It lives in a shadow root, because the editor brings its own style sheet and the page's policy allows none in the
+ * document.
+ */
+import type { Block } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Icon } from "../icons.tsx";
+import { editing, notify } from "../page-state.ts";
+import { useCursors, useSession, useView } from "../session.tsx";
+import { Desk } from "./desk.ts";
+
+export default function Editor({ block }: { block: Block }): ReactNode {
+  const session = useSession();
+  const view = useView();
+  const host = useRef<HTMLDivElement>(null);
+  const desk = useRef<Desk | undefined>(undefined);
+  const [isOpen, setOpen] = useState(false);
+  const cursors = useCursors(view);
+  const { id } = block;
+
+  useEffect(() => {
+    if (!host.current) return;
+    const made = new Desk(session, id, host.current, {
+      opened: () => setOpen(true),
+      refused: (message) => {
+        notify(`Not edited: ${message}`, true);
+        editing.set(undefined);
+      },
+      close: () => editing.set(undefined),
+    });
+    desk.current = made;
+    return () => {
+      desk.current = undefined;
+      made.close();
+    };
+  }, [session, id]);
+
+  useEffect(() => {
+    const self = session.replica.self?.agent;
+    if (isOpen)
+      desk.current?.showCursors(cursors.filter((cursor) => cursor.block === id && cursor.agent !== self));
+  }, [session, cursors, id, isOpen]);
+
+  return (
+    <div className="editor">
+      {!isOpen && <p className="dim">Opening…</p>}
+      <div ref={host} className="editor-host" />
+      <div className="editor-foot">
+        <span className="dim">Saved as you type. Ctrl Z takes back your own edits only.</span>
+        <button type="button" onClick={() => editing.set(undefined)}>
+          <Icon name="check" /> Done
+        </button>
+      </div>
+    </div>
+  );
+}

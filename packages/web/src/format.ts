@@ -1,0 +1,57 @@
+/**
+ * Numbers as people read them: costs, tokens, durations, ages, sizes. Pure.
+ */
+
+export function formatCost(usd: number): string {
+  if (usd === 0) return "$0";
+  if (usd < 0.01) return `$${usd.toFixed(4)}`;
+  return usd < 100 ? `$${usd.toFixed(2)}` : `$${Math.round(usd).toLocaleString("en-US")}`;
+}
+
+export function formatCount(count: number): string {
+  if (count < 1_000) return String(count);
+  if (count < 10_000) return `${(count / 1_000).toFixed(1).replace(/\.0$/, "")}k`;
+  if (count < 1_000_000) return `${Math.round(count / 1_000)}k`;
+  return `${(count / 1_000_000).toFixed(1).replace(/\.0$/, "")}M`;
+}
+
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  const seconds = ms / 1_000;
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 59.5) return `${Math.round(seconds)} s`;
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3_600), Math.floor(whole / 60) % 60, whole % 60];
+  return hours > 0 ? `${hours} h ${minutes} min` : `${minutes} min${rest === 0 ? "" : ` ${rest} s`}`;
+}
+
+export function formatAge(ms: number): string {
+  const minutes = Math.max(0, ms) / 60_000;
+  if (minutes < 1) return "now";
+  if (minutes < 60) return `${Math.floor(minutes)} min`;
+  if (minutes < 24 * 60) return `${Math.floor(minutes / 60)} h`;
+  if (minutes < 30 * 24 * 60) return `${Math.floor(minutes / (24 * 60))} d`;
+  return minutes < 365 * 24 * 60
+    ? `${Math.floor(minutes / (30 * 24 * 60))} mo`
+    : `${Math.floor(minutes / (365 * 24 * 60))} y`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+}
+
+/**
+ * A text exactly as it is, with what cannot be seen made visible: controls, and characters that reorder or hide others.
+ * For everything that somebody is asked to allow.
+ */
+export function exactText(text: string): string {
+  return text.replace(HIDDEN, (character) => {
+    if (character === "\n" || character === "\t") return character;
+    const code = character.codePointAt(0) as number;
+    return `\\u{${code.toString(16)}}`;
+  });
+}
+
+const HIDDEN =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u205f-\u206f\u3164\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;

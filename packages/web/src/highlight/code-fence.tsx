@@ -1,0 +1,27 @@
+/**
+ * A fenced piece of code in somebody's text: its language, a button to copy it, its lines.
+ */
+import { type ReactNode, useId } from "react";
+import { CopyButton } from "../copy.tsx";
+import { CodeLines } from "./code-lines.tsx";
+import { grammarOf } from "./language.ts";
+
+interface CodeFenceProps {
+  readonly text: string;
+  readonly language: string | undefined;
+  /** It is still being written. */
+  readonly isOpen: boolean;
+}
+
+export function CodeFence({ text, language, isOpen }: CodeFenceProps): ReactNode {
+  const name = useId();
+  return (
+    <div className="fence">
+      <div className="fence-head">
+        <span className="fence-language">{language ?? ""}</span>
+        <CopyButton text={() => text} />
+      </div>
+      <CodeLines name={name} text={text} grammar={grammarOf(language)} isGrowing={isOpen} />
+    </div>
+  );
+}

@@ -1,0 +1,101 @@
+/**
+ * Source text as numbered lines. Lines come in chunks of their own, so that text which grows renders only its last one,
+ * and chunks off the screen are not laid out. Numbers are drawn, not written: copying takes the source alone.
+ */
+import { type CSSProperties, memo, type ReactNode, useMemo } from "react";
+import { useHighlight } from "./highlight.ts";
+import { COLORS, type LineTokens } from "./message.ts";
+
+const CHUNK_LINES = 64;
+
+interface CodeLinesProps {
+  /** Names the text while it grows. */
+  readonly name: string;
+  readonly text: string;
+  readonly grammar: string | undefined;
+  readonly startLine?: number;
+  readonly isGrowing?: boolean;
+}
+
+export function CodeLines({ name, text, grammar, startLine, isGrowing = false }: CodeLinesProps): ReactNode {
+  const colors = useHighlight(name, grammar, text, isGrowing);
+  const lines = useMemo(() => linesOf(text), [text]);
+  const chunks: ReactNode[] = [];
+  for (let i = 0; i < lines.length; i += CHUNK_LINES) {
+    const end = Math.min(i + CHUNK_LINES, lines.length);
+    chunks.push(
+      <Chunk
+        key={i}
+        lines={lines.slice(i, end)}
+        colors={colors?.slice(i, end)}
+        first={startLine === undefined ? undefined : startLine + i}
+      />,
+    );
+  }
+  const last = (startLine ?? 1) + lines.length;
+  const style = { "--digits": String(last).length } as CSSProperties;
+  return (
+    <pre className={startLine === undefined ? "code" : "code numbered"} style={style}>
+      {chunks}
+    </pre>
+  );
+}
+
+interface ChunkProps {
+  readonly lines: readonly string[];
+  readonly colors: readonly LineTokens[] | undefined;
+  readonly first: number | undefined;
+}
+
+const Chunk = memo(function Chunk({ lines, colors, first }: ChunkProps) {
+  const style = {
+    "--lines": lines.length,
+    ...(first === undefined ? {} : { counterReset: `line ${first - 1}` }),
+  } as CSSProperties;
+  return (
+    <code className={lines.length === CHUNK_LINES ? "chunk full" : "chunk"} style={style}>
+      {lines.map((line, i) => (
+        <span key={i} className="line">
+          {colors?.[i] ? coloured(line, colors[i]) : line}
+          {"\n"}
+        </span>
+      ))}
+    </code>
+  );
+}, sameChunk);
+
+function sameChunk(a: ChunkProps, b: ChunkProps): boolean {
+  return (
+    a.first === b.first &&
+    a.lines.length === b.lines.length &&
+    a.lines.every((line, i) => line === b.lines[i] && a.colors?.[i] === b.colors?.[i])
+  );
+}
+
+/** A line in its colours; if the text has moved on since it was coloured, what is behind stays plain. */
+function coloured(line: string, tokens: LineTokens): ReactNode[] {
+  const parts: ReactNode[] = [];
+  let at = 0;
+  for (let i = 0; i < tokens.length && at < line.length; i += 2) {
+    const text = line.slice(at, at + (tokens[i] as number));
+    const color = COLORS[tokens[i + 1] as number];
+    parts.push(
+      color ? (
+        <span key={i} className={`t-${color}`}>
+          {text}
+        </span>
+      ) : (
+        text
+      ),
+    );
+    at += text.length;
+  }
+  if (at < line.length) parts.push(line.slice(at));
+  return parts;
+}
+
+export function linesOf(text: string): readonly string[] {
+  const lines = text.split("\n");
+  if (lines.length > 1 && lines.at(-1) === "") lines.pop();
+  return lines;
+}

@@ -1,0 +1,76 @@
+/**
+ * Colours for source text: asks the worker, keeps its answers. The worker starts with the first text that needs it;
+ * until it answers, and where it cannot, text is shown plain.
+ */
+import { useEffect, useMemo, useSyncExternalStore } from "react";
+import type { HighlightAnswer, HighlightRequest, LineTokens } from "./message.ts";
+
+const MAX_CHARS = 1_000_000;
+const MAX_KEPT = 200;
+/** How often a text that grows is coloured again. */
+const GROWING_MS = 200;
+
+interface Kept {
+  lines: readonly LineTokens[];
+  readonly listeners: Set<() => void>;
+  timer: ReturnType<typeof setTimeout> | undefined;
+  asked: string;
+}
+
+const kept = new Map<string, Kept>();
+let worker: Worker | undefined;
+
+/** The colours of a text's lines, as far as they are known. `name` is the same for a text as it grows. */
+export function useHighlight(
+  name: string,
+  grammar: string | undefined,
+  text: string,
+  isGrowing: boolean,
+): readonly LineTokens[] | undefined {
+  const key = `${grammar}:${name}`;
+  const entry = useMemo(() => (grammar === undefined ? undefined : keep(key)), [key, grammar]);
+  const listen = useMemo(() => {
+    return (listener: () => void) => {
+      entry?.listeners.add(listener);
+      return () => entry?.listeners.delete(listener);
+    };
+  }, [entry]);
+  useEffect(() => {
+    if (entry === undefined || grammar === undefined || text.length > MAX_CHARS || entry.asked === text)
+      return;
+    const ask = () => {
+      entry.timer = undefined;
+      entry.asked = text;
+      const request: HighlightRequest = { name: key, grammar, text };
+      start().postMessage(request);
+    };
+    clearTimeout(entry.timer);
+    if (isGrowing) entry.timer = setTimeout(ask, GROWING_MS);
+    else ask();
+  }, [entry, key, grammar, text, isGrowing]);
+  return useSyncExternalStore(listen, () => entry?.lines);
+}
+
+function keep(key: string): Kept {
+  const entry = kept.get(key) ?? { lines: [], listeners: new Set(), timer: undefined, asked: "" };
+  kept.delete(key);
+  kept.set(key, entry);
+  for (const [old, { listeners }] of kept) {
+    if (kept.size <= MAX_KEPT) break;
+    if (listeners.size === 0) kept.delete(old);
+  }
+  return entry;
+}
+
+function start(): Worker {
+  if (worker) return worker;
+  worker = new Worker(new URL("./highlight.worker.ts", import.meta.url), { type: "module" });
+  worker.onmessage = (event: MessageEvent<HighlightAnswer>) => {
+    const { name, from, lines } = event.data;
+    const entry = kept.get(name);
+    if (!entry) return;
+    entry.lines = [...entry.lines.slice(0, from), ...lines];
+    for (const listener of [...entry.listeners]) listener();
+  };
+  return worker;
+}

@@ -1,0 +1,30 @@
+/**
+ * The page's beginning: one session, one root. What is drawn is in app.tsx.
+ */
+import { createRoot } from "react-dom/client";
+import { App } from "./app.tsx";
+import { readCapabilities } from "./capabilities.ts";
+import { Session, SessionProvider } from "./session.tsx";
+import { Conversations } from "./sidebar/conversations.ts";
+import "./styles/base.css";
+import "./styles/layout.css";
+import "./styles/blocks.css";
+import "./styles/code.css";
+import "./styles/markdown.css";
+import "./styles/overlays.css";
+
+const url = new URL("/v1/feed", location.href);
+url.protocol = url.protocol.replace("http", "ws");
+const session = new Session(url.href);
+const conversations = new Conversations(session);
+session.link.start();
+conversations.start();
+void readCapabilities();
+
+const root = document.getElementById("page");
+if (root)
+  createRoot(root).render(
+    <SessionProvider value={session}>
+      <App conversations={conversations} />
+    </SessionProvider>,
+  );

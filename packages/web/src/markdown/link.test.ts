@@ -1,0 +1,50 @@
+/** Addresses that somebody may put into markdown: only the safe ones are links. */
+import { describe, expect, test } from "vitest";
+import { decodeEntities, safeImageData, safeLink } from "./link.ts";
+
+const REFUSED = [
+  "javascript:alert(1)",
+  "JaVaScRiPt:alert(1)",
+  " javascript:alert(1)",
+  "java\tscript:alert(1)",
+  "java\nscript:alert(1)",
+  "\u0001javascript:alert(1)",
+  "javascript&colon;alert(1)",
+  "data:text/html,<script>alert(1)</script>",
+  "data:image/svg+xml,<svg onload=alert(1)>",
+  "vbscript:msgbox(1)",
+  "file:///etc/passwd",
+  "blob:https://example.org/x",
+  "//example.org/x",
+  "/v1/tools/block.create",
+  "#top",
+  "src/main.ts",
+  "streamdown:incomplete-image",
+  "",
+];
+
+describe("links", () => {
+  test.each(REFUSED)("[R37] %j is text", (href) => {
+    expect(safeLink(href)).toBeUndefined();
+    expect(safeLink(decodeEntities(href))).toBeUndefined();
+    expect(safeImageData(href)).toBeUndefined();
+  });
+
+  test("http, https and mailto are links", () => {
+    expect(safeLink("https://example.org/a b")).toBe("https://example.org/a%20b");
+    expect(safeLink("http://example.org")).toBe("http://example.org/");
+    expect(safeLink("mailto:a@example.org")).toBe("mailto:a@example.org");
+  });
+
+  test("a picture that is wholly in its address is shown", () => {
+    expect(safeImageData("data:image/png;base64,iVBORw0KGgo=")).toBeDefined();
+    expect(safeImageData('data:image/png;base64,"onerror=')).toBeUndefined();
+  });
+
+  test("character references", () => {
+    expect(decodeEntities("a &amp; b &lt;i&gt; &#39;&#x27; &nope; &constructor;")).toBe(
+      "a & b <i> '' &nope; &constructor;",
+    );
+    expect(decodeEntities("&#0;&#xd800;&#27;")).toBe("\ufffd\ufffd\ufffd");
+  });
+});

@@ -1,0 +1,259 @@
+/**
+ * Markdown on the page: tokens become elements, one by one. There is no HTML on the way, so nothing that somebody wrote
+ * can become an element of its own: HTML in markdown is shown as the text that it is.
+ */
+import type { Text } from "@blockyard/kernel";
+import type { Token, Tokens } from "marked";
+import { type JSX, memo, type ReactNode, useRef } from "react";
+import { CodeFence } from "../highlight/code-fence.tsx";
+import { Icon } from "../icons.tsx";
+import { decodeEntities, hostOf, safeImageData, safeLink } from "./link.ts";
+import { type LongParagraph, type Parsed, parseGrowing, parseWhole } from "./parse.ts";
+
+/** Parsed texts that have ended: a row that comes back to the screen is not parsed again. */
+const whole = new WeakMap<Text, Parsed>();
+
+interface MarkdownProps {
+  readonly text: Text;
+  /** It is still being written. */
+  readonly isGrowing: boolean;
+  /** It has only ever been appended to, so what was settled still holds. */
+  readonly isAppendOnly: boolean;
+}
+
+export const Markdown = memo(function Markdown({ text, isGrowing, isAppendOnly }: MarkdownProps) {
+  const before = useRef<{ text: Text; parsed: Parsed } | undefined>(undefined);
+  const parsed = isGrowing ? grow(before.current, text, isAppendOnly) : ended(text);
+  before.current = isGrowing ? { text, parsed } : undefined;
+  return (
+    <div className={isGrowing ? "md growing" : "md"}>
+      {parsed.settled.map((group, i) => (
+        <Group key={i} tokens={group} />
+      ))}
+      {parsed.tail.length > 0 && <Blocks tokens={parsed.tail} isGrowing />}
+    </div>
+  );
+});
+
+function grow(before: { text: Text; parsed: Parsed } | undefined, text: Text, isAppendOnly: boolean): Parsed {
+  if (before?.text === text) return before.parsed;
+  const isContinued = before !== undefined && isAppendOnly && text.length >= before.text.length;
+  return parseGrowing(isContinued ? before.parsed : undefined, text);
+}
+
+function ended(text: Text): Parsed {
+  const known = whole.get(text);
+  if (known) return known;
+  const parsed = parseWhole(text);
+  whole.set(text, parsed);
+  return parsed;
+}
+
+const Group = memo(function Group({ tokens }: { tokens: readonly Token[] }) {
+  return <Blocks tokens={tokens} isGrowing={false} />;
+}, sameTokens);
+
+/** Equal when they would look equal: a text that is lexed anew at its end changes nothing that is on the screen. */
+function sameTokens(a: { tokens: readonly Token[] }, b: { tokens: readonly Token[] }): boolean {
+  if (a.tokens === b.tokens) return true;
+  return (
+    a.tokens.length === b.tokens.length &&
+    a.tokens.every((token, i) => token.type === b.tokens[i]?.type && token.raw === b.tokens[i]?.raw)
+  );
+}
+
+function Blocks({ tokens, isGrowing }: { tokens: readonly Token[]; isGrowing: boolean }): JSX.Element {
+  return (
+    <>
+      {tokens.map((token, i) => (
+        <Block key={i} token={token} isOpen={isGrowing && i === tokens.length - 1} />
+      ))}
+    </>
+  );
+}
+
+/** Fences and tables are memoized one by one: they are what costs. */
+const Block = memo(
+  function Block({ token, isOpen }: { token: Token; isOpen: boolean }): ReactNode {
+    return renderBlock(token, isOpen);
+  },
+  (a, b) =>
+    a.isOpen === b.isOpen &&
+    a.token.type === b.token.type &&
+    a.token.raw === b.token.raw &&
+    a.token.type !== "long-paragraph",
+);
+
+function renderBlock(token: Token, isOpen: boolean): ReactNode {
+  switch (token.type) {
+    case "space":
+    case "def":
+      return null;
+    case "heading":
+      return renderHeading(token as Tokens.Heading);
+    case "paragraph":
+      return <p>{inline(token.tokens)}</p>;
+    case "long-paragraph":
+      return (
+        <p>
+          {(token as LongParagraph).parts.map((part, i) => (
+            <Sentences key={i} tokens={part} />
+          ))}
+        </p>
+      );
+    case "text":
+      return token.tokens ? inline(token.tokens) : decodeEntities(token.text);
+    case "code":
+      return <CodeFence text={token.text} language={languageOf(token.lang)} isOpen={isOpen} />;
+    case "blockquote":
+      return (
+        <blockquote>
+          <Blocks tokens={token.tokens ?? []} isGrowing={isOpen} />
+        </blockquote>
+      );
+    case "list":
+      return renderList(token as Tokens.List, isOpen);
+    case "table":
+      return renderTable(token as Tokens.Table);
+    case "hr":
+      return <hr />;
+    case "html":
+      return <p className="literal">{token.text.trimEnd()}</p>;
+    default:
+      return <p>{inline([token])}</p>;
+  }
+}
+
+const Sentences = memo(
+  function Sentences({ tokens }: { tokens: readonly Token[] }) {
+    return <>{inline(tokens)}</>;
+  },
+  (a, b) => a.tokens === b.tokens,
+);
+
+/** Headings of a block's text lie below the page's own. */
+function renderHeading(token: Tokens.Heading): ReactNode {
+  const level = Math.min(6, token.depth + 2) as 3 | 4 | 5 | 6;
+  const Tag = `h${level}` as const;
+  return <Tag className={`md-h${token.depth}`}>{inline(token.tokens)}</Tag>;
+}
+
+function renderList(token: Tokens.List, isOpen: boolean): ReactNode {
+  const items = token.items.map((item, i) => (
+    <li key={i} className={item.task ? "task" : undefined}>
+      {item.tokens.map((inner, j) =>
+        inner.type === "checkbox" ? (
+          <input
+            key={j}
+            type="checkbox"
+            checked={inner.checked}
+            disabled
+            readOnly
+            aria-label={inner.checked ? "done" : "not done"}
+          />
+        ) : (
+          <Block
+            key={j}
+            token={inner}
+            isOpen={isOpen && i === token.items.length - 1 && j === item.tokens.length - 1}
+          />
+        ),
+      )}
+    </li>
+  ));
+  const start = typeof token.start === "number" ? token.start : undefined;
+  return token.ordered ? <ol start={start}>{items}</ol> : <ul>{items}</ul>;
+}
+
+function renderTable(token: Tokens.Table): ReactNode {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className="md-table" tabIndex={0} aria-label="table">
+      <table>
+        <thead>
+          <tr>{token.header.map((cell, i) => renderCell(cell, i, "th"))}</tr>
+        </thead>
+        <tbody>
+          {token.rows.map((row, i) => (
+            <tr key={i}>{row.map((cell, j) => renderCell(cell, j, "td"))}</tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function renderCell(cell: Tokens.TableCell, i: number, Tag: "th" | "td"): ReactNode {
+  return (
+    <Tag key={i} className={cell.align ? `align-${cell.align}` : undefined}>
+      {inline(cell.tokens)}
+    </Tag>
+  );
+}
+
+function inline(tokens: readonly Token[] | undefined): ReactNode[] {
+  return (tokens ?? []).map((token, i) => renderInline(token, i));
+}
+
+function renderInline(token: Token, key: number): ReactNode {
+  switch (token.type) {
+    case "text":
+      return token.tokens ? inline(token.tokens) : decodeEntities(token.text);
+    case "escape":
+      return decodeEntities(token.text);
+    case "strong":
+      return <strong key={key}>{inline(token.tokens)}</strong>;
+    case "em":
+      return <em key={key}>{inline(token.tokens)}</em>;
+    case "del":
+      return <del key={key}>{inline(token.tokens)}</del>;
+    case "codespan":
+      return <code key={key}>{token.text}</code>;
+    case "br":
+      return <br key={key} />;
+    case "link":
+      return renderLink(token as Tokens.Link, key);
+    case "image":
+      return renderImage(token as Tokens.Image, key);
+    default:
+      return token.raw;
+  }
+}
+
+function renderLink(token: Tokens.Link, key: number): ReactNode {
+  const href = safeLink(decodeEntities(token.href));
+  if (href === undefined)
+    return (
+      <span key={key} className="no-link" title={token.href}>
+        {inline(token.tokens)}
+      </span>
+    );
+  return (
+    <a key={key} href={href} target="_blank" rel="noopener noreferrer nofollow" title={token.title ?? href}>
+      {inline(token.tokens)}
+    </a>
+  );
+}
+
+/** An image from elsewhere is never loaded by reading: it is a link that says where it would lead. */
+function renderImage(token: Tokens.Image, key: number): ReactNode {
+  const alt = decodeEntities(token.text);
+  const data = safeImageData(token.href);
+  if (data) return <img key={key} src={data} alt={alt} />;
+  const href = safeLink(decodeEntities(token.href));
+  if (!href) return alt;
+  return (
+    <a key={key} className="remote-image" href={href} target="_blank" rel="noopener noreferrer nofollow">
+      <Icon name="image" /> {alt || "image"} <span className="host">{hostOf(href)}</span>
+    </a>
+  );
+}
+
+function languageOf(info: string | undefined): string | undefined {
+  return (
+    info
+      ?.trim()
+      .split(/[\s,{]/, 1)[0]
+      ?.toLowerCase() || undefined
+  );
+}

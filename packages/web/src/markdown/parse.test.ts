@@ -1,0 +1,63 @@
+/** The growing parser: whatever the cuts, the end is the same; what is settled stays. */
+import { Text } from "@blockyard/kernel";
+import type { Token } from "marked";
+import { describe, expect, test } from "vitest";
+import { type Parsed, parseGrowing, parseWhole } from "./parse.ts";
+
+const flat = (parsed: Parsed): Token[] => [...parsed.settled.flat(), ...parsed.tail];
+const words = (tokens: readonly Token[]): string =>
+  tokens
+    .filter((token) => token.type !== "space" && token.type !== "def")
+    .map((token) => token.raw)
+    .join("")
+    .replace(/\s+/g, " ");
+
+function stream(text: string, step: number): { last: Parsed; longestTail: number } {
+  let parsed: Parsed | undefined;
+  let longestTail = 0;
+  for (let end = step; end < text.length + step; end += step) {
+    parsed = parseGrowing(parsed, Text.of(text.slice(0, Math.min(end, text.length))));
+    const seen = parsed.settledChars + parsed.sentenceChars;
+    longestTail = Math.max(longestTail, Math.min(end, text.length) - seen);
+  }
+  return { last: parsed as Parsed, longestTail };
+}
+
+const SAMPLES: Readonly<Record<string, string>> = {
+  paragraphs: "One **two** three.\n\nFour `five`\nsix.\n\n# Seven\n\neight",
+  fence: "Before\n\n```ts\nconst a = 1;\n\nconst b = 2;\n```\n\nAfter it.\n",
+  lists: "- a\n- b\n  - c\n  - d\n\n1. one\n2. two\n\nend\n",
+  table: "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\nend\n",
+  quote: "> one\n> two\n\nthree\n",
+  carriage: "one\r\ntwo\r\n\r\n- a\r\n- b\r\n",
+  references: "[a]: https://example.org/a\n\nSee [a] and **b**.\n",
+};
+
+describe("growing markdown", () => {
+  test.each(Object.entries(SAMPLES))("%s: the same words, whatever the cuts", (_name, text) => {
+    const whole = words(flat(parseWhole(Text.of(text))));
+    for (const step of [1, 2, 3, 7, 50])
+      expect(words(flat(stream(text, step).last)).trim()).toBe(whole.trim());
+  });
+
+  test("a finished block keeps its token", () => {
+    const first = parseGrowing(undefined, Text.of("One.\n\nTwo"));
+    const second = parseGrowing(first, Text.of("One.\n\nTwo and\n\nThree"));
+    expect(second.settled[0]?.[0]).toBe(first.settled[0]?.[0]);
+  });
+
+  test("a long list and a long paragraph have short tails", () => {
+    expect(stream("- an item with **bold** text\n".repeat(400), 40).longestTail).toBeLessThan(1_000);
+    expect(stream("A sentence with `code` in it. ".repeat(400), 40).longestTail).toBeLessThan(2_500);
+  });
+
+  test("what is open looks closed", () => {
+    const types = (text: string) => {
+      const [paragraph] = flat(parseGrowing(undefined, Text.of(text)));
+      return (paragraph as { tokens?: Token[] }).tokens?.map((token) => token.type);
+    };
+    expect(types("a **bo")).toEqual(["text", "strong"]);
+    expect(types("a `co")).toEqual(["text", "codespan"]);
+    expect(types("a [link](https://exa")).toEqual(["text"]);
+  });
+});

@@ -1,0 +1,46 @@
+/**
+ * What the page is looking at and doing, beyond its address: the focused block, what is edited or inspected, which
+ * overlay is open, which branch of a conversation is shown. None of it is stored.
+ */
+import type { BlockId, ConversationId } from "@blockyard/kernel";
+import { Cell } from "./cell.ts";
+
+export type Overlay = "palette" | "search" | "help" | undefined;
+
+export const focused = new Cell<BlockId | undefined>(undefined);
+export const editing = new Cell<BlockId | undefined>(undefined);
+export const inspected = new Cell<BlockId | undefined>(undefined);
+export const overlay = new Cell<Overlay>(undefined);
+export const isFinding = new Cell(false);
+export const isSidebarOpen = new Cell(false);
+/** Whether the list keeps its end in view. */
+export const isFollowing = new Cell(true);
+
+/** Heads that the reader has chosen, where a conversation goes on in several ways. */
+export const heads = new Cell<ReadonlyMap<ConversationId, BlockId>>(new Map());
+
+export function chooseHead(conversation: ConversationId, head: BlockId): void {
+  heads.change((chosen) => new Map(chosen).set(conversation, head));
+}
+
+/** Back to the conversation's own head. */
+export function forgetHead(conversation: ConversationId): void {
+  heads.change((chosen) => new Map([...chosen].filter(([id]) => id !== conversation)));
+}
+
+export interface Notice {
+  readonly id: number;
+  readonly text: string;
+  readonly isBad: boolean;
+}
+
+/** Short messages at the edge of the page. */
+export const notices = new Cell<readonly Notice[]>([]);
+const NOTICE_MS = 6_000;
+let lastNotice = 0;
+
+export function notify(text: string, isBad = false): void {
+  const notice = { id: ++lastNotice, text, isBad };
+  notices.change((shown) => [...shown.slice(-2), notice]);
+  setTimeout(() => notices.change((shown) => shown.filter(({ id }) => id !== notice.id)), NOTICE_MS);
+}

@@ -1,0 +1,24 @@
+/**
+ * The keys, from the table that they are read from.
+ */
+import type { ReactNode } from "react";
+import { SHORTCUTS } from "../shortcuts.ts";
+import { Dialog } from "./dialog.tsx";
+
+export function Help(): ReactNode {
+  return (
+    <Dialog label="Keyboard" className="help">
+      <h2>Keyboard</h2>
+      <dl>
+        {SHORTCUTS.map(({ key, ctrl, label }) => (
+          <div key={`${ctrl ?? ""}${key}`}>
+            <dt>
+              {ctrl && <kbd>ctrl</kbd>} <kbd>{key === "Escape" ? "esc" : key}</kbd>
+            </dt>
+            <dd>{label}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,117 @@
+/**
+ * The command palette: every command and every conversation, by a few letters.
+ */
+import { type ReactNode, useMemo, useState } from "react";
+import { useCell } from "../cell.ts";
+import { setAll } from "../disclosure.ts";
+import { overlay } from "../page-state.ts";
+import { prefer, preferences } from "../preferences.ts";
+import { go, linkTo } from "../route.ts";
+import { useSession } from "../session.tsx";
+import { SHORTCUTS } from "../shortcuts.ts";
+import type { Conversations } from "../sidebar/conversations.ts";
+import { Chooser } from "./chooser.tsx";
+import { Dialog } from "./dialog.tsx";
+
+interface Command {
+  readonly name: string;
+  readonly hint: string;
+  readonly run: () => void;
+}
+
+export function Palette({ conversations }: { conversations: Conversations }): ReactNode {
+  const commands = useCommands(conversations);
+  const [query, setQuery] = useState("");
+  const shown = useMemo(
+    () => commands.filter(({ name }) => fits(name, query)).slice(0, 60),
+    [commands, query],
+  );
+  return (
+    <Dialog label="Commands">
+      <Chooser
+        label="Commands"
+        placeholder="Type a command or a conversation"
+        query={query}
+        onQuery={setQuery}
+        items={shown}
+        keyOf={(command) => `${command.hint}:${command.name}`}
+        onChoose={(command) => {
+          overlay.set(undefined);
+          command.run();
+        }}
+        render={(command) => (
+          <>
+            <span>{command.name}</span>
+            <span className="dim">{command.hint}</span>
+          </>
+        )}
+        empty="Nothing with these letters"
+      />
+    </Dialog>
+  );
+}
+
+function useCommands(conversations: Conversations): readonly Command[] {
+  const session = useSession();
+  const listing = useCell(conversations.listing);
+  const { thinking, tools, results, system, diff } = useCell(preferences);
+  return useMemo(() => {
+    const view: readonly Command[] = [
+      {
+        name: `${thinking ? "Hide" : "Show"} thinking`,
+        hint: "view",
+        run: () => prefer({ thinking: !thinking }),
+      },
+      { name: `${tools ? "Hide" : "Show"} tool calls`, hint: "view", run: () => prefer({ tools: !tools }) },
+      {
+        name: `${results ? "Hide" : "Show"} results`,
+        hint: "view",
+        run: () => prefer({ results: !results }),
+      },
+      {
+        name: `${system ? "Hide" : "Show"} system notes`,
+        hint: "view",
+        run: () => prefer({ system: !system }),
+      },
+      {
+        name: diff === "split" ? "Diffs in one column" : "Diffs side by side",
+        hint: "view",
+        run: () => prefer({ diff: diff === "split" ? "unified" : "split" }),
+      },
+      { name: "Open all", hint: "view", run: () => setAll(true) },
+      { name: "Close all", hint: "view", run: () => setAll(false) },
+      { name: "Light theme", hint: "theme", run: () => prefer({ theme: "light" }) },
+      { name: "Dark theme", hint: "theme", run: () => prefer({ theme: "dark" }) },
+      { name: "Theme of the system", hint: "theme", run: () => prefer({ theme: "system" }) },
+      { name: "New conversation", hint: "go", run: () => go("/") },
+    ];
+    const keys = SHORTCUTS.filter(({ key, ctrl }) => key !== "Escape" && !(ctrl && key === "k")).map(
+      (shortcut) => ({
+        name: shortcut.label,
+        hint: `${shortcut.ctrl ? "ctrl " : ""}${shortcut.key}`,
+        run: () => shortcut.run(session),
+      }),
+    );
+    const places = listing.state !== "here" ? [] : listing.conversations;
+    return [
+      ...keys,
+      ...view,
+      ...places.map(({ id, title, provider }) => ({
+        name: title || "Untitled",
+        hint: provider ?? "conversation",
+        run: () => go(linkTo(id)),
+      })),
+    ];
+  }, [session, listing, thinking, tools, results, system, diff]);
+}
+
+/** Its letters in order. */
+function fits(name: string, query: string): boolean {
+  let at = 0;
+  const low = name.toLowerCase();
+  for (const letter of query.toLowerCase().replaceAll(" ", "")) {
+    at = low.indexOf(letter, at) + 1;
+    if (at === 0) return false;
+  }
+  return true;
+}

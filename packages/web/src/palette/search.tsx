@@ -1,0 +1,153 @@
+/**
+ * Search over everything: hits with their line, the words marked, the newest first; choosing one opens its block.
+ */
+import { isProblem, type Json, type Problem } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useState } from "react";
+import { useCell } from "../cell.ts";
+import { overlay } from "../page-state.ts";
+import { go, linkTo } from "../route.ts";
+import { useSession } from "../session.tsx";
+import type { Conversations } from "../sidebar/conversations.ts";
+import { Chooser } from "./chooser.tsx";
+import { Dialog } from "./dialog.tsx";
+
+const PAUSE_MS = 120;
+const SHOWN_BEFORE = 40;
+const SHOWN_CHARS = 200;
+
+interface Hit {
+  readonly key: string;
+  readonly block: string;
+  readonly conversation: string;
+  readonly kind: string;
+  readonly before: string;
+  readonly words: string;
+  readonly after: string;
+}
+
+interface Match {
+  readonly line: number;
+  readonly content: string;
+  readonly content_line: number;
+  readonly match_start: number;
+  readonly match_end: number;
+  readonly shown_from?: number;
+}
+
+interface Answer {
+  readonly blocks: readonly {
+    readonly block_id: string;
+    readonly conversation: string;
+    readonly kind: string;
+    readonly matches: readonly Match[];
+  }[];
+  readonly more: boolean;
+}
+
+type Found =
+  | { readonly state: "none" | "searching" }
+  | { readonly state: "found"; readonly hits: readonly Hit[]; readonly more: boolean }
+  | { readonly state: "failed"; readonly problem: Problem };
+
+export function Search({ conversations }: { conversations: Conversations }): ReactNode {
+  const [query, setQuery] = useState("");
+  const found = useSearch(query);
+  const listing = useCell(conversations.listing);
+  const titles = new Map(
+    listing.state === "here" ? listing.conversations.map(({ id, title }) => [id, title] as const) : [],
+  );
+  const hits = found.state === "found" ? found.hits : [];
+  return (
+    <Dialog label="Search everything" className="wide">
+      <Chooser
+        label="Search everything"
+        placeholder="Search every block"
+        query={query}
+        onQuery={setQuery}
+        items={hits}
+        keyOf={(hit) => hit.key}
+        onChoose={(hit) => {
+          overlay.set(undefined);
+          go(linkTo(hit.conversation, hit.block));
+        }}
+        render={(hit) => (
+          <>
+            <span className="hit">
+              {hit.before}
+              <mark>{hit.words}</mark>
+              {hit.after}
+            </span>
+            <span className="dim">
+              {titles.get(hit.conversation) || "Untitled"} · {hit.kind.replace("_", " ")}
+            </span>
+          </>
+        )}
+        empty={emptyText(found)}
+      />
+      {found.state === "found" && found.more && (
+        <p className="dim">There is more: add a word to narrow it.</p>
+      )}
+    </Dialog>
+  );
+}
+
+function emptyText(found: Found): string {
+  if (found.state === "failed") return found.problem.message;
+  if (found.state === "searching") return "Searching…";
+  return found.state === "found" ? "Nothing found" : "Two letters or more";
+}
+
+function useSearch(query: string): Found {
+  const session = useSession();
+  const [found, setFound] = useState<Found>({ state: "none" });
+  useEffect(() => {
+    const words = query.trim();
+    if (words.length < 2) return setFound({ state: "none" });
+    let isOld = false;
+    const timer = setTimeout(async () => {
+      setFound((now) => (now.state === "found" ? now : { state: "searching" }));
+      const answer = await session.ask("kernel.search", {
+        query: words,
+        literal: true,
+        ignore_case: true,
+        kinds: "all",
+        context_lines: 0,
+        max_matches_per_block: 3,
+        max_blocks: 40,
+      });
+      if (!isOld) setFound(isProblem(answer) ? { state: "failed", problem: answer } : readAnswer(answer));
+    }, PAUSE_MS);
+    return () => {
+      isOld = true;
+      clearTimeout(timer);
+    };
+  }, [session, query]);
+  return found;
+}
+
+function readAnswer(answer: Json): Found {
+  const { blocks, more } = answer as unknown as Answer;
+  const hits = blocks.flatMap(({ block_id, conversation, kind, matches }) =>
+    matches.map((match, i) => ({
+      key: `${block_id}:${i}`,
+      block: block_id,
+      conversation,
+      kind,
+      ...excerpt(match),
+    })),
+  );
+  return { state: "found", hits, more };
+}
+
+/** The matched line around the match. */
+export function excerpt(match: Match): { before: string; words: string; after: string } {
+  const line = match.content.split("\n")[match.line - match.content_line] ?? match.content;
+  const from = match.match_start - (match.shown_from ?? 0);
+  const to = match.match_end - (match.shown_from ?? 0);
+  const before = line.slice(0, Math.max(0, from)).trimStart();
+  return {
+    before: before.length > SHOWN_BEFORE ? `…${before.slice(-SHOWN_BEFORE)}` : before,
+    words: line.slice(Math.max(0, from), to).slice(0, SHOWN_CHARS),
+    after: line.slice(to, to + SHOWN_CHARS),
+  };
+}

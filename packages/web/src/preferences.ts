@@ -1,0 +1,62 @@
+/**
+ * What this reader has chosen: theme, what is shown, how diffs look. Kept in this browser, never sent anywhere.
+ */
+import { Cell } from "./cell.ts";
+
+export interface Preferences {
+  readonly theme: "system" | "light" | "dark";
+  readonly thinking: boolean;
+  readonly tools: boolean;
+  readonly results: boolean;
+  readonly system: boolean;
+  readonly diff: "unified" | "split";
+  readonly wrap: boolean;
+  readonly provider: string;
+  readonly models: { readonly [provider: string]: string };
+}
+
+const DEFAULTS: Preferences = {
+  theme: "system",
+  thinking: true,
+  tools: true,
+  results: true,
+  system: true,
+  diff: "unified",
+  wrap: false,
+  provider: "claude",
+  models: {},
+};
+const KEY = "blockyard";
+
+export const preferences = new Cell<Preferences>(load());
+
+export function prefer(change: Partial<Preferences>): void {
+  preferences.change((chosen) => ({ ...chosen, ...change }));
+  const chosen = preferences.get();
+  applyTheme(chosen);
+  try {
+    localStorage.setItem(KEY, JSON.stringify(chosen));
+  } catch {
+    // A browser that stores nothing still works; it only forgets.
+  }
+}
+
+/** Keeps only what has the shape of its default: the store may hold what an older page wrote. */
+function load(): Preferences {
+  try {
+    const stored = JSON.parse(localStorage.getItem(KEY) ?? "{}") as Record<string, unknown>;
+    const known = Object.entries(DEFAULTS).map(([key, value]) => {
+      const kept = stored[key];
+      return [key, typeof kept === typeof value && kept !== null ? kept : value];
+    });
+    return Object.fromEntries(known) as Preferences;
+  } catch {
+    return DEFAULTS;
+  }
+}
+
+function applyTheme({ theme }: Preferences): void {
+  const root = document.documentElement;
+  if (theme === "system") delete root.dataset["theme"];
+  else root.dataset["theme"] = theme;
+}

@@ -1,0 +1,75 @@
+/**
+ * Where the page is: `/` or `/c/<conversation>`, with the block that is pointed at behind `#`. Plain links work; going
+ * there inside the page does not load it again.
+ */
+import { type BlockId, type ConversationId, isConversationId, parseBlockId } from "@blockyard/kernel";
+import { useSyncExternalStore } from "react";
+
+export interface Route {
+  readonly conversation: ConversationId | undefined;
+  readonly block: BlockId | undefined;
+}
+
+export function readRoute(path: string, hash: string): Route {
+  const id = /^\/c\/([^/]+)\/?$/.exec(path)?.[1];
+  const conversation = id !== undefined && isConversationId(id) ? id : undefined;
+  const pointed = decoded(hash.replace(/^#/, ""));
+  const inside = parseBlockId(pointed) ? pointed : `${conversation}/${pointed}`;
+  const block = conversation !== undefined && parseBlockId(inside)?.conversation === conversation;
+  return { conversation, block: block ? inside : undefined };
+}
+
+/** The link to a conversation or one of its blocks; the block's part is what follows the conversation in its id. */
+export function linkTo(conversation: ConversationId, block?: BlockId): string {
+  const hash = block?.startsWith(`${conversation}/`) ? `#${block.slice(conversation.length + 1)}` : "";
+  return `/c/${conversation}${hash}`;
+}
+
+export function go(path: string): void {
+  if (path === location.pathname + location.hash) return;
+  history.pushState(null, "", path);
+  tell();
+}
+
+/** Points at a block without a new step in the browser's history. */
+export function point(path: string): void {
+  history.replaceState(null, "", path);
+  tell();
+}
+
+const listeners = new Set<() => void>();
+let current: Route | undefined;
+
+export function useRoute(): Route {
+  return useSyncExternalStore(listen, () => {
+    current ??= readRoute(location.pathname, location.hash);
+    return current;
+  });
+}
+
+function listen(listener: () => void): () => void {
+  if (listeners.size === 0) {
+    addEventListener("popstate", tell);
+    addEventListener("hashchange", tell);
+  }
+  listeners.add(listener);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    removeEventListener("popstate", tell);
+    removeEventListener("hashchange", tell);
+  };
+}
+
+function tell(): void {
+  current = undefined;
+  for (const listener of [...listeners]) listener();
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * The session: the replica, its socket, and who is told when. Changes that arrive are gathered and told once per
+ * animation frame, and only to those who show what changed: a block that did not change does not render.
+ */
+import {
+  type Block,
+  type BlockId,
+  type Conversation,
+  type ConversationId,
+  type Cursor,
+  type Json,
+  type Problem,
+  problem,
+  Replica,
+  type Text,
+  type Turn,
+  type View,
+  type ViewChange,
+} from "@blockyard/kernel";
+import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
+import { browserEnv } from "./browser-env.ts";
+import { Link } from "./connect.ts";
+
+/** A hidden tab has no animation frames; it is told this often instead. */
+const HIDDEN_MS = 250;
+
+export class Session {
+  readonly replica: Replica;
+  readonly link: Link;
+  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #dirty = new Set<string>();
+  readonly #wanted = new Map<View, Set<BlockId>>();
+  #isScheduled = false;
+
+  constructor(url: string) {
+    this.replica = new Replica({ env: browserEnv });
+    this.link = new Link(this.replica, url);
+    this.replica.listen((change) => this.#hear(change));
+  }
+
+  /** `topic` is a block's id, or one of the topics below. */
+  listen(topic: string, listener: () => void): () => void {
+    const listeners = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, listeners);
+    listeners.add(listener);
+    return () => {
+      listeners.delete(listener);
+      if (listeners.size === 0 && this.#listeners.get(topic) === listeners) this.#listeners.delete(topic);
+    };
+  }
+
+  /** Asks for a text that the window left out; what is asked within a frame goes out together. */
+  want(view: View, block: BlockId): void {
+    const wanted = this.#wanted.get(view) ?? new Set();
+    this.#wanted.set(view, wanted);
+    wanted.add(block);
+    this.#schedule();
+  }
+
+  /** A tool call that changes nothing. */
+  ask(tool: string, input: Json): Promise<Json | Problem> {
+    return this.replica.call(tool, input, { write: false });
+  }
+
+  /** A tool call that writes: sent again after a reconnect, applied once. */
+  write(tool: string, input: Json): Promise<Json | Problem> {
+    if (this.replica.self?.role === "viewer")
+      return Promise.resolve(problem("forbidden", "you may read here, not write"));
+    return this.replica.call(tool, input, { write: true });
+  }
+
+  #hear(change: ViewChange): void {
+    const { conversation } = change;
+    if (change.blocks) for (const id of change.blocks) this.#dirty.add(id);
+    else this.#dirty.add(`${EVERYTHING}${conversation}`);
+    if (change.order) this.#dirty.add(orderOf(conversation));
+    this.#dirty.add(change.presence ? presenceOf(conversation) : recordOf(conversation));
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    if (document.visibilityState === "visible") requestAnimationFrame(() => this.#flush());
+    else setTimeout(() => this.#flush(), HIDDEN_MS);
+  }
+
+  #flush(): void {
+    this.#isScheduled = false;
+    for (const [view, blocks] of this.#wanted) this.replica.want(view, [...blocks].slice(0, 200));
+    this.#wanted.clear();
+    const topics = [...this.#dirty];
+    this.#dirty.clear();
+    for (const topic of topics) {
+      if (topic.startsWith(EVERYTHING)) this.#tellAll(topic.slice(EVERYTHING.length));
+      else this.#tell(topic);
+    }
+  }
+
+  #tellAll(conversation: ConversationId): void {
+    for (const topic of [...this.#listeners.keys()]) {
+      if (topic.startsWith(`${conversation}/`) || topic.endsWith(`:${conversation}`)) this.#tell(topic);
+    }
+  }
+
+  #tell(topic: string): void {
+    const listeners = this.#listeners.get(topic);
+    if (listeners) for (const listener of [...listeners]) listener();
+  }
+}
+
+const EVERYTHING = "all:";
+const orderOf = (conversation: ConversationId) => `order:${conversation}`;
+const recordOf = (conversation: ConversationId) => `record:${conversation}`;
+const presenceOf = (conversation: ConversationId) => `presence:${conversation}`;
+
+const SessionContext = createContext<Session | undefined>(undefined);
+const ViewContext = createContext<View | undefined>(undefined);
+export const SessionProvider = SessionContext.Provider;
+export const ViewProvider = ViewContext.Provider;
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error("no session");
+  return session;
+}
+
+/** The view that the blocks below belong to. */
+export function useView(): View {
+  const view = useContext(ViewContext);
+  if (!view) throw new Error("no view");
+  return view;
+}
+
+function useTopic<T>(topic: string, read: () => T): T {
+  const session = useSession();
+  const listen = useMemo(() => (told: () => void) => session.listen(topic, told), [session, topic]);
+  return useSyncExternalStore(listen, read);
+}
+
+export function useBlock(id: BlockId): Block | undefined {
+  const view = useView();
+  return useTopic(id, () => view.blocks.get(id));
+}
+
+/** A block's text, asked for if it is not here; undefined until it comes, or while `isWanted` is false. */
+export function useText(id: BlockId, isWanted = true): Text | undefined {
+  const view = useView();
+  const session = useSession();
+  const text = useTopic(id, () => (isWanted ? view.texts.get(id) : undefined));
+  const isMissing = isWanted && text === undefined;
+  useEffect(() => {
+    if (isMissing) session.want(view, id);
+  }, [session, view, id, isMissing]);
+  return text;
+}
+
+export function useOrder(view: View): readonly BlockId[] {
+  return useTopic(orderOf(view.conversation), () => view.order);
+}
+
+export function useRecord(view: View): Conversation | undefined {
+  return useTopic(recordOf(view.conversation), () => view.record);
+}
+
+export function useTurn(view: View, turn: string): Turn | undefined {
+  return useTopic(recordOf(view.conversation), () => view.turns.get(turn));
+}
+
+export function useCursors(view: View): readonly Cursor[] {
+  return useTopic(presenceOf(view.conversation), () => view.cursors);
+}
+
+export function useViewState(view: View): { isOpen: boolean; problem: Problem | undefined; more: boolean } {
+  const isOpen = useTopic(recordOf(view.conversation), () => view.isOpen);
+  const refused = useTopic(recordOf(view.conversation), () => view.problem);
+  const more = useTopic(orderOf(view.conversation), () => view.more);
+  return { isOpen, problem: refused, more };
+}

@@ -1,0 +1,146 @@
+/**
+ * The keyboard: one table of keys, what they are for and what they do. The help page shows the same table.
+ */
+import type { BlockId, View } from "@blockyard/kernel";
+import { useEffect } from "react";
+import { copyBlock, editBlock, forkAt, prune, undo } from "./actions/actions.ts";
+import { isOpen, setOpen } from "./disclosure.ts";
+import { editing, focused, inspected, isFinding, isFollowing, overlay } from "./page-state.ts";
+import { type Session, useSession } from "./session.tsx";
+
+interface Shortcut {
+  readonly key: string;
+  readonly label: string;
+  readonly ctrl?: true;
+  readonly run: (session: Session) => void;
+}
+
+export const SHORTCUTS: readonly Shortcut[] = [
+  { key: "j", label: "Next block", run: () => step(1) },
+  { key: "k", label: "Previous block", run: () => step(-1) },
+  { key: "o", label: "Open or close the block", run: () => toggleFocused() },
+  { key: "e", label: "Edit the block", run: (session) => withFocused(session, editBlock) },
+  {
+    key: "f",
+    label: "Fork here",
+    run: (session) => withFocused(session, (block) => void forkAt(session, block)),
+  },
+  {
+    key: "c",
+    label: "Copy the block",
+    run: (session) => withFocused(session, (block) => void copyBlock(session, block)),
+  },
+  {
+    key: "p",
+    label: "Prune the block, or put it back",
+    run: (session) => withFocused(session, (block) => void prune(session, block.id, !block.pruned)),
+  },
+  {
+    key: "u",
+    label: "Undo my last edit of the block",
+    run: (session) => withFocused(session, (block) => void undo(session, block.id, "undo")),
+  },
+  {
+    key: "r",
+    label: "Redo it",
+    run: (session) => withFocused(session, (block) => void undo(session, block.id, "redo")),
+  },
+  {
+    key: "i",
+    label: "Details and history of the block",
+    run: () => inspected.change((now) => (now === undefined ? focused.get() : undefined)),
+  },
+  { key: "G", label: "To the end, and follow it", run: () => toEnd() },
+  {
+    key: "n",
+    label: "Write a prompt",
+    run: () => document.querySelector<HTMLElement>(".composer textarea")?.focus(),
+  },
+  { key: "/", label: "Search everything", run: () => overlay.set("search") },
+  { key: "f", ctrl: true, label: "Find in this conversation", run: () => isFinding.set(true) },
+  { key: "k", ctrl: true, label: "Commands", run: () => overlay.set("palette") },
+  { key: "?", label: "This help", run: () => overlay.set("help") },
+  { key: "Escape", label: "Close what is open", run: () => close() },
+];
+
+export function useShortcuts(): void {
+  const session = useSession();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isCtrl = event.ctrlKey || event.metaKey;
+      if (event.defaultPrevented || event.altKey || overlay.get() !== undefined) return;
+      const shortcut = SHORTCUTS.find(({ key, ctrl }) => key === event.key && (ctrl ?? false) === isCtrl);
+      if (!shortcut || (isTyping(event) && !isCtrl)) return;
+      if (shortcut.ctrl && shortcut.key === "f" && !document.querySelector(".list")) return;
+      event.preventDefault();
+      shortcut.run(session);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [session]);
+}
+
+function isTyping(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  if (!(target instanceof HTMLElement)) return false;
+  if (event.key === "Escape")
+    return target.closest(".find, .composer, dialog") !== null || target.isContentEditable;
+  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}
+
+/** The rows of the list, in order, are known by the list itself; it answers to this. */
+export const rowOrder: { ids: readonly BlockId[] } = { ids: [] };
+
+function step(by: number): void {
+  const { ids } = rowOrder;
+  if (ids.length === 0) return;
+  const now = focused.get();
+  const at = now === undefined ? -1 : ids.indexOf(now);
+  const visible = at === -1 ? firstVisible(ids) : at + by;
+  const next = ids[Math.min(ids.length - 1, Math.max(0, visible))];
+  isFollowing.set(false);
+  focused.set(next);
+}
+
+/** Without a focused block one begins with the first that is on the screen. */
+function firstVisible(ids: readonly BlockId[]): number {
+  const top = document.querySelector(".list")?.getBoundingClientRect().top ?? 0;
+  const shown = [...document.querySelectorAll<HTMLElement>("article[data-block]")].find(
+    (article) => article.getBoundingClientRect().bottom > top + 8,
+  );
+  return Math.max(0, ids.indexOf(shown?.dataset["block"] ?? ""));
+}
+
+/** Opens or closes all that the focused row has. */
+function toggleFocused(): void {
+  const id = focused.get();
+  const row = document.querySelector<HTMLElement>(`article[data-block="${CSS.escape(id ?? "")}"]`);
+  if (id === undefined || !row) return;
+  const folds = [...row.querySelectorAll<HTMLElement>("button[aria-expanded]:not([aria-haspopup])")];
+  const isAnyOpen = folds.some((fold) => fold.getAttribute("aria-expanded") === "true");
+  if (folds.length === 0) return setOpen(id, !isOpen(id, false));
+  for (const fold of folds) if ((fold.getAttribute("aria-expanded") === "true") === isAnyOpen) fold.click();
+}
+
+function withFocused(
+  session: Session,
+  run: (block: NonNullable<ReturnType<View["blocks"]["get"]>>) => void,
+): void {
+  const id = focused.get();
+  for (const view of session.replica.views.values()) {
+    const block = id === undefined ? undefined : view.blocks.get(id);
+    if (block) return run(block);
+  }
+}
+
+function toEnd(): void {
+  isFollowing.set(true);
+  const list = document.querySelector(".list");
+  if (list) list.scrollTop = list.scrollHeight;
+}
+
+function close(): void {
+  if (editing.get() !== undefined) editing.set(undefined);
+  else if (isFinding.get()) isFinding.set(false);
+  else inspected.set(undefined);
+}

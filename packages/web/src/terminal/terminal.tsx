@@ -1,0 +1,67 @@
+/**
+ * Terminal output on the page: lines of coloured runs, in chunks that are not laid out while they are off the screen.
+ */
+import { type CSSProperties, memo, type ReactNode, useMemo } from "react";
+import { paletteColor, type Run, readTerminal, type Style, type TerminalLine } from "./ansi.ts";
+
+const CHUNK_LINES = 64;
+
+export function Terminal({ output, className }: { output: string; className?: string }): ReactNode {
+  const lines = useMemo(() => readTerminal(output), [output]);
+  const chunks: ReactNode[] = [];
+  for (let i = 0; i < lines.length; i += CHUNK_LINES)
+    chunks.push(<Chunk key={i} lines={lines.slice(i, i + CHUNK_LINES)} />);
+  return <pre className={className ? `terminal ${className}` : "terminal"}>{chunks}</pre>;
+}
+
+const Chunk = memo(
+  function Chunk({ lines }: { lines: readonly TerminalLine[] }) {
+    const style = { "--lines": lines.length } as CSSProperties;
+    return (
+      <code className={lines.length === CHUNK_LINES ? "chunk full" : "chunk"} style={style}>
+        {lines.map((line, i) => (
+          <span key={i} className="line">
+            {line.map((run, j) => renderRun(run, j))}
+            {"\n"}
+          </span>
+        ))}
+      </code>
+    );
+  },
+  (a, b) => a.lines.length === b.lines.length && a.lines.every((line, i) => sameLine(line, b.lines[i])),
+);
+
+function sameLine(a: TerminalLine, b: TerminalLine | undefined): boolean {
+  return a.length === b?.length && a.every((run, i) => run.text === b[i]?.text && run.style === b[i]?.style);
+}
+
+function renderRun({ text, style }: Run, key: number): ReactNode {
+  const className = classOf(style);
+  const colors = colorsOf(style);
+  if (className === "" && colors === undefined) return text;
+  return (
+    <span key={key} className={className} style={colors}>
+      {text}
+    </span>
+  );
+}
+
+function classOf(style: Style): string {
+  const names: string[] = [];
+  for (const [name, value] of Object.entries(style)) {
+    if (value === true) names.push(`a-${name}`);
+    else if (typeof value === "number" && value < 16) names.push(`a-${name}-${value}`);
+  }
+  return names.join(" ");
+}
+
+function colorsOf({ fg, bg }: Style): CSSProperties | undefined {
+  const [color, backgroundColor] = [rgb(fg), rgb(bg)];
+  if (color === undefined && backgroundColor === undefined) return undefined;
+  return { ...(color ? { color } : {}), ...(backgroundColor ? { backgroundColor } : {}) };
+}
+
+function rgb(color: number | string | undefined): string | undefined {
+  if (color === undefined || (typeof color === "number" && color < 16)) return undefined;
+  return `rgb(${typeof color === "number" ? paletteColor(color) : color})`;
+}

@@ -1,0 +1,69 @@
+/**
+ * Builds the page (packages/web → packages/web/dist) if its sources have changed since the last build, and says what it
+ * did in one line. Quick when there is nothing to do: it hashes the sources and compares. `--force` builds anyway.
+ *
+ * The launcher calls `buildPage()`; `node scripts/build-page.mjs` does the same by hand.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const web = join(root, "packages", "web");
+const dist = join(web, "dist");
+const stamp = join(dist, ".sources");
+
+/** What the bundle is made of. A test's change does not change the page. */
+const inputs = [
+  "packages/web/src",
+  "packages/web/public",
+  "packages/web/index.html",
+  "packages/web/vite.config.ts",
+  "packages/web/package.json",
+  "packages/kernel/src",
+  "package-lock.json",
+];
+
+/** @returns {Promise<"built" | "unchanged">} */
+export async function buildPage({ force = false } = {}) {
+  const hash = hashInputs();
+  const isCurrent = existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
+  if (isCurrent && !force) return "unchanged";
+  const { build } = await import("vite");
+  await build({
+    root: web,
+    configFile: join(web, "vite.config.ts"),
+    logLevel: "error",
+    build: { emptyOutDir: true },
+  });
+  writeFileSync(stamp, hash);
+  return "built";
+}
+
+function hashInputs() {
+  const hash = createHash("sha256");
+  for (const input of inputs) {
+    for (const path of filesOf(join(root, input))) {
+      hash.update(`${relative(root, path)}\0`);
+      hash.update(readFileSync(path));
+    }
+  }
+  return hash.digest("hex");
+}
+
+/** @param {string} path @returns {string[]} */
+function filesOf(path) {
+  if (!existsSync(path)) return [];
+  if (!path.endsWith("src") && !path.endsWith("public")) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && !/\.(test|fuzz)\.tsx?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const started = performance.now();
+  const what = await buildPage({ force: process.argv.includes("--force") });
+  console.log(`page ${what} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+}

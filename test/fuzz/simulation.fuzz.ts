@@ -3,6 +3,7 @@
  * people that edit and undo. See test/sim for what must hold at every step. One seed is one life of such a system.
  */
 import { editor, model, person, supervisor } from "../sim/agents.ts";
+import { watcher } from "../sim/watcher.ts";
 import { World } from "../sim/world.ts";
 import type { Fuzz, FuzzOutcome } from "./fuzz.ts";
 
@@ -33,6 +34,10 @@ export const fuzz: Fuzz = {
     "stream closed by another",
     "end refused: it has ended",
     "drain tried again",
+    "reconnect",
+    "half-open",
+    "shown",
+    "call over the wire",
   ],
   async run(seed): Promise<FuzzOutcome> {
     const { hits } = await simulate(seed);
@@ -47,18 +52,19 @@ export async function simulate(seed: number): Promise<{ hits: Record<string, num
     hits[event] = (hits[event] ?? 0) + 1;
   });
   await world.open();
-  await world.run(
-    [
-      world.misbehave(LIFE_MS),
-      model(world, "model", world.random.between(2, 5)),
-      model(world, "second", world.random.between(1, 3)),
-      person(world, "ana", world.random.between(5, 25)),
-      person(world, "ben", world.random.between(5, 25)),
-      editor(world, "eve", world.random.between(3, 12)),
-      supervisor(world),
-    ],
-    LIMIT_MS,
-  );
+  const watchers = [watcher(world, "wes"), watcher(world, "zoe")].map((work) => world.keep(work));
+  const writers = [
+    world.misbehave(LIFE_MS),
+    model(world, "model", world.random.between(2, 5)),
+    model(world, "second", world.random.between(1, 3)),
+    person(world, "ana", world.random.between(5, 25)),
+    person(world, "ben", world.random.between(5, 25)),
+    editor(world, "eve", world.random.between(3, 12)),
+    supervisor(world),
+  ].map((work) => world.keep(work));
+  await world.until(Promise.all(writers), LIMIT_MS);
+  world.isQuiet = true;
+  await world.until(Promise.all(watchers), 2 * LIMIT_MS);
   await world.check();
   return { hits, trace: world.trace };
 }

@@ -184,7 +184,7 @@ export async function person(world: World, agent: AgentId, writes: number): Prom
     const ids = [...world.ledger.entries.keys()];
     if (ids.length === 0) continue;
     const block = world.random.pick(ids.slice(-3));
-    if (world.random.chance(0.35)) await takeBack(world, agent, block, i);
+    if (world.random.chance(0.45)) await takeBack(world, agent, block, i);
     else await edit(world, agent, block, i);
   }
 }

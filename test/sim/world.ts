@@ -46,7 +46,10 @@ export class World {
   readonly count: (event: string) => void;
   conversation: ConversationId = "";
   nodes: Node[] = [];
+  /** The weather is fair from now on, nothing crashes any more. */
   isOver = false;
+  /** Nobody but watchers writes any more. */
+  isQuiet = false;
   #names = 0;
   #failure: unknown;
   readonly #trace = createHash("sha256");
@@ -75,24 +78,30 @@ export class World {
     await Promise.all([this.#start(), this.#start()]);
   }
 
-  /** Runs until the agents are done. */
-  async run(agents: readonly Promise<void>[], untilMs: number): Promise<void> {
-    let open = agents.length;
-    for (const agent of agents) {
-      agent.then(
-        () => {
-          open--;
-        },
-        (error) => {
-          this.#failure ??= error;
-        },
-      );
-    }
-    while (open > 0) {
+  /** Somebody's work; what goes wrong in it ends the run. */
+  keep(work: Promise<void>): Promise<void> {
+    return work.catch((error) => {
+      this.#failure ??= error;
+    });
+  }
+
+  /** Lets time pass until the work is done. Every node looks now and then what the others have committed. */
+  async until(work: Promise<unknown>, limitMs: number): Promise<void> {
+    let isDone = false;
+    void work.then(() => {
+      isDone = true;
+    });
+    for (let rounds = 0; !isDone; rounds++) {
       await this.env.advance(25);
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.env.monotonic() > untilMs) throw new Error(`after ${untilMs} ms ${open} agents are not done`);
+      if (this.env.monotonic() > limitMs) throw new Error(`not done after ${limitMs} ms`);
+      if (rounds % 40 === 39) this.#wakeAll();
     }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  #wakeAll(): void {
+    for (const node of this.nodes) if (node.isAlive) void node.kernel.wake(this.conversation);
   }
 
   /** What goes wrong while a kernel is calling must not be swallowed by it. */
@@ -136,7 +145,7 @@ export class World {
     const until = this.env.monotonic() + forMs;
     while (this.env.monotonic() < until) {
       await this.sleep(this.random.between(5, 120));
-      switch (this.random.weighted({ weather: 10, crash: 4, clock: 4, fold: 6, wake: 8 })) {
+      switch (this.random.weighted({ weather: 10, crash: 4, clock: 4, fold: 12, wake: 6 })) {
         case "weather":
           this.store.weather = this.random.pick(WEATHERS);
           break;
@@ -151,7 +160,7 @@ export class World {
           await this.#fold();
           break;
         case "wake":
-          for (const node of this.nodes) if (node.isAlive) void node.kernel.wake(this.conversation);
+          this.#wakeAll();
           break;
       }
     }

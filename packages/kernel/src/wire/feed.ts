@@ -62,7 +62,10 @@ export class Feed {
   hear(told: Told): void {
     if (told.conversation !== this.conversation) return;
     if (this.#heldBack) this.#heldBack.push(told);
-    else
+    else if (told.renewed) {
+      this.#heldBack = [];
+      void this.#renew(told, told.renewed);
+    } else
       this.#deliver({
         seq: told.record.seq,
         ops: told.ops,
@@ -96,10 +99,19 @@ export class Feed {
     this.#heldBack = undefined;
     for (const told of heldBack) {
       if (told.record.seq <= from) continue;
-      const ops = told.ops.filter((op) => op.seq > from && !this.#isGiven(op));
-      this.#deliver({ seq: told.record.seq, ops, blocks: [], record: told.record, turns: told.turns });
+      this.hear({ ...told, ops: told.ops.filter((op) => op.seq > from && !this.#isGiven(op)) });
     }
     this.#given.clear();
+  }
+
+  /** Ops of some blocks cannot be told any more: the blocks are read anew, and what is heard meanwhile waits. */
+  async #renew(told: Told, renewed: readonly BlockId[]): Promise<void> {
+    const { record, ops, turns } = told;
+    const old = told.blocks.filter(({ id }) => renewed.includes(id));
+    const read = await this.#snapshots(old, limits.windowTextChars);
+    const blocks = isProblem(read) ? old.map((block) => this.#outline(block)) : read;
+    this.#deliver({ seq: record.seq, ops, blocks, record, turns });
+    this.live(record.seq);
   }
 
   /** Blocks born before `before`, oldest first. With `texts`, the texts of those near the end, as far as they are small. */

@@ -180,7 +180,7 @@ function endTool(state: State, out: BlockEvent[], event: JsonObject): void {
     const text = output === "" ? (textOf(objectOf(event.error).message) ?? "") : output;
     const metadata = {
       toolUseId: id,
-      toolName: id.split("__")[0] || "tool",
+      toolName: /^(.+?)(?:__|-\d|$)/.exec(id)?.[1] ?? "tool",
       ...(isError ? { isError } : {}),
     };
     const end = isError ? ({ status: "error", reason: "failed" } as const) : ({ status: "done" } as const);
@@ -234,12 +234,15 @@ function endTurn(state: State, out: BlockEvent[], event: JsonObject): void {
     ...(failure === undefined
       ? { status: "done" }
       : { status: "error", reason: "failed", error: failure.text }),
-    ...(stats === undefined
-      ? {}
-      : { usage: usageOf(stats), native: { stats }, models: Object.keys(objectOf(stats.models)) }),
+    ...(stats === undefined ? {} : { usage: usageOf(stats), native: { stats }, ...modelsOf(stats) }),
     ...given({ durationMs: numberOf(stats?.duration_ms), at: state.at }),
   });
   state.turn = undefined;
+}
+
+function modelsOf(stats: JsonObject): { models?: readonly string[] } {
+  const models = Object.keys(objectOf(stats.models));
+  return models.length === 0 ? {} : { models };
 }
 
 /** `input_tokens` includes what was cached. Thoughts are in no field of their own. */

@@ -9,7 +9,8 @@ import { configDefaults, defineConfig } from "vitest/config";
 
 const fuzz = ["packages/*/src/**/*fuzz*.test.{ts,tsx}", "test/fuzz/**/*.test.ts"];
 const tidy = ["test/tidy.test.ts", "test/tidy/**/*.test.ts"];
-const endToEnd = ["test/e2e/**/*.test.ts", "test/faults/**/*.test.ts"];
+const faults = ["test/faults/**/*.test.ts"];
+const endToEnd = ["test/e2e/**/*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -23,13 +24,17 @@ export default defineConfig({
         test: {
           name: "unit",
           include: ["packages/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts", "bench/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...fuzz, ...tidy, ...endToEnd],
+          exclude: [...configDefaults.exclude, ...fuzz, ...tidy, ...faults, ...endToEnd],
           testTimeout: 20_000,
         },
       },
       {
         extends: true,
         test: { name: "fuzz", include: fuzz, testTimeout: 120_000 },
+      },
+      {
+        extends: true,
+        test: { name: "faults", include: faults, testTimeout: 180_000 },
       },
       {
         extends: true,

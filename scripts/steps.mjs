@@ -60,4 +60,11 @@ export const steps = [
     limitMinutes: 10,
     commands: [[vitest, "run", "--project", "unit", "--project", "fuzz"]],
   },
+  {
+    name: "faults",
+    what: "kills, power losses, full disks, flipped bytes",
+    counts: "tests",
+    limitMinutes: 10,
+    commands: [[vitest, "run", "--project", "faults"]],
+  },
 ];

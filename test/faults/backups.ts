@@ -49,11 +49,17 @@ function writeOn(kernel: Kernel): { stop(): void; readonly ended: Promise<void>;
     while (going) {
       await kernel.write(id as string, {
         agent: "ada",
-        plan: (draft) => void draft.create({ kind: "text", role: "user", text: `block ${count++}` }) ?? null,
+        plan: (draft) => {
+          draft.create({ kind: "text", role: "user", text: `block ${count++}` });
+          return null;
+        },
       });
     }
   };
-  return { stop: () => void (going = false), ended: write(), count: () => count };
+  const stop = () => {
+    going = false;
+  };
+  return { stop, ended: write(), count: () => count };
 }
 
 interface Dump {

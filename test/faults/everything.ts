@@ -3,6 +3,7 @@
  */
 import type { Block, Store } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
+import { mergeRuns } from "../../packages/server/src/store/runs.ts";
 import { Random } from "../sim/random.ts";
 
 const KEYS = 40;
@@ -63,7 +64,7 @@ export async function everything(store: Store): Promise<string> {
       raw: await Promise.all(
         (await store.rawRuns(record.id)).map(async (run) => [
           run,
-          hex(await store.raw({ conversation: record.id, run })),
+          await store.raw({ conversation: record.id, run }),
         ]),
       ),
       blocks: await Promise.all(blocks.map((block) => wholeBlock(store, block))),
@@ -72,28 +73,22 @@ export async function everything(store: Store): Promise<string> {
   const byStatus = await store.blocks({ status: "running", order: "last", limit: 1e6 });
   const byPath = await store.blocks({ pathPrefix: "src/", order: "first", limit: 1e6 });
   const blobs = await Promise.all(BLOBS.map((hash) => store.blob(hash)));
-  return JSON.stringify({
-    epoch: store.epoch,
-    conversations,
-    running: byStatus.map(({ id }) => id),
-    files: byPath.map(({ id }) => id),
-    blobs: blobs.map((blob) => blob && [blob.mediaType, hex(blob.bytes)]),
-  });
+  const all = { epoch: store.epoch, conversations, running: byStatus, files: byPath, blobs };
+  return JSON.stringify(readable(all));
 }
 
 async function wholeBlock(store: Store, block: Block): Promise<unknown> {
-  const log = await store.log(block.id, { version: 0 });
-  return { block: await store.block(block.id), log: readable(log), text: await store.text(block.id) };
+  const { fold, ops } = await store.log(block.id, { version: 0 });
+  // Where the cuts are that the store may make is not part of what it has.
+  const log = { fold, ops: mergeRuns(ops) };
+  return { block: await store.block(block.id), log, text: await store.text(block.id) };
 }
 
-/** Bytes as text, so that the whole is JSON. */
+/** Bytes as text and keys in order, so that equal values are equal JSON. */
 function readable(value: unknown): unknown {
-  if (value instanceof Uint8Array) return hex(value);
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("hex");
   if (Array.isArray(value)) return value.map(readable);
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, readable(item)]));
-}
-
-function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("hex");
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, readable(item)]));
 }

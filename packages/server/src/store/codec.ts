@@ -115,13 +115,21 @@ export function packBlock(block: Block): Uint8Array {
 export function unpackBlock(columns: Omit<BlockColumns, "id">, bytes: Uint8Array): Block {
   const [agent, parent, role, side, updatedAt, chars, newlines, pruned, promoted, metadata] =
     unpackJson<BlockRecord>(bytes);
+  const { conversation, born, seq, version, createdAt, kind, status } = columns;
+  // In the order in which a new block has them: objects of one shape are faster.
   return {
-    ...columns,
-    id: `${columns.conversation}/${agent}/${columns.born}`,
+    id: `${conversation}/${agent}/${born}`,
+    conversation,
     agent,
-    parent: parent === null || parent.split("/").length === 3 ? parent : `${columns.conversation}/${parent}`,
+    kind,
     role,
+    status,
+    parent: parent === null || parent.split("/").length === 3 ? parent : `${conversation}/${parent}`,
     side: side === 1,
+    version,
+    seq,
+    born,
+    createdAt,
     updatedAt,
     chars,
     newlines,

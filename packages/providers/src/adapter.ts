@@ -6,12 +6,18 @@
  * only what is open, never what was said.
  */
 
-import type { BlockEvent, Json } from "@blockyard/kernel";
+import type { BlockEvent, Json, Usage } from "@blockyard/kernel";
+
+/** What a resumed session had counted before this run: providers count on, turns are told one by one. */
+export interface Before {
+  readonly previousCostUsd?: number;
+  readonly previousUsage?: Usage;
+}
 
 export interface Adapter<State = unknown> {
   readonly provider: string;
   /** `run` prefixes the block keys, so that several runs in one conversation never collide. */
-  start(run: string): State;
+  start(run: string, before?: Before): State;
   step(state: State, event: Json): readonly [State, readonly BlockEvent[]];
   /** Bytes that were not JSON: kept as an `unknown` block, the stream goes on. */
   noise(state: State, line: string): readonly [State, readonly BlockEvent[]];

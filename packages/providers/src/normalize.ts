@@ -7,6 +7,7 @@
  */
 
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
+import type { Before } from "./adapter.ts";
 import { bounded } from "./bounded.ts";
 import { bounds } from "./bounds.ts";
 import { Fold, type Folded } from "./fold.ts";
@@ -18,6 +19,8 @@ import type { Provider } from "./registry.ts";
 export interface NormalizeOptions {
   /** Prefix of the block keys. */
   readonly run?: string;
+  /** What the session had counted before, where this run resumes one. */
+  readonly before?: Before;
   /** Told every line, before its events are given. */
   readonly raw?: (line: string) => void;
 }
@@ -45,7 +48,7 @@ export class Normalizer {
     this.#provider = provider;
     this.#raw = options.raw;
     this.#lines = new LineReader({ splitsAtCr: provider.framing === "sse" });
-    this.#state = provider.adapter.start(options.run ?? "run");
+    this.#state = provider.adapter.start(options.run ?? "run", options.before);
   }
 
   /** A last line that the stream was cut in, if it was; it is no event. */

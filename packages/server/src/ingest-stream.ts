@@ -14,7 +14,7 @@ import {
   problem,
   randomName,
 } from "@blockyard/kernel";
-import { Normalizer, type Provider, providers, recognise } from "@blockyard/providers";
+import { type Before, Normalizer, type Provider, providers, recognise } from "@blockyard/providers";
 import type { Caller } from "./auth.ts";
 
 const HEAD_BYTES = 64 * 1024;
@@ -27,6 +27,8 @@ export interface StreamOptions {
   /** Where its first block goes; the conversation's head by default. */
   readonly parent?: BlockId;
   readonly provider: Provider;
+  /** What the session had counted before, where this run resumes one. */
+  readonly before?: Before;
   /** Told every event, before it is written. */
   readonly onEvent?: (event: BlockEvent) => void;
 }
@@ -45,7 +47,12 @@ export class StreamIngest {
     this.#kernel = kernel;
     this.#options = options;
     this.run = randomName(kernel.env, 8);
-    this.#normalizer = new Normalizer(options.provider, { run: this.run, raw: (line) => this.#keep(line) });
+    const before = options.before === undefined ? {} : { before: options.before };
+    this.#normalizer = new Normalizer(options.provider, {
+      run: this.run,
+      raw: (line) => this.#keep(line),
+      ...before,
+    });
     const { conversation, agent, turn, parent } = options;
     const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
     this.#ingest = new Ingest(kernel, { conversation, agent, ...place });

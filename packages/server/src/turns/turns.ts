@@ -7,18 +7,20 @@
 
 import {
   type AgentId,
+  addUsage,
   type BlockId,
   type ConversationId,
   isProblem,
   type Json,
   type JsonObject,
   type Kernel,
+  NO_USAGE,
   type Problem,
   problem,
   type Reason,
   randomName,
 } from "@blockyard/kernel";
-import { providers } from "@blockyard/providers";
+import { type Before, providers } from "@blockyard/providers";
 import { StreamIngest } from "../ingest-stream.ts";
 import { AGENTS, type Agent, childSpec } from "./agents.ts";
 import { Child, type ChildEnd } from "./child.ts";
@@ -238,6 +240,9 @@ export class Turns {
         provider,
         parent: prompt,
         onEvent,
+        ...(session === undefined
+          ? {}
+          : { before: await this.#counted(conversation, agent.provider, session) }),
       });
       const done: Promise<void> = this.#pump(() => run);
       const run: Run = {
@@ -257,6 +262,19 @@ export class Turns {
     } finally {
       this.#starting.delete(conversation);
     }
+  }
+
+  /** What the turns of a session add up to so far: where its own counters stand. */
+  async #counted(conversation: ConversationId, provider: string, session: string): Promise<Before> {
+    const turns = await this.#kernel.turns(conversation);
+    if (isProblem(turns)) return {};
+    const earlier = turns.filter(
+      (turn) => turn.provider === provider && (turn.sessionId ?? session) === session,
+    );
+    return {
+      previousCostUsd: earlier.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
+      previousUsage: earlier.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
+    };
   }
 
   async #open({ id, request, by, prompt }: Queued, agent: Agent): Promise<void> {

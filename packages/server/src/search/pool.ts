@@ -1,6 +1,7 @@
 /**
  * Searching off the main thread, so that no pattern, whatever it costs, holds up anybody but who asked for it. The
- * thread ends a search at its deadline by itself; if it does not, it is ended with it, and another one is started.
+ * thread ends a search at its deadline by itself. If it does not, the caller is answered a little later all the same; and
+ * if it is still not back after that, it is ended, and another one is started.
  *
  * Invariant: every request is answered exactly once: by the thread, by the deadline, or by `close`.
  */
@@ -17,8 +18,10 @@ import {
 } from "@blockyard/kernel";
 import type { Reply, Request, YoungBlock } from "./message.ts";
 
-/** What the thread gets beyond the deadline to end a search by itself. */
+/** What the thread gets beyond the deadline to end a search by itself, before its caller is answered without it … */
 const GRACE_MS = 150;
+/** … and before it is given up. On a machine that is too busy it is just late, and a new one would be later. */
+const GIVE_UP_MS = 1_500;
 /** Starting a thread and loading what it needs of a large database: not the pattern's fault, but not for ever. */
 const PREPARE_MS = 30_000;
 /** More changed rows than this are not listed: everything is loaded again. */
@@ -30,6 +33,7 @@ interface Job {
   readonly request: Request;
   readonly deadlineMs: number;
   readonly settle: (answer: SearchAnswer | MatchAnswer | Problem) => void;
+  isAnswered: boolean;
 }
 
 interface Thread {
@@ -90,7 +94,7 @@ export class SearchPool {
     clearTimeout(this.#timer);
     const waiting = [...(this.#job === undefined ? [] : [this.#job]), ...this.#queue.splice(0)];
     this.#job = undefined;
-    for (const job of waiting) job.settle(problem("unavailable", "The search was closed."));
+    for (const job of waiting) answer(job, problem("unavailable", "The search was closed."));
     const thread = this.#thread;
     this.#thread = undefined;
     await thread?.worker.terminate();
@@ -103,7 +107,7 @@ export class SearchPool {
       return Promise.resolve(problem("busy", message, { waiting: limits.queuedSearches }));
     }
     return new Promise((settle) => {
-      this.#queue.push({ request, deadlineMs, settle });
+      this.#queue.push({ request, deadlineMs, settle, isAnswered: false });
       this.#next();
     });
   }
@@ -134,7 +138,7 @@ export class SearchPool {
     clearTimeout(this.#timer);
     if (reply.type === "begun") {
       if (job.request.type === "search") thread.isLoaded = true;
-      this.#timer = setTimeout(() => this.#expire(), job.deadlineMs + GRACE_MS);
+      this.#timer = setTimeout(() => this.#late(job), job.deadlineMs + GRACE_MS);
       return;
     }
     if (reply.type === "failed") {
@@ -147,13 +151,16 @@ export class SearchPool {
     );
   }
 
+  #late(job: Job): void {
+    answer(job, timeout(job));
+    this.#timer = setTimeout(() => this.#expire(), GIVE_UP_MS);
+  }
+
   #expire(): void {
-    const job = this.#job as Job;
     this.kills++;
     this.#replace();
     this.#thread = this.#start();
-    const message = `The search did not end after ${job.deadlineMs} ms: make the pattern simpler, or search less.`;
-    this.#settle(problem("timeout", message, { deadlineMs: job.deadlineMs }));
+    this.#settle(timeout(this.#job as Job));
   }
 
   /** The thread has ended by itself: out of memory, or a bug in it. */
@@ -177,10 +184,9 @@ export class SearchPool {
     void old?.worker.terminate();
   }
 
-  #settle(answer: SearchAnswer | MatchAnswer | Problem): void {
-    const job = this.#job as Job;
+  #settle(result: SearchAnswer | MatchAnswer | Problem): void {
+    answer(this.#job as Job, result);
     this.#job = undefined;
-    job.settle(answer);
     this.#next();
   }
 
@@ -202,4 +208,14 @@ export class SearchPool {
 
 function bounded(deadlineMs: number): number {
   return Math.min(deadlineMs, limits.searchDeadlineMs);
+}
+
+function answer(job: Job, result: SearchAnswer | MatchAnswer | Problem): void {
+  if (!job.isAnswered) job.settle(result);
+  job.isAnswered = true;
+}
+
+function timeout({ deadlineMs }: Job): Problem {
+  const message = `The search did not end after ${deadlineMs} ms: make the pattern simpler, or search less.`;
+  return problem("timeout", message, { deadlineMs });
 }

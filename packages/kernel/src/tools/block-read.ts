@@ -119,7 +119,7 @@ function show(text: Text, start: number, end: number, column: number, numbered: 
     const size = utf8Length(content);
     if (size > room) {
       if (pieces.length > 0) return cut(pieces, text, { start: line }, end);
-      const fitting = fit(content, room);
+      const fitting = headOf(content, room);
       pieces.push(prefix + fitting, "\n");
       return cut(pieces, text, { start: line, column: skip + fitting.length }, end);
     }
@@ -131,7 +131,7 @@ function show(text: Text, start: number, end: number, column: number, numbered: 
   return { content: pieces.join(""), truncated: false };
 }
 
-function fit(content: string, maxBytes: number): string {
+function headOf(content: string, maxBytes: number): string {
   let bytes = 0;
   let at = 0;
   for (const character of content) {

@@ -79,8 +79,10 @@ export async function everything(store: Store): Promise<string> {
 
 async function wholeBlock(store: Store, block: Block): Promise<unknown> {
   const { fold, ops } = await store.log(block.id, { version: 0 });
-  // Where the cuts are that the store may make is not part of what it has.
-  const log = { fold, ops: mergeRuns(ops) };
+  // Where the cuts are that the store may make is not part of what it has; nor where a run began of which a fold took
+  // the first part.
+  const merged = mergeRuns(ops).map((op, i) => (i === 0 && fold !== undefined ? { ...op, seqFrom: 0 } : op));
+  const log = { fold, ops: merged };
   return { block: await store.block(block.id), log, text: await store.text(block.id) };
 }
 

@@ -89,6 +89,9 @@ export interface OpenOptions {
    * that the power-loss test can show that it would notice.
    */
   readonly durability?: "full" | "normal";
+  /** How much may wait in the journal before it is settled, and before everything is. Small numbers are for tests. */
+  readonly pendingBytes?: number;
+  readonly journalBytes?: number;
 }
 
 /** Opens the file, creates or migrates its tables, and asserts the settings that durability rests on. */

@@ -91,20 +91,23 @@ export class SqliteStore implements Store {
   #waiting: Waiting[] = [];
   #epoch: string;
   #lastJournal: number;
-  readonly #window = new JournalWindow(JOURNAL_BYTES);
+  readonly #window: JournalWindow;
+  readonly #pendingBytes: number;
   /** Heads that could not be settled because what they join is damaged. Their journal rows stay. */
   readonly #stuck = new Set<AnyHead>();
   #closed = false;
 
   constructor(path: string, options: OpenOptions) {
     this.path = path;
+    this.#window = new JournalWindow(options.journalBytes ?? JOURNAL_BYTES);
+    this.#pendingBytes = options.pendingBytes ?? PENDING_BYTES;
     this.#searchPool = new SearchPool({ path });
     this.#lock = holdLock(path);
     try {
       const sound = guarded(`cannot check ${path}`, () => compareSums(path));
       this.#db = openDatabase(path, options);
-      this.#tables = new Tables(this.#db);
       try {
+        this.#tables = guarded(`cannot read ${path}`, () => new Tables(this.#db));
         if (!sound) guarded(`cannot check ${path}`, () => checkWhole(path, this.#db, this.#tables));
         this.#young = new Young(this.#tables);
         this.#lastJournal = guarded(`cannot read ${path}`, () => this.#replay());
@@ -345,7 +348,7 @@ export class SqliteStore implements Store {
 
   #pick(): ReadonlySet<AnyHead> {
     const { dirty, pendingBytes } = this.#young;
-    if (pendingBytes < PENDING_BYTES && dirty.size < PENDING_HEADS) return new Set();
+    if (pendingBytes < this.#pendingBytes && dirty.size < PENDING_HEADS) return new Set();
     const heads = Math.max(SLICE_HEADS, 2 * this.#batch.touched);
     const bytes = Math.max(SLICE_BYTES, 2 * this.#batch.bytes);
     return pickHeads(this.#young, {

@@ -100,7 +100,7 @@ export class Young implements Before {
     const head = conversationHead(row.id, row.record);
     head.stored = true;
     head.ops = row.ops;
-    head.settled = row.journal;
+    head.settled = head.changed = row.journal;
     return remember(this.#conversations, id, head);
   }
 
@@ -114,7 +114,7 @@ export class Young implements Before {
     if (row === undefined || row.record.id !== id) return undefined;
     const head = blockHead(row.id, row.record);
     head.stored = true;
-    head.settled = row.journal;
+    head.settled = head.changed = row.journal;
     return remember(this.#blocks, id, head);
   }
 
@@ -127,7 +127,7 @@ export class Young implements Before {
     const head = rawHead(row.id, run);
     head.stored = true;
     head.bytes = row.bytes;
-    head.settled = row.journal;
+    head.settled = head.changed = row.journal;
     return remember(this.#raws, name, head);
   }
 

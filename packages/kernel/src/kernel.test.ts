@@ -84,6 +84,32 @@ describe("order", () => {
     expect((await world.store.block(block.id))?.version).toBe(2);
   });
 
+  it("[K2] a listener that throws does not keep the answer from the writer, nor the news from others", async () => {
+    const world = new World();
+    const thrown: unknown[] = [];
+    const env = {
+      now: () => world.env.now(),
+      monotonic: () => world.env.monotonic(),
+      after: (delayMs: number, run: () => void) => world.env.after(delayMs, run),
+      random: () => world.env.random(),
+      soon: (run: () => void | Promise<void>) =>
+        void Promise.resolve()
+          .then(run)
+          .catch((error: unknown) => thrown.push(error)),
+    };
+    const kernel = new Kernel(env, world.store);
+    let heard = 0;
+    const stop = kernel.listen(() => {
+      throw new Error("a bug");
+    });
+    kernel.listen(() => heard++);
+    expect(await kernel.createConversation("ann", "t")).toBeTypeOf("string");
+    stop();
+    expect(await kernel.createConversation("ann", "u")).toBeTypeOf("string");
+    expect(heard).toBe(2);
+    expect(thrown).toEqual([new Error("a bug")]);
+  });
+
   it("[K3] [K4] what waits goes into one commit, planned and told in order, with dense numbers", async () => {
     const world = await new World().open();
     const blocks = await Promise.all(["a", "b", "c"].map((text) => world.create(text)));

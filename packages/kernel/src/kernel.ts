@@ -324,7 +324,16 @@ export class Kernel {
       );
       this.#promoted.set(id, { at: this.env.monotonic(), ops });
     }
-    for (const listener of this.#listeners) listener(told);
+    for (const listener of this.#listeners) {
+      try {
+        listener(told);
+      } catch (error) {
+        // A bug, and it stops the program; but the commit stands, and its writers and other listeners learn of it first.
+        this.env.soon(() => {
+          throw error;
+        });
+      }
+    }
   }
 
   async #read<T>(read: () => Promise<T>): Promise<T | Problem> {

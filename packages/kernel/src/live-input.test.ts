@@ -77,3 +77,10 @@ it("[P24] a tool that takes plain text", () => {
   expect(liveInput("other", "text")).toBeUndefined();
   expect(liveTextPath("Write")).toEqual(["content"]);
 });
+
+it.each(["constructor", "to_string", "valueOf"])("a tool named %s shows nothing of its own", (name) => {
+  const reader = new PartialJson();
+  reader.push('{"a":1}');
+  expect(liveInput(name, reader)).toBeUndefined();
+  expect(liveTextPath(name)).toBeUndefined();
+});

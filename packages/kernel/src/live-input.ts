@@ -40,7 +40,8 @@ type Fields = { readonly [key: string]: Json };
 
 /** `reader` holds the input so far; a tool that takes plain text instead of JSON gives the text itself. */
 export function liveInput(toolName: string, reader: PartialJson | string): LiveInput | undefined {
-  const show = SHOWN[bareName(toolName)];
+  const name = bareName(toolName);
+  const show = Object.hasOwn(SHOWN, name) ? SHOWN[name] : undefined;
   if (show === undefined) return undefined;
   if (typeof reader === "string") return show === patch ? { kind: "file_change", patch: reader } : undefined;
   const value = reader.value();
@@ -50,7 +51,8 @@ export function liveInput(toolName: string, reader: PartialJson | string): LiveI
 
 /** Where the text that grows longest stands in the input of such a tool: what a view follows. */
 export function liveTextPath(toolName: string): PartialPath | undefined {
-  return GROWING[bareName(toolName)];
+  const name = bareName(toolName);
+  return Object.hasOwn(GROWING, name) ? GROWING[name] : undefined;
 }
 
 const GROWING: Readonly<Record<string, PartialPath>> = {

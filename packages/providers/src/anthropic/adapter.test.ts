@@ -294,6 +294,15 @@ describe("blocks", () => {
       message_whisper: 1,
     });
   });
+
+  it.each(["__proto__", "constructor", "toString"])("[P19] a block of type %s is a new one too", (type) => {
+    const folded = run(stream({ type, content: "x" }, { type: "text", text: "after" }));
+    expect(folded.unknown[`content_block/${type}`]).toBe(1);
+    expect(folded.blocks.map(({ kind, role }) => [kind, role])).toEqual([
+      ["unknown", "system"],
+      ["text", "model"],
+    ]);
+  });
 });
 
 describe("turns", () => {

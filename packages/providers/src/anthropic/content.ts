@@ -40,12 +40,12 @@ export interface OpenContent {
 export type Opened = { readonly open: OpenContent; readonly events: readonly BlockEvent[] };
 
 /** Blocks that tell something about the message rather than say something in it. */
-const NOTICES: Readonly<Record<string, (block: JsonObject) => string>> = {
-  compaction: (block) => stringOf(block.content) ?? "",
-  fallback: (block) => `Model changed from ${nameOf(block.from)} to ${nameOf(block.to)}`,
-  container_upload: (block) => stringOf(block.file_id) ?? "",
-  mcp_tool_listing: (block) => toolNames(block.tools),
-};
+const NOTICES: ReadonlyMap<string, (block: JsonObject) => string> = new Map([
+  ["compaction", (block: JsonObject) => stringOf(block.content) ?? ""],
+  ["fallback", (block: JsonObject) => `Model changed from ${nameOf(block.from)} to ${nameOf(block.to)}`],
+  ["container_upload", (block: JsonObject) => stringOf(block.file_id) ?? ""],
+  ["mcp_tool_listing", (block: JsonObject) => toolNames(block.tools)],
+]);
 
 /** Starts a block; undefined for a type that is no block of its own kind (results, and what nobody knows). */
 export function openContent(place: ContentPlace, block: JsonObject): Opened | undefined {
@@ -64,7 +64,7 @@ export function openContent(place: ContentPlace, block: JsonObject): Opened | un
     );
   }
   if (isCall(type)) return opened(place, type, "tool_call", "", callMetadata(place, type, block), block);
-  const notice = NOTICES[type];
+  const notice = NOTICES.get(type);
   if (notice === undefined) return undefined;
   return opened(place, type, "text", notice(block), { notice: type, ...extraOf(block) }, block);
 }
@@ -176,7 +176,7 @@ function opened(
   own: JsonObject,
   block: JsonObject,
 ): Opened {
-  const role: Role = NOTICES[type] === undefined ? "model" : "system";
+  const role: Role = NOTICES.has(type) ? "system" : "model";
   const start: BlockEvent = {
     type: "block-start",
     key: place.key,

@@ -34,7 +34,7 @@ export interface ItemCall {
 export function itemCall(item: JsonObject): ItemCall | undefined {
   const type = textOf(item.type) ?? "";
   const toolUseId = wordsOf(item.call_id) ?? wordsOf(item.id) ?? "";
-  const readInput = INPUTS[type];
+  const readInput = Object.hasOwn(INPUTS, type) ? INPUTS[type] : undefined;
   if (type === "function_call" || type === "mcp_call" || type === "mcp_approval_request") {
     return {
       toolUseId,

@@ -491,6 +491,15 @@ describe("streams", () => {
     expect(folded.unknown).toEqual({ "output_text.delta after its end": 1 });
     expect(folded.faults).toEqual([]);
   });
+
+  it.each(["__proto__", "constructor", "toString"])(
+    "[P19] an item or event of type %s is unknown",
+    (type) => {
+      const folded = run([created, event(type, {}), added({ type }), done({ type }), completed()]);
+      expect(folded.unknown).toEqual({ [`response.${type}`]: 1, [`output_item/${type}`]: 1 });
+      expect(folded.faults).toEqual([]);
+    },
+  );
 });
 
 describe("ends", () => {

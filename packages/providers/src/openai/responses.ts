@@ -71,7 +71,7 @@ export function stepResponses(state: ResponsesState, event: JsonObject): readonl
 }
 
 function stepIn(response: Response, name: string, event: JsonObject): readonly BlockEvent[] {
-  const step = STEPS[name];
+  const step = Object.hasOwn(STEPS, name) ? STEPS[name] : undefined;
   if (step === undefined)
     return PROGRESS.test(name) ? progress(response, event) : unknownIn(response.turn, event);
   const isLate =
@@ -255,7 +255,7 @@ function doneItem(response: Response, native: JsonObject, index: number): readon
 /** Items that tell something about the response rather than say something in it. */
 function noticeItem(response: Response, native: JsonObject): readonly BlockEvent[] {
   const type = textOf(native.type) ?? "";
-  const notice = NOTICES[type];
+  const notice = Object.hasOwn(NOTICES, type) ? NOTICES[type] : undefined;
   if (notice === undefined)
     return unknownIn(response.turn, native, `output_item/${type === "" ? "(no type)" : type}`);
   const { type: _, ...extra } = native;

@@ -1,9 +1,12 @@
 /** The contract of stores, kept by the one on SQLite, and what only SQLite's has. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { contract } from "@blockyard/kernel/store-contract";
-import { afterAll, describe, it } from "vitest";
+import { DatabaseSync } from "node:sqlite";
+import { contract, StoreScript } from "@blockyard/kernel/store-contract";
+import { afterAll, describe, expect, it } from "vitest";
+import { restoreSqliteStore } from "./restore.ts";
+import { migrate, openDatabase, pragma, SCHEMA_VERSION } from "./schema.ts";
 import { openSqliteStore, type SqliteStore } from "./sqlite.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "blockyard-store-"));
@@ -40,4 +43,185 @@ describe("SqliteStore keeps the contract", () => {
       await open.close();
     });
   }
+});
+
+it("[S22] a second opening is refused while the first one is there", async () => {
+  const path = newPath();
+  const store = await openSqliteStore(path);
+  await expect(openSqliteStore(path)).rejects.toMatchObject({ name: "StoreError", code: "locked" });
+  await store.close();
+  await (await openSqliteStore(path)).close();
+});
+
+it("[S23] commits are durable after every opening", async () => {
+  const path = newPath();
+  for (let opening = 0; opening < 2; opening++) {
+    const db = openDatabase(path);
+    expect([pragma(db, "synchronous"), pragma(db, "journal_mode")]).toEqual([2, "wal"]);
+    db.close();
+  }
+});
+
+it("[S24] a database of another program or of a newer schema is refused and left as it is", async () => {
+  const path = newPath();
+  const other = new DatabaseSync(path);
+  other.exec("CREATE TABLE other (id INTEGER PRIMARY KEY)");
+  other.close();
+  const before = readFileSync(path);
+  await expect(openSqliteStore(path)).rejects.toMatchObject({ code: "version" });
+  expect(readFileSync(path).equals(before)).toBe(true);
+
+  const newer = newPath();
+  await (await openSqliteStore(newer)).close();
+  rmSync(`${newer}.sums`);
+  const db = new DatabaseSync(newer);
+  db.exec(`PRAGMA user_version = ${SCHEMA_VERSION + 1}`);
+  db.close();
+  await expect(openSqliteStore(newer)).rejects.toMatchObject({ code: "version" });
+});
+
+it("[S24] an older schema is brought up step by step, each step once", () => {
+  const db = new DatabaseSync(":memory:");
+  db.exec("CREATE TABLE note (text TEXT); INSERT INTO note VALUES ('kept'); PRAGMA user_version = 1");
+  const steps = [
+    (of: DatabaseSync) => of.exec("ALTER TABLE note ADD COLUMN length INTEGER"),
+    (of: DatabaseSync) => of.exec("UPDATE note SET length = length(text)"),
+  ];
+  migrate(db, steps);
+  migrate(db, steps);
+  expect({ ...db.prepare("SELECT * FROM note").get() }).toEqual({ text: "kept", length: 4 });
+  expect(pragma(db, "user_version")).toBe(3);
+  const broken = [
+    ...steps,
+    (of: DatabaseSync) => {
+      of.exec("DELETE FROM note");
+      throw new Error("half way");
+    },
+  ];
+  expect(() => migrate(db, broken)).toThrow("half way");
+  expect(pragma(db, "user_version")).toBe(3);
+  expect(db.prepare("SELECT count(*) AS n FROM note").get()).toMatchObject({ n: 1 });
+});
+
+it("[S25] a file that is not what closing left is refused, and says what to do", async () => {
+  const path = newPath();
+  const store = await openSqliteStore(path);
+  await store.putBlob("h", "text/plain", new Uint8Array(10_000));
+  await store.close();
+  appendFileSync(path, "x");
+  await expect(openSqliteStore(path)).rejects.toMatchObject({
+    code: "corrupt",
+    message: expect.stringContaining("size has changed"),
+  });
+  // Sums with a damage of their own say nothing about the database.
+  const other = newPath();
+  await (await openSqliteStore(other)).close();
+  const sums = readFileSync(`${other}.sums`);
+  sums[9] = (sums[9] as number) ^ 1;
+  writeFileSync(`${other}.sums`, sums);
+  await (await openSqliteStore(other)).close();
+});
+
+it("[S25] a damaged block is refused, the others are read, and new commits are taken", async () => {
+  const path = newPath();
+  const store = await openSqliteStore(path, { pendingBytes: 0, journalBytes: 0 });
+  const script = new StoreScript("c");
+  const [bad, good] = [
+    script.create({ text: "bad ".repeat(100) }),
+    script.create({ text: "good ".repeat(100) }),
+  ];
+  await script.commit(store);
+  script.title("settles what is before it");
+  await script.commit(store);
+  const damage = new DatabaseSync(path);
+  damage.exec(
+    "UPDATE chunk SET body = zeroblob(length(body)) WHERE owner = (SELECT id FROM block WHERE born = 1)",
+  );
+  damage.close();
+  await expect(store.text(bad)).rejects.toMatchObject({ code: "corrupt" });
+  expect(await store.text(good)).toBe("good ".repeat(100));
+  for (const block of [bad, good]) script.append(block, "more");
+  expect(await script.commit(store)).toEqual({ type: "committed" });
+  for (let i = 0; i < 5; i++) {
+    script.append(good, "!");
+    expect(await script.commit(store)).toEqual({ type: "committed" });
+  }
+  expect(await store.text(good)).toBe(`${"good ".repeat(100)}more!!!!!`);
+  await store.close();
+});
+
+it("[S26] the database does not grow with how finely a stream was cut", async () => {
+  const sizes: number[] = [];
+  const text = Array.from({ length: 4_000 }, (_, i) => `${((i * 7_919) % 4_001).toString(36)} `).join("");
+  for (const piece of [2_000, 50, 3]) {
+    const path = newPath();
+    const store = await openSqliteStore(path, { pendingBytes: 4_000, journalBytes: 8_000 });
+    const script = new StoreScript("c");
+    const block = script.create();
+    for (let at = 0; at < text.length; at += piece) {
+      script.append(block, text.slice(at, at + piece), 2);
+      if (at % 7 === 0) await script.commit(store);
+    }
+    script.status(block, "done");
+    await script.commit(store);
+    await store.close();
+    const db = new DatabaseSync(path, { readOnly: true });
+    const { bytes } = db.prepare("SELECT sum(length(body)) AS bytes FROM chunk").get() as { bytes: number };
+    db.close();
+    sizes.push(bytes);
+  }
+  const [pages, lines, letters] = sizes as [number, number, number];
+  expect(lines / pages).toBeLessThan(1.15);
+  expect(letters / pages).toBeLessThan(1.15);
+});
+
+it("[S26] a short finished block is one chunk, whatever happened on the way", async () => {
+  const path = newPath();
+  const store = await openSqliteStore(path, { pendingBytes: 0, journalBytes: 0 });
+  const script = new StoreScript("c");
+  const block = script.create();
+  for (let i = 0; i < 60; i++) {
+    script.append(block, `${i} words\n`, 2);
+    await script.commit(store);
+  }
+  script.status(block, "done");
+  await script.commit(store);
+  await store.close();
+  const db = new DatabaseSync(path, { readOnly: true });
+  const sql = "SELECT count(*) AS n FROM chunk WHERE owner = (SELECT id FROM block)";
+  expect(db.prepare(sql).get()).toMatchObject({ n: 1 });
+  db.close();
+});
+
+it("[S21] a closed store says so", async () => {
+  const store = await openSqliteStore(newPath());
+  await store.close();
+  await expect(store.text("c/model/1")).rejects.toMatchObject({ name: "StoreError", code: "closed" });
+  await expect(new StoreScript("c").commit(store)).rejects.toMatchObject({ code: "closed" });
+});
+
+it("[S27] a backup is restored only where there is nothing", async () => {
+  const path = newPath();
+  const store = await openSqliteStore(path);
+  await store.backup(`${path}.backup`);
+  await expect(restoreSqliteStore(`${path}.backup`, path)).rejects.toMatchObject({ code: "io" });
+  await store.close();
+});
+
+it("[S12] opening a conversation's end costs the same at any length", async () => {
+  const store = await openSqliteStore(newPath());
+  const script = new StoreScript("c");
+  for (let i = 0; i < 3_000; i++) script.create({ text: `block ${i}` });
+  await script.commit(store);
+  await store.close();
+  const opened = await openSqliteStore(store.path);
+  const db = new DatabaseSync(store.path, { readOnly: true });
+  const plan = db.prepare(
+    "EXPLAIN QUERY PLAN SELECT * FROM block WHERE conversation = 1 ORDER BY born DESC LIMIT 50",
+  );
+  expect(JSON.stringify(plan.all())).toContain("block_by_place");
+  expect(JSON.stringify(plan.all())).not.toContain("TEMP B-TREE");
+  db.close();
+  expect(await opened.blocks({ conversation: "c", order: "last", limit: 50 })).toHaveLength(50);
+  await opened.close();
 });

@@ -12,8 +12,11 @@ import { VirtualEnv } from "./virtual-env.ts";
 
 class FullStore extends MemoryStore {
   full = false;
+  hold: Promise<void> | undefined;
   override async commit(commit: Commit): Promise<CommitAnswer> {
-    if (this.full) throw new StoreError("full", "no space");
+    const { full } = this;
+    await this.hold;
+    if (full) throw new StoreError("full", "no space");
     return super.commit(commit);
   }
 }
@@ -132,6 +135,25 @@ describe("order", () => {
     }
     await world.env.advance(5_000);
     expect(await world.text()).toBe(pieces.join(""));
+  });
+
+  it("[K16] what was sent behind a piece that the store then refused does not overtake it", async () => {
+    const world = await new World().open();
+    let release = () => {};
+    world.store.hold = new Promise((done) => {
+      release = done;
+    });
+    world.store.full = true;
+    await world.append("1\n");
+    await world.env.advance(0); // its commit is under way, and will be refused
+    world.store.full = false;
+    await world.append("2\n");
+    await world.append("3\n");
+    release();
+    expect(await world.kernel.drain(world.id, "bot")).toMatchObject({ problem: "storage" });
+    await world.append("4\n");
+    await world.env.advance(5_000);
+    expect(await world.text()).toBe("1\n2\n3\n4\n");
   });
 
   it("[K16] a write of the same agent is not planned in front of text that must come first", async () => {

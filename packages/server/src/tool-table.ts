@@ -20,6 +20,8 @@ import type { Caller } from "./auth.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
 import { SearchPool } from "./search/pool.ts";
+import { AGENTS } from "./turns/agents.ts";
+import { childRunner } from "./turns/child-run.ts";
 import { turnTools } from "./turns/tools.ts";
 import { Turns } from "./turns/turns.ts";
 
@@ -37,7 +39,11 @@ export class Tools {
     this.#log = log;
     this.#searcher = new SearchPool({ report: (message) => log("error", "search", { message }) });
     this.#cursors = new Cursors(kernel);
-    this.turns = new Turns({ kernel, root: config.root, env: process.env });
+    const place = { kernel, root: config.root, env: process.env };
+    this.turns = new Turns({
+      kernel,
+      runners: [...AGENTS.values()].map((agent) => childRunner(agent, place)),
+    });
     this.#table = makeTable([...coreTools, ...turnTools(this.turns)] as readonly Tool[]);
   }
 

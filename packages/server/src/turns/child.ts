@@ -1,11 +1,12 @@
 /**
- * A child process in its own process group: no shell, killed with its children, its output given as it comes. It ends
- * exactly once, whatever it does.
+ * A child process in its own process group: no shell, killed with everything that it has started, its output given as it
+ * comes. It ends exactly once, whatever it does, and then nothing of it is left.
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import type { Offspring } from "./child-offspring.ts";
 
 export interface ChildSpec {
   readonly file: string;
@@ -26,15 +27,21 @@ export interface ChildEnd {
 const STDERR_TAIL = 8 * 1024;
 const GRACE_MS = 3_000;
 
+export interface ChildTimes {
+  /** How long each of: what it asked to stop nicely, what holds its pipes open after it is gone. */
+  readonly graceMs?: number | undefined;
+}
+
 export class Child {
   readonly #process: ChildProcess;
+  readonly #graceMs: number;
   readonly ended: Promise<ChildEnd>;
   #stderr = "";
   #isOver = false;
 
-  constructor(spec: ChildSpec) {
-    const env = { ...spec.env };
-    for (const name of Object.keys(env)) if (name.startsWith("BLOCKYARD_")) delete env[name];
+  constructor(spec: ChildSpec, offspring: Offspring, { graceMs = GRACE_MS }: ChildTimes = {}) {
+    this.#graceMs = graceMs;
+    const { env, mark } = offspring.adopt(spec.env);
     this.#process = spawn(spec.file, [...spec.args], {
       cwd: spec.cwd,
       env: env as NodeJS.ProcessEnv,
@@ -46,16 +53,19 @@ export class Child {
       this.#stderr = (this.#stderr + bytes.toString("utf8")).slice(-STDERR_TAIL);
     });
     this.ended = new Promise((resolve) => {
-      const end = (end: Omit<ChildEnd, "stderr">) => {
+      const end = async (end: Omit<ChildEnd, "stderr">) => {
         if (this.#isOver) return;
         this.#isOver = true;
-        this.#signal("SIGKILL"); // what it left behind in its group
+        this.#signal("SIGKILL"); // what it left behind in its group,
+        await offspring.end(mark); // and what had moved out of it
         resolve({ ...end, stderr: this.#stderr });
       };
-      this.#process.on("error", (error) => end({ code: null, signal: null, failed: error.message }));
-      this.#process.on("close", (code, signal) => end({ code, signal }));
+      this.#process.on("error", (error) => void end({ code: null, signal: null, failed: error.message }));
+      this.#process.on("close", (code, signal) => void end({ code, signal }));
       // A grandchild may keep the pipes open after the child is gone: that does not keep the turn open.
-      this.#process.on("exit", (code, signal) => setTimeout(() => end({ code, signal }), GRACE_MS).unref());
+      this.#process.on("exit", (code, signal) => {
+        setTimeout(() => void end({ code, signal }), this.#graceMs).unref();
+      });
     });
   }
 
@@ -83,8 +93,8 @@ export class Child {
   /** Asks it to stop, then makes it. */
   stop(): void {
     this.#signal("SIGINT");
-    setTimeout(() => this.#signal("SIGTERM"), GRACE_MS).unref();
-    setTimeout(() => this.#signal("SIGKILL"), 2 * GRACE_MS).unref();
+    setTimeout(() => this.#signal("SIGTERM"), this.#graceMs).unref();
+    setTimeout(() => this.#signal("SIGKILL"), 2 * this.#graceMs).unref();
   }
 
   kill(): void {

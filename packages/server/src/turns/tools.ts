@@ -4,7 +4,7 @@
 
 import { type Call, isProblem, type Problem, problem, type Tool, tool } from "@blockyard/kernel";
 import { z } from "zod";
-import { AGENTS } from "./agents.ts";
+import { ALLOWANCES } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
 const conversation = z.string().min(1).max(80).describe("Conversation id");
@@ -18,7 +18,7 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
     access: "write",
     input: z.strictObject({
       conversation,
-      provider: z.enum([...AGENTS.keys()] as [string, ...string[]]),
+      provider: z.enum(turns.providers as [string, ...string[]]),
       prompt: z.string().min(1).max(1_000_000),
       model: z.string().min(1).max(200).optional(),
       parent_id: z
@@ -30,6 +30,11 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
         .boolean()
         .optional()
         .describe("Start a new session of the agent instead of going on with the last one"),
+      allow: z
+        .array(z.enum(ALLOWANCES))
+        .max(ALLOWANCES.length)
+        .optional()
+        .describe("What the built-in tools of anthropic and openai may do in this turn without asking"),
     }),
     output: z.object({ turn: z.string(), queued: z.boolean(), block_id: z.string() }),
     async run(call: Call, input) {

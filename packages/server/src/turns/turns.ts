@@ -1,59 +1,38 @@
 /**
- * Turns: start, queue, stop, answer. One turn runs in a conversation at a time; what is asked meanwhile waits.
+ * Turns: start, queue, stop, answer. One turn runs in a conversation at a time; what is asked meanwhile waits. What runs
+ * in a turn is a run (see run.ts): an agent in a child process, or our own loop on a provider's API.
  *
- * A turn ends exactly once. Its end comes from the provider's stream; where the stream does not bring it (the agent died,
- * could not start, hangs after its result, is silent for too long), it is ended here, with a reason.
+ * A turn ends exactly once. Its end comes from the run; where the run does not bring it (the agent died, could not start,
+ * hangs after its result, is silent for too long), it is ended here, with a reason.
+ *
+ * A message that waits hangs off the head and is no part of the path, because what still comes of the running turn must
+ * stand before it. When its turn begins it is said again, at the head that is there then, as it reads then.
  */
 
 import {
   type AgentId,
-  addUsage,
   type BlockId,
   type ConversationId,
+  type Draft,
   isProblem,
   type Json,
   type JsonObject,
   type Kernel,
-  NO_USAGE,
   type Problem,
   problem,
   type Reason,
   randomName,
 } from "@blockyard/kernel";
-import { type Before, providers } from "@blockyard/providers";
-import { StreamIngest } from "../ingest-stream.ts";
-import { AGENTS, type Agent, childSpec } from "./agents.ts";
-import { Child, type ChildEnd } from "./child.ts";
-
-export interface TurnRequest {
-  readonly conversation: ConversationId;
-  readonly provider: string;
-  readonly prompt: string;
-  readonly model?: string;
-  /** Go on from this block instead of the head. */
-  readonly parent?: BlockId;
-  /** Go on with the provider's own session, where the conversation has one (the default), or start afresh. */
-  readonly fresh?: boolean;
-}
+import type { Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
 
 export interface TurnsOptions {
   readonly kernel: Kernel;
-  readonly root: string;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** An agent that says nothing for this long is stopped. */
-  readonly silentMs?: number;
+  readonly runners: readonly Runner[];
 }
 
-interface Run {
-  readonly id: string;
-  readonly request: TurnRequest;
-  readonly by: AgentId;
-  readonly child: Child;
-  readonly stream: StreamIngest;
-  stopping: Reason | undefined;
-  /** The provider has said that the turn is over. */
-  isEnded: boolean;
-  cancelSilence: (() => void) | undefined;
+interface Live {
+  readonly start: TurnStart;
+  readonly run: Run;
   readonly done: Promise<void>;
 }
 
@@ -61,70 +40,52 @@ interface Queued {
   readonly id: string;
   readonly request: TurnRequest;
   readonly by: AgentId;
-  readonly prompt: BlockId;
+  /** The message that waits; undefined where nothing was in its way. */
+  readonly waiting?: BlockId;
 }
 
-const SILENT_MS = 10 * 60_000;
-const LINGER_MS = 10_000;
+interface Started {
+  readonly turn: string;
+  readonly queued: boolean;
+  readonly block: BlockId;
+}
+
 const MAX_QUEUED = 20;
 
 export class Turns {
-  readonly #options: TurnsOptions;
   readonly #kernel: Kernel;
-  readonly #runs = new Map<ConversationId, Run>();
+  readonly #runners: ReadonlyMap<string, Runner>;
+  readonly #runs = new Map<ConversationId, Live>();
   readonly #queues = new Map<ConversationId, Queued[]>();
   /** Conversations in which a turn is being started. */
-  readonly #starting = new Set<ConversationId>();
+  readonly #starting = new Map<ConversationId, Promise<unknown>>();
   #isClosed = false;
 
-  constructor(options: TurnsOptions) {
-    this.#options = options;
-    this.#kernel = options.kernel;
+  constructor({ kernel, runners }: TurnsOptions) {
+    this.#kernel = kernel;
+    this.#runners = new Map(runners.map((runner) => [runner.provider, runner]));
+  }
+
+  get providers(): readonly string[] {
+    return [...this.#runners.keys()];
+  }
+
+  get running(): number {
+    return this.#runs.size;
   }
 
   /** Starts a turn, or queues it behind the one that runs. */
-  async start(
-    by: AgentId,
-    request: TurnRequest,
-  ): Promise<{ turn: string; queued: boolean; block: BlockId } | Problem> {
-    const { conversation, provider } = request;
-    const agent = AGENTS.get(provider);
-    if (!agent) return problem("invalid", `no agent ${provider}: one of ${[...AGENTS.keys()].join(", ")}`);
-    const spec = childSpec(agent, {
-      ...this.#agentRequest(request),
-      cwd: this.#options.root,
-      env: this.#options.env,
-    });
-    if (isProblem(spec)) return spec;
-    const waiting = this.#queues.get(conversation) ?? [];
-    if (waiting.length >= MAX_QUEUED)
-      return problem("busy", `${waiting.length} messages wait in this conversation already`);
-    const isBusy = this.#runs.has(conversation) || this.#starting.has(conversation);
+  async start(by: AgentId, request: TurnRequest): Promise<Started | Problem> {
+    if (this.#isClosed) return problem("unavailable", "the server is stopping");
+    const runner = this.#runners.get(request.provider);
+    if (!runner)
+      return problem("invalid", `no agent ${request.provider}: one of ${this.providers.join(", ")}`);
+    const refused = runner.check(request);
+    if (refused) return refused;
     const id = `turn-${randomName(this.#kernel.env, 8)}`;
-    if (!isBusy) this.#starting.add(conversation);
-    const asked = await this.#kernel.write(conversation, {
-      agent: by,
-      plan: (draft) => {
-        const { prompt: text, parent } = request;
-        const status = isBusy ? ("pending" as const) : ("done" as const);
-        return draft.create({
-          kind: "text",
-          role: "user",
-          text,
-          status,
-          metadata: { turn: id },
-          ...(parent ? { parent } : {}),
-        });
-      },
-    });
-    if (isProblem(asked)) {
-      if (!isBusy) this.#starting.delete(conversation);
-      return asked;
-    }
-    const queued: Queued = { id, request, by, prompt: asked.id };
-    if (isBusy) this.#queues.set(conversation, [...waiting, queued]);
-    else await this.#begin(queued, agent);
-    return { turn: id, queued: isBusy, block: asked.id };
+    if (this.#isBusy(request.conversation)) return this.#enqueue({ id, request, by });
+    const prompt = await this.#beginAlone({ id, request, by }, runner);
+    return isProblem(prompt) ? prompt : { turn: id, queued: false, block: prompt };
   }
 
   /** Stops what runs in a conversation; with `queued`, what waits there too. */
@@ -134,21 +95,16 @@ export class Turns {
   ): Promise<{ stopped: number; dropped: number } | Problem> {
     const waiting = queued ? (this.#queues.get(conversation) ?? []) : [];
     if (queued) this.#queues.delete(conversation);
-    for (const { prompt, by } of waiting) {
-      await this.#kernel.writeBlock(prompt, {
-        agent: by,
-        plan: (draft) => draft.status(prompt, "error", { reason: "cancelled" }),
-      });
-    }
-    const run = this.#runs.get(conversation);
-    if (!run) return { stopped: 0, dropped: waiting.length };
-    run.stopping ??= "cancelled";
-    run.child.stop();
-    await run.done;
+    for (const each of waiting) await this.#drop(each, "cancelled");
+    await this.#starting.get(conversation);
+    const live = this.#runs.get(conversation);
+    if (!live) return { stopped: 0, dropped: waiting.length };
+    live.run.stop("cancelled");
+    await live.done;
     return { stopped: 1, dropped: waiting.length };
   }
 
-  /** Answers a permission request of the agent that runs; once. */
+  /** Answers a permission request of what runs; once. */
   async answer(
     by: AgentId,
     block: BlockId,
@@ -157,243 +113,205 @@ export class Turns {
     message?: string,
   ): Promise<{ state: "allowed" | "denied" } | Problem> {
     const conversation = block.split("/", 1)[0] ?? "";
-    const run = this.#runs.get(conversation);
-    if (!run) return problem("gone", "the agent that asked is not running any more");
+    const live = this.#runs.get(conversation);
+    if (!live) return problem("gone", "the agent that asked is not running any more");
     const state = allow ? ("allowed" as const) : ("denied" as const);
     const answered = await this.#kernel.writeBlock(block, {
       agent: by,
-      plan: (draft) => {
-        const call = draft.block(block);
-        if (isProblem(call)) return call;
-        const asked = call.metadata["approval"] as JsonObject | undefined;
-        if (asked?.["id"] !== approval)
-          return problem("not_found", `block ${block} has no request ${approval}`);
-        if (asked["state"] !== "asked")
-          return problem("conflict", `this request was ${asked["state"]} already`, { state: asked["state"] });
-        const full = {
-          ...asked,
-          state,
-          answeredBy: by,
-          answeredAt: draft.at,
-          ...(message === undefined ? {} : { message }),
-        };
-        const after = draft.meta(block, { approval: full });
-        return isProblem(after) ? after : { input: (asked["input"] ?? null) as Json };
-      },
+      plan: (draft) => writeAnswer(draft, block, approval, state, message),
     });
     if (isProblem(answered)) return answered;
-    const response = allow
-      ? { behavior: "allow", updatedInput: answered.input }
-      : { behavior: "deny", message: message ?? `${by} did not allow this` };
-    run.child.write(
-      `${JSON.stringify({ type: "control_response", response: { subtype: "success", request_id: approval, response } })}\n`,
-    );
+    const why = message ?? `${by} did not allow this`;
+    live.run.answer({ approval, allow, input: answered.input, message: why });
     return { state };
-  }
-
-  get running(): number {
-    return this.#runs.size;
   }
 
   /** Stops everything; nothing is left behind. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    const waiting = [...this.#queues.values()].flat();
     this.#queues.clear();
-    for (const run of this.#runs.values()) {
-      run.stopping ??= "interrupted";
-      run.child.kill();
-    }
-    await Promise.all([...this.#runs.values()].map(({ done }) => done));
+    await Promise.all(this.#starting.values());
+    const lives = [...this.#runs.values()];
+    for (const { run } of lives) run.kill("interrupted");
+    await Promise.all(lives.map(({ done }) => done));
+    for (const each of waiting) await this.#drop(each, "interrupted");
   }
 
-  #agentRequest({ prompt, model }: TurnRequest, session?: string) {
-    return {
-      prompt,
-      ...(model === undefined ? {} : { model }),
-      ...(session === undefined ? {} : { session }),
-    };
+  #isBusy(conversation: ConversationId): boolean {
+    return this.#runs.has(conversation) || this.#starting.has(conversation);
   }
 
-  async #begin(queued: Queued, agent: Agent): Promise<void> {
-    const { id, request, by, prompt } = queued;
-    const { conversation } = request;
-    try {
-      const record = await this.#kernel.conversation(conversation);
-      const session =
-        isProblem(record) || request.fresh || request.parent ? undefined : record.sessions[agent.provider];
-      const bound = {
-        ...this.#agentRequest(request, session),
-        cwd: this.#options.root,
-        env: this.#options.env,
-      };
-      const spec = childSpec(agent, bound);
-      await this.#open(queued, agent);
-      const provider = providers.get(agent.provider);
-      if (isProblem(spec) || !provider)
-        return await this.#fail(id, conversation, by, isProblem(spec) ? spec.message : "no provider");
-      const child = new Child(spec);
-      const onEvent = (event: { readonly type: string }) => this.#heard(run, event.type);
-      const stream = new StreamIngest(this.#kernel, {
-        conversation,
-        agent: agent.provider,
-        turn: id,
-        provider,
-        parent: prompt,
-        onEvent,
-        ...(session === undefined
-          ? {}
-          : { before: await this.#counted(conversation, agent.provider, session) }),
-      });
-      const done: Promise<void> = this.#pump(() => run);
-      const run: Run = {
-        id,
-        request,
-        by,
-        child,
-        stream,
-        stopping: undefined,
-        isEnded: false,
-        cancelSilence: undefined,
-        done,
-      };
-      this.#runs.set(conversation, run);
-      child.write(agent.input(bound));
-      if (!agent.talks) child.closeInput();
-    } finally {
+  async #enqueue({ id, request, by }: Queued): Promise<Started | Problem> {
+    const { conversation, prompt: text } = request;
+    const length = () => this.#queues.get(conversation)?.length ?? 0;
+    if (length() >= MAX_QUEUED)
+      return problem("busy", `${length()} messages wait in this conversation already`);
+    const asked = await this.#kernel.write(conversation, {
+      agent: by,
+      plan: (draft) =>
+        draft.create({
+          kind: "text",
+          role: "user",
+          text,
+          side: true,
+          status: "pending",
+          metadata: { turn: id },
+        }),
+    });
+    if (isProblem(asked)) return asked;
+    const waiting = this.#queues.get(conversation) ?? [];
+    this.#queues.set(conversation, [...waiting, { id, request, by, waiting: asked.id }]);
+    if (!this.#isBusy(conversation)) this.#next(conversation);
+    return { turn: id, queued: true, block: asked.id };
+  }
+
+  async #drop({ waiting, by }: Queued, reason: Reason): Promise<void> {
+    if (waiting === undefined) return;
+    await this.#kernel.writeBlock(waiting, {
+      agent: by,
+      plan: (draft) => draft.status(waiting, "error", { reason }),
+    });
+  }
+
+  /** Begins a turn, and keeps others out of the conversation meanwhile. The block with the prompt. */
+  #beginAlone(queued: Queued, runner: Runner): Promise<BlockId | Problem> {
+    const { conversation } = queued.request;
+    const begun = this.#begin(queued, runner).finally(() => {
       this.#starting.delete(conversation);
-    }
-  }
-
-  /** What the turns of a session add up to so far: where its own counters stand. */
-  async #counted(conversation: ConversationId, provider: string, session: string): Promise<Before> {
-    const turns = await this.#kernel.turns(conversation);
-    if (isProblem(turns)) return {};
-    const earlier = turns.filter(
-      (turn) => turn.provider === provider && (turn.sessionId ?? session) === session,
+      if (!this.#runs.has(conversation)) this.#next(conversation);
+    });
+    this.#starting.set(
+      conversation,
+      begun.catch(() => undefined),
     );
-    return {
-      previousCostUsd: earlier.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
-      previousUsage: earlier.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
+    return begun;
+  }
+
+  async #begin(queued: Queued, runner: Runner): Promise<BlockId | Problem> {
+    const { id, request, by } = queued;
+    const opened = await this.#kernel.write(request.conversation, {
+      agent: by,
+      plan: (draft) => openTurn(draft, queued),
+    });
+    if (isProblem(opened)) return opened;
+    const start: TurnStart = {
+      id,
+      request: { ...request, prompt: opened.text },
+      by,
+      prompt: opened.prompt,
     };
-  }
-
-  async #open({ id, request, by, prompt }: Queued, agent: Agent): Promise<void> {
-    await this.#kernel.write(request.conversation, {
-      agent: by,
-      plan: (draft) => {
-        const asked = draft.block(prompt);
-        if (!isProblem(asked) && asked.status === "pending") draft.status(prompt, "done");
-        draft.setTurn({
-          id,
-          provider: agent.provider,
-          agent: agent.provider,
-          status: "running",
-          startedAt: draft.at,
-          ...(request.model === undefined ? {} : { model: request.model }),
-        });
-        return null;
-      },
-    });
-  }
-
-  /** From the agent's first byte to its last, and the end of the turn whatever happens. */
-  async #pump(runOf: () => Run): Promise<void> {
-    await Promise.resolve();
-    const run = runOf();
-    const { stream, child } = run;
-    await stream.open();
-    this.#watchSilence(run);
-    for await (const bytes of child.output()) {
-      this.#watchSilence(run);
-      await stream.push(bytes);
+    const run = await runner.begin(start);
+    if (isProblem(run)) {
+      await this.#fail(start, run.message);
+      return opened.prompt;
     }
-    const end = await child.ended;
-    run.cancelSilence?.();
-    await stream.end();
-    await this.#settle(run, end);
-    this.#runs.delete(run.request.conversation);
-    this.#next(run.request.conversation);
+    this.#runs.set(request.conversation, { start, run, done: this.#follow(start, run) });
+    return opened.prompt;
   }
 
-  #heard(run: Run, type: string): void {
-    if (type !== "turn-end" || run.isEnded) return;
-    run.isEnded = true;
-    run.child.closeInput();
-    // Some versions go on living after their result: they get a moment, then they are stopped.
-    const cancel = this.#kernel.env.after(LINGER_MS, () => run.child.kill());
-    run.child.ended.then(cancel);
+  /** To the run's end, and the end of the turn whatever happens. */
+  async #follow(start: TurnStart, run: Run): Promise<void> {
+    const end = await run.ended;
+    await this.#settle(start, end);
+    const { conversation } = start.request;
+    this.#runs.delete(conversation);
+    this.#next(conversation);
   }
 
-  #watchSilence(run: Run): void {
-    run.cancelSilence?.();
-    run.cancelSilence = this.#kernel.env.after(this.#options.silentMs ?? SILENT_MS, () => {
-      run.stopping ??= "interrupted";
-      run.child.stop();
-    });
+  /** Ends the turn if the run has not; says what became of the run where that explains it. */
+  async #settle(start: TurnStart, { error, reason, isExpected }: RunEnd): Promise<void> {
+    const turns = await this.#kernel.turns(start.request.conversation);
+    const isOpen =
+      !isProblem(turns) && turns.some(({ id, status }) => id === start.id && status === "running");
+    if (isOpen) await this.#fail(start, error, reason);
+    else if (!isExpected) await this.#show(start, error);
   }
 
-  /** Ends the turn if the stream has not; says what became of the agent where that explains it. */
-  async #settle(run: Run, end: ChildEnd): Promise<void> {
-    const { conversation } = run.request;
-    const turns = await this.#kernel.turns(conversation);
-    const open = isProblem(turns)
-      ? undefined
-      : turns.find(({ id, status }) => id === run.id && status === "running");
-    const explained = explain(end, run.stopping);
-    if (open) await this.#fail(run.id, conversation, run.by, explained, run.stopping);
-    else if (run.stopping === undefined && !run.isEnded && end.code !== 0)
-      await this.#show(conversation, run.by, explained, run.id);
-  }
-
-  async #fail(
-    id: string,
-    conversation: ConversationId,
-    by: AgentId,
-    error: string,
-    reason: Reason = "failed",
-  ): Promise<void> {
-    await this.#kernel.write(conversation, {
-      agent: by,
+  async #fail(start: TurnStart, error: string, reason: Reason = "failed"): Promise<void> {
+    await this.#kernel.write(start.request.conversation, {
+      agent: start.by,
       plan: (draft) => {
-        const turn = draft.turn(id);
+        const turn = draft.turn(start.id);
         if (turn?.status !== "running") return null;
         draft.setTurn({ ...turn, status: "error", reason, error, endedAt: draft.at });
         return null;
       },
     });
-    if (reason !== "cancelled") await this.#show(conversation, by, error, id);
+    if (reason !== "cancelled") await this.#show(start, error);
   }
 
-  async #show(conversation: ConversationId, by: AgentId, text: string, turn: string): Promise<void> {
-    await this.#kernel.write(conversation, {
+  async #show({ id, request, by }: TurnStart, text: string): Promise<void> {
+    const metadata = { turn: id, code: "agent" };
+    await this.#kernel.write(request.conversation, {
       agent: by,
       plan: (draft) =>
-        draft.create({
-          kind: "error",
-          role: "system",
-          status: "error",
-          text,
-          side: true,
-          metadata: { turn, code: "agent" },
-        }),
+        draft.create({ kind: "error", role: "system", status: "error", text, side: true, metadata }),
     });
   }
 
   #next(conversation: ConversationId): void {
     const [first, ...rest] = this.#queues.get(conversation) ?? [];
-    if (!first || this.#isClosed) return;
+    if (!first || this.#isClosed || this.#isBusy(conversation)) return;
     if (rest.length === 0) this.#queues.delete(conversation);
     else this.#queues.set(conversation, rest);
-    const agent = AGENTS.get(first.request.provider);
-    this.#starting.add(conversation);
-    if (agent) void this.#begin(first, agent);
+    const runner = this.#runners.get(first.request.provider);
+    if (runner) void this.#beginAlone(first, runner);
   }
 }
 
-function explain(end: ChildEnd, stopping: Reason | undefined): string {
-  if (end.failed !== undefined) return `The agent could not be started: ${end.failed}`;
-  if (stopping === "cancelled") return "Stopped.";
-  const how = end.signal === null ? `with exit code ${end.code}` : `by signal ${end.signal}`;
-  const said = end.stderr.trim();
-  return `The agent ended ${how} before its turn was over.${said === "" ? "" : `\n\n${said}`}`;
+/** The turn's record, and its prompt where it belongs now. */
+function openTurn(
+  draft: Draft,
+  { id, request, waiting }: Queued,
+): { prompt: BlockId; text: string } | Problem {
+  const text = waiting === undefined ? request.prompt : draft.text(waiting).toString();
+  if (waiting !== undefined) {
+    const waited = draft.block(waiting);
+    if (isProblem(waited)) return waited;
+    if (waited.status === "pending") draft.status(waiting, "done");
+  }
+  const asked = draft.create({
+    kind: "text",
+    role: "user",
+    text,
+    side: false,
+    status: "done",
+    metadata: { turn: id },
+    ...(request.parent ? { parent: request.parent } : {}),
+  });
+  if (isProblem(asked)) return asked;
+  draft.setTurn({
+    id,
+    provider: request.provider,
+    agent: request.provider,
+    status: "running",
+    startedAt: draft.at,
+    ...(request.model === undefined ? {} : { model: request.model }),
+  });
+  return { prompt: asked.id, text };
+}
+
+function writeAnswer(
+  draft: Draft,
+  block: BlockId,
+  approval: string,
+  state: "allowed" | "denied",
+  message: string | undefined,
+): { input: Json } | Problem {
+  const call = draft.block(block);
+  if (isProblem(call)) return call;
+  const asked = call.metadata["approval"] as JsonObject | undefined;
+  if (asked?.["id"] !== approval) return problem("not_found", `block ${block} has no request ${approval}`);
+  if (asked["state"] !== "asked")
+    return problem("conflict", `this request was ${asked["state"]} already`, { state: asked["state"] });
+  const full = {
+    ...asked,
+    state,
+    answeredBy: draft.agent,
+    answeredAt: draft.at,
+    ...(message === undefined ? {} : { message }),
+  };
+  const after = draft.meta(block, { approval: full });
+  return isProblem(after) ? after : { input: (asked["input"] ?? null) as Json };
 }

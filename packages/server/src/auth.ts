@@ -8,7 +8,8 @@
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync, type Stats, statSync, writeFileSync } from "node:fs";
+import { userInfo } from "node:os";
 import { join } from "node:path";
 import { isAgentId } from "@blockyard/kernel";
 
@@ -19,6 +20,8 @@ export interface Caller {
   readonly role: CallerRole;
   /** How it came in: what a cookie opens, another site could try to use. */
   readonly by: "token" | "cookie";
+  /** Which token it was, where it is one that can be taken back. */
+  readonly hash?: string;
 }
 
 export interface TokenRecord {
@@ -28,10 +31,12 @@ export interface TokenRecord {
   readonly createdAt: number;
 }
 
-export const COOKIE = "blockyard";
+const COOKIE_SECONDS = 30 * 24 * 3600;
 const BAD_PER_MINUTE = 20;
 const GUESS_DELAY_MS = 1_000;
 const MAX_PEERS = 10_000;
+/** Names that the server itself writes under. */
+const RESERVED = ["blockyard", "disk"];
 
 export class AuthError extends Error {
   override name = "AuthError";
@@ -47,7 +52,9 @@ export class Auth {
   readonly #now: () => number;
   readonly #bad = new Map<string, number[]>();
   #tokens: readonly TokenRecord[];
-  #tokensMtime = -1;
+  #tokensSeen = "";
+  /** Told when the file of tokens cannot be used; until it can, none of them opens anything. */
+  onFault: ((message: string) => void) | undefined;
 
   constructor(home: string, ownerAgent: string, now: () => number) {
     this.#home = home;
@@ -62,10 +69,13 @@ export class Auth {
   }
 
   /** The caller that a request's headers name; undefined if they name none. */
-  caller(headers: { authorization?: string | undefined; cookie?: string | undefined }): Caller | undefined {
+  caller(
+    headers: { authorization?: string | undefined; cookie?: string | undefined },
+    port: number,
+  ): Caller | undefined {
     const bearer = /^Bearer ([A-Za-z0-9_-]{1,200})$/.exec(headers.authorization ?? "")?.[1];
     if (headers.authorization !== undefined) return bearer === undefined ? undefined : this.byToken(bearer);
-    const cookie = cookieOf(headers.cookie);
+    const cookie = cookieOf(headers.cookie, cookieName(port));
     if (cookie !== undefined && timingSafeEqual(sha256(cookie), this.#cookieHash)) {
       return { agent: this.ownerAgent, role: "owner", by: "cookie" };
     }
@@ -77,17 +87,25 @@ export class Auth {
     let found: Caller | undefined;
     if (timingSafeEqual(hash, this.#ownerHash))
       found = { agent: this.ownerAgent, role: "owner", by: "token" };
-    this.#readTokens();
+    this.#refresh();
     for (const record of this.#tokens) {
       const same = timingSafeEqual(hash, Buffer.from(record.hash, "hex"));
-      if (same) found ??= { agent: record.agent, role: record.role, by: "token" };
+      if (same) found ??= { agent: record.agent, role: record.role, by: "token", hash: record.hash };
     }
     return found;
   }
 
-  /** The cookie that the link is traded for. */
-  setCookie(secure: boolean): string {
-    return `${COOKIE}=${this.#cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=31536000${secure ? "; Secure" : ""}`;
+  /** Whether what let a caller in would still do so. */
+  isCurrent({ hash }: Caller): boolean {
+    if (hash === undefined) return true;
+    this.#refresh();
+    return this.#tokens.some((record) => record.hash === hash);
+  }
+
+  /** The cookie that the link is traded for. Browsers share cookies between ports, so its name holds the port. */
+  setCookie(port: number, secure: boolean): string {
+    const rest = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${COOKIE_SECONDS}${secure ? "; Secure" : ""}`;
+    return `${cookieName(port)}=${this.#cookie}; ${rest}`;
   }
 
   /** Notes a wrong credential; how long to wait before answering. */
@@ -107,9 +125,12 @@ export class Auth {
         `"${agent}" is not an agent name: lower-case letters, digits, dots and dashes, at most 64`,
       );
     }
-    if (agent === this.ownerAgent) throw new AuthError(`"${agent}" is the owner's own name; choose another`);
+    if (agent === this.ownerAgent || agent === ownerName())
+      throw new AuthError(`"${agent}" is the owner's own name; choose another`);
+    if (RESERVED.includes(agent))
+      throw new AuthError(`"${agent}" is what the server writes under; choose another`);
     const token = randomBytes(32).toString("base64url");
-    const record = { hash: sha256(token).toString("hex"), agent, role, createdAt: this.#now() };
+    const record = { hash: sha256(token).toString("hex"), agent, role, createdAt: Date.now() };
     this.#readTokens();
     this.#writeTokens([...this.#tokens, record]);
     return token;
@@ -128,27 +149,65 @@ export class Auth {
     return this.#tokens;
   }
 
+  /** As #readTokens, for a running server: a file that cannot be used opens nothing and stops nothing. */
+  #refresh(): void {
+    try {
+      this.#readTokens();
+    } catch (error) {
+      this.#tokens = [];
+      this.#tokensSeen = "";
+      this.onFault?.((error as Error).message);
+    }
+  }
+
   /** Another process (the `token` command) may have changed them: a revoked token ends at once. */
   #readTokens(): void {
     const path = join(this.#home, "tokens.json");
     const stat = statSync(path, { throwIfNoEntry: false });
-    if (!stat) {
-      this.#tokens = [];
-      return;
-    }
-    if (stat.mtimeMs === this.#tokensMtime) return;
-    refuseIfReadable(path, stat.mode);
-    this.#tokens = JSON.parse(readFileSync(path, "utf8")) as TokenRecord[];
-    this.#tokensMtime = stat.mtimeMs;
+    const seen = stat ? fingerprint(stat) : "none";
+    if (seen === this.#tokensSeen) return;
+    if (stat) refuseIfReadable(path, stat.mode);
+    this.#tokens = stat ? parseTokens(path, readFileSync(path, "utf8")) : [];
+    this.#tokensSeen = seen;
   }
 
   #writeTokens(tokens: readonly TokenRecord[]): void {
     const path = join(this.#home, "tokens.json");
-    writeFileSync(`${path}.new`, JSON.stringify(tokens, null, 2), { mode: 0o600 });
-    renameSync(`${path}.new`, path);
-    this.#tokensMtime = -1;
+    const fresh = `${path}.${randomBytes(4).toString("hex")}`;
+    writeFileSync(fresh, JSON.stringify(tokens, null, 2), { mode: 0o600, flag: "wx" });
+    renameSync(fresh, path);
+    this.#tokensSeen = "";
     this.#readTokens();
   }
+}
+
+/** The owner writes under the name of the account, as far as that can be an agent's name. */
+export function ownerName(): string {
+  const name = userInfo().username.toLowerCase();
+  return isAgentId(name) && !RESERVED.includes(name) ? name : "owner";
+}
+
+/** A file's time is coarse: the inode tells two writes of one moment apart. */
+function fingerprint({ ino, mtimeMs, size, mode }: Stats): string {
+  return `${ino} ${mtimeMs} ${size} ${mode}`;
+}
+
+function parseTokens(path: string, text: string): readonly TokenRecord[] {
+  const broken = new AuthError(`${path} is damaged: delete it, then make the tokens of your agents again`);
+  let list: unknown;
+  try {
+    list = JSON.parse(text);
+  } catch {
+    throw broken;
+  }
+  if (!Array.isArray(list) || !list.every(isRecord)) throw broken;
+  return list;
+}
+
+function isRecord(value: unknown): value is TokenRecord {
+  const { hash, agent, role } = (value ?? {}) as Partial<Record<keyof TokenRecord, unknown>>;
+  const isHash = typeof hash === "string" && /^[0-9a-f]{64}$/.test(hash);
+  return isHash && typeof agent === "string" && isAgentId(agent) && (role === "agent" || role === "viewer");
 }
 
 function readOrMakeToken(path: string): string {
@@ -174,10 +233,14 @@ function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-function cookieOf(header: string | undefined): string | undefined {
+function cookieName(port: number): string {
+  return `blockyard-${port}`;
+}
+
+function cookieOf(header: string | undefined, wanted: string): string | undefined {
   for (const part of (header ?? "").split(";")) {
     const [name, value] = part.trim().split("=", 2);
-    if (name === COOKIE && value !== undefined) return value;
+    if (name === wanted && value !== undefined) return value;
   }
   return undefined;
 }

@@ -14,6 +14,8 @@ export interface Config {
   readonly root: string;
   readonly host: string;
   readonly port: number;
+  /** Nobody asked for that port: where it is taken, another one does. */
+  readonly anyPort: boolean;
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 
@@ -37,17 +39,20 @@ export function makeConfig(input: ConfigInput): Config {
   const home = resolve(input.home ?? input.env["BLOCKYARD_HOME"] ?? join(homedir(), ".blockyard"));
   const root = resolve(input.root ?? ".");
   const host = input.host ?? "127.0.0.1";
-  const port = input.port ?? Number(input.env["BLOCKYARD_PORT"] ?? DEFAULT_PORT);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new ConfigError(`not a port: ${port}`);
+  const asked = input.port ?? input.env["BLOCKYARD_PORT"];
+  const port = Number(asked ?? DEFAULT_PORT);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new ConfigError(`not a port: ${asked}`);
   const stat = statSync(root, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) throw new ConfigError(`the workspace ${root} is not a directory`);
+  if ((input.cert === undefined) !== (input.key === undefined))
+    throw new ConfigError("--cert and --key belong together: give both or neither");
   const tls = input.cert && input.key ? { cert: input.cert, key: input.key } : undefined;
   if (!isLoopback(host) && !tls) {
     throw new ConfigError(
       `refusing to listen on ${host} without TLS: pass --cert and --key, or leave --host away to stay on this machine`,
     );
   }
-  return { home, root, host, port, ...(tls ? { tls } : {}) };
+  return { home, root, host, port, anyPort: asked === undefined, ...(tls ? { tls } : {}) };
 }
 
 /** The home folder, made private before anything is put into it. */

@@ -3,7 +3,7 @@
  * no route can forget it, and it reads no body.
  *
  * Host and Origin must be exactly one of our own addresses: that stops other sites and DNS rebinding. A request without
- * an Origin is let in only with a bearer token, or if it only reads.
+ * an Origin is let in only with a bearer token, or if it only reads and no other site had the browser send it.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -17,6 +17,7 @@ export interface Refusal {
 }
 
 export interface Addresses {
+  readonly port: number;
   /** Exact values of the Host header. */
   readonly hosts: ReadonlySet<string>;
   /** Exact values of the Origin header. */
@@ -29,7 +30,7 @@ export function addressesOf(host: string, port: number, secure: boolean): Addres
     names.add(host.includes(":") ? `[${host}]` : host);
   const scheme = secure ? "https" : "http";
   const hosts = new Set([...names].map((name) => `${name}:${port}`));
-  return { hosts, origins: new Set([...hosts].map((value) => `${scheme}://${value}`)) };
+  return { port, hosts, origins: new Set([...hosts].map((value) => `${scheme}://${value}`)) };
 }
 
 /** The caller, or why it is refused. `linkToken`: the token in the query of the first link, where the route takes one. */
@@ -42,11 +43,13 @@ export function guard(
 ): Caller | Refusal {
   const wrongPlace = checkAddress(request, addresses);
   if (wrongPlace) return wrongPlace;
-  const caller = linkToken === undefined ? auth.caller(request.headers) : auth.byToken(linkToken);
+  const caller =
+    linkToken === undefined ? auth.caller(request.headers, addresses.port) : auth.byToken(linkToken);
   if (!caller) return unauthorized(request, auth);
   if (request.headers.origin !== undefined || caller.by === "token") return caller;
   const onlyReads = request.method === "GET" || request.method === "HEAD";
   if (isUpgrade || !onlyReads) return refusal(403, "a request with a cookie needs an Origin header");
+  if (isFromElsewhere(request)) return refusal(403, "another site may not ask with this browser's cookie");
   return caller;
 }
 
@@ -67,6 +70,17 @@ function checkAddress(request: IncomingMessage, addresses: Addresses): Refusal |
   if (encoding !== undefined && encoding !== "identity")
     return refusal(415, "compressed requests are not taken");
   return undefined;
+}
+
+/**
+ * Cookies do not know ports: a page of another server on this machine counts as the same site, and its pictures and
+ * scripts would come with the cookie and without an Origin. The browser says where they are from. Following a link is
+ * allowed, since its answer goes to the owner's eyes only.
+ */
+function isFromElsewhere({ headers }: IncomingMessage): boolean {
+  const site = headers["sec-fetch-site"];
+  if (site === undefined || site === "same-origin" || site === "none") return false;
+  return headers["sec-fetch-mode"] !== "navigate" || headers["sec-fetch-dest"] !== "document";
 }
 
 function unauthorized(request: IncomingMessage, auth: Auth): Refusal {

@@ -111,9 +111,15 @@ export async function ingestStream(
   const stream = new StreamIngest(kernel, { conversation, agent, provider });
   const refused = await stream.open();
   if (refused) return refused;
-  for (const chunk of head.chunks) await stream.push(chunk);
-  for (let next = await head.rest.next(); !next.done; next = await head.rest.next())
-    await stream.push(next.value);
+  try {
+    for (const chunk of head.chunks) await stream.push(chunk);
+    for (let next = await head.rest.next(); !next.done; next = await head.rest.next())
+      await stream.push(next.value);
+  } catch (error) {
+    // Whoever sent it is gone in the middle: what is open ends here, or it would stay open.
+    await stream.end();
+    throw error;
+  }
   return (await stream.end()) ?? { conversation, provider: provider.name, run: stream.run };
 }
 

@@ -3,24 +3,33 @@
  * thinking; everything that decides something is in the parts.
  */
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { userInfo } from "node:os";
 import { join } from "node:path";
-import type { Duplex } from "node:stream";
-import { closeOrphans, isAgentId, type Json, Kernel, type Problem, problem } from "@blockyard/kernel";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import {
+  closeOrphans,
+  isProblem,
+  type Json,
+  Kernel,
+  type Problem,
+  problem,
+  StoreError,
+} from "@blockyard/kernel";
 import { getRequestListener } from "@hono/node-server";
-import { Auth, type Caller } from "./auth.ts";
-import { type Config, prepareHome } from "./config.ts";
+import type { Hono } from "hono";
+import { Announcer } from "./announcer.ts";
+import { Auth, type Caller, ownerName } from "./auth.ts";
+import { type Config, ConfigError, prepareHome } from "./config.ts";
+import { Door } from "./door.ts";
 import { nodeEnv } from "./env.ts";
-import { eventStream } from "./faces/events.ts";
-import { httpApp } from "./faces/http.ts";
-import { blockUri, conversationUri, mcpHandler } from "./faces/mcp.ts";
+import { eventStream, SseStream } from "./faces/events.ts";
+import { httpApp, type NodeBindings } from "./faces/http.ts";
+import { changedUris, mcpHandler } from "./faces/mcp.ts";
 import { DIST, pageFiles } from "./faces/page.ts";
 import { WsFace } from "./faces/ws.ts";
-import { type Addresses, addressesOf, guard, isRefusal, type Refusal } from "./guard.ts";
 import { ingestStream } from "./ingest-stream.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
@@ -32,164 +41,199 @@ export interface Running {
   readonly url: string;
   /** The link that lets the owner's browser in. */
   readonly link: string;
+  /** What a person should know about this start, in sentences. */
+  readonly notes: readonly string[];
   readonly kernel: Kernel;
   readonly store: SqliteStore;
   readonly auth: Auth;
   readonly tools: Tools;
+  /** The routes, for whoever wants to know them all. */
+  readonly app: Hono<{ Bindings: NodeBindings }>;
   /** Everything accepted is durable, sockets are told, files are closed. */
   stop(): Promise<void>;
 }
 
 const UPKEEP_MS = 60_000;
-
-const SECURITY_HEADERS: Readonly<Record<string, string>> = {
-  "content-security-policy":
-    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
-    "worker-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-};
+const MAX_CONNECTIONS = 2_000;
 
 export async function serve(config: Config, log: Log): Promise<Running> {
   prepareHome(config.home);
   const auth = new Auth(config.home, ownerName(), () => nodeEnv.monotonic());
-  const store = await openSqliteStore(join(config.home, "blockyard.db"));
+  auth.onFault = (message) => log("error", "the tokens of agents cannot be used", { message });
+  const store = await openStore(config, auth);
   const kernel = new Kernel(nodeEnv, store);
   const closed = await closeOrphans(kernel, "blockyard");
   if (closed.blocks + closed.turns > 0) log("info", "closed what an earlier run left open", { ...closed });
   const tools = new Tools(kernel, config, log);
-  const upkeep = setInterval(() => void kernel.maintain(), UPKEEP_MS);
-  upkeep.unref();
   const metrics = new Metrics();
+  const fault = (where: string, error: unknown) => {
+    metrics.count("blockyard_faults_total");
+    log("error", "a fault inside", { where, error: String((error as Error)?.stack ?? error) });
+  };
+  const upkeep = setInterval(
+    () => void kernel.maintain().catch((error) => fault("upkeep", error)),
+    UPKEEP_MS,
+  );
+  upkeep.unref();
   kernel.listen((told) => metrics.count("blockyard_ops_total", told.ops.length));
-  const ws = new WsFace({ kernel, presence: tools.presence, call: (...call) => tools.call(...call), log });
-  const door = new Door(config, auth, log);
+  const desk = new Desk(auth, tools, metrics, log);
+  const ws = new WsFace({
+    kernel,
+    presence: tools.presence,
+    call: (...call) => desk.call(...call),
+    onForbidden: (caller, message) => desk.audit(caller, message),
+  });
+  const { host, tls } = config;
+  const onRefused = () => metrics.count("blockyard_refused_total");
+  const door = new Door({ host, secure: tls !== undefined, auth, log, onRefused });
+  const announcer = new Announcer(kernel);
   const mcp = mcpHandler<Caller>((caller) => ({
     version: VERSION,
-    tools: async () => tools.schemas(),
-    call: (tool, input) => tools.call(caller, tool, input),
+    tools: async () => tools.schemas().filter(({ access }) => access === "read" || caller.role !== "viewer"),
+    call: (tool, input) => desk.audited(caller, tool, input),
   }));
-  kernel.listen(({ conversation, blocks }) => {
-    mcp.handler.notify.resourceUpdated(conversationUri(conversation));
-    for (const { id } of blocks) mcp.handler.notify.resourceUpdated(blockUri(id));
+  announcer.listen((announcement) => {
+    for (const uri of changedUris(announcement)) mcp.handler.notify.resourceUpdated(uri);
+    if (announcement.isNew) mcp.handler.notify.resourcesChanged();
   });
+  const lag = monitorEventLoopDelay({ resolution: 10 });
+  lag.enable();
   const app = httpApp({
     callerOf: (request) => door.callerOf(request),
-    call: (...call) => tools.call(...call),
+    call: (...call) => desk.audited(...call),
     tools: () => tools.schemas() as unknown as Json,
     page: pageFiles(DIST),
-    health: () => ({ ok: true, epoch: store.epoch, sockets: ws.count }),
-    metrics: () => metrics.text({ blockyard_sockets: ws.count }),
-    ingest: (caller, query, body) => ingestStream(kernel, caller, query, body),
+    health: () => ({
+      ok: true,
+      version: VERSION,
+      epoch: store.epoch,
+      sockets: ws.count,
+      turns: tools.turns.running,
+    }),
+    metrics: () => {
+      const p99 = lag.percentile(99) / 1e9;
+      lag.reset();
+      return metrics.text(gauges(ws.count, tools.turns.running, p99));
+    },
+    ingest: async (caller, query, body) =>
+      desk.checked(caller, await ingestStream(kernel, caller, query, body)),
     blob: (hash) => store.blob(hash),
-    events: (conversation, format, signal) => eventStream(kernel, conversation, format, signal),
-    mcp: (request, caller) => mcp.fetch(request, caller),
+    events: (conversation, format) => eventStream(kernel, conversation, format),
+    changes: () => announcements(announcer),
+    mcp: (request, caller, body) => mcp.fetch(request, caller, body),
+    onFault: fault,
   });
-  const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0]);
+  const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
+    overrideGlobalObjects: false,
+  });
   const server = makeServer(config, (request, response) => door.http(request, response, listener));
   server.on("upgrade", (request, socket, head) => {
-    door.upgrade(request, socket, head, (caller) => ws.upgrade(request, socket, head, caller));
+    door.upgrade(request, socket, (caller, url) => ws.upgrade(request, socket, head, caller, url));
   });
-  const port = await listen(server, config);
+  const { port, notes } = await listenSomewhere(server, config);
+  server.on("error", (error) => fault("server", error));
+  for (const note of notes) log("info", note);
   door.open(port);
-  const url = `${config.tls ? "https" : "http"}://${config.host === "::1" ? "[::1]" : config.host}:${port}`;
-  writeFileSync(join(config.home, "server.json"), JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
+  const url = `${tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const address = join(config.home, "server.json");
+  writeFileSync(address, JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   const stop = async (): Promise<void> => {
     clearInterval(upkeep);
+    lag.disable();
+    door.close();
     server.close();
     await tools.close();
+    announcer.close();
     await mcp.handler.close();
     await kernel.close();
     await ws.close();
     server.closeAllConnections();
     await store.close();
+    rmSync(address, { force: true });
   };
-  return { url, link: `${url}/?token=${auth.ownerToken}`, kernel, store, auth, tools, stop };
+  return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, app, stop };
 }
 
-/** The guard, applied to every request and upgrade before anything else sees it. */
-class Door {
+/** Where calls come together: the credential still holds, what is refused leaves a line, everything is counted. */
+class Desk {
   readonly #auth: Auth;
-  readonly #config: Config;
+  readonly #tools: Tools;
+  readonly #metrics: Metrics;
   readonly #log: Log;
-  readonly #callers = new WeakMap<IncomingMessage, Caller>();
-  #addresses: Addresses = { hosts: new Set(), origins: new Set() };
 
-  constructor(config: Config, auth: Auth, log: Log) {
-    this.#config = config;
+  constructor(auth: Auth, tools: Tools, metrics: Metrics, log: Log) {
     this.#auth = auth;
+    this.#tools = tools;
+    this.#metrics = metrics;
     this.#log = log;
   }
 
-  open(port: number): void {
-    this.#addresses = addressesOf(this.#config.host, port, this.#config.tls !== undefined);
+  async call(caller: Caller, tool: string, input: unknown, key?: string): Promise<Json | Problem> {
+    this.#metrics.count("blockyard_calls_total");
+    const answer = this.#auth.isCurrent(caller)
+      ? await this.#tools.call(caller, tool, input, key)
+      : problem("forbidden", "this token has been taken back");
+    if (isProblem(answer)) this.#metrics.count("blockyard_problems_total");
+    return answer;
   }
 
-  callerOf(request: IncomingMessage): Caller {
-    const caller = this.#callers.get(request);
-    if (!caller) throw new Error("a request got past the guard");
-    return caller;
+  /** For faces that do not look at what they send. */
+  async audited(caller: Caller, tool: string, input: unknown, key?: string): Promise<Json | Problem> {
+    return this.checked(caller, await this.call(caller, tool, input, key));
   }
 
-  http(
-    request: IncomingMessage,
-    response: ServerResponse,
-    next: (req: IncomingMessage, res: ServerResponse) => void,
-  ): void {
-    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
-    const token = linkToken(request);
-    const caller = guard(request, this.#auth, this.#addresses, false, token);
-    if (isRefusal(caller))
-      return this.#refuse(request, caller, (body) => endWith(response, caller.status, body));
-    if (token !== undefined) return this.#trade(request, response, caller);
-    this.#callers.set(request, caller);
-    next(request, response);
+  checked(caller: Caller, answer: Json | Problem): Json | Problem {
+    if (isProblem(answer) && answer.problem === "forbidden") this.audit(caller, answer.message);
+    return answer;
   }
 
-  upgrade(request: IncomingMessage, socket: Duplex, _head: Buffer, next: (caller: Caller) => void): void {
-    const caller = guard(request, this.#auth, this.#addresses, true);
-    const refuse = (status: number) => socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\n\r\n`);
-    if (isRefusal(caller)) return this.#refuse(request, caller, () => refuse(caller.status));
-    if (new URL(request.url ?? "/", "http://localhost").pathname !== "/v1/feed") return void refuse(404);
-    next(caller);
-  }
-
-  /** The link's token for a cookie, once; the address bar never keeps it. */
-  #trade(request: IncomingMessage, response: ServerResponse, caller: Caller): void {
-    if (caller.role !== "owner")
-      return endWith(response, 403, problem("forbidden", "this link is the owner's alone"));
-    const url = new URL(request.url ?? "/", "http://localhost");
-    url.searchParams.delete("token");
-    response.setHeader("set-cookie", this.#auth.setCookie(this.#config.tls !== undefined));
-    response.writeHead(303, { location: url.pathname + url.search });
-    response.end();
-  }
-
-  #refuse(request: IncomingMessage, refusal: Refusal, end: (body: Problem) => void): void {
-    this.#log("warn", "refused", {
-      status: refusal.status,
-      method: request.method,
-      peer: request.socket.remoteAddress,
-    });
-    const body = problem("forbidden", refusal.message);
-    if (refusal.delayMs === 0) end(body);
-    else setTimeout(() => end(body), refusal.delayMs).unref();
+  audit({ agent, role }: Caller, why: string): void {
+    this.#metrics.count("blockyard_refused_total");
+    this.#log("warn", "refused", { status: 403, why, agent, role });
   }
 }
 
-/** Only the page's own address takes a token from the query, and only to trade it. */
-function linkToken(request: IncomingMessage): string | undefined {
-  if (request.method !== "GET" || !request.url?.includes("token=")) return undefined;
-  const url = new URL(request.url, "http://localhost");
-  if (url.pathname.startsWith("/v1/") || url.pathname === "/mcp") return undefined;
-  return url.searchParams.get("token") ?? undefined;
+/** The database, unless another server has it: then where that one is. */
+async function openStore(config: Config, auth: Auth): Promise<SqliteStore> {
+  try {
+    return await openSqliteStore(join(config.home, "blockyard.db"));
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== "locked") throw error;
+    const url = addressIn(config.home);
+    const where = url === undefined ? "; stop it, or choose another --home" : `. Open  ${linkTo(url, auth)}`;
+    throw new ConfigError(`a server already runs for ${config.home}${where}`);
+  }
 }
 
-function endWith(response: ServerResponse, status: number, body: Problem): void {
-  response.writeHead(status, { "content-type": "application/json" });
-  response.end(JSON.stringify(body));
+function addressIn(home: string): string | undefined {
+  try {
+    const { url } = JSON.parse(readFileSync(join(home, "server.json"), "utf8")) as { url?: unknown };
+    return typeof url === "string" ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function linkTo(url: string, auth: Auth): string {
+  return `${url}/?token=${auth.ownerToken}`;
+}
+
+function gauges(sockets: number, turns: number, lagP99: number) {
+  const { rss, heapUsed } = process.memoryUsage();
+  return {
+    blockyard_sockets: sockets,
+    blockyard_turns_running: turns,
+    process_start_time_seconds: Math.round(Date.now() / 1000 - process.uptime()),
+    process_resident_memory_bytes: rss,
+    nodejs_heap_used_bytes: heapUsed,
+    nodejs_eventloop_delay_p99_seconds: lagP99,
+  };
+}
+
+function announcements(announcer: Announcer): ReadableStream<Uint8Array> {
+  const stream = new SseStream();
+  stream.onEnd(announcer.listen((announcement) => stream.write(`data: ${JSON.stringify(announcement)}\n\n`)));
+  return stream.readable;
 }
 
 function makeServer(
@@ -197,25 +241,43 @@ function makeServer(
   listener: (request: IncomingMessage, response: ServerResponse) => void,
 ): Server {
   const bounds = {
-    requestTimeout: 0,
+    requestTimeout: 0, // an ingest may take hours; other bodies are bounded at the door
     headersTimeout: 10_000,
+    connectionsCheckingInterval: 2_000,
     keepAliveTimeout: 30_000,
     maxHeaderSize: 16 * 1024,
+    requireHostHeader: false, // the guard asks for it, and leaves a line
   };
-  if (!config.tls) return createServer(bounds, listener);
-  const pair = { cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) };
-  return createTlsServer({ ...bounds, ...pair }, listener) as unknown as Server;
+  const make = () => {
+    if (!config.tls) return createServer(bounds, listener);
+    const pair = { cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) };
+    return createTlsServer({ ...bounds, ...pair }, listener) as unknown as Server;
+  };
+  const server = make();
+  server.maxConnections = MAX_CONNECTIONS;
+  return server;
 }
 
-function listen(server: Server, config: Config): Promise<number> {
+/** On the port of the configuration; where nobody asked for that one and it is taken, on a free one. */
+async function listenSomewhere(
+  server: Server,
+  { host, port, anyPort }: Config,
+): Promise<{ readonly port: number; readonly notes: readonly string[] }> {
+  try {
+    return { port: await listen(server, host, port), notes: [] };
+  } catch (error) {
+    if (!anyPort || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    const free = await listen(server, host, 0);
+    return { port: free, notes: [`port ${port} is taken by another program; this is port ${free}`] };
+  }
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
-    server.listen(config.port, config.host, () => resolve((server.address() as AddressInfo).port));
+    server.listen(port, host, () => {
+      server.removeListener("error", reject);
+      resolve((server.address() as AddressInfo).port);
+    });
   });
-}
-
-/** The owner writes under the name of the account, as far as that can be an agent's name. */
-function ownerName(): string {
-  const name = userInfo().username.toLowerCase();
-  return isAgentId(name) ? name : "owner";
 }

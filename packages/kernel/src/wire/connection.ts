@@ -73,6 +73,7 @@ export class Connection {
   #greeted = false;
   #closed = false;
   #calls = 0;
+  #working = 0;
   #cancelFlush: (() => void) | undefined;
 
   constructor(options: ConnectionOptions) {
@@ -86,6 +87,11 @@ export class Connection {
 
   get isClosed(): boolean {
     return this.#closed;
+  }
+
+  /** What the client asked for and is being done now, calls aside: those have a bound of their own. */
+  get working(): number {
+    return this.#working - this.#calls;
   }
 
   /** One message from the client, already parsed as JSON. */
@@ -158,9 +164,12 @@ export class Connection {
 
   /** Work that goes on by itself; a bug in it ends this connection, no other. */
   #start(work: Promise<void>): void {
-    work.catch((error) =>
-      this.bye("invalid", `internal error: ${error instanceof Error ? error.message : "unknown"}`),
-    );
+    this.#working++;
+    work
+      .catch((error) =>
+        this.bye("invalid", `internal error: ${error instanceof Error ? error.message : "unknown"}`),
+      )
+      .finally(() => this.#working--);
   }
 
   #hello(protocol: number): void {

@@ -39,6 +39,7 @@ async function runServe(args: readonly string[]): Promise<number> {
   process.stdout.write(
     `\n  Blockyard is running for ${config.root}\n\n  Open  ${running.link}\n\n  Stop with Ctrl-C. The link is private: whoever has it is you.\n\n`,
   );
+  for (const note of running.notes) process.stdout.write(`  Note: ${note}\n\n`);
   const playing = new AbortController();
   await showSomething(running, values.demo === true, playing.signal);
   await stopSignal();

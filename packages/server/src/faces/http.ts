@@ -4,10 +4,20 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isProblem, type Json, type Problem, type ProblemCode, problem } from "@blockyard/kernel";
+import {
+  isProblem,
+  type Json,
+  type Problem,
+  type ProblemCode,
+  problem,
+  problemOf,
+  type Streamed,
+} from "@blockyard/kernel";
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Caller } from "../auth.ts";
+import { parseStrict } from "../strict-json.ts";
+import type { EventFormat } from "./events.ts";
 import type { PageFiles } from "./page.ts";
 
 export interface NodeBindings {
@@ -29,16 +39,20 @@ export interface HttpOptions {
   ) => Promise<Json | Problem>;
   readonly events: (
     conversation: string,
-    format: "blocks" | "legacy",
-    signal: AbortSignal,
+    format: EventFormat,
   ) => Promise<ReadableStream<Uint8Array> | Problem>;
-  readonly mcp: (request: Request, caller: Caller) => Promise<Response>;
+  /** Which conversations and blocks change, as server-sent events. */
+  readonly changes: () => ReadableStream<Uint8Array>;
+  readonly mcp: (request: Request, caller: Caller, body?: unknown) => Promise<Response>;
+  /** Told what went wrong inside; the client only learns that it did. */
+  readonly onFault: (where: string, error: unknown) => void;
   readonly blob: (
     hash: string,
   ) => Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
 }
 
 const MAX_BODY = 64 * 1024 * 1024;
+const MAX_MCP_BODY = 8 * 1024 * 1024;
 
 const STATUS: Partial<Record<ProblemCode, number>> = {
   unknown_tool: 404,
@@ -65,11 +79,14 @@ export function httpApp(options: HttpOptions): App {
   const app: App = new Hono();
   const call = async (context: Context<{ Bindings: NodeBindings }>, tool: string, input: unknown) => {
     const key = context.req.header("idempotency-key");
-    return answer(context, await options.call(options.callerOf(context.env.incoming), tool, input, key));
+    if (key !== undefined && !/^[\x21-\x7e]{1,200}$/.test(key))
+      return answer(context, problem("invalid", "an idempotency-key has 1 to 200 visible ASCII characters"));
+    const said = await options.call(options.callerOf(context.env.incoming), tool, input, key);
+    return isStreamed(said) ? lines(said.stream) : answer(context, said);
   };
 
   app.get("/v1/tools", (context) => context.json(options.tools() as object));
-  app.post("/v1/tools/:name", bodyLimit({ maxSize: MAX_BODY }), async (context) => {
+  app.post("/v1/tools/:name", limited(MAX_BODY), async (context) => {
     const input = await readJson(context);
     return isProblem(input) ? answer(context, input) : call(context, context.req.param("name"), input.json);
   });
@@ -83,11 +100,14 @@ export function httpApp(options: HttpOptions): App {
   });
   app.get("/v1/conversations/:id/events", async (context) => {
     const format = context.req.query("format") === "legacy" ? "legacy" : "blocks";
-    const stream = await options.events(context.req.param("id"), format, context.req.raw.signal);
-    if (isProblem(stream)) return answer(context, stream);
-    return new Response(stream, {
-      headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
-    });
+    const stream = await options.events(context.req.param("id"), format);
+    return isProblem(stream) ? answer(context, stream) : sse(stream);
+  });
+  app.get("/v1/changes", () => sse(options.changes()));
+  app.post("/mcp", limited(MAX_MCP_BODY), async (context) => {
+    const caller = options.callerOf(context.env.incoming);
+    const body = parseStrict(await context.req.text());
+    return isProblem(body) ? notJsonRpc(body) : options.mcp(context.req.raw, caller, body.json);
   });
   app.all("/mcp", (context) => options.mcp(context.req.raw, options.callerOf(context.env.incoming)));
   app.post("/v1/ingest", async (context) => {
@@ -117,10 +137,62 @@ export function httpApp(options: HttpOptions): App {
   app.notFound((context) =>
     answer(context, problem("not_found", `no route ${context.req.method} ${context.req.path}`)),
   );
-  app.onError((_error, context) =>
-    answer(context, problem("unavailable", "internal error; the server's log has it")),
-  );
+  app.onError((error, context) => {
+    options.onFault(`${context.req.method} ${context.req.routePath}`, error);
+    return answer(context, problem("unavailable", "internal error; the server's log has it"));
+  });
   return app;
+}
+
+function limited(maxSize: number) {
+  const message = `a request may have ${maxSize} bytes`;
+  return bodyLimit({
+    maxSize,
+    onError: (context) => answer(context, problem("too_large", message, { max_bytes: maxSize })),
+  });
+}
+
+/** The answer of a tool that streams. */
+export function isStreamed(value: unknown): value is Streamed<unknown> {
+  const { stream } = (value ?? {}) as { stream?: unknown };
+  return typeof stream === "object" && stream !== null && Symbol.asyncIterator in stream;
+}
+
+/** Lines of JSON, made as they are read: who reads slowly makes the tool wait. A problem is the last line. */
+function lines(stream: AsyncIterable<unknown>): Response {
+  const iterator = stream[Symbol.asyncIterator]();
+  const line = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const next = await iterator.next();
+          if (next.done) controller.close();
+          else controller.enqueue(line(next.value));
+        } catch (error) {
+          controller.enqueue(line(problemOf(error)));
+          controller.close();
+        }
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return new Response(body, {
+    headers: { "content-type": "application/x-ndjson", "cache-control": "no-store" },
+  });
+}
+
+function sse(stream: ReadableStream<Uint8Array>): Response {
+  return new Response(stream, {
+    headers: { "content-type": "text/event-stream", "cache-control": "no-store" },
+  });
+}
+
+function notJsonRpc({ message }: Problem): Response {
+  return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32700, message } }, { status: 400 });
 }
 
 function answer(context: Context, value: Json | Problem): Response {
@@ -128,13 +200,9 @@ function answer(context: Context, value: Json | Problem): Response {
   return context.json(value, (STATUS[value.problem] ?? 400) as 400);
 }
 
-async function readJson(context: Context): Promise<{ json: unknown } | Problem> {
-  try {
-    const text = await context.req.text();
-    return { json: text.trim() === "" ? {} : (JSON.parse(text) as unknown) };
-  } catch {
-    return problem("invalid", "the body is not JSON");
-  }
+async function readJson(context: Context): Promise<{ readonly json: unknown } | Problem> {
+  const text = await context.req.text();
+  return text.trim() === "" ? { json: {} } : parseStrict(text);
 }
 
 function pageResponse(page: PageFiles, path: string): Response {

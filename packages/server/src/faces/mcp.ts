@@ -6,8 +6,24 @@
  * It knows its tools through a port, so that the stdio command can put the running server behind it.
  */
 
-import { isProblem, type Json, type Problem, parseBlockId, type ToolSchema } from "@blockyard/kernel";
-import { createMcpHandler, type McpHttpHandler, Server } from "@modelcontextprotocol/server";
+import {
+  isProblem,
+  type Json,
+  modelName,
+  type Problem,
+  parseBlockId,
+  type ToolSchema,
+} from "@blockyard/kernel";
+import {
+  createMcpHandler,
+  type McpHttpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  Server,
+} from "@modelcontextprotocol/server";
+import type { Announcement } from "../announcer.ts";
+import { isStreamed } from "./http.ts";
 
 export interface McpPort {
   readonly version: string;
@@ -50,14 +66,24 @@ const PROMPTS = [
   },
 ] as const;
 
-export function mcpServer(port: McpPort): Server {
+/** How this server's announcements reach the client: a stream that it opens, single subscriptions, or not at all. */
+export type Announcing =
+  | { readonly by: "stream" }
+  | { readonly by: "subscription"; readonly uris: Set<string> }
+  | { readonly by: "nothing" };
+
+const MAX_URIS = 1_000;
+
+export function mcpServer(port: McpPort, announcing: Announcing): Server {
+  const tells = announcing.by !== "nothing";
   const server = new Server(
     { name: "blockyard", version: port.version },
     {
-      capabilities: { tools: {}, resources: { subscribe: true, listChanged: true }, prompts: {} },
+      capabilities: { tools: {}, resources: { subscribe: tells, listChanged: tells }, prompts: {} },
       instructions: INSTRUCTIONS,
     },
   );
+  if (announcing.by === "subscription") subscriptions(server, announcing.uris);
   server.setRequestHandler("tools/list", async () => ({
     tools: (await port.tools()).filter(isForModels).map(describe),
   }));
@@ -74,7 +100,7 @@ export function mcpServer(port: McpPort): Server {
   server.setRequestHandler("prompts/get", async ({ params }) => {
     const prompt = PROMPTS.find(({ name }) => name === params.name);
     if (!prompt)
-      throw new Error(`no prompt ${params.name}: one of ${PROMPTS.map(({ name }) => name).join(", ")}`);
+      throw invalid(`no prompt ${params.name}: one of ${PROMPTS.map(({ name }) => name).join(", ")}`);
     const text = prompt.text(params.arguments ?? {});
     return { description: prompt.description, messages: [{ role: "user", content: { type: "text", text } }] };
   });
@@ -98,16 +124,25 @@ export function mcpServer(port: McpPort): Server {
 /** The HTTP side. `portOf` gives the port of a caller; the guard has named it already. */
 export function mcpHandler<Caller>(portOf: (caller: Caller) => McpPort): {
   readonly handler: McpHttpHandler;
-  fetch(request: Request, caller: Caller): Promise<Response>;
+  fetch(request: Request, caller: Caller, body?: unknown): Promise<Response>;
 } {
-  const handler = createMcpHandler(({ authInfo }) =>
-    mcpServer(portOf(authInfo?.extra?.["caller"] as Caller)),
+  // Older clients are answered request by request, so there is nothing that an announcement could travel on.
+  const handler = createMcpHandler(({ authInfo, era }) =>
+    mcpServer(portOf(authInfo?.extra?.["caller"] as Caller), { by: era === "modern" ? "stream" : "nothing" }),
   );
   return {
     handler,
-    fetch: (request, caller) =>
-      handler.fetch(request, { authInfo: { token: "", clientId: "", scopes: [], extra: { caller } } }),
+    fetch: (request, caller, body) =>
+      handler.fetch(request, {
+        authInfo: { token: "", clientId: "", scopes: [], extra: { caller } },
+        ...(body === undefined ? {} : { parsedBody: body }),
+      }),
   };
+}
+
+/** The addresses of what has changed. */
+export function changedUris({ conversations, blocks }: Announcement): readonly string[] {
+  return [...conversations.map(conversationUri), ...blocks.map(blockUri)];
 }
 
 export function blockUri(id: string): string {
@@ -116,6 +151,19 @@ export function blockUri(id: string): string {
 
 export function conversationUri(id: string): string {
   return `blockyard://conversation/${id}`;
+}
+
+/** Single subscriptions, as clients before the stream know them. */
+function subscriptions(server: Server, uris: Set<string>): void {
+  server.setRequestHandler("resources/subscribe", async ({ params }) => {
+    if (uris.size >= MAX_URIS) throw invalid(`${MAX_URIS} resources are subscribed already`);
+    uris.add(params.uri);
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", async ({ params }) => {
+    uris.delete(params.uri);
+    return {};
+  });
 }
 
 /** Streams have no place in a tool call: models follow blocks by resource subscriptions, or block_sync with wait_ms. */
@@ -139,12 +187,30 @@ function describe({ modelName, description, access, input, output }: ToolSchema)
   };
 }
 
-function toResult(answer: Json | Problem) {
+function toResult(said: unknown) {
+  if (isStreamed(said)) return refuseStream(said.stream);
+  const answer = isProblem(said) ? forModels(said) : (said as Json);
   const text = typeof answer === "string" ? answer : JSON.stringify(answer, null, 1);
   const content = [{ type: "text" as const, text }];
   if (isProblem(answer)) return { content, isError: true };
   const isObject = typeof answer === "object" && answer !== null && !Array.isArray(answer);
   return isObject ? { content, structuredContent: answer as Record<string, unknown> } : { content };
+}
+
+/** Names in a problem are the ones that the model can use. */
+function forModels(refused: Problem): Problem {
+  const valid = refused.details?.["valid_tools"];
+  if (!Array.isArray(valid)) return refused;
+  return {
+    ...refused,
+    details: { ...refused.details, valid_tools: valid.map((name) => modelName(String(name))) },
+  };
+}
+
+async function refuseStream(stream: AsyncIterable<unknown>) {
+  await stream[Symbol.asyncIterator]().return?.();
+  const text = "this tool streams; subscribe to the resource, or call block_sync with wait_ms instead";
+  return { content: [{ type: "text" as const, text }], isError: true };
 }
 
 async function listResources(port: McpPort) {
@@ -167,11 +233,22 @@ async function readResource(port: McpPort, uri: string) {
   const id = /^blockyard:\/\/(conversation|block)\/(.+)$/.exec(uri);
   if (id?.[1] === "conversation") {
     const read = await port.call("conversation.read", { conversation: id[2] });
-    if (isProblem(read)) throw new Error(read.message);
+    if (isProblem(read)) throw notFound(uri, read);
     return { uri, mimeType: "application/json", text: JSON.stringify(read, null, 1) };
   }
-  if (!id?.[2] || !parseBlockId(id[2])) throw new Error(`not a resource of this server: ${uri}`);
+  if (!id?.[2] || !parseBlockId(id[2]))
+    throw new ResourceNotFoundError(uri, `not a resource of this server: ${uri}`);
   const read = await port.call("block.read", { block_id: id[2], line_numbers: false });
-  if (isProblem(read)) throw new Error(read.message);
+  if (isProblem(read)) throw notFound(uri, read);
   return { uri, mimeType: "text/plain", text: String((read as { content?: unknown }).content ?? "") };
+}
+
+function notFound(uri: string, refused: Problem): Error {
+  return refused.problem === "not_found"
+    ? new ResourceNotFoundError(uri, refused.message)
+    : new Error(refused.message);
+}
+
+function invalid(message: string): Error {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }

@@ -8,26 +8,36 @@ import type { Duplex } from "node:stream";
 import {
   type ByeCode,
   Connection,
+  isProblem,
   type Json,
   type Kernel,
   type Presence,
   type Problem,
+  problem,
+  type ServerFrame,
 } from "@blockyard/kernel";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../auth.ts";
-import type { Log } from "../log.ts";
+import { parseStrict } from "../strict-json.ts";
+import { type EventFormat, followLlm, formatted } from "./events.ts";
+import { isStreamed } from "./http.ts";
 
 export interface WsOptions {
   readonly kernel: Kernel;
   readonly presence?: Presence;
   readonly call: (caller: Caller, tool: string, input: unknown, key?: string) => Promise<Json | Problem>;
-  readonly log: Log;
+  /** Told when a caller is answered that it may not. */
+  readonly onForbidden: (caller: Caller, message: string) => void;
 }
 
 const MAX_FRAME = 1024 * 1024;
 const MAX_SOCKETS = 500;
 const PING_MS = 15_000;
 const HARD_BUFFER = 16 * 1024 * 1024;
+const GOODBYE_MS = 1_000;
+/** While this much of what a client asked for is being done, no more of its frames are read. */
+const MAX_WORKING = 64;
+const BREATH_MS = 10;
 
 /** Close codes: 4000 and up are ours. A client reconnects after the resumable ones. */
 const CODES: Readonly<Record<ByeCode, number>> = {
@@ -43,6 +53,8 @@ export class WsFace {
   readonly #options: WsOptions;
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME, perMessageDeflate: false });
   readonly #open = new Map<WebSocket, Connection>();
+  /** Sockets that only listen to `llm_*` events, and how each stops. */
+  readonly #listening = new Map<WebSocket, () => void>();
   readonly #alive = new WeakSet<WebSocket>();
   readonly #watch: NodeJS.Timeout;
 
@@ -53,16 +65,23 @@ export class WsFace {
   }
 
   get count(): number {
-    return this.#open.size;
+    return this.#open.size + this.#listening.size;
   }
 
-  /** An upgrade that the guard has let in. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller): void {
-    if (this.#open.size >= MAX_SOCKETS) {
+  /** An upgrade that the guard has let in. False: no socket answers at this address. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller, url: URL): boolean {
+    const events = /^\/v1\/conversations\/([^/]{1,80})\/events$/.exec(url.pathname)?.[1];
+    if (url.pathname !== "/v1/feed" && events === undefined) return false;
+    if (this.count >= MAX_SOCKETS) {
       socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n");
-      return;
+      return true;
     }
-    this.#server.handleUpgrade(request, socket, head, (ws) => this.#accept(ws, caller));
+    const format = url.searchParams.get("format") === "legacy" ? "legacy" : "blocks";
+    this.#server.handleUpgrade(request, socket, head, (ws) => {
+      if (events === undefined) this.#accept(ws, caller);
+      else void this.#tell(ws, events, format);
+    });
+    return true;
   }
 
   /** Says goodbye to everybody, with a code after which clients come back. */
@@ -72,20 +91,28 @@ export class WsFace {
       connection.flush();
       connection.bye("closing", "the server stops; reconnect and resume");
     }
+    for (const ws of this.#listening.keys()) ws.close(CODES.closing, "closing");
     this.#server.close();
-    for (const ws of this.#open.keys()) setTimeout(() => ws.terminate(), 1_000).unref();
+    const open = [...this.#open.keys(), ...this.#listening.keys()];
+    const timer = setTimeout(() => {
+      for (const ws of open) ws.terminate();
+    }, GOODBYE_MS);
+    await Promise.all(
+      open.map((ws) => ws.readyState === ws.CLOSED || new Promise((gone) => ws.once("close", gone))),
+    );
+    clearTimeout(timer);
   }
 
   #accept(ws: WebSocket, caller: Caller): void {
-    const { kernel, presence, call } = this.#options;
+    const { kernel, presence } = this.#options;
     const connection = new Connection({
       kernel,
       agent: caller.agent,
       role: caller.role,
       ...(presence ? { presence } : {}),
-      call: (tool, input, key) => call(caller, tool, input, key),
+      call: (tool, input, key) => this.#call(caller, tool, input, key),
       pipe: {
-        send: (frame) => this.#send(ws, JSON.stringify(frame)),
+        send: (frame) => this.#sendFrame(ws, caller, frame),
         buffered: () => ws.bufferedAmount,
         close: (code) => ws.close(CODES[code], code),
       },
@@ -101,13 +128,65 @@ export class WsFace {
   #receive(ws: WebSocket, connection: Connection, data: Buffer, isBinary: boolean): void {
     this.#alive.add(ws);
     if (isBinary) return connection.bye("invalid", "frames are text");
-    let message: unknown;
-    try {
-      message = JSON.parse(data.toString("utf8"));
-    } catch {
-      return connection.bye("invalid", "a frame must be JSON");
-    }
-    connection.receive(message);
+    const message = parseStrict(data.toString("utf8"));
+    if (isProblem(message)) return connection.bye("invalid", `a frame must be JSON: ${message.message}`);
+    connection.receive(message.json);
+    if (connection.working > MAX_WORKING && !ws.isPaused) this.#breathe(ws, connection);
+  }
+
+  /** Reads on when enough has been done. */
+  #breathe(ws: WebSocket, connection: Connection): void {
+    ws.pause();
+    const look = () => {
+      if (ws.readyState !== ws.OPEN) return;
+      if (connection.working > MAX_WORKING / 2) setTimeout(look, BREATH_MS).unref();
+      else ws.resume();
+    };
+    setTimeout(look, BREATH_MS).unref();
+  }
+
+  async #call(caller: Caller, tool: string, input: unknown, key?: string): Promise<Json | Problem> {
+    const answer: unknown = await this.#options.call(caller, tool, input, key);
+    if (!isStreamed(answer)) return answer as Json | Problem;
+    await answer.stream[Symbol.asyncIterator]().return?.();
+    return problem(
+      "invalid",
+      `${tool} streams: on this socket follow a conversation with a subscribe frame, or POST to /v1/tools/${tool}`,
+      { tool },
+    );
+  }
+
+  /** `llm_*` events on a socket of their own: it only tells. */
+  async #tell(ws: WebSocket, conversation: string, format: EventFormat): Promise<void> {
+    const done = { stop: undefined as (() => void) | undefined, isOver: false };
+    const end = () => {
+      done.isOver = true;
+      this.#listening.delete(ws);
+      done.stop?.();
+    };
+    this.#listening.set(ws, end);
+    this.#alive.add(ws);
+    ws.on("pong", () => this.#alive.add(ws));
+    ws.on("message", () => ws.close(CODES.invalid, "invalid"));
+    ws.on("close", end);
+    ws.on("error", end);
+    const stop = await followLlm(this.#options.kernel, conversation, (events) => {
+      for (const event of events) {
+        const data = formatted(event, format);
+        if (data) this.#send(ws, JSON.stringify(data));
+      }
+    });
+    if (isProblem(stop)) {
+      this.#send(ws, JSON.stringify(stop));
+      ws.close(CODES.invalid, "invalid");
+    } else if (done.isOver) stop();
+    else done.stop = stop;
+  }
+
+  #sendFrame(ws: WebSocket, caller: Caller, frame: ServerFrame): void {
+    if ("problem" in frame && frame.problem.problem === "forbidden")
+      this.#options.onForbidden(caller, frame.problem.message);
+    this.#send(ws, JSON.stringify(frame));
   }
 
   #send(ws: WebSocket, text: string): void {
@@ -118,9 +197,8 @@ export class WsFace {
 
   /** Liveness by ping: who has not answered since the last round is gone. */
   #check(): void {
-    for (const [ws, connection] of this.#open) {
+    for (const ws of [...this.#open.keys(), ...this.#listening.keys()]) {
       if (!this.#alive.has(ws)) {
-        connection.close();
         ws.terminate();
         continue;
       }

@@ -1,0 +1,184 @@
+/**
+ * The door: every request and every upgrade passes the guard here before a router, a body or a socket is looked at. It
+ * also keeps an eye on who is inside: whoever came in with a token that has been taken back since is put out.
+ *
+ * Nothing that a stranger sends may throw here: an exception in this file would end the process.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { type Problem, problem } from "@blockyard/kernel";
+import type { Auth, Caller } from "./auth.ts";
+import { type Addresses, addressesOf, guard, isRefusal, type Refusal } from "./guard.ts";
+import type { Log } from "./log.ts";
+
+export interface DoorOptions {
+  readonly host: string;
+  readonly secure: boolean;
+  readonly auth: Auth;
+  readonly log: Log;
+  /** Told of every refusal. */
+  readonly onRefused?: () => void;
+}
+
+interface Inside {
+  readonly caller: Caller;
+  cut(): void;
+}
+
+/** How long whoever is inside with a revoked token may still read. It can write nothing from that moment on. */
+const REVOKED_MS = 1_000;
+/** A request that is no stream of its own has to be here within this. */
+const BODY_MS = 60_000;
+const STREAMED = new Set(["/v1/ingest"]);
+
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+    "worker-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+export class Door {
+  readonly #options: DoorOptions;
+  readonly #callers = new WeakMap<IncomingMessage, Caller>();
+  readonly #inside = new Set<Inside>();
+  readonly #watch: NodeJS.Timeout;
+  #addresses: Addresses = { port: 0, hosts: new Set(), origins: new Set() };
+
+  constructor(options: DoorOptions) {
+    this.#options = options;
+    this.#watch = setInterval(() => this.#putOut(), REVOKED_MS);
+    this.#watch.unref();
+  }
+
+  /** Nobody is let in before the port is known. */
+  open(port: number): void {
+    this.#addresses = addressesOf(this.#options.host, port, this.#options.secure);
+  }
+
+  close(): void {
+    clearInterval(this.#watch);
+  }
+
+  callerOf(request: IncomingMessage): Caller {
+    const caller = this.#callers.get(request);
+    if (!caller) throw new Error("a request got past the guard");
+    return caller;
+  }
+
+  http(
+    request: IncomingMessage,
+    response: ServerResponse,
+    next: (request: IncomingMessage, response: ServerResponse) => void,
+  ): void {
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    const url = targetOf(request);
+    const token = url && linkToken(request, url);
+    const caller = guard(request, this.#options.auth, this.#addresses, false, token);
+    if (isRefusal(caller)) return this.#refuse(request, caller, (body) => endWith(response, caller, body));
+    if (!url) return this.#refuse(request, BAD_TARGET, (body) => endWith(response, BAD_TARGET, body));
+    if (token !== undefined) return this.#trade(request, response, caller, url);
+    this.#callers.set(request, caller);
+    this.#remember(caller, response, () => request.socket.destroy());
+    if (!STREAMED.has(url.pathname)) boundBody(request);
+    next(request, response);
+  }
+
+  /** `next` answers whether the path is one that can be upgraded. */
+  upgrade(request: IncomingMessage, socket: Duplex, next: (caller: Caller, url: URL) => boolean): void {
+    // From here on nobody else listens for errors of this socket, and one that nobody hears ends the process.
+    socket.on("error", () => socket.destroy());
+    const caller = guard(request, this.#options.auth, this.#addresses, true);
+    const url = targetOf(request);
+    if (isRefusal(caller)) return this.#refuse(request, caller, () => endSocket(socket, caller.status));
+    if (!url) return this.#refuse(request, BAD_TARGET, () => endSocket(socket, BAD_TARGET.status));
+    if (!next(caller, url)) return endSocket(socket, 404);
+    this.#remember(caller, socket, () => socket.destroy());
+  }
+
+  /** The link's token for a cookie; the address bar never keeps it. */
+  #trade(request: IncomingMessage, response: ServerResponse, caller: Caller, url: URL): void {
+    if (caller.role !== "owner") {
+      const refusal: Refusal = { status: 403, message: "this link is the owner's alone", delayMs: 0 };
+      return this.#refuse(request, refusal, (body) => endWith(response, refusal, body));
+    }
+    url.searchParams.delete("token");
+    response.setHeader(
+      "set-cookie",
+      this.#options.auth.setCookie(this.#addresses.port, this.#options.secure),
+    );
+    // One slash: two would name another host.
+    response.writeHead(303, { location: `/${url.pathname.replace(/^[/\\]+/, "")}${url.search}` });
+    response.end();
+  }
+
+  #refuse(request: IncomingMessage, refusal: Refusal, end: (body: Problem) => void): void {
+    this.#options.onRefused?.();
+    this.#options.log("warn", "refused", {
+      status: refusal.status,
+      why: refusal.message,
+      method: request.method,
+      path: (request.url ?? "").split(/[?#]/, 1)[0]?.slice(0, 200),
+      peer: request.socket.remoteAddress,
+    });
+    const body = problem("forbidden", refusal.message);
+    if (refusal.delayMs === 0) end(body);
+    else setTimeout(() => end(body), refusal.delayMs).unref();
+  }
+
+  #remember(caller: Caller, until: ServerResponse | Duplex, cut: () => void): void {
+    if (caller.hash === undefined) return;
+    const inside = { caller, cut };
+    this.#inside.add(inside);
+    until.once("close", () => this.#inside.delete(inside));
+  }
+
+  #putOut(): void {
+    for (const { caller, cut } of this.#inside) {
+      if (this.#options.auth.isCurrent(caller)) continue;
+      this.#options.log("warn", "put out: its token was taken back", {
+        agent: caller.agent,
+        role: caller.role,
+      });
+      cut();
+    }
+  }
+}
+
+const BAD_TARGET: Refusal = { status: 400, message: "the request target must be a path", delayMs: 0 };
+
+/** What is asked for; undefined if that is no path. */
+function targetOf({ url }: IncomingMessage): URL | undefined {
+  if (!url?.startsWith("/") || url.startsWith("//")) return undefined;
+  return URL.canParse(url, "http://localhost") ? new URL(url, "http://localhost") : undefined;
+}
+
+/** Only the page's own address takes a token from the query, and only to trade it. */
+function linkToken({ method }: IncomingMessage, { pathname, searchParams }: URL): string | undefined {
+  if (method !== "GET" || pathname.startsWith("/v1/") || pathname === "/mcp") return undefined;
+  return searchParams.get("token") ?? undefined;
+}
+
+/** The connection ends with a refusal: nothing more of it is read, however much is sent. */
+function endWith(response: ServerResponse, { status }: Refusal, body: Problem): void {
+  const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {};
+  response.writeHead(status, { "content-type": "application/json", connection: "close", ...challenge });
+  response.end(JSON.stringify(body));
+}
+
+function endSocket(socket: Duplex, status: number): void {
+  socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.resume(); // whatever still comes is thrown away
+}
+
+function boundBody(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.destroy(), BODY_MS);
+  timer.unref();
+  const clear = () => clearTimeout(timer);
+  request.once("end", clear);
+  request.once("close", clear);
+}

@@ -1,0 +1,85 @@
+/**
+ * JSON as it comes in at the doors: parsed only if it is not nested too deep and no object names a key twice.
+ * `JSON.parse` alone takes both: a depth that nothing can write again, and a doubled key of which it keeps the last, so
+ * that two readers of one request may see two different ones. Whether the value makes sense is not decided here.
+ *
+ * The scan goes over the text once and looks at structure only; the grammar itself is JSON.parse's business.
+ */
+
+import { limits, type Problem, problem } from "@blockyard/kernel";
+
+/** Deeper than any value that is kept, so that the tools' own, kinder message is the usual one. */
+const MAX_DEPTH = limits.jsonDepth + 32;
+
+export function parseStrict(text: string): { readonly json: unknown } | Problem {
+  const refused = scan(text);
+  if (refused) return refused;
+  try {
+    return { json: JSON.parse(text) as unknown };
+  } catch {
+    return problem("invalid", "this is not JSON");
+  }
+}
+
+/** Structure only: text that is no JSON may pass here, and fails in JSON.parse. */
+function scan(text: string): Problem | undefined {
+  /** Keys of the objects that are open; undefined for arrays. */
+  const open: (Set<string> | undefined)[] = [];
+  let isKey = false;
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case 0x7b: // {
+      case 0x5b: // [
+        if (open.length === MAX_DEPTH)
+          return problem("invalid", `JSON may be nested ${MAX_DEPTH} deep at most`, { max_depth: MAX_DEPTH });
+        isKey = text.charCodeAt(at) === 0x7b;
+        open.push(isKey ? new Set() : undefined);
+        break;
+      case 0x7d: // }
+      case 0x5d: // ]
+        open.pop();
+        isKey = false;
+        break;
+      case 0x2c: // ,
+        isKey = open.at(-1) !== undefined;
+        break;
+      case 0x22: {
+        const end = endOfString(text, at);
+        const keys = isKey ? open.at(-1) : undefined;
+        if (keys) {
+          const key = keyOf(text.slice(at, end + 1));
+          if (keys.has(key)) {
+            const name = key.slice(0, 80);
+            return problem("invalid", `the key ${JSON.stringify(name)} comes twice in one object`, {
+              key: name,
+            });
+          }
+          keys.add(key);
+          isKey = false;
+        }
+        at = end;
+      }
+    }
+  }
+  return undefined;
+}
+
+/** The index of the closing quote, or of the text's end. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}
+
+/** Two spellings of one key are one key. */
+function keyOf(quoted: string): string {
+  if (!quoted.includes("\\")) return quoted.slice(1, -1);
+  try {
+    return JSON.parse(quoted) as string;
+  } catch {
+    return quoted;
+  }
+}

@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { withoutOurs } from "./child-mark.ts";
 import type { Offspring } from "./child-offspring.ts";
 
 export interface ChildSpec {
@@ -35,13 +36,19 @@ export interface ChildTimes {
 export class Child {
   readonly #process: ChildProcess;
   readonly #graceMs: number;
+  readonly #offspring: Offspring | undefined;
+  readonly #mark: string;
   readonly ended: Promise<ChildEnd>;
   #stderr = "";
   #isOver = false;
+  /** Its process group may be somebody else's from now on. */
+  #isGone = false;
 
-  constructor(spec: ChildSpec, offspring: Offspring, { graceMs = GRACE_MS }: ChildTimes = {}) {
+  constructor(spec: ChildSpec, offspring?: Offspring, { graceMs = GRACE_MS }: ChildTimes = {}) {
     this.#graceMs = graceMs;
-    const { env, mark } = offspring.adopt(spec.env);
+    const { env, mark } = offspring?.adopt(spec.env) ?? { env: withoutOurs(spec.env), mark: "" };
+    this.#offspring = offspring;
+    this.#mark = mark;
     this.#process = spawn(spec.file, [...spec.args], {
       cwd: spec.cwd,
       env: env as NodeJS.ProcessEnv,
@@ -57,7 +64,8 @@ export class Child {
         if (this.#isOver) return;
         this.#isOver = true;
         this.#signal("SIGKILL"); // what it left behind in its group,
-        await offspring.end(mark); // and what had moved out of it
+        this.#isGone = true;
+        await this.#offspring?.end(this.#mark); // and what had moved out of it
         resolve({ ...end, stderr: this.#stderr });
       };
       this.#process.on("error", (error) => void end({ code: null, signal: null, failed: error.message }));
@@ -94,16 +102,19 @@ export class Child {
   stop(): void {
     this.#signal("SIGINT");
     setTimeout(() => this.#signal("SIGTERM"), this.#graceMs).unref();
-    setTimeout(() => this.#signal("SIGKILL"), 2 * this.#graceMs).unref();
+    setTimeout(() => this.kill(), 2 * this.#graceMs).unref();
   }
 
+  /** Everything at once: what has moved out of its group could keep its pipes open. */
   kill(): void {
+    if (this.#isOver) return;
     this.#signal("SIGKILL");
+    void this.#offspring?.end(this.#mark);
   }
 
   #signal(signal: NodeJS.Signals): void {
     const { pid } = this.#process;
-    if (pid === undefined) return;
+    if (pid === undefined || this.#isGone) return;
     try {
       process.kill(-pid, signal);
     } catch {

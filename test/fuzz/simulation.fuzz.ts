@@ -38,6 +38,7 @@ export const fuzz: Fuzz = {
     "half-open",
     "shown",
     "call over the wire",
+    "text asked for",
   ],
   async run(seed): Promise<FuzzOutcome> {
     const { hits } = await simulate(seed);

@@ -18,6 +18,7 @@ export async function watcher(world: World, agent: AgentId): Promise<void> {
     const until = world.env.monotonic() + world.random.between(20, 1_200);
     while (world.env.monotonic() < until && link.isOpen) {
       await world.sleep(world.random.between(10, 200));
+      if (world.random.chance(0.3)) forget(world, replica, view);
       if (world.random.chance(0.25)) calls.push(callOnce(world, replica, view, `«${agent}-${calls.length}»`));
     }
     await end(world, link);
@@ -48,6 +49,15 @@ async function end(world: World, link: Link): Promise<void> {
   }
   link.cut();
   if (world.random.chance(0.5)) await world.sleep(world.random.below(400));
+}
+
+/** Lets go of a text, as a page does with what is far away, and asks for it again. */
+function forget(world: World, replica: Replica, view: View): void {
+  const id = view.order[world.random.below(view.order.length)];
+  if (id === undefined) return;
+  view.texts.delete(id);
+  replica.want(view, [id]);
+  world.count("text asked for");
 }
 
 /** A call that is sent again after every reconnect, until it is answered. */

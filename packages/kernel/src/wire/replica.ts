@@ -56,6 +56,8 @@ export class View {
   /** The verdict has come at least once. */
   isOpen = false;
   readonly arriving = new Map<BlockId, { version: number; pieces: string[]; waiting: Op[] }>();
+  /** Texts that came before the changes that lead to them. */
+  readonly early = new Map<BlockId, { version: number; text: Text }>();
 
   constructor(conversation: ConversationId, sub: number) {
     this.conversation = conversation;
@@ -241,6 +243,7 @@ export class Replica {
     const { sub, conversation, since } = view;
     const blocks = this.#windowBlocks;
     view.arriving.clear();
+    view.early.clear();
     this.#send?.({
       type: "subscribe",
       sub,
@@ -312,7 +315,17 @@ export class Replica {
     if (arriving) arriving.waiting.push(op);
     const text = view.texts.get(id);
     if (text) view.texts.set(id, text.apply(splicesOf(op)));
+    else this.#takeEarly(view, id, op.version);
     return false;
+  }
+
+  /** The changes have come to, or past, a text that was here before them. */
+  #takeEarly(view: View, id: BlockId, version: number): void {
+    const early = view.early.get(id);
+    if (!early || early.version > version) return;
+    view.early.delete(id);
+    if (early.version === version) view.texts.set(id, early.text);
+    else this.want(view, [id]);
   }
 
   /** Something is missing: the text comes anew, and the record with the next snapshot. */
@@ -361,7 +374,11 @@ export class Replica {
       text = text.apply(splicesOf(op));
       version = op.version;
     }
-    if (version !== block.version) return; // it has moved on in a way that we missed: it is asked for when needed
+    if (version > block.version) {
+      view.early.set(block.id, { version, text });
+      return;
+    }
+    if (version < block.version) return this.want(view, [block.id]); // changes have overtaken it
     view.texts.set(block.id, text);
     this.#tell({ conversation: view.conversation, blocks: [block.id], order: false });
   }

@@ -83,6 +83,7 @@ export class WriteQueue {
   readonly #store: Store;
   readonly #texts: TextCache;
   readonly #tell: (told: Told) => void;
+  readonly #ground: Ground;
   #waiting: Waiting[] = [];
   #running = false;
   #record: Conversation | undefined;
@@ -90,7 +91,7 @@ export class WriteQueue {
   readonly #turns = new Map<string, Turn>();
   readonly #units = new Map<string, OpenUnit>();
   readonly #inFlight = new Map<string, Promise<unknown>>();
-  #opened: Promise<void> | undefined;
+  #isOpen = false;
   /** Those who want to know what other nodes have committed. */
   #refreshing: (() => void)[] = [];
 
@@ -106,6 +107,7 @@ export class WriteQueue {
     this.#store = store;
     this.#texts = texts;
     this.#tell = tell;
+    this.#ground = this.#makeGround();
   }
 
   get idle(): boolean {
@@ -170,8 +172,8 @@ export class WriteQueue {
   async #run(): Promise<void> {
     try {
       while (this.#waiting.length > 0 || this.#refreshing.length > 0) {
-        const refused = await this.#open();
-        await this.#refreshAll(refused === undefined);
+        const refused = this.#isOpen ? undefined : await this.#open();
+        if (this.#refreshing.length > 0) await this.#refreshAll();
         if (refused) this.#failAll(refused);
         else if (this.#waiting.length > 0) await this.#batch();
       }
@@ -180,10 +182,10 @@ export class WriteQueue {
     }
   }
 
-  async #refreshAll(isOpen: boolean): Promise<void> {
+  async #refreshAll(): Promise<void> {
     const asked = this.#refreshing.splice(0);
     // A store that does not answer has nothing new to tell; who asked will ask again.
-    if (isOpen && asked.length > 0) {
+    if (this.#isOpen) {
       const missed = await this.#missed(this.#record?.seq ?? 0).catch(() => undefined);
       if (missed) this.#absorb(missed);
     }
@@ -192,11 +194,10 @@ export class WriteQueue {
 
   async #open(): Promise<Problem | undefined> {
     try {
-      this.#opened ??= this.#load();
-      await this.#opened;
+      await this.#load();
+      this.#isOpen = true;
       return undefined;
     } catch (error) {
-      this.#opened = undefined;
       return storageProblem(error);
     }
   }
@@ -210,9 +211,9 @@ export class WriteQueue {
 
   /** Plans what waits, until something is missing or the batch is full; commits it; then loads what was missing. */
   async #batch(): Promise<void> {
-    await this.#answerAgain();
+    if (this.#waiting.some((write) => !write.isNew)) await this.#answerAgain();
     if (this.#waiting.length === 0) return;
-    const draft = new Draft(this.#ground());
+    const draft = new Draft(this.#ground);
     const planned: Planned[] = [];
     let missing: Missing | undefined;
     while (
@@ -238,7 +239,6 @@ export class WriteQueue {
   /** Settles the writes whose keys were answered before. */
   async #answerAgain(): Promise<void> {
     const keyed = this.#waiting.filter((write) => !write.isNew);
-    if (keyed.length === 0) return;
     const settled = new Set<Waiting>();
     await Promise.all(
       keyed.map(async (write) => {
@@ -433,11 +433,16 @@ export class WriteQueue {
     if (block) this.#texts.outdate(id, block.version);
   }
 
-  #ground(): Ground {
+  #makeGround(): Ground {
+    const queue = this;
     const { conversation } = this;
     return {
       conversation,
-      record: this.#record ?? newConversation(conversation, this.#waiting[0]?.agent ?? "", this.#env.now()),
+      get record() {
+        return (
+          queue.#record ?? newConversation(conversation, queue.#waiting[0]?.agent ?? "", queue.#env.now())
+        );
+      },
       block: (id) => this.#blocks.get(id),
       text: (id) => this.#text(id),
       turn: (id) => this.#turns.get(id),

@@ -1,0 +1,205 @@
+/**
+ * How close to the device do streamed appends come, and does a large block cost more?
+ *
+ * The floor is SQLite alone: the same pieces inserted as rows, as many to a transaction as there are streams, each
+ * transaction durable (WAL, synchronous=FULL) before the next begins. Ours goes the whole way: every stream appends a piece
+ * through the kernel and waits until it is durable. The two take turns, so that a noisy device is noisy for both.
+ *
+ * The cost of a large block is that of one append into 10 MB against one into 10 KB: into a plain block, and into a promoted
+ * one, whose text is a CRDT document; in memory, where nothing hides the kernel's own cost, and on SQLite.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import {
+  type BlockId,
+  type Env,
+  isProblem,
+  Kernel,
+  MemoryStore,
+  type Problem,
+  type Store,
+} from "@blockyard/kernel";
+import { nodeEnv } from "../packages/server/src/env.ts";
+import { openSqliteStore } from "../packages/server/src/store/sqlite.ts";
+import { alternate, type Bench, type Comparison, elapsedMs, type Report } from "./bench.ts";
+import { seeded, tokens } from "./corpus/prose.ts";
+
+const SEED = 20264;
+/** How many streams, and how many pieces all of them write together in one measurement. */
+const LOADS = [
+  { streams: 1, pieces: 300 },
+  { streams: 10, pieces: 2_000 },
+  { streams: 100, pieces: 8_000 },
+];
+const PAIRS = 11;
+const SMALL_CHARS = 10 * 1024;
+const BIG_CHARS = 10 * 1024 * 1024;
+const APPENDS = 100;
+const BLOCK_PAIRS = 9;
+
+export const bench: Bench = {
+  name: "append",
+  question: "What share of bare SQLite's rate do durable appends reach, and what does a 10 MB block cost?",
+  targets: { shareOfFloor: { min: 0.5 }, bigBlockRatio: { max: 2 } },
+  async run(report) {
+    const directory = mkdtempSync(join(tmpdir(), "blockyard-bench-"));
+    try {
+      const shares = await compareWithFloor(directory, report);
+      const ratios = await compareSizes(directory, report);
+      return {
+        shareOfFloor: Math.min(...Object.values(shares)),
+        bigBlockRatio: Math.max(...Object.values(ratios)),
+        ...shares,
+        ...ratios,
+      };
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  },
+};
+
+// ---------------------------------------------------------------------------------------------------------------------
+// The floor
+
+async function compareWithFloor(directory: string, report: Report): Promise<Record<string, number>> {
+  const store = await openSqliteStore(join(directory, "ours.db"));
+  const floor = openFloor(join(directory, "floor.db"));
+  const kernel = new Kernel(nodeEnv, store);
+  const pieces = makePieces(Math.max(...LOADS.map((load) => load.pieces)));
+  const shares: Record<string, number> = {};
+  const rows: Record<string, string | number>[] = [];
+  for (const { streams, pieces: count } of LOADS) {
+    const some = pieces.slice(0, count);
+    const ours = () => ourRate(kernel, some, streams);
+    const bare = () => floorRate(floor, some, streams);
+    await ours();
+    await bare();
+    const compared = await alternate(PAIRS, ours, bare);
+    shares[`shareOfFloor${streams}`] = compared.ratio;
+    rows.push({
+      streams,
+      "ours per s": Math.round(compared.medianA),
+      "floor per s": Math.round(compared.medianB),
+      share: Number(compared.ratio.toFixed(2)),
+      spread: Number(compared.spread.toFixed(2)),
+    });
+  }
+  report.table(rows);
+  await kernel.close();
+  await store.close();
+  floor.close();
+  return shares;
+}
+
+/** Pieces as a stream flushes them: a line, or somewhat more than fifty characters. */
+function makePieces(count: number): string[] {
+  const source = tokens(seeded(SEED));
+  return Array.from({ length: count }, () => {
+    let text = "";
+    while (text.length < 50) text += (source.next().value as string).replaceAll("\n", " ");
+    return `${text}\n`;
+  });
+}
+
+/** Durable appends a second, each stream in a block and a conversation of its own. */
+async function ourRate(kernel: Kernel, pieces: readonly string[], streams: number): Promise<number> {
+  const blocks = await Promise.all(Array.from({ length: streams }, () => openBlock(kernel, "")));
+  const perStream = Math.floor(pieces.length / streams);
+  const ms = await elapsedMs(() =>
+    Promise.all(
+      blocks.map(async (block, i) => {
+        for (let at = i * perStream; at < (i + 1) * perStream; at++) {
+          await append(kernel, block, pieces[at] as string);
+        }
+      }),
+    ),
+  );
+  return (perStream * streams * 1_000) / ms;
+}
+
+async function append(kernel: Kernel, block: BlockId, piece: string): Promise<void> {
+  must(await kernel.append(block, "bench", piece));
+  must(await kernel.drain(block, "bench"));
+}
+
+function openFloor(path: string): DatabaseSync {
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
+  db.exec("CREATE TABLE piece (id INTEGER PRIMARY KEY, block INTEGER NOT NULL, text TEXT NOT NULL)");
+  return db;
+}
+
+function floorRate(db: DatabaseSync, pieces: readonly string[], batch: number): Promise<number> {
+  const insert = db.prepare("INSERT INTO piece (block, text) VALUES (?, ?)");
+  return elapsedMs(() => {
+    for (let from = 0; from < pieces.length; from += batch) {
+      db.exec("BEGIN IMMEDIATE");
+      for (let i = from; i < from + batch && i < pieces.length; i++)
+        insert.run(i - from, pieces[i] as string);
+      db.exec("COMMIT");
+    }
+  }).then((ms) => (pieces.length * 1_000) / ms);
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Large blocks
+
+async function compareSizes(directory: string, report: Report): Promise<Record<string, number>> {
+  // Group commits are gathered at once: a pause between appends would hide what they cost.
+  const eager: Env = { ...nodeEnv, soon: (run) => queueMicrotask(run) };
+  const store = await openSqliteStore(join(directory, "sizes.db"));
+  const compared = {
+    plainMemoryRatio: await compareSize(eager, new MemoryStore("bench"), false),
+    promotedMemoryRatio: await compareSize(eager, new MemoryStore("bench"), true),
+    plainSqliteRatio: await compareSize(nodeEnv, store, false),
+    promotedSqliteRatio: await compareSize(nodeEnv, store, true),
+  };
+  await store.close();
+  report.table(
+    Object.entries(compared).map(([what, { medianA, medianB, ratio, spread }]) => ({
+      what,
+      "10 MB µs": Math.round((medianA * 1_000) / APPENDS),
+      "10 KB µs": Math.round((medianB * 1_000) / APPENDS),
+      ratio: Number(ratio.toFixed(2)),
+      spread: Number(spread.toFixed(2)),
+    })),
+  );
+  return Object.fromEntries(Object.entries(compared).map(([what, { ratio }]) => [what, ratio]));
+}
+
+async function compareSize(env: Env, store: Store, isPromoted: boolean): Promise<Comparison> {
+  const kernel = new Kernel(env, store);
+  const text = makePieces(BIG_CHARS / 50)
+    .join("")
+    .slice(0, BIG_CHARS);
+  const big = await openBlock(kernel, text, isPromoted);
+  const small = await openBlock(kernel, text.slice(0, SMALL_CHARS), isPromoted);
+  const piece = `${"a piece of the length that a flush has ".padEnd(50, ".")}\n`;
+  const measure = (block: BlockId) => () =>
+    elapsedMs(async () => {
+      for (let i = 0; i < APPENDS; i++) await append(kernel, block, piece);
+    });
+  await measure(big)();
+  await measure(small)();
+  const compared = await alternate(BLOCK_PAIRS, measure(big), measure(small));
+  await kernel.close();
+  return compared;
+}
+
+async function openBlock(kernel: Kernel, text: string, isPromoted = false): Promise<BlockId> {
+  const conversation = must(await kernel.createConversation("bench", "streams"));
+  const block = await kernel.write(conversation, {
+    agent: "bench",
+    plan: (draft) => draft.create({ kind: "text", role: "model", status: "running", text }),
+  });
+  const { id } = must(block);
+  if (isPromoted) must(await kernel.writeBlock(id, { agent: "bench", plan: (draft) => draft.promote(id) }));
+  return id;
+}
+
+function must<T>(answer: T | Problem): T {
+  if (isProblem(answer)) throw new Error(answer.message);
+  return answer;
+}

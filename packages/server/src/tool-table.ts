@@ -21,6 +21,7 @@ import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
 import { SearchPool } from "./search/pool.ts";
 import { AGENTS } from "./turns/agents.ts";
+import { Offspring } from "./turns/child-offspring.ts";
 import { childRunner } from "./turns/child-run.ts";
 import { turnTools } from "./turns/tools.ts";
 import { Turns } from "./turns/turns.ts";
@@ -32,6 +33,7 @@ export class Tools {
   readonly #searcher: SearchPool;
   readonly #table: ToolTable;
   readonly #cursors: Cursors;
+  readonly #offspring: Offspring;
   readonly turns: Turns;
 
   constructor(kernel: Kernel, config: Config, log: Log) {
@@ -39,7 +41,11 @@ export class Tools {
     this.#log = log;
     this.#searcher = new SearchPool({ report: (message) => log("error", "search", { message }) });
     this.#cursors = new Cursors(kernel);
-    const place = { kernel, root: config.root, env: process.env };
+    this.#offspring = new Offspring(config.home);
+    void this.#offspring.swept.then((killed) => {
+      if (killed > 0) log("info", "killed what an earlier run's agents left", { killed });
+    });
+    const place = { kernel, root: config.root, env: process.env, offspring: this.#offspring };
     this.turns = new Turns({
       kernel,
       runners: [...AGENTS.values()].map((agent) => childRunner(agent, place)),
@@ -76,6 +82,7 @@ export class Tools {
   /** Stops every agent. */
   async close(): Promise<void> {
     await this.turns.close();
+    await this.#offspring.close();
     this.#cursors.close();
     await this.#searcher.close();
   }

@@ -2,22 +2,38 @@
  * A turn of an agent that runs as a child process: its output goes through the provider's adapter, its input takes the
  * owner's answers. How each agent is started and spoken to is in agents.ts.
  *
- * It ends with the child, whatever the child does: dies, hangs after its result, is silent for too long.
+ * It ends with the child, whatever the child does: dies, hangs after its result, closes its output and lives on, is
+ * silent for too long. While it waits for an answer of the owner, silence is not its fault.
  */
 
-import { isProblem, type Kernel, problem, type Reason } from "@blockyard/kernel";
-import { type Provider, providers } from "@blockyard/providers";
+import {
+  addUsage,
+  type BlockEvent,
+  isProblem,
+  type JsonObject,
+  type Kernel,
+  NO_USAGE,
+  problem,
+  type Reason,
+} from "@blockyard/kernel";
+import { type Before, type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../ingest-stream.ts";
 import { type Agent, childSpec } from "./agents.ts";
 import { Child, type ChildEnd, type ChildSpec } from "./child.ts";
+import type { Offspring } from "./child-offspring.ts";
 import type { Answer, Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
 
 export interface ChildOptions {
   readonly kernel: Kernel;
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly offspring: Offspring;
   /** An agent that says nothing for this long is stopped. */
   readonly silentMs?: number | undefined;
+  /** One that has said its last word and does not end is killed after this. */
+  readonly lingerMs?: number | undefined;
+  /** How long it gets between being asked to stop and being made to. */
+  readonly graceMs?: number | undefined;
 }
 
 const SILENT_MS = 10 * 60_000;
@@ -42,14 +58,9 @@ export function childRunner(agent: Agent, options: ChildOptions): Runner {
       if (isProblem(spec)) return spec;
       const provider = providers.get(agent.provider);
       if (!provider) return problem("unavailable", `there is no adapter for ${agent.provider}`);
-      return new ChildRun(
-        options,
-        start,
-        agent,
-        provider,
-        spec,
-        agent.input(requestOf(options, request.prompt)),
-      );
+      const before = session === undefined ? undefined : await counted(options.kernel, start, session);
+      await options.offspring.swept;
+      return new ChildRun(options, start, { agent, provider, spec, before });
     },
   };
 }
@@ -64,40 +75,61 @@ function requestOf({ root, env }: ChildOptions, prompt: string, model?: string, 
   };
 }
 
+/** What the turns of a session add up to so far: where its own counters stand. */
+async function counted(kernel: Kernel, { request }: TurnStart, session: string): Promise<Before> {
+  const turns = await kernel.turns(request.conversation);
+  if (isProblem(turns)) return {};
+  const earlier = turns.filter(
+    (turn) => turn.provider === request.provider && (turn.sessionId ?? session) === session,
+  );
+  return {
+    previousCostUsd: earlier.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
+    previousUsage: earlier.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
+  };
+}
+
+interface Program {
+  readonly agent: Agent;
+  readonly provider: Provider;
+  readonly spec: ChildSpec;
+  readonly before: Before | undefined;
+}
+
 class ChildRun implements Run {
   readonly ended: Promise<RunEnd>;
   readonly #options: ChildOptions;
   readonly #child: Child;
   readonly #stream: StreamIngest;
   #stopping: Reason | undefined;
+  /** Why it was ended from here, where nobody asked for it. */
+  #why: string | undefined;
   /** The provider has said that the turn is over. */
   #isOver = false;
+  /** Requests that the owner has not answered yet. */
+  readonly #asked = new Set<string>();
   #cancelSilence: (() => void) | undefined;
+  #cancelLinger: (() => void) | undefined;
 
-  constructor(
-    options: ChildOptions,
-    start: TurnStart,
-    agent: Agent,
-    provider: Provider,
-    spec: ChildSpec,
-    input: string,
-  ) {
+  constructor(options: ChildOptions, start: TurnStart, { agent, provider, spec, before }: Program) {
     this.#options = options;
-    this.#child = new Child(spec);
+    this.#child = new Child(spec, options.offspring, { graceMs: options.graceMs });
     this.#stream = new StreamIngest(options.kernel, {
       conversation: start.request.conversation,
       agent: agent.provider,
       turn: start.id,
       provider,
       parent: start.prompt,
-      onEvent: (event) => this.#heard(event.type),
+      onEvent: (event) => this.#heard(event),
+      ...(before === undefined ? {} : { before }),
     });
-    this.ended = this.#pump().catch((error) => {
+    this.ended = this.#pump().catch(async (error) => {
       // The boundary of one run: its output could not be kept, so it does not go on unseen.
       this.#child.kill();
+      await this.#child.ended;
+      this.#cancelSilence?.();
       return { error: `The agent's output could not be kept: ${String(error)}`, isExpected: false };
     });
-    this.#child.write(input);
+    this.#child.write(agent.input({ prompt: start.request.prompt, cwd: spec.cwd, env: spec.env }));
     if (!agent.talks) this.#child.closeInput();
   }
 
@@ -115,6 +147,8 @@ class ChildRun implements Run {
     const response = allow ? { behavior: "allow", updatedInput: input } : { behavior: "deny", message };
     const full = { subtype: "success", request_id: approval, response };
     this.#child.write(`${JSON.stringify({ type: "control_response", response: full })}\n`);
+    this.#asked.delete(approval);
+    this.#watchSilence();
   }
 
   /** From the agent's first byte to its last. */
@@ -125,27 +159,50 @@ class ChildRun implements Run {
       this.#watchSilence();
       await this.#stream.push(bytes);
     }
+    this.#linger(); // it may have closed its output and live on
     const end = await this.#child.ended;
     this.#cancelSilence?.();
+    this.#cancelLinger?.();
     await this.#stream.end();
     const reason = this.#stopping;
-    const isExpected = reason !== undefined || this.#isOver || end.code === 0;
-    return { error: explain(end, reason), reason, isExpected };
+    const isExpected = reason !== undefined || this.#isOver;
+    return { error: this.#why ?? explain(end, reason), reason, isExpected };
   }
 
-  #heard(type: string): void {
-    if (type !== "turn-end" || this.#isOver) return;
+  #heard(event: BlockEvent): void {
+    if (event.type === "block-meta" || event.type === "block-end") this.#heardApproval(event.metadata);
+    if (event.type !== "turn-end" || this.#isOver) return;
     this.#isOver = true;
     this.#child.closeInput();
-    // Some versions go on living after their result: they get a moment, then they are stopped.
-    const cancel = this.#options.kernel.env.after(LINGER_MS, () => this.#child.kill());
-    this.#child.ended.then(cancel);
+    this.#linger(); // some versions go on living after their result
+  }
+
+  #heardApproval(metadata: JsonObject | undefined): void {
+    const approval = metadata?.["approval"] as JsonObject | undefined;
+    if (approval === undefined) return;
+    const id = String(approval["id"]);
+    if (approval["state"] === "asked") this.#asked.add(id);
+    else this.#asked.delete(id);
+  }
+
+  /** Nothing more is expected of it: it gets a moment to end by itself. */
+  #linger(): void {
+    const { kernel, lingerMs } = this.#options;
+    this.#cancelLinger ??= kernel.env.after(lingerMs ?? LINGER_MS, () => {
+      this.#why ??= "The agent closed its output before its turn was over and did not end.";
+      this.#child.kill();
+    });
   }
 
   #watchSilence(): void {
     const { kernel, silentMs } = this.#options;
+    const ms = silentMs ?? SILENT_MS;
     this.#cancelSilence?.();
-    this.#cancelSilence = kernel.env.after(silentMs ?? SILENT_MS, () => this.stop("interrupted"));
+    this.#cancelSilence = kernel.env.after(ms, () => {
+      if (this.#asked.size > 0) return;
+      this.#why ??= `The agent said nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
+      this.stop("interrupted");
+    });
   }
 }
 

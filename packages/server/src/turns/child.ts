@@ -6,7 +6,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
-import { withoutOurs } from "./child-mark.ts";
 import type { Offspring } from "./child-offspring.ts";
 
 export interface ChildSpec {
@@ -36,7 +35,7 @@ export interface ChildTimes {
 export class Child {
   readonly #process: ChildProcess;
   readonly #graceMs: number;
-  readonly #offspring: Offspring | undefined;
+  readonly #offspring: Offspring;
   readonly #mark: string;
   readonly ended: Promise<ChildEnd>;
   #stderr = "";
@@ -44,9 +43,9 @@ export class Child {
   /** Its process group may be somebody else's from now on. */
   #isGone = false;
 
-  constructor(spec: ChildSpec, offspring?: Offspring, { graceMs = GRACE_MS }: ChildTimes = {}) {
+  constructor(spec: ChildSpec, offspring: Offspring, { graceMs = GRACE_MS }: ChildTimes = {}) {
     this.#graceMs = graceMs;
-    const { env, mark } = offspring?.adopt(spec.env) ?? { env: withoutOurs(spec.env), mark: "" };
+    const { env, mark } = offspring.adopt(spec.env);
     this.#offspring = offspring;
     this.#mark = mark;
     this.#process = spawn(spec.file, [...spec.args], {
@@ -65,7 +64,7 @@ export class Child {
         this.#isOver = true;
         this.#signal("SIGKILL"); // what it left behind in its group,
         this.#isGone = true;
-        await this.#offspring?.end(this.#mark); // and what had moved out of it
+        await this.#offspring.end(this.#mark); // and what had moved out of it
         resolve({ ...end, stderr: this.#stderr });
       };
       this.#process.on("error", (error) => void end({ code: null, signal: null, failed: error.message }));
@@ -109,7 +108,7 @@ export class Child {
   kill(): void {
     if (this.#isOver) return;
     this.#signal("SIGKILL");
-    void this.#offspring?.end(this.#mark);
+    void this.#offspring.end(this.#mark);
   }
 
   #signal(signal: NodeJS.Signals): void {

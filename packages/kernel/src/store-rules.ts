@@ -3,10 +3,10 @@
  * and the error that a store throws when it cannot do its work. No storage here.
  */
 
-import { assert } from "./assert.ts";
-import type { Block, BlockId } from "./block.ts";
+import { AssertionError, assert } from "./assert.ts";
+import type { Block, BlockId, ConversationId } from "./block.ts";
 import type { Conversation } from "./conversation.ts";
-import { type Splice, splicesOf } from "./op.ts";
+import type { Op, Splice } from "./op.ts";
 import type { BlockQuery, Commit } from "./store.ts";
 
 /**
@@ -38,41 +38,62 @@ export class StoreError extends Error {
  */
 export function checkCommit(commit: Commit, storedVersion: (block: BlockId) => number): void {
   const { conversation, expectedSeq, ops, blocks, record } = commit;
-  assert(record.id === conversation, `commit to ${conversation} carries the record of ${record.id}`);
-  assert(
-    record.seq === expectedSeq + ops.length,
-    `record at ${record.seq} after ${expectedSeq} + ${ops.length}`,
-  );
+  if (record.id !== conversation) broken(`commit to ${conversation} carries the record of ${record.id}`);
+  if (record.seq !== expectedSeq + ops.length) {
+    broken(`record at ${record.seq} after ${expectedSeq} + ${ops.length}`);
+  }
+  // One op on one block, the streamed append, is nearly every commit: it is checked without a map.
+  const [op, block] = [ops[0], blocks[0]];
+  if (
+    ops.length === 1 &&
+    blocks.length === 1 &&
+    op !== undefined &&
+    block !== undefined &&
+    op.block === block.id
+  ) {
+    checkOp(op, conversation, expectedSeq + 1);
+    checkVersion(op, block.id, storedVersion(block.id) + 1);
+    if (block.version !== op.version) broken(`${block.id}: record at ${block.version}, ops at ${op.version}`);
+    return;
+  }
   const versions = new Map<BlockId, number>();
-  let seq = expectedSeq;
-  for (const op of ops) {
-    seq++;
-    assert(op.conversation === conversation, `op of ${op.conversation} in a commit to ${conversation}`);
-    assert(op.seq === seq && op.seqFrom === seq, `op ${op.seqFrom}..${op.seq} where ${seq} is next`);
+  for (const [i, op] of ops.entries()) {
+    checkOp(op, conversation, expectedSeq + 1 + i);
     if (op.block === null) continue;
-    for (const { del, ins } of splicesOf(op)) {
-      assert(del.isWellFormed() && ins.isWellFormed(), `${op.block}: half a character in op ${op.seq}`);
-    }
     const version = (versions.get(op.block) ?? storedVersion(op.block)) + 1;
-    assert(
-      op.version === version && op.versionFrom === version,
-      `${op.block}: version ${op.version}, not ${version}`,
-    );
-    assert(
-      (op.body.type === "create") === (version === 1),
-      `${op.block}: ${op.body.type} as version ${version}`,
-    );
+    checkVersion(op, op.block, version);
     versions.set(op.block, version);
   }
   for (const block of blocks) {
     const version = versions.get(block.id) ?? storedVersion(block.id);
-    assert(
-      block.version === version && version > 0,
-      `${block.id}: record at ${block.version}, ops at ${version}`,
-    );
+    if (block.version !== version || version === 0)
+      broken(`${block.id}: record at ${block.version}, ops at ${version}`);
     versions.delete(block.id);
   }
-  assert(versions.size === 0, `commit without the record of ${[...versions.keys()].join(", ")}`);
+  if (versions.size > 0) broken(`commit without the record of ${[...versions.keys()].join(", ")}`);
+}
+
+function checkOp(op: Op, conversation: ConversationId, seq: number): void {
+  const { body } = op;
+  if (op.conversation !== conversation) broken(`op of ${op.conversation} in a commit to ${conversation}`);
+  if (op.seq !== seq || op.seqFrom !== seq) broken(`op ${op.seqFrom}..${op.seq} where ${seq} is next`);
+  const whole =
+    body.type === "append" || body.type === "create"
+      ? body.text.isWellFormed()
+      : body.type !== "splice" ||
+        body.splices.every(({ del, ins }) => del.isWellFormed() && ins.isWellFormed());
+  if (!whole) broken(`${op.block}: half a character in op ${op.seq}`);
+}
+
+function checkVersion(op: Op, block: BlockId, version: number): void {
+  if (op.version !== version || op.versionFrom !== version)
+    broken(`${block}: version ${op.version}, not ${version}`);
+  if ((op.body.type === "create") !== (version === 1))
+    broken(`${block}: ${op.body.type} as version ${version}`);
+}
+
+function broken(what: string): never {
+  throw new AssertionError(what);
 }
 
 /** Whether a block is one that the query asks for; its order and limit aside. */

@@ -53,7 +53,7 @@ export class Batch implements Before {
     const seq = this.conversation(given.conversation)?.seq ?? 0;
     if (seq !== given.expectedSeq) return { type: "moved", seq };
     checkCommit(given, (id) => this.block(id)?.version ?? 0);
-    const commit = { ...given, ops: given.ops.map(withOwnBytes) };
+    const commit = given.ops.some(hasBytes) ? { ...given, ops: given.ops.map(withOwnBytes) } : given;
     this.#write(() => writeCommit(this.#writer, commit, this));
     this.#conversations.set(commit.conversation, commit.record);
     for (const block of commit.blocks) this.#blocks.set(block.id, block);
@@ -97,6 +97,10 @@ export class Batch implements Before {
       throw error;
     }
   }
+}
+
+function hasBytes(op: Op): boolean {
+  return op.body.type === "splice";
 }
 
 function withOwnBytes(op: Op): Op {

@@ -42,9 +42,15 @@ export class ByteWriter {
   varint(value: number): void {
     this.#reserve(8);
     let rest = value;
+    if (rest >= 0x1000_0000) {
+      // The lower 28 bits first, so that all but a division is done in 32-bit integers.
+      const low = rest % 0x1000_0000;
+      rest = (rest - low) / 0x1000_0000;
+      for (let shift = 0; shift < 28; shift += 7) this.#buffer[this.#at++] = ((low >>> shift) & 0x7f) | 0x80;
+    }
     while (rest > 0x7f) {
-      this.#buffer[this.#at++] = (rest % 0x80) | 0x80;
-      rest = Math.floor(rest / 0x80);
+      this.#buffer[this.#at++] = (rest & 0x7f) | 0x80;
+      rest >>>= 7;
     }
     this.#buffer[this.#at++] = rest;
   }

@@ -8,6 +8,7 @@
 
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { corrupt } from "./fault.ts";
+import { FULL_CHUNK_BYTES } from "./runs.ts";
 import type { ChunkRow, Tables } from "./tables.ts";
 
 const DICTIONARY_BYTES = 16 * 1024;
@@ -15,9 +16,6 @@ const SAMPLE_AFTER_BYTES = 64 * 1024;
 
 /** Larger chunks have enough in themselves. */
 const SMALL_CHUNK_BYTES = 16 * 1024;
-
-/** A chunk of a block that still grows is compressed from this size on. */
-const PASSING_BYTES = 8 * 1024;
 
 /** Below this, compression gains nothing. */
 const COMPRESS_BYTES = 96;
@@ -44,7 +42,7 @@ export class Dictionaries {
    * chunk that others will join soon is not worth it.
    */
   pack(plain: Uint8Array, joined: boolean): Pick<ChunkRow, "dictionary" | "plain" | "body"> {
-    const passing = joined && plain.length < PASSING_BYTES;
+    const passing = joined && plain.length < FULL_CHUNK_BYTES;
     if (passing || plain.length < COMPRESS_BYTES) return { dictionary: 0, plain: plain.length, body: plain };
     this.#sample(plain);
     const small = plain.length < SMALL_CHUNK_BYTES ? this.#current : 0;

@@ -138,12 +138,48 @@ function readConversation(reader: ByteReader, before: Conversation | undefined):
   return { ...before, updatedAt: reader.number() };
 }
 
-function onlyNumbersMoved(before: Conversation, record: Conversation): boolean {
-  const a = before as unknown as Readonly<Record<string, Json>>;
-  const b = record as unknown as Readonly<Record<string, Json>>;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  return keys.every((key) => key === "seq" || key === "updatedAt" || sameJson(a[key], b[key]));
+/** Whether a record can be told from the one before it by `seq` and `updatedAt`. Asked at every commit, so it is plain. */
+function onlyNumbersMoved(a: Conversation, b: Conversation): boolean {
+  return (
+    a.title === b.title &&
+    a.head === b.head &&
+    a.blocks === b.blocks &&
+    a.turns === b.turns &&
+    a.costUsd === b.costUsd &&
+    a.provider === b.provider &&
+    a.model === b.model &&
+    a.forkedFrom === b.forkedFrom &&
+    a.createdBy === b.createdBy &&
+    a.createdAt === b.createdAt &&
+    sameValue(a.running, b.running) &&
+    sameValue(a.sessions, b.sessions) &&
+    sameValue(a.included, b.included) &&
+    sameValue(a.usage, b.usage) &&
+    sameValue(a.metadata, b.metadata)
+  );
+}
+
+// Does not compile when a conversation gets a field that is compared nowhere.
+type Compared =
+  | "title"
+  | "head"
+  | "blocks"
+  | "turns"
+  | "costUsd"
+  | "provider"
+  | "model"
+  | "forkedFrom"
+  | "createdBy"
+  | "createdAt"
+  | "running"
+  | "sessions"
+  | "included"
+  | "usage"
+  | "metadata";
+({}) satisfies Record<Exclude<keyof Conversation, Compared | "id" | "seq" | "updatedAt">, never>;
+
+function sameValue(a: unknown, b: unknown): boolean {
+  return a === b || sameJson(a as Json, b as Json);
 }
 
 function writeBlock(writer: ByteWriter, before: Block | undefined, block: Block): void {

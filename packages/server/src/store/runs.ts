@@ -16,21 +16,21 @@ import { readOp, writeOp } from "./codec.ts";
 /** A chunk of at least this many bytes, uncompressed, is left as it is. */
 export const FULL_CHUNK_BYTES = 16 * 1024;
 
-export interface ChunkSize {
-  readonly plainBytes: number;
-}
-
-/** How many of the last chunks (given newest first) the new bytes take in. */
-export function chunksToMerge(newestFirst: readonly ChunkSize[], newBytes: number, ended: boolean): number {
+/** The last chunks (given newest first) that the new bytes take in. */
+export function chunksToMerge<C extends { readonly plain: number }>(
+  newestFirst: Iterable<C>,
+  newBytes: number,
+  ended: boolean,
+): C[] {
   let size = newBytes;
-  let count = 0;
-  for (const { plainBytes } of newestFirst) {
-    if (plainBytes >= FULL_CHUNK_BYTES || size >= FULL_CHUNK_BYTES) break;
-    if (!ended && plainBytes > 2 * size) break;
-    size += plainBytes;
-    count++;
+  const merged: C[] = [];
+  for (const chunk of newestFirst) {
+    if (chunk.plain >= FULL_CHUNK_BYTES || size >= FULL_CHUNK_BYTES) break;
+    if (!ended && chunk.plain > 2 * size) break;
+    size += chunk.plain;
+    merged.push(chunk);
   }
-  return count;
+  return merged;
 }
 
 /** The same ops with appends of one unit that follow each other merged into runs. */

@@ -21,9 +21,6 @@ import type { ChunkRow, FoldRow, Tables } from "./tables.ts";
 import { textOf } from "./text.ts";
 import type { AnyHead, BlockHead, ConversationHead, RawHead, Young } from "./young.ts";
 
-/** A merge takes in at most this many chunks; sizes double, so that there are never more small ones. */
-const MERGED_CHUNKS = 24;
-
 /** A longer text has no filter: making it would take longer than a commit may. */
 const FILTERED_CHARS = 1024 * 1024;
 
@@ -178,13 +175,7 @@ function changesText({ body }: Op): boolean {
 function settleRaw(tables: Tables, { row, run, bytes, pending, changed }: RawHead): void {
   let plain: Uint8Array = Buffer.concat(pending);
   const last = bytes + plain.length;
-  const tail = tables.lastChunks(row, MERGED_CHUNKS);
-  const count = chunksToMerge(
-    tail.map(({ plain: plainBytes }) => ({ plainBytes })),
-    plain.length,
-    false,
-  );
-  const merged = tail.slice(0, count).reverse();
+  const merged = chunksToMerge(tables.newestChunks(row), plain.length, false).reverse();
   const older = merged.map(({ id }) => tables.chunk(id));
   plain = Buffer.concat([...older.map((chunk) => tables.dictionaries.unpack(chunk)), plain]);
   const first = older[0]?.first ?? bytes;
@@ -219,9 +210,7 @@ function addOps(tables: Tables, row: number, owner: Owner, added: readonly Op[])
   let ops = mergeRuns(added);
   if (ops.length === 0) return ops;
   let plain = encodeOps(ops);
-  const tail = tables.lastChunks(row, MERGED_CHUNKS);
-  const sizes = tail.map(({ plain: plainBytes }) => ({ plainBytes }));
-  const merged = tail.slice(0, chunksToMerge(sizes, plain.length, owner.ended)).reverse();
+  const merged = chunksToMerge(tables.newestChunks(row), plain.length, owner.ended).reverse();
   if (merged.length > 0) {
     const older = merged.flatMap(({ id }) =>
       openOps(tables, tables.chunk(id), owner.conversation, owner.block),
@@ -255,5 +244,6 @@ function openOps(tables: Tables, chunk: ChunkRow, conversation: ConversationId, 
 }
 
 function lastVersion(tables: Tables, head: StoredHead, folded: number): number {
-  return tables.lastChunks(head.row, 1)[0]?.last ?? folded;
+  for (const { last } of tables.newestChunks(head.row)) return last;
+  return folded;
 }

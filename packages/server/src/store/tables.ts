@@ -237,13 +237,11 @@ export class Tables {
     return rows;
   }
 
-  /** The last chunks of an owner, newest first, without their bodies. */
-  lastChunks(owner: number, limit: number): Omit<ChunkRow, "body" | "sum">[] {
-    return this.all(
-      "SELECT id, owner, first, last, seq, dictionary, plain FROM chunk WHERE owner = ? ORDER BY last DESC LIMIT ?",
-      owner,
-      limit,
-    );
+  /** The chunks of an owner, newest first, without their bodies: as many as are looked at. */
+  *newestChunks(owner: number): Generator<Omit<ChunkRow, "body" | "sum">> {
+    const sql =
+      "SELECT id, owner, first, last, seq, dictionary, plain FROM chunk WHERE owner = ? ORDER BY last DESC";
+    for (const row of this.statement(sql).iterate(owner)) yield row as unknown as ChunkRow;
   }
 
   chunk(id: number): ChunkRow {

@@ -55,7 +55,7 @@ const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: num
       ) : (
         <RenderedBlock block={block} />
       )}
-      <BlockActions block={block} />
+      {!isEdited && <BlockActions block={block} />}
     </article>
   );
 });

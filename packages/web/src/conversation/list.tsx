@@ -32,6 +32,7 @@ export function BlockList({ view, rows, target }: ListProps): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const list = useRef<VirtualizerHandle>(null);
   const isPaging = useRef(false);
+  const last = useRef({ top: 0, height: 0 });
   const following = useCell(isFollowing);
   const isPrepend = usePrepend(rows);
 
@@ -51,7 +52,10 @@ export function BlockList({ view, rows, target }: ListProps): ReactNode {
     (offset: number) => {
       const box = scroller.current;
       if (!box) return;
+      const before = last.current;
+      last.current = { top: box.scrollTop, height: box.scrollHeight };
       if (isNearEnd(box)) isFollowing.set(true);
+      else if (box.scrollTop < before.top - 2 && box.scrollHeight >= before.height) isFollowing.set(false);
       if (offset < NEAR_START_PX) void page();
     },
     [page],

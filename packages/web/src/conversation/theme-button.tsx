@@ -7,7 +7,7 @@ import { Icon } from "../icons.tsx";
 import { prefer, preferences } from "../preferences.ts";
 
 const NEXT = { system: "light", light: "dark", dark: "system" } as const;
-const ICONS = { system: "panel", light: "sun", dark: "moon" } as const;
+const ICONS = { system: "contrast", light: "sun", dark: "moon" } as const;
 
 export function ThemeButton(): ReactNode {
   const theme = useCellPart(preferences, (chosen) => chosen.theme);

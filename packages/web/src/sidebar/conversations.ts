@@ -8,6 +8,7 @@ import type { Session } from "../session.tsx";
 
 const POLL_MS = 4_000;
 const SOON_MS = 400;
+const LISTED = 500;
 
 export interface ListedConversation {
   readonly id: string;
@@ -58,7 +59,7 @@ export class Conversations {
   async refresh(): Promise<void> {
     if (this.#isAsking || !this.#session.replica.isConnected) return;
     this.#isAsking = true;
-    const answer = await this.#session.ask("conversation.list", {});
+    const answer = await this.#session.ask("conversation.list", { limit: LISTED });
     this.#isAsking = false;
     if (!isProblem(answer)) return this.#show(readListing(answer));
     if (this.listing.get().state !== "here") this.listing.set({ state: "failed", problem: answer });

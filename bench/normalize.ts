@@ -35,7 +35,7 @@ async function throughput(report: Report): Promise<Record<string, number>> {
     return provider === undefined || bytes.length === 0 ? [] : [{ provider, bytes }];
   });
   const passBytes = runs.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  const pairs = 10;
+  const pairs = 30;
   const passes = Math.ceil(totalBytes / passBytes / pairs);
   const repeat = (work: () => void) => () =>
     elapsedMs(() => {

@@ -25,11 +25,21 @@ export interface NormalizeOptions {
   readonly raw?: (line: string) => void;
 }
 
-/** What comes of a line of this length fits, whatever it is. */
+/** What comes of lines of this length together fits, whatever they are. */
 const SHORT_CHARS = 256 * 1024;
+const BATCH_EVENTS = 256;
 
 /** How the stream is cut: a decision of its first line that is not blank, for good. */
 type Shape = "undecided" | "lines" | "sse" | "document";
+
+/** A line that is no event. */
+class Noise {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
 
 export class Normalizer {
   readonly #provider: Provider;
@@ -42,7 +52,9 @@ export class Normalizer {
   #state: unknown;
   #out: BlockEvent[] = [];
   #torn: string | undefined;
-  #isShort = true;
+  /** Parsed, but not yet heard by the adapter. */
+  #waiting: (Json | Noise)[] = [];
+  #waitingChars = 0;
 
   constructor(provider: Provider, options: NormalizeOptions = {}) {
     this.#provider = provider;
@@ -58,6 +70,7 @@ export class Normalizer {
 
   push(bytes: Uint8Array): BlockEvent[] {
     for (const line of this.#lines.push(bytes)) this.#line(line);
+    this.#hear();
     return this.#take();
   }
 
@@ -66,8 +79,8 @@ export class Normalizer {
     for (const line of this.#lines.end()) this.#line(line);
     if (this.#shape === "sse") this.#item(this.#sse.end());
     if (this.#shape === "document") this.#endDocument();
-    this.#isShort = false;
-    this.#give(this.#provider.adapter.end(this.#state));
+    this.#hear();
+    this.#give(this.#provider.adapter.end(this.#state), false);
     return this.#take();
   }
 
@@ -111,7 +124,7 @@ export class Normalizer {
   }
 
   #parsed(text: string, torn: boolean, name?: string): void {
-    this.#isShort = text.length < SHORT_CHARS;
+    this.#waitingChars += text.length;
     const json = parseText(text);
     if (json !== undefined) return this.#value(json, name);
     const start = text.trimStart();
@@ -126,20 +139,31 @@ export class Normalizer {
   }
 
   #step(event: Json): void {
-    const [state, events] = this.#provider.adapter.step(this.#state, event);
-    this.#state = state;
-    this.#give(events);
+    this.#waiting.push(event);
+    if (this.#waiting.length >= BATCH_EVENTS || this.#waitingChars >= SHORT_CHARS) this.#hear();
   }
 
   #noise(text: string): void {
-    this.#isShort = text.length < SHORT_CHARS;
-    const [state, events] = this.#provider.adapter.noise(this.#state, text);
-    this.#state = state;
-    this.#give(events);
+    this.#waitingChars += text.length;
+    this.#waiting.push(new Noise(text));
   }
 
-  #give(events: readonly BlockEvent[]): void {
-    for (let i = 0; i < events.length; i++) this.#out.push(bounded(events[i] as BlockEvent, this.#isShort));
+  /** Events are parsed in batches and heard in batches: each half runs faster with its code at hand. */
+  #hear(): void {
+    const { adapter } = this.#provider;
+    const isShort = this.#waitingChars < SHORT_CHARS;
+    for (const event of this.#waiting) {
+      const [state, events] =
+        event instanceof Noise ? adapter.noise(this.#state, event.text) : adapter.step(this.#state, event);
+      this.#state = state;
+      this.#give(events, isShort);
+    }
+    this.#waiting = [];
+    this.#waitingChars = 0;
+  }
+
+  #give(events: readonly BlockEvent[], isShort: boolean): void {
+    for (const event of events) this.#out.push(bounded(event, isShort));
   }
 
   #documentLine(line: Line): void {
@@ -154,7 +178,7 @@ export class Normalizer {
    */
   #endDocument(): void {
     const lines = this.#document;
-    this.#isShort = false;
+    this.#waitingChars += this.#documentChars;
     this.#document = [];
     this.#shape = "lines";
     const whole = parseText(lines.join("\n"));

@@ -502,6 +502,35 @@ describe("streams", () => {
   );
 });
 
+/** The whole union of the published types, `response.` left off. */
+const published = [
+  "created queued in_progress output_item.added output_item.done content_part.added content_part.done",
+  "output_text.delta output_text.done output_text.annotation.added refusal.delta refusal.done",
+  "reasoning_summary_part.added reasoning_summary_part.done reasoning_summary_text.delta reasoning_summary_text.done",
+  "reasoning_text.delta reasoning_text.done function_call_arguments.delta function_call_arguments.done",
+  "custom_tool_call_input.delta custom_tool_call_input.done web_search_call.in_progress web_search_call.searching",
+  "web_search_call.completed file_search_call.in_progress file_search_call.searching file_search_call.completed",
+  "code_interpreter_call.in_progress code_interpreter_call.interpreting code_interpreter_call.completed",
+  "code_interpreter_call_code.delta code_interpreter_call_code.done image_generation_call.in_progress",
+  "image_generation_call.generating image_generation_call.partial_image image_generation_call.completed",
+  "mcp_call.in_progress mcp_call.completed mcp_call.failed mcp_call_arguments.delta mcp_call_arguments.done",
+  "mcp_list_tools.in_progress mcp_list_tools.completed mcp_list_tools.failed shell_call_command.added",
+  "shell_call_command.delta shell_call_command.done shell_call_output_content.delta shell_call_output_content.done",
+  "compaction.compacting audio.delta audio.done audio.transcript.delta audio.transcript.done",
+  "completed failed incomplete",
+].flatMap((row) => row.split(" "));
+
+it.each(published)("[P10] response.%s is known", (name) => {
+  const item = { id: "i", type: "message", content: [] };
+  const folded = run([
+    created,
+    { type: `response.${name}`, output_index: 0, item_id: "i", item, delta: "x" },
+    completed(),
+  ]);
+  expect(folded.unknown).toEqual({});
+  expect(folded.faults).toEqual([]);
+});
+
 describe("ends", () => {
   const half = [created, event("output_text.delta", { item_id: "m", content_index: 0, delta: "Half" })];
   const error = { code: "server_error", message: "Broke" };

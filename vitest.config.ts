@@ -38,6 +38,10 @@ export default defineConfig({
       },
       {
         extends: true,
+        test: { name: "e2e", include: endToEnd, testTimeout: 120_000 },
+      },
+      {
+        extends: true,
         test: { name: "tidy", include: tidy, testTimeout: 60_000 },
       },
     ],

@@ -12,6 +12,7 @@ import {
   type Kernel,
   type Problem,
   problem,
+  type Reason,
   randomName,
 } from "@blockyard/kernel";
 import { type Before, Normalizer, type Provider, providers, recognise } from "@blockyard/providers";
@@ -31,6 +32,12 @@ export interface StreamOptions {
   readonly before?: Before;
   /** Told every event, before it is written. */
   readonly onEvent?: (event: BlockEvent) => void;
+}
+
+/** Why a stream ended, where that is known. */
+export interface StreamEnd {
+  readonly reason?: Reason | undefined;
+  readonly error?: string | undefined;
 }
 
 /** One run of one provider: bytes in, blocks out. */
@@ -70,10 +77,12 @@ export class StreamIngest {
     return refused;
   }
 
-  async end(): Promise<Problem | undefined> {
-    const refused = await this.#ingest.push(this.#normalizer.end());
+  /** The stream is over. What it left open is closed, with the reason that the caller knows better than the stream. */
+  async end(known: StreamEnd = {}): Promise<Problem | undefined> {
+    const refused = await this.#ingest.push(this.#normalizer.end().map((event) => explained(event, known)));
+    const failed = (await this.#ingest.finish()) ?? refused;
     await this.#flushRaw();
-    return (await this.#ingest.finish()) ?? refused;
+    return failed;
   }
 
   #keep(line: string): void {
@@ -90,6 +99,14 @@ export class StreamIngest {
       Buffer.from(lines),
     );
   }
+}
+
+/** An adapter knows only that its stream was cut, not by whom. */
+function explained(event: BlockEvent, { reason, error }: StreamEnd): BlockEvent {
+  if ((event.type !== "block-end" && event.type !== "turn-end") || event.reason !== "interrupted")
+    return event;
+  const known = { ...event, reason: reason ?? event.reason };
+  return known.type === "turn-end" && error !== undefined ? { error, ...known } : known;
 }
 
 /** The ingest route: `provider` (or recognised from the first bytes), `conversation` (or a new one). */

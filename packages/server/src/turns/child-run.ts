@@ -127,7 +127,9 @@ class ChildRun implements Run {
       this.#child.kill();
       await this.#child.ended;
       this.#cancelSilence?.();
-      return { error: `The agent's output could not be kept: ${String(error)}`, isExpected: false };
+      const why = `The agent's output could not be kept: ${String(error)}`;
+      await this.#stream.end({ reason: "failed", error: why }).catch(() => undefined);
+      return { error: why, isExpected: false };
     });
     this.#child.write(agent.input({ prompt: start.request.prompt, cwd: spec.cwd, env: spec.env }));
     if (!agent.talks) this.#child.closeInput();
@@ -163,10 +165,12 @@ class ChildRun implements Run {
     const end = await this.#child.ended;
     this.#cancelSilence?.();
     this.#cancelLinger?.();
-    await this.#stream.end();
     const reason = this.#stopping;
-    const isExpected = reason !== undefined || this.#isOver;
-    return { error: this.#why ?? explain(end, reason), reason, isExpected };
+    const error = this.#why ?? explain(end, reason);
+    await this.#stream.end({ reason, error });
+    // Whoever stopped it knows why; what it said itself needs no explanation either.
+    const isExpected = this.#isOver || (reason !== undefined && this.#why === undefined);
+    return { error, reason, isExpected };
   }
 
   #heard(event: BlockEvent): void {

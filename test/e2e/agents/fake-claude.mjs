@@ -1,0 +1,88 @@
+#!/usr/bin/env node
+/**
+ * Stands where Claude Code would stand and misbehaves on purpose. It reads one message, whose text is a plan as JSON
+ * (see `Plan` in ../lifecycle/world.ts): prints that many lines of a recording, then does what the plan says.
+ */
+import { spawn } from "node:child_process";
+import { closeSync, readFileSync, writeSync } from "node:fs";
+
+const BYTES = 64 * 1024;
+const FLOOD_LINES = 4_000;
+
+let input = "";
+process.stdin.setEncoding("utf8").on("data", (text) => {
+  const isFirst = !input.includes("\n");
+  input += text;
+  if (isFirst && input.includes("\n")) run(JSON.parse(input.slice(0, input.indexOf("\n"))));
+});
+process.stdin.on("error", () => undefined);
+
+/** @param {any} message */
+function run(message) {
+  const plan = JSON.parse(message.message.content[0].text);
+  if (plan.deaf) for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined);
+  const lines = readFileSync(plan.recording, "utf8").split("\n").slice(0, plan.lines);
+  print(lines.map((line) => `${line}\n`).join(""));
+  const act = ACTS[/** @type {keyof typeof ACTS} */ (plan.act)];
+  act();
+}
+
+const ACTS = {
+  exit0: () => process.exit(0),
+  exit1: () => {
+    process.stderr.write("something went wrong inside\n", () => process.exit(1));
+  },
+  kill: () => process.kill(process.pid, "SIGKILL"),
+  freeze: () => process.kill(process.pid, "SIGSTOP"),
+  stay: () => void setInterval(() => undefined, 1_000_000),
+  closeOutput() {
+    closeSync(1);
+    ACTS.stay();
+  },
+  /** Leaves a process that holds its pipes open. */
+  leavePipes() {
+    spawn("sleep", ["600"], { stdio: "inherit" });
+    process.exit(0);
+  },
+  /** Leaves one in a session of its own, which a signal to the group does not reach, and one that it started in turn. */
+  leaveBehind() {
+    for (const args of [["600"], ["601"]]) spawn("sleep", args, { stdio: "ignore", detached: true }).unref();
+    spawn("/bin/sh", ["-c", "setsid sleep 602 >&2 & setsid sleep 603 </dev/null >/dev/null 2>&1 &"], {
+      stdio: ["ignore", "ignore", "inherit"],
+    }).on("exit", () => process.exit(0));
+  },
+  /** Prints more than anybody wants to read, all of it valid. */
+  flood() {
+    const index = 7;
+    event({ type: "message_start", message: { id: "msg_flood", role: "assistant", content: [], usage: {} } });
+    event({ type: "content_block_start", index, content_block: { type: "text", text: "" } });
+    for (let i = 0; i < FLOOD_LINES; i++)
+      event({
+        type: "content_block_delta",
+        index,
+        delta: { type: "text_delta", text: `${i} ${"x".repeat(2_000)}\n` },
+      });
+    process.exit(1);
+  },
+  garbage() {
+    print('not json at all\n{"half": \n[1,2,3]\n"text"\n\n{}\n{"type":"__proto__"}\n');
+    print(Buffer.from([0xff, 0xfe, 0x00, 0x80, 0x0a, 0xc3]));
+    print(`{"type":"stream_event","event":{"type":"content_block_delta","index":99,"delta":{}}}\n`);
+    print(
+      `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"toolu_nobody","content":"?"}]}}\n`,
+    );
+    print("x".repeat(1_000_000));
+    process.exit(1);
+  },
+};
+
+/** @param {unknown} event */
+function event(event) {
+  print(`${JSON.stringify({ type: "stream_event", event, session_id: "s", parent_tool_use_id: null })}\n`);
+}
+
+/** All of it, before anything else happens. @param {string | Buffer} text */
+function print(text) {
+  const bytes = Buffer.from(/** @type {string} */ (text));
+  for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at, Math.min(BYTES, bytes.length - at));
+}

@@ -17,7 +17,9 @@ import type { Row } from "./rows.ts";
 const END_PX = 24;
 /** Older blocks are fetched when the reader is this near to the beginning. */
 const NEAR_START_PX = 1_200;
-const PAGE_BLOCKS = 100;
+const PAGE_BLOCKS = 60;
+/** What stands above the first row; always there, so that nothing moves when it has nothing more to say. */
+const START_PX = 36;
 
 interface ListProps {
   readonly view: View;
@@ -78,13 +80,13 @@ export function BlockList({ view, rows, target }: ListProps): ReactNode {
   return (
     <div className="list-frame">
       <div className="list" ref={scroller} role="log" aria-live="off" aria-label="Blocks">
-        {more && <div className="older">Loading older blocks…</div>}
-        <div className="list-space" />
+        <div className="list-start">{more && "Loading older blocks…"}</div>
         <Virtualizer
           ref={list}
           scrollRef={scroller}
           data={rows}
           shift={isPrepend}
+          startMargin={START_PX}
           bufferSize={600}
           onScroll={onScroll}
           item={RowBox}

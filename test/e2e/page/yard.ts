@@ -1,0 +1,168 @@
+/**
+ * A real server on a free port, with the built page, and a real browser that is let in by the link: what page tests,
+ * the page bench and the screenshots run on. Everything is under a folder of its own and gone afterwards.
+ */
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isProblem, type Kernel } from "@blockyard/kernel";
+import { providers } from "@blockyard/providers";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { StreamIngest } from "../../../packages/server/src/ingest-stream.ts";
+import { type Running, serve } from "../../../packages/server/src/serve.ts";
+import { buildPage } from "../../../scripts/build-page.mjs";
+
+const FIXTURES = fileURLToPath(new URL("../../../packages/providers/fixtures/", import.meta.url));
+const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export interface Look {
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+}
+
+export interface Yard {
+  readonly running: Running;
+  readonly kernel: Kernel;
+  readonly browser: Browser;
+  /** A page that is let in; what goes wrong in it is in `complaints`. */
+  open(path?: string, look?: Look): Promise<Visit>;
+  close(): Promise<void>;
+}
+
+export interface Visit {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  /** Errors, failed requests, and what the content security policy refused. */
+  readonly complaints: readonly string[];
+}
+
+export async function openYard(): Promise<Yard> {
+  await buildPage();
+  const folder = mkdtempSync(join(tmpdir(), "blockyard-page-"));
+  mkdirSync(join(folder, "root"));
+  const config = { home: join(folder, "home"), root: join(folder, "root"), host: "127.0.0.1", port: 0 };
+  const running = await serve(config, () => {});
+  const browser = await chromium.launch({
+    executablePath: chromiumPath(),
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--js-flags=--expose-gc"],
+  });
+  return {
+    running,
+    kernel: running.kernel,
+    browser,
+    open: (path = "/", look = {}) => visit(browser, running, path, look),
+    async close() {
+      await browser.close();
+      await running.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function visit(browser: Browser, running: Running, path: string, look: Look): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: { width: look.width ?? 1280, height: look.height ?? 800 },
+    colorScheme: look.dark ? "dark" : "light",
+    permissions: ["clipboard-read", "clipboard-write"],
+  });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  const complaints: string[] = [];
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(`console: ${message.text()}`);
+  });
+  page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
+  await page.goto(running.link);
+  if (path !== "/") await page.goto(`${running.url}${path}`);
+  await page.waitForSelector(".sidebar");
+  return { page, context, complaints };
+}
+
+/** Debian's package; where it is missing and can be installed, it is. */
+function chromiumPath(): string {
+  const found = CHROMIUM.find((path) => existsSync(path));
+  if (found) return found;
+  try {
+    execFileSync("apt-get", ["install", "-y", "chromium"], { stdio: "ignore", timeout: 300_000 });
+  } catch {
+    throw new Error("These tests need Chromium and could not install it: apt-get install chromium");
+  }
+  return CHROMIUM[0] as string;
+}
+
+/** A recording, fed in whole; the id of its conversation. */
+export async function ingest(kernel: Kernel, provider: string, name: string): Promise<string> {
+  const bytes = readFileSync(join(FIXTURES, name));
+  const { conversation, stream } = await startIngest(kernel, provider, name);
+  await stream.push(bytes);
+  const refused = await stream.end();
+  if (refused) throw new Error(refused.message);
+  return conversation;
+}
+
+/** A recording, line by line: `next` gives one line and says whether there was one. */
+export async function replayed(
+  kernel: Kernel,
+  provider: string,
+  name: string,
+): Promise<{ readonly conversation: string; next(): Promise<boolean>; end(): Promise<void> }> {
+  const lines = readFileSync(join(FIXTURES, name), "utf8").split("\n");
+  const { conversation, stream } = await startIngest(kernel, provider, name);
+  let at = 0;
+  return {
+    conversation,
+    async next() {
+      if (at >= lines.length) return false;
+      await stream.push(Buffer.from(`${lines[at++]}\n`));
+      return true;
+    },
+    async end() {
+      while (await this.next());
+      await stream.end();
+    },
+  };
+}
+
+async function startIngest(kernel: Kernel, providerName: string, title: string) {
+  const provider = providers.get(providerName);
+  if (!provider) throw new Error(`no provider ${providerName}`);
+  const conversation = await newConversation(kernel, title);
+  const stream = new StreamIngest(kernel, { conversation, agent: providerName, provider });
+  const refused = await stream.open();
+  if (refused) throw new Error(refused.message);
+  return { conversation, stream };
+}
+
+export async function newConversation(kernel: Kernel, title: string): Promise<string> {
+  const id = await kernel.createConversation("tester", title);
+  if (isProblem(id)) throw new Error(id.message);
+  return id;
+}
+
+export interface Said {
+  readonly text: string;
+  readonly role?: "user" | "model";
+  readonly status?: "running" | "done";
+}
+
+/** Text blocks one behind the other; their ids. */
+export async function say(kernel: Kernel, conversation: string, texts: readonly Said[]): Promise<string[]> {
+  const answer = await kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      const ids: string[] = [];
+      for (const { text, role = "model", status = "done" } of texts) {
+        const block = draft.create({ kind: "text", role, text, status });
+        if (isProblem(block)) return block;
+        ids.push(block.id);
+      }
+      return ids;
+    },
+  });
+  if (isProblem(answer)) throw new Error(answer.message);
+  return answer;
+}

@@ -118,6 +118,12 @@ export class Draft {
     return this.#at;
   }
 
+  /** The ops that follow in this plan carry that time: what is imported happened then. */
+  dated(at: number): void {
+    this.#at = at;
+    if (this.#record.seq === 0) this.#record = { ...this.#record, createdAt: at };
+  }
+
   get changedBlocks(): Iterable<Block> {
     return this.#blocks.values();
   }

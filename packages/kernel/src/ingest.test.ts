@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { WholeBlock } from "./block.ts";
+import type { Turn } from "./conversation.ts";
 import type { BlockEvent } from "./event.ts";
 import { Ingest } from "./ingest.ts";
 import { Kernel } from "./kernel.ts";
@@ -16,7 +17,7 @@ class World {
   readonly kernel = new Kernel(this.env, this.store);
   conversation = "";
 
-  async open(options: { keep?: boolean; turn?: string } = {}): Promise<Ingest> {
+  async open(options: { keep?: boolean; turn?: string; from?: number } = {}): Promise<Ingest> {
     if (this.conversation === "")
       this.conversation = (await this.kernel.createConversation("owner", "")) as string;
     const ingest = new Ingest(this.kernel, { conversation: this.conversation, agent: "claude", ...options });
@@ -241,6 +242,70 @@ describe("ingest", () => {
     await pushed;
     await ingest.finish();
     expect(await world.lines()).toHaveLength(4);
+  });
+});
+
+describe("[E8] import", () => {
+  it("what is imported carries the times of its events", async () => {
+    const world = new World();
+    world.conversation = "old";
+    const at = 1_600_000_000_000;
+    await world.kernel.write("old", {
+      agent: "owner",
+      create: true,
+      plan: (draft) => {
+        draft.dated(at);
+        draft.conversation({ title: "Then" });
+        return null;
+      },
+    });
+    const ingest = await world.open({ keep: true, from: at });
+    await ingest.push([
+      { type: "turn-start", turn: "t", provider: "claude", at: at + 1_000 },
+      { type: "block-start", key: "u", kind: "text", role: "user", metadata: {}, text: "Hi", at: at + 2_000 },
+      { type: "block-end", key: "u", status: "done" },
+      { type: "turn-end", turn: "t", status: "done", at: at + 5_000 },
+    ]);
+    await ingest.finish();
+    const [block] = await world.blocks();
+    expect(block).toMatchObject({ createdAt: at + 2_000, updatedAt: at + 2_000 });
+    expect(await world.kernel.conversation("old")).toMatchObject({ createdAt: at, updatedAt: at + 5_000 });
+  });
+
+  it("[E7] a turn that was cut is brought up to date, one that was whole is left alone", async () => {
+    const world = new World();
+    const usage = { input: 10, cacheRead: 0, cacheWrite: 0, output: 5, reasoning: 0 };
+    const start: BlockEvent = { type: "turn-start", turn: "t", provider: "claude", at: 1 };
+    const cut: BlockEvent = { type: "turn-end", turn: "t", status: "error", reason: "interrupted", at: 2 };
+    const whole: BlockEvent = { type: "turn-end", turn: "t", status: "done", usage, at: 9 };
+    const seqs: number[] = [];
+    for (const end of [cut, whole, whole]) {
+      const ingest = await world.open({ keep: true, from: 1 });
+      await ingest.push([start, end]);
+      await ingest.finish();
+      const record = await world.kernel.conversation(world.conversation);
+      seqs.push(isProblem(record) ? -1 : record.seq);
+    }
+    const [turn] = (await world.kernel.turns(world.conversation)) as readonly Turn[];
+    expect(turn).toMatchObject({ status: "done", usage, endedAt: 9 });
+    expect(turn).not.toHaveProperty("reason");
+    expect(seqs[2]).toBe(seqs[1]);
+    expect(await world.kernel.conversation(world.conversation)).toMatchObject({ usage, running: [] });
+  });
+
+  it("[E7] what a log has not finished can stay open, and is finished by the next import", async () => {
+    const world = new World();
+    const events: BlockEvent[] = [
+      { type: "block-start", key: "a", kind: "text", role: "model", metadata: {}, text: "Half" },
+    ];
+    const first = await world.open({ keep: true });
+    await first.push(events);
+    await first.settle();
+    expect(await world.lines()).toEqual(['text running "Half"']);
+    const second = await world.open({ keep: true });
+    await second.push([...events, { type: "block-end", key: "a", status: "done", text: "Half and half" }]);
+    await second.finish();
+    expect(await world.lines()).toEqual(['text done "Half and half"']);
   });
 });
 

@@ -6,7 +6,8 @@
  * - An event that the kernel refuses is never dropped: it becomes an `unknown` block that shows it.
  * - With `keep`, each block remembers its key, and what was ingested before is recognised: importing again adds nothing,
  *   and a block that was still open is brought up to date.
- * - What an adapter leaves open, `finish` closes as interrupted.
+ * - With `from`, what is written carries the times of its events, not the time of writing.
+ * - What an adapter leaves open, `finish` closes as interrupted, and `settle` leaves open.
  */
 
 import { Appender } from "./append.ts";
@@ -15,7 +16,7 @@ import { type AgentId, type Block, type BlockId, type ConversationId, isEnded } 
 import type { MessageUsage, Turn } from "./conversation.ts";
 import type { Draft } from "./draft.ts";
 import type { BlockEvent, BlockKey } from "./event.ts";
-import type { Json, JsonObject } from "./json.ts";
+import { type Json, type JsonObject, sameJson } from "./json.ts";
 import type { Kernel } from "./kernel.ts";
 import { limits } from "./limits.ts";
 import type { Splice } from "./op.ts";
@@ -31,6 +32,8 @@ export interface IngestOptions {
   readonly keep?: boolean;
   /** The turn that the caller has opened already: the adapter's first turn is this one. */
   readonly turn?: string;
+  /** These events are of the past: the time of those that carry none, before the first that does. */
+  readonly from?: number;
 }
 
 /** What one block of this run is known by. */
@@ -64,6 +67,7 @@ export class Ingest {
   /** The adapter's name for the turn that the caller has opened. */
   #alias: string | undefined;
   #titled = false;
+  #at: number | undefined;
   #failure: Problem | undefined;
   /** Events that the kernel refused and that became `unknown` blocks. */
   refused = 0;
@@ -73,6 +77,7 @@ export class Ingest {
     this.#options = options;
     this.#head = options.parent;
     this.#turn = options.turn;
+    this.#at = options.from;
     this.#appender = new Appender(kernel.env, ({ block: key, text, settled }) => {
       this.#enqueue({ type: "flush", key, text });
       settled(0); // from here on it is in the queue of events, whose order is kept
@@ -101,10 +106,16 @@ export class Ingest {
     return this.#failure;
   }
 
-  /** Everything is written and durable; what was left open is closed. */
-  async finish(): Promise<Problem | undefined> {
+  /** Everything is written and durable; what is open stays open, for an import that goes on. */
+  async settle(): Promise<Problem | undefined> {
     await this.#appender.drainAll();
     while (this.#pump) await this.#pump;
+    return this.#failure;
+  }
+
+  /** Everything is written and durable; what was left open is closed. */
+  async finish(): Promise<Problem | undefined> {
+    await this.settle();
     for (const [key, known] of this.#known) {
       if (known.written !== undefined && !known.old) {
         this.#enqueue({ type: "block-end", key, status: "error", reason: "interrupted" });
@@ -176,6 +187,7 @@ export class Ingest {
           turn: this.#turn,
           alias: this.#alias,
           titled: this.#titled,
+          at: this.#at,
         });
         for (const item of items) batch.apply(item);
         return null;
@@ -188,6 +200,7 @@ export class Ingest {
     this.#turn = batch.place.turn;
     this.#alias = batch.place.alias;
     this.#titled = batch.place.titled;
+    this.#at = batch.place.at;
     this.refused += batch.refused;
     return null;
   }
@@ -198,6 +211,8 @@ interface Place {
   turn: string | undefined;
   alias: string | undefined;
   titled: boolean;
+  /** The time of the last event that had one; undefined where events are written as they happen. */
+  at: number | undefined;
 }
 
 /** The events of one plan, applied to a draft. */
@@ -223,9 +238,14 @@ class Batch {
     this.#before = before;
     this.#turnsBefore = turnsBefore;
     this.place = { ...place };
+    if (place.at !== undefined) draft.dated(place.at);
   }
 
   apply(item: Item): void {
+    if (this.place.at !== undefined && "at" in item && item.at !== undefined) {
+      this.place.at = item.at;
+      this.#draft.dated(item.at);
+    }
     switch (item.type) {
       case "session":
         return this.#session(item);
@@ -398,12 +418,16 @@ class Batch {
 
   #turnEnd(event: BlockEvent & { type: "turn-end" }): void {
     const turn = this.#turn(this.#nameOf(event.turn));
-    if (turn?.status !== "running") return;
+    if (!turn || (turn.status !== "running" && !this.#options.keep)) return;
     const { type: _type, turn: _turn, models, at, ...rest } = event;
     const endedAt = at ?? this.#draft.at;
     const model = turn.model ?? models?.[0];
-    this.#setTurn({ ...turn, ...rest, endedAt, ...(model === undefined ? {} : { model }) });
     this.place.turn = undefined;
+    const ended = { ...begun(turn), ...rest, endedAt, ...(model === undefined ? {} : { model }) };
+    // What was imported before may have been cut: the end that is told last counts, and one that says the same is no news.
+    const known = turn.status === "running" ? undefined : this.#draft.turn(turn.id);
+    if (known === undefined || !sameJson(known as unknown as Json, ended as unknown as Json))
+      this.#setTurn(ended);
   }
 
   #messageUsage(event: BlockEvent & { type: "message-usage" }): void {
@@ -450,6 +474,16 @@ class Batch {
       this.#change(event.key, { id: shown.id, written: undefined, startedAt: undefined, old: false });
     }
   }
+}
+
+/** What is known of a turn before it ends. */
+function begun({ id, provider, agent, model, sessionId, startedAt, messages }: Turn): Turn {
+  return {
+    ...{ id, provider, agent, status: "running", startedAt },
+    ...(model === undefined ? {} : { model }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(messages === undefined ? {} : { messages }),
+  };
 }
 
 function titleFrom(text: string): string {

@@ -4,7 +4,7 @@
  */
 import { afterAll, expect, it } from "vitest";
 import { backUp } from "./backups.ts";
-import { flipBytes } from "./flips.ts";
+import { flipBytes, flipLog } from "./flips.ts";
 import { fillDisk } from "./full.ts";
 import { killWriters } from "./kill.ts";
 import { buildDisk, makeDirectory, type Outcome, removeDirectory } from "./lab.ts";
@@ -50,6 +50,10 @@ it("[R13] [S25] 60 flipped bytes are refused or without effect, with sums", asyn
 
 it("[R13] [S25] 60 flipped bytes are refused or without effect, without sums", async () => {
   check(await flipBytes({ rounds: 60, seed: 14, sums: false }));
+});
+
+it("[R13] [S25] 30 flipped bytes in the log of a killed process take away its last transaction at most", async () => {
+  check(await flipLog({ rounds: 30, seed: 15 }));
 });
 
 it("[R14] [S27] a backup taken under load has everything acknowledged, under a new epoch", async () => {

@@ -8,7 +8,7 @@
  */
 import { parseArgs } from "node:util";
 import { backUp } from "./backups.ts";
-import { flipBytes } from "./flips.ts";
+import { flipBytes, flipLog } from "./flips.ts";
 import { fillDisk } from "./full.ts";
 import { killWriters } from "./kill.ts";
 import { buildDisk, makeDirectory, type Outcome, type Run, removeDirectory } from "./lab.ts";
@@ -46,6 +46,7 @@ const tests: readonly Test[] = [
   { name: "full", rounds: 5, disk: true, run: fillDisk },
   { name: "flips", rounds: 500, disk: false, run: (run) => flipBytes({ ...run, sums: true }) },
   { name: "flips", rounds: 500, disk: false, run: (run) => flipBytes({ ...run, sums: false }) },
+  { name: "flips", rounds: 200, disk: false, run: flipLog },
   { name: "backup", rounds: 10, disk: false, run: backUp },
 ];
 

@@ -9,7 +9,6 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { corrupt } from "./fault.ts";
 import { FULL_CHUNK_BYTES } from "./runs.ts";
-import type { ChunkRow, Tables } from "./tables.ts";
 
 const DICTIONARY_BYTES = 16 * 1024;
 const SAMPLE_AFTER_BYTES = 64 * 1024;
@@ -22,8 +21,23 @@ const COMPRESS_BYTES = 96;
 
 const PARAMS = { [constants.ZSTD_c_compressionLevel]: 3 };
 
+/** Where dictionaries are kept. */
+export interface DictionaryRows {
+  lastDictionary(): number;
+  dictionary(id: number): Uint8Array | undefined;
+  addDictionary(id: number, body: Uint8Array): void;
+}
+
+export interface Packed {
+  /** What it was compressed against, or 0. */
+  readonly dictionary: number;
+  /** Bytes before compression. */
+  readonly plain: number;
+  readonly body: Uint8Array;
+}
+
 export class Dictionaries {
-  readonly #tables: Tables;
+  readonly #tables: DictionaryRows;
   readonly #known = new Map<number, Buffer>();
   #current: number;
   #seenBytes = 0;
@@ -31,7 +45,7 @@ export class Dictionaries {
   #samples: Uint8Array[] = [];
   #sampledBytes = 0;
 
-  constructor(tables: Tables) {
+  constructor(tables: DictionaryRows) {
     this.#tables = tables;
     this.#current = tables.lastDictionary();
     this.#nextAfterBytes = SAMPLE_AFTER_BYTES * 4 ** this.#current;
@@ -41,7 +55,7 @@ export class Dictionaries {
    * The body of a chunk, and the dictionary that it needs. Equal lengths of body and `plain` mean: not compressed. A small
    * chunk that others will join soon is not worth it.
    */
-  pack(plain: Uint8Array, joined: boolean): Pick<ChunkRow, "dictionary" | "plain" | "body"> {
+  pack(plain: Uint8Array, joined: boolean): Packed {
     const passing = joined && plain.length < FULL_CHUNK_BYTES;
     if (passing || plain.length < COMPRESS_BYTES) return { dictionary: 0, plain: plain.length, body: plain };
     this.#sample(plain);
@@ -51,7 +65,7 @@ export class Dictionaries {
     return { dictionary: small, plain: plain.length, body };
   }
 
-  unpack({ dictionary, plain, body }: Pick<ChunkRow, "dictionary" | "plain" | "body">): Uint8Array {
+  unpack({ dictionary, plain, body }: Packed): Uint8Array {
     return body.length === plain ? body : zstdDecompressSync(body, this.#against(dictionary));
   }
 

@@ -42,6 +42,7 @@ import { checkWhole, compareSums, syncDirectory, writeSums } from "./integrity.t
 import { readEntries } from "./journal.ts";
 import { JournalWindow } from "./journal-window.ts";
 import { holdLock, type Lock } from "./lock.ts";
+import { checkLog } from "./log-check.ts";
 import { queryBlocks, queryConversations } from "./query.ts";
 import { cutRun } from "./runs.ts";
 import { type OpenOptions, openDatabase, transaction } from "./schema.ts";
@@ -105,6 +106,7 @@ export class SqliteStore implements Store {
     this.#lock = holdLock(path);
     try {
       const sound = guarded(`cannot check ${path}`, () => compareSums(path));
+      guarded(`cannot check ${path}`, () => checkLog(path));
       this.#db = openDatabase(path, options);
       try {
         this.#tables = guarded(`cannot read ${path}`, () => new Tables(this.#db));

@@ -2,6 +2,8 @@
  * [R14] A backup that is taken under load has everything that was acknowledged before, and gives it back when it is
  * restored, under a new epoch.
  */
+import { createHash } from "node:crypto";
+import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { Kernel } from "@blockyard/kernel";
 import { nodeEnv } from "../../packages/server/src/env.ts";
@@ -65,6 +67,36 @@ function writeOn(kernel: Kernel): { stop(): void; readonly ended: Promise<void>;
 interface Dump {
   readonly conversations: readonly { readonly record: { readonly id: string } }[];
   readonly blobs: unknown;
+}
+
+/**
+ * A database that schema version 1 has written (`fill` with seed 1 and one conversation), and the hash of everything in
+ * it. Whatever the schema becomes, it must be read. A later version adds its own; none is ever replaced.
+ */
+const WRITTEN: Readonly<Record<string, string>> = {
+  "schema-1.db": "f0135b2e9f8ff6d7b230d1c8d250829727a8a5fb16b5d94f7df771c2ab7807f1",
+};
+
+/** Databases of every schema version there has been are opened and read. */
+export async function readOlder(): Promise<Outcome> {
+  const failures: string[] = [];
+  const directory = makeDirectory();
+  try {
+    for (const [name, hash] of Object.entries(WRITTEN)) {
+      const path = join(directory, name);
+      copyFileSync(new URL(`fixtures/${name}`, import.meta.url), path);
+      const store = await openSqliteStore(path);
+      const found = createHash("sha256")
+        .update(await everything(store))
+        .digest("hex");
+      if (found !== hash) failures.push(`${name} gave back something else than was written`);
+      await store.close();
+    }
+  } finally {
+    removeDirectory(directory);
+  }
+  const rounds = Object.keys(WRITTEN).length;
+  return { name: "older schemas [R14]", rounds, summary: `${rounds} of them`, failures };
 }
 
 /** Every conversation of `before` is in `after` as it was. */

@@ -3,7 +3,7 @@
  * seeds are fixed here: a failure can be run again.
  */
 import { afterAll, expect, it } from "vitest";
-import { backUp } from "./backups.ts";
+import { backUp, readOlder } from "./backups.ts";
 import { flipBytes, flipLog } from "./flips.ts";
 import { fillDisk } from "./full.ts";
 import { killWriters } from "./kill.ts";
@@ -58,4 +58,8 @@ it("[R13] [S25] 30 flipped bytes in the log of a killed process take away its la
 
 it("[R14] [S27] a backup taken under load has everything acknowledged, under a new epoch", async () => {
   check(await backUp({ rounds: 1, seed: 14 }));
+});
+
+it("[R14] databases of every schema version there has been are read", async () => {
+  check(await readOlder());
 });

@@ -7,7 +7,7 @@
  * anything was lost.
  */
 import { parseArgs } from "node:util";
-import { backUp } from "./backups.ts";
+import { backUp, readOlder } from "./backups.ts";
 import { flipBytes, flipLog } from "./flips.ts";
 import { fillDisk } from "./full.ts";
 import { killWriters } from "./kill.ts";
@@ -48,6 +48,7 @@ const tests: readonly Test[] = [
   { name: "flips", rounds: 500, disk: false, run: (run) => flipBytes({ ...run, sums: false }) },
   { name: "flips", rounds: 200, disk: false, run: flipLog },
   { name: "backup", rounds: 10, disk: false, run: backUp },
+  { name: "backup", rounds: 1, disk: false, run: readOlder },
 ];
 
 console.log(`seed ${seed}`);

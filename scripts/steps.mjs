@@ -67,4 +67,11 @@ export const steps = [
     limitMinutes: 10,
     commands: [[vitest, "run", "--project", "faults"]],
   },
+  {
+    name: "e2e",
+    what: "real agents, real page",
+    counts: "tests",
+    limitMinutes: 10,
+    commands: [[vitest, "run", "--project", "e2e"]],
+  },
 ];

@@ -14,13 +14,17 @@ import { type Environment, findMarked, killMarked, withMark, withoutOurs } from 
 
 const REAPER = fileURLToPath(new URL("./child-reaper.ts", import.meta.url));
 
+/** Below this mark is everything that any server of a home folder has started. */
+export function homeMark(home: string): string {
+  return createHash("sha256").update(realpathSync(home)).digest("hex").slice(0, 16);
+}
+
 export interface Adopted {
   readonly env: Environment;
   readonly mark: string;
 }
 
 export class Offspring {
-  /** Below this mark is everything that any server of this home has started. */
   readonly #home: string;
   readonly #server: string;
   #reaper: ChildProcess | undefined;
@@ -29,7 +33,7 @@ export class Offspring {
 
   constructor(home: string) {
     mkdirSync(home, { recursive: true });
-    this.#home = createHash("sha256").update(realpathSync(home)).digest("hex").slice(0, 16);
+    this.#home = homeMark(home);
     this.#server = `${this.#home}.${randomBytes(6).toString("hex")}`;
     this.swept = killMarked(this.#home);
   }

@@ -1,0 +1,88 @@
+/** Child processes: what they are given, how they end, what they leave. Whole turns are in test/e2e/lifecycle. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { Child, type ChildEnd } from "./child.ts";
+import { findMarked, killMarked, withMark } from "./child-mark.ts";
+import { homeMark, Offspring } from "./child-offspring.ts";
+
+const home = mkdtempSync(join(tmpdir(), "blockyard-child-"));
+const offspring = new Offspring(home);
+const env = { PATH: "/usr/bin:/bin", GIVEN: "yes", BLOCKYARD_TOKEN: "secret", BLOCKYARD_CLAUDE: "/x" };
+afterAll(async () => {
+  await offspring.close();
+  rmSync(home, { recursive: true });
+});
+
+function start(script: string): Child {
+  const spec = { file: "/bin/sh", args: ["-c", script], cwd: home, env };
+  return new Child(spec, offspring, { graceMs: 100 });
+}
+
+async function run(child: Child): Promise<{ end: ChildEnd; out: string }> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of child.output()) chunks.push(chunk);
+  return { out: Buffer.concat(chunks).toString("utf8"), end: await child.ended };
+}
+
+describe("a child", () => {
+  it("[D1] gives its output, its code and the end of its errors", async () => {
+    const { out, end } = await run(start("echo out; echo err >&2; exit 3"));
+    expect(out).toBe("out\n");
+    expect(end).toEqual({ code: 3, signal: null, stderr: "err\n" });
+  });
+
+  it("[D5] sees the environment without what is the server's own", async () => {
+    const { out } = await run(start("env"));
+    expect(out).toContain("GIVEN=yes");
+    expect(out).not.toContain("secret");
+    expect(out.match(/BLOCKYARD_\w+/g)).toEqual(["BLOCKYARD_CHILD"]);
+  });
+
+  it("[D1] that cannot be started has ended", async () => {
+    const child = new Child({ file: join(home, "no"), args: [], cwd: home, env }, offspring);
+    expect((await run(child)).end).toMatchObject({ code: null, failed: expect.stringContaining("ENOENT") });
+  });
+
+  it("[D2] takes with it what it started, in its group or out of it", async () => {
+    const child = start("setsid sleep 100 >/dev/null 2>&1 & sleep 100 & echo started; wait");
+    for await (const _ of child.output()) {
+      expect((await offspring.living()).length).toBeGreaterThanOrEqual(3);
+      child.kill();
+    }
+    expect((await child.ended).signal).toBe("SIGKILL");
+    expect(await offspring.living()).toEqual([]);
+  });
+
+  it("[D2] [D4] that hears no signal is killed", async () => {
+    const child = start("trap '' INT TERM; echo ready; while :; do sleep 1; done");
+    for await (const _ of child.output()) child.stop();
+    expect((await child.ended).signal).toBe("SIGKILL");
+    expect(await offspring.living()).toEqual([]);
+  });
+});
+
+describe("marks", () => {
+  it("[D3] an earlier life's processes are killed before anything is started", async () => {
+    const later = new Offspring(home);
+    const child = start("sleep 100");
+    await later.swept;
+    const again = new Offspring(home);
+    expect(await again.swept).toBeGreaterThanOrEqual(1);
+    expect((await child.ended).signal).toBe("SIGKILL");
+  });
+
+  it("[D2] only whole names count, and an outer server's mark stays", async () => {
+    expect(withMark({ A: "1" }, "x.y")).toEqual({ A: "1", BLOCKYARD_CHILD: "x.y" });
+    expect(withMark(withMark({}, "outer.1"), "inner.2")).toEqual({ BLOCKYARD_CHILD: "outer.1 inner.2" });
+    const child = start("echo ready; sleep 100");
+    for await (const _ of child.output()) {
+      const mark = homeMark(home);
+      expect(await findMarked(mark.slice(0, -1))).toEqual([]);
+      expect((await findMarked(mark)).length).toBeGreaterThanOrEqual(1);
+      expect(await killMarked(mark)).toBeGreaterThanOrEqual(1);
+    }
+    expect((await child.ended).signal).toBe("SIGKILL");
+  });
+});

@@ -1,0 +1,26 @@
+/**
+ * Agents and servers that die, many times: `npm run lifecycle -- [--rounds 50]`. Prints one line for each way to die, and
+ * ends with 1 if anything was left behind or ended more or less than once.
+ */
+import { parseArgs } from "node:util";
+import { DEATHS, die } from "./lifecycle/deaths.ts";
+import { killServer } from "./lifecycle/server-kill.ts";
+
+const { values } = parseArgs({ options: { rounds: { type: "string", default: "50" } } });
+const rounds = Number(values.rounds);
+
+const trials: readonly (readonly [string, () => Promise<string[]>])[] = [
+  ...DEATHS.map((death) => [`the agent ${death.name}`, () => die(death)] as const),
+  ["the server is killed with 20 agents", () => killServer({ agents: 20, withReaper: false })],
+  ["the server and its reaper are killed with 20 agents", () => killServer({ agents: 20, withReaper: true })],
+];
+
+let failed = 0;
+for (const [name, run] of trials) {
+  const complaints: string[] = [];
+  for (let round = 0; round < rounds; round++) complaints.push(...(await run()));
+  failed += complaints.length;
+  console.log(`${complaints.length === 0 ? "ok    " : "FAILED"}  ${name}, ${rounds} times`);
+  for (const complaint of complaints) console.log(`        ${complaint}`);
+}
+process.exitCode = failed > 0 ? 1 : 0;

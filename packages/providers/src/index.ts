@@ -6,6 +6,7 @@ export type { Adapter, Before } from "./adapter.ts";
 export { type AnthropicOptions, anthropicAdapter, anthropicWith } from "./anthropic/adapter.ts";
 export { type PatchChange, patchChanges } from "./apply-patch.ts";
 export { bounds } from "./bounds.ts";
+export { cutCall, endCall, type Outcome, openResult, resultKey } from "./call.ts";
 export { type CodexStart, codexAdapter } from "./codex/adapter.ts";
 export { codexParentThread } from "./codex/log.ts";
 export { Fold, type Folded, type FoldedBlock, type FoldedTurn, fold } from "./fold.ts";

@@ -21,6 +21,7 @@ import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
 import { SearchPool } from "./search/pool.ts";
 import { AGENTS } from "./turns/agents.ts";
+import { APIS, apiRunner } from "./turns/api.ts";
 import { Offspring } from "./turns/child-offspring.ts";
 import { childRunner } from "./turns/child-run.ts";
 import { turnTools } from "./turns/tools.ts";
@@ -46,9 +47,21 @@ export class Tools {
       if (killed > 0) log("info", "killed what an earlier run's agents left", { killed });
     });
     const place = { kernel, root: config.root, env: process.env, offspring: this.#offspring };
+    const loop = {
+      ...place,
+      home: config.home,
+      matcher: this.#searcher.matcher,
+      schemas: () => this.schemas(),
+      call: (agent: string, name: string, input: unknown) =>
+        this.call({ agent, role: "agent", by: "token" }, name, input),
+      onFault: (what: string, error: unknown) => this.#fault(what, error),
+    };
     this.turns = new Turns({
       kernel,
-      runners: [...AGENTS.values()].map((agent) => childRunner(agent, place)),
+      runners: [
+        ...[...AGENTS.values()].map((agent) => childRunner(agent, place)),
+        ...APIS.map((api) => apiRunner(api, loop)),
+      ],
     });
     this.#table = makeTable([...coreTools, ...turnTools(this.turns)] as readonly Tool[]);
   }
@@ -69,8 +82,7 @@ export class Tools {
         caller: { agent: caller.agent, role: caller.role },
         matcher: this.#searcher.matcher,
         cursors: this.#cursors,
-        onFault: (tool, error) =>
-          this.#log("error", "a tool failed", { tool, error: String((error as Error)?.stack ?? error) }),
+        onFault: (tool, error) => this.#fault(tool, error),
         ...(key === undefined ? {} : { key }),
       },
       name,
@@ -85,5 +97,9 @@ export class Tools {
     await this.#offspring.close();
     this.#cursors.close();
     await this.#searcher.close();
+  }
+
+  #fault(tool: string, error: unknown): void {
+    this.#log("error", "a tool failed", { tool, error: String((error as Error)?.stack ?? error) });
   }
 }

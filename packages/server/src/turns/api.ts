@@ -1,0 +1,71 @@
+/**
+ * Turns of our own loop: a provider's API, the built-in tools, the workspace, joined into a runner. Which APIs there are
+ * is a line each here.
+ */
+
+import type { Json, Kernel, Matcher, Problem, ToolSchema } from "@blockyard/kernel";
+import { isProblem } from "@blockyard/kernel";
+import type { Offspring } from "./child-offspring.ts";
+import { anthropicApi } from "./loop/anthropic.ts";
+import type { ApiSource, Environment } from "./loop/api.ts";
+import { LoopRun } from "./loop/loop.ts";
+import { openaiApi } from "./loop/openai.ts";
+import { blockTools } from "./loop/tools/blocks.ts";
+import { workspaceTools } from "./loop/tools/index.ts";
+import { Workspace } from "./loop/tools/workspace.ts";
+import type { Runner } from "./run.ts";
+
+export interface ApiOptions {
+  readonly kernel: Kernel;
+  readonly root: string;
+  /** The server's own folder: no tool reads or writes there. */
+  readonly home: string;
+  readonly env: Environment;
+  readonly offspring: Offspring;
+  readonly matcher: Matcher;
+  /** The one tool table, called as an agent. */
+  readonly schemas: () => readonly ToolSchema[];
+  readonly call: (agent: string, name: string, input: unknown) => Promise<Json | Problem>;
+  readonly onFault: (what: string, error: unknown) => void;
+  readonly silentMs?: number | undefined;
+}
+
+export const APIS: readonly ApiSource[] = [anthropicApi, openaiApi];
+
+const MAX_TOKENS = 16_384;
+
+export function apiRunner(source: ApiSource, options: ApiOptions): Runner {
+  const { kernel, root, home, env, offspring, matcher } = options;
+  const { provider } = source;
+  const workspace = new Workspace({ root, closed: [home] });
+  return {
+    provider,
+    check: () => {
+      const api = source.open(env);
+      return isProblem(api) ? api : undefined;
+    },
+    async begin(start) {
+      const api = source.open(env);
+      if (isProblem(api)) return api;
+      await offspring.swept;
+      const call = (name: string, input: unknown) => options.call(provider, name, input);
+      return new LoopRun(
+        {
+          kernel,
+          api,
+          tools: [...workspaceTools, ...blockTools(options.schemas(), call)],
+          context: { workspace, env, matcher, offspring },
+          maxTokens: maxTokensOf(env),
+          silentMs: options.silentMs,
+          onFault: options.onFault,
+        },
+        start,
+      );
+    },
+  };
+}
+
+function maxTokensOf(env: Environment): number {
+  const said = Number(env["BLOCKYARD_MAX_TOKENS"]);
+  return Number.isInteger(said) && said > 0 ? said : MAX_TOKENS;
+}

@@ -1,0 +1,262 @@
+/**
+ * Asking a model: one answer to one exchange, through retries. The provider's events go through its adapter as they come.
+ *
+ * What may get better by itself (too many requests, an overloaded or failing server, a cut connection) is tried again after
+ * a pause that grows, or that the server asks for, and each time a notice says so. What a cut answer had said is taken out
+ * of the context, not of the conversation.
+ */
+
+import type { BlockEvent, BlockKey, Env, Json, Reason } from "@blockyard/kernel";
+import type { Adapter } from "@blockyard/providers";
+import { type Api, type ApiRequest, type Failure, failureOf } from "./api.ts";
+import type { Writing } from "./writing.ts";
+
+/** A call that waits for its result. */
+export interface ToolCall {
+  readonly key: BlockKey;
+  readonly toolUseId: string;
+  readonly toolName: string;
+  readonly input: Json;
+}
+
+export interface Answered {
+  readonly end: "whole" | "failed" | "stopped";
+  /** Calls whose input is whole. */
+  readonly calls: readonly ToolCall[];
+  readonly stopReason?: string | undefined;
+  readonly isTruncated: boolean;
+  readonly isRefused: boolean;
+  readonly failure?: Failure | undefined;
+}
+
+export interface AskingOptions {
+  readonly api: Api;
+  readonly writing: Writing;
+  readonly env: Env;
+  readonly signal: AbortSignal;
+  /** Why it was stopped, once it was. */
+  readonly stopping: () => Reason;
+  /** A model that says nothing for this long is asked again. */
+  readonly silentMs: number;
+}
+
+const ATTEMPTS = 6;
+const FIRST_PAUSE_MS = 1_000;
+const MOST_PAUSE_MS = 60_000;
+
+export class Asking {
+  readonly #options: AskingOptions;
+  readonly #adapter: Adapter;
+  #state: unknown;
+
+  constructor(options: AskingOptions) {
+    this.#options = options;
+    this.#adapter = options.api.adapter();
+    this.#state = this.#adapter.start(options.writing.run);
+  }
+
+  async answer(request: ApiRequest): Promise<Answered> {
+    for (let attempt = 1; ; attempt++) {
+      const { answered, keys } = await this.#attempt(request);
+      const { failure } = answered;
+      if (answered.end !== "failed" || failure === undefined) return answered;
+      if (!failure.isRetryable || attempt >= ATTEMPTS) {
+        await this.#tell(failure, attempt);
+        return answered;
+      }
+      await this.#retract(keys);
+      await this.#pause(failure, attempt);
+      if (this.#options.signal.aborted) return { ...answered, end: "stopped" };
+    }
+  }
+
+  async #attempt(
+    request: ApiRequest,
+  ): Promise<{ readonly answered: Answered; readonly keys: readonly BlockKey[] }> {
+    const { api, writing, signal } = this.#options;
+    const hearing = new Hearing();
+    const silence = this.#watchSilence();
+    let failure: Failure | undefined;
+    try {
+      for await (const event of api.ask(request, AbortSignal.any([signal, silence.signal]))) {
+        silence.heard();
+        await writing.keep(event);
+        await writing.push(hearing.take(this.#step(event)));
+      }
+    } catch (error) {
+      failure = failureOf(error);
+    } finally {
+      silence.end();
+    }
+    const isStopped = signal.aborted;
+    const rest = hearing.take(this.#adapter.end(this.#state));
+    await writing.push(isStopped ? rest.map((event) => this.#because(event)) : rest);
+    if (silence.signal.aborted) failure = silence.failure;
+    const end = isStopped ? "stopped" : failure !== undefined || !hearing.isWhole ? "failed" : "whole";
+    if (end !== "whole")
+      await this.#leave(hearing.calls, isStopped ? this.#options.stopping() : "interrupted");
+    const answered: Answered = {
+      end,
+      calls: end === "whole" ? hearing.calls : [],
+      stopReason: hearing.stopReason,
+      isTruncated: hearing.isTruncated,
+      isRefused: hearing.isRefused,
+      failure: end === "failed" ? (failure ?? hearing.failure) : undefined,
+    };
+    return { answered, keys: hearing.keys };
+  }
+
+  #step(event: Json): readonly BlockEvent[] {
+    const [state, events] = this.#adapter.step(this.#state, event);
+    this.#state = state;
+    return events;
+  }
+
+  /** What an adapter calls interrupted was stopped by somebody. */
+  #because(event: BlockEvent): BlockEvent {
+    if (event.type !== "block-end" || event.reason !== "interrupted") return event;
+    return { ...event, reason: this.#options.stopping() };
+  }
+
+  /** Calls that nobody will run. */
+  async #leave(calls: readonly ToolCall[], reason: Reason): Promise<void> {
+    const metadata = { success: false };
+    await this.#options.writing.push(
+      calls.map(({ key }) => ({ type: "block-end", key, status: "error", reason, metadata })),
+    );
+  }
+
+  async #retract(keys: readonly BlockKey[]): Promise<void> {
+    if (keys.length === 0) return;
+    const { writing } = this.#options;
+    await writing.settle();
+    await writing.prune(keys);
+  }
+
+  async #pause(failure: Failure, attempt: number): Promise<void> {
+    const { writing, env, signal } = this.#options;
+    const grown = FIRST_PAUSE_MS * 2 ** (attempt - 1);
+    const jitter = grown * (env.random() / 2 ** 32) * 0.25;
+    const pauseMs = Math.min(MOST_PAUSE_MS, failure.retryAfterMs ?? grown + jitter);
+    const seconds = (pauseMs / 1_000).toFixed(pauseMs < 10_000 ? 1 : 0);
+    const text = `${failure.message}\nTrying again in ${seconds} s (attempt ${attempt + 1} of ${ATTEMPTS})`;
+    const { status, code } = failure;
+    const extra = {
+      attempt,
+      pauseMs: Math.round(pauseMs),
+      ...(status === undefined ? {} : { status }),
+      ...(code === undefined ? {} : { code }),
+    };
+    await writing.notice("retry", { text, metadata: { extra } });
+    await new Promise<void>((resume) => {
+      const cancel = env.after(pauseMs, () => {
+        signal.removeEventListener("abort", stop);
+        resume();
+      });
+      const stop = () => {
+        cancel();
+        resume();
+      };
+      if (signal.aborted) stop();
+      else signal.addEventListener("abort", stop, { once: true });
+    });
+  }
+
+  async #tell(failure: Failure, attempts: number): Promise<void> {
+    const { message, code, status, isRetryable } = failure;
+    const tried = attempts === 1 ? "" : `\nGiven up after ${attempts} attempts.`;
+    const named = code ?? (status === undefined ? undefined : String(status));
+    const metadata = {
+      retryable: isRetryable,
+      ...(named === undefined ? {} : { code: named }),
+      ...(status === undefined ? {} : { details: { status } }),
+    };
+    await this.#options.writing.error({ text: message + tried, metadata });
+  }
+
+  #watchSilence() {
+    const { env, silentMs } = this.#options;
+    const controller = new AbortController();
+    const arm = () => env.after(silentMs, () => controller.abort());
+    let cancel = arm();
+    const message = `The model has said nothing for ${Math.round(silentMs / 1_000)} s`;
+    return {
+      signal: controller.signal,
+      failure: { message, code: "silent", isRetryable: true } satisfies Failure,
+      heard() {
+        cancel();
+        cancel = arm();
+      },
+      end: () => cancel(),
+    };
+  }
+}
+
+const CUT: Failure = {
+  message: "The answer broke off before its end",
+  code: "cut",
+  isRetryable: true,
+};
+
+/** What is heard of one answer. */
+class Hearing {
+  /** Blocks that it began. */
+  readonly keys: BlockKey[] = [];
+  stopReason: string | undefined;
+  isTruncated = false;
+  isRefused = false;
+  isWhole = false;
+  readonly #calls = new Map<BlockKey, ToolCall>();
+  /** Errors are told when it is known whether the answer is asked for again. */
+  readonly #errors = new Set<BlockKey>();
+  #failure: Failure | undefined;
+
+  get calls(): readonly ToolCall[] {
+    return [...this.#calls.values()].filter(({ input }) => input !== undefined);
+  }
+
+  get failure(): Failure {
+    return this.#failure ?? CUT;
+  }
+
+  /** The events that are to be written now. */
+  take(events: readonly BlockEvent[]): readonly BlockEvent[] {
+    return events.filter((event) => this.#hear(event));
+  }
+
+  #hear(event: BlockEvent): boolean {
+    if (event.type === "turn-end") {
+      this.stopReason = event.stopReason;
+      this.isTruncated = event.reason === "truncated";
+      this.isRefused ||= event.stopReason === "refusal";
+      this.isWhole = event.status === "done";
+    } else if (event.type === "block-start") {
+      return this.#begin(event);
+    } else if (event.type === "block-meta") {
+      const call = this.#calls.get(event.key);
+      const { input } = event.metadata;
+      if (call && input !== undefined) this.#calls.set(event.key, { ...call, input });
+    } else if (event.type === "block-end") {
+      this.#calls.delete(event.key);
+      return !this.#errors.has(event.key);
+    }
+    return true;
+  }
+
+  #begin({ key, kind, metadata, text }: BlockEvent & { type: "block-start" }): boolean {
+    if (kind === "error" && metadata["toolUseId"] === undefined) {
+      this.#errors.add(key);
+      const code = metadata["code"] === undefined ? undefined : String(metadata["code"]);
+      this.#failure = { message: text ?? "", code, isRetryable: metadata["retryable"] === true };
+      return false;
+    }
+    this.keys.push(key);
+    this.isRefused ||= metadata["notice"] === "refusal";
+    if (kind === "tool_call" && metadata["remote"] !== true) {
+      const toolUseId = String(metadata["toolUseId"]);
+      const toolName = String(metadata["toolName"]);
+      this.#calls.set(key, { key, toolUseId, toolName, input: undefined as unknown as Json });
+    }
+    return true;
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * The loop: ask the model, run the tools that it calls, give it their results, until it calls none. Every request is
+ * built anew from the conversation as it stands, so what people edit while the loop runs is what the model reads next.
+ *
+ * Invariant: it ends its turn exactly once, whatever happens, and by then no call, command or block of it is open.
+ */
+
+import { contextOf, isProblem, type Kernel, type Problem, type Reason } from "@blockyard/kernel";
+import type { Answer, Run, RunEnd, TurnStart } from "../run.ts";
+import type { Api } from "./api.ts";
+import { type Answered, Asking } from "./asking.ts";
+import { Calls } from "./calls.ts";
+import { exchangeOf } from "./context.ts";
+import { type Exchange, validate } from "./exchange.ts";
+import type { LoopTool, ToolRun } from "./tools/tool.ts";
+import { type TurnOutcome, Writing } from "./writing.ts";
+
+export interface LoopOptions {
+  readonly kernel: Kernel;
+  readonly api: Api;
+  readonly tools: readonly LoopTool[];
+  readonly context: Omit<ToolRun, "open" | "grow" | "signal">;
+  readonly maxTokens: number;
+  readonly silentMs?: number | undefined;
+  readonly onFault: (what: string, error: unknown) => void;
+}
+
+export const ROUNDS = 50;
+const SILENT_MS = 5 * 60_000;
+
+export class LoopRun implements Run {
+  readonly ended: Promise<RunEnd>;
+  readonly #options: LoopOptions;
+  readonly #start: TurnStart;
+  readonly #abort = new AbortController();
+  readonly #writing: Writing;
+  readonly #calls: Calls;
+  #stopping: Reason | undefined;
+
+  constructor(options: LoopOptions, start: TurnStart) {
+    this.#options = options;
+    this.#start = start;
+    this.#writing = new Writing(options.kernel, start);
+    this.#calls = new Calls({
+      kernel: options.kernel,
+      writing: this.#writing,
+      agent: start.request.provider,
+      tools: new Map(options.tools.map((tool) => [tool.name, tool])),
+      allow: start.request.allow ?? [],
+      context: options.context,
+      signal: this.#abort.signal,
+      stopping: () => this.#reason,
+      onFault: options.onFault,
+    });
+    this.ended = this.#work();
+  }
+
+  stop(reason: Reason): void {
+    this.#stopping ??= reason;
+    this.#abort.abort();
+  }
+
+  kill(reason: Reason): void {
+    this.stop(reason);
+  }
+
+  answer(answer: Answer): void {
+    this.#calls.answer(answer);
+  }
+
+  get #reason(): Reason {
+    return this.#stopping ?? "interrupted";
+  }
+
+  async #work(): Promise<RunEnd> {
+    let outcome: TurnOutcome;
+    try {
+      const refused = await this.#writing.open();
+      outcome = refused ? await this.#refused(refused) : await this.#rounds();
+    } catch (error) {
+      // The boundary of one turn: a bug in it, or a store that fails, ends the turn and nothing else.
+      this.#options.onFault("loop", error);
+      this.#abort.abort();
+      outcome = { status: "error", reason: "failed", error: "The loop failed inside; this is a bug" };
+    }
+    const lost = await this.#writing.end(outcome).catch((error) => {
+      this.#options.onFault("loop", error);
+      return undefined;
+    });
+    const error = lost?.message ?? outcome.error ?? "The loop ended without saying why";
+    return { error, reason: this.#stopping, isExpected: true };
+  }
+
+  async #rounds(): Promise<TurnOutcome> {
+    const { api, kernel, tools, maxTokens, silentMs = SILENT_MS } = this.#options;
+    const { signal } = this.#abort;
+    const stopping = () => this.#reason;
+    const asking = new Asking({ api, writing: this.#writing, env: kernel.env, signal, stopping, silentMs });
+    const model = this.#start.request.model ?? api.defaultModel;
+    for (let round = 1; round <= ROUNDS; round++) {
+      const exchange = await this.#exchange();
+      if (isProblem(exchange)) return this.#refused(exchange);
+      if (signal.aborted) return this.#stopped();
+      const answered = await asking.answer({ exchange, tools, model, maxTokens });
+      const end = await this.#follow(answered);
+      if (end !== undefined) return end;
+      const lost = await this.#writing.settle();
+      if (lost) return { status: "error", reason: "failed", error: lost.message };
+    }
+    const error = `Stopped after ${ROUNDS} rounds of tools; ask again to let it go on`;
+    await this.#writing.error({ text: error, metadata: { code: "max_rounds" } });
+    return { status: "error", reason: "failed", stopReason: "max_rounds", error };
+  }
+
+  /** What an answer leads to: an end, or another round. */
+  async #follow(answered: Answered): Promise<TurnOutcome | undefined> {
+    const { end, calls, failure, isRefused, isTruncated, stopReason } = answered;
+    if (end === "stopped") return this.#stopped();
+    if (end === "failed") return { status: "error", reason: "failed", error: failure?.message };
+    if (isRefused) return this.#declined(answered);
+    if (calls.length > 0) {
+      await this.#calls.run(calls);
+      return this.#abort.signal.aborted ? this.#stopped() : undefined;
+    }
+    if (stopReason === "pause_turn") return undefined;
+    if (isTruncated) {
+      const text = `The answer was cut at its limit (${stopReason ?? "length"}). Ask again to let it go on.`;
+      await this.#writing.notice("truncated", { text, metadata: {} });
+    }
+    const reason = isTruncated ? ("truncated" as const) : undefined;
+    return { status: "done", reason, stopReason: stopReason ?? "end_turn" };
+  }
+
+  /** The model will not: what it had begun to call is not run. */
+  async #declined({ calls }: Answered): Promise<TurnOutcome> {
+    await this.#writing.push(
+      calls.map(({ key }) => ({
+        type: "block-end",
+        key,
+        status: "error",
+        reason: "interrupted",
+        metadata: { success: false },
+      })),
+    );
+    await this.#writing.notice("refusal", { text: "The model declined to answer this.", metadata: {} });
+    return { status: "done", stopReason: "refusal" };
+  }
+
+  async #exchange(): Promise<Exchange | Problem> {
+    const { kernel, api, context } = this.#options;
+    const { prompt, request } = this.#start;
+    const { conversation } = request;
+    const blocks = await contextOf(kernel, conversation, this.#writing.head);
+    if (isProblem(blocks)) return blocks;
+    const from = request.fresh ? blocks.findIndex(({ block }) => block.id === prompt) : -1;
+    const given = from === -1 ? blocks : blocks.filter(({ included }, i) => included || i >= from);
+    const system = systemPrompt(context.workspace.root, conversation);
+    const exchange = exchangeOf(given, { system, reasoner: api.reasoner });
+    return validate(exchange) ?? exchange;
+  }
+
+  async #refused(why: Problem): Promise<TurnOutcome> {
+    await this.#writing.error({ text: why.message, metadata: { code: why.problem } });
+    return { status: "error", reason: "failed", error: why.message };
+  }
+
+  #stopped(): TurnOutcome {
+    const error = this.#reason === "cancelled" ? "Stopped." : "The server was stopped.";
+    return { status: "error", reason: this.#reason, error };
+  }
+}
+
+function systemPrompt(root: string, conversation: string): string {
+  return [
+    `You are a coding agent. You work in the folder ${root} with the tools that you are given, together with people who ` +
+      "watch every step and may edit anything that is written here, also your own words and the results of your tools.",
+    "Look before you change: read a file before you edit it, and check what you did where it can be checked. Commands, " +
+      "and changes of files, may need the owner's leave; if it is denied, take another way or ask. Say what you did in " +
+      "few words.",
+    `What is said here are blocks of the conversation ${conversation}. The block_* tools read and edit blocks, of this ` +
+      "conversation and of others, by ids such as conversation/agent/12.",
+  ].join("\n\n");
+}

@@ -1,0 +1,67 @@
+/**
+ * What a model reads of a block: a tool's result in words, an included block with its origin. Always made from the block
+ * as it stands, so that an edit of a result is what the next request says.
+ */
+
+import type { Block, WholeBlock } from "@blockyard/kernel";
+import type { Picture } from "./exchange.ts";
+
+/** A longer text reaches the model with its middle left out. */
+export const RESULT_CHARS = 60_000;
+
+const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+/** One result block, as the model reads it. */
+export function resultText(block: WholeBlock): string {
+  const { metadata } = block;
+  switch (block.kind) {
+    case "command":
+      return [cutMiddle(block.text), metadata["stderr"], ending(block)].filter(isSaid).join("\n");
+    case "code":
+      return [place(block), cutMiddle(block.text)].filter(isSaid).join("\n");
+    case "image":
+      return pictureOf(block) === undefined ? `[an image: ${block.text || "without a description"}]` : "";
+    default:
+      return cutMiddle(block.text);
+  }
+}
+
+/** A block of elsewhere, with where it comes from. */
+export function includedText(block: WholeBlock): string {
+  const { id, kind, metadata } = block;
+  const name = metadata["path"] ?? metadata["filename"] ?? metadata["command"];
+  return `Included: block ${id} (${kind}${typeof name === "string" ? ` ${name}` : ""})\n\n${cutMiddle(block.text)}`;
+}
+
+/** The picture itself, where the block holds one that models take. */
+export function pictureOf({ kind, metadata }: Block): Picture | undefined {
+  const { data, mediaType } = metadata;
+  if (kind !== "image" || typeof data !== "string" || typeof mediaType !== "string") return undefined;
+  return PICTURES.has(mediaType) ? { mediaType, data } : undefined;
+}
+
+/** Its beginning and its end, and how much lies between. */
+export function cutMiddle(text: string, most: number = RESULT_CHARS): string {
+  if (text.length <= most) return text;
+  const half = Math.floor(most / 2);
+  const head = text.slice(0, half).toWellFormed();
+  const tail = text.slice(-half).toWellFormed();
+  return `${head}\n[… ${text.length - 2 * half} characters left out …]\n${tail}`;
+}
+
+function ending({ metadata }: Block): string {
+  if (metadata["interrupted"] === true) return "[stopped before it had ended]";
+  const code = metadata["exitCode"];
+  return typeof code === "number" && code !== 0 ? `[exit code ${code}]` : "";
+}
+
+function place({ metadata, newlines }: Block): string {
+  const { startLine: start, totalLines: total } = metadata;
+  if (typeof start !== "number" || typeof total !== "number") return "";
+  const isWhole = start <= 1 && newlines + 1 >= total;
+  return isWhole ? "" : `[from line ${start} of ${total}]`;
+}
+
+function isSaid(text: unknown): text is string {
+  return typeof text === "string" && text.trim() !== "";
+}

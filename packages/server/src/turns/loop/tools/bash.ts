@@ -1,0 +1,123 @@
+/**
+ * bash: a command as a `command` block, whose text is what the command prints, in the order in which it prints it, as it
+ * comes. Run by /bin/bash without profile or rc files, the command being an argument and nothing pasted around it; in a
+ * process group of its own, with a time limit, killed with all that it started when the turn is stopped.
+ */
+
+import type { Outcome } from "@blockyard/providers";
+import { rowOf } from "@blockyard/providers";
+import { z } from "zod";
+import { Child } from "../../child.ts";
+import { loopTool, type ToolRun } from "./tool.ts";
+
+const USUAL_MS = 120_000;
+const MOST_MS = 600_000;
+/** What a command may print; the rest is counted and left out. */
+const OUTPUT_CHARS = 1024 * 1024;
+/** Secrets of ours that a command has no business with. */
+const SECRETS = /^(ANTHROPIC_API_KEY|ANTHROPIC_AUTH_TOKEN|OPENAI_API_KEY)$/;
+
+export const bashTool = loopTool({
+  name: "bash",
+  description:
+    "Run a command with bash in the workspace's root. Every call is a new shell. Its output (stdout and stderr together) " +
+    "comes back when it has ended; what it leaves running in the background is ended with it.",
+  needs: "bash",
+  input: z.strictObject({
+    command: z.string().min(1).max(100_000),
+    timeout_ms: z.number().int().min(1_000).max(MOST_MS).default(USUAL_MS),
+    description: z.string().max(500).optional().describe("What it is for, in a few words"),
+  }),
+  async run({ command, timeout_ms, description }, run) {
+    run.open("command", {
+      command,
+      cwd: run.workspace.root,
+      ...(description === undefined ? {} : { description }),
+    });
+    return new Command(command, run).ended(timeout_ms);
+  },
+});
+
+/** One command that runs. */
+class Command {
+  readonly #command: string;
+  readonly #run: ToolRun;
+  readonly #child: Child;
+  #text = "";
+  #leftOut = 0;
+  #isLate = false;
+
+  constructor(command: string, run: ToolRun) {
+    this.#command = command;
+    this.#run = run;
+    const env = Object.fromEntries(Object.entries(run.env).filter(([name]) => !SECRETS.test(name)));
+    // The outer shell only joins the two outputs; the command reaches the inner one as it is.
+    const join = 'exec "$0" --noprofile --norc -c "$1" 2>&1';
+    const args = ["--noprofile", "--norc", "-c", join, "/bin/bash", command];
+    this.#child = new Child({ file: "/bin/bash", args, cwd: run.workspace.root, env }, run.offspring);
+    this.#child.closeInput();
+  }
+
+  async ended(timeoutMs: number): Promise<Outcome> {
+    const began = performance.now();
+    const kill = () => this.#child.kill();
+    const timer = setTimeout(() => {
+      this.#isLate = true;
+      kill();
+    }, timeoutMs);
+    this.#run.signal.addEventListener("abort", kill);
+    if (this.#run.signal.aborted) kill();
+    try {
+      const decoder = new TextDecoder();
+      for await (const bytes of this.#child.output()) this.#print(decoder.decode(bytes, { stream: true }));
+      this.#print(decoder.decode());
+      const { code, signal, failed } = await this.#child.ended;
+      if (failed !== undefined) this.#print(`bash could not be started: ${failed}\n`);
+      return this.#outcome(code, signal, Math.round(performance.now() - began), timeoutMs);
+    } finally {
+      clearTimeout(timer);
+      this.#run.signal.removeEventListener("abort", kill);
+    }
+  }
+
+  #print(text: string): void {
+    const room = OUTPUT_CHARS - this.#text.length;
+    const kept = text.length <= room ? text : text.slice(0, Math.max(0, room)).toWellFormed();
+    this.#leftOut += text.length - kept.length;
+    if (kept === "") return;
+    this.#text += kept;
+    this.#run.grow(kept);
+  }
+
+  #outcome(code: number | null, signal: string | null, durationMs: number, timeoutMs: number): Outcome {
+    const isStopped = this.#run.signal.aborted;
+    const why = this.#isLate
+      ? `ended after ${timeoutMs} ms, its time limit`
+      : isStopped
+        ? "stopped"
+        : signal === null
+          ? code === 0
+            ? undefined
+            : `exit code ${code}`
+          : `ended by signal ${signal}`;
+    const left = this.#leftOut === 0 ? "" : `\n[… ${this.#leftOut} characters more …]`;
+    const late = this.#isLate ? `\n[${why}]` : "";
+    return {
+      failed: why !== undefined,
+      durationMs,
+      ...(why === undefined ? { shortResult: rowOf(this.#text) ?? "no output" } : { error: why }),
+      result: {
+        kind: "command",
+        text: this.#text + left + late,
+        metadata: {
+          command: this.#command,
+          exitCode: code,
+          durationMs,
+          ...(why === undefined ? {} : { isError: true }),
+          ...(this.#isLate || isStopped ? { interrupted: true } : {}),
+          ...(this.#leftOut === 0 ? {} : { truncatedChars: this.#leftOut }),
+        },
+      },
+    };
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * The workspace as the built-in tools see it: one folder, and nothing outside of it. A path may come from a model, so it is
+ * resolved to where it really leads before it is used: no `..`, no link leads out, `.git` is never touched, nor is what
+ * the server keeps for itself.
+ *
+ * A file is written whole, beside its place, and then moved there: nobody ever reads half of it.
+ */
+
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { lstat, mkdir, open, realpath, rename, stat, unlink } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { isProblem, type Problem, problem } from "@blockyard/kernel";
+
+export interface Place {
+  /** Where it really is. */
+  readonly path: string;
+  /** As people and models name it: below the root, with slashes. */
+  readonly name: string;
+}
+
+export interface WorkspaceOptions {
+  readonly root: string;
+  /** Folders that nobody reads or writes through here, such as the server's own. */
+  readonly closed: readonly string[];
+}
+
+const FILE_BYTES = 10 * 1024 * 1024;
+
+export class Workspace {
+  readonly root: string;
+  readonly #closed: readonly string[];
+
+  constructor({ root, closed }: WorkspaceOptions) {
+    this.root = root;
+    this.#closed = closed;
+  }
+
+  /** Where a path leads, if that is a place that may be used. */
+  async place(path: string): Promise<Place | Problem> {
+    if (path.includes("\0")) return problem("invalid", "a path holds no U+0000");
+    const root = await realpath(this.root);
+    const asked = resolve(isAbsolute(path) ? path : join(root, path));
+    const real = await realPlace(asked);
+    if (isProblem(real)) return real;
+    const isInside = (folder: string, file: string) => file === folder || file.startsWith(folder + sep);
+    if (!isInside(root, real))
+      return problem("forbidden", `${path} is outside of the workspace ${this.root}`, { path });
+    const name = relative(root, real).split(sep).join("/");
+    if ([name, relative(root, asked)].some(hasGit))
+      return problem("forbidden", `${path} is in .git, which these tools do not touch`, { path });
+    for (const folder of this.#closed) {
+      const closed = await realpath(folder).catch(() => resolve(folder));
+      if (isInside(closed, real))
+        return problem("forbidden", `${path} belongs to the server itself`, { path });
+    }
+    return { path: real, name: name === "" ? "." : name };
+  }
+
+  /** The text of a file; undefined where there is none. */
+  async read({ path, name }: Place): Promise<string | undefined | Problem> {
+    // Not blocking: a pipe in the place of a file would hold us up for ever.
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => error);
+    if (file instanceof Error) return file.code === "ENOENT" ? undefined : operating(name, file);
+    try {
+      const { size } = await file.stat().then((each) => (each.isFile() ? each : { size: -1 }));
+      if (size < 0) return problem("invalid", `${name} is not a file`);
+      if (size > FILE_BYTES)
+        return problem("too_large", `${name} has ${size} bytes; at most ${FILE_BYTES} are read`, { size });
+      const bytes = await file.readFile();
+      if (bytes.includes(0)) return problem("invalid", `${name} is not a text file`);
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    } catch (error) {
+      if (error instanceof TypeError) return problem("invalid", `${name} is not UTF-8 text`);
+      return operating(name, error as Error);
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Writes a file whole. `before` is what its writer thinks is there (undefined: nothing). */
+  async write(place: Place, text: string, before: string | undefined): Promise<Problem | undefined> {
+    const folder = dirname(place.path);
+    const temporary = join(
+      folder,
+      `.${basename(place.path).slice(0, 100)}.${randomBytes(6).toString("hex")}`,
+    );
+    try {
+      await mkdir(folder, { recursive: true });
+      const mode = (await stat(place.path).catch(() => undefined))?.mode;
+      const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+      const file = await open(temporary, flags, mode === undefined ? 0o666 : mode & 0o777);
+      try {
+        await file.writeFile(text);
+        if (mode !== undefined) await file.chmod(mode & 0o7777);
+      } finally {
+        await file.close();
+      }
+      const refused = await this.#recheck(place, before);
+      if (refused) await unlink(temporary);
+      else await rename(temporary, place.path);
+      return refused;
+    } catch (error) {
+      await unlink(temporary).catch(() => undefined);
+      return operating(place.name, error as Error);
+    }
+  }
+
+  /** Just before it is moved there: the place is still that place, and holds what its writer has seen. */
+  async #recheck(place: Place, before: string | undefined): Promise<Problem | undefined> {
+    const again = await this.place(place.path);
+    if (isProblem(again)) return again;
+    if (again.path !== place.path) return problem("conflict", `${place.name} was moved meanwhile; try again`);
+    const now = await this.read(place);
+    if (isProblem(now)) return now;
+    return now === before
+      ? undefined
+      : problem("conflict", `${place.name} was changed meanwhile; read it and try again`);
+  }
+}
+
+function hasGit(name: string): boolean {
+  return name.split(/[\\/]/).some((part) => part.toLowerCase() === ".git");
+}
+
+/** With every link followed, as far as it exists; what does not exist yet is below something that does. */
+async function realPlace(path: string): Promise<string | Problem> {
+  const found = await realpath(path).catch((error: NodeJS.ErrnoException) => error);
+  if (!(found instanceof Error)) return found;
+  if (found.code !== "ENOENT") return operating(path, found);
+  if (await lstat(path).catch(() => undefined))
+    return problem("forbidden", `${path} is a link that leads nowhere`, { path });
+  const above = dirname(path);
+  if (above === path) return problem("not_found", `${path} does not exist`);
+  const parent = await realPlace(above);
+  return isProblem(parent) ? parent : join(parent, basename(path));
+}
+
+/** What the system says, without its stack. */
+function operating(name: string, error: Error): Problem {
+  const code = (error as NodeJS.ErrnoException).code ?? "error";
+  const words: Record<string, string> = {
+    EACCES: "may not be opened",
+    EISDIR: "is a folder",
+    ELOOP: "is a link",
+    ENAMETOOLONG: "is too long a name",
+    ENOENT: "does not exist",
+    ENOSPC: "does not fit on the disk",
+    ENOTDIR: "lies below a file",
+  };
+  return problem("unavailable", `${name} ${words[code] ?? `could not be used (${code})`}`, { code });
+}

@@ -1,0 +1,188 @@
+/**
+ * What a loop writes: the blocks of one turn, over all the messages that it takes. Adapters know one message as one turn,
+ * and a loop has many of them in one, so their turns are joined here: blocks get the turn's name, usage is counted once a
+ * message, and there is one end.
+ *
+ * Everything goes through the kernel's ingest, in the order in which it was pushed.
+ */
+
+import {
+  addUsage,
+  type BlockEvent,
+  type BlockId,
+  type BlockKey,
+  Ingest,
+  type Json,
+  type JsonObject,
+  type Kernel,
+  NO_USAGE,
+  type Problem,
+  type Reason,
+  randomName,
+  type Usage,
+} from "@blockyard/kernel";
+import type { TurnStart } from "../run.ts";
+
+export interface TurnOutcome {
+  readonly status: "done" | "error";
+  readonly reason?: Reason | undefined;
+  readonly stopReason?: string | undefined;
+  readonly error?: string | undefined;
+}
+
+export interface Said {
+  readonly text: string;
+  readonly metadata: JsonObject;
+}
+
+const RAW_CHARS = 64 * 1024;
+
+export class Writing {
+  /** Prefixes the keys of this run's blocks. */
+  readonly run: string;
+  readonly #kernel: Kernel;
+  readonly #start: TurnStart;
+  readonly #ingest: Ingest;
+  readonly #began: number;
+  readonly #usage = new Map<string, Usage>();
+  readonly #models = new Set<string>();
+  #last: BlockKey | undefined;
+  #own = 0;
+  #raw: string[] = [];
+  #rawChars = 0;
+  #isEnded = false;
+
+  constructor(kernel: Kernel, start: TurnStart) {
+    this.#kernel = kernel;
+    this.#start = start;
+    this.run = randomName(kernel.env, 8);
+    this.#began = kernel.env.monotonic();
+    const { conversation, provider } = start.request;
+    this.#ingest = new Ingest(kernel, {
+      conversation,
+      agent: provider,
+      turn: start.id,
+      parent: start.prompt,
+    });
+  }
+
+  open(): Promise<Problem | undefined> {
+    return this.#ingest.open();
+  }
+
+  /** An adapter's events, or a tool's. The end of an adapter's turn is not this turn's. */
+  async push(events: readonly BlockEvent[]): Promise<void> {
+    await this.#ingest.push(events.flatMap((event) => this.#joined(event)));
+  }
+
+  /** Told beside the conversation: for people, not for the model. */
+  notice(notice: string, said: Said): Promise<void> {
+    return this.#whole(
+      { kind: "text", role: "system", text: said.text, metadata: { notice, ...said.metadata } },
+      true,
+    );
+  }
+
+  error(said: Said): Promise<void> {
+    return this.#whole({ kind: "error", role: "system", ...said }, false);
+  }
+
+  /** Keeps what the provider really said, beside the blocks. */
+  async keep(event: Json): Promise<void> {
+    const line = JSON.stringify(event);
+    this.#raw.push(line);
+    this.#rawChars += line.length;
+    if (this.#rawChars > RAW_CHARS) await this.#flushRaw();
+  }
+
+  /** Everything pushed so far is durable. */
+  async settle(): Promise<Problem | undefined> {
+    await this.#flushRaw();
+    return this.#ingest.settle();
+  }
+
+  idOf(key: BlockKey): BlockId | undefined {
+    return this.#ingest.idOf(key);
+  }
+
+  /** Where the turn stands: the last block that goes on from the prompt. Settle first. */
+  get head(): BlockId {
+    return (this.#last === undefined ? undefined : this.#ingest.idOf(this.#last)) ?? this.#start.prompt;
+  }
+
+  /** Takes blocks out of the context: what a message said that was cut and is asked for again. Settle first. */
+  async prune(keys: readonly BlockKey[]): Promise<void> {
+    const ids = keys.flatMap((key) => this.#ingest.idOf(key) ?? []);
+    const { conversation, provider } = this.#start.request;
+    await this.#kernel.write(conversation, {
+      agent: provider,
+      plan: (draft) => {
+        for (const id of ids) draft.prune(id, true);
+        return null;
+      },
+    });
+  }
+
+  /** The end of the turn, once, and of everything that is still open. */
+  async end({ status, reason, stopReason, error }: TurnOutcome): Promise<Problem | undefined> {
+    if (!this.#isEnded) {
+      this.#isEnded = true;
+      const durationMs = Math.max(0, Math.round(this.#kernel.env.monotonic() - this.#began));
+      const usage = [...this.#usage.values()].reduce(addUsage, NO_USAGE);
+      await this.#ingest.push([
+        {
+          type: "turn-end",
+          turn: this.#start.id,
+          status,
+          durationMs,
+          ...(reason === undefined ? {} : { reason }),
+          ...(stopReason === undefined ? {} : { stopReason }),
+          ...(error === undefined ? {} : { error }),
+          ...(this.#usage.size === 0 ? {} : { usage }),
+          ...(this.#models.size === 0 ? {} : { models: [...this.#models] }),
+        },
+      ]);
+    }
+    await this.#flushRaw();
+    return this.#ingest.finish();
+  }
+
+  #joined(event: BlockEvent): readonly BlockEvent[] {
+    const turn = this.#start.id;
+    if (event.type === "turn-end") return [];
+    if (event.type === "turn-start") {
+      if (event.model !== undefined) this.#models.add(event.model);
+      return [{ ...event, turn }];
+    }
+    if (event.type === "message-usage") {
+      this.#usage.set(event.messageId, event.usage);
+      return [{ ...event, turn }];
+    }
+    if (event.type !== "block-start") return [event];
+    if (event.parent === undefined) this.#last = event.key;
+    return [{ ...event, metadata: { ...event.metadata, turn } }];
+  }
+
+  #whole(
+    block: Pick<BlockEvent & { type: "block-start" }, "kind" | "role" | "metadata"> & { text: string },
+    isAside: boolean,
+  ): Promise<void> {
+    const key = `${this.run}/own/${this.#own++}`;
+    const parent = isAside ? { parent: this.#last ?? this.run } : {};
+    const failed = block.kind === "error";
+    return this.push([
+      { type: "block-start", key, ...parent, ...block },
+      failed
+        ? { type: "block-end", key, status: "error", reason: "failed" }
+        : { type: "block-end", key, status: "done" },
+    ]);
+  }
+
+  async #flushRaw(): Promise<void> {
+    if (this.#raw.length === 0) return;
+    const lines = `${this.#raw.splice(0).join("\n")}\n`;
+    this.#rawChars = 0;
+    const { conversation } = this.#start.request;
+    await this.#kernel.store.appendRaw({ conversation, run: this.run }, Buffer.from(lines));
+  }
+}

@@ -15,7 +15,7 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   /** Nobody asked for that port: where it is taken, another one does. */
-  readonly anyPort: boolean;
+  readonly anyPort?: boolean;
   readonly tls?: { readonly cert: string; readonly key: string };
 }
 

@@ -1,7 +1,8 @@
 /**
- * JSON as it comes in at the doors: parsed only if it is not nested too deep and no object names a key twice.
- * `JSON.parse` alone takes both: a depth that nothing can write again, and a doubled key of which it keeps the last, so
- * that two readers of one request may see two different ones. Whether the value makes sense is not decided here.
+ * JSON as it comes in at the doors: parsed only if it is neither nested too deep nor too wide, no object names a key
+ * twice, and none names `__proto__`. `JSON.parse` alone takes all of it: a depth that nothing can write again, a doubled
+ * key of which it keeps the last, so that two readers of one request may see two different ones, and a key that a
+ * library on the way may drop or, worse, follow. Whether the value makes sense is not decided here.
  *
  * The scan goes over the text once and looks at structure only; the grammar itself is JSON.parse's business.
  */
@@ -10,6 +11,8 @@ import { limits, type Problem, problem } from "@blockyard/kernel";
 
 /** Deeper than any value that is kept, so that the tools' own, kinder message is the usual one. */
 const MAX_DEPTH = limits.jsonDepth + 32;
+/** Of one object. */
+const MAX_KEYS = 20_000;
 
 export function parseStrict(text: string): { readonly json: unknown } | Problem {
   const refused = scan(text);
@@ -47,20 +50,25 @@ function scan(text: string): Problem | undefined {
         const end = endOfString(text, at);
         const keys = isKey ? open.at(-1) : undefined;
         if (keys) {
-          const key = keyOf(text.slice(at, end + 1));
-          if (keys.has(key)) {
-            const name = key.slice(0, 80);
-            return problem("invalid", `the key ${JSON.stringify(name)} comes twice in one object`, {
-              key: name,
-            });
-          }
-          keys.add(key);
+          const refused = addKey(keys, keyOf(text.slice(at, end + 1)));
+          if (refused) return refused;
           isKey = false;
         }
         at = end;
       }
     }
   }
+  return undefined;
+}
+
+function addKey(keys: Set<string>, key: string): Problem | undefined {
+  const name = key.slice(0, 80);
+  if (keys.has(key))
+    return problem("invalid", `the key ${JSON.stringify(name)} comes twice in one object`, { key: name });
+  if (key === "__proto__") return problem("invalid", `a key may not be named ${key}`, { key });
+  if (keys.size === MAX_KEYS)
+    return problem("invalid", `an object may have ${MAX_KEYS} keys at most`, { max_keys: MAX_KEYS });
+  keys.add(key);
   return undefined;
 }
 

@@ -8,6 +8,7 @@ import {
   blockIdField,
   conversationField,
   kindField,
+  mayWrite,
   metadataField,
   roleField,
   statusField,
@@ -51,6 +52,8 @@ export const blockCreate = tool({
     if (typeof parent_id === "string" && above === undefined) {
       return problem("not_found", `parent_id ${JSON.stringify(parent_id.slice(0, 80))} is not a block id`);
     }
+    const reserved = mayWrite(metadata);
+    if (reserved) return reserved;
     const where = conversation ?? above?.conversation;
     if (where === undefined)
       return problem("invalid", "give conversation, or the parent_id of a block in it");

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { JsonObject } from "../json.ts";
 import { isProblem, problem } from "../problem.ts";
-import { blockIdField, mayDecide, metadataField, statusField, tool, writer } from "./tool.ts";
+import { blockIdField, mayDecide, mayWrite, metadataField, statusField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
   block_id: blockIdField,
@@ -27,6 +27,8 @@ export const blockStatus = tool({
     if (status === undefined && metadata === undefined) {
       return problem("invalid", "give status, metadata, or both", { valid_fields: Object.keys(input.shape) });
     }
+    const reserved = mayWrite(metadata);
+    if (reserved) return reserved;
     return call.kernel.writeBlock(block_id, {
       ...writer(call),
       plan: (draft) => {

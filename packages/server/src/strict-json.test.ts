@@ -1,0 +1,74 @@
+import { isProblem } from "@blockyard/kernel";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parseStrict } from "./strict-json.ts";
+
+function refusal(text: string): string | undefined {
+  const parsed = parseStrict(text);
+  return isProblem(parsed) ? parsed.message : undefined;
+}
+
+describe("strict JSON", () => {
+  it("[A20] takes whatever JSON.stringify writes, and gives the same value", () => {
+    const anything = fc.jsonValue({ maxDepth: 8 });
+    fc.assert(
+      fc.property(anything, (value) => {
+        fc.pre(!JSON.stringify(value).includes("__proto__"));
+        expect(parseStrict(JSON.stringify(value))).toEqual({ json: JSON.parse(JSON.stringify(value)) });
+      }),
+    );
+  });
+
+  it.each([
+    ['{"a":1,"a":2}', "a"],
+    ['{"a":1,"b":{"c":1,"c":2}}', "c"],
+    ['[{"x":[{"y":1, "y":1}]}]', "y"],
+    ['{"a":1,"\\u0061":2}', "a"],
+    ['{"":1,"":2}', ""],
+    ['{"a":"\\\\","a":2}', "a"],
+    ['{ "a" : {"b":1} , "b":2, "a" : 3}', "a"],
+  ])("[A20] refuses a doubled key in %s", (text, key) => {
+    expect(refusal(text)).toContain(JSON.stringify(key));
+  });
+
+  it.each([
+    '{"a":{"a":{"a":1}},"b":{"a":1}}',
+    '[{"a":1},{"a":2}]',
+    '{"a":"a","b":["a","a"]}',
+    '{"a":"\\"a\\",","b":"}{"}',
+    "null",
+    '"text"',
+    "12",
+  ])("[A20] takes %s", (text) => {
+    expect(parseStrict(text)).toEqual({ json: JSON.parse(text) });
+  });
+
+  it("[A20] refuses depth before it parses, in time that grows with the text alone", () => {
+    const deep = "[".repeat(5_000_000);
+    const start = performance.now();
+    expect(refusal(deep)).toContain("nested");
+    expect(refusal(`{"a":`.repeat(1_000_000))).toContain("nested");
+    expect(refusal(`"${"\\".repeat(200_000)}`)).toContain("not JSON");
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  it.each(['{"__proto__":1}', '{"a":[{"\\u005f_proto__":{}}]}', '{"a":{"__proto__":{"b":1}}}'])(
+    "[A21] refuses the key of a prototype in %s",
+    (text) => {
+      expect(refusal(text)).toContain("__proto__");
+    },
+  );
+
+  it("[A21] refuses an object that is too wide before it parses it", () => {
+    const wide = (keys: number) => `{${Array.from({ length: keys }, (_, i) => `"k${i}":0`).join(",")}}`;
+    expect(refusal(wide(20_000))).toBeUndefined();
+    expect(refusal(wide(20_001))).toContain("20000 keys");
+  });
+
+  it.each(["", "{", '{"a"', '{"a":}', '"', "]", "}{", '{"a":1,}', "\u0000", "{'a':1}", "NaN"])(
+    "[A20] refuses %j as no JSON",
+    (text) => {
+      expect(refusal(text)).toBe("this is not JSON");
+    },
+  );
+});

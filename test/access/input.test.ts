@@ -1,0 +1,108 @@
+/** What a call may bring: no string reaches a shell, no key a prototype, no size or depth the memory. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { inject } from "./injection.ts";
+import { Yard } from "./yard.ts";
+
+describe("[R39] shell characters", () => {
+  it("[A22] no payload in any string field of any tool makes a file, on any transport", async () => {
+    const { failures, fields, payloads, answers } = await inject(7);
+    expect(failures).toEqual([]);
+    expect(fields).toBeGreaterThan(50);
+    expect(payloads).toBeGreaterThanOrEqual(60);
+    expect(answers["answered"]).toBeGreaterThan(200);
+  }, 60_000);
+});
+
+describe("[R40] JSON that means harm", () => {
+  let yard: Yard;
+  beforeAll(async () => {
+    yard = await Yard.start();
+  });
+  afterAll(() => yard.stop());
+
+  const wide = `{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":0`).join(",")}}`;
+  const rows: [string, string][] = [
+    ["a prototype", '{"__proto__":{"polluted":true}}'],
+    ["a prototype inside", '{"title":"x","metadata":{"__proto__":{"polluted":true}}}'],
+    ["a constructor", '{"metadata":{"constructor":{"prototype":{"polluted":true}}}}'],
+    ["a prototype in a list", '{"metadata":{"a":[{"__proto__":{"polluted":true}}]}}'],
+    ["an escaped prototype", '{"\\u005f_proto__":{"polluted":true}}'],
+    ["depth 200", `{"metadata":${'{"a":'.repeat(200)}1${"}".repeat(200)}}`],
+    ["depth 100,000", "[".repeat(100_000)],
+    ["depth of 5,000,000", "[".repeat(5_000_000)],
+    ["100,000 keys", wide],
+    ["a doubled key", '{"title":"a","title":"b"}'],
+    ["a doubled key inside", '{"metadata":{"a":1,"a":2}}'],
+    ["no JSON", "{title:1}"],
+    ["a list", "[1,2]"],
+    ["a string", '"x"'],
+    ["null", "null, null"],
+    ["bytes", "\u0000\u0001\ufffd"],
+  ];
+
+  /** Where a tool's name and the words around its input differ. */
+  const faces: [string, (body: string) => Promise<{ status: number; body: string }>][] = [
+    ["tool", (body) => post("/v1/tools/conversation.create", body)],
+    ["another tool", (body) => post("/v1/tools/block.create", body)],
+    ["mcp itself", (body) => post("/mcp", body)],
+    [
+      "a tool over mcp",
+      (body) =>
+        post(
+          "/mcp",
+          `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"conversation_create","arguments":${body}}}`,
+        ),
+    ],
+  ];
+
+  function post(path: string, body: string) {
+    const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+    return yard.ask(path, { method: "POST", headers, body, token: yard.owner });
+  }
+
+  it.each(rows)(
+    "[A21] %s is a typed refusal everywhere, and the prototype stays clean",
+    async (_name, body) => {
+      const before = await yard.state();
+      for (const [face, send] of faces) {
+        const answer = await send(body);
+        const isToolError = answer.status === 200 && answer.body.includes('"isError":true');
+        expect([face, isToolError || (answer.status >= 400 && answer.status < 500)]).toEqual([face, true]);
+        const said = JSON.parse(answer.body.replace(/^[\s\S]*?data: /, "")) as Record<string, unknown>;
+        const isTyped = "problem" in said || "error" in said || isToolError;
+        expect([face, isTyped]).toEqual([face, true]);
+      }
+      expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+      expect(await yard.state()).toBe(before);
+    },
+  );
+
+  it("[A24] a body over the limit is refused as too large, with a length and without", async () => {
+    const big = `{"title":"${"x".repeat(9 * 1024 * 1024)}"}`;
+    const mcp = await post("/mcp", big);
+    expect([mcp.status, JSON.parse(mcp.body)]).toEqual([
+      413,
+      expect.objectContaining({ problem: "too_large" }),
+    ]);
+    const chunked = { "transfer-encoding": "chunked", "content-type": "application/json" };
+    const again = await yard.ask("/mcp", { method: "POST", headers: chunked, body: big, token: yard.owner });
+    expect(again.status).toBe(413);
+    const claims = { "content-length": "99999999999" };
+    const head = `POST /v1/tools/block.create HTTP/1.1\r\nhost: ${yard.host}\r\nauthorization: Bearer ${yard.owner}\r\n`;
+    const answer = await yard.raw(`${head}content-length: ${claims["content-length"]}\r\n\r\n{`);
+    expect(answer).toContain("413");
+  });
+
+  it("[A24] a key for repeating a write is short and visible", async () => {
+    const send = (key: string) =>
+      yard.ask("/v1/tools/conversation.list", {
+        method: "POST",
+        body: "{}",
+        token: yard.owner,
+        headers: { "idempotency-key": key },
+      });
+    expect((await send("k".repeat(200))).status).toBe(200);
+    expect((await send("k".repeat(201))).status).toBe(400);
+    expect((await send("a b")).status).toBe(400);
+  });
+});

@@ -1,0 +1,354 @@
+/** Who is not let in: every route and method of the router, the upgrades, and the addresses that are not ours. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freshPeer, statusOf, UPGRADE, Yard } from "./yard.ts";
+
+let yard: Yard;
+let cookie: string;
+let agent: string;
+let revoked: string;
+
+beforeAll(async () => {
+  yard = await Yard.start();
+  cookie = await yard.cookie();
+  agent = yard.agent("guest");
+  revoked = yard.agent("former");
+  yard.running.auth.revoke("former");
+  await yard.call("conversation.create", { title: "here" });
+});
+
+afterAll(() => yard.stop());
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+const PARAMS: Readonly<Record<string, string>> = {
+  ":name": "conversation.create",
+  ":id": "abc",
+  ":conversation": "abc",
+  ":agent": "bob",
+  ":seq": "1",
+  ":hash": "0".repeat(64),
+  "*": "some-page",
+};
+
+/** Every method and path that the router knows; a route for all methods counts once for each. */
+function routes(): { readonly method: string; readonly path: string }[] {
+  return yard.running.app.routes.flatMap(({ method, path }) => {
+    const filled = path.replaceAll(/:\w+|\*/g, (name) => PARAMS[name] ?? "x");
+    return (method === "ALL" ? METHODS : [method]).map((each) => ({ method: each, path: filled }));
+  });
+}
+
+function credentials(): Record<string, Record<string, string>> {
+  const wrong = randomBytes(32).toString("base64url");
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+  return {
+    none: {},
+    wrong: bearer(wrong),
+    "one character short": bearer(yard.owner.slice(0, -1)),
+    "one character more": bearer(`${yard.owner}A`),
+    revoked: bearer(revoked),
+    empty: { authorization: "Bearer " },
+    basic: { authorization: `Basic ${Buffer.from(`owner:${yard.owner}`).toString("base64")}` },
+    lower: { authorization: `bearer ${yard.owner}` },
+    "cookie that is the token": { cookie: `blockyard-${yard.port}=${yard.owner}` },
+    "cookie of another port": { cookie: cookie.replace(`-${yard.port}=`, `-${yard.port + 1}=`) },
+    "wrong token beside a good cookie": { ...bearer(wrong), cookie },
+  };
+}
+
+const BODY = JSON.stringify({ title: "made by a stranger" });
+
+function hasSecret(line: string): boolean {
+  return [yard.owner, revoked, agent, cookie.split("=")[1] ?? ""].some((secret) => line.includes(secret));
+}
+
+describe("[R42] without a valid credential", () => {
+  it("[A1] every route and method is refused, nothing is done, and one line is left without a secret", async () => {
+    expect(routes().length).toBeGreaterThan(18);
+    const before = await yard.state();
+    const start = yard.lines.length;
+    let asked = 0;
+    for (const headers of Object.values(credentials())) {
+      const from = freshPeer();
+      let ofPeer = 0;
+      for (const { method, path } of routes()) {
+        const peer = ++ofPeer > 18 ? `127.9.${ofPeer >> 4}.${from.split(".").pop()}` : from;
+        const body = method === "GET" || method === "HEAD" ? {} : { body: BODY };
+        const answer = await yard.ask(path, { method, headers, from: peer, ...body });
+        asked++;
+        expect([method, path, answer.status]).toEqual([method, path, 401]);
+        expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
+        if (method !== "HEAD") expect(JSON.parse(answer.body)).toMatchObject({ problem: "forbidden" });
+      }
+    }
+    expect(yard.refusals(start)).toHaveLength(asked);
+    expect(yard.lines.slice(start).filter(hasSecret)).toEqual([]);
+    expect(await yard.state()).toBe(before);
+  });
+
+  it("[A1] every upgrade is refused, also at addresses that do not exist", async () => {
+    const before = await yard.state();
+    const start = yard.lines.length;
+    let asked = 0;
+    for (const path of ["/v1/feed", "/v1/conversations/abc/events", "/mcp", "/", "/nowhere"]) {
+      const from = freshPeer();
+      for (const headers of Object.values(credentials())) {
+        expect([path, await yard.upgrade(path, headers, from)]).toEqual([path, 401]);
+        asked++;
+      }
+    }
+    expect(yard.refusals(start)).toHaveLength(asked);
+    expect(yard.lines.slice(start).filter(hasSecret)).toEqual([]);
+    expect(await yard.state()).toBe(before);
+  });
+
+  it("[A5] a token in the query opens the page's address alone, and only the owner's", async () => {
+    for (const path of ["/v1/tools", "/v1/conversations", "/health?x=1", "/metrics", "/mcp"]) {
+      const from = freshPeer();
+      const joined = path.includes("?") ? "&" : "?";
+      const { status, headers } = await yard.ask(`${path}${joined}token=${yard.owner}`, { from });
+      // Pages trade it; they give no answer with it.
+      if (path.startsWith("/v1") || path === "/mcp") expect([path, status]).toEqual([path, 401]);
+      else expect([path, status, headers.location]).toEqual([path, 303, path]);
+    }
+    for (const method of ["POST", "HEAD", "DELETE"])
+      expect((await yard.ask(`/?token=${yard.owner}`, { method, from: freshPeer() })).status).toBe(401);
+    expect((await yard.ask(`/?token=${agent}`, { from: freshPeer() })).status).toBe(403);
+    expect((await yard.ask("/?token=", { from: freshPeer() })).status).toBe(401);
+    expect(await yard.upgrade(`/v1/feed?token=${yard.owner}`, {}, freshPeer())).toBe(401);
+  });
+
+  it("[A5] the trade sets a cookie that no script and no other site can use, and leaves this host for none", async () => {
+    const { status, headers } = await yard.ask(`/c/x?token=${yard.owner}&q=1`);
+    expect([status, headers.location]).toEqual([303, "/c/x?q=1"]);
+    const set = headers["set-cookie"]?.[0] ?? "";
+    for (const part of ["HttpOnly", "SameSite=Strict", "Path=/"]) expect(set).toContain(part);
+    expect(set).not.toContain(yard.owner);
+    for (const path of [
+      "/.//evil.com",
+      "/%2f/evil.com",
+      "/\\evil.com",
+      "/..//evil.com",
+      "/a/..//evil.com/",
+    ]) {
+      const { headers: sent, status: code } = await yard.ask(`${path}?token=${yard.owner}`);
+      if (code !== 303) continue;
+      expect(new URL(sent.location ?? "", yard.origin).origin).toBe(yard.origin);
+    }
+  });
+});
+
+const BAD_ORIGINS = (port: number) => [
+  "http://evil.com",
+  "null",
+  "",
+  "http://localhost.evil.com",
+  `http://localhost.evil.com:${port}`,
+  `http://127.0.0.1:${port + 1}`,
+  `https://127.0.0.1:${port}`,
+  `http://127.0.0.1.:${port}`,
+  `HTTP://LOCALHOST:${port}`,
+  `http://localhost.:${port}`,
+  `http://127.0.0.1:${port}/`,
+  `http://user@127.0.0.1:${port}`,
+  `http://127.0.0.1:${port}, http://evil.com`,
+  "file://",
+];
+
+const BAD_HOSTS = (port: number) => [
+  "evil.com",
+  `evil.com:${port}`,
+  `127.0.0.1.nip.io:${port}`,
+  "127.0.0.1",
+  `127.0.0.1:${port + 1}`,
+  `localhost.:${port}`,
+  `127.1:${port}`,
+  `LOCALHOST:${port}`,
+  `127.0.0.1:${port}.evil.com`,
+  `0.0.0.0:${port}`,
+];
+
+describe("[R43] from elsewhere", () => {
+  it("[A3] bad Origins are refused on every face, with a good cookie and with a good token", async () => {
+    const before = await yard.state();
+    const start = yard.lines.length;
+    let asked = 0;
+    for (const origin of BAD_ORIGINS(yard.port)) {
+      for (const credential of [{ cookie }, { authorization: `Bearer ${yard.owner}` }]) {
+        const headers = { ...credential, origin };
+        const post = { method: "POST", headers, body: BODY };
+        const statuses = [
+          (await yard.ask("/v1/conversations", { headers })).status,
+          (await yard.ask("/v1/tools/conversation.create", post)).status,
+          (await yard.ask("/mcp", post)).status,
+          await yard.upgrade("/v1/feed", headers),
+        ];
+        asked += statuses.length;
+        expect([origin, statuses]).toEqual([origin, [403, 403, 403, 403]]);
+      }
+    }
+    expect(yard.refusals(start)).toHaveLength(asked);
+    expect(await yard.state()).toBe(before);
+  });
+
+  it("[A2] bad Hosts are refused on every face, with a good cookie and with a good token", async () => {
+    const before = await yard.state();
+    const start = yard.lines.length;
+    let asked = 0;
+    for (const host of BAD_HOSTS(yard.port)) {
+      for (const credential of [{ cookie, origin: yard.origin }, { authorization: `Bearer ${yard.owner}` }]) {
+        const headers = { ...credential, host } as Record<string, string>;
+        const post = { method: "POST", headers, body: BODY };
+        const statuses = [
+          (await yard.ask("/", { headers })).status,
+          (await yard.ask("/v1/tools/conversation.create", post)).status,
+          (await yard.ask("/mcp", post)).status,
+          await yard.upgrade("/v1/feed", headers),
+        ];
+        asked += statuses.length;
+        expect([host, statuses]).toEqual([host, [421, 421, 421, 421]]);
+      }
+    }
+    expect(yard.refusals(start)).toHaveLength(asked);
+    expect(await yard.state()).toBe(before);
+  });
+
+  it("[A2] two Hosts, none, an empty one and a target that is no path are refused", async () => {
+    const authorization = `authorization: Bearer ${yard.owner}\r\n`;
+    const good = `host: ${yard.host}\r\n`;
+    const upgrade = Object.entries(UPGRADE)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join("");
+    const rows: [string, number][] = [
+      [`GET /v1/conversations HTTP/1.1\r\n${good}host: evil.com\r\n${authorization}\r\n`, 400],
+      [`GET /v1/conversations HTTP/1.1\r\nhost: evil.com\r\n${good}${authorization}\r\n`, 400],
+      [`GET /v1/conversations HTTP/1.1\r\n${good}${good}${authorization}\r\n`, 400],
+      [`GET /v1/conversations HTTP/1.1\r\n${authorization}\r\n`, 400],
+      [`GET /v1/conversations HTTP/1.0\r\n${authorization}\r\n`, 400],
+      [`GET /v1/conversations HTTP/1.1\r\nhost:\r\n${authorization}\r\n`, 421],
+      [`GET http://${yard.host}/v1/conversations HTTP/1.1\r\n${good}${authorization}\r\n`, 400],
+      [`GET http://evil.com/ HTTP/1.1\r\n${good}${authorization}\r\n`, 400],
+      [`GET //evil.com/ HTTP/1.1\r\n${good}${authorization}\r\n`, 400],
+      [`GET //?token=x HTTP/1.1\r\n${good}${authorization}\r\n`, 400],
+      [`OPTIONS * HTTP/1.1\r\n${good}${authorization}\r\n`, 400],
+      [`GET /v1/feed HTTP/1.1\r\n${good}host: evil.com\r\n${upgrade}${authorization}\r\n`, 400],
+      [`GET // HTTP/1.1\r\n${good}${upgrade}${authorization}\r\n`, 400],
+    ];
+    for (const [bytes, status] of rows)
+      expect([bytes, statusOf(await yard.raw(bytes))]).toEqual([bytes, status]);
+  });
+
+  it("[A4] a cookie writes and upgrades only with our Origin, and brings no other site's pictures in", async () => {
+    const post = (headers: Record<string, string>) =>
+      yard.ask("/v1/tools/conversation.list", { method: "POST", headers, body: "{}" });
+    expect((await post({ cookie })).status).toBe(403);
+    expect((await post({ cookie, origin: yard.origin })).status).toBe(200);
+    expect(await yard.upgrade("/v1/feed", { cookie })).toBe(403);
+    expect(await yard.upgrade("/v1/feed", { cookie, origin: yard.origin })).toBe(101);
+    const get = async (more: Record<string, string>) =>
+      (await yard.ask("/v1/conversations", { headers: { cookie, ...more } })).status;
+    expect(await get({})).toBe(200);
+    expect(await get({ "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" })).toBe(200);
+    expect(await get({ "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" })).toBe(403);
+    expect(await get({ "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" })).toBe(403);
+    const framed = {
+      "sec-fetch-site": "same-site",
+      "sec-fetch-mode": "navigate",
+      "sec-fetch-dest": "iframe",
+    };
+    expect(await get(framed)).toBe(403);
+    expect(await get({ ...framed, "sec-fetch-dest": "document" })).toBe(200);
+  });
+
+  it("[A7] a compressed request is refused, and no answer allows another site", async () => {
+    const headers = { "content-encoding": "gzip" };
+    const { status } = await yard.ask("/v1/ingest", {
+      method: "POST",
+      headers,
+      body: "x",
+      token: yard.owner,
+    });
+    expect(status).toBe(415);
+    const { headers: sent } = await yard.ask("/", { token: yard.owner });
+    expect(Object.keys(sent).filter((name) => name.startsWith("access-control"))).toEqual([]);
+    expect(sent["content-security-policy"]).toContain("script-src 'self';");
+    expect(sent["referrer-policy"]).toBe("no-referrer");
+    expect(sent["cross-origin-resource-policy"]).toBe("same-origin");
+  });
+});
+
+describe("[R48] guessing", () => {
+  it("[A8] is slowed down after twenty wrong tokens a minute, and nobody else with it", async () => {
+    const from = freshPeer();
+    const guess = (path: string, peer: string) =>
+      yard.ask(path, { from: peer, token: randomBytes(32).toString("base64url") });
+    const quick = performance.now();
+    for (let i = 0; i < 20; i++) expect((await guess("/", from)).status).toBe(401);
+    expect(performance.now() - quick).toBeLessThan(1_000);
+    const slow = performance.now();
+    const [late, upgraded] = await Promise.all([guess("/", from), yard.upgrade("/v1/feed", {}, from)]);
+    expect([late.status, upgraded]).toEqual([401, 401]);
+    expect(performance.now() - slow).toBeGreaterThan(950);
+    const other = performance.now();
+    expect((await guess("/", freshPeer())).status).toBe(401);
+    // The owner on the same machine as the one who guesses is let in at once.
+    expect((await yard.ask("/health", { from, token: yard.owner })).status).toBe(200);
+    expect(performance.now() - other).toBeLessThan(500);
+  });
+});
+
+describe("strange requests", () => {
+  it("[A6] end no process: targets that are no address, sockets that vanish while they are refused", async () => {
+    const host = `host: ${yard.host}\r\n`;
+    const upgrade = Object.entries(UPGRADE)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join("");
+    for (const target of [
+      "//?token=1",
+      "//",
+      "/\\",
+      "///?token=",
+      "/%",
+      "/%ff?token=%ff",
+      "/?token=%00",
+      "*",
+    ]) {
+      await yard.raw(`GET ${target} HTTP/1.1\r\n${host}\r\n`, freshPeer());
+      await yard.raw(`GET ${target} HTTP/1.1\r\n${host}${upgrade}\r\n`, freshPeer());
+      await yard.raw(`GET ${target} HTTP/1.1\r\n${host}authorization: Bearer ${yard.owner}\r\n\r\n`);
+      await yard.raw(
+        `GET ${target} HTTP/1.1\r\n${host}${upgrade}authorization: Bearer ${yard.owner}\r\n\r\n`,
+      );
+    }
+    const from = freshPeer();
+    const gone: Promise<unknown>[] = [];
+    for (let i = 0; i < 40; i++) {
+      const socket = yard.socket(`GET /v1/feed HTTP/1.1\r\n${host}${upgrade}\r\n`, from);
+      gone.push(
+        new Promise((closed) => {
+          socket.on("close", closed);
+          // Reset as soon as the server has certainly seen it, while it waits to answer.
+          socket.on("connect", () => setTimeout(() => socket.resetAndDestroy(), 50));
+        }),
+      );
+    }
+    await Promise.all(gone);
+    expect(await yard.upgrade("/v1/feed", {}, from)).toBe(401); // it waits as long as the others did
+    expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+  });
+
+  it("[A6] a refused sender is cut, however much it still wants to send", async () => {
+    const head = `POST /v1/ingest HTTP/1.1\r\nhost: ${yard.host}\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const socket = yard.socket(head, freshPeer());
+    const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
+    let sent = 0;
+    const closed = new Promise<void>((done) => socket.on("close", () => done()));
+    const timer = setInterval(() => {
+      sent += chunk.length;
+      socket.write(chunk);
+    }, 1);
+    await closed;
+    clearInterval(timer);
+    expect(sent).toBeLessThan(64 * 1024 * 1024);
+  });
+});

@@ -1,0 +1,243 @@
+/** What a viewer and an agent may do, on each transport: the role is in the credential, and nowhere else. */
+import { isProblem, type Json } from "@blockyard/kernel";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { inputOf, type Known } from "./inputs.ts";
+import { allTransports, type Transport } from "./transports.ts";
+import { Yard } from "./yard.ts";
+
+let yard: Yard;
+let known: Known;
+let conversation: string;
+let block: string;
+
+beforeAll(async () => {
+  yard = await Yard.start();
+  conversation = (await yard.call("conversation.create", { title: "roles" }))["conversation"] ?? "";
+  const made = { conversation, kind: "text", role: "user", content: "one\ntwo\n" };
+  block = (await yard.call("block.create", made))["block_id"] ?? "";
+  known = {
+    conversation,
+    block_id: block,
+    block,
+    parent_id: block,
+    metadata: {},
+    kind: "text",
+    since_seq: 0,
+    wait_ms: 0,
+  };
+});
+
+afterAll(() => yard.stop());
+
+async function withAll(token: string, run: (transport: Transport) => Promise<void>): Promise<void> {
+  for (const transport of await allTransports(yard, token)) {
+    await run(transport);
+    await transport.close();
+  }
+}
+
+const problemOf = (answer: unknown) => (isProblem(answer) ? answer.problem : "answered");
+
+describe("[R44] a viewer", () => {
+  it("[A16] reads with every reading tool and writes with none, on every transport", async () => {
+    const token = yard.viewer("wall");
+    const before = await yard.state();
+    const schemas = yard.running.tools.schemas();
+    const tried = { read: 0, write: 0 };
+    await withAll(token, async (transport) => {
+      for (const schema of schemas.filter(({ streams }) => !streams)) {
+        const start = yard.lines.length;
+        const answer = await transport.call(schema.name, inputOf(schema, known));
+        const got = [transport.name, schema.name, problemOf(answer)];
+        tried[schema.access]++;
+        if (schema.access === "write") {
+          expect(got).toEqual([transport.name, schema.name, "forbidden"]);
+          expect(yard.refusals(start)).toHaveLength(1);
+          expect(yard.refusals(start)[0]).toMatchObject({ agent: "wall", role: "viewer" });
+        } else expect(got).not.toContain("forbidden");
+      }
+    });
+    expect(tried.write).toBeGreaterThan(40);
+    expect(tried.read).toBeGreaterThan(20);
+    expect(await yard.state()).toBe(before);
+  });
+
+  it("[A16] every input of the matrix is one that the owner would be heard with", async () => {
+    const bad: string[] = [];
+    for (const schema of yard.running.tools.schemas().filter(({ streams }) => !streams)) {
+      if (schema.name.startsWith("turn.") || schema.name.startsWith("command.")) continue;
+      const answer = await yard.call(schema.name, inputOf(schema, known));
+      if (problemOf(answer) === "invalid") bad.push(`${schema.name}: ${JSON.stringify(answer)}`);
+    }
+    expect(bad).toEqual([]);
+  });
+
+  it("[A16] may be seen, may follow, and may send no update and no ingest", async () => {
+    const token = yard.viewer("wall-2");
+    const before = await yard.state();
+    const frames = await speak(token, [
+      { type: "subscribe", sub: 1, conversation },
+      { type: "call", id: 1, tool: "cursor.set", input: { block_id: block } },
+      { type: "sync", block },
+      { type: "update", id: 2, block, update: "AAA=", key: "k" },
+    ]);
+    expect(frames.find(({ type }) => type === "verdict")).toMatchObject({ verdict: "reset" });
+    expect(frames.find(({ id }) => id === 1)).toMatchObject({ answer: { block_id: block } });
+    expect(frames.find(({ type }) => type === "state")).toMatchObject({ problem: { problem: "forbidden" } });
+    expect(frames.find(({ id }) => id === 2)).toMatchObject({ problem: { problem: "forbidden" } });
+    const sent = { method: "POST", body: '{"type":"x"}\n', token };
+    expect((await yard.ask(`/v1/ingest?provider=claude&conversation=${conversation}`, sent)).status).toBe(
+      403,
+    );
+    expect(await yard.state()).toBe(before);
+  });
+});
+
+describe("[R45] an agent", () => {
+  it("[A17] acts only as itself, on every transport", async () => {
+    const ann = yard.agent("ann");
+    const bob = yard.agent("bob");
+    const create = { conversation, kind: "text", role: "model", content: "hers\n" };
+    const hers = (await yard.call("block.create", create, ann))["block_id"] ?? "";
+    expect(hers).toContain("/ann/");
+    await yard.call(
+      "block.edit",
+      { block_id: hers, operations: [{ op: "insert", line: 1, content: "more" }] },
+      ann,
+    );
+    const call: Json = { toolUseId: "t", toolName: "Bash", stage: "start" };
+    const asks =
+      (await yard.call("block.create", { ...create, kind: "tool_call", content: "{}", metadata: call }, ann))[
+        "block_id"
+      ] ?? "";
+    const before = await yard.state();
+    const rows: [string, Record<string, Json>, string][] = [
+      ["block.undo", { block_id: hers }, "nothing"],
+      ["block.redo", { block_id: hers }, "nothing"],
+      ["block.status", { block_id: hers, status: "done" }, "forbidden"],
+      ["block.status", { block_id: hers, metadata: { reason: "denied" } }, "forbidden"],
+      ["conversation.prune", { block_id: hers }, "forbidden"],
+      ["block.create", { ...create, agent: "ann" }, "invalid"],
+      ["block.create", { ...create, block_id: hers }, "invalid"],
+      ["block.append", { block_id: hers, text: "x", agent: "ann" }, "invalid"],
+      ["block.undo", { block_id: hers, agent: "ann" }, "invalid"],
+      ["block.undo", { block_id: hers, role: "owner" }, "invalid"],
+      ["turn.start", { conversation, provider: "claude", prompt: "x" }, "forbidden"],
+      ["turn.stop", { conversation }, "forbidden"],
+      ["turn.answer", { block_id: asks, approval_id: "a", allow: true }, "forbidden"],
+    ];
+    await withAll(bob, async (transport) => {
+      for (const [tool, input, expected] of rows) {
+        const start = yard.lines.length;
+        const answer = await transport.call(tool, input);
+        expect([transport.name, tool, problemOf(answer)]).toEqual([transport.name, tool, expected]);
+        expect(yard.refusals(start)).toHaveLength(expected === "forbidden" ? 1 : 0);
+      }
+    });
+    expect(await yard.state()).toBe(before);
+    const mine = (await yard.call("block.create", create, bob))["block_id"];
+    expect(mine).toContain("/bob/");
+  });
+
+  it("[A17] cannot name itself in headers, in the greeting or in an ingest", async () => {
+    const token = yard.agent("carl");
+    const headers = { "x-agent": "ann", "x-role": "owner", "x-forwarded-user": "root" };
+    const body = JSON.stringify({ conversation, kind: "text", role: "user", content: "x" });
+    const made = await yard.ask("/v1/tools/block.create", { method: "POST", headers, body, token });
+    expect(JSON.parse(made.body)).toMatchObject({ block_id: expect.stringContaining("/carl/") });
+    const hello = await speak(token, [], { type: "hello", protocol: 1, client: "ann" });
+    expect(hello[0]).toMatchObject({ type: "hello", agent: "carl", role: "agent" });
+    const forged = await speak(token, [], { type: "hello", protocol: 1, agent: "ann", role: "owner" });
+    expect(forged[0]).toMatchObject({ type: "bye", code: "invalid" });
+    const line = `${JSON.stringify({ type: "system", subtype: "init", session_id: "s", tools: [], model: "m" })}\n`;
+    const path = `/v1/ingest?provider=claude&conversation=${conversation}&agent=ann`;
+    expect((await yard.ask(path, { method: "POST", body: line, token })).status).toBe(200);
+    const blocks = await yard.running.store.blocks({ conversation, order: "last", limit: 1 });
+    expect(blocks[0]?.agent).not.toBe("ann");
+  });
+
+  it("[A17] a key of one agent's write answers nobody else", async () => {
+    const [ann, bob] = [yard.agent("ann-2"), yard.agent("bob-2")];
+    const body = JSON.stringify({ title: "keyed" });
+    const send = (token: string) =>
+      yard.ask("/v1/tools/conversation.create", {
+        method: "POST",
+        body,
+        token,
+        headers: { "idempotency-key": "same" },
+      });
+    const [first, again, other] = [await send(ann), await send(ann), await send(bob)];
+    expect(again.body).toBe(first.body);
+    expect(other.body).not.toBe(first.body);
+  });
+
+  it("[A18] an approval is not written by block.create or block.status, whoever asks", async () => {
+    const dan = yard.agent("dan");
+    const metadata: Json = { toolUseId: "u", toolName: "Bash", stage: "start" };
+    const made = { conversation, kind: "tool_call", role: "model", content: "{}" };
+    const approval = { id: "a", state: "asked", input: { command: "ls" } };
+    const id = (await yard.call("block.create", { ...made, metadata }, dan))["block_id"];
+    for (const token of [dan, yard.owner]) {
+      const forged = await yard.call("block.status", { block_id: id, metadata: { approval } }, token);
+      expect(problemOf(forged)).toBe("forbidden");
+      const born = await yard.call("block.create", { ...made, metadata: { ...metadata, approval } }, token);
+      expect(problemOf(born)).toBe("forbidden");
+    }
+  });
+});
+
+describe("a token that is taken back", () => {
+  it("[A13] refuses the next request and call at once, and puts out who is inside", async () => {
+    const token = yard.agent("leaver");
+    const socket = new WebSocket(`ws://${yard.host}/v1/feed`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    await new Promise((open) => socket.once("open", open));
+    socket.send(JSON.stringify({ type: "hello", protocol: 1 }));
+    const answered = new Promise<string>((got) => {
+      socket.on("message", (data: Buffer) => {
+        if (data.toString().includes('"answer"')) got(data.toString());
+      });
+    });
+    const events = yard
+      .ask(`/v1/conversations/${conversation}/events`, { token })
+      .catch((error: Error) => error.message);
+    await yard.ask("/health", { token });
+    const before = await yard.state();
+    yard.running.auth.revoke("leaver");
+    const input = { title: "too late" };
+    socket.send(JSON.stringify({ type: "call", id: 1, tool: "conversation.create", input }));
+    expect(await answered).toContain("taken back");
+    expect((await yard.ask("/health", { token, from: "127.0.77.1" })).status).toBe(401);
+    await new Promise((closed) => socket.once("close", closed));
+    expect(await events).toMatch(/aborted|socket hang up|ECONNRESET/);
+    expect(await yard.state()).toBe(before);
+  });
+});
+
+/** Says hello and these frames on a socket; the frames that come back until a pong. */
+async function speak(
+  token: string,
+  frames: readonly object[],
+  hello: object = { type: "hello", protocol: 1 },
+): Promise<readonly Record<string, unknown>[]> {
+  const socket = new WebSocket(`ws://${yard.host}/v1/feed`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const heard: Record<string, unknown>[] = [];
+  await new Promise((open) => socket.once("open", open));
+  const expected = frames.filter((frame) => !("sub" in frame)).length;
+  const done = new Promise<void>((resolve) => {
+    const answers = () => heard.filter(({ type }) => type === "answer" || type === "state").length;
+    socket.on("message", (data: Buffer) => {
+      heard.push(JSON.parse(data.toString()) as Record<string, unknown>);
+      if (heard.some(({ type }) => type === "hello") && answers() >= expected) resolve();
+    });
+    socket.on("close", () => resolve());
+  });
+  for (const frame of [hello, ...frames]) socket.send(JSON.stringify(frame));
+  await done;
+  socket.terminate();
+  return heard;
+}

@@ -1,0 +1,100 @@
+/**
+ * The three ways to call a tool, made equal: a function from a tool's name and input to its answer or problem. What a
+ * transport adds (status codes, frames, tool results) is taken off here, so that answers can be compared.
+ */
+
+import { type Json, Replica } from "@blockyard/kernel";
+import { nodeEnv } from "@blockyard/server";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { WebSocket } from "ws";
+import type { Yard } from "./yard.ts";
+
+export interface Transport {
+  readonly name: "http" | "ws" | "mcp";
+  call(tool: string, input: unknown): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export async function allTransports(yard: Yard, token: string): Promise<readonly Transport[]> {
+  return [overHttp(yard, token), await overSocket(yard, token), await overMcp(yard, token)];
+}
+
+export function overHttp(yard: Yard, token: string): Transport {
+  return {
+    name: "http",
+    async call(tool, input) {
+      const url = `${yard.running.url}/v1/tools/${encodeURIComponent(tool)}`;
+      const headers = { authorization: `Bearer ${token}` };
+      const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(input) });
+      return response.json();
+    },
+    close: async () => undefined,
+  };
+}
+
+/** A socket that is open and greeted, with the client library's replica on it. */
+export async function openReplica(
+  url: string,
+  token: string,
+  replica: Replica = new Replica({ env: nodeEnv }),
+): Promise<{ readonly replica: Replica; readonly socket: WebSocket }> {
+  const socket = new WebSocket(`${url.replace(/^http/, "ws")}/v1/feed`, {
+    headers: { authorization: `Bearer ${token}` },
+    perMessageDeflate: false,
+  });
+  await new Promise<void>((greeted, failed) => {
+    socket.on("open", () => replica.connected((frame) => socket.send(JSON.stringify(frame))));
+    socket.on("message", (data: Buffer) => {
+      replica.receive(JSON.parse(data.toString("utf8")));
+      if (replica.isConnected) greeted();
+    });
+    socket.on("close", () => {
+      replica.disconnected();
+      failed(new Error(`closed before hello: ${replica.bye?.message ?? ""}`));
+    });
+    socket.on("error", failed);
+  });
+  return { replica, socket };
+}
+
+export async function overSocket(yard: Yard, token: string): Promise<Transport> {
+  const { replica, socket } = await openReplica(yard.running.url, token);
+  return {
+    name: "ws",
+    call: (tool, input) => replica.call(tool, input as Json, { write: true }),
+    async close() {
+      const closed = new Promise((gone) => socket.once("close", gone));
+      socket.close();
+      await closed;
+    },
+  };
+}
+
+export async function mcpClient(url: string, token: string, modern = true): Promise<Client> {
+  const client = new Client(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode: modern ? "auto" : "legacy" } },
+  );
+  const headers = { authorization: `Bearer ${token}` };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
+  );
+  return client;
+}
+
+export async function overMcp(yard: Yard, token: string): Promise<Transport> {
+  const client = await mcpClient(yard.running.url, token);
+  return {
+    name: "mcp",
+    async call(tool, input) {
+      const result = await client.callTool({
+        name: tool.replaceAll(".", "_"),
+        arguments: input as Record<string, unknown>,
+      });
+      if (result.structuredContent !== undefined) return result.structuredContent;
+      const [first] = result.content as { text?: string }[];
+      return JSON.parse(first?.text ?? "null") as unknown;
+    },
+    close: () => client.close(),
+  };
+}

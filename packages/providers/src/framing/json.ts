@@ -41,11 +41,13 @@ export function isObject(value: Json | undefined): value is JsonObject {
 
 /** Whether the text opens more than `maxDepth` brackets at once, strings aside. */
 export function isDeeper(text: string, maxDepth: number): boolean {
-  // What is so deep is at least this long, or it is no JSON. Nearly every longer line has fewer opening brackets than
-  // may be open at once, and finding that out is two passes of memchr.
-  if (text.length < 2 * (maxDepth + 1)) return false;
-  const brackets = countUpTo(text, "[", maxDepth + 1) + countUpTo(text, "{", maxDepth + 1);
-  return brackets > maxDepth && scanDepth(text, maxDepth);
+  // A level costs at least `[]`, or `{"":}` for all objects but the innermost: most lines are too short for so many, or have too few
+  // brackets, and finding that out is a pass or two of memchr.
+  const levels = maxDepth + 1;
+  if (text.length < levels * 2) return false;
+  const arrays = countUpTo(text, "[", levels);
+  if (text.length < arrays * 2 + (levels - arrays) * 5 - 3) return false;
+  return arrays + countUpTo(text, "{", levels - arrays) >= levels && scanDepth(text, maxDepth);
 }
 
 function countUpTo(text: string, character: string, most: number): number {

@@ -83,6 +83,17 @@ export class Server {
     return body;
   }
 
+  /** Every block of a conversation with its metadata and its text, oldest first. */
+  // biome-ignore lint/suspicious/noExplicitAny: see Called
+  async blocks(conversation: string): Promise<any[]> {
+    const { blocks } = await this.do("conversation.read", { conversation });
+    return Promise.all(
+      (blocks as { block_id: string }[]).map(({ block_id }) =>
+        this.do("block.read", { block_id, line_numbers: false }),
+      ),
+    );
+  }
+
   kill(): Promise<void> {
     return this.#end("SIGKILL");
   }

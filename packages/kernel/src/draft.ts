@@ -263,6 +263,7 @@ export class Draft {
     if (block.kind === "tool_call" && isEnded(status) && full["success"] === undefined) {
       full["success"] = status === "done";
     }
+    if (isEnded(status) && full["approval"] === undefined) Object.assign(full, expired(block.metadata));
     const checked = checkMetadata(block.kind, patchMetadata(block.metadata, full));
     if (isProblem(checked)) return checked;
     return this.#push(block, { type: "status", status, metadata: cleanPatch(full, checked) });
@@ -444,6 +445,12 @@ function checkStage(block: Block, stage: Stage): Problem | undefined {
   if (stage === "end") return problem("transition", "a tool call ends with its status, not with its stage");
   if (stageCanFollow(from, stage)) return undefined;
   return problem("transition", `stage ${stage} cannot follow ${from}`, { from, to: stage });
+}
+
+/** A question that nobody has answered ends with what asked it. */
+function expired({ approval }: JsonObject): JsonObject {
+  const asked = approval as JsonObject | undefined;
+  return asked?.["state"] === "asked" ? { approval: { ...asked, state: "expired" } } : {};
 }
 
 /** The patch with its values as they were cleaned; deletions stay. */

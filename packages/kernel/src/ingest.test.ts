@@ -327,3 +327,60 @@ describe("orphans", () => {
     expect(record).toMatchObject({ running: [] });
   });
 });
+
+describe("approvals", () => {
+  const asked = { id: "q", state: "asked", input: { command: "ls" } };
+  const meta = (approval: object): BlockEvent => ({
+    type: "block-meta",
+    key: "c",
+    metadata: { approval: { ...asked, ...approval } },
+  });
+
+  async function ask(world: World): Promise<{ ingest: Ingest; id: string }> {
+    const ingest = await world.open();
+    await ingest.push([...call.slice(0, 12), meta({})]);
+    await world.env.advance(200);
+    return { ingest, id: (await world.blocks()).at(-1)?.id as string };
+  }
+
+  it("[D7] what the owner answered stands, whatever the stream says afterwards", async () => {
+    const world = new World();
+    const { ingest, id } = await ask(world);
+    const answered = { ...asked, state: "denied", answeredBy: "owner", answeredAt: 5, message: "no" };
+    await world.kernel.writeBlock(id, { agent: "owner", plan: (d) => d.meta(id, { approval: answered }) });
+    const before = await world.kernel.block(id);
+    await ingest.push([meta({ state: "expired" })]);
+    await world.env.advance(200);
+    expect(await world.kernel.block(id)).toEqual(before);
+    const metadata = { approval: { ...asked, state: "allowed" }, shortResult: "ok" };
+    await ingest.push([{ type: "block-end", key: "c", status: "done", metadata }]);
+    await ingest.finish();
+    expect(await world.kernel.block(id)).toMatchObject({
+      status: "done",
+      metadata: { approval: answered, shortResult: "ok" },
+    });
+  });
+
+  it("[D7] a later request of the same call is a new one", async () => {
+    const world = new World();
+    const { ingest, id } = await ask(world);
+    const answered = { ...asked, state: "allowed", answeredBy: "owner" };
+    await world.kernel.writeBlock(id, { agent: "owner", plan: (d) => d.meta(id, { approval: answered }) });
+    await ingest.push([meta({ id: "r" })]);
+    await world.env.advance(200);
+    expect(await world.kernel.block(id)).toMatchObject({
+      metadata: { approval: { id: "r", state: "asked" } },
+    });
+  });
+
+  it("[D6] a question that nobody answered ends with its call", async () => {
+    const world = new World();
+    const { id } = await ask(world);
+    const next = new Kernel(world.env, world.store);
+    await closeOrphans(next, "blockyard");
+    expect(await next.block(id)).toMatchObject({
+      status: "error",
+      metadata: { reason: "interrupted", approval: { ...asked, state: "expired" } },
+    });
+  });
+});

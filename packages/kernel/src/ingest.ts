@@ -352,8 +352,21 @@ class Batch {
   #meta(event: BlockEvent & { type: "block-meta" }): void {
     const known = this.#find(event.key);
     if (!known || known.old || known.written === undefined) return;
-    const block = this.#draft.meta(known.id, event.metadata);
+    const metadata = this.#withoutAnswer(known.id, event.metadata);
+    if (Object.keys(metadata).length === 0) return;
+    const block = this.#draft.meta(known.id, metadata);
     if (isProblem(block)) this.#refuse(event, block);
+  }
+
+  /** What a person has answered stands: the stream knows at most that something was answered, not by whom and when. */
+  #withoutAnswer(id: BlockId, metadata: JsonObject): JsonObject {
+    const { approval, ...rest } = metadata;
+    if (approval === undefined) return metadata;
+    const block = this.#draft.block(id);
+    const known = isProblem(block) ? undefined : (block.metadata["approval"] as JsonObject | undefined);
+    const isAnswered =
+      known?.["answeredBy"] !== undefined && known["id"] === (approval as JsonObject)?.["id"];
+    return isAnswered ? rest : metadata;
   }
 
   #end(event: BlockEvent & { type: "block-end" }): void {
@@ -365,7 +378,7 @@ class Batch {
     const metadata: JsonObject = {
       ...(event.reason === undefined ? {} : { reason: event.reason }),
       ...(took === undefined || took < 0 ? {} : { durationMs: took }),
-      ...event.metadata,
+      ...this.#withoutAnswer(known.id, event.metadata ?? {}),
     };
     const block = this.#draft.status(known.id, event.status, metadata);
     if (isProblem(block) && block.problem === "invalid") {

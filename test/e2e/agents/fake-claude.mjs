@@ -4,7 +4,7 @@
  * (see `Plan` in ../lifecycle/world.ts): prints that many lines of a recording, then does what the plan says.
  */
 import { spawn } from "node:child_process";
-import { closeSync, readFileSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, readFileSync, writeSync } from "node:fs";
 
 const BYTES = 64 * 1024;
 const FLOOD_LINES = 4_000;
@@ -23,10 +23,40 @@ function run(message) {
   if (plan.deaf) for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined);
   const lines = readFileSync(plan.recording, "utf8").split("\n").slice(0, plan.lines);
   print(lines.map((line) => `${line}\n`).join(""));
-  const act = ACTS[/** @type {keyof typeof ACTS} */ (plan.act)];
+  if (plan.act === "ask") return ask(plan);
+  const act = ACTS[/** @type {keyof Acts} */ (plan.act)];
   act();
 }
 
+/** Goes on behind each permission request only when it is answered. @param {any} plan */
+function ask({ recording, answers }) {
+  const lines = readFileSync(recording, "utf8").trimEnd().split("\n");
+  /** @type {string | undefined} */
+  let waitsFor;
+  const goOn = () => {
+    while (waitsFor === undefined) {
+      const line = lines.shift();
+      if (line === undefined) return process.exit(0);
+      print(`${line}\n`);
+      const said = JSON.parse(line);
+      if (said.type === "control_request") waitsFor = said.request_id;
+    }
+  };
+  let rest = input.slice(input.indexOf("\n") + 1);
+  process.stdin.on("data", (text) => {
+    const parts = (rest + text).split("\n");
+    rest = /** @type {string} */ (parts.pop());
+    for (const part of parts) {
+      appendFileSync(answers, `${part}\n`);
+      if (JSON.parse(part).response.request_id !== waitsFor) continue;
+      waitsFor = undefined;
+      goOn();
+    }
+  });
+  goOn();
+}
+
+/** @typedef {typeof ACTS} Acts */
 const ACTS = {
   exit0: () => process.exit(0),
   exit1: () => {

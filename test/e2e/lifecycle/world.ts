@@ -30,7 +30,10 @@ export interface Plan {
     | "leavePipes"
     | "leaveBehind"
     | "flood"
-    | "garbage";
+    | "garbage"
+    | "ask";
+  /** Where `ask` writes the answers that it gets. */
+  readonly answers?: string;
   /** It does not hear SIGINT and SIGTERM. */
   readonly deaf?: boolean;
 }

@@ -83,11 +83,15 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
       approval_id: z.string().max(200),
       allow: z.boolean(),
       message: z.string().max(10_000).optional().describe("Why not, for the agent"),
+      answers: z
+        .record(z.string().max(1_000), z.string().max(10_000))
+        .optional()
+        .describe("Where the agent asks questions: the answer to each, by its question"),
     }),
     output: z.object({ state: z.enum(["allowed", "denied"]) }),
     async run(call: Call, input) {
-      const { block_id: block, approval_id: approval, allow, message } = input;
-      return ownerOnly(call) ?? turns.answer(call.caller.agent, block, approval, allow, message);
+      const { block_id: block, approval_id: approval, allow, message, answers } = input;
+      return ownerOnly(call) ?? turns.answer(call.caller.agent, block, approval, allow, message, answers);
     },
   });
 

@@ -111,6 +111,7 @@ export class Turns {
     approval: string,
     allow: boolean,
     message?: string,
+    answers?: JsonObject,
   ): Promise<{ state: "allowed" | "denied" } | Problem> {
     const conversation = block.split("/", 1)[0] ?? "";
     const live = this.#runs.get(conversation);
@@ -122,7 +123,8 @@ export class Turns {
     });
     if (isProblem(answered)) return answered;
     const why = message ?? `${by} did not allow this`;
-    live.run.answer({ approval, allow, input: answered.input, message: why });
+    const input = answers === undefined ? answered.input : { ...(answered.input as JsonObject), answers };
+    live.run.answer({ approval, allow, input, message: why });
     return { state };
   }
 

@@ -1,0 +1,179 @@
+/** Permission requests of an agent: state on the tool call, answered once, by the owner, and never after the agent. */
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { Auth } from "../../../packages/server/src/auth.ts";
+import { type Called, Server } from "../server.ts";
+import { FAKE, type Plan, World } from "./world.ts";
+
+/** A shell command that is asked for, a file, and a question with two choices. */
+const RECORDING = fileURLToPath(
+  new URL("../../../packages/providers/fixtures/claude/permission-control.jsonl", import.meta.url),
+);
+
+const folders: string[] = [];
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.kill();
+});
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+interface Asked {
+  readonly block: string;
+  readonly id: string;
+  readonly state: string;
+  readonly input: unknown;
+}
+
+class Desk {
+  readonly home = mkdtempSync(join(tmpdir(), "blockyard-ask-"));
+  readonly answers = join(this.home, "answers.jsonl");
+  server!: Server;
+  conversation = "";
+
+  async start(): Promise<this> {
+    folders.push(this.home);
+    const env = { BLOCKYARD_CLAUDE: FAKE };
+    this.server = await Server.start({ home: this.home, root: this.home, env });
+    servers.push(this.server);
+    return this;
+  }
+
+  async ask(): Promise<Asked> {
+    const { conversation } = await this.server.do("conversation.create", { title: "ask" });
+    this.conversation = conversation;
+    const plan: Plan = { recording: RECORDING, lines: 0, act: "ask", answers: this.answers };
+    await this.server.do("turn.start", { conversation, provider: "claude", prompt: JSON.stringify(plan) });
+    return this.asked(0);
+  }
+
+  /** The request of this number, once it is there; read anew, as a page does that is loaded again. */
+  async asked(number: number): Promise<Asked> {
+    for (;;) {
+      const found = (await this.approvals())[number];
+      if (found !== undefined) return found;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+  }
+
+  async approvals(): Promise<(Asked & Record<string, unknown>)[]> {
+    const found: (Asked & Record<string, unknown>)[] = [];
+    for (const { block_id, metadata } of await this.server.blocks(this.conversation))
+      if (metadata.approval !== undefined) found.push({ ...metadata.approval, block: block_id });
+    return found;
+  }
+
+  answer({ block, id }: Asked, allow: boolean, more: object = {}, token?: string): Promise<Called> {
+    const input = { block_id: block, approval_id: id, allow, ...more };
+    return this.server.call("turn.answer", input, token);
+  }
+
+  /** What the agent got to read. */
+  heard(): { request_id: string; response: Record<string, unknown> }[] {
+    if (!existsSync(this.answers)) return [];
+    const lines = readFileSync(this.answers, "utf8").trimEnd().split("\n");
+    return lines.map((line) => JSON.parse(line).response);
+  }
+
+  async over(): Promise<{ status: string }> {
+    for (;;) {
+      const [turn] = await this.server.do("turn.list", { conversation: this.conversation });
+      if (turn.status !== "running") return turn;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+    }
+  }
+}
+
+describe("an approval", () => {
+  it("[D6] [D7] is answered once, by the owner alone, with what was shown; who answered stays known", async () => {
+    const desk = await new Desk().start();
+    const first = await desk.ask();
+    expect(first).toMatchObject({ state: "asked", input: { command: "touch a.txt" } });
+    const auth = new Auth(desk.home, "owner", Date.now);
+    for (const role of ["agent", "viewer"] as const) {
+      const token = auth.create(`bob-${role}`, role);
+      expect(await desk.answer(first, true, {}, token)).toMatchObject({ status: 403 });
+    }
+    expect(await desk.answer({ ...first, id: "other" }, true)).toMatchObject({ status: 404 });
+    expect(desk.heard()).toEqual([]);
+
+    const both = await Promise.all([desk.answer(first, true), desk.answer(first, false)]);
+    expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+    const isAllowed = both[0]?.status === 200;
+    expect(desk.heard().length).toBeLessThanOrEqual(1);
+
+    const second = await desk.asked(1);
+    await desk.answer(second, false, { message: "Not that one" });
+    const third = await desk.asked(2);
+    await desk.answer(third, true, { answers: { "Which?": "B" } });
+    expect(await desk.over()).toMatchObject({ status: "done" });
+
+    expect(desk.heard().map(({ request_id, response }) => [request_id, response])).toEqual([
+      [first.id, isAllowed ? { behavior: "allow", updatedInput: first.input } : expect.anything()],
+      [second.id, { behavior: "deny", message: "Not that one" }],
+      [
+        third.id,
+        { behavior: "allow", updatedInput: { ...(third.input as object), answers: { "Which?": "B" } } },
+      ],
+    ]);
+    const known = { answeredBy: expect.any(String), answeredAt: expect.any(Number) };
+    expect(await desk.approvals()).toMatchObject([
+      { state: isAllowed ? "allowed" : "denied", ...known },
+      { state: "denied", message: "Not that one", ...known },
+      { state: "allowed", ...known },
+    ]);
+    expect(await desk.answer(third, true)).toMatchObject({ status: 410 });
+  });
+
+  it("[D6] is there for whoever loads again, and expires with the server", async () => {
+    const desk = await new Desk().start();
+    const asked = await desk.ask();
+    expect(await desk.asked(0)).toEqual(asked);
+    await desk.server.kill();
+    await desk.start();
+    expect(await desk.approvals()).toMatchObject([{ id: asked.id, state: "expired", input: asked.input }]);
+    expect(await desk.answer(asked, true)).toMatchObject({ status: 410 });
+    expect(desk.heard()).toEqual([]);
+  });
+
+  it("[D6] expires when its turn is stopped", async () => {
+    const desk = await new Desk().start();
+    const asked = await desk.ask();
+    await desk.server.do("turn.stop", { conversation: desk.conversation });
+    expect(await desk.approvals()).toMatchObject([{ id: asked.id, state: "expired" }]);
+    expect(await desk.answer(asked, true)).toMatchObject({ status: 410 });
+  });
+});
+
+it("[D4] an agent that waits for an answer is not silent", async () => {
+  const silentMs = 1_000;
+  const world = await World.open({ silentMs, lingerMs: 300, graceMs: 300 });
+  try {
+    const answers = join(world.home, "answers.jsonl");
+    const conversation = await world.begin({ recording: RECORDING, lines: 0, act: "ask", answers });
+    for (const allow of [true, false, true]) {
+      const since = Date.now();
+      // Longer than the silence that would end it, then the answer.
+      await world.until(async () => Date.now() - since > 2 * silentMs);
+      const asking = (await world.blocks(conversation)).find(
+        ({ metadata }) => (metadata["approval"] as { state?: string } | undefined)?.state === "asked",
+      );
+      if (asking === undefined) throw new Error("nothing is asked");
+      const { id } = asking.metadata["approval"] as { id: string };
+      expect(await world.turns.answer("ann", asking.id, id, allow)).not.toHaveProperty("problem");
+      await world.until(async () => {
+        const block = await world.kernel.block(asking.id);
+        return "status" in block && block.status !== "running";
+      });
+    }
+    await world.over(conversation);
+    expect(await world.complaints(conversation)).toEqual([]);
+    expect(await world.kernel.turns(conversation)).toMatchObject([{ status: "done" }]);
+  } finally {
+    await world.close();
+  }
+});

@@ -21,6 +21,7 @@ export const fuzz: Fuzz = {
     "crash with a commit under way",
     "resend",
     "resend answered again",
+    "sent to two kernels",
     "promotion during a stream",
     "fold",
     "undo",

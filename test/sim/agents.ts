@@ -31,6 +31,7 @@ export async function send(world: World, write: Keyed): Promise<Json | Problem> 
     if (times > 0) world.count("resend");
     if (times > 60) throw new Error(`${write.key} was sent ${times} times and never answered`);
     const node = await world.node();
+    if (world.random.chance(0.15)) await alsoTo(world, write);
     const answer = await world.within(ANSWER_MS, put(world, node, write));
     world.note(`${write.agent} ${write.key} ${JSON.stringify(answer)}`);
     if (answer === undefined) continue;
@@ -45,6 +46,13 @@ export async function send(world: World, write: Keyed): Promise<Json | Problem> 
 
 function put(world: World, { kernel }: Node, { block, ...write }: Keyed): Promise<Json | Problem> {
   return block === undefined ? kernel.write(world.conversation, write) : kernel.writeBlock(block, write);
+}
+
+/** The same write through another kernel, at nearly the same moment: whoever is second is answered what the first was. */
+async function alsoTo(world: World, write: Keyed): Promise<void> {
+  void put(world, await world.node(), write);
+  world.count("sent to two kernels");
+  if (world.random.chance(0.5)) await world.sleep(world.random.below(8));
 }
 
 /** The acknowledgement got lost: up to three times, through any kernel. */
@@ -239,7 +247,13 @@ export async function editor(world: World, agent: AgentId, rounds: number): Prom
       replica = new MergingReplica(agent, world.random.pick(ids.slice(-2)), world.random);
       if (!(await merged(world, replica))) continue;
     }
-    for (let edits = world.random.between(1, 3); edits > 0; edits--) replica.edit(false);
+    for (let bursts = world.random.between(1, 3); bursts > 0; bursts--) {
+      replica.edit(false);
+      await merged(world, replica);
+    }
+    // Right behind a burst, through another kernel perhaps: what follows must not go on with what was taken back.
+    if (world.random.chance(0.5)) await takeBack(world, agent, replica.block, i);
+    replica.edit(false);
     await merged(world, replica);
   }
   for (let tries = 0; replica !== undefined; tries++) {

@@ -76,9 +76,10 @@ async function visit(browser: Browser, running: Running, path: string, look: Loo
     if (message.type() === "error") complaints.push(`console: ${message.text()}`);
   });
   page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
-  await page.goto(running.link);
-  if (path !== "/") await page.goto(`${running.url}${path}`);
-  await page.waitForSelector(".sidebar");
+  const { search } = new URL(running.link);
+  const [place, hash] = path.split("#");
+  await page.goto(`${running.url}${place}${search}${hash === undefined ? "" : `#${hash}`}`);
+  await page.waitForSelector(".sidebar", { state: "attached" });
   return { page, context, complaints };
 }
 
@@ -121,7 +122,7 @@ export async function replayed(
       return true;
     },
     async end() {
-      while (await this.next());
+      for (; at < lines.length; at++) await stream.push(Buffer.from(`${lines[at]}\n`));
       await stream.end();
     },
   };

@@ -1,38 +1,29 @@
 /**
- * Exports: a conversation as a file of its own, saved by the browser.
+ * Exports: a conversation as a file of its own, made by the server and saved by the browser.
  */
-import { type ConversationId, isProblem } from "@blockyard/kernel";
-import type { Session } from "../session.tsx";
-import { fieldOf, refused } from "./actions.ts";
+import type { ConversationId } from "@blockyard/kernel";
+import { notify } from "../page-state.ts";
 
 export const exportFormats = [
-  { format: "html", label: "HTML", mediaType: "text/html" },
-  { format: "markdown", label: "Markdown", mediaType: "text/markdown" },
-  { format: "jsonl", label: "JSON lines", mediaType: "application/x-ndjson" },
+  { format: "html", label: "HTML", ending: "html" },
+  { format: "markdown", label: "Markdown", ending: "md" },
+  { format: "jsonl", label: "JSON lines", ending: "jsonl" },
 ] as const;
 
-export type ExportFormat = (typeof exportFormats)[number]["format"];
+type ExportFormat = (typeof exportFormats)[number]["format"];
 
-const ENDINGS: Readonly<Record<ExportFormat, string>> = { html: "html", markdown: "md", jsonl: "jsonl" };
-
-export async function exportConversation(
-  session: Session,
-  conversation: ConversationId,
-  format: ExportFormat,
-): Promise<void> {
-  const answer = await session.ask("conversation.export", { conversation, format });
-  if (isProblem(answer)) return refused("Not exported", answer);
-  const content = fieldOf(answer, "content", "text", "data");
-  const type = exportFormats.find((known) => known.format === format)?.mediaType ?? "text/plain";
-  save(
-    typeof content === "string" ? content : JSON.stringify(answer, null, 2),
-    type,
-    `${conversation}.${ENDINGS[format]}`,
-  );
+export async function exportConversation(conversation: ConversationId, format: ExportFormat): Promise<void> {
+  const answer = await fetch(`/v1/conversations/${conversation}/export?format=${format}`, {
+    credentials: "same-origin",
+  }).catch(() => undefined);
+  if (answer?.status === 404) return notify("Not exported: this server cannot do that", true);
+  if (!answer?.ok) return notify("Not exported: the server did not answer", true);
+  const ending = exportFormats.find((known) => known.format === format)?.ending ?? "txt";
+  save(await answer.blob(), `${conversation}.${ending}`);
 }
 
-function save(content: string, type: string, name: string): void {
-  const url = URL.createObjectURL(new Blob([content], { type: `${type};charset=utf-8` }));
+function save(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;
   link.download = name;

@@ -36,7 +36,7 @@ export interface RowOptions {
 
 export function foldRows(outline: Outline, tree: Tree, options: RowOptions): readonly Row[] {
   const rows: Row[] = [];
-  const path = pathTo(outline, options.head);
+  const path = withLoose(outline, pathTo(outline, options.head));
   let foldedUntil = -1;
   path.forEach((block, i) => {
     if (block.pruned && !path[i - 1]?.pruned) {
@@ -74,6 +74,15 @@ export function nestedName(call: BlockId): string {
 export function isResult(kind: Kind, metadata: Block["metadata"]): boolean {
   if (RESULT_KINDS.includes(kind)) return true;
   return (kind === "image" || kind === "error") && metadata["toolUseId"] !== undefined;
+}
+
+/** Blocks that hang off nothing are shown where they were written; they are on nobody's way. */
+function withLoose({ order, blocks }: Outline, path: readonly Block[]): readonly Block[] {
+  const loose = order.flatMap((id) => {
+    const block = blocks.get(id);
+    return block?.side && block.parent === null ? [block] : [];
+  });
+  return loose.length === 0 ? path : [...path, ...loose].sort((a, b) => a.born - b.born);
 }
 
 /** The blocks on the way to a head, oldest first, as far as they are here. Without a head: all that continue anything. */

@@ -10,7 +10,6 @@ import { setAll } from "../disclosure.ts";
 import { Icon, type IconName } from "../icons.tsx";
 import { isFinding, isFollowing, overlay } from "../page-state.ts";
 import { type Preferences, prefer, preferences } from "../preferences.ts";
-import { useSession } from "../session.tsx";
 import { ThemeButton } from "./theme-button.tsx";
 
 const KINDS: readonly {
@@ -27,7 +26,6 @@ const KINDS: readonly {
 export function Toolbar({ view }: { view: View }): ReactNode {
   const chosen = useCell(preferences);
   const following = useCell(isFollowing);
-  const session = useSession();
   return (
     <div className="toolbar" role="toolbar" aria-label="View">
       <div className="toggles">
@@ -71,7 +69,7 @@ export function Toolbar({ view }: { view: View }): ReactNode {
           <MenuItem
             key={format}
             icon="download"
-            onChoose={() => void exportConversation(session, view.conversation, format)}
+            onChoose={() => void exportConversation(view.conversation, format)}
           >
             Export as {label}
           </MenuItem>

@@ -1,0 +1,162 @@
+/** The fold from tree to rows: paths, sides, turns, ways, what is pruned and hidden. */
+import type { Block, BlockId, JsonObject, Kind, Role } from "@blockyard/kernel";
+import { describe, expect, test } from "vitest";
+import { foldRows, nestedName, prunedName, type RowOptions } from "./rows.ts";
+import { Tree } from "./tree.ts";
+
+interface Given {
+  readonly kind?: Kind;
+  readonly role?: Role;
+  readonly parent?: string;
+  readonly side?: true;
+  readonly pruned?: true;
+  readonly metadata?: JsonObject;
+}
+
+/** A tiny outline: names in order; without a parent each continues the one before that is not on the side. */
+function outline(given: Readonly<Record<string, Given>>) {
+  const blocks = new Map<BlockId, Block>();
+  let head: string | null = null;
+  let born = 0;
+  for (const [id, { kind = "text", role = "model", parent, side, pruned, metadata = {} }] of Object.entries(
+    given,
+  )) {
+    born++;
+    blocks.set(id, {
+      id,
+      conversation: "c",
+      agent: "a",
+      kind,
+      role,
+      status: "done",
+      parent: parent === "-" ? null : (parent ?? head),
+      side: side ?? false,
+      version: 1,
+      seq: born,
+      born,
+      createdAt: 0,
+      updatedAt: 0,
+      chars: 0,
+      newlines: 0,
+      pruned: pruned ?? false,
+      promoted: false,
+      metadata,
+    });
+    if (!side) head = id;
+  }
+  return { order: [...blocks.keys()], blocks, head };
+}
+
+function rows(
+  given: Readonly<Record<string, Given>>,
+  { head, open = [], ...shown }: { head?: string; open?: string[] } & Partial<RowOptions["shown"]> = {},
+): string[] {
+  const made = outline(given);
+  const tree = new Tree();
+  tree.update(made);
+  const options: RowOptions = {
+    head: head ?? made.head,
+    shown: { thinking: true, tools: true, system: true, ...shown },
+    isOpen: (name, byDefault) => (open.includes(name) ? true : byDefault),
+  };
+  return foldRows(made, tree, options).map((row) => {
+    if (row.type === "block") return `${"  ".repeat(row.depth)}${row.id}`;
+    if (row.type === "turn") return `turn ${row.turn}`;
+    if (row.type === "branch") return `ways ${row.ways.join(",")} at ${row.at}: ${row.chosen}`;
+    return `pruned ${row.ids.join(",")}`;
+  });
+}
+
+const CALL = {
+  ask: { role: "user" as const },
+  call: { kind: "tool_call" as const },
+  result: { kind: "code" as const, parent: "call", side: true as const },
+  inner: { kind: "text" as const, parent: "call", side: true as const },
+  deep: { kind: "tool_call" as const, parent: "call", side: true as const },
+  deeper: { kind: "text" as const, parent: "deep", side: true as const },
+  end: {},
+};
+
+describe("rows", () => {
+  test("a call's result is in its row; a sub-agent's work is below it when opened", () => {
+    expect(rows(CALL)).toEqual(["ask", "call", "end"]);
+    expect(rows(CALL, { open: [nestedName("call")] })).toEqual(["ask", "call", "  inner", "  deep", "end"]);
+    expect(rows(CALL, { open: [nestedName("call"), nestedName("deep")] })).toEqual([
+      "ask",
+      "call",
+      "  inner",
+      "  deep",
+      "    deeper",
+      "end",
+    ]);
+  });
+
+  test("what is hidden is left out, with all that hangs off it", () => {
+    expect(rows(CALL, { tools: false, open: [nestedName("call")] })).toEqual(["ask", "end"]);
+    expect(rows({ a: { kind: "thinking" }, b: {} }, { thinking: false })).toEqual(["b"]);
+    expect(rows({ a: { role: "system" }, b: { role: "system", kind: "error" } }, { system: false })).toEqual([
+      "b",
+    ]);
+  });
+
+  test("a call that asks is shown whatever is hidden", () => {
+    const asks = { a: { kind: "tool_call" as const, metadata: { approval: { id: "1", state: "asked" } } } };
+    expect(rows(asks, { tools: false })).toEqual(["a"]);
+  });
+
+  test("a turn has its foot behind its last block", () => {
+    const turn = { metadata: { turn: "t1" } };
+    expect(rows({ a: turn, b: turn, c: { metadata: { turn: "t2" } } })).toEqual([
+      "a",
+      "b",
+      "turn t1",
+      "c",
+      "turn t2",
+    ]);
+  });
+
+  test("the path to the head, and the other ways", () => {
+    const forked = { a: {}, b: {}, c: {}, d: { parent: "a" }, e: {} };
+    expect(rows(forked)).toEqual(["a", "ways b,d at a: d", "d", "e"]);
+    expect(rows(forked, { head: "c" })).toEqual(["a", "ways b,d at a: b", "b", "c"]);
+    expect(rows(forked, { head: "b" })).toEqual(["a", "ways b,d at a: b", "b", "ways c at b: undefined"]);
+  });
+
+  test("pruned blocks fold into one row, and open again", () => {
+    const pruned = { a: {}, b: { pruned: true as const }, c: { pruned: true as const }, d: {} };
+    expect(rows(pruned)).toEqual(["a", "pruned b,c", "d"]);
+    expect(rows(pruned, { open: [prunedName("b")] })).toEqual(["a", "pruned b,c", "b", "c", "d"]);
+  });
+
+  test("blocks that hang off nothing are shown where they were written", () => {
+    expect(
+      rows({
+        lost: { kind: "code", side: true, parent: "-" },
+        a: {},
+        lost2: { kind: "todo", side: true, parent: "-" },
+      }),
+    ).toEqual(["lost", "a", "lost2"]);
+  });
+
+  test("a window that begins in the middle shows what it has", () => {
+    expect(rows({ b: { parent: "not-here" }, c: {} })).toEqual(["b", "c"]);
+  });
+});
+
+describe("tree", () => {
+  test("grows with its outline, and is made anew when older blocks come in front", () => {
+    const tree = new Tree();
+    const all = outline(CALL);
+    tree.update({ order: all.order.slice(0, 3), blocks: all.blocks });
+    expect(tree.sides("call")).toEqual(["result"]);
+    const before = tree.sides("call");
+    tree.update({ order: all.order.slice(0, 3), blocks: all.blocks });
+    expect(tree.sides("call")).toEqual(before);
+    tree.update(all);
+    expect(tree.sides("call")).toEqual(["result", "inner", "deep"]);
+    const later = new Tree();
+    later.update({ order: all.order.slice(2), blocks: all.blocks });
+    later.update(all);
+    expect(later.sides("call")).toEqual(["result", "inner", "deep"]);
+  });
+});

@@ -1,0 +1,127 @@
+/**
+ * Hostile payloads through every kind and field, in a real browser: no script runs, nobody is asked for anything, the
+ * content security policy has nothing to refuse.
+ */
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { isProblem, type JsonObject, KINDS, type Kind } from "@blockyard/kernel";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { hostilePayloads } from "./page/hostile.ts";
+import { newConversation, openYard, type Yard } from "./page/yard.ts";
+
+let yard: Yard;
+let canary: Server;
+let canaryUrl: string;
+const asked: string[] = [];
+
+beforeAll(async () => {
+  yard = await openYard();
+  canary = createServer((request, response) => {
+    asked.push(request.url ?? "");
+    response.end();
+  });
+  await new Promise<void>((ready) => canary.listen(0, "127.0.0.1", ready));
+  canaryUrl = `http://127.0.0.1:${(canary.address() as AddressInfo).port}`;
+}, 180_000);
+
+afterAll(async () => {
+  canary?.close();
+  await yard?.close();
+});
+
+/** Metadata of each kind, with the payload in every field that holds a text. */
+const METADATA: Readonly<Record<Kind, (payload: string) => JsonObject>> = {
+  text: (payload) => ({
+    label: payload,
+    citations: [{ url: payload, title: payload, snippet: payload }],
+    provider: payload,
+    model: payload,
+  }),
+  thinking: (payload) => ({ signature: payload }),
+  tool_call: (payload) => ({
+    toolUseId: payload,
+    toolName: payload,
+    displayName: payload,
+    compactParams: payload,
+    shortResult: payload,
+    error: payload,
+    progress: payload,
+    server: payload,
+    input: { command: payload, [payload.slice(0, 40)]: payload },
+    images: [{ data: payload, mediaType: payload }],
+    approval: { id: payload, state: "asked", title: payload, input: { command: payload } },
+  }),
+  tool_result: (payload) => ({
+    toolUseId: "t",
+    toolName: payload,
+    isError: true,
+    citations: [{ url: payload }],
+  }),
+  code: (payload) => ({ filename: payload, language: payload, startLine: 3 }),
+  command: (payload) => ({ command: payload, stderr: payload, cwd: payload, exitCode: 1 }),
+  file_change: (payload) => ({
+    changes: [
+      { path: payload, kind: "modify", diff: `@@ -1 +1 @@\n-${payload}\n+${payload} more`, movedTo: payload },
+    ],
+  }),
+  todo: (payload) => ({ items: [{ content: payload, status: "in_progress", activeForm: payload }] }),
+  image: (payload) => ({ data: payload, mediaType: payload, url: payload, blob: payload.slice(0, 60) }),
+  file: (payload) => ({ path: payload, language: payload }),
+  error: (payload) => ({ code: payload, details: { [payload.slice(0, 40)]: payload } }),
+  unknown: (payload) => ({ type: payload, provider: payload }),
+};
+
+describe("hostile payloads", () => {
+  test.each(KINDS)("[R37] every payload in every field of a %s", async (kind) => {
+    const payloads = hostilePayloads(canaryUrl);
+    expect(payloads.length).toBeGreaterThan(270);
+    const conversation = await newConversation(yard.kernel, payloads[0] as string);
+    let refused = 0;
+    for (let i = 0; i < payloads.length; i += 50) {
+      const written = await yard.kernel.write(conversation, {
+        agent: "tester",
+        plan: (draft) => {
+          for (const payload of payloads.slice(i, i + 50)) {
+            const made = draft.create({
+              kind,
+              role: "model",
+              text: payload,
+              status: "done",
+              metadata: METADATA[kind](payload),
+            });
+            if (isProblem(made)) refused++;
+          }
+          return null;
+        },
+      });
+      expect(isProblem(written)).toBe(false);
+    }
+    expect(refused).toBe(0);
+    const { page, complaints } = await yard.open(`/c/${conversation}`, { height: 2_400 });
+    await page.waitForSelector("article");
+    await page.evaluate(() =>
+      document
+        .querySelectorAll<HTMLElement>("button[aria-expanded=false]:not([aria-haspopup])")
+        .forEach((button) => {
+          button.click();
+        }),
+    );
+    for (let i = 0; i < 30; i++) {
+      const isAtStart = await page.evaluate(() => {
+        const list = document.querySelector(".list") as HTMLElement;
+        list.scrollTop -= 2_200;
+        return list.scrollTop === 0 && !list.textContent?.includes("Loading older");
+      });
+      await page.waitForTimeout(40);
+      if (isAtStart) break;
+    }
+    expect(await page.evaluate(() => (window as { hits?: number }).hits ?? 0)).toBe(0);
+    expect(asked).toEqual([]);
+    expect(complaints).toEqual([]);
+    const links = await page
+      .locator(".list a")
+      .evaluateAll((all) => all.map((link) => (link as HTMLAnchorElement).protocol));
+    expect(links.filter((protocol) => !["http:", "https:", "mailto:"].includes(protocol))).toEqual([]);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,395 @@
+/**
+ * The page in a real browser, on a real server: what a person sees and does.
+ */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { isProblem } from "@blockyard/kernel";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { ingest, newConversation, openYard, replayed, say, type Yard } from "./page/yard.ts";
+
+let yard: Yard;
+
+/** Tall enough to have all rows of a recording in the document. */
+const TALL = { height: 6_000 };
+
+beforeAll(async () => {
+  yard = await openYard();
+}, 180_000);
+
+afterAll(async () => {
+  await yard?.close();
+});
+
+async function settled(page: Page, selector = "article"): Promise<void> {
+  await page.waitForSelector(selector);
+  await page.waitForFunction(() => document.querySelectorAll(".waiting").length === 0);
+}
+
+/** What the page shows, without what differs between two looks at the same thing: names, times, colours. */
+function shownTree(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const lines: string[] = [];
+    const walk = (element: Element, depth: number): void => {
+      if (element.matches(".block-actions, .took, svg, style")) return;
+      if (element.matches(".line"))
+        return void lines.push(`${" ".repeat(depth)}| ${element.textContent?.trimEnd()}`);
+      const own = [...element.childNodes]
+        .filter((node) => node.nodeType === Node.TEXT_NODE)
+        .map((node) => node.textContent?.trim() ?? "")
+        .join("");
+      const isNamed = element.hasAttribute("data-kind");
+      if (isNamed)
+        lines.push(
+          `${" ".repeat(depth)}[${element.getAttribute("data-kind")} ${element.getAttribute("data-status")}]`,
+        );
+      if (own !== "") lines.push(`${" ".repeat(depth)}${own}`);
+      for (const child of element.children) walk(child, depth + (isNamed ? 1 : 0));
+    };
+    for (const article of document.querySelectorAll("article, footer.turn")) walk(article, 0);
+    return lines.join("\n");
+  });
+}
+
+describe("a first start", () => {
+  test("says what can be done", async () => {
+    const { page, complaints } = await yard.open("/");
+    await page.waitForSelector(".home-main");
+    expect(await page.textContent(".home-main")).toContain("What should be done?");
+    expect(await page.textContent(".first-steps")).toContain("blockyard ingest");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe("what is shown", () => {
+  test("a Claude recording: thinking closed, rows of one line, diffs, terminal, to-dos, cost", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl");
+    const { page, complaints } = await yard.open(`/c/${conversation}`, TALL);
+    await settled(page, ".file-change");
+    const changes = await page.locator(".change").evaluateAll((all) => all.map((change) => change.className));
+    expect(changes.some((name) => name.includes("change-add"))).toBe(true);
+    expect(changes.some((name) => name.includes("change-modify"))).toBe(true);
+    expect(await page.locator(".diff-row.add").count()).toBeGreaterThan(0);
+    expect(
+      await page
+        .locator(".tool-line")
+        .first()
+        .evaluate((line) => line.getBoundingClientRect().height),
+    ).toBeLessThan(34);
+    expect(await page.textContent("footer.turn")).toMatch(/\$\d.*in.*out/);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("[R37] terminal output has colours and no escapes", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/bash-ansi.jsonl");
+    const { page } = await yard.open(`/c/${conversation}`);
+    await settled(page, ".terminal");
+    expect(await page.textContent(".terminal .a-fg-1")).toBe("red");
+    expect(await page.textContent(".terminal")).not.toContain("\u001b");
+    expect(await page.textContent(".terminal")).toContain("progress 100%");
+    await page.context().close();
+  });
+
+  test("more than ten lines are closed and not in the document until opened", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/bash-long-output.jsonl");
+    const { page } = await yard.open(`/c/${conversation}`, TALL);
+    await settled(page, ".fold-line");
+    const long = page.locator(".command-result:has(.fold-line)").first();
+    expect(await long.locator(".terminal").count()).toBe(0);
+    await long.locator(".fold-line").click();
+    expect(await long.locator(".terminal .line").count()).toBeGreaterThan(10);
+    await page.context().close();
+  });
+
+  test("a sub-agent's work opens below its call", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/subagent.jsonl");
+    const { page } = await yard.open(`/c/${conversation}`);
+    await settled(page, ".nested-line");
+    const before = await page.locator("article").count();
+    await page.locator(".nested-line").first().click();
+    await page.waitForSelector('article[data-depth="1"]');
+    expect(await page.locator("article").count()).toBeGreaterThan(before);
+    await page.context().close();
+  });
+
+  test("kinds can be hidden and shown", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/thinking.jsonl");
+    const { page } = await yard.open(`/c/${conversation}`);
+    await settled(page, ".thinking-line");
+    await page.getByRole("button", { name: "Thinking", exact: true }).click();
+    await page.waitForFunction(() => document.querySelectorAll(".thinking-line").length === 0);
+    await page.getByRole("button", { name: "Thinking", exact: true }).click();
+    await page.waitForSelector(".thinking-line");
+    await page.context().close();
+  });
+
+  test.each([
+    ["claude", "claude/text-markdown.jsonl"],
+    ["claude", "claude/parallel-tools.jsonl"],
+    ["claude", "claude/todowrite.jsonl"],
+    ["codex", "codex/patch-add-update-delete.jsonl"],
+    ["codex", "codex/command-ok.jsonl"],
+  ])("live is the same as after a reload: %s %s", async (provider, name) => {
+    const play = await replayed(yard.kernel, provider, name);
+    const { page, complaints } = await yard.open(`/c/${play.conversation}`, TALL);
+    await page.waitForSelector(".list");
+    while (await play.next()) await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+    await play.end();
+    await page.waitForFunction(
+      () => document.querySelectorAll("[aria-busy=true], footer.turn.running").length === 0,
+    );
+    await settled(page);
+    const live = await shownTree(page);
+    await page.reload();
+    await settled(page);
+    await page.waitForFunction(() => document.querySelectorAll("footer.turn").length > 0);
+    expect(await shownTree(page)).toBe(live);
+    expect(live.length).toBeGreaterThan(50);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});
+
+describe("reading", () => {
+  test("what is looked at does not move while text streams below and blocks come in above", async () => {
+    const conversation = await newConversation(yard.kernel, "long");
+    const texts = Array.from({ length: 600 }, (_, i) => ({
+      text: `Block ${i}. ${"Some words. ".repeat(i % 40)}\n\n- a\n- b`,
+    }));
+    for (let i = 0; i < texts.length; i += 200) await say(yard.kernel, conversation, texts.slice(i, i + 200));
+    const [tail] = await say(yard.kernel, conversation, [{ text: "", status: "running" }]);
+    const { page } = await yard.open(`/c/${conversation}`);
+    await settled(page, `[data-block="${tail}"]`);
+    await page.mouse.move(700, 400);
+    await page.mouse.wheel(0, -3_000);
+    await page.waitForSelector(".to-end");
+    const moved = watchRows(page);
+    for (let i = 0; i < 200; i++) {
+      yard.kernel.append(
+        tail as string,
+        "tester",
+        `word **bold** and \`code\` ${i % 12 === 0 ? "\n\n" : ""}`,
+      );
+      await new Promise((resume) => setTimeout(resume, 5));
+    }
+    expect(await moved()).toEqual({ moved: 0, blank: 0 });
+    for (let i = 0; i < 3; i++) {
+      await page.evaluate(() => {
+        (document.querySelector(".list") as HTMLElement).scrollTop = 900;
+      });
+      await page.waitForTimeout(120);
+      const still = watchRows(page);
+      await page.waitForTimeout(500);
+      expect(await still()).toEqual({ moved: 0, blank: 0 });
+    }
+    await page.locator(".to-end").click();
+    await page.waitForSelector(`[data-block="${tail}"]`);
+    await page.context().close();
+  });
+
+  test("what was opened is still open when it comes back", async () => {
+    const conversation = await newConversation(yard.kernel, "folds");
+    await yard.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) => {
+        for (let i = 0; i < 120; i++)
+          draft.create({
+            kind: "thinking",
+            role: "model",
+            text: `Thought ${i}\n\nmore of it`,
+            status: "done",
+          });
+        return null;
+      },
+    });
+    const { page } = await yard.open(`/c/${conversation}`);
+    await settled(page, ".thinking-line");
+    const last = page.locator("article").last();
+    await last.locator(".thinking-line").click();
+    await page.waitForSelector(".thinking-body");
+    await page.evaluate(() => {
+      (document.querySelector(".list") as HTMLElement).scrollTop = 0;
+    });
+    await page.waitForFunction(() => document.querySelectorAll(".thinking-body").length === 0);
+    await page.keyboard.press("G");
+    await page.waitForSelector(".thinking-body");
+    await page.context().close();
+  });
+});
+
+/** Starts to watch the rows on the screen, frame by frame; the answer is how far any of them moved. */
+function watchRows(page: Page): () => Promise<{ moved: number; blank: number }> {
+  const started = page.evaluate(() => {
+    const watch = { moved: 0, blank: 0, isOver: false };
+    (window as unknown as { watch: typeof watch }).watch = watch;
+    let known = new Map<string, number>();
+    const look = (): void => {
+      const now = new Map<string, number>();
+      for (const row of document.querySelectorAll<HTMLElement>("article[data-block]")) {
+        const { top, bottom } = row.getBoundingClientRect();
+        if (bottom > 60 && top < 640) now.set(row.dataset["block"] as string, top);
+      }
+      for (const [id, top] of now)
+        watch.moved = Math.max(watch.moved, Math.abs(top - (known.get(id) ?? top)));
+      if (now.size === 0) watch.blank++;
+      known = now;
+      if (!watch.isOver) requestAnimationFrame(look);
+    };
+    look();
+  });
+  return async () => {
+    await started;
+    return page.evaluate(() => {
+      const { watch } = window as unknown as { watch: { moved: number; blank: number; isOver: boolean } };
+      watch.isOver = true;
+      return { moved: Math.round(watch.moved), blank: watch.blank };
+    });
+  };
+}
+
+describe("working", () => {
+  test("two people edit a block that an agent is still writing; all three texts survive", async () => {
+    const conversation = await newConversation(yard.kernel, "together");
+    const [id] = await say(yard.kernel, conversation, [{ text: "The agent writes. ", status: "running" }]);
+    const block = id as string;
+    const first = await yard.open(`/c/${conversation}`);
+    const second = await yard.open(`/c/${conversation}`);
+    for (const { page } of [first, second]) {
+      await page.locator(`[data-block="${block}"]`).focus();
+      await page.keyboard.press("e");
+      await page.waitForSelector(".editor-host");
+      await page.locator(".editor-host .cm-content").click();
+    }
+    await first.page.keyboard.press("Control+Home");
+    await first.page.keyboard.type("First person. ");
+    yard.kernel.append(block, "tester", "And goes on. ");
+    await second.page.keyboard.press("Control+End");
+    await second.page.keyboard.type("Second person.");
+    yard.kernel.append(block, "tester", "And ends.");
+    await yard.kernel.drain(block, "tester");
+    const texts = async () => {
+      const read = await yard.kernel.whole(block);
+      return isProblem(read) ? "" : read.text;
+    };
+    await expect.poll(texts).toContain("First person.");
+    await expect.poll(texts).toContain("Second person.");
+    await expect.poll(texts).toContain("The agent writes. And goes on. And ends.");
+    const whole = await texts();
+    for (const { page } of [first, second])
+      await expect
+        .poll(() => page.locator(".editor-host .cm-content").innerText())
+        .toContain(whole.slice(0, 40));
+    await first.page.keyboard.press("Control+z");
+    await expect.poll(texts).not.toContain("First person.");
+    expect(await texts()).toContain("The agent writes. And goes on. And ends.");
+    expect([...first.complaints, ...second.complaints]).toEqual([]);
+    await first.context.close();
+    await second.context.close();
+  });
+
+  test("fork here: the next prompt goes on from there, the other way stays", async () => {
+    const conversation = await newConversation(yard.kernel, "fork");
+    const [, middle, last] = await say(yard.kernel, conversation, [
+      { text: "one", role: "user" },
+      { text: "two" },
+      { text: "three" },
+    ]);
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page.locator(`[data-block="${middle}"]`).focus();
+    await page.keyboard.press("f");
+    await page.waitForSelector(".branch-row");
+    expect(await page.locator(`[data-block="${last}"]`).count()).toBe(0);
+    await page.getByRole("button", { name: "Previous" }).click();
+    await page.waitForSelector(`[data-block="${last}"]`);
+    await page.context().close();
+  });
+
+  test("prune folds a block away and puts it back", async () => {
+    const conversation = await newConversation(yard.kernel, "prune");
+    const [, middle] = await say(yard.kernel, conversation, [
+      { text: "one" },
+      { text: "two" },
+      { text: "three" },
+    ]);
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page.locator(`[data-block="${middle}"]`).focus();
+    await page.keyboard.press("p");
+    await page.waitForSelector(".pruned-row");
+    expect(await page.locator(`[data-block="${middle}"]`).count()).toBe(0);
+    await page.getByRole("button", { name: "Put back" }).click();
+    await page.waitForSelector(`[data-block="${middle}"]`);
+    await page.context().close();
+  });
+
+  test("search finds a word anywhere and opens at its block", async () => {
+    const conversation = await newConversation(yard.kernel, "haystack");
+    const [needle] = await say(yard.kernel, conversation, [{ text: "here lies the xylophone of the yard" }]);
+    const { page } = await yard.open("/");
+    await page.keyboard.press("/");
+    await page.getByRole("combobox", { name: "Search everything" }).fill("xylophone");
+    await page.waitForSelector(".chooser-item mark");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(`[data-block="${needle}"].focused`);
+    await page.context().close();
+  });
+
+  test("the connection is cut and comes back; nothing is lost", async () => {
+    const conversation = await newConversation(yard.kernel, "cut");
+    const [id] = await say(yard.kernel, conversation, [{ text: "before. ", status: "running" }]);
+    const { page, context } = await yard.open(`/c/${conversation}`);
+    await settled(page);
+    await context.setOffline(true);
+    await page.evaluate(() => dispatchEvent(new Event("offline")));
+    yard.kernel.append(id as string, "tester", "meanwhile. ");
+    await yard.kernel.drain(id as string, "tester");
+    await context.setOffline(false);
+    await page.evaluate(() => dispatchEvent(new Event("online")));
+    await expect
+      .poll(() => page.textContent(`[data-block="${id}"]`), { timeout: 15_000 })
+      .toContain("meanwhile.");
+    await page.context().close();
+  });
+});
+
+describe("access", () => {
+  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+  test.each([
+    ["light", false, 1280],
+    ["dark", true, 1280],
+    ["phone", false, 360],
+  ])("axe finds nothing: %s", async (_name, dark, width) => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/tasks.jsonl");
+    const { page } = await yard.open(`/c/${conversation}`, { dark, width, height: 740 });
+    await settled(page);
+    await page.evaluate(axe);
+    const found = await page.evaluate(async () => {
+      const { axe } = window as unknown as {
+        axe: {
+          run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
+        };
+      };
+      const { violations } = await axe.run();
+      return violations.map(
+        ({ id, nodes }) => `${id}: ${nodes[0]?.html.slice(0, 160)} ${nodes[0]?.failureSummary.slice(0, 200)}`,
+      );
+    });
+    expect(found).toEqual([]);
+    await page.context().close();
+  });
+
+  test("the narrowest phone has no sideways scroll, and the list opens over the page", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl");
+    const { page } = await yard.open(`/c/${conversation}`, { width: 360, height: 700 });
+    await settled(page);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    expect(
+      await page.evaluate(() => (document.querySelector(".list") as HTMLElement).scrollWidth),
+    ).toBeLessThanOrEqual(360);
+    await page.getByRole("button", { name: "Conversations" }).click();
+    await page.waitForSelector(".sidebar.open .entry");
+    await page.context().close();
+  });
+});

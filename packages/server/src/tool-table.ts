@@ -19,6 +19,8 @@ import {
 import type { Caller } from "./auth.ts";
 import type { Config } from "./config.ts";
 import type { Log } from "./log.ts";
+import { Reruns } from "./rerun/rerun.ts";
+import { rerunTools } from "./rerun/tools.ts";
 import { SearchPool } from "./search/pool.ts";
 import { AGENTS } from "./turns/agents.ts";
 import { APIS, apiRunner } from "./turns/api.ts";
@@ -35,6 +37,7 @@ export class Tools {
   readonly #table: ToolTable;
   readonly #cursors: Cursors;
   readonly #offspring: Offspring;
+  readonly #reruns: Reruns;
   readonly turns: Turns;
 
   constructor(kernel: Kernel, config: Config, log: Log) {
@@ -63,7 +66,9 @@ export class Tools {
         ...APIS.map((api) => apiRunner(api, loop)),
       ],
     });
-    this.#table = makeTable([...coreTools, ...turnTools(this.turns)] as readonly Tool[]);
+    this.#reruns = new Reruns(place);
+    const own = [...turnTools(this.turns), ...rerunTools(this.#reruns)];
+    this.#table = makeTable([...coreTools, ...own] as readonly Tool[]);
   }
 
   get presence(): Presence {
@@ -93,7 +98,7 @@ export class Tools {
 
   /** Stops every agent. */
   async close(): Promise<void> {
-    await this.turns.close();
+    await Promise.all([this.turns.close(), this.#reruns.close()]);
     await this.#offspring.close();
     this.#cursors.close();
     await this.#searcher.close();

@@ -13,6 +13,8 @@ export interface ChildSpec {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** It has nothing to read. */
+  readonly isMute?: boolean;
 }
 
 export interface ChildEnd {
@@ -27,9 +29,11 @@ export interface ChildEnd {
 const STDERR_TAIL = 8 * 1024;
 const GRACE_MS = 3_000;
 
-export interface ChildTimes {
-  /** How long each of: what it asked to stop nicely, what holds its pipes open after it is gone. */
+export interface ChildCare {
+  /** How long it gets between one signal and the next, and what holds its pipes open after it is gone. */
   readonly graceMs?: number | undefined;
+  /** Told what it writes to stderr, as it comes. */
+  readonly onErrors?: (bytes: Uint8Array) => void;
 }
 
 export class Child {
@@ -43,7 +47,7 @@ export class Child {
   /** Its process group may be somebody else's from now on. */
   #isGone = false;
 
-  constructor(spec: ChildSpec, offspring: Offspring, { graceMs = GRACE_MS }: ChildTimes = {}) {
+  constructor(spec: ChildSpec, offspring: Offspring, { graceMs = GRACE_MS, onErrors }: ChildCare = {}) {
     this.#graceMs = graceMs;
     const { env, mark } = offspring.adopt(spec.env);
     this.#offspring = offspring;
@@ -52,10 +56,11 @@ export class Child {
       cwd: spec.cwd,
       env: env as NodeJS.ProcessEnv,
       detached: true,
-      stdio: ["pipe", "pipe", "pipe"],
+      stdio: [spec.isMute ? "ignore" : "pipe", "pipe", "pipe"],
     });
     this.#process.stdin?.on("error", () => undefined); // it may be gone before it has read everything
     this.#process.stderr?.on("data", (bytes: Buffer) => {
+      onErrors?.(bytes);
       this.#stderr = (this.#stderr + bytes.toString("utf8")).slice(-STDERR_TAIL);
     });
     this.ended = new Promise((resolve) => {

@@ -1,0 +1,68 @@
+/**
+ * Confirmations: what the owner has seen and agreed to, bound to exactly that. One is good for one use, by the one who
+ * asked for it, within a minute, for the same command in the same folder of the same version of the same block.
+ */
+
+import { createHash, randomBytes } from "node:crypto";
+import { type Env, type Problem, problem } from "@blockyard/kernel";
+
+/** What is confirmed. */
+export interface Subject {
+  readonly by: string;
+  readonly block: string;
+  readonly version: number;
+  readonly command: string;
+  /** As the block says, and where that really is. */
+  readonly cwd: string;
+  readonly folder: string;
+}
+
+export const CONFIRM_MS = 60_000;
+const MAX_OPEN = 100;
+
+interface Open {
+  readonly hash: string;
+  /** Of the clock that never jumps. */
+  readonly until: number;
+}
+
+export class Confirmations {
+  readonly #env: Env;
+  readonly #open = new Map<string, Open>();
+
+  constructor(env: Env) {
+    this.#env = env;
+  }
+
+  make(subject: Subject): { readonly confirmation: string; readonly expiresAt: number } {
+    const confirmation = randomBytes(24).toString("base64url");
+    this.#open.set(confirmation, { hash: hashOf(subject), until: this.#env.monotonic() + CONFIRM_MS });
+    for (const oldest of this.#open.keys()) {
+      if (this.#open.size <= MAX_OPEN) break;
+      this.#open.delete(oldest);
+    }
+    return { confirmation, expiresAt: this.#env.now() + CONFIRM_MS };
+  }
+
+  /** Uses one up, whatever comes of it; undefined if it was good for this. */
+  take(confirmation: string, subject: Subject): Problem | undefined {
+    const open = this.#open.get(confirmation);
+    this.#open.delete(confirmation);
+    if (open === undefined)
+      return refused("this confirmation is not known, or was used already; confirm the command again");
+    if (this.#env.monotonic() >= open.until)
+      return refused("this confirmation is too old; confirm the command again");
+    if (open.hash !== hashOf(subject))
+      return refused("the command, its folder or its block has changed since it was confirmed; look again");
+    return undefined;
+  }
+}
+
+function hashOf({ by, block, version, command, cwd, folder }: Subject): string {
+  const parts = [by, block, version, command, cwd, folder];
+  return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
+}
+
+function refused(message: string): Problem {
+  return problem("conflict", message);
+}

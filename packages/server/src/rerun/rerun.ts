@@ -1,0 +1,209 @@
+/**
+ * Running the command of a block again: confirmed by the owner first, then run by bash exactly as it was shown, its output
+ * streamed into a new command block below the old one.
+ *
+ * No surprise from the shell: no login or start-up file, no functions or options from the environment, nothing on its
+ * input, and the command is one argument that is never taken for an option. It has its own process group and a time limit,
+ * and nothing that it started outlives it.
+ */
+
+import { realpathSync, statSync } from "node:fs";
+import { isAbsolute, resolve } from "node:path";
+import {
+  type Block,
+  type BlockId,
+  isProblem,
+  type JsonObject,
+  type Kernel,
+  type Problem,
+  problem,
+} from "@blockyard/kernel";
+import { Child } from "../turns/child.ts";
+import type { Environment } from "../turns/child-mark.ts";
+import type { Offspring } from "../turns/child-offspring.ts";
+import { Confirmations, type Subject } from "./confirmation.ts";
+import { Output } from "./output.ts";
+import { visible } from "./visible.ts";
+
+export interface RerunOptions {
+  readonly kernel: Kernel;
+  readonly root: string;
+  readonly env: Environment;
+  readonly offspring: Offspring;
+}
+
+export interface Confirmed {
+  readonly confirmation: string;
+  readonly command: string;
+  readonly commandVisible: string;
+  readonly cwd: string;
+  readonly cwdVisible: string;
+  readonly version: number;
+  readonly expiresAt: number;
+}
+
+interface Running {
+  readonly child: Child;
+  readonly done: Promise<void>;
+  reason: "cancelled" | "interrupted" | undefined;
+}
+
+const SHELL = "/bin/bash";
+const MAX_RUNNING = 20;
+
+export class Reruns {
+  readonly #options: RerunOptions;
+  readonly #confirmations: Confirmations;
+  readonly #running = new Map<BlockId, Running>();
+  #isClosed = false;
+
+  constructor(options: RerunOptions) {
+    this.#options = options;
+    this.#confirmations = new Confirmations(options.kernel.env);
+  }
+
+  /** What would run, for the owner to look at; and the word that lets it. */
+  async confirm(by: string, id: BlockId): Promise<Confirmed | Problem> {
+    const subject = await this.#subject(by, id);
+    if (isProblem(subject)) return subject;
+    const { command, folder, version } = subject;
+    const made = this.#confirmations.make(subject);
+    const shown = { commandVisible: visible(command), cwdVisible: visible(folder) };
+    return { ...made, command, cwd: folder, version, ...shown };
+  }
+
+  /** Runs it; the new block, in which its output appears. */
+  async run(by: string, id: BlockId, confirmation: string, limitMs: number): Promise<BlockId | Problem> {
+    const subject = await this.#subject(by, id);
+    // Used up even where the block is gone by now: a confirmation never gets a second chance.
+    const none = { by, block: id, version: -1, command: "", cwd: "", folder: "" };
+    const refused = this.#confirmations.take(confirmation, isProblem(subject) ? none : subject);
+    if (isProblem(subject)) return subject;
+    if (refused) return refused;
+    if (this.#isClosed) return problem("unavailable", "the server is stopping");
+    if (this.#running.size >= MAX_RUNNING)
+      return problem("busy", `${this.#running.size} commands run already; stop one`);
+    await this.#options.offspring.swept;
+    const created = await this.#create(subject);
+    if (isProblem(created)) return created;
+    this.#start(created, subject, limitMs);
+    return created;
+  }
+
+  async stop(id: BlockId): Promise<{ readonly stopped: boolean }> {
+    const running = this.#running.get(id);
+    if (!running) return { stopped: false };
+    running.reason ??= "cancelled";
+    running.child.stop();
+    await running.done;
+    return { stopped: true };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const all = [...this.#running.values()];
+    for (const running of all) {
+      running.reason ??= "interrupted";
+      running.child.kill();
+    }
+    await Promise.all(all.map(({ done }) => done));
+  }
+
+  /** The block as it stands now: what is confirmed, and what is compared when it is to run. */
+  async #subject(by: string, id: BlockId): Promise<Subject | Problem> {
+    const block = await this.#options.kernel.block(id);
+    if (isProblem(block)) return block;
+    const { command, cwd = "" } = block.metadata;
+    if (block.kind !== "command" || typeof command !== "string" || command === "")
+      return problem("invalid", `block ${id} is no command`, { kind: block.kind });
+    const folder = this.#folder(String(cwd));
+    if (isProblem(folder)) return folder;
+    return { by, block: id, version: block.version, command, cwd: String(cwd), folder };
+  }
+
+  #folder(cwd: string): string | Problem {
+    const path = isAbsolute(cwd) ? cwd : resolve(this.#options.root, cwd);
+    try {
+      const real = realpathSync(path);
+      if (statSync(real).isDirectory()) return real;
+    } catch {
+      // not there, or not for us
+    }
+    return problem("not_found", `the folder ${visible(path)} of this command is not there`, { cwd: path });
+  }
+
+  /** Only if the block is, in the commit itself, still what was confirmed. */
+  async #create({ by, block, version, command, folder }: Subject): Promise<BlockId | Problem> {
+    const created = await this.#options.kernel.writeBlock<Block>(block, {
+      agent: by,
+      plan: (draft) => {
+        const now = draft.block(block);
+        if (isProblem(now)) return now;
+        if (now.version !== version)
+          return problem("conflict", `block ${block} has just changed; look again`);
+        return draft.create({
+          kind: "command",
+          role: "tool",
+          parent: block,
+          side: true,
+          status: "running",
+          metadata: { command, cwd: folder, notice: "rerun" },
+        });
+      },
+    });
+    return isProblem(created) ? created : created.id;
+  }
+
+  #start(id: BlockId, { by, command, folder }: Subject, limitMs: number): void {
+    const { kernel, offspring, env } = this.#options;
+    const output = new Output(kernel, id, by);
+    const spec = {
+      file: SHELL,
+      args: ["--noprofile", "--norc", "-c", "--", command],
+      cwd: folder,
+      env: plainEnvironment(env),
+      // A shell whose input is a socket takes itself for a remote one, and reads start-up files.
+      isMute: true,
+    };
+    const startMs = kernel.env.monotonic();
+    const child = new Child(spec, offspring, { onErrors: (bytes) => output.errors(bytes) });
+    const cancel = kernel.env.after(limitMs, () => {
+      running.reason ??= "interrupted";
+      child.stop();
+    });
+    const follow = async (): Promise<void> => {
+      for await (const bytes of child.output()) await output.push(bytes);
+      const end = await child.ended;
+      cancel();
+      const { reason } = running;
+      const failed = end.failed ?? (reason === "interrupted" ? `Stopped after ${limitMs} ms.` : undefined);
+      const metadata: JsonObject = {
+        exitCode: end.code,
+        durationMs: Math.round(kernel.env.monotonic() - startMs),
+        ...(reason === undefined && end.signal === null ? {} : { interrupted: true }),
+        ...(end.code === 0 ? {} : { reason: reason ?? "failed", isError: true }),
+        ...(failed === undefined ? {} : { stderr: failed }),
+      };
+      await output.end(end.code === 0 ? "done" : "error", metadata);
+      this.#running.delete(id);
+    };
+    const running: Running = { child, done: follow(), reason: undefined };
+    this.#running.set(id, running);
+  }
+}
+
+/** Without what makes bash do more than it is told. */
+function plainEnvironment(env: Environment): Environment {
+  const meddling = new Set([
+    "BASH_ENV",
+    "ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "CDPATH",
+    "GLOBIGNORE",
+    "POSIXLY_CORRECT",
+  ]);
+  return Object.fromEntries(
+    Object.entries(env).filter(([name]) => !meddling.has(name) && !name.startsWith("BASH_FUNC_")),
+  );
+}

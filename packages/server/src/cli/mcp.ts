@@ -6,13 +6,14 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { problem } from "@blockyard/kernel";
 import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Announcement } from "../announcer.ts";
-import { type Announcing, changedUris, mcpServer } from "../faces/mcp.ts";
+import { type Announcing, changedUris, type McpPort, mcpServer } from "../faces/mcp.ts";
 import { VERSION } from "../version.ts";
 import { type ServerClient, serverClient } from "./client.ts";
-import type { Command } from "./command.ts";
+import { type Command, CommandError } from "./command.ts";
 
 const RETRY_MS = 2_000;
 const MAX_LINE = 4 * 1024 * 1024;
@@ -27,8 +28,7 @@ export const mcp: Command = {
   ],
   async run(args) {
     const { values } = parseArgs({ args: [...args], options: { home: { type: "string" } } });
-    const client = serverClient({ home: values.home });
-    const port = { version: VERSION, tools: () => client.tools(), call: client.call };
+    const port = portOf(() => serverClient({ home: values.home }));
     const tell = (error: Error) => process.stderr.write(`blockyard mcp: ${error.message}\n`);
     const servers = new Map<Server, Announcing>();
     const handle = serveStdio(
@@ -43,9 +43,13 @@ export const mcp: Command = {
       { onerror: tell },
     );
     const over = new AbortController();
-    const following = follow(client, over.signal, (announcement) => {
-      for (const [server, announcing] of servers) announce(server, announcing, announcement).catch(tell);
-    });
+    const following = follow(
+      () => serverClient({ home: values.home }),
+      over.signal,
+      (announcement) => {
+        for (const [server, announcing] of servers) announce(server, announcing, announcement).catch(tell);
+      },
+    );
     await new Promise<void>((resolve) => {
       process.stdin.once("end", resolve);
       process.stdin.once("close", resolve);
@@ -59,6 +63,23 @@ export const mcp: Command = {
   },
 };
 
+/** The server may be started later, or again at another address: it is looked for with every call. */
+function portOf(client: () => ServerClient): McpPort {
+  const away = (error: unknown) => problem("unavailable", (error as Error).message);
+  return {
+    version: VERSION,
+    tools: async () => client().tools(),
+    call: async (tool, input) => {
+      try {
+        return await client().call(tool, input);
+      } catch (error) {
+        if (error instanceof CommandError) return away(error);
+        throw error;
+      }
+    },
+  };
+}
+
 async function announce(server: Server, announcing: Announcing, announcement: Announcement): Promise<void> {
   for (const uri of changedUris(announcement)) {
     if (announcing.by === "subscription" && !announcing.uris.has(uri)) continue;
@@ -69,13 +90,13 @@ async function announce(server: Server, announcing: Announcing, announcement: An
 
 /** Hears what changes in the running server; comes back whenever the connection is lost. */
 async function follow(
-  client: ServerClient,
+  client: () => ServerClient,
   signal: AbortSignal,
   hear: (announcement: Announcement) => void,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      const response = await client.fetch("/v1/changes", { signal });
+      const response = await client().fetch("/v1/changes", { signal });
       if (response.ok && response.body) await readEvents(response.body, hear);
       else await response.body?.cancel();
     } catch {

@@ -1,0 +1,214 @@
+/** The MCP face with the official client, over HTTP and over the standard input and output of `blockyard mcp`. */
+import { fileURLToPath } from "node:url";
+import type { Client } from "@modelcontextprotocol/client";
+import { Client as StdioClient } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { mcpClient } from "./transports.ts";
+import { Yard } from "./yard.ts";
+
+const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
+
+let yard: Yard;
+let conversation: string;
+let block: string;
+
+beforeAll(async () => {
+  yard = await Yard.start();
+  conversation = (await yard.call("conversation.create", { title: "A talk" }))["conversation"] ?? "";
+  const made = { conversation, kind: "text", role: "user", content: "one\ntwo\n" };
+  block = (await yard.call("block.create", made))["block_id"] ?? "";
+});
+afterAll(() => yard.stop());
+
+async function stdio(modern: boolean, token: string): Promise<Client> {
+  const client = new StdioClient(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode: modern ? "auto" : "legacy" } },
+  );
+  const env = { PATH: process.env["PATH"] ?? "", HOME: yard.root, BLOCKYARD_TOKEN: token };
+  const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", yard.home];
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "inherit" }));
+  return client;
+}
+
+const ways: readonly [string, (token: string) => Promise<Client>][] = [
+  ["HTTP", (token) => mcpClient(yard.running.url, token, true)],
+  ["HTTP, an older client", (token) => mcpClient(yard.running.url, token, false)],
+  ["stdio", (token) => stdio(true, token)],
+  ["stdio, an older client", (token) => stdio(false, token)],
+];
+
+describe.each(ways)("MCP over %s", (name, connect) => {
+  let client: Client;
+  const agent = `mcp-${name.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`;
+  beforeAll(async () => {
+    client = await connect(yard.agent(agent));
+  });
+  afterAll(() => client.close());
+
+  it("[A32] lists the tools with schemas and hints, and none that streams", async () => {
+    const { tools } = await client.listTools();
+    const names = tools.map((tool) => tool.name);
+    expect(names).toContain("block_edit");
+    expect(names).not.toContain("block_subscribe");
+    expect(names.every((each) => /^[a-zA-Z0-9_-]{1,64}$/.test(each))).toBe(true);
+    for (const tool of tools) {
+      expect(tool.description?.length).toBeGreaterThan(20);
+      expect(tool.inputSchema.type).toBe("object");
+      expect(tool.annotations).toMatchObject({ readOnlyHint: expect.any(Boolean) });
+    }
+    const read = tools.find((tool) => tool.name === "block_read");
+    expect(read).toMatchObject({ annotations: { readOnlyHint: true }, outputSchema: { type: "object" } });
+  });
+
+  it("[A32] answers with structured content that fits the tool's own schema, as the credential's agent", async () => {
+    await client.listTools(); // from now on the client checks answers against the schemas
+    const read = await client.callTool({
+      name: "block_read",
+      arguments: { block_id: block, line_numbers: false },
+    });
+    expect(read.structuredContent).toMatchObject({ content: expect.stringContaining("one") });
+    const input = { conversation, kind: "text", role: "model", content: "mine\n" };
+    const made = await client.callTool({ name: "block_create", arguments: input });
+    const { block_id } = made.structuredContent as { block_id: string };
+    expect(block_id).toContain(`/${agent}/`);
+    const edit = { block_id, operations: [{ op: "insert", line: 1, content: "more" }] };
+    const calls: [string, object][] = [
+      ["block_edit", edit],
+      ["block_append", { block_id, text: "end\n", wait: true }],
+      ["block_undo", { block_id }],
+      ["block_redo", { block_id }],
+      ["block_history", { block_id }],
+      ["block_list", { conversation }],
+      ["block_search", { block_id, query: "mine" }],
+      ["kernel_search", { query: "mine" }],
+      ["block_sync", { versions: [{ block_id, version: 1 }], conversation }],
+      ["block_status", { block_id, status: "done" }],
+      ["conversation_list", {}],
+      ["conversation_read", { conversation }],
+      ["conversation_fork", { block_id }],
+      ["conversation_include", { conversation, block_id }],
+      ["conversation_prune", { block_id }],
+      ["cursor_set", { block_id }],
+      ["turn_list", { conversation }],
+    ];
+    for (const [tool, args] of calls) {
+      const result = await client.callTool({ name: tool, arguments: args as Record<string, unknown> });
+      expect([tool, result.isError ?? false]).toEqual([tool, false]);
+    }
+  });
+
+  it("[A33] a problem is an answer that a model can act on", async () => {
+    const operations = [{ op: "replace", start_line: 0, end_line: 1, content: "x", expected_text: "zero" }];
+    const conflict = await client.callTool({
+      name: "block_edit",
+      arguments: { block_id: block, operations },
+    });
+    expect(conflict.isError).toBe(true);
+    const said = JSON.parse((conflict.content as { text: string }[])[0]?.text ?? "") as Record<
+      string,
+      unknown
+    >;
+    expect(said).toMatchObject({ problem: "mismatch", details: expect.anything() });
+    expect(JSON.stringify(said)).toContain("one");
+    const unknown = await client
+      .callTool({ name: "block_write", arguments: {} })
+      .catch((error: Error) => error);
+    expect(JSON.stringify(unknown instanceof Error ? unknown.message : unknown)).toContain("block_");
+    const wrong = await client.callTool({ name: "block_edit", arguments: { block_id: block } });
+    expect(wrong.isError).toBe(true);
+    expect(JSON.stringify(wrong.content)).toContain("operations");
+  });
+
+  it("[A34] conversations and blocks are resources, with templates; what is not there is said to be so", async () => {
+    const { resources } = await client.listResources();
+    expect(resources).toContainEqual(
+      expect.objectContaining({ uri: `blockyard://conversation/${conversation}`, name: "A talk" }),
+    );
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates.map(({ name: each }) => each)).toEqual(["conversation", "block"]);
+    const read = await client.readResource({ uri: `blockyard://block/${block}` });
+    expect(read.contents[0]).toMatchObject({ mimeType: "text/plain", text: expect.stringContaining("one") });
+    for (const uri of [
+      "blockyard://block/no/body/1",
+      "blockyard://conversation/none",
+      "file:///etc/passwd",
+      "x",
+    ])
+      await expect(client.readResource({ uri })).rejects.toThrow();
+  });
+
+  it("[A35] prompts are there, filled in, and say what they need", async () => {
+    const { prompts } = await client.listPrompts();
+    expect(prompts.length).toBeGreaterThanOrEqual(3);
+    const prompt = await client.getPrompt({ name: "review-conversation", arguments: { conversation } });
+    expect(JSON.stringify(prompt.messages)).toContain(conversation);
+    await expect(client.getPrompt({ name: "no-such", arguments: {} })).rejects.toThrow("review-conversation");
+  });
+
+  it("[A36] hears of what it subscribes to, gathered; or is not promised to", async () => {
+    const id = await write();
+    const other = await write();
+    const uri = `blockyard://block/${id}`;
+    const heard: string[] = [];
+    const first = Promise.withResolvers<void>();
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+      heard.push(params.uri);
+      first.resolve();
+    });
+    if (name === "HTTP, an older client") {
+      expect(client.getServerCapabilities()?.resources?.subscribe ?? false).toBe(false);
+      return;
+    }
+    const stop = await subscribe(client, uri, name.includes("older"));
+    const startMs = performance.now();
+    await append(other, 2);
+    await append(id, 40);
+    await first.promise;
+    const passedMs = performance.now() - startMs;
+    expect(new Set(heard)).toEqual(new Set([uri]));
+    expect(heard.length).toBeLessThanOrEqual(Math.ceil(passedMs / 250) + 1);
+    await stop();
+  });
+});
+
+async function subscribe(client: Client, uri: string, isOlder: boolean): Promise<() => Promise<unknown>> {
+  if (isOlder) {
+    await client.subscribeResource({ uri });
+    return () => client.unsubscribeResource({ uri });
+  }
+  const subscription = await client.listen({ resourceSubscriptions: [uri] });
+  expect(subscription.honoredFilter.resourceSubscriptions).toEqual([uri]);
+  return () => subscription.close();
+}
+
+async function write(): Promise<string> {
+  const { block_id = "" } = await yard.call("block.create", { conversation, kind: "text", role: "user" });
+  await append(block_id, 1);
+  return block_id;
+}
+
+/** Appends in as many commits. */
+async function append(block_id: string, times: number): Promise<void> {
+  for (let i = 0; i < times; i++)
+    await yard.call("block.append", { block_id, text: `line ${i}\n`, wait: true });
+}
+
+describe("blockyard mcp without a server", () => {
+  it("[A37] says how to start one, and an agent's calls say so while it is away", async () => {
+    const away = await Yard.start();
+    const token = away.agent("lonely");
+    const client = new StdioClient({ name: "test", version: "1" });
+    const env = { PATH: process.env["PATH"] ?? "", HOME: away.root, BLOCKYARD_TOKEN: token };
+    const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", away.home];
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args, env, stderr: "inherit" }),
+    );
+    await away.stop();
+    const result = await client.callTool({ name: "conversation_list", arguments: {} });
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify(result.content)).toMatch(/Start (it|one) with: blockyard/);
+    await client.close();
+  });
+});

@@ -71,6 +71,7 @@ function usageOf({ usage }: Answer): object {
 
 function itemOf(part: Part, chars: number, ids: Ids): Item {
   if ("thinking" in part || "redacted" in part) return reasoning(part, chars, ids);
+  if ("call" in part && part.freeform !== undefined) return customCall(part, part.freeform, chars, ids);
   if ("call" in part) return functionCall(part, chars, ids);
   const id = ids.next("msg_");
   const isText = "text" in part;
@@ -140,5 +141,20 @@ function functionCall(part: CallPart, chars: number, ids: Ids): Item {
       ...(isCut ? [] : [{ type: "response.function_call_arguments.done", item_id: id, arguments: json }]),
     ],
     done: { ...head, arguments: json, status: isCut ? "incomplete" : "completed" },
+  };
+}
+
+function customCall(part: CallPart, input: string, chars: number, ids: Ids): Item {
+  const id = ids.next("ctc_");
+  const head = { id, type: "custom_tool_call", call_id: part.id ?? ids.next("call_"), name: part.call };
+  const said = pieces(input, chars).map((delta) => ({
+    type: "response.custom_tool_call_input.delta",
+    item_id: id,
+    delta,
+  }));
+  return {
+    added: { ...head, input: "", status: "in_progress" },
+    between: [...said, { type: "response.custom_tool_call_input.done", item_id: id, input }],
+    done: { ...head, input, status: "completed" },
   };
 }

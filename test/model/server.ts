@@ -119,11 +119,11 @@ export class ModelServer {
       if (hold?.after === i) await hold.until;
       if (cutAfter === i) return void response.destroy();
       if (failAfter?.events === i) {
-        write(response, errorEvent(api, failAfter));
+        await write(response, errorEvent(api, failAfter));
         return void response.end();
       }
       if (eventMs !== undefined) await sleep(eventMs);
-      write(response, event);
+      await write(response, event);
     }
     response.end();
   }
@@ -154,9 +154,11 @@ async function readBody(request: IncomingMessage): Promise<Body | undefined> {
   }
 }
 
-function write(response: ServerResponse, { event, data }: Wire): void {
+/** Resolves when it is on its way: what is cut afterwards has been sent before. */
+function write(response: ServerResponse, { event, data }: Wire): Promise<void> {
   const name = event === undefined ? "" : `event: ${event}\n`;
-  response.write(`${name}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`);
+  const text = `${name}data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`;
+  return new Promise((sent) => response.write(text, () => sent()));
 }
 
 function errorEvent(api: Asked["api"], failure: Pick<Failure, "type" | "message">): Wire {

@@ -56,15 +56,22 @@ const FINAL_CODES = /insufficient_quota|billing/i;
 
 /** What either SDK throws: an answer that is an error, a connection that failed, an event that says so. */
 export function failureOf(error: unknown): Failure {
-  const { status, headers, message } = error as { status?: unknown; headers?: unknown; message?: unknown };
-  const code = codeOf(error);
-  const number = typeof status === "number" ? status : undefined;
+  const thrown = recordOf(error);
+  const body = recordOf(thrown["error"]);
+  const inner = recordOf(body["error"]);
+  const status = typeof thrown["status"] === "number" ? thrown["status"] : undefined;
+  const code = [thrown["code"], thrown["type"], inner["type"], body["code"], body["type"]].find(
+    (each): each is string => typeof each === "string" && each !== "" && each !== "error",
+  );
+  const message = [inner["message"], body["message"], thrown["message"]].find(
+    (each): each is string => typeof each === "string" && each !== "",
+  );
   return {
-    message: typeof message === "string" && message !== "" ? message : String(error),
+    message: message ?? String(error),
     code,
-    status: number,
-    retryAfterMs: headers instanceof Headers ? retryAfter(headers) : undefined,
-    isRetryable: isRetryable(error, number, code),
+    status,
+    retryAfterMs: thrown["headers"] instanceof Headers ? retryAfter(thrown["headers"]) : undefined,
+    isRetryable: isRetryable(error, status, code),
   };
 }
 
@@ -73,19 +80,13 @@ function isRetryable(error: unknown, status: number | undefined, code: string | 
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
   if (code !== undefined && RETRYABLE_CODES.test(code)) return true;
   // Neither an answer nor an event: the connection. Node's own errors come through where it breaks in mid-stream.
-  const { name, cause } = error as { name?: unknown; cause?: unknown };
-  if (/^APIConnection/.test(String((error as object).constructor?.name))) return true;
+  const { name, cause } = recordOf(error);
+  if (error instanceof Error && error.constructor.name.startsWith("APIConnection")) return true;
   return name === "TypeError" || name === "SyntaxError" || cause !== undefined;
 }
 
-function codeOf(error: unknown): string | undefined {
-  const { code, type, error: body } = error as { code?: unknown; type?: unknown; error?: unknown };
-  const inner = typeof body === "object" && body !== null ? (body as Record<string, unknown>) : {};
-  const deeper = typeof inner["error"] === "object" && inner["error"] !== null ? inner["error"] : {};
-  const found = [code, type, (deeper as Record<string, unknown>)["type"], inner["code"], inner["type"]].find(
-    (each) => typeof each === "string" && each !== "" && each !== "error",
-  );
-  return found as string | undefined;
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 function retryAfter(headers: Headers): number | undefined {

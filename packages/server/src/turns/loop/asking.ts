@@ -41,7 +41,7 @@ export interface AskingOptions {
 }
 
 const ATTEMPTS = 6;
-const FIRST_PAUSE_MS = 1_000;
+const FIRST_PAUSE_MS = 500;
 const MOST_PAUSE_MS = 60_000;
 
 export class Asking {

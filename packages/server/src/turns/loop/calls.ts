@@ -6,7 +6,7 @@
  * the model wrote in an order happens in that order.
  */
 
-import { isProblem, type Json, type Kernel, type Reason, randomName } from "@blockyard/kernel";
+import { type Env, type Reason, randomName } from "@blockyard/kernel";
 import { compactParams, endCall, type Outcome, openResult } from "@blockyard/providers";
 import type { Allowance, Answer } from "../run.ts";
 import type { ToolCall } from "./asking.ts";
@@ -14,10 +14,8 @@ import { failed, type LoopTool, type ToolRun } from "./tools/tool.ts";
 import type { Writing } from "./writing.ts";
 
 export interface CallsOptions {
-  readonly kernel: Kernel;
+  readonly env: Env;
   readonly writing: Writing;
-  /** The agent that calls. */
-  readonly agent: string;
   readonly tools: ReadonlyMap<string, LoopTool>;
   readonly allow: readonly Allowance[];
   readonly context: Omit<ToolRun, "open" | "grow" | "signal">;
@@ -98,8 +96,7 @@ export class Calls {
 
   /** The owner's leave; undefined if the turn was stopped first. */
   async #leave(call: ToolCall, { name, needs }: LoopTool): Promise<Leave> {
-    const { kernel, writing, allow, signal } = this.#options;
-    const { env } = kernel;
+    const { env, writing, allow, signal } = this.#options;
     if (needs === undefined || allow.includes(needs)) return { allow: true, message: "" };
     const id = `approval-${randomName(env, 10)}`;
     const what = compactParams(call.input);
@@ -110,33 +107,17 @@ export class Calls {
       input: call.input,
       askedAt: env.now(),
     };
-    const leave = await new Promise<Leave>((settle) => {
+    let stop = (): void => undefined;
+    const leave = new Promise<Leave>((settle) => {
       this.#asked.set(id, settle);
-      signal.addEventListener("abort", () => settle(undefined), { once: true });
-      if (signal.aborted) settle(undefined);
-      void writing.push([{ type: "block-meta", key: call.key, metadata: { approval } }]);
+      stop = () => settle(undefined);
+      signal.addEventListener("abort", stop);
+      if (signal.aborted) stop();
     });
-    this.#asked.delete(id);
-    if (leave === undefined) await this.#expire(call);
-    return leave;
-  }
-
-  /** Nobody will ask again: a request that is still open says so. */
-  async #expire({ key }: ToolCall): Promise<void> {
-    const { kernel, writing, agent } = this.#options;
-    await writing.settle();
-    const block = writing.idOf(key);
-    if (block === undefined) return;
-    await kernel.writeBlock(block, {
-      agent,
-      plan: (draft) => {
-        const call = draft.block(block);
-        if (isProblem(call)) return call;
-        const asked = call.metadata["approval"] as { readonly [name: string]: Json } | undefined;
-        if (asked?.["state"] !== "asked") return null;
-        draft.meta(block, { approval: { ...asked, state: "expired" } });
-        return null;
-      },
+    await writing.push([{ type: "block-meta", key: call.key, metadata: { approval } }]);
+    return leave.finally(() => {
+      this.#asked.delete(id);
+      signal.removeEventListener("abort", stop);
     });
   }
 }

@@ -42,9 +42,8 @@ export class LoopRun implements Run {
     this.#start = start;
     this.#writing = new Writing(options.kernel, start);
     this.#calls = new Calls({
-      kernel: options.kernel,
+      env: options.kernel.env,
       writing: this.#writing,
-      agent: start.request.provider,
       tools: new Map(options.tools.map((tool) => [tool.name, tool])),
       allow: start.request.allow ?? [],
       context: options.context,

@@ -1,0 +1,433 @@
+/**
+ * The loop through the real server: turns on three APIs, made by the official SDKs, answered by the project's own scripted
+ * model server, which refuses what the real ones refuse.
+ */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { JsonObject } from "@blockyard/kernel";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { type Answer, type Body, call, overloaded, say, tooMany } from "../model/script.ts";
+import { FLAVOURS, Rig, shown } from "./rig.ts";
+
+let rig: Rig;
+beforeAll(async () => {
+  rig = await Rig.start();
+});
+afterAll(() => rig.stop());
+beforeEach(() => {
+  rig.model.asked.length = 0;
+  rig.clear();
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  expect(rig.faults).toEqual([]);
+});
+
+const lastBody = () => rig.model.asked.at(-1)?.body as Body;
+const everything = (value: unknown) => JSON.stringify(value);
+
+describe.each(FLAVOURS)("%s", (flavour) => {
+  it("[L20] answers in words, with its reasoning; usage is the message's", async () => {
+    rig.model.play([
+      { parts: [{ thinking: "Hm." }, { text: "Hello there." }], usage: { input: 11, output: 7 } },
+    ]);
+    const { turn, blocks, conversation } = await rig.run(flavour, "Hi");
+    expect(turn).toMatchObject({ status: "done", usage: { input: 11, output: 7 } });
+    expect(turn.reason).toBeUndefined();
+    expect(shown(blocks)).toEqual(["text done", "thinking done", "text done"]);
+    expect(blocks.map(({ text }) => text)).toEqual(["Hi", "Hm.", "Hello there."]);
+    expect(blocks.every(({ metadata }) => metadata["turn"] === turn.id)).toBe(true);
+    const [rawRun] = await rig.server.store.rawRuns(conversation);
+    const raw = await rig.server.store.raw({ conversation, run: String(rawRun) });
+    expect(Buffer.from(raw).toString().trim().split("\n").length).toBeGreaterThan(3);
+  });
+
+  it("[L20] [L21] goes through rounds of tools; results go back; usage is summed", async () => {
+    writeFileSync(join(rig.root, "a.txt"), "one\ntwo\n");
+    rig.model.play([
+      { parts: [{ thinking: "Look." }, { text: "I read it." }, call("read", { path: "a.txt" })] },
+      { parts: [call("grep", { pattern: "tw." })], usage: { input: 5, output: 5 } },
+      say("It says two."),
+    ]);
+    const { turn, blocks } = await rig.run(flavour, "What does a.txt say?");
+    expect(shown(blocks)).toEqual([
+      "text done",
+      "thinking done",
+      "text done",
+      "tool_call done",
+      "code done",
+      "tool_call done",
+      "tool_result done",
+      "text done",
+    ]);
+    expect(turn).toMatchObject({ status: "done", usage: { input: 205, output: 45 } });
+    expect(blocks[4]).toMatchObject({
+      text: "one\ntwo\n",
+      parent: blocks[3]?.id,
+      metadata: { filename: "a.txt", startLine: 1, toolName: "read" },
+    });
+    expect(blocks[3]?.metadata).toMatchObject({
+      stage: "end",
+      success: true,
+      compactParams: "a.txt",
+      shortResult: "2 lines",
+    });
+    expect(blocks[6]?.text).toBe("a.txt:2:two");
+    expect(rig.model.asked).toHaveLength(3);
+    expect(everything(lastBody())).toContain("a.txt:2:two");
+  });
+
+  it("[L22] runs parallel calls, and gives their results back together", async () => {
+    writeFileSync(join(rig.root, "a.txt"), "one\n");
+    writeFileSync(join(rig.root, "b.txt"), "two\n");
+    rig.model.play([
+      {
+        parts: [
+          { text: "Both." },
+          call("read", { path: "a.txt" }),
+          call("read", { path: "missing.txt" }),
+          call("read", { path: "b.txt" }),
+        ],
+      },
+      say("Done."),
+    ]);
+    const { turn, blocks } = await rig.run(flavour, "Read");
+    expect(turn.status).toBe("done");
+    const calls = blocks.filter(({ kind }) => kind === "tool_call");
+    expect(calls.map(({ metadata }) => metadata["success"])).toEqual([true, false, true]);
+    const results = calls.map(({ id }) => blocks.find(({ parent, side }) => parent === id && side)?.text);
+    expect(results).toEqual(["one\n", "missing.txt does not exist", "two\n"]);
+    if (flavour !== "anthropic") return;
+    const messages = lastBody()["messages"] as { role: string; content: Body[] }[];
+    expect(messages.map(({ role, content }) => [role, ...content.map(({ type }) => type)])).toEqual([
+      ["user", "text"],
+      ["assistant", "text", "tool_use", "tool_use", "tool_use"],
+      ["user", "tool_result", "tool_result", "tool_result"],
+    ]);
+    expect(messages[2]?.content[1]).toMatchObject({ is_error: true });
+  });
+
+  it("[L23] tries again after 429 and 529, with a notice each time", async () => {
+    rig.model.play([tooMany, overloaded, say("At last.")]);
+    const { turn, blocks } = await rig.run(flavour, "Hi");
+    expect(turn.status).toBe("done");
+    expect(shown(blocks)).toEqual(["text done", "text done retry", "text done retry", "text done"]);
+    expect(blocks[1]?.text).toMatch(/Too many requests\nTrying again in 0\.0 s \(attempt 2 of 6\)/);
+    expect(blocks[1]).toMatchObject({ role: "system", side: true });
+    expect(rig.model.asked).toHaveLength(3);
+  });
+
+  it("[L23] gives up on what will not get better, and says it", async () => {
+    const fails = { status: 401, type: "authentication_error", message: "invalid x-api-key" };
+    rig.model.play([{ fails }]);
+    const { turn, blocks } = await rig.run(flavour, "Hi");
+    expect(turn).toMatchObject({ status: "error", reason: "failed" });
+    expect(turn.error).toContain("invalid x-api-key");
+    expect(shown(blocks)).toEqual(["text done", "error error failed"]);
+    expect(rig.model.asked).toHaveLength(1);
+  });
+
+  it("[L23] gives up after six attempts", async () => {
+    rig.model.play(() => overloaded);
+    const { turn, blocks } = await rig.run(flavour, "Hi");
+    expect(turn).toMatchObject({ status: "error", reason: "failed" });
+    expect(rig.model.asked).toHaveLength(6);
+    expect(blocks.at(-1)?.text).toContain("Given up after 6 attempts");
+  });
+
+  it.each<[string, Omit<Answer, "parts">]>([
+    ["a connection that breaks", { cutAfter: 6 }],
+    ["an error event", { failAfter: { events: 6, type: "overloaded_error", message: "Overloaded" } }],
+  ])("[L24] %s in mid-answer: what was said is out of the context, and asked for again", async (_, how) => {
+    rig.model.play([
+      {
+        parts: [{ text: "Half of an answer that is long" }, call("read", { path: "a.txt" })],
+        deltaChars: 2,
+        ...how,
+      },
+      say("A whole one."),
+      say("Yes."),
+    ]);
+    const { turn, blocks, conversation } = await rig.run(flavour, "Hi");
+    expect(turn.status).toBe("done");
+    expect(blocks.some(({ pruned, metadata }) => pruned && metadata["reason"] === "interrupted")).toBe(true);
+    expect(blocks.at(-1)?.text).toBe("A whole one.");
+    expect(everything(lastBody())).not.toContain("Half");
+    await rig.run(flavour, "Really?", { conversation });
+    expect(everything(lastBody())).not.toContain("Half");
+    expect(everything(lastBody())).toContain("A whole one.");
+  });
+
+  it("[L25] max_tokens ends the turn as truncated", async () => {
+    rig.model.play([say("It goes on and", { stop: "max_tokens" })]);
+    const { turn, blocks } = await rig.run(flavour, "Hi");
+    expect(turn).toMatchObject({ status: "done", reason: "truncated" });
+    expect(shown(blocks)).toEqual(["text done", "text done", "text done truncated"]);
+  });
+
+  it("[L25] a call that was cut is never run; whole ones beside it are, and the turn goes on", async () => {
+    writeFileSync(join(rig.root, "a.txt"), "one\n");
+    rig.model.play([
+      {
+        parts: [
+          call("read", { path: "a.txt" }),
+          { ...call("write", { path: "cut.txt", content: "long" }), inputChars: 22 } as never,
+        ],
+        stop: "max_tokens",
+      },
+      say("Right."),
+    ]);
+    const { turn, blocks } = await rig.run(flavour, "Hi", { allow: ["write"] });
+    expect(turn.status).toBe("done");
+    expect(shown(blocks).filter((line) => line.startsWith("tool_call"))).toEqual([
+      "tool_call done",
+      "tool_call error truncated",
+    ]);
+    expect(existsSync(join(rig.root, "cut.txt"))).toBe(false);
+    expect(everything(lastBody())).not.toContain("cut.txt");
+  });
+
+  it("[L26] a refusal ends the turn, says so, and runs nothing", async () => {
+    rig.model.play([{ parts: [{ refusal: "I will not." }], stop: "refusal" }]);
+    const { turn, blocks } = await rig.run(flavour, "Hi");
+    expect(turn).toMatchObject({ status: "done", stopReason: "refusal" });
+    expect(blocks.some(({ metadata }) => metadata["notice"] === "refusal")).toBe(true);
+  });
+
+  it("[L27] stopped in mid-answer: closed as cancelled, and the request is let go", async () => {
+    const left = rig.model.left;
+    rig.model.play([
+      say("A long story", { deltaChars: 2, hold: { after: 6, until: new Promise(() => undefined) } }),
+    ]);
+    const { conversation, turn } = await rig.start(flavour, "Tell");
+    await rig.block(conversation, ({ role, text }) => role === "model" && text !== "");
+    expect(await rig.tool("turn.stop", { conversation })).toEqual({ stopped: 1, dropped: 0 });
+    const ran = await rig.ended(conversation, turn);
+    expect(ran.turn).toMatchObject({ status: "error", reason: "cancelled" });
+    expect(shown(ran.blocks)).toEqual(["text done", "text error cancelled"]);
+    await vi.waitFor(() => expect(rig.model.left).toBe(left + 1));
+  });
+
+  it("[L27] stopped in the middle of a command: it is killed, and everything ends once", async () => {
+    rig.model.play([
+      { parts: [call("bash", { command: "echo started; echo $$; exec sleep 600" }), call("todo", {})] },
+    ]);
+    const { conversation, turn } = await rig.start(flavour, "Sleep", { allow: ["bash"] });
+    const command = await rig.block(
+      conversation,
+      ({ kind, text }) => kind === "command" && /started\n\d+\n/.test(text),
+    );
+    expect(command).toMatchObject({ status: "running" });
+    const pid = Number(/\n(\d+)\n/.exec(command.text)?.[1]);
+    expect(existsSync(`/proc/${pid}`)).toBe(true);
+    await rig.tool("turn.stop", { conversation });
+    const ran = await rig.ended(conversation, turn);
+    expect(existsSync(`/proc/${pid}`)).toBe(false);
+    expect(ran.turn).toMatchObject({ status: "error", reason: "cancelled" });
+    expect(shown(ran.blocks).slice(1)).toEqual([
+      "tool_call error cancelled",
+      "tool_call error cancelled",
+      "command error cancelled",
+    ]);
+    expect(ran.blocks.at(-1)?.metadata).toMatchObject({ interrupted: true });
+  });
+
+  it("[L30] asks before it writes; allowed, it does exactly what was shown", async () => {
+    rig.model.play([{ parts: [call("write", { path: "new/x.ts", content: "let x = 1;\n" })] }, say("Done.")]);
+    const { conversation, turn } = await rig.start(flavour, "Write");
+    const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
+    const approval = asked.metadata["approval"] as JsonObject;
+    expect(approval).toMatchObject({
+      state: "asked",
+      title: "write: new/x.ts",
+      input: { path: "new/x.ts", content: "let x = 1;\n" },
+    });
+    expect(existsSync(join(rig.root, "new/x.ts"))).toBe(false);
+    const answer = { block_id: asked.id, approval_id: approval["id"], allow: true };
+    await rig.tool("turn.answer", answer);
+    expect(await rig.ask("turn.answer", answer)).toMatchObject({ problem: expect.any(String) });
+    const { blocks } = await rig.ended(conversation, turn);
+    expect(readFileSync(join(rig.root, "new/x.ts"), "utf8")).toBe("let x = 1;\n");
+    expect(shown(blocks)).toEqual(["text done", "tool_call done", "file_change done", "text done"]);
+    expect(blocks[2]?.text).toBe("--- /dev/null\n+++ new/x.ts\n@@ -0,0 +1 @@\n+let x = 1;\n");
+    expect(blocks[1]?.metadata["approval"]).toMatchObject({ state: "allowed", answeredBy: "ann" });
+  });
+
+  it("[L30] denied, it does not, and the model learns why", async () => {
+    rig.model.play([{ parts: [call("bash", { command: "touch no" })] }, say("I see.")]);
+    const { conversation, turn } = await rig.start(flavour, "Touch", { allow: ["write"] });
+    const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
+    const { id } = asked.metadata["approval"] as JsonObject;
+    await rig.tool("turn.answer", { block_id: asked.id, approval_id: id, allow: false, message: "Not now" });
+    const { blocks } = await rig.ended(conversation, turn);
+    expect(existsSync(join(rig.root, "no"))).toBe(false);
+    expect(shown(blocks)[1]).toBe("tool_call error denied");
+    expect(everything(lastBody())).toContain("Not allowed: Not now");
+  });
+
+  it("[L30] stopped while it waits for leave: nothing runs, the request expires", async () => {
+    rig.model.play([{ parts: [call("bash", { command: "touch never" })] }]);
+    const { conversation, turn } = await rig.start(flavour, "Touch");
+    const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
+    await rig.tool("turn.stop", { conversation });
+    const { blocks } = await rig.ended(conversation, turn);
+    expect(shown(blocks)).toEqual(["text done", "tool_call error cancelled"]);
+    expect(blocks[1]?.metadata["approval"]).toMatchObject({ state: "expired" });
+    const { id } = asked.metadata["approval"] as JsonObject;
+    const late = { block_id: asked.id, approval_id: id, allow: true };
+    expect(await rig.ask("turn.answer", late)).toMatchObject({ problem: "gone" });
+    expect(existsSync(join(rig.root, "never"))).toBe(false);
+  });
+
+  it("[L21] an unknown tool and a wrong input are results that a model can act on", async () => {
+    rig.model.play([
+      { parts: [call("fly", { to: "moon" }), call("read", { file: "a" }), call("block_read", { id: 1 })] },
+      say("Sorry."),
+    ]);
+    const { blocks } = await rig.run(flavour, "Hi");
+    const results = blocks.filter(({ kind }) => kind === "tool_result").map(({ text }) => text);
+    expect(results.find((text) => text.includes("There is no tool fly"))).toContain("read, write, edit");
+    expect(results.some((text) => text.startsWith("The input of read does not fit"))).toBe(true);
+    expect(results.some((text) => text.startsWith("block.read"))).toBe(true);
+  });
+
+  it("[L33] the block tools act as the agent", async () => {
+    const conversation = await rig.conversation();
+    const note = await rig.tool<{ block_id: string }>("block.create", {
+      conversation,
+      kind: "text",
+      role: "user",
+      content: "one\ntwo",
+      status: "done",
+    });
+    const operations = [{ op: "replace", start_line: 1, end_line: 2, content: "three" }];
+    rig.model.play([{ parts: [call("block_edit", { block_id: note.block_id, operations })] }, say("Done.")]);
+    await rig.run(flavour, "Edit", { conversation });
+    const history = await rig.tool<object>("block.history", { block_id: note.block_id });
+    const { blocks } = await rig.run(flavour, "Thanks", { conversation });
+    expect(blocks[0]?.text).toBe("one\nthree");
+    expect(everything(history)).toContain(`"agent":"${flavour === "anthropic" ? "anthropic" : "openai"}"`);
+  });
+
+  it("[L28] a message that waits is answered next, behind the whole first answer", async () => {
+    let open = (): void => undefined;
+    const until = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    rig.model.play([say("First answer.", { hold: { after: 4, until } }), say("Second answer.")]);
+    const first = await rig.start(flavour, "First");
+    await rig.model.askedTimes(1);
+    const second = await rig.tool<{ turn: string; queued: boolean }>("turn.start", {
+      conversation: first.conversation,
+      provider: flavour === "anthropic" ? "anthropic" : "openai",
+      prompt: "Second",
+    });
+    expect(second.queued).toBe(true);
+    open();
+    const { blocks } = await rig.ended(first.conversation, second.turn);
+    const path = blocks.filter(({ side }) => !side).map(({ text }) => text);
+    expect(path).toEqual(["First", "First answer.", "Second", "Second answer."]);
+    expect(everything(lastBody())).toMatch(/First answer\..*Second/);
+  });
+});
+
+it("[L2] [L4] a fork goes on with the other provider: calls and results go, its reasoning stays", async () => {
+  writeFileSync(join(rig.root, "a.txt"), "one\n");
+  rig.model.play([
+    { parts: [{ thinking: "Secret thought" }, call("read", { path: "a.txt" })] },
+    say("It says one."),
+    say("A says one, B agrees."),
+    say("And back."),
+  ]);
+  const first = await rig.run("anthropic", "Read a.txt");
+  const thinking = first.blocks.find(({ kind }) => kind === "thinking");
+  const at = first.blocks.find(({ text }) => text === "It says one.");
+  const second = await rig.run("responses", "Do you agree?", {
+    conversation: first.conversation,
+    parent_id: at?.id,
+  });
+  expect(second.turn).toMatchObject({ status: "done", provider: "openai" });
+  const sent = everything(lastBody());
+  expect(sent).toContain('"type":"function_call"');
+  expect(sent).toContain('"type":"function_call_output"');
+  expect(sent).not.toContain("Secret thought");
+  await rig.run("anthropic", "And you?", { conversation: first.conversation });
+  const back = everything(lastBody());
+  expect(back).toContain("Secret thought");
+  expect(back).toContain(String(thinking?.metadata["signature"]));
+  expect(back).toContain("A says one, B agrees.");
+});
+
+it("[L4] OpenAI's reasoning goes back sealed, in front of its call", async () => {
+  writeFileSync(join(rig.root, "a.txt"), "one\n");
+  rig.model.play([
+    { parts: [{ thinking: "I should look." }, call("read", { path: "a.txt" })] },
+    say("It says one."),
+  ]);
+  await rig.run("responses", "Read a.txt");
+  const input = lastBody()["input"] as Body[];
+  expect(input.map(({ type, role }) => type ?? role)).toEqual([
+    "user",
+    "reasoning",
+    "function_call",
+    "function_call_output",
+  ]);
+  expect(lastBody()).toMatchObject({ store: false, include: ["reasoning.encrypted_content"] });
+});
+
+it("[L4] reasoning that somebody edited is not sent, and the turn goes on", async () => {
+  writeFileSync(join(rig.root, "a.txt"), "one\n");
+  rig.model.play([{ parts: [{ thinking: "Think once" }, { text: "Thought." }] }, say("Again.")]);
+  const { conversation, blocks } = await rig.run("anthropic", "Think");
+  const thinking = blocks.find(({ kind }) => kind === "thinking");
+  const operations = [{ op: "replace", start_line: 0, end_line: 1, content: "Think twice" }];
+  await rig.tool("block.edit", { block_id: thinking?.id, operations });
+  const { turn } = await rig.run("anthropic", "And now?", { conversation });
+  expect(turn.status).toBe("done");
+  expect(everything(lastBody())).not.toContain("Think twice");
+});
+
+it("[L29] stops after fifty rounds", async () => {
+  rig.model.play(() => ({ parts: [call("todo", { items: [{ content: "x", status: "pending" }] })] }));
+  const { turn, blocks } = await rig.run("anthropic", "For ever");
+  expect(rig.model.asked).toHaveLength(50);
+  expect(turn).toMatchObject({ status: "error", stopReason: "max_rounds" });
+  expect(blocks.filter(({ kind }) => kind === "todo")).toHaveLength(50);
+});
+
+it("[L26] pause_turn is asked to go on", async () => {
+  rig.model.play([say("Wait.", { stop: "pause" }), say("Done.")]);
+  const { turn } = await rig.run("anthropic", "Hi");
+  expect(turn).toMatchObject({ status: "done", stopReason: "end_turn" });
+  expect(rig.model.asked).toHaveLength(2);
+});
+
+it.each([
+  ["anthropic", "ANTHROPIC_API_KEY"],
+  ["openai", "OPENAI_API_KEY"],
+])("[L10] without a key %s names the variable, and writes nothing", async (provider, variable) => {
+  const conversation = await rig.conversation();
+  vi.stubEnv(variable, "");
+  const answer = await rig.ask("turn.start", { conversation, provider, prompt: "Hi" });
+  expect(answer).toMatchObject({ problem: "unavailable", details: { variable } });
+  expect(await rig.blocks(conversation)).toEqual([]);
+});
+
+it("[L11] a fresh turn gets the prompt alone, and what was included", async () => {
+  const elsewhere = await rig.conversation();
+  const note = await rig.tool<{ block_id: string }>("block.create", {
+    conversation: elsewhere,
+    kind: "text",
+    role: "user",
+    content: "A note from elsewhere",
+    status: "done",
+  });
+  rig.model.play([say("One."), say("Two.")]);
+  const { conversation } = await rig.run("anthropic", "Old words");
+  await rig.tool("conversation.include", { conversation, block_id: note.block_id });
+  await rig.run("anthropic", "New words", { conversation, fresh: true });
+  const sent = everything(lastBody()["messages"]);
+  expect(sent).toContain(`Included: block ${note.block_id} (text)`);
+  expect(sent).toContain("New words");
+  expect(sent).not.toContain("Old words");
+});

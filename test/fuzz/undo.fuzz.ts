@@ -72,7 +72,7 @@ class Page {
 
   async run(): Promise<void> {
     await this.#begin();
-    const isLong = this.#random.chance(0.008);
+    const isLong = this.#random.chance(0.004);
     for (let round = this.#random.between(1, 4); round > 0; round--) await this.#round();
     if (isLong) await this.#passHorizon();
     await this.#reload();

@@ -107,7 +107,7 @@ export {
   type ToolSchema,
   type ToolTable,
 } from "./tools/call.ts";
-export type { ExportLine } from "./tools/conversation-export.ts";
+export { type ExportLine, exportLines } from "./tools/conversation-export.ts";
 export { callTool, coreTable, coreTools, toolSchemas } from "./tools/index.ts";
 export {
   type Access,
@@ -126,6 +126,7 @@ export {
   conversationView,
   snapshotView,
   type TurnView,
+  turnSchema,
   turnView,
 } from "./tools/view.ts";
 export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./trigram.ts";

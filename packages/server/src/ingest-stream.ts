@@ -34,7 +34,7 @@ export interface StreamOptions {
   readonly onEvent?: (event: BlockEvent) => void;
 }
 
-/** Why a stream ended, where that is known. */
+/** Why a stream is ended, where that is known. */
 export interface StreamEnd {
   readonly reason?: Reason | undefined;
   readonly error?: string | undefined;
@@ -49,6 +49,7 @@ export class StreamIngest {
   readonly #ingest: Ingest;
   #raw: string[] = [];
   #rawChars = 0;
+  #known: StreamEnd = {};
 
   constructor(kernel: Kernel, options: StreamOptions) {
     this.#kernel = kernel;
@@ -70,16 +71,22 @@ export class StreamIngest {
   }
 
   async push(bytes: Uint8Array): Promise<Problem | undefined> {
-    const events = this.#normalizer.push(bytes);
+    const events = this.#normalizer.push(bytes).map((event) => explained(event, this.#known));
     for (const event of events) this.#options.onEvent?.(event);
     const refused = await this.#ingest.push(events);
     if (this.#rawChars > RAW_FLUSH) await this.#flushRaw();
     return refused;
   }
 
-  /** The stream is over. What it left open is closed, with the reason that the caller knows better than the stream. */
-  async end(known: StreamEnd = {}): Promise<Problem | undefined> {
-    const refused = await this.#ingest.push(this.#normalizer.end().map((event) => explained(event, known)));
+  /** From here on, what is interrupted is so for a reason that the caller knows better than the stream. */
+  explain(known: StreamEnd): void {
+    this.#known = known;
+  }
+
+  /** The stream is over. What it left open is closed. */
+  async end(): Promise<Problem | undefined> {
+    const left = this.#normalizer.end().map((event) => explained(event, this.#known));
+    const refused = await this.#ingest.push(left);
     const failed = (await this.#ingest.finish()) ?? refused;
     await this.#flushRaw();
     return failed;

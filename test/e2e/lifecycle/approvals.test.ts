@@ -81,7 +81,8 @@ class Desk {
 
   async over(): Promise<{ status: string }> {
     for (;;) {
-      const [turn] = await this.server.do("turn.list", { conversation: this.conversation });
+      const { turns } = await this.server.do("turn.list", { conversation: this.conversation });
+      const [turn] = turns;
       if (turn.status !== "running") return turn;
       await new Promise((resolve) => setTimeout(resolve, 30));
     }

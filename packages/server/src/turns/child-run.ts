@@ -128,7 +128,8 @@ class ChildRun implements Run {
       await this.#child.ended;
       this.#cancelSilence?.();
       const why = `The agent's output could not be kept: ${String(error)}`;
-      await this.#stream.end({ reason: "failed", error: why }).catch(() => undefined);
+      this.#stream.explain({ reason: "failed", error: why });
+      await this.#stream.end().catch(() => undefined);
       return { error: why, isExpected: false };
     });
     this.#child.write(agent.input({ prompt: start.request.prompt, cwd: spec.cwd, env: spec.env }));
@@ -136,13 +137,19 @@ class ChildRun implements Run {
   }
 
   stop(reason: Reason): void {
-    this.#stopping ??= reason;
+    this.#isStopped(reason);
     this.#child.stop();
   }
 
   kill(reason: Reason): void {
-    this.#stopping ??= reason;
+    this.#isStopped(reason);
     this.#child.kill();
+  }
+
+  /** An agent that is interrupted may still say so in a result: that it was, not by whom. */
+  #isStopped(reason: Reason): void {
+    this.#stopping ??= reason;
+    this.#stream.explain({ reason: this.#stopping, error: this.#why });
   }
 
   answer({ approval, allow, input, message }: Answer): void {
@@ -167,7 +174,8 @@ class ChildRun implements Run {
     this.#cancelLinger?.();
     const reason = this.#stopping;
     const error = this.#why ?? explain(end, reason);
-    await this.#stream.end({ reason, error });
+    this.#stream.explain({ reason, error });
+    await this.#stream.end();
     // Whoever stopped it knows why; what it said itself needs no explanation either.
     const isExpected = this.#isOver || (reason !== undefined && this.#why === undefined);
     return { error, reason, isExpected };

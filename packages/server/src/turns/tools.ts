@@ -2,7 +2,16 @@
  * The tools of a turn's life: start, stop, list, answer. They stand in the same table as the kernel's.
  */
 
-import { type Call, isProblem, type Problem, problem, type Tool, tool } from "@blockyard/kernel";
+import {
+  type Call,
+  isProblem,
+  type Problem,
+  problem,
+  type Tool,
+  tool,
+  turnSchema,
+  turnView,
+} from "@blockyard/kernel";
 import { z } from "zod";
 import { ALLOWANCES } from "./run.ts";
 import type { Turns } from "./turns.ts";
@@ -67,10 +76,12 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
     description: "The turns of a conversation with their usage, cost and end.",
     access: "read",
     input: z.strictObject({ conversation }),
-    output: z.array(z.unknown()),
+    output: z.object({ turns: z.array(turnSchema) }),
     async run(call: Call, input) {
       const known = await call.kernel.conversation(input.conversation);
-      return isProblem(known) ? known : call.kernel.turns(input.conversation);
+      if (isProblem(known)) return known;
+      const turns = await call.kernel.turns(input.conversation);
+      return isProblem(turns) ? turns : { turns: turns.map(turnView) };
     },
   });
 

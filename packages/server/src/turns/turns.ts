@@ -158,7 +158,7 @@ export class Turns {
           text,
           side: true,
           status: "pending",
-          metadata: { turn: id },
+          metadata: { turn: id, notice: "queued" },
         }),
     });
     if (isProblem(asked)) return asked;

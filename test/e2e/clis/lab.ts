@@ -1,0 +1,165 @@
+/**
+ * A lab for one command-line agent: our server as a process, the scripted model server, a workspace, and a home folder that
+ * did not exist before. No credentials of anybody, nothing of the environment, no network beyond loopback.
+ */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Script } from "../../model/script.ts";
+import { ModelServer } from "../../model/server.ts";
+import { Server } from "../server.ts";
+
+export type Cli = "claude" | "codex";
+
+export interface LabBlock {
+  readonly block_id: string;
+  readonly kind: string;
+  readonly role: string;
+  readonly status: string;
+  readonly parent_id: string | null;
+  readonly content: string;
+  // biome-ignore lint/suspicious/noExplicitAny: metadata is looked at field by field
+  readonly metadata: any;
+}
+
+export interface LabTurn {
+  readonly turn: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly error?: string;
+  readonly session_id?: string;
+  readonly usage?: { readonly input: number; readonly output: number };
+  readonly cost_usd?: number;
+}
+
+const WAIT_MS = 60_000;
+
+export class Lab {
+  readonly folder: string;
+  readonly work: string;
+  readonly cli: Cli;
+  readonly model: ModelServer;
+  readonly server: Server;
+
+  static async open(cli: Cli, program: string, files: Readonly<Record<string, string>> = {}): Promise<Lab> {
+    const folder = mkdtempSync(join(tmpdir(), `blockyard-${cli}-`));
+    const work = join(folder, "work");
+    for (const [name, text] of Object.entries({ "README.md": "# Demo\n", ...files })) {
+      mkdirSync(dirname(join(work, name)), { recursive: true });
+      writeFileSync(join(work, name), text);
+    }
+    const model = await ModelServer.start();
+    const env =
+      cli === "claude" ? claudeEnv(folder, model.url, program) : codexEnv(folder, model.url, program);
+    const server = await Server.start({ home: join(folder, "yard"), root: work, env });
+    return new Lab(cli, folder, work, model, server);
+  }
+
+  private constructor(cli: Cli, folder: string, work: string, model: ModelServer, server: Server) {
+    this.cli = cli;
+    this.folder = folder;
+    this.work = work;
+    this.model = model;
+    this.server = server;
+  }
+
+  async close(): Promise<void> {
+    await this.server.stop();
+    await this.model.stop();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  async conversation(): Promise<string> {
+    return (await this.server.do("conversation.create", { title: this.cli })).conversation;
+  }
+
+  async start(
+    conversation: string,
+    prompt: string,
+    script?: Script,
+  ): Promise<{ turn: string; queued: boolean }> {
+    if (script !== undefined) this.model.play(script);
+    return this.server.do("turn.start", { conversation, provider: this.cli, prompt });
+  }
+
+  /** A turn to its end; every request for permission is answered as `allow` says. */
+  async turn(conversation: string, prompt: string, script: Script, allow = true): Promise<LabTurn> {
+    const { turn } = await this.start(conversation, prompt, script);
+    return this.over(conversation, turn, allow);
+  }
+
+  async over(conversation: string, turn: string, allow = true): Promise<LabTurn> {
+    return this.wait(`turn ${turn} to end`, async () => {
+      await this.answer(conversation, allow);
+      const { turns } = (await this.server.do("turn.list", { conversation })) as { turns: LabTurn[] };
+      const found = turns.find((each) => each.turn === turn);
+      return found?.status === "running" ? undefined : found;
+    });
+  }
+
+  async answer(conversation: string, allow: boolean): Promise<void> {
+    for (const { block_id, metadata } of await this.blocks(conversation)) {
+      if (metadata.approval?.state !== "asked") continue;
+      const input = { block_id, approval_id: metadata.approval.id, allow };
+      await this.server.do("turn.answer", allow ? input : { ...input, message: "Not that, please" });
+    }
+  }
+
+  async blocks(conversation: string): Promise<readonly LabBlock[]> {
+    return this.server.blocks(conversation);
+  }
+
+  /** Waits for something that the server will tell. */
+  async wait<T>(what: string, look: () => Promise<T | undefined>): Promise<T> {
+    for (const since = Date.now(); ; await sleep(100)) {
+      const found = await look();
+      if (found !== undefined) return found;
+      if (Date.now() - since > WAIT_MS) throw new Error(`waited in vain for ${what}\n${this.server.log}`);
+    }
+  }
+}
+
+function claudeEnv(folder: string, url: string, program: string): Record<string, string> {
+  const config = join(folder, "claude");
+  mkdirSync(config);
+  return {
+    HOME: folder,
+    CLAUDE_CONFIG_DIR: config,
+    ANTHROPIC_BASE_URL: url,
+    ANTHROPIC_API_KEY: "no-real-key",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+    DISABLE_TELEMETRY: "1",
+    DISABLE_ERROR_REPORTING: "1",
+    BLOCKYARD_CLAUDE: program,
+  };
+}
+
+function codexEnv(folder: string, url: string, program: string): Record<string, string> {
+  const config = join(folder, "codex");
+  mkdirSync(config);
+  writeFileSync(
+    join(config, "config.toml"),
+    `model = "gpt-5.5"
+model_provider = "scripted"
+sandbox_mode = "danger-full-access"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+[features]
+plugins = false
+apps = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "${url}/v1"
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+supports_websockets = false
+`,
+  );
+  return { HOME: folder, CODEX_HOME: config, SCRIPTED_KEY: "no-real-key", BLOCKYARD_CODEX: program };
+}

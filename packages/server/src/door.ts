@@ -30,7 +30,7 @@ interface Inside {
 const REVOKED_MS = 1_000;
 /** A request that is no stream of its own has to be here within this. */
 const BODY_MS = 60_000;
-const STREAMED = new Set(["/v1/ingest"]);
+const STREAMED = new Set(["/v1/ingest", "/v1/import"]);
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
   "content-security-policy":

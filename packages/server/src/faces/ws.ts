@@ -34,6 +34,7 @@ const MAX_FRAME = 1024 * 1024;
 const MAX_SOCKETS = 500;
 const PING_MS = 15_000;
 const HARD_BUFFER = 16 * 1024 * 1024;
+/** How long the other end has to say goodbye too; then it is cut, and what waited for it is let go of. */
 const GOODBYE_MS = 1_000;
 /** While this much of what a client asked for is being done, no more of its frames are read. */
 const MAX_WORKING = 64;
@@ -91,16 +92,12 @@ export class WsFace {
       connection.flush();
       connection.bye("closing", "the server stops; reconnect and resume");
     }
-    for (const ws of this.#listening.keys()) ws.close(CODES.closing, "closing");
+    for (const ws of this.#listening.keys()) goodbye(ws, "closing");
     this.#server.close();
     const open = [...this.#open.keys(), ...this.#listening.keys()];
-    const timer = setTimeout(() => {
-      for (const ws of open) ws.terminate();
-    }, GOODBYE_MS);
     await Promise.all(
       open.map((ws) => ws.readyState === ws.CLOSED || new Promise((gone) => ws.once("close", gone))),
     );
-    clearTimeout(timer);
   }
 
   #accept(ws: WebSocket, caller: Caller): void {
@@ -114,7 +111,7 @@ export class WsFace {
       pipe: {
         send: (frame) => this.#sendFrame(ws, caller, frame),
         buffered: () => ws.bufferedAmount,
-        close: (code) => ws.close(CODES[code], code),
+        close: (code) => goodbye(ws, code),
       },
     });
     this.#open.set(ws, connection);
@@ -167,7 +164,7 @@ export class WsFace {
     this.#listening.set(ws, end);
     this.#alive.add(ws);
     ws.on("pong", () => this.#alive.add(ws));
-    ws.on("message", () => ws.close(CODES.invalid, "invalid"));
+    ws.on("message", () => goodbye(ws, "invalid"));
     ws.on("close", end);
     ws.on("error", end);
     const stop = await followLlm(this.#options.kernel, conversation, (events) => {
@@ -178,7 +175,7 @@ export class WsFace {
     });
     if (isProblem(stop)) {
       this.#send(ws, JSON.stringify(stop));
-      ws.close(CODES.invalid, "invalid");
+      goodbye(ws, "invalid");
     } else if (done.isOver) stop();
     else done.stop = stop;
   }
@@ -211,4 +208,9 @@ export class WsFace {
     connection.close();
     this.#open.delete(ws);
   }
+}
+
+function goodbye(ws: WebSocket, code: ByeCode): void {
+  ws.close(CODES[code], code);
+  setTimeout(() => ws.terminate(), GOODBYE_MS).unref();
 }

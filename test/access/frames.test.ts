@@ -1,0 +1,151 @@
+/** What a socket survives: frames that are no frames, senders that never end, readers that never read. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { encode, fuzzFrames, type Target, upgraded } from "./frames.ts";
+import { statusOf, Yard } from "./yard.ts";
+
+let yard: Yard;
+let target: Target;
+
+beforeAll(async () => {
+  yard = await Yard.start();
+  const { conversation = "" } = await yard.call("conversation.create", { title: "x" });
+  const made = { conversation, kind: "text", role: "user", content: "x\n".repeat(100) };
+  const { block_id = "" } = await yard.call("block.create", made);
+  target = { port: yard.port, token: yard.owner, conversation, block: block_id };
+});
+afterAll(() => yard.stop());
+
+/** Resolves with what came back when the server has closed the socket. */
+function closed(socket: ReturnType<typeof upgraded>): Promise<string> {
+  let text = "";
+  socket.on("data", (piece: Buffer) => {
+    text += piece.toString("latin1");
+  });
+  return new Promise((done) => socket.on("close", () => done(text)));
+}
+
+describe("[R41] mutated frames", () => {
+  it("[A23] 20,000 of them end connections, and nothing else", async () => {
+    const before = yard.lines.length;
+    const fuzzed = await fuzzFrames(target, 20_000, 41);
+    expect(fuzzed.frames).toBeGreaterThanOrEqual(20_000);
+    expect(fuzzed.closes[-1] ?? 0).toBe(0); // none hangs
+    expect(fuzzed.closes[4011]).toBeGreaterThan(50); // invalid
+    expect(fuzzed.closes[4010]).toBeGreaterThan(50); // no greeting, or a second one
+    expect(fuzzed.closes[1002]).toBeGreaterThan(20); // no frames
+    expect(fuzzed.heard).toBeGreaterThan(1_000);
+    expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+    const faults = yard.lines.slice(before).filter((line) => line.includes('"level":"error"'));
+    expect(faults).toEqual([]);
+  }, 60_000);
+});
+
+describe("bounds of a socket", () => {
+  it("[A23] a message over a megabyte is refused, whole, in fragments that never end, and as a length that lies", async () => {
+    const piece = Buffer.alloc(64 * 1024, "x");
+    const whole = upgraded(target);
+    const wholeEnd = closed(whole);
+    whole.write(encode(Buffer.alloc(1024 * 1024 + 1, "x")));
+    expect(await wholeEnd).toContain("101");
+    const lying = upgraded(target);
+    const lyingEnd = closed(lying);
+    lying.write(encode(Buffer.from("x"), { length: 2 ** 40 }));
+    await lyingEnd;
+    const endless = upgraded(target);
+    let sent = 0;
+    const end = closed(endless);
+    endless.write(encode(piece, { fin: false }));
+    const timer = setInterval(() => {
+      sent++;
+      endless.write(encode(piece, { opcode: 0, fin: false }));
+    }, 1);
+    await end;
+    clearInterval(timer);
+    expect(sent).toBeLessThan(500);
+  });
+
+  it("[A23] many tiny fragments end too", async () => {
+    const socket = upgraded(target);
+    const end = closed(socket);
+    socket.write(encode(Buffer.from("x"), { fin: false }));
+    const many = Buffer.concat(
+      Array.from({ length: 20_000 }, () => encode(Buffer.from("x"), { opcode: 0, fin: false })),
+    );
+    const timer = setInterval(() => socket.write(many), 5);
+    await end;
+    clearInterval(timer);
+  });
+
+  it("[A7] compression is never agreed on, and a compressed frame ends the socket", async () => {
+    const headers = {
+      authorization: `Bearer ${yard.owner}`,
+      "sec-websocket-extensions": "permessage-deflate",
+    };
+    const lines = Object.entries({ host: yard.host, ...headers }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
+    const upgrade =
+      "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    const answer = await yard.raw(`GET /v1/feed HTTP/1.1\r\n${lines.join("")}${upgrade}\r\n`);
+    expect(statusOf(answer)).toBe(101);
+    expect(answer.toLowerCase()).not.toContain("permessage-deflate");
+    const socket = upgraded(target);
+    const end = closed(socket);
+    socket.write(encode(Buffer.from("x"), { rsv: 4 }));
+    expect(await end).toContain("101");
+  });
+
+  it("[A42] a viewer that never reads is cut, and costs no more than its queue", async () => {
+    const socket = upgraded(target);
+    await new Promise((open) => socket.once("data", open));
+    socket.pause();
+    socket.write(encode(Buffer.from('{"type":"hello","protocol":1}')));
+    const follow = { type: "subscribe", sub: 1, conversation: target.conversation };
+    socket.write(encode(Buffer.from(JSON.stringify(follow))));
+    const { kernel } = yard.running;
+    const health = async () =>
+      JSON.parse((await yard.ask("/health", { token: yard.owner })).body) as { sockets: number };
+    const id = await write(kernel, target.conversation);
+    const line = `${"not read by anybody ".repeat(500)}\n`;
+    const start = process.memoryUsage().arrayBuffers;
+    let most = 0;
+    let written = 0;
+    while ((await health()).sockets > 0) {
+      if (written > 30 * 1024 * 1024) continue;
+      for (let i = 0; i < 50; i++) await kernel.append(id, "ann", line);
+      await kernel.drain(id, "ann");
+      written += 50 * line.length;
+      most = Math.max(most, process.memoryUsage().arrayBuffers - start);
+    }
+    expect((await health()).sockets).toBe(0);
+    expect(most).toBeLessThan(48 * 1024 * 1024);
+    socket.destroy();
+  });
+});
+
+describe("bounds of a connection", () => {
+  it("[A9] hundreds of idle strangers and slow headers keep nobody waiting", async () => {
+    const idle = Array.from({ length: 300 }, () => yard.socket(""));
+    const slow = Array.from({ length: 100 }, () =>
+      yard.socket(`GET / HTTP/1.1\r\nhost: ${yard.host}\r\nx: `),
+    );
+    for (const socket of slow) socket.write("y");
+    const startMs = performance.now();
+    for (let i = 0; i < 20; i++) expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+    expect(performance.now() - startMs).toBeLessThan(5_000);
+    for (const socket of [...idle, ...slow]) socket.destroy();
+  });
+
+  it("[A9] a header that never ends is refused", async () => {
+    const answer = await yard.raw(`GET / HTTP/1.1\r\nhost: ${yard.host}\r\nx: ${"y".repeat(64 * 1024)}`);
+    expect(statusOf(answer)).toBe(431);
+  });
+});
+
+async function write(kernel: Yard["running"]["kernel"], conversation: string): Promise<string> {
+  const made = await kernel.write(conversation, {
+    agent: "ann",
+    plan: (draft) => draft.create({ kind: "text", role: "model", text: "" }),
+  });
+  return (made as { id: string }).id;
+}

@@ -9,6 +9,7 @@ import { Conversations } from "./sidebar/conversations.ts";
 import "./styles/base.css";
 import "./styles/layout.css";
 import "./styles/blocks.css";
+import "./styles/results.css";
 import "./styles/code.css";
 import "./styles/markdown.css";
 import "./styles/overlays.css";

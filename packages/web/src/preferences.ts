@@ -29,6 +29,7 @@ const DEFAULTS: Preferences = {
 const KEY = "blockyard";
 
 export const preferences = new Cell<Preferences>(load());
+applyTheme(preferences.get());
 
 export function prefer(change: Partial<Preferences>): void {
   preferences.change((chosen) => ({ ...chosen, ...change }));

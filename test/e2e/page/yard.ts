@@ -96,9 +96,9 @@ function chromiumPath(): string {
 }
 
 /** A recording, fed in whole; the id of its conversation. */
-export async function ingest(kernel: Kernel, provider: string, name: string): Promise<string> {
+export async function ingest(kernel: Kernel, provider: string, name: string, title = name): Promise<string> {
   const bytes = readFileSync(join(FIXTURES, name));
-  const { conversation, stream } = await startIngest(kernel, provider, name);
+  const { conversation, stream } = await startIngest(kernel, provider, title);
   await stream.push(bytes);
   const refused = await stream.end();
   if (refused) throw new Error(refused.message);

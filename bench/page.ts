@@ -1,0 +1,244 @@
+/**
+ * How smooth is the page? Measured in Chromium on the production build and a real server: streaming into one block, the
+ * price of a token in a long text against a short one, opening and scrolling a long conversation, and what is loaded.
+ */
+import { readFileSync } from "node:fs";
+import { gzipSync } from "node:zlib";
+import type { CDPSession, Page } from "playwright-core";
+import { newConversation, openYard, say, type Yard } from "../test/e2e/page/yard.ts";
+import { type Bench, quantile, type Report } from "./bench.ts";
+
+const STREAM_SECONDS = 60;
+const TOKENS_PER_SECOND = 1_000;
+const TICK_MS = 16;
+const LONG_TASK_MS = 50;
+const PAIRS = 5;
+const WORDS =
+  "the model writes a **bold** word, some `code`, a [link](https://example.org) and goes on. ".split(" ");
+
+export const bench: Bench = {
+  name: "page",
+  question: "Does the page stay smooth while text streams and conversations grow?",
+  targets: {
+    longTasksOver50msP99: { max: 0 },
+    busyShare: { max: 0.35 },
+    tokenCostRatio: { max: 1.5 },
+    openRatio: { max: 1.3 },
+    heapRatio: { max: 1.5 },
+    scrollGapMs: { max: 100 },
+    firstLoadKb: { max: 250 },
+  },
+  async run(report) {
+    const yard = await openYard();
+    try {
+      const stream = await streaming(yard, report);
+      const tokenCostRatio = await tokenCosts(yard, report);
+      const opening = await openings(yard, report);
+      return { ...stream, tokenCostRatio, ...opening, firstLoadKb: firstLoadKb() };
+    } finally {
+      await yard.close();
+    }
+  },
+};
+
+interface Load {
+  readonly tasks: number;
+  readonly longTasks: readonly number[];
+  readonly busySeconds: number;
+  readonly seconds: number;
+}
+
+/** Sixty seconds at a thousand tokens a second, watched from the end of the list. */
+async function streaming(
+  yard: Yard,
+  report: Report,
+): Promise<{ longTasksOver50msP99: number; busyShare: number }> {
+  const { page, block } = await openStream(yard, "");
+  const load = await measured(page, () => stream(yard, block, STREAM_SECONDS));
+  await page.context().close();
+  const allowed = Math.floor(load.tasks / 100);
+  const worst = load.longTasks.toSorted((a, b) => b - a);
+  report.note(
+    `streamed ${STREAM_SECONDS} s: ${load.tasks} frames, ${worst.length} tasks over ${LONG_TASK_MS} ms (longest ${Math.round(worst[0] ?? 0)} ms)`,
+  );
+  return {
+    longTasksOver50msP99: Math.max(0, worst.length - allowed),
+    busyShare: load.busySeconds / load.seconds,
+  };
+}
+
+/** Main-thread time per token behind 100 KB of text, over that behind 1 KB; alternating, medians. */
+async function tokenCosts(yard: Yard, report: Report): Promise<number> {
+  const costs: { short: number[]; long: number[] } = { short: [], long: [] };
+  for (let i = 0; i < PAIRS; i++) {
+    for (const [name, chars] of [
+      ["short", 1_000],
+      ["long", 100_000],
+    ] as const) {
+      const { page, block } = await openStream(yard, textOf(chars));
+      const load = await measured(page, () => stream(yard, block, 3));
+      await page.context().close();
+      costs[name].push((load.busySeconds * 1e6) / (3 * TOKENS_PER_SECOND));
+    }
+  }
+  const [short, long] = [quantile(costs.short, 0.5), quantile(costs.long, 0.5)];
+  report.note(`a token costs ${short.toFixed(0)} µs behind 1 KB and ${long.toFixed(0)} µs behind 100 KB`);
+  return long / short;
+}
+
+async function openings(
+  yard: Yard,
+  report: Report,
+): Promise<{ openRatio: number; heapRatio: number; scrollGapMs: number }> {
+  const short = await fill(yard, 100);
+  const long = await fill(yard, 10_000);
+  const times: { short: number[]; long: number[] } = { short: [], long: [] };
+  const heaps = { short: 0, long: 0 };
+  let scrollGapMs = 0;
+  for (let i = 0; i < PAIRS; i++) {
+    for (const [name, conversation] of [
+      ["short", short],
+      ["long", long],
+    ] as const) {
+      const { page, context } = await yard.open("/");
+      const opened = await openedMs(page, `${yard.running.url}/c/${conversation}`);
+      times[name].push(opened);
+      if (i === PAIRS - 1) heaps[name] = await heapBytes(await context.newCDPSession(page));
+      if (i === PAIRS - 1 && name === "long") scrollGapMs = await scrolled(page);
+      await context.close();
+    }
+  }
+  const [quick, slow] = [quantile(times.short, 0.5), quantile(times.long, 0.5)];
+  report.note(`first blocks after ${quick.toFixed(0)} ms of 100 blocks, ${slow.toFixed(0)} ms of 10,000`);
+  report.note(`heap ${(heaps.short / 1e6).toFixed(1)} MB and ${(heaps.long / 1e6).toFixed(1)} MB`);
+  return { openRatio: slow / quick, heapRatio: heaps.long / heaps.short, scrollGapMs };
+}
+
+async function fill(yard: Yard, blocks: number): Promise<string> {
+  const conversation = await newConversation(yard.kernel, `${blocks} blocks`);
+  for (let i = 0; i < blocks; i += 200) {
+    const count = Math.min(200, blocks - i);
+    const texts = Array.from({ length: count }, (_, j) => ({
+      text: `Block ${i + j}. ${textOf(((i + j) * 37) % 900)}`,
+    }));
+    await say(yard.kernel, conversation, texts);
+  }
+  return conversation;
+}
+
+async function openStream(yard: Yard, text: string): Promise<{ page: Page; block: string }> {
+  const conversation = await newConversation(yard.kernel, "stream");
+  const [block] = await say(yard.kernel, conversation, [{ text, status: "running" }]);
+  const { page } = await yard.open(`/c/${conversation}`);
+  await page.waitForSelector(`[data-block="${block}"] .md`);
+  await page.waitForTimeout(500);
+  return { page, block: block as string };
+}
+
+async function stream(yard: Yard, block: string, seconds: number): Promise<void> {
+  const started = performance.now();
+  for (let sent = 0; ; ) {
+    const passed = performance.now() - started;
+    if (passed > seconds * 1_000) return;
+    const due = Math.floor((passed / 1_000) * TOKENS_PER_SECOND);
+    let piece = "";
+    for (; sent < due; sent++) piece += `${WORDS[sent % WORDS.length]} ${sent % 160 === 159 ? "\n\n" : ""}`;
+    if (piece !== "") yard.kernel.append(block, "tester", piece);
+    await new Promise((resume) => setTimeout(resume, TICK_MS));
+  }
+}
+
+/** What the page's main thread did meanwhile. */
+async function measured(page: Page, run: () => Promise<void>): Promise<Load> {
+  const cdp = await page.context().newCDPSession(page);
+  // The main thread's own time: what other programs take meanwhile does not count.
+  await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+  await page.evaluate((longTaskMs) => {
+    const seen = { frames: 0, long: [] as number[] };
+    (window as unknown as { seen: typeof seen }).seen = seen;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) if (entry.duration > longTaskMs) seen.long.push(entry.duration);
+    }).observe({ type: "longtask" });
+    const count = (): void => {
+      seen.frames++;
+      requestAnimationFrame(count);
+    };
+    count();
+  }, LONG_TASK_MS);
+  const started = performance.now();
+  const before = await busySeconds(cdp);
+  await run();
+  const after = await busySeconds(cdp);
+  const seen = await page.evaluate(
+    () => (window as unknown as { seen: { frames: number; long: number[] } }).seen,
+  );
+  return {
+    tasks: seen.frames,
+    longTasks: seen.long,
+    busySeconds: after - before,
+    seconds: (performance.now() - started) / 1_000,
+  };
+}
+
+async function busySeconds(cdp: CDPSession): Promise<number> {
+  const { metrics } = await cdp.send("Performance.getMetrics");
+  return metrics.find((metric) => metric.name === "TaskDuration")?.value ?? Number.NaN;
+}
+
+/** From navigation until the first block is painted. */
+async function openedMs(page: Page, url: string): Promise<number> {
+  await page.addInitScript(() => {
+    const wait = (): void => {
+      const isThere = document.querySelector("article .md p") !== null;
+      if (isThere) requestAnimationFrame(() => Object.assign(window, { paintedAt: performance.now() }));
+      else requestAnimationFrame(wait);
+    };
+    wait();
+  });
+  await page.goto(url);
+  const painted = await page.waitForFunction(() => (window as { paintedAt?: number }).paintedAt);
+  return (await painted.jsonValue()) as number;
+}
+
+async function heapBytes(cdp: CDPSession): Promise<number> {
+  await cdp.send("HeapProfiler.collectGarbage");
+  const { usedSize } = await cdp.send("Runtime.getHeapUsage");
+  return usedSize;
+}
+
+/** Scrolls up through a long conversation for some seconds; the longest time without a frame. */
+async function scrolled(page: Page): Promise<number> {
+  await page.evaluate(() => {
+    const gaps = { longest: 0, last: performance.now() };
+    (window as unknown as { gaps: typeof gaps }).gaps = gaps;
+    const look = (now: number): void => {
+      gaps.longest = Math.max(gaps.longest, now - gaps.last);
+      gaps.last = now;
+      requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  });
+  await page.mouse.move(700, 400);
+  for (let i = 0; i < 120; i++) {
+    await page.mouse.wheel(0, -800);
+    await page.waitForTimeout(30);
+  }
+  return page.evaluate(() => (window as unknown as { gaps: { longest: number } }).gaps.longest);
+}
+
+/** The scripts that the page loads before anybody edits or anything is coloured, as they travel. */
+function firstLoadKb(): number {
+  const dist = new URL("../packages/web/dist/", import.meta.url);
+  const html = readFileSync(new URL("index.html", dist), "utf8");
+  const scripts = [...html.matchAll(/(?:src|href)="\/(assets\/[^"]+\.js)"/g)].map(
+    (match) => match[1] as string,
+  );
+  return scripts.reduce((sum, name) => sum + gzipSync(readFileSync(new URL(name, dist))).length, 0) / 1_000;
+}
+
+function textOf(chars: number): string {
+  let text = "";
+  for (let i = 0; text.length < chars; i++)
+    text += `${WORDS[i % WORDS.length]} ${i % 120 === 119 ? "\n\n" : ""}`;
+  return text;
+}

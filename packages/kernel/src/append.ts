@@ -48,7 +48,7 @@ const RETRY_MS = 1_000;
 export class Appender {
   readonly #env: Env;
   readonly #flush: (flush: Flush) => void;
-  readonly #buffers = new Map<string, Buffer>();
+  readonly #buffers = new Map<BlockId, Map<AgentId, Buffer>>();
 
   constructor(env: Env, flush: (flush: Flush) => void) {
     this.#env = env;
@@ -71,7 +71,7 @@ export class Appender {
 
   /** Everything accepted of this stream is durable, or refused. The version is that of the last flush, if there was one. */
   async drain(block: BlockId, agent: AgentId): Promise<Outcome> {
-    const buffer = this.#buffers.get(keyOf(block, agent));
+    const buffer = this.#buffers.get(block)?.get(agent);
     if (!buffer) return undefined;
     this.#flushNow(buffer, true);
     const outcome =
@@ -81,22 +81,23 @@ export class Appender {
 
   /** Sends what is buffered on its way, so that a write that follows comes behind it. */
   push(block: BlockId, agent: AgentId): void {
-    const buffer = this.#buffers.get(keyOf(block, agent));
+    const buffer = this.#buffers.get(block)?.get(agent);
     if (buffer) this.#flushNow(buffer, true);
   }
 
   /** Why a write that must come behind the stream cannot be planned now. */
   refused(block: BlockId, agent: AgentId): Problem | undefined {
-    return this.#buffers.get(keyOf(block, agent))?.refused;
+    return this.#buffers.get(block)?.get(agent)?.refused;
   }
 
   async drainAll(): Promise<void> {
-    await Promise.all([...this.#buffers.values()].map(({ block, agent }) => this.drain(block, agent)));
+    const all = [...this.#buffers.values()].flatMap((streams) => [...streams.values()]);
+    await Promise.all(all.map(({ block, agent }) => this.drain(block, agent)));
   }
 
   #open(block: BlockId, agent: AgentId): Buffer {
-    const key = keyOf(block, agent);
-    const known = this.#buffers.get(key);
+    const streams = this.#buffers.get(block) ?? new Map<AgentId, Buffer>();
+    const known = streams.get(agent);
     if (known) return known;
     const buffer: Buffer = {
       block,
@@ -110,14 +111,18 @@ export class Appender {
       version: undefined,
       waiting: [],
     };
-    this.#buffers.set(key, buffer);
+    streams.set(agent, buffer);
+    this.#buffers.set(block, streams);
     return buffer;
   }
 
   #close(buffer: Buffer): void {
     buffer.cancelTimer?.();
     buffer.cancelTimer = undefined;
-    this.#buffers.delete(keyOf(buffer.block, buffer.agent));
+    const streams = this.#buffers.get(buffer.block);
+    if (streams?.get(buffer.agent) !== buffer) return;
+    streams.delete(buffer.agent);
+    if (streams.size === 0) this.#buffers.delete(buffer.block);
   }
 
   #tellFailure(buffer: Buffer): Problem | undefined {
@@ -171,8 +176,4 @@ export class Appender {
     buffer.returned = "";
     buffer.refused = undefined;
   }
-}
-
-function keyOf(block: BlockId, agent: AgentId): string {
-  return `${block} ${agent}`;
 }

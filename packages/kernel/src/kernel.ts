@@ -296,6 +296,8 @@ export class Kernel {
   #queue(conversation: ConversationId): WriteQueue {
     const known = this.#queues.get(conversation);
     if (known) {
+      // Age matters only to those who may have to leave.
+      if (this.#queues.size <= limits.openConversations / 2) return known;
       this.#queues.delete(conversation);
       this.#queues.set(conversation, known);
       return known;

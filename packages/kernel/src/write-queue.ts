@@ -48,6 +48,8 @@ interface Waiting extends Omit<Write, "settled"> {
   isNew: boolean;
   /** What other nodes have committed was looked for on its behalf. */
   isFresh?: boolean;
+  /** The texts that its plan has asked for. A plan that is given up spoils those that it changed: it needs them all again. */
+  texts?: Set<BlockId>;
 }
 
 interface OpenUnit {
@@ -89,7 +91,7 @@ export class WriteQueue {
   #record: Conversation | undefined;
   readonly #blocks = new Map<BlockId, Block | null>();
   readonly #turns = new Map<string, Turn>();
-  readonly #units = new Map<string, OpenUnit>();
+  readonly #units = new Map<BlockId, Map<AgentId, OpenUnit>>();
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #isOpen = false;
   /** Those who want to know what other nodes have committed. */
@@ -343,8 +345,11 @@ export class WriteQueue {
     }
     for (const block of blocks) this.#texts.outdate(block.id, block.version);
     const at = this.#env.monotonic();
-    for (const { block, agent, type, unit } of draft.units)
-      this.#units.set(`${block} ${agent}`, { type, unit, at });
+    for (const { block, agent, type, unit } of draft.units) {
+      const open = this.#units.get(block);
+      if (open) open.set(agent, { type, unit, at });
+      else this.#units.set(block, new Map([[agent, { type, unit, at }]]));
+    }
     if (this.#units.size > CACHED_BLOCKS) this.#units.clear(); // the next write of each starts a new unit
   }
 
@@ -411,6 +416,7 @@ export class WriteQueue {
       const id = "text" in what ? what.text : what.undo;
       const text = await this.#texts.load(id);
       if ("undo" in what) await this.#texts.loadUndo(id);
+      await this.#loadAgain(id);
       const block = this.#blocks.get(id);
       if (!block || block.version === text.committed.version) return;
       // Of the two one is old: another node has written.
@@ -419,6 +425,14 @@ export class WriteQueue {
     } catch (error) {
       this.#waiting.shift()?.settle(storageProblem(error));
     }
+  }
+
+  /** Otherwise two texts that one plan needs could take turns in being the missing one. */
+  async #loadAgain(id: BlockId): Promise<void> {
+    const [write] = this.#waiting;
+    if (!write) return;
+    for (const other of write.texts ?? []) await this.#texts.load(other);
+    write.texts = (write.texts ?? new Set()).add(id);
   }
 
   async #lookForNews(): Promise<void> {
@@ -459,14 +473,15 @@ export class WriteQueue {
   }
 
   #openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined {
-    const open = this.#units.get(`${block} ${agent}`);
+    const open = this.#units.get(block)?.get(agent);
     if (open?.type !== type) return undefined;
     if (type === "burst" && this.#env.monotonic() - open.at > limits.burstMs) return undefined;
     return open.unit;
   }
 
   #remember(id: BlockId, block: Block | null): void {
-    this.#blocks.delete(id);
+    // Age matters only to those who may have to leave.
+    if (this.#blocks.size > CACHED_BLOCKS / 2) this.#blocks.delete(id);
     this.#blocks.set(id, block);
     if (this.#blocks.size <= CACHED_BLOCKS) return;
     const oldest = this.#blocks.keys().next().value;

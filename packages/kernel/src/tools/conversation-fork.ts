@@ -142,8 +142,12 @@ async function gather(call: Call, from: Block): Promise<Copy[] | Problem> {
 /** A copy of what is not finished is finished: nothing will ever write to it again. */
 function copyOf({ source, text }: Copy, ids: ReadonlyMap<BlockId, BlockId>, last: BlockId | null): NewBlock {
   const ended = isEnded(source.status);
+  const { signature, ...rest } = source.metadata;
+  // A signature is of the words that were signed: it does not go with words that somebody edited.
+  const isSigned = signature !== undefined && !source.promoted;
   const metadata: JsonObject = {
-    ...source.metadata,
+    ...rest,
+    ...(isSigned ? { signature } : {}),
     includes: source.id,
     ...(ended ? {} : { reason: "interrupted" }),
   };

@@ -186,6 +186,19 @@ describe("fork", () => {
     });
     expect(blocks[2]).toMatchObject({ parent: blocks[1]?.id, side: true });
   });
+
+  it("[T53] a signature goes with the words that were signed, not with what somebody made of them", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    const more = { kind: "thinking", role: "model", status: "done", metadata: { signature: "s" } };
+    const kept = await desk.block(c, "as it was", bob, more);
+    const edited = await desk.block(c, "as it was", bob, more);
+    await desk.ok("block.splice", { block_id: edited, offset: 0, delete_count: 2, insert: "how" });
+    const { conversation } = await desk.ok("conversation.fork", { block_id: edited, into_new: true });
+    const copies = await desk.store.blocks({ conversation: String(conversation), order: "first", limit: 9 });
+    expect(copies.map(({ metadata }) => metadata["signature"])).toEqual(["s", undefined]);
+    expect(copies.map(({ metadata }) => metadata["includes"])).toEqual([kept, edited]);
+  });
 });
 
 describe("context", () => {

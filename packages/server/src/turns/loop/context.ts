@@ -255,12 +255,12 @@ function thinkingOf({ metadata, status, promoted, text }: WholeBlock): ThinkingP
   return { type: "thinking", text, signature, ...named };
 }
 
-/** The input of a call, as an object; undefined where it never was whole. */
-function inputOf({ metadata, promoted, text }: WholeBlock): JsonObject | undefined {
+/** The input of a call, as an object; undefined where it never was whole. The text counts: people edit that. */
+function inputOf({ metadata, text }: WholeBlock): JsonObject | undefined {
   const { input, reason } = metadata;
   if (input === undefined || reason === "truncated") return undefined;
-  const edited = promoted ? parseJson(text, INPUT_DEPTH) : undefined;
-  return isObject(edited) ? edited : isObject(input) ? input : { input };
+  const said = parseJson(text, INPUT_DEPTH);
+  return isObject(said) ? said : isObject(input) ? input : { input };
 }
 
 function isObject(value: Json | undefined): value is JsonObject {

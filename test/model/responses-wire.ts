@@ -128,7 +128,11 @@ function reasoning(
 function functionCall(part: CallPart, chars: number, ids: Ids): Item {
   const id = ids.next("fc_");
   const json = JSON.stringify(part.input).slice(0, part.inputChars);
-  const head = { id, type: "function_call", call_id: part.id ?? ids.next("call_"), name: part.call };
+  const group = part.namespace === undefined ? {} : { namespace: part.namespace };
+  const head = {
+    ...{ id, type: "function_call", call_id: part.id ?? ids.next("call_"), name: part.call },
+    ...group,
+  };
   const isCut = part.inputChars !== undefined;
   return {
     added: { ...head, arguments: "", status: "in_progress" },

@@ -7,6 +7,8 @@ export interface CallPart {
   readonly call: string;
   readonly input: object;
   readonly id?: string;
+  /** Where a tool of Responses belongs to a group, such as an MCP server. */
+  readonly namespace?: string;
   /** A tool of Responses that takes plain text gets this instead. */
   readonly freeform?: string;
   /** Only this much of the input's JSON comes: the answer is cut in it. */

@@ -26,11 +26,15 @@ export const Markdown = memo(function Markdown({ text, isGrowing, isAppendOnly }
   const parsed = isGrowing ? grow(before.current, text, isAppendOnly) : ended(text);
   before.current = isGrowing ? { text, parsed } : undefined;
   return (
-    <div className={isGrowing ? "md growing" : "md"}>
+    <div className="md">
       {parsed.settled.map((group, i) => (
         <Group key={i} tokens={group} />
       ))}
-      {parsed.tail.length > 0 && <Blocks tokens={parsed.tail} isGrowing />}
+      {isGrowing && (
+        <div className="md-group md-tail">
+          <Blocks tokens={parsed.tail} isGrowing />
+        </div>
+      )}
     </div>
   );
 });
@@ -50,7 +54,11 @@ function ended(text: Text): Parsed {
 }
 
 const Group = memo(function Group({ tokens }: { tokens: readonly Token[] }) {
-  return <Blocks tokens={tokens} isGrowing={false} />;
+  return (
+    <div className="md-group">
+      <Blocks tokens={tokens} isGrowing={false} />
+    </div>
+  );
 }, sameTokens);
 
 /** Equal when they would look equal: a text that is lexed anew at its end changes nothing that is on the screen. */

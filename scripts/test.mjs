@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { nodeFlags, root, say, seconds, setup } from "./setup.mjs";
 import { steps } from "./steps.mjs";
 
-/** @typedef {{ passed: number, failed: number, skipped: number, output: string }} Outcome */
+/** @typedef {{ passed: number, failed: number, skipped: number, output: string, reasons?: string[] }} Outcome */
 
 const { chosen, words } = readArguments(process.argv.slice(2));
 const node = await setup();
@@ -28,6 +28,7 @@ for (const step of chosen) {
   total.failed += outcome.failed;
   if (outcome.failed > 0) console.log(outcome.output.trimEnd());
   console.log(line(step, outcome, seconds(sinceMs)));
+  for (const reason of outcome.reasons ?? []) console.log(`         not run: ${reason}`);
 }
 rmSync(reports, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed`);
@@ -80,7 +81,7 @@ async function runStep(step) {
  */
 function countTests(report, passed) {
   if (!existsSync(report)) return { passed: 0, failed: 1, skipped: 0 };
-  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests } = JSON.parse(
+  const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
     readFileSync(report, "utf8"),
   );
   const isSilentFailure = numFailedTests === 0 && (!passed || numPassedTests === 0);
@@ -88,7 +89,20 @@ function countTests(report, passed) {
     passed: numPassedTests,
     failed: isSilentFailure ? 1 : numFailedTests,
     skipped: numPendingTests + numTodoTests,
+    reasons: reasonsOf(testResults),
   };
+}
+
+/**
+ * Why tests were left out: a test that cannot run here says so in its title, as "(not run: …)".
+ * @param {{ assertionResults: { status: string, fullName: string }[] }[]} files
+ */
+function reasonsOf(files) {
+  const titles = files
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status }) => status !== "passed" && status !== "failed")
+    .map(({ fullName }) => /\(not run(?: here)?: (.*?)\)(?: |$)/.exec(fullName)?.[1]);
+  return [...new Set(titles.filter((title) => title !== undefined))];
 }
 
 /**

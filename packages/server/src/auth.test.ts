@@ -1,0 +1,149 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Auth, ownerName } from "./auth.ts";
+
+let home: string;
+let nowMs: number;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "blockyard-auth-"));
+  nowMs = 0;
+});
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+const auth = () => new Auth(home, "olive", () => nowMs);
+const modeOf = (name: string) => (statSync(join(home, name)).mode & 0o777).toString(8);
+
+describe("[R47] the files", () => {
+  it("[A10] the owner's token is 256 random bits in a file that only its owner reads, and stays the same", () => {
+    const first = auth();
+    expect(first.ownerToken).toMatch(/^[A-Za-z0-9_-]{43}$/);
+    expect(Buffer.from(first.ownerToken, "base64url")).toHaveLength(32);
+    expect(modeOf("token")).toBe("600");
+    expect(auth().ownerToken).toBe(first.ownerToken);
+    rmSync(join(home, "token"));
+    expect(auth().ownerToken).not.toBe(first.ownerToken);
+  });
+
+  it.each([0o644, 0o640, 0o604, 0o660, 0o606, 0o601])(
+    "[A10] a token file with mode %o is refused",
+    (mode) => {
+      auth();
+      chmodSync(join(home, "token"), mode);
+      expect(auth).toThrow(/chmod 600/);
+    },
+  );
+
+  it.each(["", "short", "x".repeat(42), "!".repeat(43)])(
+    "[A10] a token file that holds %j is refused",
+    (text) => {
+      writeFileSync(join(home, "token"), text, { mode: 0o600 });
+      expect(auth).toThrow(/delete it and start again/);
+    },
+  );
+
+  it("[A12] other tokens are kept as hashes, in a file of the same kind", () => {
+    const token = auth().create("codex", "agent");
+    expect(modeOf("tokens.json")).toBe("600");
+    expect(readFileSync(join(home, "tokens.json"), "utf8")).not.toContain(token);
+    chmodSync(join(home, "tokens.json"), 0o644);
+    expect(auth).toThrow(/chmod 600/);
+  });
+
+  it("[A14] a file of tokens that goes bad while the server runs opens nothing, and the owner stays in", () => {
+    const running = auth();
+    const token = running.create("codex", "agent");
+    const faults: string[] = [];
+    running.onFault = (message) => faults.push(message);
+    const path = join(home, "tokens.json");
+    const good = readFileSync(path, "utf8");
+    const bad = [
+      "",
+      "{",
+      "{}",
+      "null",
+      "[null]",
+      '[{"hash":"ab","agent":"x","role":"agent"}]',
+      good.replace('"agent"', '"Not A Name!"').replace("codex", "Not A Name!"),
+      good.replace('"role": "agent"', '"role": "owner"'),
+    ];
+    for (const text of bad) {
+      writeFileSync(path, text);
+      expect([text, running.byToken(token)]).toEqual([text, undefined]);
+      expect(running.byToken(running.ownerToken)?.role).toBe("owner");
+    }
+    expect(faults.length).toBeGreaterThanOrEqual(bad.length);
+    writeFileSync(path, good);
+    expect(running.byToken(token)?.agent).toBe("codex");
+    chmodSync(path, 0o644);
+    expect(running.byToken(token)).toBeUndefined();
+    expect(faults.at(-1)).toContain("chmod 600");
+    rmSync(path);
+    expect(running.byToken(token)).toBeUndefined();
+  });
+});
+
+describe("tokens", () => {
+  it("[A12] name their agent and role, and what another process makes or takes back counts at once", () => {
+    const [running, command] = [auth(), auth()];
+    const token = command.create("codex", "agent");
+    const screen = command.create("screen", "viewer");
+    expect(running.byToken(token)).toMatchObject({ agent: "codex", role: "agent", by: "token" });
+    expect(running.byToken(screen)).toMatchObject({ agent: "screen", role: "viewer" });
+    const caller = running.byToken(token);
+    expect(caller && running.isCurrent(caller)).toBe(true);
+    expect(command.revoke("codex")).toBe(1);
+    expect(running.byToken(token)).toBeUndefined();
+    expect(caller && running.isCurrent(caller)).toBe(false);
+    expect(running.byToken(screen)?.agent).toBe("screen");
+  });
+
+  it("[A13] a change within the clock's grain is seen too", () => {
+    const [running, command] = [auth(), auth()];
+    const kept = command.create("kept", "agent");
+    const token = command.create("gone", "agent");
+    const path = join(home, "tokens.json");
+    utimesSync(path, 1, 1);
+    expect(running.byToken(token)?.agent).toBe("gone");
+    command.revoke("gone");
+    utimesSync(path, 1, 1);
+    expect(running.byToken(token)).toBeUndefined();
+    expect(running.byToken(kept)?.agent).toBe("kept");
+  });
+
+  it.each(["olive", ownerName(), "blockyard", "disk", "Bad Name", "", "../x", "a:b", "x".repeat(65)])(
+    "[A12] none is made for %j",
+    (name) => {
+      expect(() => auth().create(name, "agent")).toThrow();
+    },
+  );
+});
+
+describe("[R48] comparing", () => {
+  it("[A8] looks at hashes of equal length with a comparison that takes the same time, and at every record", () => {
+    const source = readFileSync(new URL("./auth.ts", import.meta.url), "utf8");
+    const body = source.slice(source.indexOf("  byToken("), source.indexOf("  isCurrent("));
+    expect(body.match(/timingSafeEqual\(hash/g)).toHaveLength(2);
+    expect(body).not.toMatch(/===\s*(token|hash)|(token|hash)\s*===|break|startsWith|localeCompare/);
+    // The loop goes on behind a hit: how long it takes tells nothing about where the token stands.
+    expect(body.slice(body.indexOf("for ("), body.indexOf("return found"))).not.toContain("return");
+  });
+
+  it("[A8] counts wrong tokens by peer and by minute", () => {
+    const guarded = auth();
+    const waits = (peer: string, times: number) => Array.from({ length: times }, () => guarded.penalty(peer));
+    expect(waits("a", 20)).toEqual(Array(20).fill(0));
+    expect(waits("a", 2)).toEqual([1_000, 1_000]);
+    expect(waits("b", 1)).toEqual([0]);
+    nowMs += 60_001;
+    expect(waits("a", 1)).toEqual([0]);
+  });
+
+  it("[A8] remembers a bounded number of peers", () => {
+    const guarded = auth();
+    for (let i = 0; i < 30_000; i++) guarded.penalty(`peer ${i}`);
+    expect(guarded.penalty("peer 29999")).toBe(0);
+  });
+});

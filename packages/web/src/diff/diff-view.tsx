@@ -55,7 +55,7 @@ const SplitChunk = memo(function SplitChunk({ rows }: { rows: readonly SplitRow[
 });
 
 function Side({ row, side }: { row: DiffRow | undefined; side: "old" | "new" }): ReactNode {
-  if (!row) return <div className="diff-row blank" />;
+  if (!row) return <div className="diff-row nothing" />;
   return (
     <div className={`diff-row ${row.type}`}>
       <span className="no" data-no={row[side] ?? ""} />

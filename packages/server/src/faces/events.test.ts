@@ -8,7 +8,7 @@ import { WebSocket } from "ws";
 import { makeConfig } from "../config.ts";
 import { type Running, serve } from "../serve.ts";
 import { RECORDINGS, replay } from "../turns/replay.ts";
-import { followLlm } from "./events.ts";
+import { followLlm, type LlmSource } from "./events.ts";
 
 const home = mkdtempSync(join(tmpdir(), "blockyard-events-"));
 let running: Running;
@@ -166,19 +166,41 @@ describe("[A43] joining", () => {
     if (isProblem(made)) throw new Error(made.message);
     const { promise: ended, resolve: finish } = Promise.withResolvers<void>();
     const readers: Promise<LlmEvent[]>[] = [];
-    for (let i = 0; i < 60; i++) {
-      await kernel.append(made.id, "model", `piece ${i}\n`);
+    let pieces = 0;
+    const write = async () => {
+      await kernel.append(made.id, "model", `piece ${pieces++}\n`);
+      await kernel.drain(made.id, "model");
+    };
+    /** A kernel whose readers are late: something is committed and told between listening and reading, or behind it. */
+    const late = (before: number, after: number): LlmSource => ({
+      conversation: (id) => kernel.conversation(id),
+      listen: (listener) => kernel.listen(listener),
+      turns: (id) => kernel.turns(id),
+      blocks: (query) => kernel.blocks(query),
+      read: async (id) => {
+        for (let i = 0; i < before; i++) await write();
+        const read = await kernel.read(id);
+        for (let i = 0; i < after; i++) await write();
+        return read;
+      },
+    });
+    for (const [before, after] of [
+      [0, 0],
+      [1, 0],
+      [0, 1],
+      [2, 3],
+      [5, 0],
+      [0, 5],
+    ] as const) {
       const events: LlmEvent[] = [];
-      // It joins while the piece is on its way to the store, and told or not told yet.
-      const joined = followLlm(kernel, conversation, (told) => events.push(...told));
+      await write();
+      const stop = await followLlm(late(before, after), conversation, (told) => events.push(...told));
       readers.push(
-        joined.then(async (stop) => {
-          await ended;
+        ended.then(() => {
           if (!isProblem(stop)) stop();
           return events;
         }),
       );
-      if (i % 3 === 0) await kernel.drain(made.id, "model");
     }
     await kernel.drain(made.id, "model");
     await kernel.write(conversation, {

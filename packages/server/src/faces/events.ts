@@ -22,9 +22,12 @@ const MAX_QUEUED = 4 * 1024 * 1024;
 const KEEP_ALIVE_MS = 15_000;
 const PAGE = 1_000;
 
+/** As much of the kernel as a reader needs. */
+export type LlmSource = Pick<Kernel, "conversation" | "listen" | "turns" | "blocks" | "read">;
+
 /** Tells `write` everything; answers with how to stop. `write` is called in order and never after the stop. */
 export async function followLlm(
-  kernel: Kernel,
+  kernel: LlmSource,
   conversation: string,
   write: (events: readonly LlmEvent[]) => void,
 ): Promise<(() => void) | Problem> {
@@ -56,7 +59,7 @@ class Follower {
   /** Turns whose end has been told, or was before the opening. */
   readonly #ended = new Set<string>();
 
-  async open(kernel: Kernel, conversation: string): Promise<readonly LlmEvent[] | Problem> {
+  async open(kernel: LlmSource, conversation: string): Promise<readonly LlmEvent[] | Problem> {
     const turns = await kernel.turns(conversation);
     if (isProblem(turns)) return turns;
     for (const { id, status } of turns) if (status !== "running") this.#ended.add(id);
@@ -93,7 +96,7 @@ class Follower {
   }
 }
 
-async function blocksOf(kernel: Kernel, conversation: string, turns: ReadonlySet<string>) {
+async function blocksOf(kernel: LlmSource, conversation: string, turns: ReadonlySet<string>) {
   const found = [];
   let after = 0;
   for (;;) {

@@ -65,7 +65,14 @@ async function use(name: string, input: object, signal = new AbortController().s
   const run: ToolRun = {
     workspace: new Workspace({ root, closed: [home] }),
     signal,
-    env: { PATH: process.env["PATH"], ANTHROPIC_API_KEY: "key", OPENAI_API_KEY: "key", MINE: "yes" },
+    env: {
+      PATH: process.env["PATH"],
+      ANTHROPIC_API_KEY: "key",
+      OPENAI_API_KEY: "key",
+      MINE: "yes",
+      BASH_ENV: join(root, "trap"),
+      "BASH_FUNC_echo%%": "() { printf trapped; }",
+    },
     matcher: inlineMatcher(() => performance.now()),
     offspring,
     open: (kind, metadata) => opened.push([kind, metadata]),
@@ -251,6 +258,16 @@ describe("[L34] bash", () => {
       command: "shopt -q login_shell && echo login; echo $ANTHROPIC_API_KEY$OPENAI_API_KEY$MINE; pwd",
     });
     expect(grown).toBe(`yes\n${root}\n`);
+  });
+
+  it.each([
+    ["-x", /-x: command not found/],
+    ["cat; echo read", /^read\n$/],
+    ["printf '%s' \"$0\"", /^\/bin\/bash$/],
+    ["echo a\necho b", /^a\nb\n$/],
+  ])("%j is taken as it stands", async (command, expected) => {
+    writeFileSync(join(root, "trap"), "echo trapped\n");
+    expect((await use("bash", { command })).grown).toMatch(expected);
   });
 
   it("is ended at its time limit, with what it started", async () => {

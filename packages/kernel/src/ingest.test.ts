@@ -225,6 +225,18 @@ describe("ingest", () => {
     ]);
   });
 
+  it("[K1] two blocks of one batch may both end with another text than was streamed", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    const start = (key: string): BlockEvent => ({
+      ...{ type: "block-start", key, kind: "text", role: "model", metadata: {}, text: `${key} as streamed` },
+    });
+    const end = (key: string): BlockEvent => ({ type: "block-end", key, status: "done", text: `${key}!` });
+    await ingest.push([start("a"), start("b"), end("b"), end("a")]);
+    await ingest.finish();
+    expect(await world.lines()).toEqual(['text done "a!"', 'text done "b!"']);
+  });
+
   it("[R12] goes on after the store has failed for a while, and loses nothing", async () => {
     const world = new World();
     const ingest = await world.open();

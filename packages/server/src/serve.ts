@@ -25,11 +25,13 @@ import { Auth, type Caller, ownerName } from "./auth.ts";
 import { type Config, ConfigError, prepareHome } from "./config.ts";
 import { Door } from "./door.ts";
 import { nodeEnv } from "./env.ts";
+import { exportFile } from "./export/export-file.ts";
 import { eventStream, SseStream } from "./faces/events.ts";
 import { httpApp, type NodeBindings } from "./faces/http.ts";
 import { changedUris, mcpHandler } from "./faces/mcp.ts";
 import { DIST, pageFiles } from "./faces/page.ts";
 import { WsFace } from "./faces/ws.ts";
+import { importStream } from "./import/import-stream.ts";
 import { ingestStream } from "./ingest-stream.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
@@ -117,6 +119,8 @@ export async function serve(config: Config, log: Log): Promise<Running> {
     },
     ingest: async (caller, query, body) =>
       desk.checked(caller, await ingestStream(kernel, caller, query, body)),
+    import: async (caller, body) => desk.checked(caller, await importStream(kernel, caller, body)),
+    export: (conversation, format, redact) => exportFile(kernel, conversation, format, redact),
     blob: (hash) => store.blob(hash),
     events: (conversation, format) => eventStream(kernel, conversation, format),
     changes: () => announcements(announcer),

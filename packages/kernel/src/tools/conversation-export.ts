@@ -5,9 +5,10 @@
 
 import { z } from "zod";
 import type { Conversation } from "../conversation.ts";
+import type { Kernel } from "../kernel.ts";
 import { isProblem, type Problem } from "../problem.ts";
 import { StreamProblem } from "./block-subscribe.ts";
-import { type Call, conversationField, type Streamed, tool } from "./tool.ts";
+import { conversationField, type Signal, type Streamed, tool } from "./tool.ts";
 import {
   conversationSchema,
   conversationView,
@@ -40,11 +41,16 @@ export const conversationExport = tool({
   async run(call, { conversation }): Promise<Streamed<ExportLine> | Problem> {
     const record = await call.kernel.conversation(conversation);
     if (isProblem(record)) return record;
-    return { stream: lines(call, record) };
+    return { stream: exportLines(call.kernel, record, call.signal) };
   },
 });
 
-async function* lines({ kernel, signal }: Call, record: Conversation): AsyncGenerator<ExportLine> {
+/** Throws a StreamProblem where the store fails in the middle. */
+export async function* exportLines(
+  kernel: Kernel,
+  record: Conversation,
+  signal?: Signal,
+): AsyncGenerator<ExportLine> {
   const conversation = record.id;
   yield { type: "conversation", epoch: kernel.store.epoch, ...conversationView(record) };
   for (const turn of unwrap(await kernel.turns(conversation))) yield { type: "turn", ...turnView(turn) };

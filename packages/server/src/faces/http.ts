@@ -16,6 +16,7 @@ import {
 import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Caller } from "../auth.ts";
+import { FORMATS, type Format, isFormat } from "../export/export.ts";
 import { parseStrict } from "../strict-json.ts";
 import type { EventFormat } from "./events.ts";
 import type { PageFiles } from "./page.ts";
@@ -37,6 +38,9 @@ export interface HttpOptions {
     query: Readonly<Record<string, string>>,
     body: ReadableStream<Uint8Array>,
   ) => Promise<Json | Problem>;
+  /** A body of JSON lines, an export or a session log, into a conversation. */
+  readonly import: (caller: Caller, body: ReadableStream<Uint8Array>) => Promise<Json | Problem>;
+  readonly export: (conversation: string, format: Format, redact: boolean) => Promise<Download | Problem>;
   readonly events: (
     conversation: string,
     format: EventFormat,
@@ -49,6 +53,12 @@ export interface HttpOptions {
   readonly blob: (
     hash: string,
   ) => Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
+}
+
+export interface Download {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly body: AsyncIterable<string | Uint8Array>;
 }
 
 const MAX_BODY = 64 * 1024 * 1024;
@@ -111,12 +121,19 @@ export function httpApp(options: HttpOptions): App {
   });
   app.all("/mcp", (context) => options.mcp(context.req.raw, options.callerOf(context.env.incoming)));
   app.post("/v1/ingest", async (context) => {
-    const body =
-      context.req.raw.body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
-    return answer(
-      context,
-      await options.ingest(options.callerOf(context.env.incoming), context.req.query(), body),
-    );
+    const caller = options.callerOf(context.env.incoming);
+    return answer(context, await options.ingest(caller, context.req.query(), bodyOf(context)));
+  });
+  app.post("/v1/import", async (context) =>
+    answer(context, await options.import(options.callerOf(context.env.incoming), bodyOf(context))),
+  );
+  app.get("/v1/conversations/:id/export", async (context) => {
+    const format = context.req.query("format") ?? "jsonl";
+    if (!isFormat(format))
+      return answer(context, problem("invalid", `no format ${format.slice(0, 40)}: ${FORMATS.join(", ")}`));
+    const redact = context.req.query("redact") === "true";
+    const found = await options.export(context.req.param("id"), format, redact);
+    return isProblem(found) ? answer(context, found) : download(found);
   });
   app.get("/v1/blobs/:hash", async (context) => {
     const blob = await options.blob(context.req.param("hash"));
@@ -142,6 +159,25 @@ export function httpApp(options: HttpOptions): App {
     return answer(context, problem("unavailable", "internal error; the server's log has it"));
   });
   return app;
+}
+
+function bodyOf(context: Context): ReadableStream<Uint8Array> {
+  return context.req.raw.body ?? new ReadableStream<Uint8Array>({ start: (end) => end.close() });
+}
+
+/** Always a file to keep, never a page of this server's: what agents wrote must not run here. */
+function download({ name, mediaType, body }: Download): Response {
+  return new Response(ReadableStream.from(bytesOf(body)) as ReadableStream<Uint8Array>, {
+    headers: {
+      "content-type": mediaType,
+      "content-disposition": `attachment; filename="${name}"`,
+      "cache-control": "no-store",
+    },
+  });
+}
+
+async function* bytesOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of body) yield typeof piece === "string" ? Buffer.from(piece) : piece;
 }
 
 function limited(maxSize: number) {

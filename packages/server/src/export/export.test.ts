@@ -1,0 +1,270 @@
+// Exports of what nobody should write into a block, and of what nobody should send away.
+
+import {
+  type ExportLine,
+  exportLines,
+  isProblem,
+  Kernel,
+  type Kind,
+  MemoryStore,
+  type Role,
+} from "@blockyard/kernel";
+import { describe, expect, it } from "vitest";
+import { nodeEnv } from "../env.ts";
+import { importStream } from "../import/import-stream.ts";
+import { exportAs, type Format } from "./export.ts";
+import { exportFile } from "./export-file.ts";
+import { highlight } from "./highlight.ts";
+import { markdownHtml } from "./markdown-html.ts";
+import { type Finding, redactText } from "./redact.ts";
+import { plainTerminal, terminalHtml } from "./terminal-html.ts";
+
+const kernel = new Kernel(nodeEnv, new MemoryStore("epoch"));
+
+interface Written {
+  readonly kind: Kind;
+  readonly role?: Role;
+  readonly text: string;
+  readonly metadata?: Record<string, never> | object;
+}
+
+async function conversationOf(title: string, blocks: readonly Written[]): Promise<string> {
+  const id = await kernel.createConversation("ada", title);
+  if (isProblem(id)) throw new Error(id.message);
+  for (const { kind, role = "model", text, metadata = {} } of blocks) {
+    const made = await kernel.write(id, {
+      agent: "ada",
+      plan: (draft) =>
+        draft.create({ kind, role, text, status: "done", side: false, metadata: metadata as never }),
+    });
+    if (isProblem(made)) throw new Error(made.message);
+  }
+  return id;
+}
+
+async function exported(id: string, format: Format, redact?: (finding: Finding) => void): Promise<string> {
+  const record = await kernel.conversation(id);
+  if (isProblem(record)) throw new Error(record.message);
+  const options = { lines: () => exportLines(kernel, record), raw: async function* () {}, redact };
+  return (await gather(exportAs(format, options))).map(String).join("");
+}
+
+async function gather<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+const HOSTILE = `<script>alert(1)</script><img src=x onerror=alert(1)> "onmouseover=alert(1) x=" </style></title></pre>`;
+
+describe("[E3] what was written stays text", () => {
+  it.each<[string, Written]>([
+    ["text", { kind: "text", text: HOSTILE }],
+    ["a user's text", { kind: "text", role: "user", text: HOSTILE, metadata: { label: HOSTILE } }],
+    ["a notice", { kind: "text", role: "system", text: HOSTILE, metadata: { notice: HOSTILE } }],
+    ["thinking", { kind: "thinking", text: HOSTILE }],
+    [
+      "a call",
+      {
+        kind: "tool_call",
+        text: HOSTILE,
+        metadata: { toolUseId: HOSTILE, toolName: HOSTILE, compactParams: HOSTILE },
+      },
+    ],
+    [
+      "code",
+      {
+        kind: "code",
+        text: `${HOSTILE}\n// ${HOSTILE}\n"${HOSTILE}"`,
+        metadata: { filename: `${HOSTILE}.ts`, language: HOSTILE },
+      },
+    ],
+    [
+      "a command",
+      {
+        kind: "command",
+        text: `\u001b[31m${HOSTILE}`,
+        metadata: { command: HOSTILE, stderr: HOSTILE, cwd: HOSTILE },
+      },
+    ],
+    [
+      "a change",
+      {
+        kind: "file_change",
+        text: HOSTILE,
+        metadata: { changes: [{ path: HOSTILE, kind: "add", diff: `+${HOSTILE}` }] },
+      },
+    ],
+    [
+      "a list",
+      { kind: "todo", text: HOSTILE, metadata: { items: [{ content: HOSTILE, status: "pending" }] } },
+    ],
+    [
+      "a picture",
+      { kind: "image", text: HOSTILE, metadata: { data: HOSTILE, mediaType: `image/svg+xml"${HOSTILE}` } },
+    ],
+    ["a remote picture", { kind: "image", text: "x", metadata: { url: `javascript:alert(1)//${HOSTILE}` } }],
+    ["a file", { kind: "file", text: HOSTILE, metadata: { path: HOSTILE } }],
+    ["an error", { kind: "error", text: HOSTILE, metadata: { code: HOSTILE, details: { x: HOSTILE } } }],
+    ["the unknown", { kind: "unknown", text: HOSTILE, metadata: { type: HOSTILE, provider: HOSTILE } }],
+    [
+      "a link",
+      {
+        kind: "text",
+        text: `[x](javascript:alert(1)) [y](data:text/html,${HOSTILE}) ![z](https://e.example/p.png) <b onclick=x>`,
+      },
+    ],
+  ])("%s", async (_, block) => {
+    const page = await exported(await conversationOf(HOSTILE, [block]), "html");
+    expect(page).toContain("Content-Security-Policy");
+    expect(page.replace(/<style>[^<]*<\/style>/, "")).not.toMatch(
+      /<(script|img|b|style|iframe)[\s>](?! class="picture" src="data:)/i,
+    );
+    expect(page).not.toMatch(/<[^>]*\s(on\w+|src)=/i);
+    expect(page).not.toMatch(/href="(?!https?:|mailto:)/i);
+  });
+
+  it("[E1] the policy allows this style, pictures that are here, and nothing else", async () => {
+    const page = await exported(await conversationOf("t", [{ kind: "text", text: "hi" }]), "html");
+    expect(page).toMatch(
+      /content="default-src &#39;none&#39;; style-src &#39;sha256-[\w+/=]+&#39;; img-src data:; /,
+    );
+  });
+
+  it("[E4] no text ends its own fence", async () => {
+    const text = "```\n````\n<details>";
+    const markdown = await exported(await conversationOf("t", [{ kind: "code", text }]), "markdown");
+    expect(markdown).toContain(`\`\`\`\`\`\n${text}\n\`\`\`\`\``);
+  });
+});
+
+describe("pieces of a page", () => {
+  it.each<[string, string]>([
+    [
+      "**a** `b` [c](https://x.example/)",
+      '<p><strong>a</strong> <code>b</code> <a href="https://x.example/" rel="noopener noreferrer nofollow">c</a></p>',
+    ],
+    ["- [x] done\n- [ ] open", "<ul><li>☑ done</li><li>☐ open</li></ul>"],
+    [
+      "```js\nlet a = 1; // b\n```",
+      '<pre class="code"><span class="t-keyword">let</span> a = <span class="t-number">1</span>; <span class="t-comment">// b</span></pre>',
+    ],
+    ["a &amp; b &lt;c&gt;", "<p>a &amp; b &lt;c&gt;</p>"],
+  ])("markdown %j", (text, expected) => expect(markdownHtml(text).html).toBe(expected));
+
+  it.each<[string, string, string]>([
+    ["\u001b[1;31mbad\u001b[0m ok", '<span class="a-bold a-1">bad</span> ok', "bad ok"],
+    ["10%\r50%\r100%\r\nnext", "100%\nnext", "100%\nnext"],
+    ["\u001b]8;;https://x.example\u0007link\u001b]8;;\u0007", "link", "link"],
+    ["\u001b[38;5;12mx\u001b[2K\u001b[?25ly", "xy", "xy"],
+  ])("terminal %j", (output, shown, plain) => {
+    expect(terminalHtml(output).html).toBe(shown);
+    expect(plainTerminal(output)).toBe(plain);
+  });
+
+  it("[R34] hostile code costs no more than its length", () => {
+    const since = performance.now();
+    for (const text of [
+      "`\\".repeat(100_000),
+      '"\\'.repeat(100_000),
+      "/*".repeat(100_000),
+      "#".repeat(200_000),
+    ])
+      expect(highlight(text, "ts").html.length).toBeGreaterThan(0);
+    expect(performance.now() - since).toBeLessThan(5_000);
+  });
+});
+
+const SECRETS: readonly (readonly [string, string])[] = [
+  ["Anthropic key", `sk-ant-api03-${"a1B2".repeat(10)}`],
+  ["OpenAI key", `sk-proj-${"Zz9".repeat(12)}`],
+  ["GitHub token", `ghp_${"a1B2".repeat(9)}`],
+  ["AWS key", "AKIAIOSFODNN7EXAMPLE"],
+  ["Google key", `AIza${"x".repeat(35)}`],
+  ["Slack token", "xoxb-1234567890-abcdefghij"],
+  ["JSON web token", `eyJhbGciOiJI.eyJzdWIiOiIx.${"s".repeat(20)}`],
+  ["private key", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----"],
+];
+
+describe("[E10] redaction", () => {
+  it.each(SECRETS)("%s", (name, secret) => {
+    const seen: string[] = [];
+    expect(redactText(`before ${secret} after`, (found) => seen.push(found))).toBe(
+      `before [redacted ${name}] after`,
+    );
+    expect(seen).toEqual([name]);
+  });
+
+  it.each<[string, string]>([
+    ["postgres://ada:hunter2hunter2@db/x", "postgres://ada:[redacted password in a URL]@db/x"],
+    ["Authorization: Bearer abcdefghijklmnopqrstuv", "Authorization: Bearer [redacted bearer token]"],
+    ['{"api_key": "correct-horse-battery"}', '{"api_key": "[redacted named secret]"}'],
+    ["PASSWORD=correcthorse ./run", "PASSWORD=[redacted named secret] ./run"],
+    ["max_tokens: 1234567890 and sk-short", "max_tokens: 1234567890 and sk-short"],
+    ["nothing to see", "nothing to see"],
+  ])("%j", (text, clean) => expect(redactText(text, () => undefined)).toBe(clean));
+
+  it("is done everywhere, told without the secret, and importable", async () => {
+    const [, secret] = SECRETS[0] as [string, string];
+    const id = await conversationOf(`Use ${secret}`, [
+      { kind: "text", text: secret },
+      {
+        kind: "tool_call",
+        text: `{"key":"${secret}"}`,
+        metadata: {
+          toolUseId: "t",
+          toolName: "Bash",
+          input: { password: "correct horse" },
+          compactParams: secret,
+        },
+      },
+      {
+        kind: "command",
+        text: `export KEY=${secret}`,
+        metadata: { command: `curl -H 'x: ${secret}'`, stderr: secret },
+      },
+    ]);
+    const findings: Finding[] = [];
+    const found = (finding: Finding) => void findings.push(finding);
+    for (const format of ["html", "markdown", "jsonl"] as const) {
+      expect(await exported(id, format)).toContain(secret);
+      expect(await exported(id, format, found)).not.toContain(secret);
+    }
+    expect(findings.length).toBeGreaterThan(6);
+    expect(JSON.stringify(findings)).not.toContain(secret.slice(0, 8));
+    expect(new Set(findings.map(({ where }) => where)).size).toBe(4);
+    const jsonl = await exported(id, "jsonl", found);
+    const lines = jsonl
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as ExportLine);
+    expect(
+      lines.filter((line) => line.type === "block").every(({ chars, content }) => chars === content.length),
+    ).toBe(true);
+    const other = new Kernel(nodeEnv, new MemoryStore("other"));
+    const body = (async function* () {
+      yield Buffer.from(jsonl);
+    })();
+    expect(await importStream(other, { agent: "ada", role: "owner", by: "token" }, body)).toMatchObject({
+      added: 3,
+    });
+  });
+});
+
+describe("files", () => {
+  it("[E9] raw lines come byte for byte, in the order of their runs", async () => {
+    const id = await conversationOf("Raw", []);
+    const runs = ['{"a":1}\n{"b":"é"}\n', '{"c":3}\n'];
+    for (const [i, run] of runs.entries())
+      await kernel.store.appendRaw({ conversation: id, run: `run-${i}` }, Buffer.from(run));
+    const file = await exportFile(kernel, id, "raw", false);
+    if (isProblem(file)) throw new Error(file.message);
+    const bytes = Buffer.concat((await gather(file.body)).map((piece) => Buffer.from(piece as Uint8Array)));
+    expect(bytes.toString()).toBe(runs.join(""));
+    expect(file.name).toBe(`${id}.raw.jsonl`);
+  });
+
+  it("a conversation that is not there is a problem", async () => {
+    expect(await exportFile(kernel, "nowhere", "html", false)).toMatchObject({ problem: "not_found" });
+  });
+});

@@ -1,0 +1,273 @@
+/**
+ * One block as HTML, by its kind: the page's look without the page's program. What is long is folded with <details>. A
+ * block's element carries the attributes that the page's has: data-block, data-kind, data-status.
+ */
+
+import type { BlockSnapshot, Kind, Metadata } from "@blockyard/kernel";
+import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
+import { highlight } from "./highlight.ts";
+import { markdownHtml } from "./markdown-html.ts";
+import { terminalHtml } from "./terminal-html.ts";
+import type { ExportNode } from "./tree.ts";
+
+/** Results with more lines than this are closed until somebody opens them, as on the page. */
+const FOLD_LINES = 10;
+const INPUT_CHARS = 200_000;
+
+type Draw = (block: BlockSnapshot) => Html;
+
+const KIND_HTML: Readonly<Record<Kind, Draw>> = {
+  text: drawText,
+  thinking: drawThinking,
+  tool_call: () => NOTHING,
+  tool_result: drawResult,
+  code: drawCode,
+  command: drawCommand,
+  file_change: drawChanges,
+  todo: drawTodo,
+  image: drawImage,
+  file: drawFile,
+  error: drawError,
+  unknown: drawUnknown,
+};
+
+export function nodeHtml(node: ExportNode, depth: number): Html {
+  const { block } = node;
+  const body = block.kind === "tool_call" ? drawCall(node, depth) : KIND_HTML[block.kind](block);
+  const below = block.kind === "tool_call" ? NOTHING : nestedHtml(node, depth, "Beside it");
+  const own = html`<article class="block kind-${block.kind} role-${block.role}${block.pruned ? " is-pruned" : ""}" ${names(block)} data-depth="${Math.min(depth, 6)}">${body}${below}</article>`;
+  return html`${own}${branchesHtml(node, depth)}`;
+}
+
+function names({ block_id, kind, status }: BlockSnapshot): Html {
+  return html`id="${block_id}" data-block="${block_id}" data-kind="${kind}" data-status="${status}"`;
+}
+
+export function branchesHtml({ branches }: Pick<ExportNode, "branches">, depth: number): Html {
+  return join(
+    branches.map(
+      (branch) =>
+        html`<details class="branch"><summary>Another way from here: ${plural(branch.length, "block")}</summary>${branch.map((node) => nodeHtml(node, depth + 1))}</details>`,
+    ),
+  );
+}
+
+function nestedHtml({ nested }: ExportNode, depth: number, title: string): Html {
+  if (nested.length === 0) return NOTHING;
+  const isShort = nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < FOLD_LINES);
+  return html`<details class="nested"${isShort && nested.length < 4 ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${nested.map((node) => nodeHtml(node, depth + 1))}</details>`;
+}
+
+const OPEN: Html = { html: " open" };
+
+function drawCall(node: ExportNode, depth: number): Html {
+  const { block, results } = node;
+  const { toolName, displayName, compactParams, shortResult, error, images, reason, durationMs, success } =
+    metadataOf(block, "tool_call");
+  const isFine = block.status === "done" && success !== false;
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName);
+  const name = displayName ?? (mcp ? `${mcp[1]} · ${mcp[2]}` : toolName);
+  const line = html`<summary class="tool-line"><span class="tool-name">${name}</span> <span class="tool-params">${compactParams}</span> <span class="dim">${shortResult}</span> <span class="dim">${took(durationMs)}</span> <span class="${isFine ? "ok" : "bad"}">${isFine ? "✓" : `✗ ${reason ?? "failed"}`}</span></summary>`;
+  const input = html`<pre class="code">${highlight(pretty(block.content), "json")}</pre>`;
+  const shown = results.map(
+    (result) =>
+      html`<div ${names(result.block)}>${KIND_HTML[result.block.kind](result.block)}${nestedHtml(result, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
+  );
+  const failed =
+    error !== undefined && results.length === 0 ? html`<div class="bad">${error}</div>` : NOTHING;
+  return html`<details class="tool">${line}${input}</details><div class="results">${shown}</div>${failed}${pictures(images)}${nestedHtml(node, depth, "Its work")}`;
+}
+
+function drawText(block: BlockSnapshot): Html {
+  const { notice, label, citations, reason } = metadataOf(block, "text");
+  if (notice !== undefined || (block.role === "system" && block.chars < 200 && block.newlines === 0))
+    return html`<div class="notice"><span class="dim">${notice?.replaceAll("_", " ")}</span> ${block.content}</div>`;
+  const who =
+    block.role === "user"
+      ? html`<div class="who">${label ?? block.agent}</div>`
+      : label
+        ? html`<div class="who">${label}</div>`
+        : NOTHING;
+  return html`${who}<div class="said">${markdownHtml(block.content)}</div>${sources(citations)}${why(reason)}`;
+}
+
+function drawThinking(block: BlockSnapshot): Html {
+  const { redacted, durationMs } = metadataOf(block, "thinking");
+  const what = redacted && block.content === "" ? "Thinking that the provider keeps to itself" : "Thinking";
+  if (block.content === "") return html`<div class="notice dim">${what}</div>`;
+  return html`<details class="thinking"><summary>${what} <span class="dim">${took(durationMs)}</span></summary>${markdownHtml(block.content)}</details>`;
+}
+
+function drawResult(block: BlockSnapshot): Html {
+  const { isError, images, citations, result } = metadataOf(block, "tool_result");
+  const looksLikeJson = /^\s*[[{]/.test(block.content) && /[\]}]\s*$/.test(block.content);
+  const text = html`<pre class="${isError ? "plain failed" : "plain"}">${looksLikeJson ? highlight(block.content, "json") : block.content}</pre>`;
+  const payload =
+    block.content === "" && result !== undefined && result !== null
+      ? html`<details><summary>Result</summary><pre class="code">${highlight(JSON.stringify(result, null, 2), "json")}</pre></details>`
+      : NOTHING;
+  return html`${block.content === "" ? NOTHING : folded(lineCount(block.content), text)}${pictures(images)}${sources(citations)}${payload}`;
+}
+
+function drawCode(block: BlockSnapshot): Html {
+  const { filename, language, startLine, totalLines, truncatedChars } = metadataOf(block, "code");
+  const lines = lineCount(block.content);
+  const first = startLine ?? 1;
+  const range =
+    first > 1 || (totalLines ?? 0) > lines + 1
+      ? `lines ${first}–${first + lines - 1}${totalLines === undefined ? "" : ` of ${totalLines}`}`
+      : "";
+  const gutter = Array.from({ length: lines }, (_, i) => first + i).join("\n");
+  const code = html`<div class="numbered"><pre class="gutter" aria-hidden="true">${gutter}</pre><pre class="code">${highlight(block.content, language, filename)}</pre></div>`;
+  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(lines, code)}${leftOut(truncatedChars)}`;
+}
+
+function drawCommand(block: BlockSnapshot): Html {
+  const { command, stderr, exitCode, interrupted, durationMs, cwd, truncatedChars } = metadataOf(
+    block,
+    "command",
+  );
+  const lines = lineCount(block.content) + lineCount(stderr ?? "");
+  const output = html`<pre class="terminal">${terminalHtml(block.content)}${stderr ? html`<span class="stderr">${terminalHtml(stderr)}</span>` : NOTHING}</pre>`;
+  const exit =
+    exitCode === undefined || exitCode === null
+      ? NOTHING
+      : html`<span class="${exitCode === 0 ? "ok" : "bad"}">exit ${exitCode}</span> `;
+  return html`<pre class="command">$ ${command}</pre>${lines > 0 ? folded(lines, output) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} ${cwd}</div>${leftOut(truncatedChars)}`;
+}
+
+const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
+
+function drawChanges(block: BlockSnapshot): Html {
+  const { changes } = metadataOf(block, "file_change");
+  return join(
+    changes.map(({ path, kind, diff, movedTo }) => {
+      const text = diff ?? (changes.length === 1 ? block.content : "");
+      const moved =
+        movedTo === undefined ? NOTHING : html` <span class="dim">moved to</span> <code>${movedTo}</code>`;
+      const body =
+        text === "" ? NOTHING : folded(lineCount(text), html`<pre class="diff">${diffHtml(text)}</pre>`);
+      return html`<div class="change"><div class="head"><span class="change-${kind}">${CHANGE_WORDS[kind]}</span> <code>${path}</code>${moved}</div>${body}</div>`;
+    }),
+  );
+}
+
+function diffHtml(diff: string): Html {
+  const lines = diff.replace(/\n$/, "").split("\n");
+  return join(
+    lines.map((line) => {
+      if (line.startsWith("@@")) return html`<span class="hunk">${line}</span>`;
+      if (line.startsWith("+")) return html`<ins>${line}</ins>`;
+      return line.startsWith("-") ? html`<del>${line}</del>` : html`${line}`;
+    }),
+    "\n",
+  );
+}
+
+const BOXES = { pending: "☐", in_progress: "◐", completed: "☑" } as const;
+
+function drawTodo(block: BlockSnapshot): Html {
+  const { items } = metadataOf(block, "todo");
+  const rows = items.map(
+    ({ content, status, activeForm }) =>
+      html`<li class="todo-${status}">${BOXES[status]} ${status === "in_progress" ? (activeForm ?? content) : content}</li>`,
+  );
+  return folded(items.length, html`<ul class="todo">${rows}</ul>`);
+}
+
+function drawImage(block: BlockSnapshot): Html {
+  const { data, mediaType, url } = metadataOf(block, "image");
+  const alt = block.content === "" ? "picture" : block.content;
+  const src = safePicture(data, mediaType);
+  if (src !== undefined) return html`<img class="picture" src="${src}" alt="${alt}">`;
+  const href = url === undefined ? undefined : safeLink(url);
+  if (href === undefined)
+    return html`<div class="notice dim">A picture that is not in this file: ${alt}</div>`;
+  return html`<a href="${href}" rel="noopener noreferrer nofollow">🖼 ${alt}</a>`;
+}
+
+function drawFile(block: BlockSnapshot): Html {
+  const { path, language } = metadataOf(block, "file");
+  const code = html`<pre class="code">${highlight(block.content, language, path)}</pre>`;
+  return html`<div class="head"><code>${path}</code></div>${folded(lineCount(block.content), code)}`;
+}
+
+function drawError(block: BlockSnapshot): Html {
+  const { code, details } = metadataOf(block, "error");
+  const more =
+    details === undefined
+      ? NOTHING
+      : html`<details><summary>${code ?? "Details"}</summary><pre class="code">${highlight(JSON.stringify(details, null, 2), "json")}</pre></details>`;
+  return html`<div class="error">⚠ ${block.content === "" ? (code ?? "Something failed") : block.content}</div>${more}`;
+}
+
+function drawUnknown(block: BlockSnapshot): Html {
+  const { type, provider } = metadataOf(block, "unknown");
+  return html`<details class="unknown"><summary>Not understood: <code>${type}</code> <span class="dim">${provider && `from ${provider}`}</span></summary><pre class="code">${highlight(block.content, "json")}</pre></details>`;
+}
+
+/** Short things are simply there; long ones have a line to open them by. */
+function folded(lines: number, body: Html): Html {
+  if (lines <= FOLD_LINES) return body;
+  return html`<details class="fold"><summary>${plural(lines, "line")}</summary>${body}</details>`;
+}
+
+function pictures(images: Metadata<"tool_call">["images"]): Html {
+  const shown = (images ?? []).map(({ data, mediaType }) => safePicture(data, mediaType));
+  return join(
+    shown.map((src) =>
+      src === undefined ? NOTHING : html`<img class="picture" src="${src}" alt="picture">`,
+    ),
+  );
+}
+
+function sources(citations: Metadata<"text">["citations"]): Html {
+  if (!citations || citations.length === 0) return NOTHING;
+  const rows = citations.map(({ url, title }) => {
+    const href = safeLink(url);
+    return href === undefined
+      ? html`<li>${title ?? url}</li>`
+      : html`<li><a href="${href}" rel="noopener noreferrer nofollow">${title ?? url}</a></li>`;
+  });
+  return html`<ol class="sources">${rows}</ol>`;
+}
+
+function why(reason: string | undefined): Html {
+  return reason === undefined ? NOTHING : html`<div class="warn">${reason}</div>`;
+}
+
+function leftOut(chars: number | undefined): Html {
+  return chars === undefined ? NOTHING : html`<p class="dim">${chars} characters were left out.</p>`;
+}
+
+function metadataOf<K extends Kind>(block: BlockSnapshot, _kind: K): Metadata<K> {
+  return block.metadata as unknown as Metadata<K>;
+}
+
+/** An input as it would be written by hand; one that is not whole stays as it came. */
+function pretty(input: string): string {
+  if (input.length > INPUT_CHARS) return input;
+  try {
+    return JSON.stringify(JSON.parse(input), null, 2);
+  } catch {
+    return input;
+  }
+}
+
+function lineCount(text: string): number {
+  if (text === "") return 0;
+  let lines = 1;
+  for (let at = text.indexOf("\n"); at !== -1 && at < text.length - 1; at = text.indexOf("\n", at + 1))
+    lines++;
+  return lines;
+}
+
+function took(ms: number | undefined): string {
+  if (ms === undefined || ms < 100) return "";
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
+
+export function plural(count: number, one: string): string {
+  return `${count.toLocaleString("en-US")} ${one}${count === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,89 @@
+/**
+ * A conversation as one HTML file: it needs nothing but itself, runs no program, and asks for nothing over the network. A
+ * policy in its head holds it to that, whatever an agent wrote into a block.
+ */
+
+import { createHash } from "node:crypto";
+import type { TurnView } from "@blockyard/kernel";
+import { type Html, html } from "./escape.ts";
+import { branchesHtml, nodeHtml, plural } from "./html-block.ts";
+import { STYLE } from "./style.ts";
+import type { ExportNode, ExportTree } from "./tree.ts";
+
+const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
+const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; img-src data:; base-uri 'none'; form-action 'none'`;
+
+/** In pieces, so that a long conversation need not be one string. */
+export function* htmlExport(tree: ExportTree): Generator<string> {
+  const { title, conversation } = tree.head;
+  const name = title === "" ? conversation : title;
+  yield html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="generator" content="blockyard">
+<title>${name}</title>
+<style>${{ html: STYLE }}</style>
+</head>
+<body>
+<header><h1>${name}</h1>${facts(tree)}</header>
+<main data-conversation="${conversation}">
+`.html;
+  for (const [i, node] of tree.path.entries()) {
+    yield `${nodeHtml(node, 0).html}\n`;
+    const footer = turnAfter(node, tree.path[i + 1], tree.turns);
+    if (footer) yield `${turnHtml(footer).html}\n`;
+  }
+  yield branchesHtml({ branches: tree.others }, 0).html;
+  yield "</main>\n</body>\n</html>\n";
+}
+
+function facts({ head }: ExportTree): Html {
+  const { provider, model, blocks, turns, usage, cost_usd, created_at, updated_at } = head;
+  const parts = [
+    [provider, model].filter((part) => part !== undefined).join(" "),
+    plural(blocks, "block"),
+    plural(turns, "turn"),
+    usage.input + usage.output > 0
+      ? `${usage.input.toLocaleString("en-US")} tokens in, ${usage.output.toLocaleString("en-US")} out`
+      : "",
+    cost_usd === null ? "" : `$${cost_usd.toFixed(cost_usd < 0.01 ? 4 : 2)}`,
+    `${day(created_at)}${day(updated_at) === day(created_at) ? "" : ` to ${day(updated_at)}`}`,
+  ];
+  return html`<p class="dim">${parts.filter((part) => part !== "").join(" · ")}</p>`;
+}
+
+/** The turn that ends with a block, if one does. */
+export function turnAfter(
+  node: ExportNode,
+  next: ExportNode | undefined,
+  turns: ReadonlyMap<string, TurnView>,
+): TurnView | undefined {
+  const turn = node.block.metadata["turn"];
+  if (typeof turn !== "string" || next?.block.metadata["turn"] === turn) return undefined;
+  return turns.get(turn);
+}
+
+function turnHtml(turn: TurnView): Html {
+  return html`<footer class="turn dim">${turnFacts(turn)}</footer>`;
+}
+
+export function turnFacts({ status, reason, model, usage, cost_usd, duration_ms, error }: TurnView): string {
+  const parts = [
+    status === "error" ? `ended: ${error ?? reason ?? "failed"}` : "",
+    model ?? "",
+    usage === undefined
+      ? ""
+      : `${usage.input.toLocaleString("en-US")} in, ${usage.output.toLocaleString("en-US")} out`,
+    cost_usd === undefined ? "" : `$${cost_usd.toFixed(cost_usd < 0.01 ? 4 : 2)}`,
+    duration_ms === undefined ? "" : `${(duration_ms / 1_000).toFixed(1)} s`,
+  ];
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+function day(time: number): string {
+  return new Date(time).toISOString().slice(0, 10);
+}

@@ -1,0 +1,115 @@
+/**
+ * A conversation as Markdown: for reading, for pasting into an issue or a wiki. What people and models said stands as it
+ * is; tool calls, results and thinking are folded with <details>, which every common reader shows. Fences are longer than
+ * any run of backticks inside them, so no text can end its own.
+ */
+
+import type { BlockSnapshot, Kind, Metadata } from "@blockyard/kernel";
+import { turnAfter, turnFacts } from "./html.ts";
+import { plainTerminal } from "./terminal-html.ts";
+import type { ExportNode, ExportTree } from "./tree.ts";
+
+export function* markdownExport(tree: ExportTree): Generator<string> {
+  const { title, conversation, provider, model } = tree.head;
+  const by = [provider, model].filter((part) => part !== undefined).join(" ");
+  yield `# ${oneLine(title === "" ? conversation : title)}\n\n${by === "" ? "" : `*${oneLine(by)}*\n\n`}`;
+  for (const [i, node] of tree.path.entries()) {
+    yield* nodeText(node);
+    const turn = turnAfter(node, tree.path[i + 1], tree.turns);
+    const facts = turn ? turnFacts(turn) : "";
+    if (facts !== "") yield `---\n\n*${oneLine(facts)}*\n\n`;
+  }
+  for (const branch of tree.others) yield* branchText(branch);
+}
+
+function* nodeText(node: ExportNode): Generator<string> {
+  const { block, results, nested, branches } = node;
+  yield KIND_TEXT[block.kind](block);
+  for (const result of results) yield* nodeText(result);
+  if (nested.length > 0) yield* foldedNodes(`Its work: ${nested.length} blocks`, nested);
+  for (const branch of branches) yield* branchText(branch);
+}
+
+function* branchText(branch: readonly ExportNode[]): Generator<string> {
+  yield* foldedNodes(`Another way from here: ${branch.length} blocks`, branch);
+}
+
+function* foldedNodes(title: string, nodes: readonly ExportNode[]): Generator<string> {
+  yield `<details><summary>${title}</summary>\n\n`;
+  for (const node of nodes) yield* nodeText(node);
+  yield "</details>\n\n";
+}
+
+const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
+  text: (block) => {
+    const { notice, label } = metadataOf(block, "text");
+    if (notice !== undefined || block.role === "system")
+      return `> ${oneLine([notice, block.content].filter(Boolean).join(": "))}\n\n`;
+    const who = block.role === "user" ? `### ${oneLine(label ?? block.agent)}\n\n` : "";
+    return `${who}${block.content.trimEnd()}\n\n`;
+  },
+  thinking: ({ content }) => (content === "" ? "" : folded("Thinking", `${content.trimEnd()}\n\n`)),
+  tool_call: (block) => {
+    const { toolName, compactParams, shortResult, reason, success } = metadataOf(block, "tool_call");
+    const isFine = block.status === "done" && success !== false;
+    const said = [compactParams, shortResult].filter((part) => part !== undefined && part !== "").join(" — ");
+    const name = `${isFine ? "✓" : "✗"} ${toolName}${isFine ? "" : ` (${reason ?? "failed"})`}`;
+    return folded(`<b>${escapeTag(name)}</b> ${escapeTag(oneLine(said))}`, fence(block.content, "json"));
+  },
+  tool_result: ({ content }) => (content === "" ? "" : folded("Result", fence(content, ""))),
+  code: (block) => {
+    const { filename, language } = metadataOf(block, "code");
+    return folded(escapeTag(oneLine(filename ?? "Code")), fence(block.content, language ?? ""));
+  },
+  command: (block) => {
+    const { command, stderr, exitCode } = metadataOf(block, "command");
+    const exit = exitCode === undefined || exitCode === null ? "" : `\n[exit ${exitCode}]`;
+    const output = plainTerminal([block.content, stderr ?? ""].filter((part) => part !== "").join("\n"));
+    return fence(`$ ${command}\n${output.trimEnd()}${exit}`, "console");
+  },
+  file_change: (block) => {
+    const { changes } = metadataOf(block, "file_change");
+    const text = changes.map(({ diff, path }) => diff ?? (changes.length === 1 ? block.content : path));
+    return changes
+      .map(({ path, kind }, i) => `**${kind}** ${code(path)}\n\n${fence(text[i] ?? "", "diff")}`)
+      .join("");
+  },
+  todo: ({ content }) => `${content.trimEnd()}\n\n`,
+  image: ({ content }) => `*[picture${content === "" ? "" : `: ${oneLine(content)}`}]*\n\n`,
+  file: (block) => {
+    const { path, language } = metadataOf(block, "file");
+    return `${code(path)}\n\n${fence(block.content, language ?? "")}`;
+  },
+  error: ({ content, metadata }) => `> **Error:** ${oneLine(content || String(metadata["code"] ?? ""))}\n\n`,
+  unknown: (block) =>
+    folded(
+      `Not understood: ${escapeTag(metadataOf(block, "unknown").type ?? "")}`,
+      fence(block.content, "json"),
+    ),
+};
+
+function folded(summary: string, body: string): string {
+  return `<details><summary>${summary}</summary>\n\n${body}</details>\n\n`;
+}
+
+function fence(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  const marks = "`".repeat(longest + 1);
+  return `${marks}${/^[\w+-]*$/.test(language) ? language : ""}\n${text.replace(/\n$/, "")}\n${marks}\n\n`;
+}
+
+function code(text: string): string {
+  return `\`${oneLine(text).replaceAll("`", "'")}\``;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+function escapeTag(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+}
+
+function metadataOf<K extends Kind>(block: BlockSnapshot, _kind: K): Metadata<K> {
+  return block.metadata as unknown as Metadata<K>;
+}

@@ -1,0 +1,119 @@
+/**
+ * Secrets taken out of an export: keys and tokens by their shapes, passwords by the names beside them. Every text of every
+ * line is looked at: contents, metadata, titles, turns. A shape that is not here is not found, so the preview shows what
+ * was, and people decide.
+ */
+
+import { countNewlines, type ExportLine, type Json } from "@blockyard/kernel";
+
+interface Shape {
+  readonly name: string;
+  readonly pattern: RegExp;
+}
+
+/** The first that fits wins. A capture group, where there is one, is what is taken out. */
+const SHAPES: readonly Shape[] = [
+  {
+    name: "private key",
+    pattern:
+      /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]{0,20000}?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,
+  },
+  { name: "Anthropic key", pattern: /\bsk-ant-[\w-]{16,200}/g },
+  { name: "OpenAI key", pattern: /\bsk-(?:proj-|svcacct-)?[\w-]{20,200}/g },
+  { name: "GitHub token", pattern: /\b(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_\w{20,255})/g },
+  { name: "GitLab token", pattern: /\bglpat-[\w-]{16,255}/g },
+  { name: "AWS key", pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g },
+  { name: "Google key", pattern: /\bAIza[\w-]{30,60}/g },
+  { name: "Slack token", pattern: /\bxox[abeprs]-[\w-]{10,255}/g },
+  { name: "Stripe key", pattern: /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}/g },
+  { name: "npm token", pattern: /\bnpm_[A-Za-z0-9]{30,64}/g },
+  { name: "Hugging Face token", pattern: /\bhf_[A-Za-z0-9]{20,64}/g },
+  { name: "JSON web token", pattern: /\beyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}\.[\w-]{8,2000}/g },
+  { name: "password in a URL", pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,200}:([^\s/@]{1,200})@/g },
+  { name: "bearer token", pattern: /\b[Bb]earer\s+([\w.~+/-]{16,4000}=*)/g },
+  {
+    name: "named secret",
+    pattern:
+      /(?:api[_-]?key|secret|token|passw(?:or)?d|authorization|client[_-]?secret|access[_-]?key)["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}([^\s"'\\,;&]{8,4000})/gi,
+  },
+];
+
+/** What the provider needs back byte for byte, and pictures: chance hits in them would only break them. */
+const UNTOUCHED = new Set([
+  "data",
+  "signature",
+  "opaque",
+  "blob",
+  "block_id",
+  "parent_id",
+  "conversation",
+  "head",
+  "epoch",
+]);
+
+export interface Finding {
+  readonly name: string;
+  /** The block, or the line's type where it is none. */
+  readonly where: string;
+  /** The secret's first characters, and how long it is. Never more. */
+  readonly sample: string;
+}
+
+export type Found = (finding: Finding) => void;
+
+export function redactText(text: string, found: (name: string, secret: string) => void): string {
+  if (text.length < 8) return text;
+  let clean = text;
+  for (const { name, pattern } of SHAPES) {
+    clean = clean.replace(pattern, (whole: string, ...rest: unknown[]) => {
+      const secret = typeof rest[0] === "string" ? rest[0] : whole;
+      if (secret.startsWith("[redacted")) return whole;
+      found(name, secret);
+      const at = whole.lastIndexOf(secret);
+      return `${whole.slice(0, at)}[redacted ${name}]${whole.slice(at + secret.length)}`;
+    });
+  }
+  return clean;
+}
+
+export function redactLine(line: ExportLine, found: Found): ExportLine {
+  const where = line.type === "block" ? line.block_id : line.type;
+  const seen = (name: string, secret: string) => found({ name, where, sample: sampleOf(secret) });
+  const clean = redactValue(line as unknown as Json, seen) as unknown as ExportLine;
+  if (clean.type !== "block") return clean;
+  return { ...clean, chars: clean.content.length, newlines: countNewlines(clean.content) };
+}
+
+export async function* redactLines(
+  lines: AsyncIterable<ExportLine>,
+  found: Found,
+): AsyncGenerator<ExportLine> {
+  for await (const line of lines) yield redactLine(line, found);
+}
+
+function redactValue(value: Json, seen: (name: string, secret: string) => void): Json {
+  if (typeof value === "string") return redactText(value, seen);
+  if (Array.isArray(value)) return value.map((item: Json) => redactValue(item, seen));
+  if (typeof value !== "object" || value === null) return value;
+  const clean: Record<string, Json> = {};
+  for (const [key, item] of Object.entries(value)) {
+    clean[key] = UNTOUCHED.has(key) && typeof item === "string" ? item : redactField(key, item, seen);
+  }
+  return clean;
+}
+
+/** A field's name may be what makes its value a secret. */
+function redactField(key: string, value: Json, seen: (name: string, secret: string) => void): Json {
+  if (typeof value !== "string") return redactValue(value, seen);
+  const isNamed =
+    /^(api[_-]?key|secret|password|passwd|client[_-]?secret|access[_-]?(key|token)|authorization)$/i;
+  if (isNamed.test(key) && value.length >= 8 && !value.startsWith("[redacted")) {
+    seen("named secret", value);
+    return "[redacted named secret]";
+  }
+  return redactText(value, seen);
+}
+
+function sampleOf(secret: string): string {
+  return `${secret.slice(0, 4)}… (${secret.length} characters)`;
+}

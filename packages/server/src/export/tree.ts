@@ -1,0 +1,123 @@
+/**
+ * An exported conversation as a tree: the way to the head, what hangs off each block, and the ways that were left. The
+ * order is the page's: a call, its results, then what its sub-agent did. Every block is in it exactly once.
+ */
+
+import { type BlockSnapshot, type ExportLine, RESULT_KINDS, type TurnView } from "@blockyard/kernel";
+
+export type ExportHead = Extract<ExportLine, { readonly type: "conversation" }>;
+
+export interface ExportNode {
+  readonly block: BlockSnapshot;
+  /** Results of a tool call: shown in its own row. */
+  readonly results: readonly ExportNode[];
+  /** Everything else that hangs off it: a sub-agent's work, notices. */
+  readonly nested: readonly ExportNode[];
+  /** Ways that the conversation went from here and then left, oldest first. */
+  readonly branches: readonly (readonly ExportNode[])[];
+}
+
+export interface ExportTree {
+  readonly head: ExportHead;
+  readonly turns: ReadonlyMap<string, TurnView>;
+  readonly path: readonly ExportNode[];
+  /** Ways that begin at the root and are not the path. */
+  readonly others: readonly (readonly ExportNode[])[];
+}
+
+/** Reads an export to its end. Throws if it is not whole: half a conversation must not look like one. */
+export async function readTree(lines: AsyncIterable<ExportLine>): Promise<ExportTree> {
+  const blocks = new Map<string, BlockSnapshot>();
+  const turns = new Map<string, TurnView>();
+  let head: ExportHead | undefined;
+  let isWhole = false;
+  for await (const line of lines) {
+    if (line.type === "conversation") head = line;
+    else if (line.type === "turn") turns.set(line.turn, line);
+    else if (line.type === "block") blocks.set(line.block_id, line);
+    else isWhole = line.blocks === blocks.size;
+  }
+  if (!head || !isWhole) throw new Error("the export ended before it was whole; try again");
+  return { head, turns, ...new Planter(blocks, head.head).plant() };
+}
+
+/** All blocks in the order in which they are shown. */
+export function* blocksIn(nodes: readonly ExportNode[]): Generator<ExportNode> {
+  for (const node of nodes) {
+    yield node;
+    yield* blocksIn(node.results);
+    yield* blocksIn(node.nested);
+    for (const branch of node.branches) yield* blocksIn(branch);
+  }
+}
+
+class Planter {
+  readonly #sides = new Map<string | null, BlockSnapshot[]>();
+  readonly #nexts = new Map<string | null, BlockSnapshot[]>();
+  /** The blocks on the way to the head. */
+  readonly #path = new Set<string>();
+
+  constructor(blocks: ReadonlyMap<string, BlockSnapshot>, head: string | null) {
+    for (const block of blocks.values()) {
+      const parent = block.parent_id !== null && blocks.has(block.parent_id) ? block.parent_id : null;
+      const children = block.side ? this.#sides : this.#nexts;
+      const siblings = children.get(parent);
+      if (siblings) siblings.push(block);
+      else children.set(parent, [block]);
+    }
+    for (let id = head; id !== null; ) {
+      const block = blocks.get(id);
+      if (!block || this.#path.has(id)) break;
+      this.#path.add(id);
+      id = block.parent_id;
+    }
+  }
+
+  plant(): { path: readonly ExportNode[]; others: readonly (readonly ExportNode[])[] } {
+    const starts = this.#nexts.get(null) ?? [];
+    const first = starts.find(({ block_id }) => this.#path.has(block_id)) ?? starts[0];
+    const others = starts.filter((start) => start !== first).map((start) => this.#way(start));
+    // What hangs off nothing has nobody to show it.
+    const loose = (this.#sides.get(null) ?? []).map((block) => [this.#node(block, [])]);
+    return { path: first ? this.#way(first) : [], others: [...others, ...loose] };
+  }
+
+  /** A way from a block on: along the path where it is on it, else along the newest continuation. */
+  #way(start: BlockSnapshot): ExportNode[] {
+    const way: ExportNode[] = [];
+    for (let block: BlockSnapshot | undefined = start; block; ) {
+      const nexts: readonly BlockSnapshot[] = this.#nexts.get(block.block_id) ?? [];
+      const onPath = nexts.find(({ block_id }) => this.#path.has(block_id));
+      const endsHere: boolean = this.#path.has(block.block_id) && !onPath;
+      const next: BlockSnapshot | undefined = endsHere ? undefined : (onPath ?? nexts.at(-1));
+      const left = nexts.filter((each) => each !== next).map((each) => this.#way(each));
+      way.push(this.#node(block, left));
+      block = next;
+    }
+    return way;
+  }
+
+  #node(block: BlockSnapshot, branches: readonly (readonly ExportNode[])[]): ExportNode {
+    const sides = this.#sides.get(block.block_id) ?? [];
+    const isCall = block.kind === "tool_call";
+    const results = isCall ? sides.filter(isResult) : [];
+    return {
+      block,
+      results: results.map((side) => this.#node(side, this.#leftOf(side))),
+      nested: sides
+        .filter((side) => !results.includes(side))
+        .map((side) => this.#node(side, this.#leftOf(side))),
+      branches,
+    };
+  }
+
+  /** What continues a block that hangs off another: shown below it. */
+  #leftOf({ block_id }: BlockSnapshot): readonly (readonly ExportNode[])[] {
+    return (this.#nexts.get(block_id) ?? []).map((next) => this.#way(next));
+  }
+}
+
+function isResult({ kind, metadata }: BlockSnapshot): boolean {
+  if (RESULT_KINDS.includes(kind)) return true;
+  return (kind === "image" || kind === "error") && metadata["toolUseId"] !== undefined;
+}

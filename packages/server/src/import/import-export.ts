@@ -1,0 +1,294 @@
+/**
+ * An export back into a conversation: the same blocks in the same order, with their agents, places, texts, metadata and
+ * times; the same turns; the same record. Only ids, versions and sequence numbers are new, since they belong to this
+ * store; what refers to a block of the export is turned to its copy.
+ *
+ * The conversation's id and the key of every write follow from the export, so an import that was cut goes on where it was,
+ * and a whole one adds nothing the second time. What was still open when it was exported is closed as interrupted: nobody
+ * will ever write to it again.
+ */
+
+import {
+  type BlockId,
+  type BlockSnapshot,
+  type ConversationView,
+  type Draft,
+  derivedName,
+  isAgentId,
+  isEnded,
+  isProblem,
+  type Json,
+  type JsonObject,
+  type Kernel,
+  type Problem,
+  problem,
+  type Reason,
+  type Turn,
+  type TurnView,
+} from "@blockyard/kernel";
+import { z } from "zod";
+import type { BodyImport, Imported } from "./import-stream.ts";
+
+const BATCH_BLOCKS = 100;
+const BATCH_CHARS = 4 * 1024 * 1024;
+const MARK = "imported";
+
+const headLine = z.looseObject({
+  epoch: z.string().max(200),
+  conversation: z.string().min(1).max(80),
+  seq: z.number().int().nonnegative(),
+  title: z.string(),
+  created_by: z.string().refine(isAgentId, "not an agent's name"),
+  created_at: z.number(),
+  updated_at: z.number(),
+  head: z.string().nullable(),
+  sessions: z.record(z.string(), z.string()),
+  included: z.array(z.string()),
+  metadata: z.record(z.string(), z.json()),
+});
+
+const blockLine = z.looseObject({
+  block_id: z.string().min(1).max(200),
+  agent: z.string().refine(isAgentId, "not an agent's name"),
+  kind: z.string(),
+  role: z.string(),
+  status: z.enum(["pending", "running", "done", "error"]),
+  parent_id: z.string().nullable(),
+  side: z.boolean(),
+  created_at: z.number(),
+  updated_at: z.number(),
+  pruned: z.boolean(),
+  metadata: z.record(z.string(), z.json()),
+  content: z.string(),
+});
+
+const turnLine = z.looseObject({
+  turn: z.string().min(1).max(1_000),
+  provider: z.string(),
+  agent: z.string(),
+  status: z.enum(["running", "done", "error"]),
+  started_at: z.number(),
+});
+
+type Head = ConversationView & { readonly epoch: string };
+
+export class ExportImport implements BodyImport {
+  readonly #kernel: Kernel;
+  readonly #head: Head;
+  readonly #conversation: string;
+  readonly #ids = new Map<BlockId, BlockId>();
+  readonly #turns: TurnView[] = [];
+  #batch: BlockSnapshot[] = [];
+  #batchChars = 0;
+  #writes = 0;
+  #count = 0;
+  /** It was imported whole before. */
+  readonly #isKnown: boolean;
+  #isWhole = false;
+
+  static async begin(kernel: Kernel, line: unknown): Promise<ExportImport | Problem> {
+    const parsed = headLine.safeParse(line);
+    if (!parsed.success) return wrong("the first line", parsed.error);
+    const head = parsed.data as unknown as Head;
+    const conversation = derivedName(`export:${head.epoch}:${head.conversation}:${head.seq}`, 16);
+    const known = await kernel.conversation(conversation);
+    const isKnown = !isProblem(known) && known.metadata[MARK] !== undefined;
+    const work = new ExportImport(kernel, head, conversation, isKnown);
+    const refused = isKnown ? undefined : await work.#open();
+    return refused ?? work;
+  }
+
+  private constructor(kernel: Kernel, head: Head, conversation: string, isKnown: boolean) {
+    this.#kernel = kernel;
+    this.#head = head;
+    this.#conversation = conversation;
+    this.#isKnown = isKnown;
+  }
+
+  async line(line: Readonly<Record<string, unknown>>): Promise<Problem | undefined> {
+    if (this.#isWhole) return problem("invalid", "something follows the export's last line");
+    if (line["type"] === "turn") return this.#turn(line);
+    if (line["type"] === "block") return this.#block(line);
+    if (line["type"] !== "end") return problem("invalid", `an export has no line of type ${line["type"]}`);
+    this.#isWhole = line["blocks"] === this.#count;
+    return this.#isWhole
+      ? undefined
+      : problem("invalid", `the export says ${line["blocks"]} blocks and has ${this.#count}`);
+  }
+
+  async end(): Promise<Imported | Problem> {
+    const { title } = this.#head;
+    const conversation = this.#conversation;
+    if (!this.#isWhole) {
+      const message = `the export is cut: its last line is missing after ${this.#count} blocks. Import the whole file`;
+      return problem("invalid", message, { conversation, blocks: this.#count });
+    }
+    if (this.#isKnown) return { conversation, title, added: 0, blocks: this.#count };
+    const refused = (await this.#flush()) ?? (await this.#close());
+    return refused ?? { conversation, title, added: this.#count, blocks: this.#count };
+  }
+
+  #turn(line: unknown): Problem | undefined {
+    const parsed = turnLine.safeParse(line);
+    if (!parsed.success) return wrong(`turn ${this.#turns.length + 1}`, parsed.error);
+    this.#turns.push(parsed.data as unknown as TurnView);
+    return undefined;
+  }
+
+  async #block(line: unknown): Promise<Problem | undefined> {
+    const parsed = blockLine.safeParse(line);
+    if (!parsed.success) return wrong(`block ${this.#count + 1}`, parsed.error);
+    this.#count++;
+    if (this.#isKnown) return undefined;
+    const block = parsed.data as unknown as BlockSnapshot;
+    const [first] = this.#batch;
+    const isFull = this.#batch.length >= BATCH_BLOCKS || this.#batchChars >= BATCH_CHARS;
+    const refused = isFull || (first && first.agent !== block.agent) ? await this.#flush() : undefined;
+    this.#batch.push(block);
+    this.#batchChars += block.content.length;
+    return refused;
+  }
+
+  #open(): Promise<Problem | undefined> {
+    const { title, created_at, forked_from, sessions } = this.#head;
+    return this.#write(this.#head.created_by, (draft) => {
+      draft.dated(created_at);
+      draft.conversation({ title, ...(forked_from === undefined ? {} : { forkedFrom: forked_from }) });
+      for (const [provider, id] of Object.entries(sessions))
+        draft.conversation({ session: { provider, id } });
+      return [];
+    });
+  }
+
+  /** The blocks that wait, all of one agent, in one write. */
+  async #flush(): Promise<Problem | undefined> {
+    const batch = this.#batch;
+    const [first] = batch;
+    if (!first) return undefined;
+    this.#batch = [];
+    this.#batchChars = 0;
+    return this.#write(first.agent, (draft) => {
+      const ids: [BlockId, BlockId][] = [];
+      const known = new Map(this.#ids);
+      for (const block of batch) {
+        const copy = copyBlock(draft, block, known);
+        if (isProblem(copy)) return problem(copy.problem, `${block.block_id}: ${copy.message}`);
+        ids.push([block.block_id, copy]);
+        known.set(block.block_id, copy);
+      }
+      return ids;
+    });
+  }
+
+  /** What refers to blocks comes last: turns, the head, what is included; then the mark that says it is whole. */
+  #close(): Promise<Problem | undefined> {
+    const { updated_at, provider, model, included, metadata, head, epoch, conversation, seq } = this.#head;
+    const turned = (id: BlockId) => this.#ids.get(id) ?? id;
+    return this.#write(this.#head.created_by, (draft) => {
+      draft.dated(updated_at);
+      for (const turn of this.#turns) draft.setTurn(copyTurn(turn, turned));
+      for (const id of included) draft.conversation({ include: turned(id) });
+      const at = head === null ? undefined : this.#ids.get(head);
+      draft.conversation({
+        ...(provider === undefined ? {} : { provider }),
+        ...(model === undefined ? {} : { model }),
+        ...(at === undefined || at === draft.record.head ? {} : { head: at }),
+        metadata: { ...(metadata as JsonObject), [MARK]: { epoch, conversation, seq } },
+      });
+      return [];
+    });
+  }
+
+  async #write(
+    agent: string,
+    plan: (draft: Draft) => [BlockId, BlockId][] | Problem,
+  ): Promise<Problem | undefined> {
+    const answer = await this.#kernel.write(this.#conversation, {
+      agent,
+      key: `import-${this.#writes++}`,
+      create: true,
+      plan: (draft) => {
+        const ids = plan(draft);
+        return isProblem(ids) ? ids : { ids };
+      },
+    });
+    if (isProblem(answer)) return answer;
+    for (const [from, to] of answer.ids) this.#ids.set(from, to);
+    return undefined;
+  }
+}
+
+function copyBlock(
+  draft: Draft,
+  block: BlockSnapshot,
+  ids: ReadonlyMap<BlockId, BlockId>,
+): BlockId | Problem {
+  const { kind, role, side, content: text } = block;
+  const includes = block.metadata["includes"];
+  const metadata: JsonObject = {
+    ...(block.metadata as JsonObject),
+    ...(typeof includes === "string" ? { includes: ids.get(includes) ?? includes } : {}),
+    ...(isEnded(block.status) ? {} : { reason: "interrupted" }),
+  };
+  const status = isEnded(block.status) ? block.status : "error";
+  const parent = block.parent_id === null ? null : (ids.get(block.parent_id) ?? null);
+  // A call that ends in an op of its own is given `success`; one that has none must end as it is created.
+  const isLate = block.updated_at > block.created_at && (kind !== "tool_call" || "success" in metadata);
+  draft.dated(block.created_at);
+  const made = draft.create({
+    ...{ kind, role, side, parent, text, metadata },
+    status: isLate ? "running" : status,
+  });
+  if (isProblem(made)) return made;
+  if (isLate || block.pruned) draft.dated(block.updated_at);
+  const ended = isLate ? draft.status(made.id, status) : made;
+  if (isProblem(ended)) return ended;
+  const pruned = block.pruned ? draft.prune(made.id, true) : ended;
+  return isProblem(pruned) ? pruned : made.id;
+}
+
+function copyTurn(view: TurnView, turned: (id: BlockId) => BlockId): Turn {
+  const { turn: id, provider, agent, usage, messages } = view;
+  const isOpen = view.status === "running";
+  const fields = {
+    ...{ id, provider, agent },
+    model: view.model,
+    sessionId: view.session_id,
+    status: isOpen ? "error" : view.status,
+    reason: isOpen ? "interrupted" : (view.reason as Reason | undefined),
+    stopReason: view.stop_reason,
+    error: view.error,
+    startedAt: view.started_at,
+    endedAt: view.ended_at,
+    durationMs: view.duration_ms,
+    usage: usage && copyUsage(usage),
+    costUsd: view.cost_usd,
+    messages:
+      messages &&
+      Object.fromEntries(
+        Object.entries(messages).map(([message, { usage, model, parent_id }]) => [
+          message,
+          defined({
+            usage: copyUsage(usage),
+            model,
+            parent: parent_id === undefined ? undefined : turned(parent_id),
+          }),
+        ]),
+      ),
+    native: view.native as Json | undefined,
+  };
+  return defined(fields) as unknown as Turn;
+}
+
+function copyUsage({ input, cache_read, cache_write, output, reasoning }: NonNullable<TurnView["usage"]>) {
+  return { input, cacheRead: cache_read, cacheWrite: cache_write, output, reasoning };
+}
+
+function defined(fields: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+function wrong(where: string, error: z.ZodError): Problem {
+  const [issue] = error.issues;
+  return problem("invalid", `${where}: ${issue?.path.map(String).join(".")}: ${issue?.message}`);
+}

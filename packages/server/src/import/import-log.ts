@@ -1,0 +1,181 @@
+/**
+ * A session log into its conversation: always the same one for the same log, so that importing again finds what is there.
+ * Ingest recognises blocks by their keys; the conversation remembers the log's stamp, so that a log that has not changed
+ * need not be sent again, and how many of its raw bytes are kept.
+ */
+
+import {
+  derivedName,
+  Ingest,
+  isProblem,
+  type Json,
+  type JsonObject,
+  type Kernel,
+  type Problem,
+  problem,
+  sameJson,
+} from "@blockyard/kernel";
+import { providers } from "@blockyard/providers";
+import { z } from "zod";
+import type { Caller } from "../auth.ts";
+import { checkEvent } from "./event-schema.ts";
+import type { BodyImport, Imported } from "./import-stream.ts";
+
+export const logHead = z.strictObject({
+  type: z.literal("log"),
+  provider: z.string().min(1).max(64),
+  /** The log's own name, which never changes: the file's, without its folders. */
+  name: z.string().min(1).max(500),
+  path: z.string().max(4_096),
+  /** Changes whenever the log does. */
+  stamp: z.string().max(500),
+  /** When it began, for what carries no time of its own. */
+  from: z.number().min(0).max(8.64e15),
+  /** Somebody is still writing it: what is open stays open. */
+  open: z.boolean(),
+  /** Where the raw text that is sent begins, in bytes of the log. */
+  raw_from: z.number().int().nonnegative(),
+});
+
+export type LogHead = z.infer<typeof logHead>;
+
+/** What a conversation remembers of the log that it came from. */
+export interface LogMark {
+  readonly provider: string;
+  readonly name: string;
+  readonly path: string;
+  readonly stamp: string;
+  readonly open: boolean;
+  readonly raw_bytes: number;
+}
+
+const MARK = "imported";
+
+export function logConversation(provider: string, name: string): string {
+  return derivedName(`log:${provider}:${name}`, 16);
+}
+
+export function markOf(metadata: JsonObject): LogMark | undefined {
+  const mark = metadata[MARK] as Partial<LogMark> | undefined;
+  return typeof mark?.name === "string" && typeof mark.stamp === "string" ? (mark as LogMark) : undefined;
+}
+
+export class LogImport implements BodyImport {
+  readonly #kernel: Kernel;
+  readonly #owner: string;
+  readonly #head: LogHead;
+  readonly #conversation: string;
+  readonly #ingest: Ingest;
+  readonly #blocksBefore: number;
+  /** Raw bytes that an earlier, cut import has kept already. */
+  #skipBytes: number;
+  #rawBytes = 0;
+  #isWhole = false;
+
+  static async begin(kernel: Kernel, caller: Caller, line: unknown): Promise<LogImport | Problem> {
+    const parsed = logHead.safeParse(line);
+    if (!parsed.success) return problem("invalid", `the first line: ${parsed.error.issues[0]?.message}`);
+    const head = parsed.data;
+    if (!providers.get(head.provider)?.importLog)
+      return problem("invalid", `${head.provider} keeps no session logs that can be imported`);
+    const conversation = logConversation(head.provider, head.name);
+    const opened = await kernel.write(conversation, {
+      agent: caller.agent,
+      create: true,
+      plan: (draft) => {
+        const { blocks, seq } = draft.record;
+        if (seq > 0) return { blocks };
+        draft.dated(head.from);
+        draft.conversation({ provider: head.provider });
+        return { blocks };
+      },
+    });
+    if (isProblem(opened)) return opened;
+    const { provider: agent, from } = head;
+    const ingest = new Ingest(kernel, { conversation, agent, keep: true, from });
+    const refused = await ingest.open();
+    if (refused) return refused;
+    const kept = await kernel.store.raw({ conversation, run: rawRun(head) });
+    return new LogImport(kernel, caller.agent, head, ingest, opened.blocks, kept.length);
+  }
+
+  private constructor(
+    kernel: Kernel,
+    owner: string,
+    head: LogHead,
+    ingest: Ingest,
+    blocks: number,
+    kept: number,
+  ) {
+    this.#kernel = kernel;
+    this.#owner = owner;
+    this.#head = head;
+    this.#conversation = logConversation(head.provider, head.name);
+    this.#ingest = ingest;
+    this.#blocksBefore = blocks;
+    this.#skipBytes = kept;
+  }
+
+  async line(line: Readonly<Record<string, unknown>>): Promise<Problem | undefined> {
+    if (this.#isWhole) return problem("invalid", "something follows the last line");
+    if (line["type"] === "end") {
+      this.#isWhole = true;
+      return undefined;
+    }
+    if (line["type"] === "raw" && typeof line["text"] === "string") return this.#keepRaw(line["text"]);
+    if (line["type"] === "events" && Array.isArray(line["events"])) return this.#push(line["events"]);
+    return problem("invalid", "a log has lines of the types raw, events and end");
+  }
+
+  async end(): Promise<Imported | Problem> {
+    const open = this.#head.open || !this.#isWhole;
+    const refused = open ? await this.#ingest.settle() : await this.#ingest.finish();
+    if (refused) return refused;
+    if (!this.#isWhole) return problem("invalid", "the log's last line is missing; send it again");
+    const { blocks, title } = await this.#mark();
+    return { conversation: this.#conversation, title, added: blocks - this.#blocksBefore, blocks };
+  }
+
+  async #push(values: readonly unknown[]): Promise<Problem | undefined> {
+    const events = [];
+    for (const value of values) {
+      const event = checkEvent(value);
+      if (typeof event === "string") return problem("invalid", event);
+      events.push(event);
+    }
+    return this.#ingest.push(events);
+  }
+
+  async #keepRaw(text: string): Promise<undefined> {
+    const bytes = Buffer.from(text);
+    this.#rawBytes += bytes.length;
+    const skipped = Math.min(this.#skipBytes, bytes.length);
+    this.#skipBytes -= skipped;
+    if (skipped === bytes.length) return;
+    const run = { conversation: this.#conversation, run: rawRun(this.#head) };
+    await this.#kernel.store.appendRaw(run, bytes.subarray(skipped));
+  }
+
+  /** Remembers how far the log was read, at the log's own time: an import is no news in a list of conversations. */
+  async #mark(): Promise<{ blocks: number; title: string }> {
+    const { provider, name, path, stamp, open, raw_from } = this.#head;
+    const mark: LogMark = { provider, name, path, stamp, open, raw_bytes: raw_from + this.#rawBytes };
+    const answer = await this.#kernel.write(this.#conversation, {
+      agent: this.#owner,
+      plan: (draft) => {
+        const { record } = draft;
+        if (!sameJson(record.metadata[MARK], mark as unknown as Json)) {
+          draft.dated(record.updatedAt);
+          draft.conversation({ metadata: { [MARK]: mark as unknown as Json } });
+        }
+        return { blocks: record.blocks, title: record.title };
+      },
+    });
+    return isProblem(answer) ? { blocks: this.#blocksBefore, title: "" } : answer;
+  }
+}
+
+/** One run per piece of the log, in the order of its bytes. */
+function rawRun({ raw_from }: LogHead): string {
+  return `log-${String(raw_from).padStart(12, "0")}`;
+}

@@ -1,0 +1,94 @@
+/**
+ * The import door: a body of JSON lines becomes a conversation. Two kinds of bodies come in, told apart by their first
+ * line:
+ *
+ *   a session log, as its provider's importer reads it       an export (see conversation.export)
+ *   {"type":"log", provider, name, stamp, from, …}            {"type":"conversation", …}
+ *   {"type":"raw", "text": "…"}            any number          {"type":"turn", …}     any number
+ *   {"type":"events", "events": […]}       any number          {"type":"block", …}    any number
+ *   {"type":"end"}                                             {"type":"end", "blocks": n, …}
+ *
+ * Without its last line a body is not whole: what was in it is written as far as that is safe, and the same body, whole,
+ * completes it. Only the owner imports: an import writes under the names that it brings.
+ */
+
+import { isProblem, type Json, type Kernel, type Problem, problem } from "@blockyard/kernel";
+import { LineReader } from "@blockyard/providers";
+import type { Caller } from "../auth.ts";
+import { ExportImport } from "./import-export.ts";
+import { LogImport } from "./import-log.ts";
+
+export interface Imported {
+  readonly conversation: string;
+  readonly title: string;
+  /** Blocks that were not there before. */
+  readonly added: number;
+  readonly blocks: number;
+}
+
+/** One kind of body, line by line. */
+export interface BodyImport {
+  /** Takes a line; a problem ends the import. */
+  line(line: Readonly<Record<string, unknown>>): Promise<Problem | undefined>;
+  /** The body is over; `line` has seen everything. */
+  end(): Promise<Imported | Problem>;
+}
+
+/** A block's text may have 64 MB; escaped it is longer. */
+const LINE_BYTES = 256 * 1024 * 1024;
+
+export async function importStream(
+  kernel: Kernel,
+  caller: Caller,
+  body: AsyncIterable<Uint8Array>,
+): Promise<Json | Problem> {
+  if (caller.role !== "owner") return problem("forbidden", "only the owner imports");
+  const lines = new LineReader({ maxBytes: LINE_BYTES });
+  let work: BodyImport | undefined;
+  let count = 0;
+  const take = async (text: string, omittedBytes: number): Promise<Problem | undefined> => {
+    count++;
+    if (text.trim() === "") return undefined;
+    const line = omittedBytes > 0 ? `it is longer than ${LINE_BYTES} bytes` : parseLine(text);
+    if (typeof line === "string") return problem("invalid", `line ${count}: ${line}`, { line: count });
+    if (work) return work.line(line);
+    const begun = await begin(kernel, caller, line);
+    if (isProblem(begun)) return begun;
+    work = begun;
+    return undefined;
+  };
+  for await (const bytes of body) {
+    for (const { text, omittedBytes } of lines.push(bytes)) {
+      const refused = await take(text, omittedBytes);
+      if (refused) return refused;
+    }
+  }
+  for (const { text, omittedBytes } of lines.end()) {
+    const refused = await take(text, omittedBytes);
+    if (refused) return refused;
+  }
+  if (!work) return problem("invalid", "the body is empty: send an export, or a session log");
+  return (await work.end()) as unknown as Json | Problem;
+}
+
+function begin(
+  kernel: Kernel,
+  caller: Caller,
+  line: Readonly<Record<string, unknown>>,
+): Promise<BodyImport | Problem> {
+  if (line["type"] === "log") return LogImport.begin(kernel, caller, line);
+  if (line["type"] === "conversation") return ExportImport.begin(kernel, line);
+  const refused = problem("invalid", 'the first line has the type "conversation" (an export) or "log"');
+  return Promise.resolve(refused);
+}
+
+function parseLine(text: string): Readonly<Record<string, unknown>> | string {
+  try {
+    const value = JSON.parse(text) as unknown;
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return value as Readonly<Record<string, unknown>>;
+    return "not a JSON object";
+  } catch {
+    return "not JSON; is the file cut, or no export?";
+  }
+}

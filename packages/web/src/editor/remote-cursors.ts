@@ -1,38 +1,59 @@
 /**
  * Where others are in the text that is being edited: a bar with a name, and what they have selected.
+ *
+ * A cursor is told when its owner moves it, in terms of the committed text. Between such words it moves with the text
+ * here; a word that says nothing new does not put it back to where it was.
  */
 import type { Cursor } from "@blockyard/kernel";
-import { type Range, StateEffect, StateField } from "@codemirror/state";
+import { type ChangeDesc, type Range, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
 import { writerColor } from "../inspector/history.ts";
 
 export const setCursors = StateEffect.define<readonly Cursor[]>();
 
-/** Cursors move with the text until the next word from their owner. */
-export const remoteCursors = StateField.define<DecorationSet>({
-  create: () => Decoration.none,
-  update(shown, transaction) {
-    let next = shown.map(transaction.changes);
+interface Placed {
+  /** As it was told. */
+  readonly told: Cursor;
+  /** Where that is by now. */
+  readonly anchor: number;
+  readonly head: number;
+}
+
+export const remoteCursors = StateField.define<readonly Placed[]>({
+  create: () => [],
+  update(before, transaction) {
+    let next = transaction.docChanged ? before.map((cursor) => moved(cursor, transaction.changes)) : before;
     for (const effect of transaction.effects)
-      if (effect.is(setCursors)) next = decorate(effect.value, transaction.newDoc.length);
+      if (effect.is(setCursors)) next = retold(next, effect.value, transaction.newDoc.length);
     return next;
   },
-  provide: (field) => EditorView.decorations.from(field),
+  provide: (field) => EditorView.decorations.from(field, decorate),
 });
 
-function decorate(cursors: readonly Cursor[], length: number): DecorationSet {
+function moved(cursor: Placed, changes: ChangeDesc): Placed {
+  return { ...cursor, anchor: changes.mapPos(cursor.anchor, -1), head: changes.mapPos(cursor.head, -1) };
+}
+
+function retold(before: readonly Placed[], told: readonly Cursor[], length: number): readonly Placed[] {
+  return told.map((cursor) => {
+    const known = before.find((other) => other.told.agent === cursor.agent);
+    if (known && known.told.head === cursor.head && known.told.anchor === cursor.anchor) return known;
+    return { told: cursor, anchor: Math.min(cursor.anchor, length), head: Math.min(cursor.head, length) };
+  });
+}
+
+function decorate(cursors: readonly Placed[]): DecorationSet {
   const ranges: Range<Decoration>[] = [];
-  for (const { agent, anchor, head } of cursors) {
-    const [at, other] = [Math.min(head, length), Math.min(anchor, length)];
-    const color = `writer-${writerColor(agent)}`;
-    if (at !== other)
+  for (const { told, anchor, head } of cursors) {
+    const color = `writer-${writerColor(told.agent)}`;
+    if (head !== anchor)
       ranges.push(
         Decoration.mark({ class: `remote-selection ${color}` }).range(
-          Math.min(at, other),
-          Math.max(at, other),
+          Math.min(anchor, head),
+          Math.max(anchor, head),
         ),
       );
-    ranges.push(Decoration.widget({ widget: new CursorWidget(agent, color), side: 1 }).range(at));
+    ranges.push(Decoration.widget({ widget: new CursorWidget(told.agent, color), side: 1 }).range(head));
   }
   return Decoration.set(ranges, true);
 }

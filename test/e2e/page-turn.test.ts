@@ -1,0 +1,100 @@
+/**
+ * A turn from the composer to its end, with an agent that asks for permission; and where others are in a text.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+
+const AGENT = fileURLToPath(new URL("./agents/fake-claude.mjs", import.meta.url));
+const RECORDING = fileURLToPath(
+  new URL("../../packages/providers/fixtures/claude/permission-control.jsonl", import.meta.url),
+);
+
+let yard: Yard;
+let folder: string;
+const before = process.env["BLOCKYARD_CLAUDE"];
+
+beforeAll(async () => {
+  process.env["BLOCKYARD_CLAUDE"] = AGENT;
+  folder = mkdtempSync(join(tmpdir(), "blockyard-turn-"));
+  yard = await openYard();
+}, 180_000);
+
+afterAll(async () => {
+  if (before === undefined) delete process.env["BLOCKYARD_CLAUDE"];
+  else process.env["BLOCKYARD_CLAUDE"] = before;
+  await yard?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe("a turn", () => {
+  test("is asked for, asks back over a reload, and ends; the buttons wait half a second", async () => {
+    const answers = join(folder, "answers.jsonl");
+    const { page, complaints } = await yard.open("/");
+    await page
+      .getByRole("textbox", { name: "Prompt" })
+      .fill(JSON.stringify({ recording: RECORDING, lines: 0, act: "ask", answers }));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/c\//);
+    const allow = page.getByRole("button", { name: "Allow this once" });
+    await allow.first().waitFor();
+    await page.reload();
+    await allow.first().waitFor();
+    expect(await allow.first().isDisabled()).toBe(true);
+    const asked = (await page.textContent(".approval .exact")) ?? "";
+    expect(asked.length).toBeGreaterThan(0);
+    for (let i = 0; i < 10 && (await page.locator(".approval:not(.answered)").count()) > 0; i++) {
+      await expect.poll(() => allow.first().isEnabled()).toBe(true);
+      const open = await page.locator(".approval:not(.answered)").count();
+      await allow.first().click();
+      await expect.poll(() => page.locator(".approval.answered").count()).toBeGreaterThan(0);
+      await page.waitForTimeout(300);
+      expect(await page.locator(".approval.answered.allowed").count()).toBeGreaterThanOrEqual(
+        open > 0 ? 1 : 0,
+      );
+    }
+    await page.waitForSelector("footer.turn:not(.running)");
+    expect(readFileSync(answers, "utf8")).toContain('"allow"');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
+  test("an agent that is not installed is said to be so, and the prompt stays", async () => {
+    process.env["BLOCKYARD_CLAUDE"] = join(folder, "no-such-agent");
+    const { page } = await yard.open("/");
+    await page.getByRole("textbox", { name: "Prompt" }).fill("do it");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".note.bad");
+    expect(await page.textContent(".note.bad")).toContain("not found");
+    expect(await page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe("do it");
+    process.env["BLOCKYARD_CLAUDE"] = AGENT;
+    await page.context().close();
+  });
+});
+
+describe("together", () => {
+  test("an agent's cursor is seen in the text, with its name, and moves with it", async () => {
+    const conversation = await newConversation(yard.kernel, "cursors");
+    const [block] = await say(yard.kernel, conversation, [{ text: "one two three" }]);
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page.locator(`[data-block="${block}"]`).focus();
+    await page.keyboard.press("e");
+    await page.locator(".editor-host .cm-content").click();
+    await yard.running.tools.call({ agent: "helper-agent", role: "agent" } as never, "cursor.set", {
+      block_id: block,
+      head: { offset: 4 },
+    });
+    const cursor = page.locator(".editor-host .remote-cursor");
+    await cursor.waitFor({ state: "attached" });
+    expect(await cursor.getAttribute("data-agent")).toBe("helper-agent");
+    const at = () => cursor.evaluate((bar) => bar.getBoundingClientRect().left);
+    const left = await at();
+    await page.keyboard.press("Control+Home");
+    await page.keyboard.type("zero ");
+    await expect.poll(at).toBeGreaterThan(left + 10);
+    await page.context().close();
+  });
+});

@@ -171,7 +171,7 @@ describe("pieces of a page", () => {
       "#".repeat(200_000),
     ])
       expect(highlight(text, "ts").html.length).toBeGreaterThan(0);
-    expect(performance.now() - since).toBeLessThan(5_000);
+    expect(performance.now() - since).toBeLessThan(15_000);
   });
 });
 

@@ -60,7 +60,7 @@ const FAMILIES: ReadonlyMap<string, Family> = new Map<string, Family>([
 /** Beyond this a text is shown plain: colours are for reading, and nobody reads that much. */
 const MAX_CHARS = 200_000;
 /** What keeps a text of nothing but quotes from being read again for each of them. */
-const STRING_CHARS = 2_000;
+const STRING_CHARS = 400;
 
 /** The code, coloured by its language, or else by the name of its file. */
 export function highlight(text: string, language: string | undefined, filename?: string): Html {

@@ -27,19 +27,18 @@ describe("diff rows", () => {
       "a . 1 b",
       "n . . No newline at end of file",
     ]);
-    expect(short(diffRows("@@\n a\n+b"))).toEqual(["h . . ", "s 1 1 a", "a . 2 b"]);
+    expect(short(diffRows("@@\n a\n+b"))).toEqual(["s 1 1 a", "a . 2 b"]);
   });
 
   test("deleted dashes and added pluses inside a hunk are lines", () => {
     expect(short(diffRows("@@ -1,2 +1,2 @@\n--- sql comment\n+++ c"))).toEqual([
-      "h . . ",
       "d 1 . -- sql comment",
       "a . 1 ++ c",
     ]);
   });
 
   test("words that changed are marked, lines with nothing in common are not", () => {
-    const [, deleted, added] = diffRows(
+    const [deleted, added] = diffRows(
       "@@ -1 +1 @@\n-export function add(a, b) {\n+export function add(x, y) {\n",
     );
     const texts = (row: DiffRow | undefined) => row?.marks?.map(([from, to]) => row.text.slice(from, to));
@@ -56,7 +55,6 @@ describe("diff rows", () => {
   test("side by side", () => {
     const rows = splitRows(diffRows("@@ -1,3 +1,2 @@\n-a\n-b\n+x\n c\n"));
     expect(rows.map(({ left, right }) => [left?.text, right?.text])).toEqual([
-      ["", ""],
       ["a", "x"],
       ["b", undefined],
       ["c", "c"],

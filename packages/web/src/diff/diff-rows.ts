@@ -44,7 +44,12 @@ export function diffRows(diff: string): readonly DiffRow[] {
     else if (line.startsWith("\\")) rows.push({ type: "note", text: line.slice(1).trim() });
     else rows.push({ type: "same", old: oldLine++, new: newLine++, text: line.slice(1) });
   }
-  return withMarks(rows);
+  return withMarks(startsAtTop(rows) ? rows.slice(1) : rows);
+}
+
+/** A first hunk that leaves nothing out above it needs no line of its own. */
+function startsAtTop([hunk, next]: readonly DiffRow[]): boolean {
+  return hunk?.type === "hunk" && hunk.text === "" && (next?.old ?? next?.new) === 1;
 }
 
 /** A line of `---` inside a hunk is a deleted `--`: headers count only outside, or as the pair that they are. */

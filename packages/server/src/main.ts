@@ -5,6 +5,7 @@
 
 import { AuthError } from "./auth.ts";
 import { type Command, CommandError } from "./cli/command.ts";
+import { doctor } from "./cli/doctor.ts";
 import { help } from "./cli/help.ts";
 import { link } from "./cli/link.ts";
 import { mcp } from "./cli/mcp.ts";
@@ -13,7 +14,7 @@ import { token } from "./cli/token.ts";
 import { ConfigError } from "./config.ts";
 
 const COMMANDS: ReadonlyMap<string, Command> = new Map(
-  [serveCommand, link, mcp, token].map((command) => [command.name, command]),
+  [serveCommand, link, mcp, token, doctor].map((command) => [command.name, command]),
 );
 
 async function main(args: readonly string[]): Promise<number> {

@@ -1,0 +1,97 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { makeConfig } from "../config.ts";
+import { serve } from "../serve.ts";
+import {
+  checkDatabase,
+  checkHome,
+  checkNode,
+  checkPage,
+  checkSqlite,
+  examine,
+  type Finding,
+} from "./doctor.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "blockyard-doctor-"));
+const home = join(folder, "home");
+const start = () => serve(makeConfig({ env: {}, home, root: folder, port: 0 }), () => undefined);
+const named = (findings: readonly Finding[], check: string) =>
+  findings.find((finding) => finding.check === check);
+
+beforeAll(async () => {
+  const running = await start();
+  await running.kernel.createConversation("olive", "here");
+  await running.stop();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("[A54] the doctor", () => {
+  it.each([
+    [checkNode("24.21.0"), "ok"],
+    [checkNode("20.20.2"), "fail"],
+    [checkSqlite("3.53.4"), "ok"],
+    [checkSqlite("3.51.3"), "ok"],
+    [checkSqlite("3.51.2"), "fail"],
+    [checkSqlite("3.9.0"), "fail"],
+    [checkPage(join(folder, "nowhere")), "warn"],
+    [checkDatabase(join(folder, "none.db"), false), "ok"],
+    [checkHome(join(folder, "nowhere"))[0], "warn"],
+  ] as [Finding, string][])("[A54] %j", (finding, state) => {
+    expect(finding.state).toBe(state);
+    expect(finding.fix === undefined).toBe(state === "ok");
+  });
+
+  it("[A54] finds files that others can read, and says how to close them", () => {
+    expect(checkHome(home).map(({ state }) => state)).toEqual(["ok", "ok"]);
+    chmodSync(join(home, "token"), 0o644);
+    expect(named(checkHome(home), "token")).toMatchObject({ state: "fail", fix: `chmod 600 ${home}/token` });
+    chmodSync(join(home, "token"), 0o600);
+  });
+
+  it("[A54] finds a damaged database and leaves a sound one as it was", () => {
+    const path = join(home, "blockyard.db");
+    const bytes = readFileSync(path);
+    expect(checkDatabase(path, false).state).toBe("ok");
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+    const copy = join(folder, "damaged.db");
+    const damaged = Buffer.from(bytes);
+    damaged.fill(0xff, 4_096, 3 * 4_096);
+    writeFileSync(copy, damaged);
+    expect(checkDatabase(copy, false)).toMatchObject({
+      state: "fail",
+      fix: expect.stringContaining("restore"),
+    });
+    writeFileSync(copy, "no database at all, but long enough to look like one".repeat(100));
+    expect(checkDatabase(copy, false).state).toBe("fail");
+  });
+
+  it("[A54] finds the server and the agents, and prints no secret", async () => {
+    const agent = join(folder, "claude");
+    writeFileSync(agent, "#!/bin/sh\necho '9.9.9 (An Agent)'\n");
+    chmodSync(agent, 0o755);
+    const broken = join(folder, "codex");
+    writeFileSync(broken, "#!/bin/sh\nprintf '\\033[2Jno' >&2\nexit 3\n");
+    chmodSync(broken, 0o755);
+    const env = { PATH: "/nowhere", BLOCKYARD_CLAUDE: agent, BLOCKYARD_CODEX: broken };
+    const without = await examine(home, { PATH: "/nowhere" });
+    expect(named(without, "server")).toMatchObject({ state: "warn", fix: "start one: blockyard" });
+    expect(named(without, "claude")).toMatchObject({
+      state: "warn",
+      fix: expect.stringContaining("npm install"),
+    });
+    const running = await start();
+    const found = await examine(home, env);
+    await running.stop();
+    expect(named(found, "server")).toMatchObject({ state: "ok", message: `answers at ${running.url}` });
+    expect(named(found, "database")).toMatchObject({
+      state: "ok",
+      message: expect.stringContaining("running server"),
+    });
+    expect(named(found, "claude")).toMatchObject({ state: "ok", message: `9.9.9 (An Agent) at ${agent}` });
+    expect(named(found, "codex")?.state).toBe("warn");
+    expect(JSON.stringify(found)).not.toContain(running.auth.ownerToken);
+    expect(JSON.stringify(found)).not.toContain("\\u001b");
+  });
+});

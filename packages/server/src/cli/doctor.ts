@@ -1,0 +1,178 @@
+/**
+ * `blockyard doctor`: is everything here that is needed, and is it well? One line per check, with its fix where there is
+ * something to fix. It changes nothing, starts nothing but `<agent> --version`, and prints no secret.
+ */
+
+import { execFile } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs, promisify } from "node:util";
+import { makeConfig } from "../config.ts";
+import { DIST } from "../faces/page.ts";
+import { quickCheck } from "../store/quick-check.ts";
+import { AGENTS, type Agent } from "../turns/agents.ts";
+import { findCommand } from "../turns/child.ts";
+import { serverClient } from "./client.ts";
+import { type Command, CommandError } from "./command.ts";
+
+export interface Finding {
+  readonly check: string;
+  readonly state: "ok" | "warn" | "fail";
+  readonly message: string;
+  readonly fix?: string;
+}
+
+const MIN_NODE = 24;
+const MIN_SQLITE = "3.51.3";
+const VERSION_MS = 5_000;
+const HEALTH_MS = 3_000;
+
+export const doctor: Command = {
+  name: "doctor",
+  usage: "doctor [--home DIR] [--json]",
+  summary: "check Node, the database, the files of the home, the server, the agents and the page",
+  examples: [
+    "blockyard doctor",
+    "blockyard doctor --json     # for programs; exit code 1 if something fails",
+  ],
+  async run(args) {
+    const { values } = parse(args);
+    const { home } = makeConfig({
+      env: process.env,
+      ...(values.home === undefined ? {} : { home: values.home }),
+    });
+    const findings = await examine(home, process.env);
+    process.stdout.write(
+      values.json ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(line).join(""),
+    );
+    return findings.some(({ state }) => state === "fail") ? 1 : 0;
+  },
+};
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: { home: { type: "string" }, json: { type: "boolean" } } });
+  } catch (error) {
+    throw new CommandError(`${(error as Error).message}\nTry: blockyard help doctor`);
+  }
+}
+
+export async function examine(
+  home: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Finding[]> {
+  const server = await checkServer(home);
+  const agents = await Promise.all([...AGENTS.values()].map((agent) => checkAgent(agent, env)));
+  return [
+    checkNode(process.versions.node),
+    checkSqlite(process.versions.sqlite ?? "0"),
+    ...checkHome(home),
+    checkDatabase(join(home, "blockyard.db"), server.state === "ok"),
+    server,
+    ...agents,
+    checkPage(DIST),
+  ];
+}
+
+export function checkNode(version: string): Finding {
+  const isNew = Number(version.split(".", 1)[0]) >= MIN_NODE;
+  const found = { check: "node", message: `Node ${version}` };
+  return isNew
+    ? { ...found, state: "ok" }
+    : { ...found, state: "fail", fix: `install Node ${MIN_NODE} or newer from https://nodejs.org` };
+}
+
+export function checkSqlite(version: string): Finding {
+  const isNew = version.localeCompare(MIN_SQLITE, undefined, { numeric: true }) >= 0;
+  const found = { check: "sqlite", message: `SQLite ${version}` };
+  return isNew
+    ? { ...found, state: "ok" }
+    : { ...found, state: "fail", fix: `${MIN_SQLITE} or newer is needed: install a newer Node ${MIN_NODE}` };
+}
+
+/** Files that must be their owner's alone. */
+export function checkHome(home: string): readonly Finding[] {
+  if (!existsSync(home)) {
+    return [
+      { check: "home", state: "warn", message: `${home} is not there yet`, fix: "start a server: blockyard" },
+    ];
+  }
+  const rows: [string, string, number][] = [
+    ["home", home, 0o700],
+    ["token", join(home, "token"), 0o600],
+    ["tokens of agents", join(home, "tokens.json"), 0o600],
+  ];
+  return rows.flatMap(([check, path, wanted]): Finding[] => {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat) return [];
+    const mode = (stat.mode & 0o777).toString(8);
+    if ((stat.mode & 0o077) === 0 || process.platform === "win32")
+      return [{ check, state: "ok", message: `${path} is private (mode ${mode})` }];
+    const fix = `chmod ${wanted.toString(8)} ${path}`;
+    return [{ check, state: "fail", message: `${path} can be read by others (mode ${mode})`, fix }];
+  });
+}
+
+export function checkDatabase(path: string, hasServer: boolean): Finding {
+  const check = "database";
+  if (!existsSync(path)) return { check, state: "ok", message: "none yet: the first start makes it" };
+  const found = quickCheck(path);
+  if (found.is === "sound") return { check, state: "ok", message: `${path} is sound` };
+  if (found.is === "damaged") {
+    const fix = "put back a backup: blockyard restore FILE";
+    return { check, state: "fail", message: `${path} is damaged: ${found.why}`, fix };
+  }
+  return hasServer
+    ? { check, state: "ok", message: `${path} is open in the running server, which checked it at its start` }
+    : { check, state: "warn", message: `${path} is in use, but no server answers`, fix: "end that process" };
+}
+
+async function checkServer(home: string): Promise<Finding> {
+  const check = "server";
+  try {
+    const client = serverClient({ home });
+    const response = await client.fetch("/health", { signal: AbortSignal.timeout(HEALTH_MS) });
+    if (response.ok) return { check, state: "ok", message: `answers at ${client.url}` };
+    const fix = "stop it and start it again: blockyard";
+    return { check, state: "fail", message: `${client.url} answers with ${response.status}`, fix };
+  } catch (error) {
+    if (error instanceof CommandError)
+      return { check, state: "warn", message: "none runs for this home", fix: "start one: blockyard" };
+    const fix = "stop it and start it again: blockyard";
+    return { check, state: "fail", message: "one should run, but does not answer", fix };
+  }
+}
+
+async function checkAgent(agent: Agent, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+  const check = agent.provider;
+  const named = env[agent.variable] ?? agent.command;
+  const file = findCommand(named, env["PATH"]);
+  const fix = `${agent.install}, or set ${agent.variable} to its path`;
+  if (file === undefined) return { check, state: "warn", message: `${named} was not found`, fix };
+  try {
+    const { stdout } = await promisify(execFile)(file, ["--version"], { timeout: VERSION_MS });
+    return { check, state: "ok", message: `${plain(stdout)} at ${file}` };
+  } catch (error) {
+    const why = plain((error as Error).message);
+    return { check, state: "warn", message: `${file} --version failed: ${why}`, fix };
+  }
+}
+
+export function checkPage(folder: string): Finding {
+  return existsSync(join(folder, "index.html"))
+    ? { check: "page", state: "ok", message: "built" }
+    : { check: "page", state: "warn", message: "not built", fix: "npm start builds it" };
+}
+
+/** What a program printed, as one short line without control characters. */
+function plain(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
+    .trim()
+    .slice(0, 120);
+}
+
+function line({ check, state, message, fix }: Finding): string {
+  const told = `${state.padEnd(4)}  ${check}: ${message}\n`;
+  return fix === undefined ? told : `${told}      → ${fix}\n`;
+}

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { JsonObject } from "@blockyard/kernel";
+import { type JsonObject, LlmEvents, type LlmMessage, reduceLlm } from "@blockyard/kernel";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Answer, type Body, call, overloaded, say, tooMany } from "../model/script.ts";
 import { FLAVOURS, Rig, shown } from "./rig.ts";
@@ -138,6 +138,10 @@ describe.each(FLAVOURS)("%s", (flavour) => {
   it.each<[string, Omit<Answer, "parts">]>([
     ["a connection that breaks", { cutAfter: 6 }],
     ["an error event", { failAfter: { events: 6, type: "overloaded_error", message: "Overloaded" } }],
+    [
+      "a response that fails",
+      { failAfter: { events: 6, type: "server_error", message: "Broken", asResponse: true } },
+    ],
   ])("[L24] %s in mid-answer: what was said is out of the context, and asked for again", async (_, how) => {
     rig.model.play([
       {
@@ -191,7 +195,10 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     rig.model.play([{ parts: [{ refusal: "I will not." }], stop: "refusal" }]);
     const { turn, blocks } = await rig.run(flavour, "Hi");
     expect(turn).toMatchObject({ status: "done", stopReason: "refusal" });
-    expect(blocks.some(({ metadata }) => metadata["notice"] === "refusal")).toBe(true);
+    const told = blocks.filter(({ metadata }) => metadata["notice"] === "refusal");
+    expect(told.map(({ text }) => text)).toEqual([
+      flavour === "anthropic" ? "The model declined to answer this." : "I will not.",
+    ]);
   });
 
   it("[L27] stopped in mid-answer: closed as cancelled, and the request is let go", async () => {
@@ -387,12 +394,72 @@ it("[L4] reasoning that somebody edited is not sent, and the turn goes on", asyn
   expect(everything(lastBody())).not.toContain("Think twice");
 });
 
+it("[L20] the events for simple clients count on over all messages of the turn", async () => {
+  writeFileSync(join(rig.root, "a.txt"), "one\n");
+  rig.model.play([
+    { parts: [{ text: "Look" }, call("read", { path: "a.txt" })] },
+    { parts: [{ thinking: "Again" }, call("read", { path: "b.txt" })] },
+    say("Done"),
+  ]);
+  const conversation = await rig.conversation();
+  const events = new LlmEvents();
+  let messages: readonly LlmMessage[] = [];
+  const stop = rig.server.kernel.listen((told) => {
+    if (told.conversation !== conversation) return;
+    for (const event of events.commit(told.ops, told.blocks)) messages = reduceLlm(messages, event);
+  });
+  const { turn } = await rig.run("anthropic", "Read", { conversation });
+  stop();
+  expect(messages).toMatchObject([
+    {
+      messageId: turn.id,
+      isComplete: true,
+      contentBlocks: [
+        { index: 0, type: "text", content: "Look" },
+        { index: 1, type: "tool_use", toolName: "read" },
+        { index: 2, type: "thinking", content: "Again" },
+        { index: 3, type: "tool_use" },
+        { index: 4, type: "text", content: "Done" },
+      ],
+      toolExecutions: [
+        { status: "success", result: "one\n" },
+        { status: "error", error: "b.txt does not exist" },
+      ],
+    },
+  ]);
+});
+
+it("[L20] what people edit while it runs is what the model reads next", async () => {
+  rig.model.play([
+    { parts: [{ text: "I will delete everything." }, call("bash", { command: "echo ran" })] },
+    say("Done."),
+  ]);
+  const { conversation, turn } = await rig.start("anthropic", "Go");
+  const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
+  const words = (await rig.blocks(conversation)).find(
+    ({ role, kind }) => role === "model" && kind === "text",
+  );
+  const operations = [{ op: "replace", start_line: 0, end_line: 1, content: "I will look first." }];
+  await rig.tool("block.edit", { block_id: words?.id, operations });
+  const { id } = asked.metadata["approval"] as JsonObject;
+  await rig.tool("turn.answer", { block_id: asked.id, approval_id: id, allow: true });
+  await rig.ended(conversation, turn);
+  expect(everything(lastBody())).toContain("I will look first.");
+  expect(everything(lastBody())).not.toContain("delete everything");
+});
+
 it("[L29] stops after fifty rounds", async () => {
   rig.model.play(() => ({ parts: [call("todo", { items: [{ content: "x", status: "pending" }] })] }));
   const { turn, blocks } = await rig.run("anthropic", "For ever");
   expect(rig.model.asked).toHaveLength(50);
   expect(turn).toMatchObject({ status: "error", stopReason: "max_rounds" });
   expect(blocks.filter(({ kind }) => kind === "todo")).toHaveLength(50);
+});
+
+it("[L26] a refusal's explanation is told", async () => {
+  rig.model.play([{ parts: [{ text: "I" }], stop: "refusal", explanation: "It is about locks." }]);
+  const { blocks } = await rig.run("anthropic", "Hi");
+  expect(blocks.at(-1)).toMatchObject({ text: "It is about locks.", metadata: { notice: "refusal" } });
 });
 
 it("[L26] pause_turn is asked to go on", async () => {

@@ -40,7 +40,9 @@ export function messageEvents(answer: Answer, model: string, ids: Ids): Wire[] {
   const delta = {
     stop_reason: stopOf(answer),
     stop_sequence: null,
-    ...(answer.stop === "refusal" ? { stop_details: { type: "refusal", category: null } } : {}),
+    ...(answer.stop === "refusal"
+      ? { stop_details: { type: "refusal", category: null, explanation: answer.explanation ?? null } }
+      : {}),
   };
   events.push({ type: "message_delta", delta, usage: { output_tokens: usage.output_tokens } });
   events.push({ type: "message_stop" });

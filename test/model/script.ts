@@ -34,7 +34,15 @@ export interface Answer {
   /** The connection is cut behind so many events. */
   readonly cutAfter?: number;
   /** An error event instead of what would follow so many events. */
-  readonly failAfter?: { readonly events: number; readonly type: string; readonly message: string };
+  readonly failAfter?: {
+    readonly events: number;
+    readonly type: string;
+    readonly message: string;
+    /** Responses: a response that has failed, not an error beside it. */
+    readonly asResponse?: boolean;
+  };
+  /** Why it refuses, where `stop` is that (Messages). */
+  readonly explanation?: string;
   /** Time between two events. */
   readonly eventMs?: number;
   /** Nothing more is said behind so many events until the promise resolves. */

@@ -161,10 +161,14 @@ function write(response: ServerResponse, { event, data }: Wire): Promise<void> {
   return new Promise((sent) => response.write(text, () => sent()));
 }
 
-function errorEvent(api: Asked["api"], failure: Pick<Failure, "type" | "message">): Wire {
+function errorEvent(api: Asked["api"], failure: NonNullable<Answer["failAfter"]>): Wire {
   if (api === "messages") return { event: "error", data: messageError(failure) };
   if (api === "chat") return { data: openaiError(failure) };
-  const { type, message } = failure;
+  const { type, message, asResponse } = failure;
+  if (asResponse) {
+    const response = { object: "response", status: "failed", output: [], error: { code: type, message } };
+    return { event: "response.failed", data: { type: "response.failed", response } };
+  }
   return { event: "error", data: { type: "error", code: type, message, param: null } };
 }
 

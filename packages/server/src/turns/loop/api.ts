@@ -60,7 +60,7 @@ export function failureOf(error: unknown): Failure {
   const body = recordOf(thrown["error"]);
   const inner = recordOf(body["error"]);
   const status = typeof thrown["status"] === "number" ? thrown["status"] : undefined;
-  const code = [thrown["code"], thrown["type"], inner["type"], body["code"], body["type"]].find(
+  const codes = [thrown["code"], thrown["type"], inner["type"], body["code"], body["type"]].filter(
     (each): each is string => typeof each === "string" && each !== "" && each !== "error",
   );
   const message = [inner["message"], body["message"], thrown["message"]].find(
@@ -68,17 +68,17 @@ export function failureOf(error: unknown): Failure {
   );
   return {
     message: message ?? String(error),
-    code,
+    code: codes[0],
     status,
     retryAfterMs: thrown["headers"] instanceof Headers ? retryAfter(thrown["headers"]) : undefined,
-    isRetryable: isRetryable(error, status, code),
+    isRetryable: isRetryable(error, status, codes),
   };
 }
 
-function isRetryable(error: unknown, status: number | undefined, code: string | undefined): boolean {
-  if (code !== undefined && FINAL_CODES.test(code)) return false;
+function isRetryable(error: unknown, status: number | undefined, codes: readonly string[]): boolean {
+  if (codes.some((code) => FINAL_CODES.test(code))) return false;
   if (status !== undefined) return status === 408 || status === 409 || status === 429 || status >= 500;
-  if (code !== undefined && RETRYABLE_CODES.test(code)) return true;
+  if (codes.some((code) => RETRYABLE_CODES.test(code))) return true;
   // Neither an answer nor an event: the connection. Node's own errors come through where it breaks in mid-stream.
   const { name, cause } = recordOf(error);
   if (error instanceof Error && error.constructor.name.startsWith("APIConnection")) return true;

@@ -26,6 +26,8 @@ export interface Answered {
   readonly stopReason?: string | undefined;
   readonly isTruncated: boolean;
   readonly isRefused: boolean;
+  /** What is to be told of a refusal; undefined where the model's own words tell it. */
+  readonly refusal?: string | undefined;
   readonly failure?: Failure | undefined;
 }
 
@@ -101,6 +103,7 @@ export class Asking {
       stopReason: hearing.stopReason,
       isTruncated: hearing.isTruncated,
       isRefused: hearing.isRefused,
+      refusal: hearing.refusal,
       failure: end === "failed" ? (failure ?? hearing.failure) : undefined,
     };
     return { answered, keys: hearing.keys };
@@ -205,6 +208,7 @@ class Hearing {
   stopReason: string | undefined;
   isTruncated = false;
   isRefused = false;
+  refusal: string | undefined = "The model declined to answer this.";
   isWhole = false;
   readonly #calls = new Map<BlockKey, ToolCall>();
   /** Errors are told when it is known whether the answer is asked for again. */
@@ -229,6 +233,8 @@ class Hearing {
       this.stopReason = event.stopReason;
       this.isTruncated = event.reason === "truncated";
       this.isRefused ||= event.stopReason === "refusal";
+      const details = event.native?.["stop_details"] as { readonly explanation?: Json } | undefined;
+      if (typeof details?.explanation === "string") this.refusal = details.explanation;
       this.isWhole = event.status === "done";
     } else if (event.type === "block-start") {
       return this.#begin(event);
@@ -251,7 +257,10 @@ class Hearing {
       return false;
     }
     this.keys.push(key);
-    this.isRefused ||= metadata["notice"] === "refusal";
+    if (metadata["notice"] === "refusal") {
+      this.isRefused = true;
+      this.refusal = undefined; // it is a block of its own already
+    }
     if (kind === "tool_call" && metadata["remote"] !== true) {
       const toolUseId = String(metadata["toolUseId"]);
       const toolName = String(metadata["toolName"]);

@@ -131,7 +131,7 @@ export class LoopRun implements Run {
   }
 
   /** The model will not: what it had begun to call is not run. */
-  async #declined({ calls }: Answered): Promise<TurnOutcome> {
+  async #declined({ calls, refusal }: Answered): Promise<TurnOutcome> {
     await this.#writing.push(
       calls.map(({ key }) => ({
         type: "block-end",
@@ -141,7 +141,7 @@ export class LoopRun implements Run {
         metadata: { success: false },
       })),
     );
-    await this.#writing.notice("refusal", { text: "The model declined to answer this.", metadata: {} });
+    if (refusal !== undefined) await this.#writing.notice("refusal", { text: refusal, metadata: {} });
     return { status: "done", stopReason: "refusal" };
   }
 

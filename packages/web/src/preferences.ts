@@ -10,7 +10,6 @@ export interface Preferences {
   readonly results: boolean;
   readonly system: boolean;
   readonly diff: "unified" | "split";
-  readonly wrap: boolean;
   readonly provider: string;
   readonly models: { readonly [provider: string]: string };
 }
@@ -22,7 +21,6 @@ const DEFAULTS: Preferences = {
   results: true,
   system: true,
   diff: "unified",
-  wrap: false,
   provider: "claude",
   models: {},
 };

@@ -51,7 +51,7 @@ function imageOf({ mediaType, data }: Picture): Content {
 
 function toolMessage({ id, text, isError }: ResultPart): Param {
   const words = isError && !/^error/i.test(text) ? `Error: ${text}` : text;
-  return { role: "tool", tool_call_id: id, content: words };
+  return { role: "tool", tool_call_id: id, content: words || "[the picture follows]" };
 }
 
 function assistantMessage(parts: readonly AssistantPart[]): Param[] {

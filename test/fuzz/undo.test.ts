@@ -1,7 +1,7 @@
 /** Undo, at the length that every test run can afford. `npm run fuzz -- undo --count 5000` is the long one. */
 import { describe, expect, it } from "vitest";
 import { clean, runSeeds } from "./fuzz.ts";
-import { fuzz } from "./undo.fuzz.ts";
+import { fuzz, undoRun } from "./undo.fuzz.ts";
 
 /** A machine with other work to do takes its time; a run that hangs is ended all the same. */
 const patienceMs = 300_000;
@@ -14,4 +14,8 @@ describe("[R29] undo", () => {
     },
     patienceMs,
   );
+
+  it("3 seeds so long that the oldest units pass the horizon", async () => {
+    for (const seed of [1, 2, 3]) expect((await undoRun(seed, true)).hits["past the horizon"]).toBe(1);
+  });
 });

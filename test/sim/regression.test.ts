@@ -237,6 +237,23 @@ describe("[R25] two nodes", () => {
     expect(await setting.text(other)).toBe("aBC");
   });
 
+  it("create under the next free number, though they have read the block that took theirs", async () => {
+    const setting = await Setting.with("");
+    const other = setting.open();
+    good(
+      await other.write(setting.conversation, { agent: "ben", plan: (draft) => draft.block(setting.block) }),
+    );
+    const create = (kernel: Kernel) =>
+      kernel.write(setting.conversation, {
+        agent: "ana",
+        plan: (draft) => draft.create({ kind: "text", role: "user", text: "x" }),
+      });
+    const first = good(await create(setting.kernel));
+    expect(good(await other.whole(first.id)).text).toBe("x");
+    const second = good(await create(other));
+    expect(second.born).toBe(first.born + 1);
+  });
+
   it("tell everything once and in order, also if they are woken while they write", async () => {
     const setting = await Setting.with("");
     const other = setting.open();

@@ -10,9 +10,9 @@ import type { AgentId, Block, BlockId, ConversationId } from "./block.ts";
 import { type Conversation, newConversation, type Turn } from "./conversation.ts";
 import { Draft, type Ground, Missing } from "./draft.ts";
 import type { Env } from "./env.ts";
-import type { Json } from "./json.ts";
+import { type Json, sameJson } from "./json.ts";
 import { limits } from "./limits.ts";
-import type { Op } from "./op.ts";
+import type { Op, OpBody } from "./op.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import type { Commit, Store } from "./store.ts";
 import { StoreError } from "./store-rules.ts";
@@ -417,11 +417,12 @@ export class WriteQueue {
       const text = await this.#texts.load(id);
       if ("undo" in what) await this.#texts.loadUndo(id);
       await this.#loadAgain(id);
-      const block = this.#blocks.get(id);
-      if (!block || block.version === text.committed.version) return;
+      if (this.#blocks.get(id) === undefined) await this.#loadBlock(id);
+      const known = this.#blocks.get(id)?.version ?? 0;
+      if (text.committed.version === known) return;
       // Of the two one is old: another node has written.
       this.#texts.drop(text);
-      if (text.committed.version > block.version) await this.#takeIn();
+      if (text.committed.version > known) await this.#takeIn();
     } catch (error) {
       this.#waiting.shift()?.settle(storageProblem(error));
     }
@@ -468,8 +469,7 @@ export class WriteQueue {
   /** A text of another version than the record's is not one to plan on. */
   #text(id: BlockId): BlockText | undefined {
     const text = this.#texts.peek(id);
-    const block = this.#blocks.get(id);
-    return text && block && text.committed.version !== block.version ? undefined : text;
+    return text?.committed.version === (this.#blocks.get(id)?.version ?? 0) ? text : undefined;
   }
 
   #openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined {
@@ -506,7 +506,18 @@ function holds(stored: Op, op: Op): boolean {
   if (stored.body.type === "append" && op.body.type === "append") {
     return stored.body.text.startsWith(op.body.text, op.body.at - stored.body.at);
   }
-  return stored.seq === op.seq && stored.at === op.at && stored.version === op.version;
+  if (stored.seq !== op.seq || stored.at !== op.at || stored.version !== op.version) return false;
+  return sameBody(stored.body, op.body);
+}
+
+/** Two nodes may plan for one agent at one moment: what they plan tells them apart. */
+function sameBody(a: OpBody, b: OpBody): boolean {
+  if (a.type !== "splice" || b.type !== "splice") return sameJson(a as unknown as Json, b as unknown as Json);
+  const { update: updateA, ...restA } = a;
+  const { update: updateB, ...restB } = b;
+  const isSameUpdate =
+    updateA.length === updateB.length && updateA.every((byte, index) => byte === updateB[index]);
+  return isSameUpdate && sameJson(restA as unknown as Json, restB as unknown as Json);
 }
 
 export function storageProblem(error: unknown): Problem {

@@ -150,7 +150,7 @@ function comparable(answers: readonly unknown[], conversation: string): unknown 
 }
 
 describe("the three faces", () => {
-  it.each(scenarios)("[A30] give the same answers: %s", async (_name, expected, run) => {
+  it.each(scenarios)("[AC30] give the same answers: %s", async (_name, expected, run) => {
     const told = new Map<string, unknown>();
     for (const transport of await allTransports(yard, yard.owner)) {
       const { conversation } = (await transport.call("conversation.create", { title: "same" })) as {
@@ -171,7 +171,7 @@ describe("the three faces", () => {
     expect(told.get("mcp")).toEqual(told.get("http"));
   });
 
-  it("[A30] one conversation, written through all three, is one conversation", async () => {
+  it("[AC30] one conversation, written through all three, is one conversation", async () => {
     const [http, ws, mcp] = (await allTransports(yard, yard.owner)) as [Transport, Transport, Transport];
     const { conversation } = (await http.call("conversation.create", {})) as { conversation: string };
     const { block_id } = (await ws.call("block.create", { conversation, ...text, content: "0\n" })) as {
@@ -189,7 +189,7 @@ describe("the three faces", () => {
     }
   });
 
-  it("[A31] tools that stream are lines over HTTP, and elsewhere a problem that names the way", async () => {
+  it("[AC31] tools that stream are lines over HTTP, and elsewhere a problem that names the way", async () => {
     const { conversation = "" } = await yard.call("conversation.create", { title: "export me" });
     await yard.call("block.create", { conversation, ...text, content: "x" });
     const path = "/v1/tools/conversation.export";
@@ -217,7 +217,7 @@ describe("the three faces", () => {
     });
   });
 
-  it("[A31] a stream over HTTP follows what changes and ends with its reader", async () => {
+  it("[AC31] a stream over HTTP follows what changes and ends with its reader", async () => {
     const { conversation = "" } = await yard.call("conversation.create", {});
     const { block_id = "" } = await yard.call("block.create", { conversation, ...text, content: "x" });
     const stop = new AbortController();

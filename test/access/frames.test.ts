@@ -25,7 +25,7 @@ function closed(socket: ReturnType<typeof upgraded>): Promise<string> {
 }
 
 describe("[R41] mutated frames", () => {
-  it("[A23] 20,000 of them end connections, and nothing else", async () => {
+  it("[AC23] 20,000 of them end connections, and nothing else", async () => {
     const before = yard.lines.length;
     const fuzzed = await fuzzFrames(target, 20_000, 41);
     expect(fuzzed.frames).toBeGreaterThanOrEqual(20_000);
@@ -41,7 +41,7 @@ describe("[R41] mutated frames", () => {
 });
 
 describe("bounds of a socket", () => {
-  it("[A23] a message over a megabyte is refused, whole, in fragments that never end, and as a length that lies", async () => {
+  it("[AC23] a message over a megabyte is refused, whole, in fragments that never end, and as a length that lies", async () => {
     const piece = Buffer.alloc(64 * 1024, "x");
     const whole = upgraded(target);
     const wholeEnd = closed(whole);
@@ -64,7 +64,7 @@ describe("bounds of a socket", () => {
     expect(sent).toBeLessThan(500);
   });
 
-  it("[A23] many tiny fragments end too", async () => {
+  it("[AC23] many tiny fragments end too", async () => {
     const socket = upgraded(target);
     const end = closed(socket);
     socket.write(encode(Buffer.from("x"), { fin: false }));
@@ -76,7 +76,7 @@ describe("bounds of a socket", () => {
     clearInterval(timer);
   });
 
-  it("[A7] compression is never agreed on, and a compressed frame ends the socket", async () => {
+  it("[AC7] compression is never agreed on, and a compressed frame ends the socket", async () => {
     const headers = {
       authorization: `Bearer ${yard.owner}`,
       "sec-websocket-extensions": "permessage-deflate",
@@ -95,7 +95,7 @@ describe("bounds of a socket", () => {
     expect(await end).toContain("101");
   });
 
-  it("[A42] a viewer that never reads is cut, and costs no more than its queue", async () => {
+  it("[AC42] a viewer that never reads is cut, and costs no more than its queue", async () => {
     const socket = upgraded(target);
     await new Promise((open) => socket.once("data", open));
     socket.pause();
@@ -124,7 +124,7 @@ describe("bounds of a socket", () => {
 });
 
 describe("bounds of a connection", () => {
-  it("[A9] hundreds of idle strangers and slow headers keep nobody waiting", async () => {
+  it("[AC9] hundreds of idle strangers and slow headers keep nobody waiting", async () => {
     const idle = Array.from({ length: 300 }, () => yard.socket(""));
     const slow = Array.from({ length: 100 }, () =>
       yard.socket(`GET / HTTP/1.1\r\nhost: ${yard.host}\r\nx: `),
@@ -136,7 +136,7 @@ describe("bounds of a connection", () => {
     for (const socket of [...idle, ...slow]) socket.destroy();
   });
 
-  it("[A9] a header that never ends is refused", async () => {
+  it("[AC9] a header that never ends is refused", async () => {
     const answer = await yard.raw(`GET / HTTP/1.1\r\nhost: ${yard.host}\r\nx: ${"y".repeat(64 * 1024)}`);
     expect(statusOf(answer)).toBe(431);
   });

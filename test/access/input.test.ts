@@ -4,7 +4,7 @@ import { inject } from "./injection.ts";
 import { Yard } from "./yard.ts";
 
 describe("[R39] shell characters", () => {
-  it("[A22] no payload in any string field of any tool makes a file, on any transport", async () => {
+  it("[AC22] no payload in any string field of any tool makes a file, on any transport", async () => {
     const { failures, fields, payloads, answers } = await inject(17);
     expect(failures).toEqual([]);
     expect(fields).toBeGreaterThan(50);
@@ -61,7 +61,7 @@ describe("[R40] JSON that means harm", () => {
   }
 
   it.each(rows)(
-    "[A21] %s is a typed refusal everywhere, and the prototype stays clean",
+    "[AC21] %s is a typed refusal everywhere, and the prototype stays clean",
     async (_name, body) => {
       const before = await yard.state();
       for (const [face, send] of faces) {
@@ -77,7 +77,7 @@ describe("[R40] JSON that means harm", () => {
     },
   );
 
-  it("[A24] a body over the limit is refused as too large, with a length and without", async () => {
+  it("[AC24] a body over the limit is refused as too large, with a length and without", async () => {
     const big = `{"title":"${"x".repeat(9 * 1024 * 1024)}"}`;
     const mcp = await post("/mcp", big);
     expect([mcp.status, JSON.parse(mcp.body)]).toEqual([
@@ -93,7 +93,7 @@ describe("[R40] JSON that means harm", () => {
     expect(answer).toContain("413");
   });
 
-  it("[A24] a key for repeating a write is short and visible", async () => {
+  it("[AC24] a key for repeating a write is short and visible", async () => {
     const send = (key: string) =>
       yard.ask("/v1/tools/conversation.list", {
         method: "POST",

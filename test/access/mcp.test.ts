@@ -47,7 +47,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
   });
   afterAll(() => client.close());
 
-  it("[A32] lists the tools with schemas and hints, and none that streams", async () => {
+  it("[AC32] lists the tools with schemas and hints, and none that streams", async () => {
     const { tools } = await client.listTools();
     const names = tools.map((tool) => tool.name);
     expect(names).toContain("block_edit");
@@ -62,7 +62,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
     expect(read).toMatchObject({ annotations: { readOnlyHint: true }, outputSchema: { type: "object" } });
   });
 
-  it("[A32] answers with structured content that fits the tool's own schema, as the credential's agent", async () => {
+  it("[AC32] answers with structured content that fits the tool's own schema, as the credential's agent", async () => {
     await client.listTools(); // from now on the client checks answers against the schemas
     const read = await client.callTool({
       name: "block_read",
@@ -99,7 +99,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
     }
   });
 
-  it("[A33] a problem is an answer that a model can act on", async () => {
+  it("[AC33] a problem is an answer that a model can act on", async () => {
     const operations = [{ op: "replace", start_line: 0, end_line: 1, content: "x", expected_text: "zero" }];
     const conflict = await client.callTool({
       name: "block_edit",
@@ -121,7 +121,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
     expect(JSON.stringify(wrong.content)).toContain("operations");
   });
 
-  it("[A34] conversations and blocks are resources, with templates; what is not there is said to be so", async () => {
+  it("[AC34] conversations and blocks are resources, with templates; what is not there is said to be so", async () => {
     const { resources } = await client.listResources();
     expect(resources).toContainEqual(
       expect.objectContaining({ uri: `blockyard://conversation/${conversation}`, name: "A talk" }),
@@ -139,7 +139,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
       await expect(client.readResource({ uri })).rejects.toThrow();
   });
 
-  it("[A35] prompts are there, filled in, and say what they need", async () => {
+  it("[AC35] prompts are there, filled in, and say what they need", async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.length).toBeGreaterThanOrEqual(3);
     const prompt = await client.getPrompt({ name: "review-conversation", arguments: { conversation } });
@@ -147,7 +147,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
     await expect(client.getPrompt({ name: "no-such", arguments: {} })).rejects.toThrow("review-conversation");
   });
 
-  it("[A36] hears of what it subscribes to, gathered; or is not promised to", async () => {
+  it("[AC36] hears of what it subscribes to, gathered; or is not promised to", async () => {
     const id = await write();
     const other = await write();
     const uri = `blockyard://block/${id}`;
@@ -196,7 +196,7 @@ async function append(block_id: string, times: number): Promise<void> {
 }
 
 describe("blockyard mcp without a server", () => {
-  it("[A37] says how to start one, and an agent's calls say so while it is away", async () => {
+  it("[AC37] says how to start one, and an agent's calls say so while it is away", async () => {
     const away = await Yard.start();
     const token = away.agent("lonely");
     const client = new StdioClient({ name: "test", version: "1" });

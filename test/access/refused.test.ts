@@ -63,7 +63,7 @@ function hasSecret(line: string): boolean {
 }
 
 describe("[R42] without a valid credential", () => {
-  it("[A1] every route and method is refused, nothing is done, and one line is left without a secret", async () => {
+  it("[AC1] every route and method is refused, nothing is done, and one line is left without a secret", async () => {
     expect(routes().length).toBeGreaterThan(18);
     const before = await yard.state();
     const start = yard.lines.length;
@@ -86,7 +86,7 @@ describe("[R42] without a valid credential", () => {
     expect(await yard.state()).toBe(before);
   });
 
-  it("[A1] every upgrade is refused, also at addresses that do not exist", async () => {
+  it("[AC1] every upgrade is refused, also at addresses that do not exist", async () => {
     const before = await yard.state();
     const start = yard.lines.length;
     let asked = 0;
@@ -102,7 +102,7 @@ describe("[R42] without a valid credential", () => {
     expect(await yard.state()).toBe(before);
   });
 
-  it("[A5] a token in the query opens the page's address alone, and only the owner's", async () => {
+  it("[AC5] a token in the query opens the page's address alone, and only the owner's", async () => {
     for (const path of ["/v1/tools", "/v1/conversations", "/health?x=1", "/metrics", "/mcp"]) {
       const from = freshPeer();
       const joined = path.includes("?") ? "&" : "?";
@@ -118,7 +118,7 @@ describe("[R42] without a valid credential", () => {
     expect(await yard.upgrade(`/v1/feed?token=${yard.owner}`, {}, freshPeer())).toBe(401);
   });
 
-  it("[A5] the trade sets a cookie that no script and no other site can use, and leaves this host for none", async () => {
+  it("[AC5] the trade sets a cookie that no script and no other site can use, and leaves this host for none", async () => {
     const { status, headers } = await yard.ask(`/c/x?token=${yard.owner}&q=1`);
     expect([status, headers.location]).toEqual([303, "/c/x?q=1"]);
     const set = headers["set-cookie"]?.[0] ?? "";
@@ -169,7 +169,7 @@ const BAD_HOSTS = (port: number) => [
 ];
 
 describe("[R43] from elsewhere", () => {
-  it("[A3] bad Origins are refused on every face, with a good cookie and with a good token", async () => {
+  it("[AC3] bad Origins are refused on every face, with a good cookie and with a good token", async () => {
     const before = await yard.state();
     const start = yard.lines.length;
     let asked = 0;
@@ -191,7 +191,7 @@ describe("[R43] from elsewhere", () => {
     expect(await yard.state()).toBe(before);
   });
 
-  it("[A2] bad Hosts are refused on every face, with a good cookie and with a good token", async () => {
+  it("[AC2] bad Hosts are refused on every face, with a good cookie and with a good token", async () => {
     const before = await yard.state();
     const start = yard.lines.length;
     let asked = 0;
@@ -213,7 +213,7 @@ describe("[R43] from elsewhere", () => {
     expect(await yard.state()).toBe(before);
   });
 
-  it("[A2] two Hosts, none, an empty one and a target that is no path are refused", async () => {
+  it("[AC2] two Hosts, none, an empty one and a target that is no path are refused", async () => {
     const authorization = `authorization: Bearer ${yard.owner}\r\n`;
     const good = `host: ${yard.host}\r\n`;
     const upgrade = Object.entries(UPGRADE)
@@ -238,7 +238,7 @@ describe("[R43] from elsewhere", () => {
       expect([bytes, statusOf(await yard.raw(bytes))]).toEqual([bytes, status]);
   });
 
-  it("[A4] a cookie writes and upgrades only with our Origin, and brings no other site's pictures in", async () => {
+  it("[AC4] a cookie writes and upgrades only with our Origin, and brings no other site's pictures in", async () => {
     const post = (headers: Record<string, string>) =>
       yard.ask("/v1/tools/conversation.list", { method: "POST", headers, body: "{}" });
     expect((await post({ cookie })).status).toBe(403);
@@ -260,7 +260,7 @@ describe("[R43] from elsewhere", () => {
     expect(await get({ ...framed, "sec-fetch-dest": "document" })).toBe(200);
   });
 
-  it("[A7] a compressed request is refused, and no answer allows another site", async () => {
+  it("[AC7] a compressed request is refused, and no answer allows another site", async () => {
     const headers = { "content-encoding": "gzip" };
     const { status } = await yard.ask("/v1/ingest", {
       method: "POST",
@@ -278,7 +278,7 @@ describe("[R43] from elsewhere", () => {
 });
 
 describe("[R48] guessing", () => {
-  it("[A8] is slowed down after twenty wrong tokens a minute, and nobody else with it", async () => {
+  it("[AC8] is slowed down after twenty wrong tokens a minute, and nobody else with it", async () => {
     const from = freshPeer();
     const guess = (path: string, peer: string) =>
       yard.ask(path, { from: peer, token: randomBytes(32).toString("base64url") });
@@ -298,7 +298,7 @@ describe("[R48] guessing", () => {
 });
 
 describe("strange requests", () => {
-  it("[A6] end no process: targets that are no address, sockets that vanish while they are refused", async () => {
+  it("[AC6] end no process: targets that are no address, sockets that vanish while they are refused", async () => {
     const host = `host: ${yard.host}\r\n`;
     const upgrade = Object.entries(UPGRADE)
       .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -337,7 +337,7 @@ describe("strange requests", () => {
     expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
   });
 
-  it("[A6] a refused sender is cut, however much it still wants to send", async () => {
+  it("[AC6] a refused sender is cut, however much it still wants to send", async () => {
     const head = `POST /v1/ingest HTTP/1.1\r\nhost: ${yard.host}\r\ntransfer-encoding: chunked\r\n\r\n`;
     const socket = yard.socket(head, freshPeer());
     const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;

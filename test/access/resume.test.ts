@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => yard.stop());
 
 describe("[R15] a viewer that is cut", () => {
-  it("[A40] behind every frame in turn sees neither gap nor double", async () => {
+  it("[AC40] behind every frame in turn sees neither gap nor double", async () => {
     const random = new Random(15);
     const watched = await watchAndCut(yard, "frames", 100, () => random.below(1e9) / 1e9);
     expect(watched.failures).toEqual([]);
@@ -20,7 +20,7 @@ describe("[R15] a viewer that is cut", () => {
     expect(watched.counts["ops"]).toBeGreaterThan(50);
   });
 
-  it("[A40] at a hundred random bytes sees neither gap nor double", async () => {
+  it("[AC40] at a hundred random bytes sees neither gap nor double", async () => {
     const random = new Random(16);
     const watched = await watchAndCut(yard, "bytes", 100, () => random.below(1e9) / 1e9);
     expect(watched.failures).toEqual([]);
@@ -30,7 +30,7 @@ describe("[R15] a viewer that is cut", () => {
 });
 
 describe("[R16] a write whose answer is lost", () => {
-  it("[A41] is applied once, though it is sent three times", async () => {
+  it("[AC41] is applied once, though it is sent three times", async () => {
     const random = new Random(17);
     expect(await sendThrice(yard, 40, () => random.below(1e9) / 1e9)).toEqual({
       lost: 0,

@@ -40,7 +40,7 @@ async function withAll(token: string, run: (transport: Transport) => Promise<voi
 const problemOf = (answer: unknown) => (isProblem(answer) ? answer.problem : "answered");
 
 describe("[R44] a viewer", () => {
-  it("[A16] reads with every reading tool and writes with none, on every transport", async () => {
+  it("[AC16] reads with every reading tool and writes with none, on every transport", async () => {
     const token = yard.viewer("wall");
     const before = await yard.state();
     const schemas = yard.running.tools.schemas();
@@ -63,7 +63,7 @@ describe("[R44] a viewer", () => {
     expect(await yard.state()).toBe(before);
   });
 
-  it("[A16] every input of the matrix is one that the owner would be heard with", async () => {
+  it("[AC16] every input of the matrix is one that the owner would be heard with", async () => {
     const bad: string[] = [];
     for (const schema of yard.running.tools.schemas().filter(({ streams }) => !streams)) {
       if (schema.name.startsWith("turn.") || schema.name.startsWith("command.")) continue;
@@ -73,7 +73,7 @@ describe("[R44] a viewer", () => {
     expect(bad).toEqual([]);
   });
 
-  it("[A16] may be seen, may follow, and may send no update and no ingest", async () => {
+  it("[AC16] may be seen, may follow, and may send no update and no ingest", async () => {
     const token = yard.viewer("wall-2");
     const before = await yard.state();
     const frames = await speak(token, [
@@ -95,7 +95,7 @@ describe("[R44] a viewer", () => {
 });
 
 describe("[R45] an agent", () => {
-  it("[A17] acts only as itself, on every transport", async () => {
+  it("[AC17] acts only as itself, on every transport", async () => {
     const ann = yard.agent("ann");
     const bob = yard.agent("bob");
     const create = { conversation, kind: "text", role: "model", content: "hers\n" };
@@ -140,7 +140,7 @@ describe("[R45] an agent", () => {
     expect(mine).toContain("/bob/");
   });
 
-  it("[A17] cannot name itself in headers, in the greeting or in an ingest", async () => {
+  it("[AC17] cannot name itself in headers, in the greeting or in an ingest", async () => {
     const token = yard.agent("carl");
     const headers = { "x-agent": "ann", "x-role": "owner", "x-forwarded-user": "root" };
     const body = JSON.stringify({ conversation, kind: "text", role: "user", content: "x" });
@@ -157,7 +157,7 @@ describe("[R45] an agent", () => {
     expect(blocks[0]?.agent).not.toBe("ann");
   });
 
-  it("[A17] a key of one agent's write answers nobody else", async () => {
+  it("[AC17] a key of one agent's write answers nobody else", async () => {
     const [ann, bob] = [yard.agent("ann-2"), yard.agent("bob-2")];
     const body = JSON.stringify({ title: "keyed" });
     const send = (token: string) =>
@@ -172,7 +172,7 @@ describe("[R45] an agent", () => {
     expect(other.body).not.toBe(first.body);
   });
 
-  it("[A18] an approval is not written by block.create or block.status, whoever asks", async () => {
+  it("[AC18] an approval is not written by block.create or block.status, whoever asks", async () => {
     const dan = yard.agent("dan");
     const metadata: Json = { toolUseId: "u", toolName: "Bash", stage: "start" };
     const made = { conversation, kind: "tool_call", role: "model", content: "{}" };
@@ -188,7 +188,7 @@ describe("[R45] an agent", () => {
 });
 
 describe("a token that is taken back", () => {
-  it("[A13] refuses the next request and call at once, and puts out who is inside", async () => {
+  it("[AC13] refuses the next request and call at once, and puts out who is inside", async () => {
     const token = yard.agent("leaver");
     const socket = new WebSocket(`ws://${yard.host}/v1/feed`, {
       headers: { authorization: `Bearer ${token}` },

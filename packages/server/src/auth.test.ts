@@ -17,7 +17,7 @@ const auth = () => new Auth(home, "olive", () => nowMs);
 const modeOf = (name: string) => (statSync(join(home, name)).mode & 0o777).toString(8);
 
 describe("[R47] the files", () => {
-  it("[A10] the owner's token is 256 random bits in a file that only its owner reads, and stays the same", () => {
+  it("[AC10] the owner's token is 256 random bits in a file that only its owner reads, and stays the same", () => {
     const first = auth();
     expect(first.ownerToken).toMatch(/^[A-Za-z0-9_-]{43}$/);
     expect(Buffer.from(first.ownerToken, "base64url")).toHaveLength(32);
@@ -28,7 +28,7 @@ describe("[R47] the files", () => {
   });
 
   it.each([0o644, 0o640, 0o604, 0o660, 0o606, 0o601])(
-    "[A10] a token file with mode %o is refused",
+    "[AC10] a token file with mode %o is refused",
     (mode) => {
       auth();
       chmodSync(join(home, "token"), mode);
@@ -37,14 +37,14 @@ describe("[R47] the files", () => {
   );
 
   it.each(["", "short", "x".repeat(42), "!".repeat(43)])(
-    "[A10] a token file that holds %j is refused",
+    "[AC10] a token file that holds %j is refused",
     (text) => {
       writeFileSync(join(home, "token"), text, { mode: 0o600 });
       expect(auth).toThrow(/delete it and start again/);
     },
   );
 
-  it("[A12] other tokens are kept as hashes, in a file of the same kind", () => {
+  it("[AC12] other tokens are kept as hashes, in a file of the same kind", () => {
     const token = auth().create("codex", "agent");
     expect(modeOf("tokens.json")).toBe("600");
     expect(readFileSync(join(home, "tokens.json"), "utf8")).not.toContain(token);
@@ -52,7 +52,7 @@ describe("[R47] the files", () => {
     expect(auth).toThrow(/chmod 600/);
   });
 
-  it("[A14] a file of tokens that goes bad while the server runs opens nothing, and the owner stays in", () => {
+  it("[AC14] a file of tokens that goes bad while the server runs opens nothing, and the owner stays in", () => {
     const running = auth();
     const token = running.create("codex", "agent");
     const faults: string[] = [];
@@ -86,7 +86,7 @@ describe("[R47] the files", () => {
 });
 
 describe("tokens", () => {
-  it("[A12] name their agent and role, and what another process makes or takes back counts at once", () => {
+  it("[AC12] name their agent and role, and what another process makes or takes back counts at once", () => {
     const [running, command] = [auth(), auth()];
     const token = command.create("codex", "agent");
     const screen = command.create("screen", "viewer");
@@ -100,7 +100,7 @@ describe("tokens", () => {
     expect(running.byToken(screen)?.agent).toBe("screen");
   });
 
-  it("[A13] a change within the clock's grain is seen too", () => {
+  it("[AC13] a change within the clock's grain is seen too", () => {
     const [running, command] = [auth(), auth()];
     const kept = command.create("kept", "agent");
     const token = command.create("gone", "agent");
@@ -114,7 +114,7 @@ describe("tokens", () => {
   });
 
   it.each(["olive", ownerName(), "blockyard", "disk", "Bad Name", "", "../x", "a:b", "x".repeat(65)])(
-    "[A12] none is made for %j",
+    "[AC12] none is made for %j",
     (name) => {
       expect(() => auth().create(name, "agent")).toThrow();
     },
@@ -122,7 +122,7 @@ describe("tokens", () => {
 });
 
 describe("[R48] comparing", () => {
-  it("[A8] looks at hashes of equal length with a comparison that takes the same time, and at every record", () => {
+  it("[AC8] looks at hashes of equal length with a comparison that takes the same time, and at every record", () => {
     const source = readFileSync(new URL("./auth.ts", import.meta.url), "utf8");
     const body = source.slice(source.indexOf("  byToken("), source.indexOf("  isCurrent("));
     expect(body.match(/timingSafeEqual\(hash/g)).toHaveLength(2);
@@ -131,7 +131,7 @@ describe("[R48] comparing", () => {
     expect(body.slice(body.indexOf("for ("), body.indexOf("return found"))).not.toContain("return");
   });
 
-  it("[A8] counts wrong tokens by peer and by minute", () => {
+  it("[AC8] counts wrong tokens by peer and by minute", () => {
     const guarded = auth();
     const waits = (peer: string, times: number) => Array.from({ length: times }, () => guarded.penalty(peer));
     expect(waits("a", 20)).toEqual(Array(20).fill(0));
@@ -141,7 +141,7 @@ describe("[R48] comparing", () => {
     expect(waits("a", 1)).toEqual([0]);
   });
 
-  it("[A8] remembers a bounded number of peers", () => {
+  it("[AC8] remembers a bounded number of peers", () => {
     const guarded = auth();
     for (let i = 0; i < 30_000; i++) guarded.penalty(`peer ${i}`);
     expect(guarded.penalty("peer 29999")).toBe(0);

@@ -21,23 +21,23 @@ describe("[R47] where the server listens", () => {
     "",
     "10.0.0.1",
     "[::1]",
-  ])("[A11] %j without TLS is refused", (host) => {
+  ])("[AC11] %j without TLS is refused", (host) => {
     expect(() => make({ host })).toThrow(ConfigError);
   });
 
-  it.each(["127.0.0.1", "127.8.9.10", "localhost", "::1"])("[A11] %s is this machine", (host) => {
+  it.each(["127.0.0.1", "127.8.9.10", "localhost", "::1"])("[AC11] %s is this machine", (host) => {
     expect(isLoopback(host)).toBe(true);
     expect(make({ host }).host).toBe(host);
   });
 
-  it("[A11] with a certificate and its key another address may be asked for; one of them is not enough", () => {
+  it("[AC11] with a certificate and its key another address may be asked for; one of them is not enough", () => {
     const tls = { cert: "c.pem", key: "k.pem" };
     expect(make({ host: "0.0.0.0", ...tls }).tls).toEqual(tls);
     expect(() => make({ host: "0.0.0.0", cert: "c.pem" })).toThrow(/belong together/);
     expect(() => make({ key: "k.pem" })).toThrow(/belong together/);
   });
 
-  it("[A10] no option and no variable of the environment switches the token off", () => {
+  it("[AC10] no option and no variable of the environment switches the token off", () => {
     const source = ["auth", "guard", "door", "config", "serve"].map((name) =>
       readFileSync(new URL(`./${name}.ts`, import.meta.url), "utf8"),
     );
@@ -46,7 +46,7 @@ describe("[R47] where the server listens", () => {
     expect(Object.keys(make({})).sort()).toEqual(["anyPort", "home", "host", "port", "root"]);
   });
 
-  it("[A53] a port that nobody asked for may be another one", () => {
+  it("[AC53] a port that nobody asked for may be another one", () => {
     expect(make({})).toMatchObject({ port: DEFAULT_PORT, anyPort: true });
     expect(make({ port: 4600 })).toMatchObject({ port: 4600, anyPort: false });
     expect(make({ env: { BLOCKYARD_PORT: "4700" } })).toMatchObject({ port: 4700, anyPort: false });
@@ -54,7 +54,7 @@ describe("[R47] where the server listens", () => {
     expect(() => make({ env: { BLOCKYARD_PORT: "x" } })).toThrow("not a port: x");
   });
 
-  it("[A10] the home is made private, also one that was open", () => {
+  it("[AC10] the home is made private, also one that was open", () => {
     const home = join(folder, "home");
     prepareHome(home);
     expect(statSync(home).mode & 0o777).toBe(0o700);
@@ -69,7 +69,7 @@ describe("[R49] what it is built on", () => {
   const atLeast = (version: string, least: string) =>
     version.localeCompare(least, undefined, { numeric: true }) >= 0;
 
-  it("[A15] is new enough: the floors of known holes", () => {
+  it("[AC15] is new enough: the floors of known holes", () => {
     expect(atLeast(versionOf("ws"), "8.21.1")).toBe(true);
     expect(atLeast(process.versions.sqlite ?? "0", "3.51.3")).toBe(true);
     const mcp = JSON.parse(
@@ -78,7 +78,7 @@ describe("[R49] what it is built on", () => {
     expect(atLeast(mcp.version, "2.0.0")).toBe(true);
   });
 
-  it("[A15] a database library that is too old is refused at the start", () => {
+  it("[AC15] a database library that is too old is refused at the start", () => {
     const source = readFileSync(new URL("./store/schema.ts", import.meta.url), "utf8");
     expect(source).toContain("sqlite_version()");
     expect(source).toContain("3.51.3");

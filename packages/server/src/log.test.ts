@@ -13,7 +13,7 @@ function line(fields: LogFields, event = "event"): string {
 }
 
 describe("the log", () => {
-  it("[A19] is one JSON object per line", () => {
+  it("[AC19] is one JSON object per line", () => {
     expect(JSON.parse(line({ a: 1, b: "x\ny", c: true, d: null }))).toEqual({
       at: "1970-01-01T00:00:00.000Z",
       level: "info",
@@ -37,14 +37,14 @@ describe("the log", () => {
     { apiKey: "x" },
     { message: "key sk-ant-api03-abcdefghijkl" },
     { url: `http://127.0.0.1:1/?token=${token}` },
-  ])("[A19] never holds a secret: %j", (fields) => {
+  ])("[AC19] never holds a secret: %j", (fields) => {
     const written = line(fields as LogFields);
     expect(written).not.toContain(token);
     expect(written).not.toContain("abcdefghijkl");
     expect(written).toContain("[hidden]");
   });
 
-  it("[A19] never holds a control character that a terminal would obey", () => {
+  it("[AC19] never holds a control character that a terminal would obey", () => {
     const hostile = "\x1b[2J\x9b31m\x07\x00\u202e\u2066\u200f\x7f\r";
     const written = line({ path: hostile }, hostile);
     expect(
@@ -53,7 +53,7 @@ describe("the log", () => {
     expect((JSON.parse(written) as { path: string }).path).toBe(hostile);
   });
 
-  it("[A19] is bounded", () => {
+  it("[AC19] is bounded", () => {
     expect(line({ path: "x ".repeat(1_000_000) }).length).toBeLessThan(5_000);
   });
 });

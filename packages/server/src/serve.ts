@@ -134,13 +134,7 @@ export async function serve(config: Config, log: Log): Promise<Running> {
   server.on("upgrade", (request, socket, head) => {
     door.upgrade(request, socket, (caller, url) => ws.upgrade(request, socket, head, caller, url));
   });
-  const { port, notes } = await listenSomewhere(server, config);
-  server.on("error", (error) => fault("server", error));
-  for (const note of notes) log("info", note);
-  door.open(port);
-  const url = `${tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const address = join(config.home, "server.json");
-  writeFileSync(address, JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   const stop = async (): Promise<void> => {
     clearInterval(upkeep);
     lag.disable();
@@ -155,6 +149,15 @@ export async function serve(config: Config, log: Log): Promise<Running> {
     await store.close();
     rmSync(address, { force: true });
   };
+  const { port, notes } = await listenSomewhere(server, config).catch(async (error) => {
+    await stop();
+    throw error;
+  });
+  server.on("error", (error) => fault("server", error));
+  for (const note of notes) log("info", note);
+  door.open(port);
+  const url = `${tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  writeFileSync(address, JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, app, stop };
 }
 

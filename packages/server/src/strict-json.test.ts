@@ -9,7 +9,7 @@ function refusal(text: string): string | undefined {
 }
 
 describe("strict JSON", () => {
-  it("[A20] takes whatever JSON.stringify writes, and gives the same value", () => {
+  it("[AC20] takes whatever JSON.stringify writes, and gives the same value", () => {
     const anything = fc.jsonValue({ maxDepth: 8 });
     fc.assert(
       fc.property(anything, (value) => {
@@ -27,7 +27,7 @@ describe("strict JSON", () => {
     ['{"":1,"":2}', ""],
     ['{"a":"\\\\","a":2}', "a"],
     ['{ "a" : {"b":1} , "b":2, "a" : 3}', "a"],
-  ])("[A20] refuses a doubled key in %s", (text, key) => {
+  ])("[AC20] refuses a doubled key in %s", (text, key) => {
     expect(refusal(text)).toContain(JSON.stringify(key));
   });
 
@@ -39,11 +39,11 @@ describe("strict JSON", () => {
     "null",
     '"text"',
     "12",
-  ])("[A20] takes %s", (text) => {
+  ])("[AC20] takes %s", (text) => {
     expect(parseStrict(text)).toEqual({ json: JSON.parse(text) });
   });
 
-  it("[A20] refuses depth before it parses, in time that grows with the text alone", () => {
+  it("[AC20] refuses depth before it parses, in time that grows with the text alone", () => {
     const deep = "[".repeat(5_000_000);
     const start = performance.now();
     expect(refusal(deep)).toContain("nested");
@@ -53,20 +53,20 @@ describe("strict JSON", () => {
   });
 
   it.each(['{"__proto__":1}', '{"a":[{"\\u005f_proto__":{}}]}', '{"a":{"__proto__":{"b":1}}}'])(
-    "[A21] refuses the key of a prototype in %s",
+    "[AC21] refuses the key of a prototype in %s",
     (text) => {
       expect(refusal(text)).toContain("__proto__");
     },
   );
 
-  it("[A21] refuses an object that is too wide before it parses it", () => {
+  it("[AC21] refuses an object that is too wide before it parses it", () => {
     const wide = (keys: number) => `{${Array.from({ length: keys }, (_, i) => `"k${i}":0`).join(",")}}`;
     expect(refusal(wide(20_000))).toBeUndefined();
     expect(refusal(wide(20_001))).toContain("20000 keys");
   });
 
   it.each(["", "{", '{"a"', '{"a":}', '"', "]", "}{", '{"a":1,}', "\u0000", "{'a':1}", "NaN"])(
-    "[A20] refuses %j as no JSON",
+    "[AC20] refuses %j as no JSON",
     (text) => {
       expect(refusal(text)).toBe("this is not JSON");
     },

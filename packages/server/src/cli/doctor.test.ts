@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("[A54] the doctor", () => {
+describe("[AC54] the doctor", () => {
   it.each([
     [checkNode("24.21.0"), "ok"],
     [checkNode("20.20.2"), "fail"],
@@ -38,19 +38,19 @@ describe("[A54] the doctor", () => {
     [checkPage(join(folder, "nowhere")), "warn"],
     [checkDatabase(join(folder, "none.db"), false), "ok"],
     [checkHome(join(folder, "nowhere"))[0], "warn"],
-  ] as [Finding, string][])("[A54] %j", (finding, state) => {
+  ] as [Finding, string][])("[AC54] %j", (finding, state) => {
     expect(finding.state).toBe(state);
     expect(finding.fix === undefined).toBe(state === "ok");
   });
 
-  it("[A54] finds files that others can read, and says how to close them", () => {
+  it("[AC54] finds files that others can read, and says how to close them", () => {
     expect(checkHome(home).map(({ state }) => state)).toEqual(["ok", "ok"]);
     chmodSync(join(home, "token"), 0o644);
     expect(named(checkHome(home), "token")).toMatchObject({ state: "fail", fix: `chmod 600 ${home}/token` });
     chmodSync(join(home, "token"), 0o600);
   });
 
-  it("[A54] finds a damaged database and leaves a sound one as it was", () => {
+  it("[AC54] finds a damaged database and leaves a sound one as it was", () => {
     const path = join(home, "blockyard.db");
     const bytes = readFileSync(path);
     expect(checkDatabase(path, false).state).toBe("ok");
@@ -67,7 +67,7 @@ describe("[A54] the doctor", () => {
     expect(checkDatabase(copy, false).state).toBe("fail");
   });
 
-  it("[A54] finds the server and the agents, and prints no secret", async () => {
+  it("[AC54] finds the server and the agents, and prints no secret", async () => {
     const agent = join(folder, "claude");
     writeFileSync(agent, "#!/bin/sh\necho '9.9.9 (An Agent)'\n");
     chmodSync(agent, 0o755);

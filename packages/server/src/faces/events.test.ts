@@ -96,8 +96,8 @@ function plain(message: LlmMessage | undefined) {
 const reduce = (events: readonly LlmEvent[]) =>
   events.reduce((messages, event) => reduceLlm(messages, event), [] as readonly LlmMessage[]);
 
-describe.each(RECORDINGS)("[A43] events of $name", (recording) => {
-  it("[A43] reduce to what the blocks say, from the beginning, from the middle and on a socket", async () => {
+describe.each(RECORDINGS)("[AC43] events of $name", (recording) => {
+  it("[AC43] reduce to what the blocks say, from the beginning, from the middle and on a socket", async () => {
     const played = await replay(running.kernel, recording, "olive", 8);
     if (isProblem(played)) throw new Error(played.message);
     const { conversation } = played;
@@ -145,8 +145,8 @@ describe.each(RECORDINGS)("[A43] events of $name", (recording) => {
   });
 });
 
-describe("[A43] joining", () => {
-  it("[A43] at any moment of a stream neither loses nor doubles a character", async () => {
+describe("[AC43] joining", () => {
+  it("[AC43] at any moment of a stream neither loses nor doubles a character", async () => {
     const { kernel } = running;
     const conversation = await kernel.createConversation("olive", "joined");
     if (isProblem(conversation)) throw new Error(conversation.message);
@@ -228,7 +228,7 @@ describe("[A43] joining", () => {
     }
   });
 
-  it("[A43] a conversation that is not there is a problem, on both ways", async () => {
+  it("[AC43] a conversation that is not there is a problem, on both ways", async () => {
     const headers = { authorization: `Bearer ${running.auth.ownerToken}` };
     const response = await fetch(`${running.url}/v1/conversations/nowhere/events`, { headers });
     expect([response.status, await response.json()]).toEqual([

@@ -1,0 +1,218 @@
+/** A server's life as a process: stopping under load, coming back, saying what it does, and not standing in its own way. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { makeConfig, serve } from "@blockyard/server";
+import { afterAll, describe, expect, it } from "vitest";
+import { METRICS } from "../../packages/server/src/metrics.ts";
+import { Process } from "./process.ts";
+import { openReplica } from "./transports.ts";
+import { Yard } from "./yard.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "blockyard-life-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("[R26] a process", () => {
+  it("[AC50] that is told to stop keeps what it has accepted, says goodbye and ends within five seconds", async () => {
+    const home = join(folder, "stop");
+    const first = await Process.start(home, folder);
+    const { conversation } = (await first.call("conversation.create", { title: "x" })) as {
+      conversation: string;
+    };
+    const made = { conversation, kind: "text", role: "user", content: "" };
+    const { block_id } = (await first.call("block.create", made)) as { block_id: string };
+    const stray = (await first.call("block.create", { ...made, content: "left open" })) as {
+      block_id: string;
+    };
+    const { replica, socket } = await openReplica(first.url, first.token);
+    replica.subscribe(conversation);
+    const goodbye = new Promise<number>((closed) => socket.on("close", closed));
+    // Writers that do not stop: some with an answer that means durable, some streamed and only accepted.
+    const durable = new Set<string>();
+    const accepted = new Set<string>();
+    let isOver = false;
+    const writer = async (name: string, wait: boolean) => {
+      for (let i = 0; !isOver; i++) {
+        const marker = `<${name}-${i}>`;
+        const answer = await first
+          .call("block.append", { block_id, text: `${marker}\n`, wait })
+          .catch(() => undefined);
+        if (answer === undefined || "problem" in answer) break;
+        (wait ? durable : accepted).add(marker);
+        if (durable.size >= 30) stopping ??= first.stop();
+      }
+    };
+    let stopping: ReturnType<Process["stop"]> | undefined;
+    await Promise.all([writer("a", true), writer("b", true), writer("c", false)]);
+    const ended = await (stopping ?? first.stop());
+    isOver = true;
+    expect([ended.code, ended.signal]).toEqual([0, null]);
+    expect(ended.ms).toBeLessThan(5_000);
+    expect(await goodbye).toBe(4000);
+    expect(replica.bye).toMatchObject({ code: "closing", resumable: true });
+    expect(readdirSync(home)).not.toContain("server.json");
+
+    const second = await Process.start(home, folder);
+    const read = (await second.call("block.read", { block_id, line_numbers: false })) as { content: string };
+    const times = (marker: string) => read.content.split(marker).length - 1;
+    expect([...durable, ...accepted].filter((marker) => times(marker) !== 1)).toEqual([]);
+    expect(durable.size).toBeGreaterThan(10);
+    expect(accepted.size).toBeGreaterThan(5);
+
+    // [AC51] What was left open ends once, and only once.
+    const closed = await second.call("block.read", { block_id: stray.block_id });
+    expect(closed).toMatchObject({ status: "error", metadata: { reason: "interrupted" } });
+    expect((await second.stop("SIGKILL")).signal).toBe("SIGKILL");
+    const third = await Process.start(home, folder);
+    expect(await third.call("block.read", { block_id: stray.block_id })).toMatchObject({
+      version: closed["version"],
+      metadata: { reason: "interrupted" },
+    });
+
+    // [AC19] Whatever they printed and stored, the token is only in the link and in its file.
+    expect((await third.stop("SIGINT")).code).toBe(0);
+    for (const { output, token } of [first, second, third]) {
+      expect(output.err).not.toContain(token);
+      expect(output.out.split(token)).toHaveLength(2);
+      for (const line of output.err.trim().split("\n").filter(Boolean))
+        expect(JSON.parse(line)).toHaveProperty("event");
+    }
+    const files = readdirSync(home).filter((name) => name !== "token");
+    expect(files.filter((name) => readFileSync(join(home, name)).includes(third.token))).toEqual([]);
+  }, 60_000);
+});
+
+describe("a start", () => {
+  it("[AC53] takes another port where the usual one is taken, and says so; one that was asked for is asked for", async () => {
+    const other = createServer();
+    const port = await new Promise<number>((listening) => {
+      other.listen(0, "127.0.0.1", () => listening((other.address() as { port: number }).port));
+    });
+    const home = join(folder, "port");
+    const config = { ...makeConfig({ env: {}, home, root: folder, port }), anyPort: true };
+    const running = await serve(config, () => undefined);
+    expect(running.url).not.toContain(`:${port}`);
+    expect(running.notes.join()).toContain(`port ${port} is taken`);
+    expect((await fetch(running.link, { redirect: "manual" })).status).toBe(303);
+    await running.stop();
+    await expect(serve({ ...config, anyPort: false }, () => undefined)).rejects.toThrow("EADDRINUSE");
+    // What a failed start had opened is closed again: the next one works.
+    await (await serve(config, () => undefined)).stop();
+    other.close();
+  });
+
+  it("[AC53] for a home that has a server says so, and where it is", async () => {
+    const yard = await Yard.start();
+    const config = makeConfig({ env: {}, home: yard.home, root: folder, port: 0 });
+    await expect(serve(config, () => undefined)).rejects.toThrow(yard.running.link);
+    expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+    await yard.stop();
+  });
+});
+
+describe("what it says about itself", () => {
+  it("[AC52] health and metrics are figures with names that are written down, and need the token too", async () => {
+    const yard = await Yard.start();
+    const { conversation = "" } = await yard.call("conversation.create", { title: "x" });
+    await yard.call("block.read", { block_id: "no/such/1" });
+    await yard.ask("/health", { from: "127.0.66.1" });
+    const { socket } = await openReplica(yard.running.url, yard.owner);
+    expect(JSON.parse((await yard.ask("/health", { token: yard.owner })).body)).toMatchObject({
+      ok: true,
+      version: expect.any(String),
+      epoch: expect.any(String),
+      sockets: 1,
+      turns: 0,
+    });
+    const { body } = await yard.ask("/metrics", { token: yard.owner });
+    const figures = new Map(
+      [...body.matchAll(/^(\w+) (\S+)$/gm)].map(([, name, value]) => [name as string, Number(value)]),
+    );
+    expect([...figures.keys()]).toEqual(Object.keys(METRICS));
+    expect([...figures.values()].every(Number.isFinite)).toBe(true);
+    expect(figures.get("blockyard_ops_total")).toBeGreaterThan(0);
+    expect(figures.get("blockyard_calls_total")).toBe(2);
+    expect(figures.get("blockyard_problems_total")).toBe(1);
+    expect(figures.get("blockyard_refused_total")).toBe(1);
+    expect(figures.get("blockyard_sockets")).toBe(1);
+    expect(figures.get("process_resident_memory_bytes")).toBeGreaterThan(1e7);
+    const page = readFileSync(new URL("../../docs/security.md", import.meta.url), "utf8");
+    for (const name of figures.keys()) expect(page).toContain(`\`${name}\``);
+    expect(conversation).not.toBe("");
+    socket.terminate();
+    await yard.stop();
+  });
+
+  it("[AC52] a fault inside is logged and counted, and the client is told no more than that", async () => {
+    const yard = await Yard.start();
+    yard.running.store.blob = () => Promise.reject(new Error("the disk said no"));
+    const answer = await yard.ask(`/v1/blobs/${"0".repeat(64)}`, { token: yard.owner });
+    expect([answer.status, JSON.parse(answer.body)]).toEqual([
+      503,
+      expect.objectContaining({ problem: "unavailable" }),
+    ]);
+    expect(answer.body).not.toContain("disk");
+    expect(yard.lines.join()).toContain("the disk said no");
+    expect((await yard.ask("/metrics", { token: yard.owner })).body).toContain("blockyard_faults_total 1");
+    await yard.stop();
+  });
+
+  it("[AC51] a sender that vanishes in the middle of an ingest leaves nothing open", async () => {
+    const yard = await Yard.start();
+    const { conversation = "" } = await yard.call("conversation.create", { title: "x" });
+    const lines = [
+      { type: "system", subtype: "init", session_id: "s", model: "m", tools: [], cwd: "/" },
+      {
+        type: "stream_event",
+        session_id: "s",
+        parent_tool_use_id: null,
+        uuid: "1",
+        event: {
+          type: "message_start",
+          message: {
+            id: "m1",
+            type: "message",
+            role: "assistant",
+            model: "m",
+            content: [],
+            stop_reason: null,
+            usage: { input_tokens: 1, output_tokens: 1 },
+          },
+        },
+      },
+      {
+        type: "stream_event",
+        session_id: "s",
+        parent_tool_use_id: null,
+        uuid: "2",
+        event: { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      },
+      {
+        type: "stream_event",
+        session_id: "s",
+        parent_tool_use_id: null,
+        uuid: "3",
+        event: { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Hello,\n" } },
+      },
+    ];
+    const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+    const chunk = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n`;
+    const head = `POST /v1/ingest?provider=claude&conversation=${conversation} HTTP/1.1\r\nhost: ${yard.host}\r\n`;
+    const closed = Promise.withResolvers<void>();
+    const open = Promise.withResolvers<void>();
+    yard.running.kernel.listen(({ blocks }) => {
+      if (blocks.some(({ kind, status }) => kind === "text" && status === "running")) open.resolve();
+      if (blocks.some(({ kind, status }) => kind === "text" && status === "error")) closed.resolve();
+    });
+    const socket = yard.socket(
+      `${head}authorization: Bearer ${yard.owner}\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`,
+    );
+    await open.promise;
+    socket.resetAndDestroy();
+    await closed.promise;
+    const blocks = await yard.running.store.blocks({ conversation, order: "first", limit: 100 });
+    expect(blocks.filter(({ status }) => status === "pending" || status === "running")).toEqual([]);
+    await yard.stop();
+  });
+});

@@ -17,7 +17,8 @@ export async function closeOrphans(kernel: Kernel, agent: AgentId): Promise<Clos
   const open = new Map<ConversationId, Block[]>();
   for (const status of ["pending", "running"] as const) {
     for (const block of await kernel.store.blocks({ status, order: "first", limit: 1e9 })) {
-      if (block.kind !== "file") open.set(block.conversation, [...(open.get(block.conversation) ?? []), block]);
+      if (block.kind !== "file")
+        open.set(block.conversation, [...(open.get(block.conversation) ?? []), block]);
     }
   }
   const running = await kernel.store.conversations({ limit: 1e9 });

@@ -3,7 +3,8 @@
  * the process and the system's calls, for files below FAULT_DIR only:
  *
  *   FAULT_SHADOW  a directory. Whatever a file had at its last fsync is kept there under the file's name: that is what
- *                 a power loss leaves, at worst. The real fsync is left out.
+ *                 a power loss leaves, at worst: also a file that was removed, until its directory is synced. The real
+ *                 fsync is left out.
  *   FAULT_POWER   the process is killed in front of the n-th call.
  *   FAULT_FAIL    the n-th call, and the FAULT_TIMES - 1 after it, fail with FAULT_ERRNO. FAULT_CALLS picks the calls:
  *                 any of w (write), s (sync), t (truncate).
@@ -27,6 +28,8 @@
 
 typedef struct {
   char known, tracked;
+  dev_t device;
+  ino_t inode;
   char shadow[PATH_MAX];
   struct { off_t from; size_t length; } *dirty;
   int count, capacity;
@@ -41,6 +44,11 @@ static ssize_t (*real_write)(int, const void *, size_t);
 static int (*real_fsync)(int);
 static int (*real_ftruncate)(int, off_t);
 static int (*real_close)(int);
+static int (*real_unlink)(const char *);
+
+/* Shadows of removed files, until the directory is synced. */
+static char removed[64][PATH_MAX];
+static int removals;
 
 __attribute__((constructor)) static void find(void) {
   real_pwrite = dlsym(RTLD_NEXT, "pwrite");
@@ -48,6 +56,7 @@ __attribute__((constructor)) static void find(void) {
   real_fsync = dlsym(RTLD_NEXT, "fsync");
   real_ftruncate = dlsym(RTLD_NEXT, "ftruncate");
   real_close = dlsym(RTLD_NEXT, "close");
+  real_unlink = dlsym(RTLD_NEXT, "unlink");
 }
 
 static long number(const char *name, long otherwise) {
@@ -59,15 +68,19 @@ static long number(const char *name, long otherwise) {
 static File *tracked(int fd) {
   if (fd < 3 || fd >= FILES) return NULL;
   File *file = &files[fd];
-  if (!file->known) {
+  struct stat status;
+  if (fstat(fd, &status)) return NULL;
+  /* Not every close comes by here: a number may stand for another file by now. */
+  if (!file->known || file->device != status.st_dev || file->inode != status.st_ino) {
     char link[64], path[PATH_MAX];
-    struct stat status;
     const char *directory = getenv("FAULT_DIR");
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
     ssize_t length = readlink(link, path, sizeof path - 1);
     file->known = 1;
-    file->tracked = 0;
-    if (!directory || length <= 0 || fstat(fd, &status) || !S_ISREG(status.st_mode)) return NULL;
+    file->tracked = file->count = 0;
+    file->device = status.st_dev;
+    file->inode = status.st_ino;
+    if (!directory || length <= 0 || !S_ISREG(status.st_mode)) return NULL;
     path[length] = 0;
     if (strncmp(path, directory, strlen(directory))) return NULL;
     file->tracked = 1;
@@ -159,8 +172,27 @@ ssize_t write(int fd, const void *bytes, size_t length) {
   return done;
 }
 
+/* A removed name is gone for good when its directory is synced. */
+static void forget_removed(int fd) {
+  struct stat status;
+  if (fstat(fd, &status) || !S_ISDIR(status.st_mode)) return;
+  for (int i = 0; i < removals; i++) real_unlink(removed[i]);
+  removals = 0;
+}
+
+int unlink(const char *path) {
+  const char *directory = getenv("FAULT_DIR"), *shadow = getenv("FAULT_SHADOW"), *name = strrchr(path, '/');
+  pthread_mutex_lock(&lock);
+  int done = real_unlink(path);
+  if (!done && directory && shadow && name && !strncmp(path, directory, strlen(directory)) && removals < 64)
+    snprintf(removed[removals++], PATH_MAX, "%s%s", shadow, name);
+  pthread_mutex_unlock(&lock);
+  return done;
+}
+
 int fsync(int fd) {
   pthread_mutex_lock(&lock);
+  forget_removed(fd);
   File *file = tracked(fd);
   int error = file ? fate('s') : 0;
   if (file && !error) keep(fd, file);

@@ -1,12 +1,13 @@
 /**
- * `npm run faults`: every fault test at its full count. Takes about ten minutes.
+ * `npm run faults`: every fault test at its full count. Takes about twenty minutes.
  *
  *   npm run faults -- [names…] [--seed N] [--share 0.1] [--quiet]
  *
- * Names: kill, power, control, calls, full, flips, backup. Prints the seed and a table, and ends with exit code 1 if
+ * Names: kill, power, control, calls, full, flips, backup, cuts, frames, injection, slow. Prints the seed and a table, and ends with exit code 1 if
  * anything was lost.
  */
 import { parseArgs } from "node:util";
+import { cutViewers, holdOn, injectEverything, sendFrames } from "../access/long.ts";
 import { backUp, readOlder } from "./backups.ts";
 import { flipBytes, flipLog } from "./flips.ts";
 import { fillDisk } from "./full.ts";
@@ -49,6 +50,10 @@ const tests: readonly Test[] = [
   { name: "flips", rounds: 200, disk: false, run: flipLog },
   { name: "backup", rounds: 10, disk: false, run: backUp },
   { name: "backup", rounds: 1, disk: false, run: readOlder },
+  { name: "cuts", rounds: 1_000, disk: false, run: cutViewers },
+  { name: "frames", rounds: 1_000, disk: false, run: sendFrames },
+  { name: "injection", rounds: 100, disk: false, run: injectEverything },
+  { name: "slow", rounds: 3, disk: false, run: holdOn },
 ];
 
 console.log(`seed ${seed}`);

@@ -109,6 +109,9 @@ export class SqliteStore implements Store {
       guarded(`cannot check ${path}`, () => checkLog(path));
       this.#db = openDatabase(path, options);
       try {
+        // A new database was made with a rollback journal. Its removal must be durable before anything else is: one that
+        // comes back would undo it all.
+        guarded(`cannot sync ${path}`, () => syncDirectory(path));
         this.#tables = guarded(`cannot read ${path}`, () => new Tables(this.#db));
         if (!sound) guarded(`cannot check ${path}`, () => checkWhole(path, this.#db, this.#tables));
         this.#young = new Young(this.#tables);
@@ -468,9 +471,7 @@ export class SqliteStore implements Store {
   #prepare(): string {
     const epoch = this.#tables.meta("epoch");
     if (epoch !== undefined) return epoch;
-    const created = transaction(this.#db, () => putEpoch(this.#tables));
-    syncDirectory(this.path);
-    return created;
+    return transaction(this.#db, () => putEpoch(this.#tables));
   }
 }
 

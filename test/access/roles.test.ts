@@ -92,6 +92,22 @@ describe("[R44] a viewer", () => {
     );
     expect(await yard.state()).toBe(before);
   });
+
+  it("[AC16] is refused by every route of the router that is no tool and takes more than a GET", async () => {
+    const token = yard.viewer("wall-3");
+    const before = await yard.state();
+    const routes = yard.running.app.routes.filter(
+      ({ method, path }) => method !== "GET" && path !== "/mcp" && !path.startsWith("/v1/tools"),
+    );
+    expect(routes.length).toBeGreaterThan(0);
+    for (const { method, path } of routes) {
+      const start = yard.lines.length;
+      const { status } = await yard.ask(path, { method, body: "{}\n", token });
+      expect([path, status]).toEqual([path, 403]);
+      expect(yard.refusals(start)).toHaveLength(1);
+    }
+    expect(await yard.state()).toBe(before);
+  });
 });
 
 describe("[R45] an agent", () => {

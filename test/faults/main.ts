@@ -3,8 +3,8 @@
  *
  *   npm run faults -- [names…] [--seed N] [--share 0.1] [--quiet]
  *
- * Names: kill, power, control, calls, full, flips, backup, cuts, frames, injection, slow. Prints the seed and a table, and ends with exit code 1 if
- * anything was lost.
+ * Names: kill, power, control, calls, full, flips, backup, cuts, frames, injection, slow. Prints the seed and a table, and
+ * ends with exit code 1 if anything was lost.
  */
 import { parseArgs } from "node:util";
 import { cutViewers, holdOn, injectEverything, sendFrames } from "../access/long.ts";

@@ -1,3 +1,4 @@
+/** Credentials: the files that hold them, what each token opens, and what guessing costs. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

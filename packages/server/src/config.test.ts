@@ -1,3 +1,4 @@
+/** Where a server may listen, and what it is built on. */
 import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";

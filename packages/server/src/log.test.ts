@@ -1,3 +1,4 @@
+/** What a line of the log may hold. */
 import { describe, expect, it } from "vitest";
 import { jsonLog, type LogFields } from "./log.ts";
 

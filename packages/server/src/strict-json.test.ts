@@ -1,3 +1,4 @@
+/** What JSON is taken at the doors, and what is refused before it is parsed. */
 import { isProblem } from "@blockyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+/** What the doctor finds, and that it leaves everything as it was. */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

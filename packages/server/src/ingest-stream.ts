@@ -4,12 +4,14 @@
  */
 
 import {
+  addUsage,
   type BlockEvent,
   type BlockId,
   Ingest,
   isProblem,
   type Json,
   type Kernel,
+  NO_USAGE,
   type Problem,
   problem,
   type Reason,
@@ -125,14 +127,15 @@ export async function ingestStream(
 ): Promise<Json | Problem> {
   if (caller.role === "viewer") return problem("forbidden", "a viewer reads only");
   const head = await readHead(body[Symbol.asyncIterator]());
-  const name = query["provider"] ?? recognise(Buffer.concat(head.chunks).toString("utf8"))?.provider;
-  const provider = name === undefined ? undefined : providers.get(name);
-  if (!provider) return unknownProvider(name);
+  const start = Buffer.concat(head.chunks);
+  const provider = providerOf(query["provider"], start);
+  if (isProblem(provider)) return provider;
   const conversation =
     query["conversation"] ?? (await kernel.createConversation(caller.agent, query["title"] ?? ""));
   if (isProblem(conversation)) return conversation;
   const agent = caller.role === "agent" ? caller.agent : (query["agent"] ?? provider.name);
-  const stream = new StreamIngest(kernel, { conversation, agent, provider });
+  const before = await countedBefore(kernel, conversation, provider, sessionIn(provider, start));
+  const stream = new StreamIngest(kernel, { conversation, agent, provider, ...before });
   const refused = await stream.open();
   if (refused) return refused;
   try {
@@ -163,9 +166,48 @@ async function readHead(
   return { chunks, rest };
 }
 
-function unknownProvider(name: string | undefined): Problem {
+/** The provider that is named, or else the one that the stream's first bytes show. */
+export function providerOf(name: string | undefined, start: Uint8Array): Provider | Problem {
+  const text = Buffer.from(start).toString("utf8");
+  const found = recognise(text);
+  if (name === undefined && found?.source === "log")
+    return problem(
+      "invalid",
+      `this is a session log of ${found.provider}, not a stream: use blockyard import`,
+    );
+  if (name === undefined && /^\s*\{"type":"conversation","epoch":/.test(text))
+    return problem("invalid", "this is an export, not a stream: use blockyard import");
+  const provider = providers.get(name ?? found?.provider ?? "");
+  if (provider) return provider;
   const known = [...providers.keys()];
   const what =
     name === undefined ? "the stream was not recognised; name its provider" : `no provider ${name}`;
   return problem("invalid", `${what}: one of ${known.join(", ")}`, { providers: known });
+}
+
+/** The session that a stream's first bytes name. */
+export function sessionIn(provider: Provider, start: Uint8Array): string | undefined {
+  for (const event of new Normalizer(provider).push(start)) {
+    if (event.type === "session" && event.sessionId !== undefined) return event.sessionId;
+  }
+  return undefined;
+}
+
+/** What the turns of a session add up to so far, where the stream goes on with one that the conversation has. */
+async function countedBefore(
+  kernel: Kernel,
+  conversation: string,
+  { name }: Provider,
+  session: string | undefined,
+): Promise<{ readonly before?: Before }> {
+  const turns = session === undefined ? [] : await kernel.turns(conversation);
+  if (isProblem(turns)) return {};
+  const earlier = turns.filter((turn) => turn.provider === name && turn.sessionId === session);
+  if (earlier.length === 0) return {};
+  return {
+    before: {
+      previousCostUsd: earlier.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
+      previousUsage: earlier.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
+    },
+  };
 }

@@ -1,21 +1,42 @@
 /**
- * `blockyard help`: every command in a line, or one with its examples.
+ * `blockyard help`: every command in a line, or one with its options and examples.
  */
 
-import type { Command } from "./command.ts";
+import { type Command, EXIT } from "./command.ts";
+import { styleFor } from "./terminal.ts";
+
+const EXIT_CODES = `Exit codes: ${EXIT.done} done, ${EXIT.failed} failed or refused, ${EXIT.usage} wrong use, ${EXIT.nothing} nothing found, ${EXIT.interrupted} interrupted.`;
 
 export function help(commands: readonly Command[], name: string | undefined): number {
   const one = commands.find((command) => command.name === name);
   process.stdout.write(one ? describe(one) : overview(commands));
-  return name === undefined || one ? 0 : 2;
+  return name === undefined || one ? EXIT.done : EXIT.usage;
 }
 
 function overview(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ usage }) => usage.length));
-  const rows = commands.map(({ usage, summary }) => `  ${usage.padEnd(width)}  ${summary}`);
-  return `Agents and people, working on the same blocks.\n\n${rows.join("\n")}\n\nblockyard help <command> shows examples.\n`;
+  const style = styleFor(process.stdout);
+  const width = Math.max(...commands.map(({ name }) => name.length));
+  const rows = commands.map(({ name, summary }) => `  ${style.bold(name.padEnd(width))}  ${summary}`);
+  return `Agents and people, working on the same blocks.
+
+  blockyard [folder]     runs the server for a folder and prints the link to its page
+  blockyard <command>    does one of these:
+
+${rows.join("\n")}
+
+blockyard help <command> shows its options and examples.
+${EXIT_CODES}
+`;
 }
 
-function describe({ usage, summary, examples }: Command): string {
-  return `${usage}\n  ${summary}\n\n${examples.map((example) => `  ${example}`).join("\n")}\n`;
+function describe({ usage, summary, options, examples }: Command): string {
+  const style = styleFor(process.stdout);
+  const rows = Object.entries(options ?? {}).map(([option, { short, value, summary: what }]) => {
+    const flag = `${short === undefined ? "    " : `-${short}, `}--${option}${value === undefined ? "" : ` ${value}`}`;
+    return [flag, what] as const;
+  });
+  const width = Math.max(0, ...rows.map(([flag]) => flag.length));
+  const table = rows.map(([flag, what]) => `  ${flag.padEnd(width)}  ${what}`).join("\n");
+  const lines = examples.map((example) => `  ${example}`).join("\n");
+  return `${style.bold(`blockyard ${usage}`)}\n  ${summary}\n${table === "" ? "" : `\n${table}\n`}\n${style.bold("Examples")}\n${lines}\n\n${EXIT_CODES}\n`;
 }

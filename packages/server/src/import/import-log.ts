@@ -133,7 +133,9 @@ export class LogImport implements BodyImport {
     if (refused) return refused;
     if (!this.#isWhole) return problem("invalid", "the log's last line is missing; send it again");
     const { blocks, title } = await this.#mark();
-    return { conversation: this.#conversation, title, added: blocks - this.#blocksBefore, blocks };
+    const added = blocks - this.#blocksBefore;
+    const raw_bytes = this.#head.raw_from + this.#rawBytes;
+    return { conversation: this.#conversation, title, added, blocks, raw_bytes };
   }
 
   async #push(values: readonly unknown[]): Promise<Problem | undefined> {

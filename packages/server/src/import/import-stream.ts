@@ -24,6 +24,8 @@ export interface Imported {
   /** Blocks that were not there before. */
   readonly added: number;
   readonly blocks: number;
+  /** Of a log: how much of it is kept as it was, from its beginning. */
+  readonly raw_bytes?: number;
 }
 
 /** One kind of body, line by line. */

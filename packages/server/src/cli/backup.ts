@@ -1,0 +1,108 @@
+/**
+ * `blockyard backup` and `blockyard restore`: the whole database as one file, taken while it is in use, and put back. What
+ * a restore replaces is kept beside it.
+ */
+
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { StoreError } from "@blockyard/kernel";
+import { makeConfig, prepareHome } from "../config.ts";
+import { copyDatabaseFile } from "../store/backup.ts";
+import { holdLock } from "../store/lock.ts";
+import { restoreSqliteStore } from "../store/restore.ts";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { print, printJson, tell } from "./terminal.ts";
+
+const backupOptions = { home: HOME_OPTION, json: JSON_OPTION } as const;
+
+export const backup: Command = {
+  name: "backup",
+  usage: "backup [file] [--json]",
+  summary: "copy the database to a file, also while the server runs",
+  examples: ["blockyard backup", "blockyard backup /mnt/disk/yard.db"],
+  options: backupOptions,
+  async run(args) {
+    const { values, positionals } = readArguments({ name: "backup", options: backupOptions }, args, [0, 1]);
+    const path = databaseOf(values.home);
+    if (!existsSync(path)) throw new CommandError(`there is no database at ${path} yet`, EXIT.nothing);
+    const stamp = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
+    const file = resolve(positionals[0] ?? `blockyard-${stamp}.db`);
+    if (existsSync(file)) throw new CommandError(`${file} exists already: choose another name, or delete it`);
+    try {
+      await copyDatabaseFile(path, file);
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      throw new CommandError(`${error.message}. Is there room, and may you write there?`);
+    }
+    const { size: bytes } = statSync(file);
+    if (values.json) await printJson({ file, bytes });
+    else await print(`${file}  ${(bytes / 1024 / 1024).toFixed(1)} MB\n`);
+    return EXIT.done;
+  },
+};
+
+const restoreOptions = {
+  home: HOME_OPTION,
+  json: JSON_OPTION,
+  replace: { type: "boolean", summary: "also where there is a database; it is kept beside the new one" },
+} as const;
+
+export const restore: Command = {
+  name: "restore",
+  usage: "restore <file> [--replace] [--json]",
+  summary: "put a backup back; the server must be stopped",
+  examples: ["blockyard restore yard.db", "blockyard restore yard.db --replace"],
+  options: restoreOptions,
+  async run(args) {
+    const { values, positionals } = readArguments({ name: "restore", options: restoreOptions }, args, [1, 1]);
+    const file = resolve(positionals[0] as string);
+    if (!existsSync(file)) throw new CommandError(`there is no file ${file}`, EXIT.nothing);
+    const path = databaseOf(values.home);
+    requireUnused(path);
+    const isThere = existsSync(path);
+    if (isThere && !values.replace)
+      throw new CommandError(
+        `there is a database at ${path} already. With --replace it is kept beside the restored one`,
+      );
+    const old = `${path}.before-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-")}`;
+    if (isThere) move(path, old);
+    try {
+      await restoreSqliteStore(file, path);
+    } catch (error) {
+      for (const ending of ENDINGS) rmSync(`${path}${ending}`, { force: true });
+      if (isThere) move(old, path);
+      if (!(error instanceof StoreError)) throw error;
+      throw new CommandError(`${error.message}. Is ${file} a backup of blockyard? Nothing was changed`);
+    }
+    if (values.json) await printJson({ database: path, ...(isThere ? { kept: old } : {}) });
+    else {
+      await print(`${path}\n`);
+      if (isThere) tell(`What was there before is ${old}`);
+    }
+    return EXIT.done;
+  },
+};
+
+/** The files that a database is made of. */
+const ENDINGS = ["", "-wal", "-shm", ".sums"];
+
+function move(from: string, to: string): void {
+  for (const ending of ENDINGS)
+    if (existsSync(`${from}${ending}`)) renameSync(`${from}${ending}`, `${to}${ending}`);
+}
+
+function requireUnused(path: string): void {
+  try {
+    holdLock(path).release();
+  } catch (error) {
+    if (!(error instanceof StoreError) || error.code !== "locked") throw error;
+    throw new CommandError("the database is in use. Stop the server (Ctrl-C where it runs), then try again");
+  }
+}
+
+function databaseOf(home: string | undefined): string {
+  const config = makeConfig({ env: process.env, ...(home === undefined ? {} : { home }) });
+  prepareHome(config.home);
+  return join(config.home, "blockyard.db");
+}

@@ -1,0 +1,146 @@
+/**
+ * Blocks as terminal text: for `show` and for `run`. A tool call is a line, its result a few lines below it; what people
+ * and models said stands as they said it. Everything that was written by others is made safe first.
+ */
+
+import type { BlockSnapshot, Kind, Metadata, TurnView } from "@blockyard/kernel";
+import { turnFacts } from "../export/html.ts";
+import type { ExportNode } from "../export/tree.ts";
+import { oneLine, type Style, safeText } from "./terminal.ts";
+
+export interface TextOptions {
+  readonly style: Style;
+  readonly width: number;
+  /** Whole results and thinking instead of their first lines. */
+  readonly isFull: boolean;
+}
+
+const RESULT_LINES = 8;
+
+export function nodeText(node: ExportNode, options: TextOptions, depth = 0): string {
+  const below = [...node.results, ...node.nested].map((each) => nodeText(each, options, depth + 1)).join("");
+  const ways = node.branches
+    .map((way) => {
+      const title = options.style.dim(`↳ another way from here, ${way.length} blocks`);
+      return indent(`${title}\n${way.map((each) => nodeText(each, options, 0)).join("")}`, depth + 1);
+    })
+    .join("");
+  return `${indent(blockText(node.block, options), depth)}${below}${ways}`;
+}
+
+export function turnText(turn: TurnView, { style, width }: TextOptions): string {
+  const facts = turnFacts(turn);
+  return facts === "" ? "" : `${style.dim(oneLine(`── ${facts}`, width))}\n\n`;
+}
+
+/** A block that is whole. Its last line ends; an empty one says nothing. */
+export function blockText(block: BlockSnapshot, options: TextOptions): string {
+  return KIND_TEXT[block.kind](block, options);
+}
+
+const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, options: TextOptions) => string>> = {
+  text: (block, options) => {
+    const { style, width } = options;
+    const { notice } = metadataOf(block, "text");
+    if (notice !== undefined || block.role === "system")
+      return `${style.dim(oneLine(`· ${notice ?? ""} ${block.content}`, width))}\n`;
+    const who = block.role === "user" ? `${style.bold(style.cyan(`❯ ${safeText(block.agent)}`))}\n` : "";
+    return `${who}${safeText(block.content).trimEnd()}\n\n`;
+  },
+  thinking: ({ content }, options) => {
+    const { style, width, isFull } = options;
+    if (content.trim() === "") return "";
+    if (isFull) return `${style.dim(safeText(content).trimEnd())}\n\n`;
+    return `${style.dim(oneLine(`∴ ${content}`, width))}\n`;
+  },
+  tool_call: (block, options) => `${callLine(block, options)}\n`,
+  tool_result: (block, options) => someLines(block.content, options),
+  code: (block, options) => {
+    const { filename } = metadataOf(block, "code");
+    const name = filename === undefined ? "" : `  ${options.style.dim(oneLine(filename, options.width))}\n`;
+    return `${name}${someLines(block.content, options)}`;
+  },
+  command: (block, options) => {
+    const { command, stderr, exitCode } = metadataOf(block, "command");
+    const { style, width, isFull } = options;
+    const line = isFull ? safeText(command) : oneLine(command, width - 4);
+    const failed =
+      exitCode === undefined || exitCode === null || exitCode === 0
+        ? ""
+        : `  ${style.red(`exit ${exitCode}`)}\n`;
+    const output = [block.content, stderr ?? ""].filter((part) => part !== "").join("\n");
+    return `  ${style.dim("$")} ${line}\n${someLines(output, options)}${failed}`;
+  },
+  file_change: (block, options) => {
+    const { changes } = metadataOf(block, "file_change");
+    const { style, width } = options;
+    return changes
+      .map(({ path, kind, diff }) => {
+        const text = diff ?? (changes.length === 1 ? block.content : "");
+        return `  ${kind} ${style.bold(oneLine(path, width - 12))}\n${diffLines(text, options)}`;
+      })
+      .join("");
+  },
+  todo: (block, options) => {
+    const marks = { pending: "☐", in_progress: "◐", completed: "☑" } as const;
+    const { items } = metadataOf(block, "todo");
+    return items
+      .map(({ status, content }) => `  ${marks[status]} ${oneLine(content, options.width - 4)}\n`)
+      .join("");
+  },
+  image: ({ content }, { style, width }) => `${style.dim(oneLine(`  [picture] ${content}`, width))}\n`,
+  file: (block, options) => {
+    const { path } = metadataOf(block, "file");
+    return `${options.style.bold(safeText(path))}\n${someLines(block.content, options)}`;
+  },
+  error: ({ content, metadata }, { style }) =>
+    `${style.red(`✗ ${safeText(content || String(metadata["code"] ?? "failed"))}`)}\n`,
+  unknown: (block, { style, width }) => {
+    const { type } = metadataOf(block, "unknown");
+    return `${style.dim(oneLine(`? not understood: ${type ?? ""}`, width))}\n`;
+  },
+};
+
+/** `● Bash  ls -la  3 lines ✓` */
+export function callLine(block: BlockSnapshot, { style, width }: TextOptions): string {
+  const { toolName, compactParams, shortResult, success, reason, approval } = metadataOf(block, "tool_call");
+  const isEnded = block.status === "done" || block.status === "error";
+  const isFine = block.status === "done" && success !== false;
+  const mark = !isEnded ? style.yellow("●") : isFine ? style.green("●") : style.red("●");
+  const end = isEnded && !isFine ? ` ${reason ?? "failed"}` : approval?.state === "asked" ? " asks" : "";
+  const said = [compactParams, isEnded ? shortResult : undefined].filter(Boolean).join("  ");
+  const name = oneLine(toolName, 40);
+  return `${mark} ${style.bold(name)} ${oneLine(said, width - name.length - 16)}${style.red(end)}`;
+}
+
+function someLines(text: string, { style, isFull, width }: TextOptions): string {
+  const lines = safeText(text).replace(/\n$/, "").split("\n");
+  if (text.trim() === "") return "";
+  const shown = isFull ? lines : lines.slice(0, RESULT_LINES);
+  const more = lines.length - shown.length;
+  const rest = more > 0 ? `  ${style.dim(`… ${more} more lines`)}\n` : "";
+  return `${shown.map((line) => `  ${style.dim(isFull ? line : line.slice(0, width - 2).toWellFormed())}\n`).join("")}${rest}`;
+}
+
+function diffLines(diff: string, options: TextOptions): string {
+  const { style, isFull, width } = options;
+  const lines = safeText(diff)
+    .split("\n")
+    .filter((line) => line !== "" && !/^(---|\+\+\+|diff |index )/.test(line));
+  const shown = isFull ? lines : lines.slice(0, RESULT_LINES * 2);
+  const more = lines.length - shown.length;
+  const painted = shown.map((line) => {
+    const cut = isFull ? line : line.slice(0, width - 2).toWellFormed();
+    return `  ${line.startsWith("+") ? style.green(cut) : line.startsWith("-") ? style.red(cut) : style.dim(cut)}\n`;
+  });
+  return `${painted.join("")}${more > 0 ? `  ${style.dim(`… ${more} more lines`)}\n` : ""}`;
+}
+
+function indent(text: string, depth: number): string {
+  if (depth === 0) return text;
+  return text.replace(/^(?=.)/gm, "  ".repeat(Math.min(depth, 8)));
+}
+
+function metadataOf<K extends Kind>(block: BlockSnapshot, _kind: K): Metadata<K> {
+  return block.metadata as unknown as Metadata<K>;
+}

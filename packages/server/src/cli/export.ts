@@ -1,0 +1,107 @@
+/**
+ * `blockyard export`: a conversation as a file. With --redact secrets are taken out; --preview shows which, and writes
+ * nothing.
+ */
+
+import { open, rename, rm } from "node:fs/promises";
+import { exportAs, FORMAT_FILES, FORMATS, type Format } from "../export/export.ts";
+import type { Finding } from "../export/redact.ts";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { plural, print, printJson, safeText, tell } from "./terminal.ts";
+import { openYard } from "./yard.ts";
+
+const options = {
+  home: HOME_OPTION,
+  json: JSON_OPTION,
+  format: {
+    type: "string",
+    short: "f",
+    value: "FORMAT",
+    summary: "html (default), markdown, jsonl or raw",
+    choices: FORMATS,
+  },
+  output: {
+    type: "string",
+    short: "o",
+    value: "FILE",
+    summary: "the file to write, - for standard output (default: <id>.<ending>)",
+  },
+  redact: { type: "boolean", summary: "take out what looks like a key, token or password" },
+  preview: { type: "boolean", summary: "only show what --redact would take out" },
+} as const;
+
+export const exportCommand: Command = {
+  name: "export",
+  usage: "export <conversation> [-f html|markdown|jsonl|raw] [-o FILE] [--redact] [--preview]",
+  summary: "write a conversation to a file: for reading, for keeping, for another yard",
+  examples: [
+    "blockyard export k3vq2mz                          # k3vq2mz.html, opens anywhere, loads nothing",
+    "blockyard export k3vq2mz -f markdown -o - | pbcopy",
+    "blockyard export k3vq2mz -f jsonl --redact        # blockyard import reads it again",
+    "blockyard export k3vq2mz --preview                # what --redact would take out",
+  ],
+  options,
+  async run(args) {
+    const { values, positionals } = readArguments({ name: "export", options }, args, [1, 1]);
+    const [conversation] = positionals as [string];
+    const format = (values.format ?? "html") as Format;
+    const findings: Finding[] = [];
+    const found = (finding: Finding) => void findings.push(finding);
+    const yard = await openYard({ home: values.home });
+    try {
+      const body = exportAs(format, {
+        lines: () => yard.lines(conversation),
+        raw: () => yard.raw(conversation),
+        redact: values.redact || values.preview ? found : undefined,
+      });
+      if (values.preview) {
+        for await (const _ of body);
+        await preview(findings, values.json === true);
+        return EXIT.done;
+      }
+      const file = values.output ?? `${conversation}.${FORMAT_FILES[format].ending}`;
+      if (file === "-") for await (const piece of body) await print(piece);
+      else await writeWhole(file, body);
+      if (values.redact) tell(`${plural(findings.length, "secret")} taken out.`);
+      if (file !== "-")
+        await (values.json ? printJson({ file, format, redacted: findings.length }) : print(`${file}\n`));
+      return EXIT.done;
+    } finally {
+      await yard.close();
+    }
+  },
+};
+
+/** The file appears when it is whole: an export that fails leaves what was there. */
+async function writeWhole(file: string, body: AsyncIterable<string | Uint8Array>): Promise<void> {
+  const temporary = `${file}.part`;
+  try {
+    const handle = await open(temporary, "w", 0o600);
+    try {
+      for await (const piece of body) await handle.write(piece as string);
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "EACCES" || code === "EISDIR" || code === "ENOSPC")
+      throw new CommandError(`cannot write ${file} (${code}). Give another one with -o`);
+    throw error;
+  }
+}
+
+async function preview(findings: readonly Finding[], isJson: boolean): Promise<void> {
+  for (const { name, where, sample } of findings) {
+    if (isJson) await printJson({ name, where, sample });
+    else await print(`${name.padEnd(20)} ${where}  ${safeText(sample)}\n`);
+  }
+  if (!isJson)
+    tell(
+      findings.length === 0
+        ? "Nothing that looks like a secret was found."
+        : `${plural(findings.length, "finding")}. Look for yourself, too: only known shapes are found.`,
+    );
+}

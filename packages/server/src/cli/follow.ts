@@ -1,0 +1,117 @@
+/**
+ * A conversation followed block by block, over block.sync: the same tool for a server and for a yard of one's own. One
+ * block at a time is shown while it grows; what others write meanwhile is shown when it is whole.
+ */
+
+import { type BlockPatch, type BlockSnapshot, isProblem, type WholePatch } from "@blockyard/kernel";
+import { blockText, type TextOptions } from "./block-text.ts";
+import { safeText } from "./terminal.ts";
+import { known, type Yard } from "./yard.ts";
+
+export interface FollowerPort {
+  readonly text: TextOptions;
+  /** Shows a piece of text. */
+  show(text: string): Promise<void>;
+  /** Told every block that has ended, once. */
+  ended(block: BlockSnapshot): Promise<void>;
+  /** Told every permission request, once. */
+  asked(block: BlockSnapshot): Promise<void>;
+}
+
+interface Answer {
+  readonly patches: readonly BlockPatch[];
+  readonly new_blocks: readonly WholePatch[];
+  readonly seq?: number;
+}
+
+const WAIT_MS = 1_000;
+
+export class Follower {
+  readonly #yard: Yard;
+  readonly #conversation: string;
+  readonly #port: FollowerPort;
+  /** Blocks that have not ended. */
+  readonly #open = new Map<string, BlockSnapshot>();
+  readonly #asked = new Set<string>();
+  #seq: number;
+  /** The block that is shown while it grows, and how much of it is. */
+  #growing: { readonly id: string; shown: string } | undefined;
+
+  /** `since`: blocks that were born before are not told. */
+  constructor(yard: Yard, conversation: string, since: number, port: FollowerPort) {
+    this.#yard = yard;
+    this.#seq = since;
+    this.#conversation = conversation;
+    this.#port = port;
+  }
+
+  /** Waits for news and shows them. Whether there were none. */
+  async step(waitMs = WAIT_MS): Promise<boolean> {
+    const versions = [...this.#open.values()].map(({ block_id, version }) => ({ block_id, version }));
+    const answer = await this.#yard.call("block.sync", {
+      conversation: this.#conversation,
+      since_seq: this.#seq,
+      versions: versions.slice(0, 500),
+      wait_ms: waitMs,
+    });
+    if (isProblem(answer) && answer.problem === "busy") return false;
+    const { patches, new_blocks, seq } = known(answer) as unknown as Answer;
+    this.#seq = seq ?? this.#seq;
+    for (const block of new_blocks) await this.#take(block);
+    for (const patch of patches) {
+      const block = this.#open.get(patch.block_id);
+      if (block) await this.#take(patched(block, patch));
+    }
+    return patches.length === 0 && new_blocks.length === 0;
+  }
+
+  async #take(block: BlockSnapshot): Promise<void> {
+    this.#open.set(block.block_id, block);
+    const approval = block.metadata["approval"] as { id: string; state: string } | undefined;
+    if (approval?.state === "asked" && !this.#asked.has(approval.id)) {
+      this.#asked.add(approval.id);
+      await this.#port.asked(block);
+    }
+    if (!isEnded(block)) return this.#grow(block);
+    this.#open.delete(block.block_id);
+    await this.#finish(block);
+    await this.#port.ended(block);
+  }
+
+  async #grow(block: BlockSnapshot): Promise<void> {
+    if (block.kind !== "text" || block.role !== "model" || block.side) return;
+    this.#growing ??= { id: block.block_id, shown: "" };
+    if (this.#growing.id !== block.block_id) return;
+    const { shown } = this.#growing;
+    if (!block.content.startsWith(shown)) return;
+    await this.#port.show(safeText(block.content.slice(shown.length)));
+    this.#growing.shown = block.content;
+  }
+
+  async #finish(block: BlockSnapshot): Promise<void> {
+    if (this.#growing?.id !== block.block_id) {
+      const whole = blockText(block, this.#port.text);
+      // A line that somebody else is in the middle of is ended first.
+      const isInside = this.#growing !== undefined && this.#growing.shown !== "" && whole !== "";
+      await this.#port.show(isInside ? `\n${whole}` : whole);
+      return;
+    }
+    const { shown } = this.#growing;
+    this.#growing = undefined;
+    const rest = block.content.startsWith(shown) ? block.content.slice(shown.length) : `\n${block.content}`;
+    await this.#port.show(`${safeText(rest)}\n\n`);
+  }
+}
+
+function isEnded({ status }: BlockSnapshot): boolean {
+  return status === "done" || status === "error";
+}
+
+function patched(block: BlockSnapshot, patch: BlockPatch): BlockSnapshot {
+  let content = patch.keep === undefined ? block.content : block.content.slice(0, patch.keep);
+  for (const { at, delete_count, insert } of patch.splices) {
+    content = content.slice(0, at) + insert + content.slice(at + delete_count);
+  }
+  const { version, seq, status, pruned } = patch;
+  return { ...block, content, version, seq, status, pruned, metadata: patch.metadata ?? block.metadata };
+}

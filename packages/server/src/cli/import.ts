@@ -1,0 +1,233 @@
+/**
+ * `blockyard import`: what agents have kept on this machine, or the files that are named: session logs and exports. Again
+ * later it brings only what is new; with --watch it goes on doing so.
+ */
+
+import { closeSync, createReadStream, openSync, readSync } from "node:fs";
+import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { providers, recognise } from "@blockyard/providers";
+import type { Imported } from "../import/import-stream.ts";
+import {
+  findSessions,
+  loggingProviders,
+  logHome,
+  type SessionLog,
+  sessionAt,
+} from "../import/session-logs.ts";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { importLog, KnownSessions, type Outcome } from "./log-import.ts";
+import { oneLine, Progress, plural, print, printJson, tell } from "./terminal.ts";
+import { known, openYard, type Yard } from "./yard.ts";
+
+const options = {
+  home: HOME_OPTION,
+  json: JSON_OPTION,
+  provider: {
+    type: "string",
+    multiple: true,
+    value: "NAME",
+    summary: "only sessions of this program",
+    choices: loggingProviders(),
+  },
+  watch: { type: "boolean", short: "w", summary: "go on, and follow sessions while they are written" },
+  "dry-run": { type: "boolean", short: "n", summary: "only say what there is" },
+} as const;
+
+const WATCH_MS = 1_000;
+
+export const importCommand: Command = {
+  name: "import",
+  usage: "import [file…] [--provider NAME] [--watch] [--dry-run] [--json]",
+  summary: "bring in the sessions that Claude Code and Codex keep, or exports",
+  examples: [
+    "blockyard import                     # everything that is new on this machine",
+    "blockyard import --provider codex --watch",
+    "blockyard import k3vq2mz.jsonl       # what blockyard export -f jsonl wrote",
+  ],
+  options,
+  async run(args) {
+    const { values, positionals } = readArguments({ name: "import", options }, args, [0, 10_000]);
+    const isJson = values.json === true;
+    const only = values.provider;
+    const find = () => findSessions({ env: process.env, ...(only === undefined ? {} : { only }) });
+    if (values["dry-run"]) return listOnly(find(), isJson);
+    const yard = await openYard({ home: values.home, create: true });
+    try {
+      if (positionals.length > 0) return await importFiles(yard, positionals, isJson);
+      const sessions = await KnownSessions.read(yard);
+      const code = await importAll(yard, sessions, find(), isJson, values.watch === true);
+      if (values.watch) await watch(yard, sessions, find, isJson);
+      return code;
+    } finally {
+      await yard.close();
+    }
+  },
+};
+
+async function listOnly(logs: readonly SessionLog[], isJson: boolean): Promise<number> {
+  for (const { provider, path, bytes, changedAt } of logs) {
+    if (isJson) await printJson({ provider: provider.name, path, bytes, changed_at: changedAt });
+    else await print(`${provider.name.padEnd(8)} ${String(bytes).padStart(10)}  ${path}\n`);
+  }
+  return logs.length > 0 ? EXIT.done : EXIT.nothing;
+}
+
+async function importAll(
+  yard: Yard,
+  sessions: KnownSessions,
+  logs: readonly SessionLog[],
+  isJson: boolean,
+  isFollowed: boolean,
+): Promise<number> {
+  if (logs.length === 0) {
+    const places = loggingProviders().map((name) => logHome(name, process.env));
+    tell(`No sessions found in ${places.join(" or ")}.`);
+    return EXIT.nothing;
+  }
+  const progress = new Progress(logs.length);
+  const sum = { new: 0, grown: 0, blocks: 0, here: 0, failed: 0 };
+  for (const log of logs) {
+    const outcome = await importLog(yard, sessions, log, { now: Date.now(), isFollowed });
+    count(sum, outcome);
+    progress.step(outcome.type === "imported" ? outcome.imported.title : log.name);
+    if (outcome.type !== "failed" && !isJson) continue;
+    progress.end();
+    await report(log, outcome, isJson);
+  }
+  progress.end();
+  if (!isJson) tell(summary(logs.length, sum));
+  return sum.failed > 0 ? EXIT.failed : EXIT.done;
+}
+
+interface Sum {
+  new: number;
+  grown: number;
+  blocks: number;
+  here: number;
+  failed: number;
+}
+
+function count(sum: Sum, outcome: Outcome): void {
+  if (outcome.type === "failed") sum.failed++;
+  if (outcome.type === "here") sum.here++;
+  if (outcome.type !== "imported") return;
+  if (outcome.isNew) sum.new++;
+  else if (outcome.imported.added > 0) sum.grown++;
+  sum.blocks += outcome.imported.added;
+}
+
+function summary(total: number, sum: Sum): string {
+  const parts = [
+    `${plural(total, "session")} found: ${sum.new} new, ${sum.grown} grown, ${plural(sum.blocks, "block")} added`,
+    sum.here > 0 ? `${sum.here} already here through a turn or a stream` : "",
+    sum.failed > 0 ? `${sum.failed} failed` : "",
+  ];
+  return `${parts.filter((part) => part !== "").join("; ")}.`;
+}
+
+async function report({ provider, path }: SessionLog, outcome: Outcome, isJson: boolean): Promise<void> {
+  if (!isJson) {
+    if (outcome.type === "failed") tell(`${path}: ${outcome.problem.message}`);
+    else if (outcome.type === "imported" && outcome.imported.added > 0) {
+      const { added, title, conversation } = outcome.imported;
+      await print(`${conversation}  ${plural(added, "block")}  ${oneLine(title, 60)}\n`);
+    }
+    return;
+  }
+  const { type } = outcome;
+  const rest =
+    type === "imported"
+      ? { ...outcome.imported, is_new: outcome.isNew }
+      : type === "here"
+        ? { conversation: outcome.conversation }
+        : type === "failed"
+          ? { problem: outcome.problem }
+          : {};
+  await printJson({ outcome: type, provider: provider.name, path, ...rest });
+}
+
+/** Looks again and again, until it is told to stop. A log that has not changed costs a look at its folder. */
+async function watch(
+  yard: Yard,
+  sessions: KnownSessions,
+  find: () => readonly SessionLog[],
+  isJson: boolean,
+): Promise<void> {
+  const over = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => over.abort());
+  if (!isJson) tell("Watching. Stop with Ctrl-C.");
+  const failed = new Map<string, string>();
+  while (!over.signal.aborted) {
+    for (const log of find()) {
+      if (over.signal.aborted || failed.get(log.path) === log.stamp) continue;
+      const outcome = await importLog(yard, sessions, log, { now: Date.now(), isFollowed: true });
+      if (outcome.type === "failed") failed.set(log.path, log.stamp);
+      if (outcome.type === "failed" || outcome.type === "imported") await report(log, outcome, isJson);
+    }
+    await sleep(WATCH_MS, undefined, { signal: over.signal }).catch(() => undefined);
+  }
+}
+
+async function importFiles(yard: Yard, files: readonly string[], isJson: boolean): Promise<number> {
+  let code: number = EXIT.done;
+  const sessions = await KnownSessions.read(yard);
+  for (const file of files) {
+    try {
+      const imported = await importFile(yard, sessions, resolve(file));
+      if (isJson) await printJson({ file, ...imported });
+      else
+        await print(
+          `${imported.conversation}  ${plural(imported.added, "block")} added  ${oneLine(imported.title, 60)}\n`,
+        );
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+      if (isJson) await printJson({ file, problem: { message: error.message } });
+      tell(`blockyard: ${file}: ${error.message}`);
+      code = error.code;
+    }
+  }
+  return code;
+}
+
+async function importFile(yard: Yard, sessions: KnownSessions, path: string): Promise<Imported> {
+  const head = readHead(path);
+  if (/^\s*\{"type":"conversation","epoch":/.test(head)) {
+    const body = createReadStream(path) as AsyncIterable<Uint8Array>;
+    return known(await yard.import(body)) as unknown as Imported;
+  }
+  const found = recognise(head);
+  const provider = found === undefined ? undefined : providers.get(found.provider);
+  if (!provider) throw new CommandError("neither an export nor a session log that is known here");
+  if (found?.source !== "log" || !provider.importLog)
+    throw new CommandError(`this is a recorded stream of ${provider.name}. Use: blockyard ingest < ${path}`);
+  const log = sessionAt(provider, path);
+  if (!log)
+    throw new CommandError("a thread that another session has started: import that one, and it comes along");
+  const outcome = await importLog(yard, sessions, log, { now: Date.now(), isFollowed: false });
+  if (outcome.type === "failed") return known<Imported>(outcome.problem);
+  if (outcome.type === "imported") return outcome.imported;
+  const conversation = outcome.type === "here" ? outcome.conversation : sessions.idOf(log);
+  return { conversation, title: "", added: 0, blocks: 0 };
+}
+
+const HEAD_BYTES = 256 * 1024;
+
+function readHead(path: string): string {
+  try {
+    const file = openSync(path, "r");
+    try {
+      const buffer = Buffer.allocUnsafe(HEAD_BYTES);
+      return buffer.subarray(0, readSync(file, buffer)).toString("utf8");
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandError(
+      code === "ENOENT" ? "there is no such file" : `cannot read it (${code})`,
+      EXIT.nothing,
+    );
+  }
+}

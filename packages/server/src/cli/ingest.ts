@@ -1,0 +1,234 @@
+/**
+ * `blockyard ingest`: sits in a pipe behind an agent. What comes in goes out unchanged, whatever happens here; beside that
+ * it becomes blocks. If it could not be kept there, the whole stream is in a file, and the command says so.
+ */
+
+import { createWriteStream, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isProblem, type Json, type Problem, problem } from "@blockyard/kernel";
+import { providers } from "@blockyard/providers";
+import { makeConfig, prepareHome } from "../config.ts";
+import { providerOf, sessionIn } from "../ingest-stream.ts";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { KnownSessions } from "./log-import.ts";
+import { print, printJson, tell } from "./terminal.ts";
+import { openYard, type Yard } from "./yard.ts";
+
+const options = {
+  home: HOME_OPTION,
+  json: { ...JSON_OPTION, summary: "print what it became as JSON, instead of passing the stream on" },
+  conversation: { type: "string", short: "c", value: "ID", summary: "go on in this conversation" },
+  new: { type: "boolean", summary: "a new conversation, also for a session that has one" },
+  title: { type: "string", value: "TEXT", summary: "of a new conversation" },
+  provider: {
+    type: "string",
+    value: "NAME",
+    summary: "do not guess who wrote it",
+    choices: [...providers.keys()],
+  },
+  agent: { type: "string", value: "NAME", summary: "whose blocks these are (default: the provider's name)" },
+  quiet: { type: "boolean", short: "q", summary: "do not say where it went" },
+} as const;
+
+export const ingest: Command = {
+  name: "ingest",
+  usage: "ingest [-c ID | --new] [--title TEXT] [--provider NAME] [--json]",
+  summary: "turn an agent's stream on standard input into blocks, and pass it on",
+  examples: [
+    "claude -p --output-format stream-json --verbose 'fix the test' | blockyard ingest",
+    "codex exec --json 'fix the test' | blockyard ingest --title 'The test' > run.jsonl",
+    "curl -sN … | blockyard ingest -c k3vq2mz --provider anthropic",
+  ],
+  options,
+  async run(args) {
+    const { values } = readArguments({ name: "ingest", options }, args, [0, 0]);
+    if (process.stdin.isTTY)
+      throw new CommandError("pipe an agent's output into it. Try: blockyard help ingest", EXIT.usage);
+    const { home } = makeConfig({
+      env: process.env,
+      ...(values.home === undefined ? {} : { home: values.home }),
+    });
+    prepareHome(home);
+    // The agent in front hears Ctrl-C too, and ends: what it has said until then is kept.
+    process.once("SIGINT", () => process.once("SIGINT", () => process.exit(EXIT.interrupted)));
+    const copy = new Copy(home);
+    const flow = new Flow();
+    const read = pass(flow, copy, values.json !== true);
+    const query = given({ title: values.title, provider: values.provider, agent: values.agent });
+    const answer = await keep(flow, values.home, values.conversation, values.new === true, query);
+    flow.giveUp();
+    await read;
+    if (isProblem(answer)) {
+      const file = await copy.leave();
+      const again =
+        file === undefined ? "" : `\nThe whole stream is in ${file}. Try again: blockyard ingest < ${file}`;
+      throw new CommandError(`${answer.message}${again}`);
+    }
+    await copy.remove();
+    if (values.json) await printJson(answer);
+    else if (!values.quiet) {
+      const { conversation, provider } = answer as { conversation: string; provider: string };
+      tell(`blockyard: ${provider} stream kept. See it: blockyard show ${conversation}`);
+    }
+    return EXIT.done;
+  },
+};
+
+/** Opens the yard and feeds it. Nothing is thrown: the stream must go on. */
+async function keep(
+  flow: Flow,
+  home: string | undefined,
+  conversation: string | undefined,
+  isNew: boolean,
+  query: Record<string, string>,
+): Promise<Json | Problem> {
+  let yard: Yard | undefined;
+  try {
+    yard = await openYard({ home, create: true });
+    const start = await flow.start();
+    if (start.length === 0) return problem("invalid", "the stream was empty");
+    const known = conversation ?? (isNew ? undefined : await goesOn(yard, query["provider"], start));
+    return await yard.ingest(
+      { ...query, ...(known === undefined ? {} : { conversation: known }) },
+      flow.body(),
+    );
+  } catch (error) {
+    return problem("unavailable", (error as Error).message);
+  } finally {
+    await yard?.close();
+  }
+}
+
+/** The conversation in which the stream's session was before, if a stream or a turn brought it there. */
+async function goesOn(yard: Yard, name: string | undefined, start: Uint8Array): Promise<string | undefined> {
+  const provider = providerOf(name, start);
+  const session = isProblem(provider) ? undefined : sessionIn(provider, start);
+  if (isProblem(provider) || session === undefined) return undefined;
+  const sessions = await KnownSessions.read(yard);
+  return sessions.conversationOf(provider.name, session);
+}
+
+/** Reads standard input to its end: into the copy, out again, and to whoever keeps it. */
+async function pass(flow: Flow, copy: Copy, isEchoed: boolean): Promise<void> {
+  try {
+    for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+      copy.write(chunk);
+      if (isEchoed) await print(chunk);
+      await flow.push(chunk);
+    }
+  } finally {
+    flow.end();
+  }
+}
+
+const START_BYTES = 64 * 1024;
+const START_LINES = 3;
+const WAITING_BYTES = 4 * 1024 * 1024;
+
+/** The stream on its way from the reader to the keeper, bounded: a slow keeper slows the agent, a gone one does not. */
+class Flow {
+  readonly #chunks: Uint8Array[] = [];
+  #bytes = 0;
+  #isOver = false;
+  #isGivenUp = false;
+  #wakeKeeper: (() => void) | undefined;
+  #wakeReader: (() => void) | undefined;
+
+  async push(chunk: Uint8Array): Promise<void> {
+    if (this.#isGivenUp) return;
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    this.#wakeKeeper?.();
+    if (this.#bytes <= WAITING_BYTES) return;
+    await new Promise<void>((resolve) => {
+      this.#wakeReader = resolve;
+    });
+  }
+
+  end(): void {
+    this.#isOver = true;
+    this.#wakeKeeper?.();
+  }
+
+  /** Nobody takes anything any more. */
+  giveUp(): void {
+    this.#isGivenUp = true;
+    this.#chunks.length = 0;
+    this.#wakeReader?.();
+  }
+
+  /** The first lines, which stay in the body. */
+  async start(): Promise<Uint8Array> {
+    for (;;) {
+      const start = Buffer.concat(this.#chunks);
+      const lines = start.reduce((count, byte) => (byte === 10 ? count + 1 : count), 0);
+      if (this.#isOver || lines >= START_LINES || start.length >= START_BYTES) return start;
+      await this.#more();
+    }
+  }
+
+  async *body(): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const chunk = this.#chunks.shift();
+      if (chunk) {
+        this.#bytes -= chunk.length;
+        if (this.#bytes <= WAITING_BYTES) this.#wakeReader?.();
+        yield chunk;
+      } else if (this.#isOver) return;
+      else await this.#more();
+    }
+  }
+
+  async #more(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#wakeKeeper = resolve;
+    });
+  }
+}
+
+/** Everything that came in, on disk, until it is known to be kept. */
+class Copy {
+  readonly #file: string;
+  readonly #stream: ReturnType<typeof createWriteStream>;
+  #isBroken = false;
+
+  constructor(home: string) {
+    const folder = join(home, "unfinished");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#file = join(folder, `${new Date().toISOString().replace(/[:.]/g, "-")}-${process.pid}.jsonl`);
+    this.#stream = createWriteStream(this.#file, { mode: 0o600 });
+    this.#stream.on("error", () => {
+      this.#isBroken = true; // a full disk: the stream itself matters more than its copy
+    });
+  }
+
+  write(chunk: Uint8Array): void {
+    if (!this.#isBroken) this.#stream.write(chunk);
+  }
+
+  async remove(): Promise<void> {
+    await this.#close();
+    rmSync(this.#file, { force: true });
+  }
+
+  async leave(): Promise<string | undefined> {
+    await this.#close();
+    if (!this.#isBroken && this.#stream.bytesWritten > 0) return this.#file;
+    rmSync(this.#file, { force: true });
+    return undefined;
+  }
+
+  async #close(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      if (this.#isBroken || this.#stream.closed) resolve();
+      else this.#stream.once("close", resolve).end();
+    });
+  }
+}
+
+function given(fields: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}

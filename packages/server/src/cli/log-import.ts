@@ -1,0 +1,103 @@
+/**
+ * Importing session logs, many or one: which of them are new, which are here by another way, and what each brought. The
+ * yard remembers every log's stamp in its conversation, so an unchanged log is not even read.
+ */
+
+import { type ConversationView, isProblem, type JsonObject, type Problem } from "@blockyard/kernel";
+import { type LogMark, logConversation, markOf } from "../import/import-log.ts";
+import type { Imported } from "../import/import-stream.ts";
+import { LIVE_MS, logBody, type OpenEnd } from "../import/log-body.ts";
+import type { SessionLog } from "../import/session-logs.ts";
+import { known, type Yard } from "./yard.ts";
+
+export type Outcome =
+  | { readonly type: "imported"; readonly imported: Imported; readonly isNew: boolean }
+  | { readonly type: "unchanged" }
+  /** A turn or a stream has brought this session into a conversation already. */
+  | { readonly type: "here"; readonly conversation: string }
+  | { readonly type: "failed"; readonly problem: Problem };
+
+/** What the yard knows of sessions. */
+export class KnownSessions {
+  readonly #marks = new Map<string, LogMark>();
+  /** Conversations that hold a session without having been imported from its log. */
+  readonly #others = new Map<string, string>();
+
+  static async read(yard: Yard): Promise<KnownSessions> {
+    const sessions = new KnownSessions();
+    for (let before: number | undefined; ; ) {
+      const input = { limit: PAGE, ...(before === undefined ? {} : { before }) };
+      const page = known(await yard.call("conversation.list", input)) as unknown as {
+        conversations: readonly ConversationView[];
+        more: boolean;
+      };
+      for (const view of page.conversations) sessions.#add(view);
+      const last = page.conversations.at(-1)?.updated_at;
+      if (!page.more || last === undefined) return sessions;
+      // Several may have changed at the same moment: the boundary of a page must not lose any of them.
+      before = page.conversations[0]?.updated_at === last ? last : last + 1;
+    }
+  }
+
+  idOf(log: SessionLog): string {
+    return logConversation(log.provider.name, log.name);
+  }
+
+  markOf(log: SessionLog): LogMark | undefined {
+    return this.#marks.get(this.idOf(log));
+  }
+
+  remember(log: SessionLog, mark: LogMark): void {
+    this.#marks.set(this.idOf(log), mark);
+  }
+
+  otherOf(log: SessionLog): string | undefined {
+    return this.markOf(log) ? undefined : this.conversationOf(log.provider.name, log.sessionId);
+  }
+
+  /** The conversation into which a stream or a turn has brought a session. */
+  conversationOf(provider: string, session: string): string | undefined {
+    return this.#others.get(`${provider} ${session}`);
+  }
+
+  #add({ conversation, metadata, sessions }: ConversationView): void {
+    const mark = markOf(metadata as JsonObject);
+    if (mark) this.#marks.set(conversation, mark);
+    else
+      for (const [provider, id] of Object.entries(sessions))
+        this.#others.set(`${provider} ${id}`, conversation);
+  }
+}
+
+const PAGE = 500;
+
+export interface LogImportOptions {
+  readonly now: number;
+  /** What is open in a live log is written and left open: somebody comes back for it soon. */
+  readonly isFollowed: boolean;
+}
+
+export async function importLog(
+  yard: Yard,
+  sessions: KnownSessions,
+  log: SessionLog,
+  { now, isFollowed }: LogImportOptions,
+): Promise<Outcome> {
+  const other = sessions.otherOf(log);
+  if (other !== undefined) return { type: "here", conversation: other };
+  const mark = sessions.markOf(log);
+  const isLive = now - log.changedAt < LIVE_MS;
+  const openEnd: OpenEnd = !isLive ? "close" : isFollowed ? "leave" : "hold";
+  const stamp = openEnd === "close" ? log.stamp : `${log.stamp} ${openEnd}`;
+  if (mark?.stamp === stamp) return { type: "unchanged" };
+  const rawFrom = mark && mark.raw_bytes <= log.bytes ? mark.raw_bytes : 0;
+  const answer = await yard.import(logBody({ ...log, stamp }, openEnd, rawFrom));
+  if (isProblem(answer)) return { type: "failed", problem: answer };
+  const imported = answer as unknown as Imported;
+  const { provider, name, path } = log;
+  sessions.remember(log, {
+    ...{ provider: provider.name, name, path, stamp },
+    ...{ open: openEnd === "leave", raw_bytes: imported.raw_bytes ?? 0 },
+  });
+  return { type: "imported", imported, isNew: mark === undefined };
+}

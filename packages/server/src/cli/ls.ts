@@ -1,0 +1,68 @@
+/**
+ * `blockyard ls`: the conversations, the last changed first.
+ */
+
+import type { ConversationView } from "@blockyard/kernel";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
+import { known, openYard } from "./yard.ts";
+
+const options = {
+  home: HOME_OPTION,
+  json: JSON_OPTION,
+  limit: { type: "string", value: "N", summary: "how many at most (default: 30)" },
+} as const;
+
+export const ls: Command = {
+  name: "ls",
+  usage: "ls [words in the title] [--limit N] [--json]",
+  summary: "list conversations, the last changed first",
+  examples: ["blockyard ls", "blockyard ls parser --limit 5", "blockyard ls --json | jq -r .conversation"],
+  options,
+  async run(args) {
+    const { values, positionals } = readArguments({ name: "ls", options }, args, [0, 20]);
+    const limit = Number(values.limit ?? 30);
+    if (!Number.isInteger(limit) || limit < 1 || limit > 2_000)
+      throw new CommandError("--limit takes a number from 1 to 2000", EXIT.usage);
+    const yard = await openYard({ home: values.home });
+    try {
+      const title = positionals.join(" ");
+      const input = { limit, ...(title === "" ? {} : { title }) };
+      const answer = known(await yard.call("conversation.list", input)) as unknown as {
+        conversations: readonly ConversationView[];
+        more: boolean;
+      };
+      for (const view of answer.conversations) {
+        if (values.json) await printJson(view);
+        else await print(row(view));
+      }
+      if (answer.conversations.length === 0) {
+        if (!values.json) process.stderr.write("Nothing found.\n");
+        return EXIT.nothing;
+      }
+      if (answer.more && !values.json)
+        process.stderr.write(`There are more: blockyard ls --limit ${limit * 2}\n`);
+      return EXIT.done;
+    } finally {
+      await yard.close();
+    }
+  },
+};
+
+function row(view: ConversationView): string {
+  const style = styleFor(process.stdout);
+  const { conversation, title, provider, blocks, cost_usd, updated_at, running } = view;
+  const state = running.length > 0 ? style.green("● ") : "  ";
+  const cost = cost_usd === null ? "" : `$${cost_usd.toFixed(2)}`;
+  const facts = `${(provider ?? "").padEnd(9)} ${String(blocks).padStart(6)} ${cost.padStart(8)} ${age(updated_at)}`;
+  const name = oneLine(title === "" ? "(no title)" : title, Math.max(16, terminalWidth() - 58));
+  return `${state}${style.bold(conversation.padEnd(17))} ${style.dim(facts)}  ${name}\n`;
+}
+
+function age(time: number): string {
+  const minutes = Math.max(0, Date.now() - time) / 60_000;
+  if (minutes < 60) return `${Math.floor(minutes)} min`.padStart(7);
+  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h`.padStart(7);
+  return `${Math.floor(minutes / 1_440)} d`.padStart(7);
+}

@@ -1,0 +1,180 @@
+/**
+ * `blockyard run`: one turn of an agent, seen in the terminal while it happens and kept as blocks. The agent works in the
+ * server's folder, or, where no server runs, in this one.
+ */
+
+import { createInterface } from "node:readline/promises";
+import { type BlockSnapshot, isProblem, type Json, type TurnView } from "@blockyard/kernel";
+import { AGENTS } from "../turns/agents.ts";
+import { ALLOWANCES } from "../turns/run.ts";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { turnText } from "./block-text.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { Follower } from "./follow.ts";
+import { print, printJson, safeText, styleFor, tell, terminalWidth } from "./terminal.ts";
+import { known, openYard, type Yard } from "./yard.ts";
+
+const PROVIDERS = [...AGENTS.keys(), "anthropic", "openai"];
+
+const options = {
+  home: HOME_OPTION,
+  json: { ...JSON_OPTION, summary: "print each block as it ends, and the turn, as JSON lines" },
+  conversation: { type: "string", short: "c", value: "ID", summary: "go on in this conversation" },
+  model: { type: "string", value: "NAME", summary: "the model to ask for" },
+  title: { type: "string", value: "TEXT", summary: "of a new conversation" },
+  fresh: { type: "boolean", summary: "a new session of the agent, not the conversation's last one" },
+  allow: {
+    type: "string",
+    multiple: true,
+    value: "WHAT",
+    summary: "let anthropic and openai do this unasked",
+    choices: ALLOWANCES,
+  },
+  yes: { type: "boolean", short: "y", summary: "allow whatever the agent asks for" },
+  full: { type: "boolean", summary: "whole results and thinking" },
+} as const;
+
+export const run: Command = {
+  name: "run",
+  usage: 'run <provider> "prompt" [-c ID] [--model NAME] [--allow WHAT]… [--yes] [--json]',
+  summary: "ask an agent, and watch it work here",
+  examples: [
+    'blockyard run claude "why does the login test fail?"',
+    'blockyard run codex "fix it" -c k3vq2mz        # goes on where the other one was',
+    'blockyard run anthropic "tidy src/" --allow read --allow write',
+  ],
+  options,
+  choices: PROVIDERS,
+  async run(args) {
+    const { values, positionals } = readArguments({ name: "run", options }, args, [2, 2]);
+    const [provider, prompt] = positionals as [string, string];
+    if (!PROVIDERS.includes(provider))
+      throw new CommandError(`no agent ${provider}: one of ${PROVIDERS.join(", ")}`, EXIT.usage);
+    const yard = await openYard({ home: values.home, create: true });
+    try {
+      const conversation = values.conversation ?? (await newConversation(yard, values.title ?? prompt));
+      const since = await seqOf(yard, conversation);
+      const started = known(
+        await yard.call("turn.start", {
+          conversation,
+          provider,
+          prompt,
+          ...(values.model === undefined ? {} : { model: values.model }),
+          ...(values.fresh === undefined ? {} : { fresh: values.fresh }),
+          ...(values.allow === undefined ? {} : { allow: values.allow }),
+        }),
+      ) as { turn: string; queued: boolean };
+      if (started.queued) tell("Another turn runs in this conversation: this one waits for it.");
+      return await follow(
+        yard,
+        { conversation, since, turn: started.turn },
+        {
+          isJson: values.json === true,
+          isFull: values.full === true,
+          allowsAll: values.yes === true,
+        },
+      );
+    } finally {
+      await yard.close();
+    }
+  },
+};
+
+async function newConversation(yard: Yard, title: string): Promise<string> {
+  const line = title.trim().split("\n", 1)[0] ?? "";
+  const made = known(await yard.call("conversation.create", { title: line.slice(0, 120).toWellFormed() }));
+  return (made as { conversation: string }).conversation;
+}
+
+async function seqOf(yard: Yard, conversation: string): Promise<number> {
+  const read = known(await yard.call("conversation.read", { conversation, blocks: 0 }));
+  return (read as { conversation: { seq: number } }).conversation.seq;
+}
+
+interface FollowOptions {
+  readonly isJson: boolean;
+  readonly isFull: boolean;
+  readonly allowsAll: boolean;
+}
+
+async function follow(
+  yard: Yard,
+  { conversation, since, turn }: { conversation: string; since: number; turn: string },
+  options: FollowOptions,
+): Promise<number> {
+  const { isJson, isFull, allowsAll } = options;
+  const text = { style: styleFor(process.stdout), width: terminalWidth(), isFull };
+  const follower = new Follower(yard, conversation, since, {
+    text,
+    show: (shown) => (isJson ? Promise.resolve() : print(shown)),
+    ended: (block) => (isJson ? printJson({ type: "block", ...block }) : Promise.resolve()),
+    asked: (block) => answer(yard, block, allowsAll),
+  });
+  let isStopped = false;
+  const stop = () => {
+    if (isStopped) process.exit(EXIT.interrupted);
+    isStopped = true;
+    tell("\nStopping. Again to leave at once.");
+    void yard.call("turn.stop", { conversation });
+  };
+  process.on("SIGINT", stop);
+  try {
+    for (;;) {
+      const isQuiet = await follower.step();
+      const ended = isQuiet ? await endOf(yard, conversation, turn) : undefined;
+      if (!ended) continue;
+      while (!(await follower.step(0)));
+      if (isJson) await printJson({ type: "turn", conversation, ...ended });
+      else await print(`\n${turnText(ended, text)}`);
+      if (!isJson) tell(`blockyard show ${conversation}`);
+      if (isStopped) return EXIT.interrupted;
+      return ended.status === "done" ? EXIT.done : EXIT.failed;
+    }
+  } finally {
+    process.off("SIGINT", stop);
+  }
+}
+
+async function endOf(yard: Yard, conversation: string, id: string): Promise<TurnView | undefined> {
+  const turns = known(await yard.call("turn.list", { conversation })) as unknown as readonly Listed[];
+  const turn = turns.find((each) => each.id === id || each.turn === id);
+  if (!turn || turn.status === "running") return undefined;
+  return {
+    ...(turn as unknown as TurnView),
+    turn: id,
+    ...(turn.costUsd === undefined ? {} : { cost_usd: turn.costUsd }),
+    ...(turn.durationMs === undefined ? {} : { duration_ms: turn.durationMs }),
+  };
+}
+
+/** A turn as turn.list gives it. */
+interface Listed {
+  readonly id?: string;
+  readonly turn?: string;
+  readonly status: string;
+  readonly costUsd?: number;
+  readonly durationMs?: number;
+}
+
+/** Asks the person who sits here; where nobody does, what was not allowed beforehand is denied. */
+async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Promise<void> {
+  const approval = block.metadata["approval"] as { id: string; input?: Json; title?: string };
+  const what = JSON.stringify(approval.input ?? block.metadata["input"] ?? {}, null, 2);
+  const name = `${approval.title ?? block.metadata["toolName"]}`;
+  let allow = allowsAll;
+  let message = "nobody was there to ask; blockyard run --yes allows everything";
+  if (!allowsAll && process.stdin.isTTY) {
+    tell(`\n${safeText(name)} wants to do this:\n${safeText(what)}`);
+    const lines = createInterface({ input: process.stdin, output: process.stderr });
+    const said = (await lines.question("Allow it? [y/N, or why not] ")).trim();
+    lines.close();
+    allow = /^y(es)?$/i.test(said);
+    message = /^(no?)?$/i.test(said) ? "no" : said;
+  }
+  const given = await yard.call("turn.answer", {
+    ...{ block_id: block.block_id, approval_id: approval.id, allow },
+    ...(allow ? {} : { message }),
+  });
+  if (isProblem(given)) tell(`blockyard: ${given.message}`);
+  else if (!allow) tell(`Denied: ${safeText(name)}`);
+}

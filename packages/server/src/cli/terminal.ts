@@ -1,0 +1,107 @@
+/**
+ * The terminal: colours where somebody sees them, widths, and text that cannot harm it. What agents wrote may hold control
+ * sequences that move the cursor, change the title or write to the clipboard; none of them gets out.
+ */
+
+import { plainTerminal } from "../export/terminal-html.ts";
+
+export interface Style {
+  bold(text: string): string;
+  dim(text: string): string;
+  red(text: string): string;
+  green(text: string): string;
+  yellow(text: string): string;
+  cyan(text: string): string;
+}
+
+const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
+
+/** Colours only on a terminal, and never against NO_COLOR. */
+export function styleFor(
+  stream: { readonly isTTY?: boolean },
+  env: Readonly<Record<string, string | undefined>> = process.env,
+): Style {
+  const isPlain = !stream.isTTY || (env["NO_COLOR"] ?? "") !== "" || env["TERM"] === "dumb";
+  const paint = (code: number) => (text: string) =>
+    isPlain || text === "" ? text : `\u001b[${code}m${text}\u001b[0m`;
+  return {
+    bold: paint(CODES.bold),
+    dim: paint(CODES.dim),
+    red: paint(CODES.red),
+    green: paint(CODES.green),
+    yellow: paint(CODES.yellow),
+    cyan: paint(CODES.cyan),
+  };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get out
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** Text as it may be printed: sequences left out, other controls made visible. */
+export function safeText(text: string): string {
+  return plainTerminal(text).replace(CONTROLS, "\ufffd");
+}
+
+export function oneLine(text: string, width: number): string {
+  const line = safeText(text).replace(/\s+/g, " ").trim();
+  return line.length <= width ? line : `${line.slice(0, Math.max(1, width - 1)).toWellFormed()}…`;
+}
+
+export function terminalWidth(): number {
+  return process.stdout.isTTY ? Math.max(40, process.stdout.columns ?? 80) : 100;
+}
+
+/** Writes, and waits while the reader is slow. A reader that has gone away ends the output, not the program. */
+export async function print(text: string | Uint8Array): Promise<void> {
+  if (!process.stdout.writable) return;
+  if (process.stdout.write(text)) return;
+  await new Promise<void>((resolve) => {
+    const go = () => {
+      process.stdout.off("drain", go).off("close", go).off("error", go);
+      resolve();
+    };
+    process.stdout.once("drain", go).once("close", go).once("error", go);
+  });
+}
+
+export async function printJson(value: unknown): Promise<void> {
+  await print(`${JSON.stringify(value)}\n`);
+}
+
+export function tell(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
+}
+
+/** A bar on a terminal; nothing where nobody would see it move. */
+export class Progress {
+  readonly #isShown = process.stderr.isTTY === true;
+  readonly #total: number;
+  #done = 0;
+  #drawnAt = 0;
+
+  constructor(total: number) {
+    this.#total = total;
+  }
+
+  step(what: string): void {
+    this.#done++;
+    const now = performance.now();
+    if (!this.#isShown || (now - this.#drawnAt < 80 && this.#done < this.#total)) return;
+    this.#drawnAt = now;
+    const share = this.#total === 0 ? 1 : this.#done / this.#total;
+    const bar = "█".repeat(Math.round(share * 24)).padEnd(24, "░");
+    const room = (process.stderr.columns ?? 80) - 42;
+    process.stderr.write(
+      `\r\u001b[K${bar} ${this.#done}/${this.#total} ${oneLine(what, Math.max(10, room))}`,
+    );
+  }
+
+  /** Takes the bar away, so that what follows stands alone. */
+  end(): void {
+    if (this.#isShown) process.stderr.write("\r\u001b[K");
+  }
+}

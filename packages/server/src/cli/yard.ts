@@ -1,0 +1,182 @@
+/**
+ * A command's way to the blocks: through the server if one runs, else by opening the database itself, under the store's
+ * lock. The same calls either way; a command does not know which it is. While a server has the database nobody else opens
+ * it, and while a command has it a server waits: the lock decides, never the file with the server's address.
+ */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type ExportLine,
+  exportLines,
+  isProblem,
+  type Json,
+  Kernel,
+  type Problem,
+  StoreError,
+} from "@blockyard/kernel";
+import { type Caller, ownerName } from "../auth.ts";
+import { type Config, makeConfig, prepareHome } from "../config.ts";
+import { nodeEnv } from "../env.ts";
+import { rawRuns } from "../export/export-file.ts";
+import { importStream } from "../import/import-stream.ts";
+import { ingestStream } from "../ingest-stream.ts";
+import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
+import { Tools } from "../tool-table.ts";
+import { type ServerClient, serverClient } from "./client.ts";
+import { CommandError, EXIT } from "./command.ts";
+import { sendBody } from "./send-body.ts";
+
+export interface Yard {
+  call(tool: string, input: unknown): Promise<Json | Problem>;
+  /** A conversation's export. Throws a CommandError if there is none. */
+  lines(conversation: string): AsyncIterable<ExportLine>;
+  raw(conversation: string): AsyncIterable<Uint8Array>;
+  ingest(query: Readonly<Record<string, string>>, body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
+  import(body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
+  close(): Promise<void>;
+}
+
+export interface YardOptions {
+  readonly home?: string | undefined;
+  /** The folder in which agents work; the present one by default. */
+  readonly root?: string;
+  /** Makes the database where there is none yet. */
+  readonly create?: boolean;
+}
+
+const LOCK_WAIT_MS = 10_000;
+const LOCK_STEP_MS = 100;
+const HEALTH_MS = 3_000;
+
+export async function openYard(options: YardOptions = {}): Promise<Yard> {
+  const { home, root } = options;
+  const config = makeConfig({
+    env: process.env,
+    ...(home === undefined ? {} : { home }),
+    ...(root === undefined ? {} : { root }),
+  });
+  for (let waited = 0; ; waited += LOCK_STEP_MS) {
+    const remote = await remoteYard(config.home);
+    if (remote) return remote;
+    const store = await openStore(config.home, options.create === true);
+    if (store) return localYard(config, store);
+    if (waited >= LOCK_WAIT_MS) {
+      const fix = "Wait for it, or start the server (blockyard), through which any number can work at once";
+      throw new CommandError(`another blockyard command has the database in ${config.home}. ${fix}.`);
+    }
+    await sleep(LOCK_STEP_MS);
+  }
+}
+
+/** Undefined while another process has it. */
+async function openStore(home: string, create: boolean): Promise<SqliteStore | undefined> {
+  const path = join(home, "blockyard.db");
+  if (!create && !existsSync(path)) {
+    const fix =
+      "Start the server (blockyard), import what your agents have kept (blockyard import), or give --home";
+    throw new CommandError(`there are no conversations in ${home} yet. ${fix}.`, EXIT.nothing);
+  }
+  prepareHome(home);
+  try {
+    return await openSqliteStore(path);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.code === "locked") return undefined;
+    throw new CommandError(`${error.message}. See: blockyard doctor`);
+  }
+}
+
+function localYard(config: Config, store: SqliteStore): Yard {
+  const kernel = new Kernel(nodeEnv, store);
+  const tools = new Tools(kernel, config, () => undefined);
+  const owner: Caller = { agent: ownerName(), role: "owner", by: "token" };
+  return {
+    call: (tool, input) => tools.call(owner, tool, input),
+    async *lines(conversation) {
+      yield* exportLines(kernel, known(await kernel.conversation(conversation)));
+    },
+    async *raw(conversation) {
+      known(await kernel.conversation(conversation));
+      yield* rawRuns(store, conversation);
+    },
+    ingest: (query, body) => ingestStream(kernel, owner, query, body),
+    import: (body) => importStream(kernel, owner, body),
+    async close() {
+      await tools.close();
+      await kernel.close();
+      await store.close();
+    },
+  };
+}
+
+/** Undefined where no server answers. */
+async function remoteYard(home: string): Promise<Yard | undefined> {
+  const isNamed = process.env["BLOCKYARD_URL"] !== undefined;
+  if (!isNamed && !existsSync(join(home, "server.json"))) return undefined;
+  const client = await answering(home);
+  if (client === "silent") {
+    if (!isNamed) return undefined;
+    throw new CommandError(`no server answers at ${process.env["BLOCKYARD_URL"]}`);
+  }
+  const { url, token } = client;
+  return {
+    call: client.call,
+    async *lines(conversation) {
+      const body = JSON.stringify({ conversation });
+      const response = await client.fetch("/v1/tools/conversation.export", { method: "POST", body });
+      for await (const line of jsonLines(response)) yield known(line as ExportLine | Problem);
+    },
+    async *raw(conversation) {
+      const path = `/v1/conversations/${encodeURIComponent(conversation)}/export?format=raw`;
+      const response = await client.fetch(path);
+      if (!response.ok) known((await response.json()) as Problem);
+      if (response.body) yield* response.body;
+    },
+    ingest: (query, body) => sendBody(`${url}/v1/ingest?${new URLSearchParams(query)}`, token, body),
+    import: (body) => sendBody(`${url}/v1/import`, token, body),
+    close: async () => undefined,
+  };
+}
+
+async function answering(home: string): Promise<ServerClient | "silent"> {
+  try {
+    const client = serverClient({ home });
+    const { status } = await client.fetch("/health", { signal: AbortSignal.timeout(HEALTH_MS) });
+    if (status < 300) return client;
+    if (status === 401) throw new TokenRefused(client.url);
+    return "silent";
+  } catch (error) {
+    if (error instanceof TokenRefused) throw error;
+    return "silent";
+  }
+}
+
+class TokenRefused extends CommandError {
+  constructor(url: string) {
+    super(`the server at ${url} refused the token. Unset BLOCKYARD_TOKEN, or give it one that holds`);
+  }
+}
+
+async function* jsonLines(response: Response): AsyncGenerator<unknown> {
+  const decoder = new TextDecoder();
+  let pieces: string[] = [];
+  for await (const bytes of response.body ?? []) {
+    const lines = decoder.decode(bytes as Uint8Array, { stream: true }).split("\n");
+    pieces.push(lines[0] as string);
+    for (const line of lines.slice(1)) {
+      const whole = pieces.join("");
+      if (whole !== "") yield JSON.parse(whole);
+      pieces = [line];
+    }
+  }
+  const last = pieces.join("");
+  if (last !== "") yield JSON.parse(last);
+}
+
+/** The answer, or the problem as a command's failure. */
+export function known<T>(answer: T | Problem): T {
+  if (!isProblem(answer)) return answer;
+  throw new CommandError(answer.message, answer.problem === "not_found" ? EXIT.nothing : EXIT.failed);
+}

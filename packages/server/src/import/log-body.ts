@@ -1,0 +1,99 @@
+/**
+ * The body that imports one session log (see import-stream.ts): its raw lines from where the last import stopped, then its
+ * block events as the provider's importer gives them.
+ *
+ * A log that somebody is still writing ends in the middle: the importer closes what is open as interrupted, and that may
+ * be wrong a moment later. Such an end is left out, and the next import brings the real one.
+ */
+
+import { closeSync, openSync, readSync } from "node:fs";
+import type { BlockEvent } from "@blockyard/kernel";
+import type { LogHead } from "./import-log.ts";
+import type { SessionLog } from "./session-logs.ts";
+
+/** A log that has not changed for this long is taken for finished. */
+export const LIVE_MS = 10 * 60_000;
+
+const EVENTS_PER_LINE = 100;
+const RAW_PIECE_BYTES = 256 * 1024;
+
+/**
+ * What becomes of the open end of a live log: `hold` leaves what is open out until it is finished, `leave` writes it and
+ * leaves it open, for an import that follows the log.
+ */
+export type OpenEnd = "close" | "hold" | "leave";
+
+export async function* logBody(
+  log: SessionLog,
+  openEnd: OpenEnd,
+  rawFrom: number,
+): AsyncGenerator<Uint8Array> {
+  const { provider, name, path, stamp } = log;
+  const all = provider.importLog?.(log.files, name) ?? [];
+  const events = openEnd === "close" ? all : withoutOpenEnd(all, openEnd);
+  const from = firstTime(all) ?? log.changedAt;
+  const head: LogHead = {
+    ...{ type: "log", provider: provider.name, name, path, stamp },
+    ...{ from: Math.max(0, from), open: openEnd === "leave", raw_from: rawFrom },
+  };
+  yield line(head);
+  for (const text of rawLines(path, rawFrom)) yield line({ type: "raw", text });
+  for (let at = 0; at < events.length; at += EVENTS_PER_LINE) {
+    yield line({ type: "events", events: events.slice(at, at + EVENTS_PER_LINE) });
+  }
+  yield line({ type: "end" });
+}
+
+/** The events without the closing of what the log has left open; with `hold`, also without what is open itself. */
+export function withoutOpenEnd(events: readonly BlockEvent[], openEnd: OpenEnd): readonly BlockEvent[] {
+  let end = events.length;
+  const open = new Set<string>();
+  for (; end > 0; end--) {
+    const event = events[end - 1] as BlockEvent;
+    if (event.type === "turn-end") continue;
+    if (event.type !== "block-end" || event.reason !== "interrupted") break;
+    open.add(event.key);
+  }
+  const kept = events.slice(0, end);
+  if (openEnd === "leave") return kept;
+  const closing = events.slice(end).filter((event) => event.type === "turn-end");
+  return [...kept.filter((event) => !isOpen(event, open)), ...closing];
+}
+
+/** Whether it speaks of a block that is open, or of one below it; which is then noted. */
+function isOpen(event: BlockEvent, open: Set<string>): boolean {
+  if (!("key" in event)) return false;
+  if (event.type === "block-start" && event.parent !== undefined && open.has(event.parent))
+    open.add(event.key);
+  return open.has(event.key);
+}
+
+function firstTime(events: readonly BlockEvent[]): number | undefined {
+  for (const event of events) if ("at" in event && event.at !== undefined) return event.at;
+  return undefined;
+}
+
+/** Whole lines of the file from a byte on: a line that is being written waits. */
+function* rawLines(path: string, from: number): Generator<string> {
+  const file = openSync(path, "r");
+  try {
+    let rest: Buffer = Buffer.alloc(0);
+    const buffer = Buffer.allocUnsafe(RAW_PIECE_BYTES);
+    let at = from;
+    for (;;) {
+      const read = readSync(file, buffer, 0, buffer.length, at);
+      if (read === 0) return;
+      at += read;
+      const bytes = Buffer.concat([rest, buffer.subarray(0, read)]);
+      const end = bytes.lastIndexOf(10) + 1;
+      if (end > 0) yield bytes.subarray(0, end).toString("utf8");
+      rest = Buffer.from(bytes.subarray(end));
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function line(value: unknown): Uint8Array {
+  return Buffer.from(`${JSON.stringify(value)}\n`);
+}

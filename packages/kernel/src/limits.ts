@@ -77,7 +77,9 @@ export const limits = {
   /** Wire. */
   frameChars: 1024 * 1024,
   batchMs: 16,
-  windowBlocks: 200,
+  /** Blocks that a subscriber gets at once; and at most, with one page or one request for texts. */
+  windowBlocks: 100,
+  pageBlocks: 200,
   windowTextChars: 512 * 1024,
   queueChars: 1024 * 1024,
   cutChars: 4 * 1024 * 1024,

@@ -80,7 +80,7 @@ describe("[R26] a process", () => {
     }
     const files = readdirSync(home).filter((name) => name !== "token");
     expect(files.filter((name) => readFileSync(join(home, name)).includes(third.token))).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("a start", () => {

@@ -7,6 +7,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mcpClient } from "./transports.ts";
 import { Yard } from "./yard.ts";
 
+/** Starting a process takes its time on a busy machine. */
+const SLOW_MS = 90_000;
+
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 
 let yard: Yard;
@@ -44,7 +47,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
   const agent = `mcp-${name.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`;
   beforeAll(async () => {
     client = await connect(yard.agent(agent));
-  });
+  }, SLOW_MS);
   afterAll(() => client.close());
 
   it("[AC32] lists the tools with schemas and hints, and none that streams", async () => {
@@ -196,19 +199,23 @@ async function append(block_id: string, times: number): Promise<void> {
 }
 
 describe("blockyard mcp without a server", () => {
-  it("[AC37] says how to start one, and an agent's calls say so while it is away", async () => {
-    const away = await Yard.start();
-    const token = away.agent("lonely");
-    const client = new StdioClient({ name: "test", version: "1" });
-    const env = { PATH: process.env["PATH"] ?? "", HOME: away.root, BLOCKYARD_TOKEN: token };
-    const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", away.home];
-    await client.connect(
-      new StdioClientTransport({ command: process.execPath, args, env, stderr: "inherit" }),
-    );
-    await away.stop();
-    const result = await client.callTool({ name: "conversation_list", arguments: {} });
-    expect(result.isError).toBe(true);
-    expect(JSON.stringify(result.content)).toMatch(/Start (it|one) with: blockyard/);
-    await client.close();
-  });
+  it(
+    "[AC37] says how to start one, and an agent's calls say so while it is away",
+    async () => {
+      const away = await Yard.start();
+      const token = away.agent("lonely");
+      const client = new StdioClient({ name: "test", version: "1" });
+      const env = { PATH: process.env["PATH"] ?? "", HOME: away.root, BLOCKYARD_TOKEN: token };
+      const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", away.home];
+      await client.connect(
+        new StdioClientTransport({ command: process.execPath, args, env, stderr: "inherit" }),
+      );
+      await away.stop();
+      const result = await client.callTool({ name: "conversation_list", arguments: {} });
+      expect(result.isError).toBe(true);
+      expect(JSON.stringify(result.content)).toMatch(/Start (it|one) with: blockyard/);
+      await client.close();
+    },
+    SLOW_MS,
+  );
 });

@@ -50,7 +50,7 @@ describe("strict JSON", () => {
     expect(refusal(deep)).toContain("nested");
     expect(refusal(`{"a":`.repeat(1_000_000))).toContain("nested");
     expect(refusal(`"${"\\".repeat(200_000)}`)).toContain("not JSON");
-    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(performance.now() - start).toBeLessThan(5_000);
   });
 
   it.each(['{"__proto__":1}', '{"a":[{"\\u005f_proto__":{}}]}', '{"a":{"__proto__":{"b":1}}}'])(

@@ -325,17 +325,14 @@ describe("strange requests", () => {
       );
     }
     const from = freshPeer();
-    const gone: Promise<unknown>[] = [];
-    for (let i = 0; i < 40; i++) {
-      const socket = yard.socket(`GET /v1/feed HTTP/1.1\r\n${host}${upgrade}\r\n`, from);
-      gone.push(
-        new Promise((closed) => {
-          socket.on("close", closed);
-          // Reset as soon as the server has certainly seen it, while it waits to answer.
-          socket.on("connect", () => setTimeout(() => socket.resetAndDestroy(), 50));
-        }),
-      );
-    }
+    const start = yard.lines.length;
+    const sockets = Array.from({ length: 40 }, () =>
+      yard.socket(`GET /v1/feed HTTP/1.1\r\n${host}${upgrade}\r\n`, from),
+    );
+    // Reset when the server has seen them all, and waits before it answers the second half.
+    while (yard.refusals(start).length < sockets.length) await new Promise((next) => setImmediate(next));
+    const gone = sockets.map((socket) => new Promise((closed) => socket.on("close", closed)));
+    for (const socket of sockets) socket.resetAndDestroy();
     await Promise.all(gone);
     expect(await yard.upgrade("/v1/feed", {}, from)).toBe(401); // it waits as long as the others did
     expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);

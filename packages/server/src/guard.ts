@@ -7,6 +7,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
+import { hostname, networkInterfaces } from "node:os";
 import type { Auth, Caller } from "./auth.ts";
 
 export interface Refusal {
@@ -24,13 +25,39 @@ export interface Addresses {
   readonly origins: ReadonlySet<string>;
 }
 
+const EVERYWHERE = ["0.0.0.0", "::"];
+
+/** Where the server can be spoken to from this machine. */
+export function urlOf(host: string, port: number, secure: boolean): string {
+  const name = EVERYWHERE.includes(host) ? "127.0.0.1" : bracketed(host);
+  return `${secure ? "https" : "http"}://${name}:${port}`;
+}
+
 export function addressesOf(host: string, port: number, secure: boolean): Addresses {
-  const names = new Set(["127.0.0.1", "localhost", "[::1]"]);
-  if (!["127.0.0.1", "localhost", "::1", "0.0.0.0", "::"].includes(host))
-    names.add(host.includes(":") ? `[${host}]` : host);
-  const scheme = secure ? "https" : "http";
+  const names = new Set([
+    "127.0.0.1",
+    "localhost",
+    "[::1]",
+    ...(EVERYWHERE.includes(host) ? ownNames() : [bracketed(host)]),
+  ]);
   const hosts = new Set([...names].map((name) => `${name}:${port}`));
-  return { port, hosts, origins: new Set([...hosts].map((value) => `${scheme}://${value}`)) };
+  // Browsers leave the scheme's own port away.
+  if (port === (secure ? 443 : 80)) for (const name of names) hosts.add(name);
+  return {
+    port,
+    hosts,
+    origins: new Set([...hosts].map((value) => `${secure ? "https" : "http"}://${value}`)),
+  };
+}
+
+/** The names of a machine that listens on all its addresses: those, and what it calls itself. */
+function ownNames(): readonly string[] {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  return [hostname().toLowerCase(), ...addresses.map(({ address }) => bracketed(address))];
+}
+
+function bracketed(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
 }
 
 /** The caller, or why it is refused. `linkToken`: the token in the query of the first link, where the route takes one. */

@@ -31,6 +31,7 @@ import { httpApp, type NodeBindings } from "./faces/http.ts";
 import { changedUris, mcpHandler } from "./faces/mcp.ts";
 import { DIST, pageFiles } from "./faces/page.ts";
 import { WsFace } from "./faces/ws.ts";
+import { urlOf } from "./guard.ts";
 import { importStream } from "./import/import-stream.ts";
 import { ingestStream } from "./ingest-stream.ts";
 import type { Log } from "./log.ts";
@@ -156,7 +157,7 @@ export async function serve(config: Config, log: Log): Promise<Running> {
   server.on("error", (error) => fault("server", error));
   for (const note of notes) log("info", note);
   door.open(port);
-  const url = `${tls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const url = urlOf(host, port, tls !== undefined);
   writeFileSync(address, JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
   return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, app, stop };
 }

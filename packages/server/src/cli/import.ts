@@ -7,7 +7,7 @@ import { closeSync, createReadStream, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { providers, recognise } from "@blockyard/providers";
-import type { Imported } from "../import/import-stream.ts";
+import type { Imported } from "../import/body-import.ts";
 import {
   findSessions,
   loggingProviders,

@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { Readable } from "node:stream";
 import {
   isProblem,
   type Json,
@@ -167,7 +168,7 @@ function bodyOf(context: Context): ReadableStream<Uint8Array> {
 
 /** Always a file to keep, never a page of this server's: what agents wrote must not run here. */
 function download({ name, mediaType, body }: Download): Response {
-  return new Response(ReadableStream.from(bytesOf(body)) as ReadableStream<Uint8Array>, {
+  return new Response(Readable.toWeb(Readable.from(bytesOf(body))) as ReadableStream<Uint8Array>, {
     headers: {
       "content-type": mediaType,
       "content-disposition": `attachment; filename="${name}"`,

@@ -27,7 +27,7 @@ import {
   type TurnView,
 } from "@blockyard/kernel";
 import { z } from "zod";
-import type { BodyImport, Imported } from "./import-stream.ts";
+import type { BodyImport, Imported } from "./body-import.ts";
 
 const BATCH_BLOCKS = 100;
 const BATCH_CHARS = 4 * 1024 * 1024;

@@ -18,8 +18,8 @@ import {
 import { providers } from "@blockyard/providers";
 import { z } from "zod";
 import type { Caller } from "../auth.ts";
+import type { BodyImport, Imported } from "./body-import.ts";
 import { checkEvent } from "./event-schema.ts";
-import type { BodyImport, Imported } from "./import-stream.ts";
 
 export const logHead = z.strictObject({
   type: z.literal("log"),

@@ -15,26 +15,9 @@
 import { isProblem, type Json, type Kernel, type Problem, problem } from "@blockyard/kernel";
 import { LineReader } from "@blockyard/providers";
 import type { Caller } from "../auth.ts";
+import type { BodyImport } from "./body-import.ts";
 import { ExportImport } from "./import-export.ts";
 import { LogImport } from "./import-log.ts";
-
-export interface Imported {
-  readonly conversation: string;
-  readonly title: string;
-  /** Blocks that were not there before. */
-  readonly added: number;
-  readonly blocks: number;
-  /** Of a log: how much of it is kept as it was, from its beginning. */
-  readonly raw_bytes?: number;
-}
-
-/** One kind of body, line by line. */
-export interface BodyImport {
-  /** Takes a line; a problem ends the import. */
-  line(line: Readonly<Record<string, unknown>>): Promise<Problem | undefined>;
-  /** The body is over; `line` has seen everything. */
-  end(): Promise<Imported | Problem>;
-}
 
 /** A block's text may have 64 MB; escaped it is longer. */
 const LINE_BYTES = 256 * 1024 * 1024;

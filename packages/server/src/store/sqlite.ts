@@ -114,7 +114,7 @@ export class SqliteStore implements Store {
         guarded(`cannot sync ${path}`, () => syncDirectory(path));
         this.#tables = guarded(`cannot read ${path}`, () => new Tables(this.#db));
         if (!sound) guarded(`cannot check ${path}`, () => checkWhole(path, this.#db, this.#tables));
-        this.#young = new Young(this.#tables);
+        this.#young = guarded(`cannot read ${path}`, () => new Young(this.#tables));
         this.#lastJournal = guarded(`cannot read ${path}`, () => this.#replay());
         this.#epoch = guarded(`cannot prepare ${path}`, () => this.#prepare());
       } catch (error) {

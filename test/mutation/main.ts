@@ -1,0 +1,91 @@
+/**
+ * The mutation check: takes out, one at a time, the guards that everything rests on, and sees that tests fail. `npm run
+ * mutation` runs all of them, `npm run mutation -- fsync CAS` some. Before each
+ * change its tests must pass: otherwise a failure would show nothing.
+ *
+ * Ends with 1 if a guard can be taken out unnoticed.
+ */
+import { spawn } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { copySources } from "./copy.ts";
+import { MUTATIONS, type Mutation } from "./mutations.ts";
+
+interface Result {
+  readonly passed: number;
+  readonly failed: readonly string[];
+}
+
+/** A busy machine must not look like a noticed change. */
+const LIMIT_MS = 180_000;
+
+const words = process.argv.slice(2);
+const chosen = MUTATIONS.filter(
+  ({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)),
+);
+const copy = copySources();
+try {
+  process.exitCode = await main();
+} finally {
+  copy.remove();
+}
+
+async function main(): Promise<number> {
+  let noticed = 0;
+  for (const mutation of chosen) if (await isNoticed(mutation)) noticed++;
+  console.log(`${noticed} of ${chosen.length} noticed`);
+  return noticed === chosen.length ? 0 : 1;
+}
+
+async function isNoticed(mutation: Mutation): Promise<boolean> {
+  const { name, file, find, replace } = mutation;
+  const path = join(copy.folder, file);
+  const source = readFileSync(path, "utf8");
+  if (source.split(find).length !== 2) {
+    console.log(`FAILED     ${name}: ${file} does not hold exactly once what is to be taken out`);
+    return false;
+  }
+  const before = await runTests(mutation);
+  writeFileSync(
+    path,
+    source.replace(find, () => replace),
+  );
+  const after = await runTests(mutation);
+  writeFileSync(path, source);
+  const isClean = before.passed > 0 && before.failed.length === 0;
+  const isSeen = isClean && after.failed.length > 0;
+  const verdict = isClean ? (isSeen ? "noticed" : "UNNOTICED") : "FAILED";
+  console.log(`${verdict.padEnd(10)} ${name}`);
+  if (!isClean) console.log(`           ${before.passed} tests pass without the change; these do not:`);
+  const told = isClean ? after.failed : before.failed;
+  for (const title of told.slice(0, 3)) console.log(`           ${title}`);
+  if (told.length > 3) console.log(`           and ${told.length - 3} more`);
+  return isSeen;
+}
+
+async function runTests({ tests, projects, only }: Mutation): Promise<Result> {
+  const report = join(copy.folder, "report.json");
+  rmSync(report, { force: true });
+  const args = [
+    "--disable-warning=ExperimentalWarning",
+    join("node_modules", "vitest", "vitest.mjs"),
+    "run",
+    ...projects.flatMap((project) => ["--project", project]),
+    ...(only === undefined ? [] : ["--testNamePattern", only]),
+    `--testTimeout=${LIMIT_MS}`,
+    "--reporter=json",
+    `--outputFile=${report}`,
+    ...tests,
+  ];
+  await new Promise((resolve) => {
+    spawn(process.execPath, args, { cwd: copy.folder, stdio: "ignore" }).on("close", resolve);
+  });
+  // Nothing counts but tests that ran and failed: a change that does not even load shows nothing.
+  if (!existsSync(report)) return { passed: 0, failed: [] };
+  const { testResults } = JSON.parse(readFileSync(report, "utf8")) as {
+    testResults: { assertionResults: { status: string; fullName: string }[] }[];
+  };
+  const all = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const titles = all.filter(({ status }) => status === "failed").map(({ fullName }) => fullName);
+  return { passed: all.filter(({ status }) => status === "passed").length, failed: titles };
+}

@@ -1,0 +1,82 @@
+/**
+ * The guards that everything rests on, each with the change that takes it out and the tests that must notice. `find` stands
+ * exactly once in its file: where the code has moved on, the check says so instead of passing.
+ */
+
+export interface Mutation {
+  readonly name: string;
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+  /** Test files, and the vitest projects that they are in. */
+  readonly tests: readonly string[];
+  readonly projects: readonly string[];
+  /** Of those files, the tests whose titles hold this. */
+  readonly only?: string;
+}
+
+const unit = ["unit"];
+
+export const MUTATIONS: readonly Mutation[] = [
+  {
+    name: "dedup: a write that comes again is applied again",
+    file: "packages/kernel/src/write-queue.ts",
+    find: "          if (answer === undefined) return;\n          write.settle(answer);\n",
+    replace: "          if (answer === undefined || answer !== undefined) return;\n",
+    tests: ["packages/kernel/src/kernel.test.ts", "test/access/resume.test.ts"],
+    projects: unit,
+  },
+  {
+    name: "fsync: commits do not wait for the disk",
+    file: "packages/server/src/store/schema.ts",
+    find: 'const wanted = durability === "full" ? 2 : 1;',
+    replace: 'const wanted = durability === "full" ? 1 : 1;',
+    tests: ["packages/server/src/store/sqlite.test.ts", "test/faults/faults.test.ts"],
+    projects: ["unit", "faults"],
+    only: "R10|S23",
+  },
+  {
+    name: "resume gap: what is committed while a resume is read is not held back for it",
+    file: "packages/kernel/src/wire/feed.ts",
+    find: "    if (this.#heldBack) this.#heldBack.push(told);\n",
+    replace: "    if (this.#heldBack) this.#heldBack.length = 0;\n",
+    tests: ["packages/kernel/src/wire/wire.test.ts", "test/access/resume.test.ts"],
+    projects: unit,
+  },
+  {
+    name: "resume gap: an op that does not follow is applied all the same",
+    file: "packages/kernel/src/wire/replica.ts",
+    find: "    if (op.versionFrom !== block.version + 1) {\n",
+    replace: "    if (op.versionFrom < block.version) {\n",
+    tests: ["packages/kernel/src/wire/wire.test.ts", "test/sim/regression.test.ts"],
+    projects: unit,
+  },
+  {
+    name: "CAS: the expected text is not compared",
+    file: "packages/kernel/src/text/line-edit.ts",
+    find: "    const refused = checkExpected(ground, operation, index, expected_text);\n",
+    replace: "    const refused = checkExpected(ground, operation, index, expected_text) && undefined;\n",
+    tests: ["packages/kernel/src/tools/block-edit.test.ts", "packages/kernel/src/text/line-edit.test.ts"],
+    projects: unit,
+  },
+  {
+    name: "end once: a block that has ended can end again",
+    file: "packages/kernel/src/block.ts",
+    find: "  if (isEnded(from)) return false;\n",
+    replace: "  if (isEnded(from) && !isEnded(to)) return false;\n",
+    tests: [
+      "packages/kernel/src/tools/block-life.test.ts",
+      "packages/kernel/src/draft.test.ts",
+      "packages/kernel/src/ingest.test.ts",
+    ],
+    projects: unit,
+  },
+  {
+    name: "Origin: another site's requests are let in",
+    file: "packages/server/src/guard.ts",
+    find: "  if (origin !== undefined && !addresses.origins.has(origin))\n",
+    replace: "  if (origin !== undefined && !addresses.origins.has(origin) && origin.length > 1_000_000)\n",
+    tests: ["test/access/refused.test.ts"],
+    projects: unit,
+  },
+];

@@ -4,8 +4,8 @@
  */
 
 import { type ConversationView, isProblem, type JsonObject, type Problem } from "@blockyard/kernel";
-import { type LogMark, logConversation, markOf } from "../import/import-log.ts";
 import type { Imported } from "../import/body-import.ts";
+import { type LogMark, logConversation, markOf } from "../import/import-log.ts";
 import { LIVE_MS, logBody, type OpenEnd } from "../import/log-body.ts";
 import type { SessionLog } from "../import/session-logs.ts";
 import { known, type Yard } from "./yard.ts";

@@ -1,0 +1,93 @@
+/**
+ * The `blockyard` command. Each command is a file beside this one, which only finds it and turns what goes wrong into one
+ * sentence with its fix.
+ */
+
+import { existsSync } from "node:fs";
+import { AuthError } from "../auth.ts";
+import { ConfigError } from "../config.ts";
+import { VERSION } from "../version.ts";
+import { backup, restore } from "./backup.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { completion } from "./completion.ts";
+import { doctor } from "./doctor.ts";
+import { exportCommand } from "./export.ts";
+import { help } from "./help.ts";
+import { importCommand } from "./import.ts";
+import { ingest } from "./ingest.ts";
+import { link } from "./link.ts";
+import { ls } from "./ls.ts";
+import { mcp } from "./mcp.ts";
+import { run } from "./run.ts";
+import { search } from "./search.ts";
+import { serveCommand } from "./serve.ts";
+import { show } from "./show.ts";
+import { token } from "./token.ts";
+
+const COMMANDS: readonly Command[] = [
+  ...[serveCommand, run, ingest, importCommand, ls, show, search, exportCommand],
+  ...[mcp, token, link, backup, restore, doctor, completion(() => COMMANDS)],
+];
+
+async function chosen(args: readonly string[]): Promise<number> {
+  const [first, ...rest] = args;
+  if (first === "help" || first === "--help" || first === "-h") return help(COMMANDS, rest[0]);
+  if (first === "--version" || first === "-v") {
+    process.stdout.write(`${VERSION}\n`);
+    return EXIT.done;
+  }
+  const named = COMMANDS.find(({ name }) => name === first);
+  if (named && (rest.includes("--help") || rest.includes("-h"))) return help(COMMANDS, named.name);
+  if (!named && first !== undefined) requireFolder(first);
+  return named ? named.run(rest) : serveCommand.run(args);
+}
+
+/** The first word is a command or a folder to serve; anything else is a command that was mistyped. */
+function requireFolder(word: string): void {
+  if (word.startsWith("-") || existsSync(word) || /[/\\.~]/.test(word)) return;
+  const near = COMMANDS.map(({ name }) => ({ name, away: distance(word, name) }))
+    .filter(({ name, away }) => away <= Math.max(1, Math.floor(name.length / 3)))
+    .sort((a, b) => a.away - b.away)[0];
+  const meant = near ? ` Did you mean: blockyard ${near.name}?` : "";
+  throw new CommandError(
+    `there is no command and no folder ${word}.${meant}\nTry: blockyard help`,
+    EXIT.usage,
+  );
+}
+
+/** How many letters must change, come or go. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const kept = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(kept, (row[j] as number) + 1, (next[j - 1] as number) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] as number;
+}
+
+/** Bad arguments of commands that read them without a table. */
+function isUsage(error: unknown): boolean {
+  return String((error as NodeJS.ErrnoException)?.code).startsWith("ERR_PARSE_ARGS");
+}
+
+/** Runs the command that the arguments name; its exit code. What goes wrong is told on standard error. */
+export async function program(args: readonly string[]): Promise<number> {
+  // Who reads the output may stop reading (`| head`): that is no failure.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+  });
+  try {
+    return await chosen(args);
+  } catch (error) {
+    const known = error instanceof ConfigError || error instanceof CommandError || error instanceof AuthError;
+    const message =
+      known || isUsage(error) ? (error as Error).message : String((error as Error)?.stack ?? error);
+    process.stderr.write(`blockyard: ${message}\n`);
+    if (error instanceof CommandError) return error.code;
+    return isUsage(error) ? EXIT.usage : EXIT.failed;
+  }
+}

@@ -47,7 +47,8 @@ export async function injectEverything({ rounds }: Run): Promise<Outcome> {
 export async function sendFrames({ rounds, seed, tell }: Run): Promise<Outcome> {
   return withProcess("frames", rounds, async (server, failures) => {
     const target = await aBlock(server);
-    await fuzzFrames(target, 20_000, seed); // what is loaded once is loaded
+    // The heap finds its size first: from then on it must not grow.
+    await fuzzFrames(target, Math.max(20_000, rounds * 200), seed);
     const before = await server.metric("process_resident_memory_bytes");
     const fuzzed = await fuzzFrames(target, rounds * 1_000, seed + 1, (done) => tell?.(`${done} frames`));
     const after = await server.metric("process_resident_memory_bytes");

@@ -107,7 +107,7 @@ async function follow(
   const follower = new Follower(yard, conversation, since, {
     text,
     show: (shown) => (isJson ? Promise.resolve() : print(shown)),
-    ended: (block) => (isJson ? printJson({ type: "block", ...block }) : Promise.resolve()),
+    ended: (block) => (isJson ? printJson({ ...block, type: "block" }) : Promise.resolve()),
     asked: (block) => answer(yard, block, allowsAll),
   });
   let isStopped = false;
@@ -136,24 +136,10 @@ async function follow(
 }
 
 async function endOf(yard: Yard, conversation: string, id: string): Promise<TurnView | undefined> {
-  const turns = known(await yard.call("turn.list", { conversation })) as unknown as readonly Listed[];
-  const turn = turns.find((each) => each.id === id || each.turn === id);
-  if (!turn || turn.status === "running") return undefined;
-  return {
-    ...(turn as unknown as TurnView),
-    turn: id,
-    ...(turn.costUsd === undefined ? {} : { cost_usd: turn.costUsd }),
-    ...(turn.durationMs === undefined ? {} : { duration_ms: turn.durationMs }),
-  };
-}
-
-/** A turn as turn.list gives it. */
-interface Listed {
-  readonly id?: string;
-  readonly turn?: string;
-  readonly status: string;
-  readonly costUsd?: number;
-  readonly durationMs?: number;
+  const read = known(await yard.call("conversation.read", { conversation, blocks: 0 }));
+  const { turns } = read as unknown as { readonly turns: readonly TurnView[] };
+  const found = turns.find(({ turn }) => turn === id);
+  return found?.status === "running" ? undefined : found;
 }
 
 /** Asks the person who sits here; where nobody does, what was not allowed beforehand is denied. */

@@ -3,6 +3,7 @@
  */
 
 import { parseArgs } from "node:util";
+import { isProblem } from "@blockyard/kernel";
 import { makeConfig } from "../config.ts";
 import { jsonLog } from "../log.ts";
 import { type Running, serve } from "../serve.ts";
@@ -41,12 +42,13 @@ async function runServe(args: readonly string[]): Promise<number> {
   );
   for (const note of running.notes) process.stdout.write(`  Note: ${note}\n\n`);
   const playing = new AbortController();
-  await showSomething(running, values.demo === true, playing.signal);
+  const shown = await showSomething(running, values.demo === true, playing.signal);
   await stopSignal();
   process.stdout.write("\n  Stopping: writing what is open.\n");
   playing.abort();
   const force = setTimeout(() => process.exit(1), STOP_MS);
   force.unref();
+  await shown.done; // it writes, and must have ended before the store does
   await running.stop();
   return 0;
 }
@@ -82,11 +84,19 @@ async function start(run: () => Promise<Running>, port: number): Promise<Running
 }
 
 /** An empty yard shows recorded sessions at once, so that there is something to look at before any agent is set up. */
-async function showSomething(running: Running, always: boolean, signal: AbortSignal): Promise<void> {
+async function showSomething(
+  running: Running,
+  always: boolean,
+  signal: AbortSignal,
+): Promise<{ readonly done: Promise<unknown> }> {
   const there = await running.store.conversations({ limit: 1 });
-  if (there.length > 0 && !always) return;
-  for (const recording of RECORDINGS)
-    await replay(running.kernel, recording, running.auth.ownerAgent, 1, signal);
+  if (there.length > 0 && !always) return { done: Promise.resolve() };
+  const played = [];
+  for (const recording of RECORDINGS) {
+    const shown = await replay(running.kernel, recording, running.auth.ownerAgent, 1, signal);
+    if (!isProblem(shown)) played.push(shown.done);
+  }
+  return { done: Promise.all(played) };
 }
 
 function stopSignal(): Promise<void> {

@@ -1,0 +1,556 @@
+/** Every command, tried as a process of its own, with a server and without one. */
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  ended,
+  fixtures,
+  jsonLines,
+  newPlace,
+  type Place,
+  placeSessions,
+  printed,
+  removePlace,
+  run,
+  serve,
+  start,
+} from "./command.ts";
+
+const LIMIT_MS = 90_000;
+const stream = readFileSync(join(fixtures, "claude/subagent.jsonl"));
+const places: Place[] = [];
+
+function place(): Place {
+  const made = newPlace();
+  places.push(made);
+  return made;
+}
+
+afterAll(() => places.forEach(removePlace));
+
+describe("help and mistakes", () => {
+  const here = place();
+  const names =
+    "serve run ingest import ls show search export mcp token link backup restore doctor completion".split(
+      " ",
+    );
+
+  it(
+    "[U5] every command has a page with examples",
+    async () => {
+      const overview = await run(here, ["help"]);
+      expect(overview.code).toBe(0);
+      const pages = await Promise.all(names.map((name) => run(here, ["help", name])));
+      for (const [i, name] of names.entries()) {
+        expect(overview.stdout).toContain(`  ${name} `);
+        expect(pages[i]?.code, name).toBe(0);
+        expect(pages[i]?.stdout).toMatch(/Examples\n {2}\S/);
+      }
+      expect(await run(here, ["ls", "--help"])).toEqual(pages[names.indexOf("ls")]);
+    },
+    LIMIT_MS,
+  );
+
+  it.each<[string[], number, RegExp]>([
+    [["lss"], 2, /no command and no folder lss\. Did you mean: blockyard ls\?/],
+    [["exprot", "x"], 2, /Did you mean: blockyard export\?/],
+    [["ls", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help ls/],
+    [["show"], 2, /show takes 1 argument, not 0/],
+    [["export", "x", "-f", "pdf"], 2, /--format takes html, markdown, jsonl, raw, not pdf/],
+    [["ls"], 3, /there are no conversations in .* yet\. Start the server \(blockyard\)/],
+    [["run", "llama", "hi"], 2, /no agent llama: one of claude, codex, anthropic, openai/],
+    [["restore", "nowhere.db"], 3, /there is no file .*nowhere\.db/],
+    [["completion", "tcsh"], 2, /one of bash, zsh, fish/],
+  ])(
+    "[U1] [U4] [U6] %j ends with %d",
+    async (args, code, message) => {
+      const { stdout, stderr, code: given } = await run(here, args);
+      expect(stderr).toMatch(message);
+      expect(stderr).not.toMatch(/\n\s+at /);
+      expect({ given, stdout }).toEqual({ given: code, stdout: "" });
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[U5] the completion scripts can be read by their shells and know every command",
+    async () => {
+      const [bash, zsh, fish] = await Promise.all(
+        ["bash", "zsh", "fish"].map((shell) => run(here, ["completion", shell])),
+      );
+      for (const name of names)
+        for (const script of [bash, zsh, fish]) expect(script?.stdout).toContain(name);
+      const ask = `${bash?.stdout}\nCOMP_WORDS=(blockyard export --form); COMP_CWORD=2; _blockyard; echo "\${COMPREPLY[@]}"`;
+      expect(execFileSync("bash", ["-c", ask]).toString().trim()).toBe("--format");
+      const choose = `${bash?.stdout}\nCOMP_WORDS=(blockyard export --format m); COMP_CWORD=3; _blockyard; echo "\${COMPREPLY[0]}"`;
+      expect(execFileSync("bash", ["-c", choose]).toString().trim()).toBe("markdown");
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("ingest", () => {
+  it(
+    "[U7] [U8] passes everything on and keeps it, with a server and without one",
+    async () => {
+      const here = place();
+      const alone = await run(here, ["ingest", "--title", "Alone"], { input: stream });
+      expect(alone).toMatchObject({ code: 0, stdout: stream.toString() });
+      expect(alone.stderr).toMatch(/claude stream kept\. See it: blockyard show \w+/);
+      const server = await serve(here);
+      const through = await run(here, ["ingest", "--new", "--title", "Through"], { input: stream });
+      expect(through).toMatchObject({ code: 0, stdout: stream.toString() });
+      const listed = jsonLines((await run(here, ["ls", "--json"])).stdout);
+      expect(listed.map(({ title, blocks }) => [title, blocks])).toEqual([
+        ["Through", 9],
+        ["Alone", 9],
+      ]);
+      expect((await server.stop()).code).toBe(0);
+      expect(readdirSync(join(here.home, "unfinished"))).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[U10] goes on where the session was",
+    async () => {
+      const here = place();
+      const first = readFileSync(join(fixtures, "codex/resume.run1.jsonl"));
+      const second = readFileSync(join(fixtures, "codex/resume.run2.jsonl"));
+      const [one] = jsonLines((await run(here, ["ingest", "--json"], { input: first })).stdout);
+      const [two] = jsonLines((await run(here, ["ingest", "--json"], { input: second })).stdout);
+      expect(two).toMatchObject({ conversation: one?.["conversation"], provider: "codex" });
+      const [fresh] = jsonLines((await run(here, ["ingest", "--json", "--new"], { input: second })).stdout);
+      expect(fresh?.["conversation"]).not.toBe(one?.["conversation"]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[U8] two at once take turns",
+    async () => {
+      const here = place();
+      const both = await Promise.all(
+        [1, 2].map((n) => run(here, ["ingest", "--new", "--title", `${n}`], { input: stream })),
+      );
+      expect(both.map(({ code }) => code)).toEqual([0, 0]);
+      expect(jsonLines((await run(here, ["ls", "--json"])).stdout)).toHaveLength(2);
+    },
+    LIMIT_MS,
+  );
+
+  it.each<[string, Uint8Array, RegExp]>([
+    [
+      "what nobody knows",
+      Buffer.from([0xff, 0xfe, 0x0a, 0x41, 0x0a, 0x0a, 0x80, 0x0a]),
+      /was not recognised; name its provider: one of claude, codex/,
+    ],
+    [
+      "a session log",
+      readFileSync(join(fixtures, "claude-sessions/text/48c3c8db-9075-4d16-8c26-df8edefdf5fa.jsonl")),
+      /a session log of claude, not a stream: use blockyard import/,
+    ],
+  ])(
+    "[U9] %s is passed on and left in a file",
+    async (_, input, message) => {
+      const here = place();
+      const child = start(here, ["ingest"]);
+      const out: Buffer[] = [];
+      child.stdout?.on("data", (chunk: Buffer) => out.push(chunk));
+      const end = ended(child);
+      child.stdin?.end(input);
+      const { code, stderr } = await end;
+      expect(Buffer.concat(out).equals(Buffer.from(input))).toBe(true);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(message);
+      const file = /The whole stream is in (\S+)\./.exec(stderr)?.[1] ?? "";
+      expect(readFileSync(file).equals(Buffer.from(input))).toBe(true);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[U7] goes on when nobody reads its output any more",
+    async () => {
+      const here = place();
+      const child = start(here, ["ingest"]);
+      child.stdout?.destroy();
+      const end = ended(child);
+      child.stdin?.end(stream);
+      expect((await end).code).toBe(0);
+      expect(jsonLines((await run(here, ["ls", "--json"])).stdout)).toMatchObject([{ blocks: 9 }]);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("reading", () => {
+  const here = place();
+  let id = "";
+
+  beforeAll(async () => {
+    const [made] = jsonLines((await run(here, ["ingest", "--json"], { input: stream })).stdout);
+    id = String(made?.["conversation"]);
+  }, LIMIT_MS);
+
+  it(
+    "[U2] [U8] the same answers with a server and without one",
+    async () => {
+      const commands = [
+        ["ls", "--json"],
+        ["ls"],
+        ["show", id],
+        ["show", id, "--json"],
+        ["show", `${id}/claude/12`],
+        ["search", "count the", "-i", "--json"],
+        ["search", "exports"],
+        ["export", id, "-o", "-"],
+        ["export", id, "-f", "markdown", "-o", "-"],
+        ["export", id, "-f", "jsonl", "-o", "-"],
+        ["export", id, "-f", "raw", "-o", "-"],
+      ];
+      const alone = [];
+      for (const args of commands) alone.push(await run(here, args));
+      const server = await serve(here);
+      for (const [i, args] of commands.entries()) {
+        const { stdout, code } = await run(here, args);
+        const age = /\d+ min/g; // time goes by
+        expect({ args, code, stdout: stdout.replace(age, "") }).toEqual({
+          args,
+          code: 0,
+          stdout: alone[i]?.stdout.replace(age, ""),
+        });
+        expect(stdout).not.toBe("");
+        if (args.includes("--json")) expect(jsonLines(stdout).length).toBeGreaterThan(0);
+      }
+      await server.stop();
+      expect(alone[2]?.stdout).toContain("The helper counted two exports.");
+      expect(alone[4]?.stdout).toBe("SUBAGENT-ONE: count the exports in src/math.js");
+      expect(alone.at(-1)?.stdout).toBe(stream.toString());
+    },
+    LIMIT_MS,
+  );
+
+  it.each<[string[], number]>([
+    [["show", "nowhere"], 3],
+    [["export", "nowhere"], 3],
+    [["search", "no such words"], 3],
+    [["ls", "no such title"], 3],
+    [["search", "("], 1],
+  ])("[U1] %j ends with %d", async (args, code) => expect((await run(here, args)).code).toBe(code), LIMIT_MS);
+
+  it(
+    "[U3] no colours in a pipe, nor against NO_COLOR",
+    async () => {
+      for (const args of [["ls"], ["show", id], ["search", "exports"], ["help"]])
+        expect((await run(here, args)).stdout).not.toContain("\u001b");
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[U15] what was written into a block cannot move the cursor or set the title",
+    async () => {
+      const there = place();
+      const evil = "\u001b]0;owned\u0007\u001b[2J\u001b[1;31mred\u009b5A \u202egnp.exe\r";
+      const event = { type: "item.completed", item: { id: "item_0", type: "agent_message", text: evil } };
+      const lines = [
+        { type: "thread.started", thread_id: "t" },
+        { type: "turn.started" },
+        event,
+        { type: "turn.completed" },
+      ];
+      const input = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
+      const [made] = jsonLines((await run(there, ["ingest", "--json", "--title", evil], { input })).stdout);
+      for (const args of [["ls"], ["show", String(made?.["conversation"]), "--full"], ["search", "red"]]) {
+        const { stdout } = await run(there, args);
+        expect(stdout).toContain("red");
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+        expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
+      }
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "export writes a file, previews secrets, takes them out; import reads it again",
+    async () => {
+      const work = join(here.folder, "work");
+      expect(await run(here, ["export", id])).toMatchObject({ code: 0, stdout: `${id}.html\n` });
+      expect(readFileSync(join(work, `${id}.html`), "utf8")).toContain("<!doctype html>");
+      const secret = `ghp_${"a1B2".repeat(9)}`;
+      const event = {
+        type: "item.completed",
+        item: { id: "i", type: "agent_message", text: `use ${secret}` },
+      };
+      const input = `${JSON.stringify({ type: "thread.started", thread_id: "s" })}\n${JSON.stringify(event)}\n`;
+      const [made] = jsonLines((await run(here, ["ingest", "--json"], { input })).stdout);
+      const conversation = String(made?.["conversation"]);
+      const shown = await run(here, ["export", conversation, "--preview"]);
+      expect(shown.stdout).toMatch(/^GitHub token +\S+\/codex\/\d+ {2}ghp_… \(40 characters\)\n$/);
+      const out = await run(here, ["export", conversation, "-f", "jsonl", "--redact", "-o", "clean.jsonl"]);
+      expect(out).toMatchObject({ code: 0, stdout: "clean.jsonl\n", stderr: "1 secret taken out.\n" });
+      expect(readFileSync(join(work, "clean.jsonl"), "utf8")).not.toContain(secret);
+      const there = place();
+      cpSync(join(work, "clean.jsonl"), join(there.folder, "work", "clean.jsonl"));
+      const [first] = jsonLines((await run(there, ["import", "clean.jsonl", "--json"])).stdout);
+      const [again] = jsonLines((await run(there, ["import", "clean.jsonl", "--json"])).stdout);
+      expect([first?.["added"], again?.["added"]]).toEqual([1, 0]);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("import", () => {
+  it(
+    "[U3] [U11] finds sessions, nests threads, adds nothing the second time, and what is new the third",
+    async () => {
+      const here = place();
+      placeSessions(here, ["subagent", "text", "bash"], ["subagent", "text"]);
+      const files = jsonLines((await run(here, ["import", "--dry-run", "--json"])).stdout);
+      expect(files.map(({ provider }) => provider).toSorted()).toEqual([
+        "claude",
+        "claude",
+        "claude",
+        "codex",
+        "codex",
+      ]);
+      for (const { path } of files) utimesSync(String(path), 1_790_000_000, 1_790_000_000);
+      const first = await run(here, ["import"]);
+      expect(first).toMatchObject({ code: 0, stdout: "" });
+      expect(first.stderr).toMatch(/^5 sessions found: 5 new, 0 grown, \d+ blocks added\.\n$/);
+      const listed = (await run(here, ["ls", "--json"])).stdout;
+      const second = await run(here, ["import"]);
+      expect(second.stderr).toBe("5 sessions found: 0 new, 0 grown, 0 blocks added.\n");
+      expect((await run(here, ["ls", "--json"])).stdout).toBe(listed);
+      const codex = jsonLines(listed).filter(({ provider }) => provider === "codex");
+      expect(codex).toHaveLength(2);
+      // The same text again, as a further prompt of the same session.
+      const log = String(files.find(({ path }) => String(path).includes("-text"))?.["path"]);
+      const line =
+        readFileSync(log, "utf8")
+          .split("\n")
+          .find((each) => each.includes('"type":"user"')) ?? "";
+      const more = JSON.parse(line) as Record<string, unknown>;
+      appendFileSync(log, `${JSON.stringify({ ...more, uuid: "11111111-2222-4333-8444-555555555555" })}\n`);
+      const server = await serve(here);
+      const third = await run(here, ["import", "--json", "--provider", "claude"]);
+      const outcomes = jsonLines(third.stdout);
+      expect(outcomes.map(({ outcome }) => outcome).toSorted()).toEqual([
+        "imported",
+        "unchanged",
+        "unchanged",
+      ]);
+      expect(outcomes.find(({ outcome }) => outcome === "imported")).toMatchObject({
+        added: 1,
+        is_new: false,
+      });
+      await server.stop();
+      const id = String(outcomes.find(({ outcome }) => outcome === "imported")?.["conversation"]);
+      const raw = await run(here, ["export", id, "-f", "raw", "-o", "-"]);
+      expect(raw.stdout).toBe(readFileSync(log, "utf8"));
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[U11] a session that a stream has brought is not imported again",
+    async () => {
+      const here = place();
+      await run(here, ["ingest"], { input: readFileSync(join(fixtures, "claude/text.jsonl")) });
+      placeSessions(here, ["text"], []);
+      const { stderr } = await run(here, ["import"]);
+      expect(stderr).toMatch(
+        /0 new, 0 grown, 0 blocks added; 1 already here through a turn or a stream\.\n$/,
+      );
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[U1] nothing to import, no such file, no such format",
+    async () => {
+      const here = place();
+      expect(await run(here, ["import"])).toMatchObject({ code: 3, stdout: "" });
+      expect(await run(here, ["import", "nowhere.jsonl"])).toMatchObject({ code: 3 });
+      writeFileSync(join(here.folder, "work", "notes.txt"), "hello\n");
+      const { code, stderr } = await run(here, ["import", "notes.txt"]);
+      expect({ code, stderr }).toEqual({
+        code: 1,
+        stderr: "blockyard: notes.txt: neither an export nor a session log that is known here\n",
+      });
+      const stream = join(fixtures, "claude/text.jsonl");
+      expect((await run(here, ["import", stream])).stderr).toContain(`Use: blockyard ingest < ${stream}`);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[U12] [E7] follows a session while it is written",
+    async () => {
+      const here = place();
+      placeSessions(here, ["bash"], []);
+      const folder = join(here.folder, ".claude/projects/-bash");
+      const [name = ""] = readdirSync(folder).filter((file) => file.endsWith(".jsonl"));
+      const log = join(folder, name);
+      const lines = readFileSync(log, "utf8").trimEnd().split("\n");
+      const called = lines.findIndex((line) => line.includes('"tool_use"')) + 1;
+      writeFileSync(log, `${lines.slice(0, called).join("\n")}\n`);
+      const child = start(here, ["import", "--watch", "--json"]);
+      const end = ended(child);
+      const id = await printed(child, /"outcome":"imported".*"conversation":"(\w+)"/);
+      appendFileSync(log, `${lines.slice(called).join("\n")}\n`);
+      await printed(child, /"outcome":"imported"[^\n]*"is_new":false/);
+      child.kill("SIGINT");
+      expect((await end).code).toBe(0);
+      const whole = jsonLines((await run(here, ["show", id, "--json"])).stdout).filter(
+        ({ type }) => type === "block",
+      );
+      const there = place();
+      mkdirSync(join(there.folder, ".claude/projects/-bash"), { recursive: true });
+      cpSync(log, join(there.folder, ".claude/projects/-bash", name));
+      utimesSync(join(there.folder, ".claude/projects/-bash", name), 1_790_000_000, 1_790_000_000);
+      await run(there, ["import"]);
+      const once = jsonLines((await run(there, ["show", id, "--json"])).stdout).filter(
+        ({ type }) => type === "block",
+      );
+      const told = (blocks: readonly Record<string, unknown>[]) =>
+        blocks.map(({ kind, status, content }) => [kind, status, content]);
+      expect(told(whole)).toEqual(told(once));
+      expect(whole.length).toBeGreaterThan(4);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("run", () => {
+  function agent(here: Place, fixture: string): Record<string, string> {
+    const file = join(here.folder, "agent.sh");
+    writeFileSync(file, `#!/bin/sh\ncat "${join(fixtures, fixture)}"\n`);
+    chmodSync(file, 0o755);
+    return { BLOCKYARD_CLAUDE: file };
+  }
+
+  it(
+    "[U13] shows the turn and keeps it",
+    async () => {
+      const here = place();
+      const env = agent(here, "claude/bash.jsonl");
+      const { code, stdout, stderr } = await run(here, ["run", "claude", "List the files"], { env });
+      expect({ code, stderr }).toMatchObject({
+        code: 0,
+        stderr: expect.stringMatching(/^blockyard show \w+\n$/),
+      });
+      expect(stdout).toMatch(/❯ \w+\nList the files\n/);
+      expect(stdout).toMatch(/● Bash/);
+      expect(stdout).toMatch(/── claude-\S+ · [\d,]+ in, [\d,]+ out · \$\d/);
+      const id = stderr.trim().split(" ").at(-1) as string;
+      const lines = jsonLines(
+        (await run(here, ["run", "claude", "Again", "-c", id, "--json"], { env })).stdout,
+      );
+      expect(lines.at(-1)).toMatchObject({ type: "turn", conversation: id, status: "done" });
+      expect(lines.filter(({ type }) => type === "block").length).toBeGreaterThan(3);
+      expect(jsonLines((await run(here, ["ls", "--json"])).stdout)).toMatchObject([
+        { title: "List the files", turns: 2 },
+      ]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[U13] a turn that fails ends with 1, an agent that is not there too, with what to do",
+    async () => {
+      const here = place();
+      const failed = await run(here, ["run", "claude", "Go"], { env: agent(here, "claude/api-401.jsonl") });
+      expect(failed.code).toBe(1);
+      const missing = await run(here, ["run", "codex", "Go"], {
+        env: { BLOCKYARD_CODEX: join(here.folder, "none") },
+      });
+      expect(missing).toMatchObject({ code: 1, stdout: "" });
+      expect(missing.stderr).toMatch(/npm install -g @openai\/codex/);
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("backup and restore", () => {
+  it(
+    "[U14] a backup of a running server holds everything; what it replaces is kept",
+    async () => {
+      const here = place();
+      const server = await serve(here);
+      await run(here, ["ingest", "--title", "Kept"], { input: stream });
+      const work = join(here.folder, "work");
+      expect(await run(here, ["backup", "yard.db"])).toMatchObject({ code: 0 });
+      expect(await run(here, ["backup", "yard.db"])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("exists already"),
+      });
+      const refused = await run(here, ["restore", "yard.db", "--replace"]);
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("Stop the server") });
+      await run(here, ["ingest", "--new", "--title", "Later"], { input: stream });
+      await server.stop();
+      expect(await run(here, ["restore", "yard.db"])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("--replace"),
+      });
+      writeFileSync(join(work, "no.db"), "this is no database".repeat(1_000));
+      const bad = await run(here, ["restore", "no.db", "--replace"]);
+      expect(bad).toMatchObject({ code: 1, stderr: expect.stringContaining("Nothing was changed") });
+      const titles = async () =>
+        jsonLines((await run(here, ["ls", "--json"])).stdout).map(({ title }) => title);
+      const all = await titles();
+      expect(all).toContain("Later");
+      const [done] = jsonLines((await run(here, ["restore", "yard.db", "--replace", "--json"])).stdout);
+      expect(existsSync(String(done?.["kept"]))).toBe(true);
+      const restored = await titles();
+      expect(restored).toContain("Kept");
+      expect(restored).not.toContain("Later");
+    },
+    LIMIT_MS,
+  );
+});
+
+describe("the rest", () => {
+  it(
+    "[U1] token, link, doctor, mcp and serve as processes",
+    async () => {
+      const here = place();
+      expect((await run(here, ["link"])).stderr).toContain("no server runs here. Start one with: blockyard");
+      const token = (await run(here, ["token", "create", "--agent", "codex"])).stdout.trim();
+      expect(token).toMatch(/^[\w-]{43}$/);
+      const server = await serve(here);
+      expect((await run(here, ["link"])).stdout.trim()).toBe(server.link);
+      const input = ["initialize", "notifications/initialized", "tools/list"].map((method, id) => {
+        const params =
+          method === "initialize"
+            ? { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "t", version: "1" } }
+            : {};
+        return `${JSON.stringify({ jsonrpc: "2.0", method, params, ...(method.startsWith("n") ? {} : { id }) })}\n`;
+      });
+      const child = start(here, ["mcp"], { BLOCKYARD_TOKEN: token });
+      const end = ended(child);
+      const tools = printed(child, /"block_edit"/);
+      child.stdin?.write(input.join(""));
+      expect(await tools).toBe('"block_edit"');
+      child.stdin?.end();
+      expect((await end).code).toBe(0);
+      const seen = await run(here, ["ls", "--json"], { env: { BLOCKYARD_TOKEN: "x".repeat(43) } });
+      expect(seen).toMatchObject({ code: 1, stderr: expect.stringContaining("refused the token") });
+      expect((await run(here, ["doctor", "--json"])).stdout).toContain("node");
+      expect(await server.stop()).toMatchObject({ code: 0 });
+    },
+    LIMIT_MS,
+  );
+});

@@ -1,0 +1,123 @@
+/**
+ * `npm run fresh`: what a newcomer does, from nothing, timed. A clone of what is committed, the README's two commands in
+ * it, then the package: packed, installed into an empty folder, started. Outside `npm test`, because it installs.
+ *
+ *   npm run fresh                all of it, a few minutes
+ *   npm run fresh -- --quick     without the clone's own `npm test`
+ *
+ * Plain JavaScript on built-ins. Ends with exit code 1 at the first step that fails, and shows what it printed.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { root, say, seconds } from "./setup.mjs";
+
+const isQuick = process.argv.includes("--quick");
+const folder = mkdtempSync(join(tmpdir(), "blockyard-fresh-"));
+const clone = join(folder, "clone");
+const home = join(folder, "home");
+mkdirSync(home);
+
+/** Nothing of this machine's user, except where packages come from. */
+const env = {
+  ...process.env,
+  HOME: home,
+  BLOCKYARD_HOME: join(home, "yard"),
+  npm_config_userconfig: process.env["npm_config_userconfig"] ?? join(process.env["HOME"] ?? "", ".npmrc"),
+  npm_config_cache: join(folder, "npm-cache"),
+};
+for (const name of Object.keys(env))
+  if (/^npm_(lifecycle|package|command|execpath|node)/.test(name)) delete env[name];
+
+try {
+  run("git", ["clone", "--quiet", "--no-hardlinks", root, clone], folder);
+  await step("npm start, from a clone to an open page", () =>
+    opens("npm", ["start", "--", "--port", "0"], clone),
+  );
+  await step("npm start, the second time", () => opens("npm", ["start", "--", "--port", "0"], clone));
+  if (!isQuick) await step("npm test", () => run("npm", ["test"], clone));
+  const packed = join(folder, "packed");
+  const empty = join(folder, "empty");
+  for (const each of [packed, empty]) mkdirSync(each);
+  writeFileSync(join(empty, "package.json"), "{}\n");
+  await step("npm run pack", () => run("npm", ["run", "-s", "pack", "--", packed], clone));
+  const [tarball = ""] = readdirSync(packed);
+  await step("npm install of the package into an empty folder", () =>
+    run("npm", ["install", join(packed, tarball)], empty),
+  );
+  const bin = join(clone, "node_modules", ".bin");
+  await step("npx blockyard, from the package to an open page", () =>
+    opens("npx", ["blockyard", "--port", "0"], empty, { PATH: `${bin}:${env.PATH}` }),
+  );
+  say("Everything a newcomer does works.");
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/**
+ * @param {string} what
+ * @param {() => unknown} work
+ */
+async function step(what, work) {
+  const sinceMs = Date.now();
+  await work();
+  console.log(`${seconds(sinceMs).padStart(8)}  ${what}`);
+}
+
+/**
+ * @param {string} command
+ * @param {string[]} args
+ * @param {string} cwd
+ */
+function run(command, args, cwd) {
+  const { status, stdout, stderr, error } = spawnSync(command, args, {
+    cwd,
+    env,
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+  });
+  if (status !== 0) fail(`${command} ${args.join(" ")}`, `${stdout ?? ""}${stderr ?? ""}${error ?? ""}`);
+}
+
+/**
+ * Starts a server, waits for its link, opens the page behind it, stops it.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {string} cwd
+ * @param {Record<string, string>} more
+ */
+async function opens(command, args, cwd, more = {}) {
+  const child = spawn(command, args, { cwd, env: { ...env, ...more }, detached: true });
+  let output = "";
+  const link = await new Promise((resolve) => {
+    const read = (/** @type {Buffer} */ chunk) => {
+      output += chunk;
+      const found = /Open\s+(http\S+)/.exec(output);
+      if (found) resolve(found[1]);
+    };
+    child.stdout.on("data", read);
+    child.stderr.on("data", read);
+    child.on("close", () => resolve(undefined));
+  });
+  if (link === undefined) fail(`${command} ${args.join(" ")}`, output);
+  const { origin, searchParams } = new URL(link);
+  const page = await fetch(origin, { headers: { authorization: `Bearer ${searchParams.get("token")}` } });
+  const text = await page.text();
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  process.kill(-(child.pid ?? 0), "SIGINT");
+  await ended;
+  if (!text.includes("/assets/"))
+    fail(`${command} ${args.join(" ")}`, `${output}\nThe page is not there:\n${text.slice(0, 500)}`);
+}
+
+/**
+ * @param {string} what
+ * @param {string} output
+ * @returns {never}
+ */
+function fail(what, output) {
+  say(`${output.trim().split("\n").slice(-60).join("\n")}\n\nFAILED: ${what}`);
+  rmSync(folder, { recursive: true, force: true });
+  process.exit(1);
+}

@@ -1,0 +1,121 @@
+/** The package: what is in it, how large it is, and that it runs with nothing beside it but what it declares. */
+import { execFileSync, spawn } from "node:child_process";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { ended, fixtures, jsonLines, printed } from "./command.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "blockyard-package-"));
+const installed = join(folder, "node_modules", "blockyard");
+const LIMIT_MS = 120_000;
+let tarball = "";
+
+interface Manifest {
+  readonly bin: Readonly<Record<string, string>>;
+  readonly engines: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+beforeAll(() => {
+  const env = { ...process.env, INIT_CWD: folder };
+  const options = { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] as ["ignore", "pipe", "pipe"] };
+  tarball = execFileSync(process.execPath, ["scripts/pack.mjs", folder], options).toString().trim();
+  execFileSync("tar", ["xzf", tarball, "-C", folder]);
+  mkdirSync(dirname(installed), { recursive: true });
+  cpSync(join(folder, "package"), installed, { recursive: true });
+  // As an install would: the declared packages beside it, and nothing else.
+  for (const name of Object.keys(manifest().dependencies)) {
+    const to = join(folder, "node_modules", name);
+    mkdirSync(dirname(to), { recursive: true });
+    symlinkSync(join(root, "node_modules", name), to);
+  }
+}, LIMIT_MS);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function manifest(): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package", "package.json"), "utf8")) as Manifest;
+}
+
+function filesOf(path: string): string[] {
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(path, join(entry.parentPath, entry.name)));
+}
+
+function blockyard(args: readonly string[]) {
+  const env = { PATH: process.env["PATH"] ?? "", HOME: folder, BLOCKYARD_HOME: join(folder, "yard") };
+  return spawn(process.execPath, [join(installed, manifest().bin["blockyard"] as string), ...args], {
+    cwd: folder,
+    env,
+  });
+}
+
+it("[U16] holds the programs, the page and the papers, and nothing of the workshop", () => {
+  const files = filesOf(join(folder, "package"));
+  const bytes = statSync(tarball).size;
+  console.log(`The package has ${(bytes / 1024 / 1024).toFixed(2)} MB and ${files.length} files.`);
+  expect(bytes).toBeLessThan(4 * 1024 * 1024);
+  for (const wanted of [
+    "package.json",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "THIRD-PARTY.md",
+    "bin/blockyard.mjs",
+    "packages/server/src/main.js",
+    "packages/server/src/search/search.worker.js",
+    "packages/server/src/turns/child-reaper.js",
+    "packages/server/recordings/claude-tour.jsonl",
+    "packages/web/dist/index.html",
+  ])
+    expect(files).toContain(wanted);
+  expect(
+    files.filter((file) => /\.(tsx?|map)$|\.test\.|fixtures|(^|\/)node_modules\/|\.db$/.test(file)),
+  ).toEqual([]);
+  expect(manifest().engines["node"]).toBe(">=24");
+  expect(Object.values(manifest().dependencies).every((version) => /^\d+\.\d+\.\d+$/.test(version))).toBe(
+    true,
+  );
+});
+
+it("[U16] names no folder of the machine that built it", () => {
+  for (const file of filesOf(join(folder, "package")).filter((each) => /\.(m?js|json|html|css)$/.test(each)))
+    expect(readFileSync(join(folder, "package", file), "utf8").includes(root), file).toBe(false);
+});
+
+it(
+  "[U16] serves, searches and stops with what it declares, and says nothing that nobody asked for",
+  async () => {
+    const server = blockyard(["--port", "0"]);
+    const end = ended(server);
+    const link = await printed(server, /Open\s+(http\S+)/);
+    const { origin, searchParams } = new URL(link);
+    const page = await fetch(origin, { headers: { authorization: `Bearer ${searchParams.get("token")}` } });
+    expect(await page.text()).toContain("<title>Blockyard</title>");
+    const ingest = blockyard(["ingest", "--json"]);
+    ingest.stdin?.end(readFileSync(join(fixtures, "claude/subagent.jsonl")));
+    const [made] = jsonLines((await ended(ingest)).stdout);
+    expect(made).toMatchObject({ provider: "claude" });
+    const found = await ended(blockyard(["search", "counted two exports", "--json"]));
+    expect(found).toMatchObject({ code: 0, stderr: "" });
+    expect(jsonLines(found.stdout)).toMatchObject([{ conversation: made?.["conversation"] }]);
+    server.kill("SIGTERM");
+    expect((await end).code).toBe(0);
+    const alone = await ended(blockyard(["search", "counted two exports", "--json"]));
+    expect(alone).toEqual(found);
+  },
+  LIMIT_MS,
+);

@@ -158,7 +158,11 @@ describe("the three faces", () => {
       };
       const answers: unknown[] = [];
       await run(async (tool, input) => {
-        const answer = (await transport.call(tool, input)) as Answer;
+        let answer = (await transport.call(tool, input)) as Answer;
+        // A search has a quarter of a second; on a busy machine it may take a second try, as it says itself.
+        for (let tries = 0; answer.problem === "timeout" && tries < 10; tries++) {
+          answer = (await transport.call(tool, input)) as Answer;
+        }
         answers.push(answer);
         return answer;
       }, conversation);

@@ -65,11 +65,10 @@ describe("a child", () => {
 
 describe("marks", () => {
   it("[D3] an earlier life's processes are killed before anything is started", async () => {
-    const later = new Offspring(home);
     const child = start("sleep 100");
-    await later.swept;
-    const again = new Offspring(home);
-    expect(await again.swept).toBeGreaterThanOrEqual(1);
+    const later = new Offspring(home);
+    const again = new Offspring(home); // whichever of the two comes first has something to kill
+    expect((await later.swept) + (await again.swept)).toBeGreaterThanOrEqual(1);
     expect((await child.ended).signal).toBe("SIGKILL");
   });
 

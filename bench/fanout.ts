@@ -47,6 +47,8 @@ async function run(report: Report): Promise<Record<string, number>> {
   try {
     const yard = { target: "yard", url: server.url, token: server.token } as const;
     const bare = { target: "relay", url: `ws://127.0.0.1:${port}`, token: "" } as const;
+    // Nobody measures programs that have just started: each is warmed up once.
+    for (const target of [yard, bare]) await play(load, { ...ORDER, ...target });
     const pairs: { yard: Outcome; bare: Outcome }[] = [];
     for (let pair = 0; pair < PAIRS; pair++) {
       const isYardFirst = pair % 2 === 0;

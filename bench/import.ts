@@ -1,0 +1,161 @@
+/**
+ * Bringing in what has gathered: 1,000 session logs, made from the recorded ones, imported through the import door into a
+ * database on disk; then again, and then searched. Each copy gets ids of its own, as another session would have.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { Cursors, callTool, inlineMatcher, isProblem, Kernel } from "@blockyard/kernel";
+import { nodeEnv, openSqliteStore } from "@blockyard/server";
+import { importLog, KnownSessions } from "../packages/server/src/cli/log-import.ts";
+import type { Yard } from "../packages/server/src/cli/yard.ts";
+import { importStream } from "../packages/server/src/import/import-stream.ts";
+import { findSessions } from "../packages/server/src/import/session-logs.ts";
+import { logs } from "../test/recordings.ts";
+import { type Bench, elapsedMs } from "./bench.ts";
+
+const SESSIONS = 1_030;
+const OLD_SECONDS = 1_790_000_000;
+
+export const bench: Bench = {
+  name: "import",
+  question:
+    "How long do 1,000 session logs take, does memory stay bounded, and does a second run add nothing?",
+  targets: {
+    sessions: { min: 1_000 },
+    importS: { max: 60 },
+    secondAdded: { max: 0 },
+    secondS: { max: 10 },
+    peakRssMb: { max: 600 },
+    searchMs: { max: 1_000 },
+  },
+  async run(report) {
+    const folder = mkdtempSync(join(tmpdir(), "blockyard-import-"));
+    try {
+      const bytes = makeSessions(folder);
+      const env = {
+        HOME: folder,
+        CLAUDE_CONFIG_DIR: join(folder, "claude"),
+        CODEX_HOME: join(folder, "codex"),
+      };
+      const store = await openSqliteStore(join(folder, "yard.db"));
+      const yard = yardOf(new Kernel(nodeEnv, store));
+      const memory = watchMemory();
+      const first = await importAll(yard, env);
+      const peakRssMb = memory.stop();
+      const second = await importAll(yard, env);
+      let hits = 0;
+      const searchMs = await elapsedMs(async () => {
+        const found = await yard.call("kernel.search", {
+          query: "export",
+          literal: true,
+          kinds: "all",
+          max_blocks: 50,
+        });
+        hits = isProblem(found) ? 0 : (found as { blocks: unknown[] }).blocks.length;
+      });
+      await store.close();
+      report.note(
+        `${first.sessions} sessions, ${(bytes / 1e6).toFixed(1)} MB of logs, ${first.added} blocks; ${hits} blocks found`,
+      );
+      return {
+        sessions: first.sessions,
+        blocks: first.added,
+        importS: first.seconds,
+        secondS: second.seconds,
+        secondAdded: second.added,
+        peakRssMb,
+        searchMs: hits > 0 ? searchMs : Number.NaN,
+      };
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  },
+};
+
+/** Copies of the recorded logs, with other ids, as old as finished ones are. */
+function makeSessions(folder: string): number {
+  let bytes = 0;
+  const mains = logs.filter(({ name }) => !name.includes("-older/"));
+  for (let n = 0; n < SESSIONS; n++) {
+    const recording = mains[n % mains.length];
+    if (!recording) continue;
+    const digits = n.toString(16).padStart(8, "0");
+    // Every id that is a UUID gets this copy's beginning, wherever it stands: the links between records stay whole.
+    const renamed = (text: string) =>
+      text.replace(/\b[0-9a-f]{8}(?=-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)/g, (id) =>
+        mixed(id, digits),
+      );
+    const text = renamed(readFileSync(recording.path, "utf8"));
+    const file = renamed(recording.path.split("/").at(-1) as string);
+    const day = String((n % 28) + 1).padStart(2, "0");
+    const place =
+      recording.provider === "claude" ? `claude/projects/p${n % 20}` : `codex/sessions/2026/01/${day}`;
+    const path = join(folder, place, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    utimesSync(path, OLD_SECONDS, OLD_SECONDS + n);
+    bytes += text.length;
+  }
+  return bytes;
+}
+
+function mixed(id: string, digits: string): string {
+  return (Number.parseInt(id, 16) ^ Number.parseInt(digits, 16))
+    .toString(16)
+    .replace("-", "")
+    .padStart(8, "0")
+    .slice(-8);
+}
+
+function yardOf(kernel: Kernel): Yard {
+  const owner = { agent: "bench", role: "owner", by: "token" } as const;
+  const call = {
+    kernel,
+    caller: owner,
+    matcher: inlineMatcher(nodeEnv.monotonic),
+    cursors: new Cursors(kernel),
+  };
+  const never = () => {
+    throw new Error("not used here");
+  };
+  return {
+    async call(tool, input) {
+      return (await callTool(call, tool, input)) as Awaited<ReturnType<Yard["call"]>>;
+    },
+    import: (body) => importStream(kernel, owner, body),
+    ...{ lines: never, raw: never, ingest: never },
+    close: async () => undefined,
+  };
+}
+
+async function importAll(
+  yard: Yard,
+  env: Readonly<Record<string, string>>,
+): Promise<{ sessions: number; added: number; seconds: number }> {
+  let added = 0;
+  let sessions = 0;
+  const ms = await elapsedMs(async () => {
+    const known = await KnownSessions.read(yard);
+    for (const log of findSessions({ env })) {
+      const outcome = await importLog(yard, known, log, { now: Date.now(), isFollowed: false });
+      if (outcome.type === "failed") throw new Error(`${log.path}: ${outcome.problem.message}`);
+      sessions++;
+      if (outcome.type === "imported") added += outcome.imported.added;
+    }
+  });
+  return { sessions, added, seconds: ms / 1_000 };
+}
+
+function watchMemory(): { stop(): number } {
+  let peak = process.memoryUsage().rss;
+  const timer = setInterval(() => {
+    peak = Math.max(peak, process.memoryUsage().rss);
+  }, 50);
+  return {
+    stop() {
+      clearInterval(timer);
+      return peak / 1024 / 1024;
+    },
+  };
+}

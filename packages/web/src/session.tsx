@@ -33,7 +33,8 @@ export class Session {
   #isScheduled = false;
 
   constructor(url: string) {
-    this.replica = new Replica({ env: browserEnv });
+    // Two screens more than the default: a reader who scrolls up finds them there.
+    this.replica = new Replica({ env: browserEnv, windowBlocks: 200 });
     this.link = new Link(this.replica, url);
     this.replica.listen((change) => this.#hear(change));
   }

@@ -19,7 +19,10 @@ const clone = join(folder, "clone");
 const home = join(folder, "home");
 mkdirSync(home);
 
-/** Nothing of this machine's user, except where packages come from. */
+/**
+ * Nothing of this machine's user, except where packages come from.
+ * @type {NodeJS.ProcessEnv}
+ */
 const env = {
   ...process.env,
   HOME: home,
@@ -48,7 +51,7 @@ try {
   );
   const bin = join(clone, "node_modules", ".bin");
   await step("npx blockyard, from the package to an open page", () =>
-    opens("npx", ["blockyard", "--port", "0"], empty, { PATH: `${bin}:${env.PATH}` }),
+    opens("npx", ["blockyard", "--port", "0"], empty, { PATH: `${bin}:${env["PATH"]}` }),
   );
   say("Everything a newcomer does works.");
 } finally {

@@ -54,6 +54,13 @@ export const steps = [
     commands: [[vitest, "run", "--project", "tidy"]],
   },
   {
+    name: "page",
+    what: "build of the page",
+    counts: "step",
+    limitMinutes: 3,
+    commands: [["scripts/build-page.mjs"]],
+  },
+  {
     name: "unit",
     what: "tests",
     counts: "tests",

@@ -291,7 +291,11 @@ describe("words", () => {
     [
       ["README.md", `see ${folder}/a.ts`, "path of one machine"],
       ["README.md", "packages/work/main and ~/work/x and https://a.b/work/", undefined],
-      ["package-lock.json", `"resolved": "${host(["registry", "npmjs", "org"].join("."))}"`, "package registry"],
+      [
+        "package-lock.json",
+        `"resolved": "${host(["registry", "npmjs", "org"].join("."))}"`,
+        "package registry",
+      ],
       [".npmrc", host("npm.corp.internal"), "host of one network"],
       ["README.md", host("nodejs.org"), undefined],
     ],

@@ -5,7 +5,11 @@
 import type { BlockId, ConversationId } from "@blockyard/kernel";
 import { Cell } from "./cell.ts";
 
-export type Overlay = "palette" | "search" | "help" | undefined;
+/** What lies over the page; what asks about a block or a conversation says about which. */
+export type Overlay =
+  | { readonly type: "palette" | "search" | "help" }
+  | { readonly type: "rerun"; readonly block: BlockId }
+  | undefined;
 
 export const focused = new Cell<BlockId | undefined>(undefined);
 export const editing = new Cell<BlockId | undefined>(undefined);

@@ -70,6 +70,16 @@ export class Session {
     return this.replica.call(tool, input, { write: true });
   }
 
+  /** A tool call that must not be sent twice: if the connection goes meanwhile, the answer says that it is not known. */
+  once(tool: string, input: Json): Promise<Json | Problem> {
+    return this.ask(tool, input);
+  }
+
+  /** Whether this reader is the owner, who alone may run things. */
+  get isOwner(): boolean {
+    return this.replica.self?.role === "owner";
+  }
+
   #hear(change: ViewChange): void {
     const { conversation } = change;
     if (change.blocks) for (const id of change.blocks) this.#dirty.add(id);

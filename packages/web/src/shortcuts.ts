@@ -3,7 +3,7 @@
  */
 import type { BlockId, View } from "@blockyard/kernel";
 import { useEffect } from "react";
-import { copyBlock, editBlock, forkAt, prune, undo } from "./actions/actions.ts";
+import { askRerun, copyBlock, editBlock, forkAt, prune, undo } from "./actions/actions.ts";
 import { isOpen, setOpen } from "./disclosure.ts";
 import { editing, focused, inspected, isFinding, isFollowing, overlay } from "./page-state.ts";
 import { type Session, useSession } from "./session.tsx";
@@ -46,6 +46,11 @@ export const SHORTCUTS: readonly Shortcut[] = [
     run: (session) => withFocused(session, (block) => void undo(session, block.id, "redo")),
   },
   {
+    key: "x",
+    label: "Run the block's command again",
+    run: (session) => withFocused(session, (block) => askRerun(session, block)),
+  },
+  {
     key: "i",
     label: "Details and history of the block",
     run: () => inspected.change((now) => (now === undefined ? focused.get() : undefined)),
@@ -56,10 +61,10 @@ export const SHORTCUTS: readonly Shortcut[] = [
     label: "Write a prompt",
     run: () => document.querySelector<HTMLElement>(".composer textarea")?.focus(),
   },
-  { key: "/", label: "Search everything", run: () => overlay.set("search") },
+  { key: "/", label: "Search everything", run: () => overlay.set({ type: "search" }) },
   { key: "f", ctrl: true, label: "Find in this conversation", run: () => isFinding.set(true) },
-  { key: "k", ctrl: true, label: "Commands", run: () => overlay.set("palette") },
-  { key: "?", label: "This help", run: () => overlay.set("help") },
+  { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },
+  { key: "?", label: "This help", run: () => overlay.set({ type: "help" }) },
   { key: "Escape", label: "Close what is open", run: () => close() },
 ];
 

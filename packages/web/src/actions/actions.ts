@@ -11,7 +11,7 @@ import {
   type Problem,
 } from "@blockyard/kernel";
 import { copyText } from "../copy.tsx";
-import { editing, forgetHead, notify } from "../page-state.ts";
+import { editing, forgetHead, notify, overlay } from "../page-state.ts";
 import { go, linkTo } from "../route.ts";
 import type { Session } from "../session.tsx";
 
@@ -56,6 +56,22 @@ export async function undo(session: Session, block: BlockId, direction: "undo" |
 
 export async function stopTurn(session: Session, conversation: ConversationId): Promise<void> {
   const answer = await session.write("turn.stop", { conversation });
+  if (isProblem(answer)) refused("Not stopped", answer);
+}
+
+/** Asks whether the command of this block, or of the call that it is, shall be run again. */
+export function askRerun(session: Session, block: Block): void {
+  const view = [...session.replica.views.values()].find((known) => known.blocks.has(block.id));
+  const results = [...(view?.blocks.values() ?? [])].filter(
+    ({ kind, parent }) => kind === "command" && parent === block.id,
+  );
+  const command = block.kind === "command" ? block : results.at(-1);
+  if (!command) return notify("This block is no command", true);
+  overlay.set({ type: "rerun", block: command.id });
+}
+
+export async function stopCommand(session: Session, block: BlockId): Promise<void> {
+  const answer = await session.write("command.stop", { block_id: block });
   if (isProblem(answer)) refused("Not stopped", answer);
 }
 

@@ -3,11 +3,10 @@
  * first half second after they appear, so that a click or key that was meant for something else allows nothing.
  */
 import { type Block, isProblem, type Metadata } from "@blockyard/kernel";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useState } from "react";
 import { exactText } from "../format.ts";
 import { useSession } from "../session.tsx";
-
-const WAIT_MS = 500;
+import { useSettled } from "../wait.ts";
 
 type Asked = NonNullable<Metadata<"tool_call">["approval"]>;
 
@@ -27,18 +26,16 @@ export function Approval({ block, approval }: { block: Block; approval: Asked })
 
 function Question({ block, approval }: { block: Block; approval: Asked }): ReactNode {
   const session = useSession();
-  const [isReady, setReady] = useState(false);
+  const isSettled = useSettled(approval.id);
+  const [isAnswering, setAnswering] = useState(false);
   const [failure, setFailure] = useState("");
-  useEffect(() => {
-    const timer = setTimeout(() => setReady(true), WAIT_MS);
-    return () => clearTimeout(timer);
-  }, []);
+  const isReady = isSettled && !isAnswering;
   const answer = async (allow: boolean) => {
-    setReady(false);
+    setAnswering(true);
     const said = await session.write("turn.answer", { block_id: block.id, approval_id: approval.id, allow });
     if (!isProblem(said)) return;
     setFailure(said.message);
-    setReady(true);
+    setAnswering(false);
   };
   const input = approval.input ?? block.metadata["input"];
   return (

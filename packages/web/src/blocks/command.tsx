@@ -1,11 +1,17 @@
 /**
- * A command and what it printed, as in a terminal: the exact command, output, errors apart, how it ended.
+ * A command and what it printed, as in a terminal: the exact command, output, errors apart, how it ended. Below it, what
+ * it printed when somebody ran it again.
  */
-import { isEnded } from "@blockyard/kernel";
+import { type BlockId, isEnded } from "@blockyard/kernel";
 import type { ReactNode } from "react";
+import { stopCommand } from "../actions/actions.ts";
+import { isRerun } from "../conversation/rows.ts";
+import { useSides } from "../conversation/view-tree.ts";
 import { CopyButton } from "../copy.tsx";
 import { exactText, formatDuration } from "../format.ts";
-import { useText, useView } from "../session.tsx";
+import { Icon } from "../icons.tsx";
+import { overlay } from "../page-state.ts";
+import { useBlock, useSession, useText, useView } from "../session.tsx";
 import { plainTerminal } from "../terminal/ansi.ts";
 import { Terminal } from "../terminal/terminal.tsx";
 import { Fold } from "./fold.tsx";
@@ -13,6 +19,29 @@ import { lineCount, metadataOf, type RendererProps } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 export function CommandBlock({ block }: RendererProps): ReactNode {
+  const sides = useSides(block.id);
+  return (
+    <>
+      <Run block={block} />
+      {sides.map((id) => (
+        <Again key={id} id={id} />
+      ))}
+    </>
+  );
+}
+
+/** Another run of the same command. */
+function Again({ id }: { id: BlockId }): ReactNode {
+  const block = useBlock(id);
+  if (!block || !isRerun(block)) return null;
+  return (
+    <div className="rerun" data-block={id} data-kind="command" data-status={block.status}>
+      <CommandBlock block={block} />
+    </div>
+  );
+}
+
+function Run({ block }: RendererProps): ReactNode {
   const view = useView();
   const { command, stderr, exitCode, interrupted, background, durationMs, cwd, truncatedChars } = metadataOf(
     block,
@@ -46,6 +75,7 @@ export function CommandBlock({ block }: RendererProps): ReactNode {
         {durationMs !== undefined && <span>{formatDuration(durationMs)}</span>}
         {cwd && <span className="cwd">{cwd}</span>}
         {truncatedChars !== undefined && <span>{truncatedChars} characters left out</span>}
+        <RunButtons block={block} />
         {lines > 0 && (
           <CopyButton
             text={() => plainTerminal(view.texts.get(block.id)?.toString() ?? "")}
@@ -54,6 +84,29 @@ export function CommandBlock({ block }: RendererProps): ReactNode {
         )}
       </div>
     </div>
+  );
+}
+
+/** Only the owner runs commands; one that runs because of that can be stopped. */
+function RunButtons({ block }: RendererProps): ReactNode {
+  const session = useSession();
+  if (!session.isOwner) return null;
+  if (isEnded(block.status))
+    return (
+      <button
+        type="button"
+        className="quiet-button"
+        title="Run this command again (x)"
+        onClick={() => overlay.set({ type: "rerun", block: block.id })}
+      >
+        <Icon name="redo" /> Run again
+      </button>
+    );
+  if (!isRerun(block)) return null;
+  return (
+    <button type="button" className="quiet-button" onClick={() => void stopCommand(session, block.id)}>
+      <Icon name="stop" /> Stop
+    </button>
   );
 }
 

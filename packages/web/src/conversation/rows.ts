@@ -76,6 +76,11 @@ export function isResult(kind: Kind, metadata: Block["metadata"]): boolean {
   return (kind === "image" || kind === "error") && metadata["toolUseId"] !== undefined;
 }
 
+/** A command that was run again: shown below its first run, in the same row. */
+export function isRerun({ kind, metadata }: Pick<Block, "kind" | "metadata">): boolean {
+  return kind === "command" && metadata["notice"] === "rerun";
+}
+
 /** Blocks that hang off nothing are shown where they were written; they are on nobody's way. */
 function withLoose({ order, blocks }: Outline, path: readonly Block[]): readonly Block[] {
   const loose = order.flatMap((id) => {
@@ -122,6 +127,7 @@ function addBlock(
   for (const id of sides) {
     const side = outline.blocks.get(id);
     if (!side || (block.kind === "tool_call" && isResult(side.kind, side.metadata))) continue;
+    if (block.kind === "command" && isRerun(side)) continue;
     addBlock(rows, outline, tree, side, depth + 1, options);
   }
 }

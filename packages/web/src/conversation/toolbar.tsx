@@ -74,10 +74,10 @@ export function Toolbar({ view }: { view: View }): ReactNode {
             Export as {label}
           </MenuItem>
         ))}
-        <MenuItem icon="command" onChoose={() => overlay.set("palette")}>
+        <MenuItem icon="command" onChoose={() => overlay.set({ type: "palette" })}>
           Commands (ctrl k)
         </MenuItem>
-        <MenuItem icon="question" onChoose={() => overlay.set("help")}>
+        <MenuItem icon="question" onChoose={() => overlay.set({ type: "help" })}>
           Keyboard (?)
         </MenuItem>
       </Menu>

@@ -1,7 +1,9 @@
 /**
- * What lies over the page for a moment: commands, search, help. Loaded when first wanted.
+ * What lies over the page for a moment: commands, search, help, and what is asked before something is
+ * done. Loaded when first wanted.
  */
 import type { ReactNode } from "react";
+import { Rerun } from "../actions/rerun.tsx";
 import type { Overlay } from "../page-state.ts";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { Help } from "./help.tsx";
@@ -12,10 +14,17 @@ export default function Overlays({
   shown,
   conversations,
 }: {
-  shown: Overlay;
+  shown: NonNullable<Overlay>;
   conversations: Conversations;
 }): ReactNode {
-  if (shown === "palette") return <Palette conversations={conversations} />;
-  if (shown === "search") return <Search conversations={conversations} />;
-  return <Help />;
+  switch (shown.type) {
+    case "palette":
+      return <Palette conversations={conversations} />;
+    case "search":
+      return <Search conversations={conversations} />;
+    case "help":
+      return <Help />;
+    case "rerun":
+      return <Rerun block={shown.block} />;
+  }
 }

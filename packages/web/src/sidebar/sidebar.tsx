@@ -33,7 +33,7 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
           className="icon-button"
           title="Search everything (/)"
           aria-label="Search everything"
-          onClick={() => overlay.set("search")}
+          onClick={() => overlay.set({ type: "search" })}
         >
           <Icon name="search" />
         </button>

@@ -1,0 +1,95 @@
+/**
+ * Running a command again: exactly what would run and where, as the server spells it out, and a button that works after
+ * half a second. What is confirmed is good once, for a minute, and only for what is shown: whenever it does not hold any
+ * more, the dialog says why and lets one look again.
+ */
+import { type BlockId, isProblem, type Problem } from "@blockyard/kernel";
+import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { Icon } from "../icons.tsx";
+import { overlay } from "../page-state.ts";
+import { Dialog } from "../palette/dialog.tsx";
+import { useSession } from "../session.tsx";
+import { useSettled } from "../wait.ts";
+
+interface Confirmed {
+  readonly confirmation: string;
+  readonly command_visible: string;
+  readonly cwd_visible: string;
+}
+
+type State =
+  | { readonly state: "asking" }
+  | { readonly state: "shown"; readonly confirmed: Confirmed }
+  | { readonly state: "running" }
+  | { readonly state: "refused"; readonly problem: Problem };
+
+export function Rerun({ block }: { block: BlockId }): ReactNode {
+  const session = useSession();
+  const [now, setNow] = useState<State>({ state: "asking" });
+  const confirm = useCallback(async () => {
+    setNow({ state: "asking" });
+    const answer = await session.once("command.confirm", { block_id: block });
+    if (isProblem(answer)) return setNow({ state: "refused", problem: answer });
+    setNow({ state: "shown", confirmed: answer as unknown as Confirmed });
+  }, [session, block]);
+  useEffect(() => void confirm(), [confirm]);
+  const run = async ({ confirmation }: Confirmed) => {
+    setNow({ state: "running" });
+    const answer = await session.once("command.run", { block_id: block, confirmation });
+    if (isProblem(answer)) setNow({ state: "refused", problem: answer });
+    else overlay.set(undefined);
+  };
+  return (
+    <Dialog label="Run this command again" className="wide ask">
+      <h2>Run this command again</h2>
+      {now.state === "shown" ? (
+        <Question confirmed={now.confirmed} onRun={() => void run(now.confirmed)} />
+      ) : (
+        <>
+          {now.state === "refused" ? (
+            <p className="bad" role="alert">
+              Not run: {now.problem.message}
+            </p>
+          ) : (
+            <p className="dim">{now.state === "running" ? "Starting…" : "Asking what would run…"}</p>
+          )}
+          <div className="ask-buttons">
+            {now.state === "refused" && (
+              <button type="button" className="primary" onClick={() => void confirm()}>
+                Look again
+              </button>
+            )}
+            <button type="button" onClick={() => overlay.set(undefined)}>
+              Cancel
+            </button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Question({ confirmed, onRun }: { confirmed: Confirmed; onRun: () => void }): ReactNode {
+  const isReady = useSettled(confirmed.confirmation);
+  return (
+    <>
+      <p className="dim">With bash, on this machine, exactly this text. Good once, for a minute.</p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long command is scrolled by keyboard */}
+      <pre className="exact" tabIndex={0}>
+        {confirmed.command_visible}
+      </pre>
+      <p className="ask-place">
+        <Icon name="folder" /> <span className="sr-only">in the folder </span>
+        <code>{confirmed.cwd_visible}</code>
+      </p>
+      <div className="ask-buttons">
+        <button type="button" className="primary" disabled={!isReady} onClick={onRun}>
+          <Icon name="terminal" /> Run it
+        </button>
+        <button type="button" onClick={() => overlay.set(undefined)}>
+          Cancel
+        </button>
+      </div>
+    </>
+  );
+}

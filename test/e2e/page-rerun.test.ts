@@ -1,0 +1,126 @@
+/**
+ * Running a command again from the page: what is shown is what runs, and only that, once.
+ */
+import { isProblem, type JsonObject } from "@blockyard/kernel";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { axeFindings } from "./page/axe.ts";
+import { newConversation, openYard, type Yard } from "./page/yard.ts";
+
+let yard: Yard;
+
+beforeAll(async () => {
+  yard = await openYard();
+}, 180_000);
+
+afterAll(async () => {
+  await yard?.close();
+});
+
+/** A tool call with the command that it ran: as an agent leaves it. The ids of call and command. */
+async function ran(conversation: string, command: string): Promise<{ call: string; command: string }> {
+  const made = await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      const tool: JsonObject = { toolUseId: "t1", toolName: "Bash" };
+      const call = draft.create({
+        kind: "tool_call",
+        role: "model",
+        status: "done",
+        metadata: { ...tool, input: { command }, stage: "end", success: true },
+      });
+      if (isProblem(call)) return call;
+      const result = draft.create({
+        kind: "command",
+        role: "tool",
+        parent: call.id,
+        side: true,
+        status: "done",
+        text: "before\n",
+        metadata: { ...tool, command, exitCode: 0 },
+      });
+      return isProblem(result) ? result : { call: call.id, command: result.id };
+    },
+  });
+  if (isProblem(made)) throw new Error(made.message);
+  return made;
+}
+
+async function openAt(command: string): Promise<{ page: Page; ids: { call: string; command: string } }> {
+  const conversation = await newConversation(yard.kernel, "rerun");
+  const ids = await ran(conversation, command);
+  const { page } = await yard.open(`/c/${conversation}`);
+  await page.waitForSelector(`[data-block="${ids.command}"]`);
+  return { page, ids };
+}
+
+const run = (page: Page) => page.getByRole("button", { name: "Run it" });
+
+describe("run again", () => {
+  test("[D8] by keyboard: shows text and folder, waits half a second, streams into a block below", async () => {
+    const { page, ids } = await openAt("printf 'one\\n'; printf 'two\\u202e\\n'");
+    await page.locator(`article[data-block="${ids.call}"]`).focus();
+    await page.keyboard.press("x");
+    await page.waitForSelector("dialog .exact");
+    expect(await run(page).isDisabled()).toBe(true);
+    expect(await page.textContent("dialog .exact")).toBe("printf 'one\\n'; printf 'two\\u202e\\n'");
+    expect(await page.textContent("dialog .ask-place")).toContain("/root");
+    await expect.poll(() => run(page).isEnabled()).toBe(true);
+    expect(await axeFindings(page)).toEqual([]);
+    await run(page).focus();
+    await page.keyboard.press("Enter");
+    const again = page.locator(".rerun");
+    await expect.poll(() => again.getAttribute("data-status")).toBe("done");
+    expect(await again.locator(".terminal").innerText()).toContain("one");
+    expect(await again.textContent()).toContain("exit 0");
+    expect(await page.locator("dialog").count()).toBe(0);
+    await page.reload();
+    await page.waitForSelector(".rerun .terminal");
+    await page.context().close();
+  });
+
+  test("what does not show is spelt out", async () => {
+    const { page } = await openAt("echo a\u202eb");
+    await page.getByRole("button", { name: "Run again" }).click();
+    await page.waitForSelector("dialog .exact");
+    expect(await page.textContent("dialog .exact")).toBe("echo a⟨U+202E⟩b");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog", { state: "detached" });
+    expect(await page.locator(".rerun").count()).toBe(0);
+    await page.context().close();
+  });
+
+  test("[D9] a block that changed since is not run; looking again shows it anew", async () => {
+    const { page, ids } = await openAt("echo first");
+    await page.getByRole("button", { name: "Run again" }).click();
+    await expect.poll(() => run(page).isEnabled()).toBe(true);
+    await yard.kernel.writeBlock(ids.command, {
+      agent: "tester",
+      plan: (draft) => draft.meta(ids.command, { command: "echo second" }),
+    });
+    await run(page).click();
+    await page.waitForSelector("dialog [role=alert]");
+    expect(await page.textContent("dialog [role=alert]")).toContain("changed");
+    expect(await page.locator(".rerun").count()).toBe(0);
+    await page.getByRole("button", { name: "Look again" }).click();
+    await expect.poll(() => page.textContent("dialog .exact")).toBe("echo second");
+    expect(await run(page).isDisabled()).toBe(true);
+    await expect.poll(() => run(page).isEnabled()).toBe(true);
+    await run(page).click();
+    await page.waitForSelector('.rerun[data-status="done"]');
+    expect(await page.textContent(".rerun .terminal")).toContain("second");
+    await page.context().close();
+  });
+
+  test("one that runs can be stopped", async () => {
+    const { page } = await openAt("echo begun; sleep 600");
+    await page.getByRole("button", { name: "Run again" }).click();
+    await expect.poll(() => run(page).isEnabled()).toBe(true);
+    await run(page).click();
+    await page.waitForSelector(".rerun .terminal");
+    await page.locator(".rerun").getByRole("button", { name: "Stop" }).click();
+    await page.waitForSelector('.rerun[data-status="error"]');
+    expect(await page.textContent(".rerun .command-foot")).toContain("interrupted");
+    await page.context().close();
+  });
+});

@@ -77,6 +77,8 @@ export const limits = {
   /** Wire. */
   frameChars: 1024 * 1024,
   batchMs: 16,
+  /** Who watches conversations is told of each at most this often. */
+  watchMs: 250,
   /** Blocks that a subscriber gets at once; and at most, with one page or one request for texts. */
   windowBlocks: 100,
   pageBlocks: 200,

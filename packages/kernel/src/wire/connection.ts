@@ -2,10 +2,15 @@
  * The server's end of one connection: a state machine over frames. It knows no socket: whoever owns one gives it an
  * in-order pipe. One bad client never hurts another: what it sends wrong ends its own connection and nothing else.
  *
+ * Changes leave in the kernel's next round (see pace.ts) as long as the client keeps up, which means that nothing of what
+ * was sent before waits in the pipe. While something does, they are gathered for `limits.batchMs`, so that the pipe gets
+ * fewer and larger frames.
+ *
  * Bounds: subscriptions, calls under way, what waits to be sent (see outbox.ts). Nothing is answered before `hello`.
  */
 
 import type { AgentId, BlockId, ConversationId } from "../block.ts";
+import type { Conversation } from "../conversation.ts";
 import type { Cursor } from "../cursor.ts";
 import type { Env } from "../env.ts";
 import type { Json } from "../json.ts";
@@ -23,9 +28,9 @@ import {
   PROTOCOL,
   type ServerFrame,
   toBase64,
-  toWire,
 } from "./frame.ts";
 import { Outbox } from "./outbox.ts";
+import { type Pace, paceOf } from "./pace.ts";
 
 export interface Pipe {
   send(frame: ServerFrame): void;
@@ -67,6 +72,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #kernel: Kernel;
   readonly #env: Env;
+  readonly #pace: Pace;
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #synced = new Set<BlockId>();
   readonly #ends: (() => void)[] = [];
@@ -75,11 +81,15 @@ export class Connection {
   #calls = 0;
   #working = 0;
   #cancelFlush: (() => void) | undefined;
+  /** Records that changed and have not been told; undefined where nobody watches. */
+  #watched: Map<ConversationId, Conversation> | undefined;
+  #cancelWatch: (() => void) | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#kernel = options.kernel;
     this.#env = options.kernel.env;
+    this.#pace = paceOf(options.kernel);
     this.#ends.push(this.#kernel.listen((told) => this.#hear(told)));
     if (options.presence)
       this.#ends.push(options.presence.listen((conversation) => this.#tellPresence(conversation)));
@@ -123,12 +133,14 @@ export class Connection {
   close(): void {
     this.#closed = true;
     this.#cancelFlush?.();
+    this.#pace.leave(this.#sendInRound);
+    this.#cancelWatch?.();
     for (const end of this.#ends.splice(0)) end();
     this.#subscriptions.clear();
     this.#synced.clear();
   }
 
-  /** Sends what is gathered, without waiting for the batch to be full. */
+  /** Sends what is gathered, also behind what still waits in the pipe, as far as that is not full. */
   flush(): void {
     this.#cancelFlush?.();
     this.#cancelFlush = undefined;
@@ -156,6 +168,9 @@ export class Connection {
         return this.#start(this.#update(frame));
       case "unsync":
         this.#synced.delete(frame.block);
+        return;
+      case "watch":
+        this.#watched ??= new Map();
         return;
       case "ping":
         return this.#send({ type: "pong", n: frame.n });
@@ -227,6 +242,10 @@ export class Connection {
 
   #hear(told: Told): void {
     for (const { feed } of this.#subscriptions.values()) feed.hear(told);
+    if (this.#watched) {
+      this.#watched.set(told.conversation, told.record);
+      this.#armWatch();
+    }
     if (this.#synced.size === 0) return;
     for (const { block, version, body } of told.ops) {
       if (block === null || body.type !== "splice" || !this.#synced.has(block)) continue;
@@ -237,8 +256,13 @@ export class Connection {
   #deliver(subscription: Subscription, delta: Delta): void {
     subscription.outbox.add(delta);
     if (subscription.outbox.chars > limits.queueChars) this.#relieve(subscription);
-    this.#arm();
+    if (!this.#closed && !this.#cancelFlush) this.#pace.join(this.#sendInRound);
   }
+
+  readonly #sendInRound = (): void => {
+    if (this.#options.pipe.buffered() > 0) this.#gather();
+    else this.flush();
+  };
 
   /** Too much waits for a slow client: make it smaller, or cut. */
   #relieve(subscription: Subscription): void {
@@ -248,21 +272,32 @@ export class Connection {
     }
   }
 
-  #arm(): void {
+  #gather(): void {
     if (this.#closed) return;
     this.#cancelFlush ??= this.#env.after(limits.batchMs, () => this.flush());
   }
 
+  #armWatch(): void {
+    if (!this.#closed) this.#cancelWatch ??= this.#env.after(limits.watchMs, () => this.#tellRecords());
+  }
+
+  /** The newest record of each, whatever happened in between; a client that reads slowly gets them later. */
+  #tellRecords(): void {
+    this.#cancelWatch = undefined;
+    if (!this.#watched || this.#watched.size === 0) return;
+    if (this.#options.pipe.buffered() > limits.queueChars) return this.#armWatch();
+    const records = [...this.#watched.values()];
+    this.#watched.clear();
+    this.#send({ type: "records", records });
+  }
+
   #flushOne(subscription: Subscription): void {
     if (this.#closed || !subscription.isLive || subscription.outbox.isEmpty) return;
-    if (this.#options.pipe.buffered() > limits.queueChars) return this.#arm();
+    if (this.#options.pipe.buffered() > limits.queueChars) return this.#gather();
     const batch = subscription.outbox.take();
     if (!batch) return;
-    const ops = batch.ops.filter((op) => op.block !== null).map(toWire);
-    const { sub } = subscription;
-    const { seq, blocks, record, turns } = batch;
-    this.#send({ type: "changes", sub, seq, ops, blocks, record, turns });
-    subscription.seq = seq;
+    this.#send({ type: "changes", sub: subscription.sub, ...batch });
+    subscription.seq = batch.seq;
   }
 
   async #page(frame: ClientFrame & { type: "page" }): Promise<void> {

@@ -11,6 +11,7 @@
  *   sync {block, vector?}                   this block as a CRDT document, from now on
  *   update {id, block, update, key}         a CRDT update; answered like a call
  *   unsync {block}
+ *   watch                                   every conversation's record, whenever it changes from now on
  *   ping {n}
  *
  * server → client
@@ -23,6 +24,7 @@
  *   state {block, version, update}          answer to sync
  *   update {block, version, update}
  *   presence {sub, cursors}
+ *   records {records}                       of conversations that have changed, for who watches
  *   pong {n}
  *   bye {code, message}                     the last one: `resumable` or not
  *
@@ -88,6 +90,7 @@ export const clientFrame = z.discriminatedUnion("type", [
     key: z.string().max(200),
   }),
   z.strictObject({ type: z.literal("unsync"), block: id }),
+  z.strictObject({ type: z.literal("watch") }),
   z.strictObject({ type: z.literal("ping"), n: z.number() }),
 ]);
 
@@ -131,6 +134,7 @@ export type ServerFrame =
   | { type: "state"; block: BlockId; problem: Problem }
   | { type: "update"; block: BlockId; version: number; update: string }
   | { type: "presence"; sub: number; conversation: ConversationId; cursors: readonly Cursor[] }
+  | { type: "records"; records: readonly Conversation[] }
   | { type: "pong"; n: number }
   | { type: "bye"; code: ByeCode; resumable: boolean; message: string };
 

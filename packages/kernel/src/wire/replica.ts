@@ -91,6 +91,7 @@ export class Replica {
   readonly #pages = new Map<number, (() => void)[]>();
   readonly #toolListeners = new Set<(update: ToolUpdate, conversation: ConversationId) => void>();
   readonly #toolUpdates = new ToolUpdates();
+  #watcher: ((records: readonly Conversation[]) => void) | undefined;
   /** Who the server says we are. */
   self: { agent: string; role: string; epoch: string } | undefined;
   bye: (ServerFrame & { type: "bye" }) | undefined;
@@ -131,6 +132,12 @@ export class Replica {
   listenTools(listener: (update: ToolUpdate, conversation: ConversationId) => void): () => void {
     this.#toolListeners.add(listener);
     return () => this.#toolListeners.delete(listener);
+  }
+
+  /** Hears of every conversation's record when it changes. What changed while there was no connection is not told. */
+  watch(listener: (records: readonly Conversation[]) => void): void {
+    this.#watcher = listener;
+    if (this.#greeted) this.#send?.({ type: "watch" });
   }
 
   subscribe(conversation: ConversationId): View {
@@ -214,6 +221,8 @@ export class Replica {
           view.cursors = frame.cursors;
           this.#tell({ conversation: view.conversation, blocks: [], order: false, presence: true });
         });
+      case "records":
+        return this.#watcher?.(frame.records);
       case "bye":
         this.bye = frame;
         return;
@@ -234,6 +243,7 @@ export class Replica {
     this.self = { agent, role, epoch };
     this.bye = undefined;
     this.#greeted = true;
+    if (this.#watcher) this.#send?.({ type: "watch" });
     for (const view of this.views.values()) this.#subscribe(view);
     for (const [block, listener] of this.#syncs) this.#sendSync(block, listener.vector?.());
     for (const { frame } of this.#calls.values()) this.#send?.(frame);

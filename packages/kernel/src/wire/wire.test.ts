@@ -471,6 +471,47 @@ describe("merging and presence", () => {
   });
 });
 
+describe("watching", () => {
+  it("[W19] tells of every conversation that changes, the newest of each, and again after a reconnect", async () => {
+    const joined = new Joined();
+    const first = await joined.conversation();
+    joined.connect();
+    const heard: string[][] = [];
+    joined.replica.watch((records) => heard.push(records.map(({ id, seq }) => `${id} ${seq}`)));
+    await joined.env.advance(limits.watchMs);
+    expect(heard).toEqual([]);
+    const second = await joined.conversation();
+    await joined.block(first, "one");
+    await joined.block(first, "two");
+    await joined.env.advance(limits.watchMs);
+    expect(heard).toEqual([[`${second} 1`, `${first} 3`]]);
+    joined.cut();
+    await joined.block(second, "unheard");
+    joined.connect();
+    await joined.block(second, "heard");
+    await joined.env.advance(limits.watchMs);
+    expect(heard.slice(1)).toEqual([[`${second} 3`]]);
+  });
+
+  it("[W19] who does not watch hears nothing; who reads slowly hears later, once", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    joined.connect();
+    await joined.block(conversation, "one");
+    await joined.env.advance(limits.watchMs);
+    const told = () => joined.sent.filter(({ type }) => type === "records").length;
+    expect(told()).toBe(0);
+    joined.replica.watch(() => undefined);
+    joined.buffered = limits.queueChars + 1;
+    await joined.block(conversation, "two");
+    await joined.env.advance(limits.watchMs * 3);
+    expect(told()).toBe(0);
+    joined.buffered = 0;
+    await joined.env.advance(limits.watchMs * 3);
+    expect(told()).toBe(1);
+  });
+});
+
 describe("base64", () => {
   it("[W16] carries any bytes, and refuses what is none", () => {
     for (let length = 0; length < 40; length++) {

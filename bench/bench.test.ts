@@ -1,6 +1,6 @@
 /** The arithmetic of benches, on numbers small enough to check by hand. */
 import { describe, expect, it } from "vitest";
-import { alternate, type Bench, judge, keeps, median, quantile } from "./bench.ts";
+import { alternate, type Bench, judge, keeps, measured, median, quantile, worst } from "./bench.ts";
 
 describe("quantile", () => {
   it.each([
@@ -58,5 +58,20 @@ describe("alternate", () => {
     expect(result.ratio).toBe(2);
     expect(result.spread).toBe(0);
     expect(result.medianA).toBe(110);
+  });
+});
+
+describe("measured", () => {
+  it("keeps the median and the middle half", () => {
+    expect(measured([5, 1, 2, 3, 4])).toEqual({ median: 3, low: 2, high: 4, count: 5 });
+  });
+
+  it("judges by the median; of several figures by the worst", () => {
+    const bench: Bench = { name: "x", question: "?", targets: { r: { max: 3 } }, run: async () => ({}) };
+    const good = measured([1, 3, 9]);
+    const bad = measured([4, 4, 4]);
+    expect(judge(bench, { r: good })).toMatchObject({ figures: { r: 3 }, pass: true });
+    expect(judge(bench, { r: worst([good, bad]) }).pass).toBe(false);
+    expect(worst([good, bad], false)).toBe(good);
   });
 });

@@ -6,12 +6,24 @@
  * Machines are noisy: compare two ways in alternating pairs (`alternate`), and judge by ratios rather than by
  * seconds wherever the question allows it.
  */
+import type { Plot } from "./report/plot.ts";
 
 /** A figure keeps its promise if it is within both bounds that are given. */
 export interface Target {
   readonly max?: number;
   readonly min?: number;
 }
+
+/** The median of repeated measurements, and between what the middle half of them lies. */
+export interface Measured {
+  readonly median: number;
+  readonly low: number;
+  readonly high: number;
+  readonly count: number;
+}
+
+/** A bare number is a count, a size, or something else that does not vary. */
+export type Figure = number | Measured;
 
 export interface Bench {
   /** The file's name without its ending. */
@@ -20,14 +32,17 @@ export interface Bench {
   readonly question: string;
   readonly targets: Readonly<Record<string, Target>>;
   /** Measures. Names of figures end in their unit: `openMs`, `storedBytesPerTextByte`. */
-  run(report: Report): Promise<Record<string, number>>;
+  run(report: Report): Promise<Readonly<Record<string, Figure>>>;
 }
 
 /** Where a bench tells people what the figures alone do not say. Never part of the machine-readable result. */
 export interface Report {
   note(text: string): void;
-  table(rows: readonly Readonly<Record<string, string | number>>[]): void;
+  table(rows: readonly TableRow[]): void;
+  plot(plot: Plot): void;
 }
+
+export type TableRow = Readonly<Record<string, string | number>>;
 
 export interface BenchResult {
   readonly name: string;
@@ -44,7 +59,13 @@ export function keeps(figure: number | undefined, target: Target): boolean {
   );
 }
 
-export function judge(bench: Bench, figures: Readonly<Record<string, number>>): BenchResult {
+export function judge(bench: Bench, measured: Readonly<Record<string, Figure>>): BenchResult {
+  const figures = Object.fromEntries(
+    Object.entries(measured).map(([name, figure]) => [
+      name,
+      typeof figure === "number" ? figure : figure.median,
+    ]),
+  );
   const pass = Object.entries(bench.targets).every(([name, target]) => keeps(figures[name], target));
   return { name: bench.name, figures, targets: bench.targets, pass };
 }
@@ -64,6 +85,22 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
+export function measured(values: readonly number[]): Measured {
+  return {
+    median: median(values),
+    low: quantile(values, 0.25),
+    high: quantile(values, 0.75),
+    count: values.length,
+  };
+}
+
+/** Of several figures under one promise, the one that is hardest to keep. */
+export function worst(figures: readonly Measured[], isLargeBad = true): Measured {
+  const sorted = figures.toSorted((a, b) => (isLargeBad ? b.median - a.median : a.median - b.median));
+  if (sorted[0] === undefined) throw new RangeError("The worst of nothing");
+  return sorted[0];
+}
+
 export async function elapsedMs(work: () => unknown): Promise<number> {
   const startMs = performance.now();
   await work();
@@ -77,6 +114,8 @@ export interface Comparison {
   readonly ratio: number;
   /** How far the ratios lie apart: their middle half, relative to `ratio`. Above 0.2, measure again. */
   readonly spread: number;
+  /** The same ratio as a figure, with its middle half. */
+  readonly figure: Measured;
 }
 
 type Measure = () => number | Promise<number>;
@@ -95,12 +134,12 @@ export async function alternate(pairs: number, a: Measure, b: Measure): Promise<
       figuresA.push(await a());
     }
   }
-  const ratios = figuresA.map((figure, index) => figure / figuresB[index]!);
-  const ratio = median(ratios);
+  const figure = measured(figuresA.map((each, index) => each / figuresB[index]!));
   return {
     medianA: median(figuresA),
     medianB: median(figuresB),
-    ratio,
-    spread: (quantile(ratios, 0.75) - quantile(ratios, 0.25)) / ratio,
+    ratio: figure.median,
+    spread: (figure.high - figure.low) / figure.median,
+    figure,
   };
 }

@@ -1,0 +1,136 @@
+/**
+ * Writes docs/benchmarks.md and its pictures from what the benches left in bench/results/. Every number and every sentence
+ * about one comes from there: what a bench wants to say, it says in its question and its notes.
+ */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import type { Bench, TableRow } from "../bench.ts";
+import { keeps } from "../bench.ts";
+import { type Plot, svgOf } from "./plot.ts";
+import {
+  describeSpread,
+  describeTarget,
+  type Part,
+  readable,
+  readResult,
+  type SavedResult,
+} from "./result.ts";
+
+const DOCS = new URL("../../docs/", import.meta.url);
+const PLOTS = new URL("benchmarks/", DOCS);
+
+const INTRODUCTION = `# Benchmarks
+
+Written by \`npm run bench\`, which runs every bench and then this page's writer; no number in it is typed by hand.
+\`npm run bench <name>\` measures one question and leaves the page alone, \`npm run bench -- --render\` writes the page again from
+the last results without measuring. How figures are made, and why they are ratios:
+[the decision](decisions/0013-benchmarks.md).
+
+A figure is the median of its measurements; the spread is between what their middle half lies, and how many there were. A
+figure without a spread is a count or a size. \`MISSED\` is a promise that this run did not keep.
+`;
+
+/** How many benches had results to show. */
+export function writeBenchmarksPage(benches: readonly Bench[]): number {
+  const results = benches.flatMap(({ name }) => readResult(name) ?? []);
+  mkdirSync(PLOTS, { recursive: true });
+  for (const file of readdirSync(PLOTS)) if (file.endsWith(".svg")) rmSync(new URL(file, PLOTS));
+  for (const result of results)
+    for (const part of result.parts)
+      if ("plot" in part) writeFileSync(new URL(fileOf(result, part.plot), PLOTS), svgOf(part.plot));
+  writeFileSync(new URL("benchmarks.md", DOCS), pageOf(results));
+  return results.length;
+}
+
+export function pageOf(results: readonly SavedResult[]): string {
+  const sections = [INTRODUCTION, machines(results), overview(results), ...results.map(section)];
+  return `${sections.join("\n").trimEnd()}\n`;
+}
+
+function machines(results: readonly SavedResult[]): string {
+  const distinct = Map.groupBy(results, ({ machine, packages, date }) =>
+    JSON.stringify([machine, packages, date]),
+  );
+  const tables = [...distinct.values()].map((group) => {
+    const { machine, packages, date } = group[0] as SavedResult;
+    const rows: [string, string][] = [
+      ["cores", `${machine.cores}, ${machine.processor}`],
+      ["memory", `${machine.memoryGb} GB`],
+      ["kernel", machine.kernel],
+      ["Node", machine.node],
+      ["SQLite", machine.sqlite],
+      ["Chromium", machine.chromium],
+      ["date", date],
+      [
+        "packages",
+        Object.entries(packages)
+          .map((each) => each.join(" "))
+          .join(", "),
+      ],
+    ];
+    const title = distinct.size === 1 ? "" : `${group.map(({ name }) => name).join(", ")}:\n\n`;
+    return `${title}| | |\n|---|---|\n${rows.map(([name, value]) => `| ${name} | ${value} |`).join("\n")}\n`;
+  });
+  return `## The machine\n\n${tables.join("\n")}`;
+}
+
+function overview(results: readonly SavedResult[]): string {
+  const rows = results.map((result) => {
+    const missed = Object.entries(result.targets).filter(
+      ([name, target]) => !keeps(result.figures[name], target),
+    );
+    const said = missed.length === 0 ? "ok" : `MISSED: ${missed.map(([name]) => name).join(", ")}`;
+    return `| [${result.name}](#${result.name}) | ${result.question} | ${Object.keys(result.targets).length} | ${said} |`;
+  });
+  return `## Promises\n\n| bench | question | promises | kept |\n|---|---|--:|---|\n${rows.join("\n")}\n`;
+}
+
+function section(result: SavedResult): string {
+  const names = [...new Set([...Object.keys(result.targets), ...Object.keys(result.figures)])];
+  const rows = names.map((name): TableRow => {
+    const target = result.targets[name];
+    const value = result.figures[name];
+    return {
+      figure: name,
+      median: value === undefined ? "not measured" : readable(value),
+      spread: describeSpread(result.spreads[name]),
+      target: describeTarget(target),
+      "": target === undefined ? "" : keeps(value, target) ? "ok" : "MISSED",
+    };
+  });
+  const took = `Measured in ${Math.round(result.seconds)} s; the machine had ${readable(result.busyCores)} of ${result.machine.cores} cores busy in the minute before.`;
+  const parts = [
+    ...(result.failed === undefined ? [] : [`It broke: ${result.failed}`]),
+    tableOf(rows),
+    ...result.parts.map((part) => partOf(result, part)),
+    took,
+  ];
+  return `## ${result.name}\n\n${result.question}\n\n${parts.join("\n\n")}\n`;
+}
+
+function partOf(result: SavedResult, part: Part): string {
+  if ("note" in part) return escaped(part.note.trim());
+  if ("table" in part) return tableOf(part.table);
+  return `![${part.plot.title}](benchmarks/${fileOf(result, part.plot)})`;
+}
+
+function tableOf(rows: readonly TableRow[]): string {
+  const columns = Object.keys(rows[0] ?? {});
+  const isNumeric = columns.map((column) =>
+    rows.every((row) => typeof row[column] === "number" || /^[\d.,\s-]*$/.test(String(row[column] ?? ""))),
+  );
+  const cell = (value: string | number | undefined) =>
+    typeof value === "number" ? readable(value) : escaped(String(value ?? "").trim());
+  return [
+    `| ${columns.join(" | ")} |`,
+    `|${columns.map((_, i) => (isNumeric[i] ? "--:" : "---")).join("|")}|`,
+    ...rows.map((row) => `| ${columns.map((column) => cell(row[column])).join(" | ")} |`),
+  ].join("\n");
+}
+
+function fileOf({ name }: SavedResult, plot: Plot): string {
+  return `${name}-${plot.name}.svg`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
+}

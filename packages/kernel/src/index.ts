@@ -132,6 +132,7 @@ export {
 export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./trigram.ts";
 export { VirtualEnv } from "./virtual-env.ts";
 export { Connection, type ConnectionOptions, type Pipe, type Presence } from "./wire/connection.ts";
+export { encodeFrame } from "./wire/encode.ts";
 export {
   type ByeCode,
   type ClientFrame,

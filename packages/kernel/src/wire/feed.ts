@@ -41,6 +41,19 @@ export interface Delta {
   readonly turns: readonly Turn[];
 }
 
+/** What was told, as every feed that is live delivers it: one object for all of them (see outbox.ts). */
+const deltas = new WeakMap<Told, Delta>();
+
+function deltaOf(told: Told): Delta {
+  let delta = deltas.get(told);
+  if (!delta) {
+    const { record, ops, turns } = told;
+    delta = { seq: record.seq, ops, blocks: [], record, turns };
+    deltas.set(told, delta);
+  }
+  return delta;
+}
+
 /** More changed blocks than this, and starting anew is cheaper than catching up. */
 const MAX_CATCH_UP_BLOCKS = 500;
 
@@ -65,14 +78,7 @@ export class Feed {
     else if (told.renewed) {
       this.#heldBack = [];
       void this.#renew(told, told.renewed);
-    } else
-      this.#deliver({
-        seq: told.record.seq,
-        ops: told.ops,
-        blocks: [],
-        record: told.record,
-        turns: told.turns,
-      });
+    } else this.#deliver(deltaOf(told));
   }
 
   async open(since: Since | undefined, windowBlocks: number): Promise<Opening | Problem> {

@@ -1,18 +1,22 @@
 /**
- * The outbox of one subscription: gathers deltas into frames, one per `limits.batchMs`, and bounds what waits.
+ * The outbox of one subscription: gathers deltas into batches, one per frame, and bounds what waits.
  *
  * While a client is slow, its waiting changes are coalesced: consecutive appends to one block become one. When even that
  * passes `limits.cutChars`, the connection is cut with a resumable code: a gap is never papered over.
+ *
+ * Subscriptions of one conversation that have gathered the same deltas get the very same batch, so that whoever encodes
+ * it does so once. The same means: the same objects in the same order; a delta that was made for one subscription alone
+ * (its catch-up, blocks read anew) is never taken for another's.
  */
 
 import type { Conversation, Turn } from "../conversation.ts";
 import type { Op } from "../op.ts";
 import type { Delta } from "./feed.ts";
-import type { Snapshot } from "./frame.ts";
+import { type Snapshot, toWire, type WireOp } from "./frame.ts";
 
 export interface Batch {
   readonly seq: number;
-  readonly ops: readonly Op[];
+  readonly ops: readonly WireOp[];
   readonly blocks: readonly Snapshot[];
   readonly record: Conversation;
   readonly turns: readonly Turn[];
@@ -38,33 +42,46 @@ export class Outbox {
 
   /** Makes what waits smaller where it can be. */
   coalesce(): void {
-    const batch = this.#merged();
-    if (!batch) return;
-    this.#deltas = [batch];
-    this.#chars = sizeOf(batch);
+    if (this.#deltas.length < 2) return;
+    const delta = merged(this.#deltas);
+    this.#deltas = [delta];
+    this.#chars = sizeOf(delta);
   }
 
   /** Everything that waits, as one batch. */
   take(): Batch | undefined {
-    const batch = this.#merged();
+    const deltas = this.#deltas;
     this.#deltas = [];
     this.#chars = 0;
-    return batch;
+    return deltas.length === 0 ? undefined : batchOf(deltas);
   }
+}
 
-  #merged(): Delta | undefined {
-    const last = this.#deltas.at(-1);
-    if (!last) return undefined;
-    const turns = new Map<string, Turn>();
-    for (const delta of this.#deltas) for (const turn of delta.turns) turns.set(turn.id, turn);
-    return {
-      seq: last.seq,
-      record: last.record,
-      ops: mergeAppends(this.#deltas.flatMap((delta) => delta.ops)),
-      blocks: this.#deltas.flatMap((delta) => delta.blocks),
-      turns: [...turns.values()],
-    };
-  }
+/** Batches that were made lately, by the last delta in them. */
+const made = new WeakMap<Delta, { readonly deltas: readonly Delta[]; readonly batch: Batch }>();
+
+function batchOf(deltas: readonly Delta[]): Batch {
+  const last = deltas.at(-1) as Delta;
+  const known = made.get(last);
+  if (known && known.deltas.length === deltas.length && known.deltas.every((delta, i) => delta === deltas[i]))
+    return known.batch;
+  const delta = merged(deltas);
+  const batch = { ...delta, ops: delta.ops.filter(({ block }) => block !== null).map(toWire) };
+  made.set(last, { deltas, batch });
+  return batch;
+}
+
+function merged(deltas: readonly Delta[]): Delta {
+  const { seq, record } = deltas.at(-1) as Delta;
+  const turns = new Map<string, Turn>();
+  for (const delta of deltas) for (const turn of delta.turns) turns.set(turn.id, turn);
+  return {
+    seq,
+    record,
+    ops: mergeAppends(deltas.flatMap((delta) => delta.ops)),
+    blocks: deltas.flatMap((delta) => delta.blocks),
+    turns: [...turns.values()],
+  };
 }
 
 /** Appends to one block that follow each other in its versions become one run. The order of everything else stays. */
@@ -103,7 +120,18 @@ function joined(before: Op, op: Op): Op {
   return { ...before, seq, version, at, body: { ...before.body, text: before.body.text + op.body.text } };
 }
 
+const sizes = new WeakMap<Delta, number>();
+
 function sizeOf(delta: Delta): number {
+  let chars = sizes.get(delta);
+  if (chars === undefined) {
+    chars = measured(delta);
+    sizes.set(delta, chars);
+  }
+  return chars;
+}
+
+function measured(delta: Delta): number {
   let chars = 200;
   for (const { body } of delta.ops) {
     chars += 120;

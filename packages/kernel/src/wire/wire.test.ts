@@ -10,7 +10,7 @@ import { MemoryStore } from "../memory-store.ts";
 import { isProblem, type Problem } from "../problem.ts";
 import { MergeDocument } from "../text/merge.ts";
 import { Text } from "../text/text.ts";
-import { VirtualEnv } from "../virtual-env.ts";
+import { settle, VirtualEnv } from "../virtual-env.ts";
 import { Connection, type Presence } from "./connection.ts";
 import type { ClientFrame, ServerFrame } from "./frame.ts";
 import { fromBase64, toBase64 } from "./frame.ts";
@@ -314,7 +314,10 @@ describe("following", () => {
 });
 
 describe("pace", () => {
-  it("[W11] changes of 16 ms are one frame", async () => {
+  it.each([
+    ["taken what was sent is told of each commit at once", 0, 10],
+    ["not is told of those of 16 ms, as one run", 1, 0],
+  ])("[W11] a client that has %s", async (_title, buffered, atOnce) => {
     const joined = new Joined();
     const conversation = await joined.conversation();
     const block = await joined.block(conversation);
@@ -322,16 +325,24 @@ describe("pace", () => {
     joined.replica.subscribe(conversation);
     await joined.env.advance(50);
     const before = frames(joined, "changes").length;
+    const sent = () => frames(joined, "changes").slice(before) as (ServerFrame & { type: "changes" })[];
+    joined.buffered = buffered;
     for (let i = 0; i < 10; i++) {
       await joined.kernel.write(conversation, {
         agent: "claude",
         plan: (draft) => draft.append(block.id, `${i}`),
       });
+      await settle();
     }
-    await joined.env.advance(limits.batchMs + 1);
-    const sent = frames(joined, "changes").slice(before) as (ServerFrame & { type: "changes" })[];
-    expect(sent).toHaveLength(1);
-    expect(sent[0]?.ops).toHaveLength(1); // ten appends, one run
+    expect(sent()).toHaveLength(atOnce);
+    await joined.env.advance(limits.batchMs - 1);
+    expect(sent()).toHaveLength(atOnce);
+    await joined.env.advance(2);
+    expect(sent()).toHaveLength(Math.max(1, atOnce));
+    expect(sent()[0]?.ops).toHaveLength(1);
+    expect(sent().flatMap(({ ops }) => ops.map(({ body }) => body.type === "append" && body.text))).toEqual(
+      buffered === 0 ? [..."0123456789"] : ["0123456789"],
+    );
   });
 
   it("[W12] a slow reader is coalesced, then cut, and resumes without loss", async () => {

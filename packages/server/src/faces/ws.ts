@@ -8,6 +8,7 @@ import type { Duplex } from "node:stream";
 import {
   type ByeCode,
   Connection,
+  encodeFrame,
   isProblem,
   type Json,
   type Kernel,
@@ -58,6 +59,8 @@ export class WsFace {
   readonly #listening = new Map<WebSocket, () => void>();
   readonly #alive = new WeakSet<WebSocket>();
   readonly #watch: NodeJS.Timeout;
+  /** The last changes that were sent: whoever follows the same conversation gets the same bytes. */
+  #last = { text: "", bytes: Buffer.alloc(0) };
 
   constructor(options: WsOptions) {
     this.#options = options;
@@ -183,12 +186,18 @@ export class WsFace {
   #sendFrame(ws: WebSocket, caller: Caller, frame: ServerFrame): void {
     if ("problem" in frame && frame.problem.problem === "forbidden")
       this.#options.onForbidden(caller, frame.problem.message);
-    this.#send(ws, JSON.stringify(frame));
+    const text = encodeFrame(frame);
+    this.#send(ws, frame.type === "changes" ? this.#bytesOf(text) : text);
   }
 
-  #send(ws: WebSocket, text: string): void {
+  #bytesOf(text: string): Buffer {
+    if (this.#last.text !== text) this.#last = { text, bytes: Buffer.from(text) };
+    return this.#last.bytes;
+  }
+
+  #send(ws: WebSocket, data: string | Buffer): void {
     if (ws.readyState !== ws.OPEN) return;
-    ws.send(text);
+    ws.send(data, { binary: false });
     if (ws.bufferedAmount > HARD_BUFFER) ws.terminate(); // it reads nothing at all; it can resume later
   }
 

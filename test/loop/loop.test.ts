@@ -336,6 +336,35 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     expect(path).toEqual(["First", "First answer.", "Second", "Second answer."]);
     expect(everything(lastBody())).toMatch(/First answer\..*Second/);
   });
+
+  it("[L28] one message that waits is dropped; what runs and what waits besides is not", async () => {
+    let open = (): void => undefined;
+    const until = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    rig.model.play([say("First answer.", { hold: { after: 4, until } }), say("Third answer.")]);
+    const { conversation } = await rig.start(flavour, "First");
+    await rig.model.askedTimes(1);
+    const queue = (prompt: string) =>
+      rig.tool<{ turn: string; block_id: string }>("turn.start", {
+        conversation,
+        provider: flavour === "anthropic" ? "anthropic" : "openai",
+        prompt,
+      });
+    const second = await queue("Second");
+    const third = await queue("Third");
+    const stop = { conversation, turn: second.turn };
+    expect(await rig.tool("turn.stop", stop)).toEqual({ stopped: 0, dropped: 1 });
+    expect(await rig.tool("turn.stop", stop)).toEqual({ stopped: 0, dropped: 0 });
+    open();
+    const { blocks } = await rig.ended(conversation, third.turn);
+    const path = blocks.filter(({ side }) => !side).map(({ text }) => text);
+    expect(path).toEqual(["First", "First answer.", "Third", "Third answer."]);
+    expect(blocks.find(({ id }) => id === second.block_id)).toMatchObject({
+      status: "error",
+      metadata: { reason: "cancelled" },
+    });
+  });
 });
 
 it("[L2] [L4] a fork goes on with the other provider: calls and results go, its reasoning stays", async () => {

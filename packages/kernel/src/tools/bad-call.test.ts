@@ -272,6 +272,9 @@ function rows(w: World): Row[] {
     ["conversation.prune", { block_id: t, pruned: 1 }, "invalid"],
     ["conversation.prune", { block_id: t }, "forbidden", {}, bob],
     ["conversation.include", { conversation: "nowhere", block_id: t }, "not_found"],
+    ["conversation.update", { conversation: "nowhere", title: "x" }, "not_found"],
+    ["conversation.update", { conversation: c, title: "x" }, "forbidden", { created_by: "ann" }, bob],
+    ["conversation.update", { conversation: c, archived: "yes" }, "invalid", { field: "archived" }],
     ["conversation.export", { conversation: "nowhere" }, "not_found"],
     // cursor
     ["cursor.set", { block_id: t, head: { line: 4 } }, "out_of_range", { line_count: 3 }],

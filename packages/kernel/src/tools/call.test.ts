@@ -34,7 +34,7 @@ describe("names", () => {
       ]
         .map((name) => `block.${name}`)
         .concat(
-          ["create", "export", "fork", "include", "list", "prune", "read"].map(
+          ["create", "export", "fork", "include", "list", "prune", "read", "update"].map(
             (name) => `conversation.${name}`,
           ),
         )
@@ -217,6 +217,7 @@ describe("callers", () => {
       "conversation.prune": { block_id: id },
       "conversation.include": { conversation, block_id: id },
       "conversation.export": { conversation },
+      "conversation.update": { conversation, title: "x" },
       "cursor.set": { block_id: id },
     };
     expect(Object.keys(good).sort()).toEqual(coreTools.map(({ name }) => name).sort());

@@ -88,6 +88,41 @@ describe("records", () => {
     });
   });
 
+  it("[T61] gets another title, is put away and taken out again; saying the same again writes nothing", async () => {
+    const desk = new Desk();
+    const { c } = await story(desk);
+    const read = async () => {
+      const { conversation } = await desk.ok("conversation.read", { conversation: c });
+      const { title, metadata, seq, blocks } = conversation as Record<string, unknown>;
+      return { title, metadata, seq: seq as number, blocks };
+    };
+    const { seq, blocks } = await read();
+    expect(await desk.ok("conversation.update", { conversation: c, title: " Sea\u0000shore " })).toEqual({
+      title: "Sea\u2400shore",
+      archived: false,
+    });
+    await desk.ok("conversation.update", { conversation: c, archived: true });
+    expect(await read()).toEqual({
+      title: "Sea\u2400shore",
+      metadata: { archived: true },
+      seq: seq + 2,
+      blocks,
+    });
+    await desk.ok("conversation.update", { conversation: c, title: "Sea\u2400shore", archived: true });
+    expect((await read()).seq).toBe(seq + 2);
+    await desk.ok("conversation.update", { conversation: c, archived: false });
+    expect((await read()).metadata).toEqual({});
+  });
+
+  it("[T61] an agent renames only what it has created", async () => {
+    const desk = new Desk();
+    const { conversation } = await desk.ok("conversation.create", { title: "mine" }, bob);
+    expect(await desk.ok("conversation.update", { conversation, title: "still mine" }, bob)).toMatchObject({
+      title: "still mine",
+    });
+    await desk.ok("conversation.update", { conversation, title: "the owner's word" }, ann);
+  });
+
   it("[T51] reads the last blocks, the turns, and all heads", async () => {
     const desk = new Desk();
     const { c, q, answer } = await story(desk);

@@ -26,6 +26,7 @@ import { conversationInclude } from "./conversation-include.ts";
 import { conversationList } from "./conversation-list.ts";
 import { conversationPrune } from "./conversation-prune.ts";
 import { conversationRead } from "./conversation-read.ts";
+import { conversationUpdate } from "./conversation-update.ts";
 import { cursorSet } from "./cursor-set.ts";
 import { kernelSearch } from "./kernel-search.ts";
 import type { Call, Tool } from "./tool.ts";
@@ -53,6 +54,7 @@ export const coreTools: readonly Tool[] = [
   conversationPrune,
   conversationInclude,
   conversationExport,
+  conversationUpdate,
   cursorSet,
 ];
 

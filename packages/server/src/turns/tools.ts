@@ -62,12 +62,17 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
   const stop = tool({
     name: "turn.stop",
     description:
-      "Stop the turn that runs in a conversation; with queued, also drop the messages that wait there.",
+      "Stop the turn that runs in a conversation; with queued, also drop the messages that wait there. With turn, only that " +
+      "one: stopped if it runs, dropped if it waits.",
     access: "write",
-    input: z.strictObject({ conversation, queued: z.boolean().default(false) }),
+    input: z.strictObject({
+      conversation,
+      queued: z.boolean().default(false),
+      turn: z.string().max(100).optional().describe("As turn.start answered"),
+    }),
     output: z.object({ stopped: z.number(), dropped: z.number() }),
     async run(call: Call, input) {
-      return ownerOnly(call) ?? turns.stop(input.conversation, input.queued);
+      return ownerOnly(call) ?? turns.stop(input.conversation, input.queued, input.turn);
     },
   });
 

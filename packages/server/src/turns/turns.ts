@@ -88,17 +88,22 @@ export class Turns {
     return isProblem(prompt) ? prompt : { turn: id, queued: false, block: prompt };
   }
 
-  /** Stops what runs in a conversation; with `queued`, what waits there too. */
+  /** Stops what runs in a conversation; with `queued`, what waits there too. With `only`, that turn and no other. */
   async stop(
     conversation: ConversationId,
     queued: boolean,
+    only?: string,
   ): Promise<{ stopped: number; dropped: number } | Problem> {
-    const waiting = queued ? (this.#queues.get(conversation) ?? []) : [];
-    if (queued) this.#queues.delete(conversation);
+    const all = this.#queues.get(conversation) ?? [];
+    const waiting = all.filter(({ id }) => (only === undefined ? queued : id === only));
+    const rest = all.filter((each) => !waiting.includes(each));
+    if (rest.length === 0) this.#queues.delete(conversation);
+    else this.#queues.set(conversation, rest);
     for (const each of waiting) await this.#drop(each, "cancelled");
     await this.#starting.get(conversation);
     const live = this.#runs.get(conversation);
-    if (!live) return { stopped: 0, dropped: waiting.length };
+    if (!live || (only !== undefined && live.start.id !== only))
+      return { stopped: 0, dropped: waiting.length };
     live.run.stop("cancelled");
     await live.done;
     return { stopped: 1, dropped: waiting.length };

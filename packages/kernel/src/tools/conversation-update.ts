@@ -1,0 +1,45 @@
+/** conversation.update: another title; put away, or taken out again. Nothing is deleted. */
+
+import { z } from "zod";
+import { limits } from "../limits.ts";
+import { problem } from "../problem.ts";
+import { cleanText } from "../text/door.ts";
+import { conversationField, tool, writer } from "./tool.ts";
+
+const input = z.strictObject({
+  conversation: conversationField,
+  title: z.string().max(limits.titleChars).optional(),
+  archived: z.boolean().optional().describe("true puts it away, false takes it out again"),
+});
+
+export const conversationUpdate = tool({
+  name: "conversation.update",
+  description:
+    "Give a conversation another title, or put it away (archived: true) and take it out again (archived: false). What is " +
+    "archived is found and read as before; lists for people leave it out.",
+  input,
+  output: z.object({ title: z.string(), archived: z.boolean() }),
+  access: "write",
+  run: (call, { conversation, title, archived }) =>
+    call.kernel.write(conversation, {
+      ...writer(call),
+      plan: (draft) => {
+        const { record } = draft;
+        const { agent, role } = call.caller;
+        if (role !== "owner" && record.createdBy !== agent)
+          return problem("forbidden", `conversation ${conversation} belongs to ${record.createdBy}`, {
+            created_by: record.createdBy,
+          });
+        const isArchived = record.metadata["archived"] === true;
+        const name = title === undefined ? undefined : cleanText(title).trim();
+        const isNew = name !== undefined && name !== record.title;
+        const isMoved = archived !== undefined && archived !== isArchived;
+        if (isNew || isMoved)
+          draft.conversation({
+            ...(isNew ? { title: name } : {}),
+            ...(isMoved ? { metadata: { archived: archived ? true : null } } : {}),
+          });
+        return { title: draft.record.title, archived: archived ?? isArchived };
+      },
+    }),
+});

@@ -48,7 +48,8 @@ const RETRY_MS = 1_000;
 export class Appender {
   readonly #env: Env;
   readonly #flush: (flush: Flush) => void;
-  readonly #buffers = new Map<BlockId, Map<AgentId, Buffer>>();
+  /** Of each block the streams that are open: nearly always one. */
+  readonly #buffers = new Map<BlockId, Buffer[]>();
 
   constructor(env: Env, flush: (flush: Flush) => void) {
     this.#env = env;
@@ -70,34 +71,37 @@ export class Appender {
   }
 
   /** Everything accepted of this stream is durable, or refused. The version is that of the last flush, if there was one. */
-  async drain(block: BlockId, agent: AgentId): Promise<Outcome> {
-    const buffer = this.#buffers.get(block)?.get(agent);
-    if (!buffer) return undefined;
+  drain(block: BlockId, agent: AgentId): Promise<Outcome> {
+    const buffer = this.#find(block, agent);
+    if (!buffer) return Promise.resolve(undefined);
     this.#flushNow(buffer, true);
-    const outcome =
-      buffer.underWay > 0 ? await new Promise<Outcome>((done) => buffer.waiting.push(done)) : buffer.version;
-    return buffer.failed ? this.#tellFailure(buffer) : outcome;
+    if (buffer.underWay > 0) return new Promise((done) => buffer.waiting.push(done));
+    return Promise.resolve(buffer.failed ? this.#tellFailure(buffer) : buffer.version);
   }
 
   /** Sends what is buffered on its way, so that a write that follows comes behind it. */
   push(block: BlockId, agent: AgentId): void {
-    const buffer = this.#buffers.get(block)?.get(agent);
+    const buffer = this.#find(block, agent);
     if (buffer) this.#flushNow(buffer, true);
   }
 
   /** Why a write that must come behind the stream cannot be planned now. */
   refused(block: BlockId, agent: AgentId): Problem | undefined {
-    return this.#buffers.get(block)?.get(agent)?.refused;
+    return this.#find(block, agent)?.refused;
   }
 
   async drainAll(): Promise<void> {
-    const all = [...this.#buffers.values()].flatMap((streams) => [...streams.values()]);
+    const all = [...this.#buffers.values()].flat();
     await Promise.all(all.map(({ block, agent }) => this.drain(block, agent)));
   }
 
+  #find(block: BlockId, agent: AgentId): Buffer | undefined {
+    return this.#buffers.get(block)?.find((buffer) => buffer.agent === agent);
+  }
+
   #open(block: BlockId, agent: AgentId): Buffer {
-    const streams = this.#buffers.get(block) ?? new Map<AgentId, Buffer>();
-    const known = streams.get(agent);
+    const streams = this.#buffers.get(block);
+    const known = streams?.find((buffer) => buffer.agent === agent);
     if (known) return known;
     const buffer: Buffer = {
       block,
@@ -111,8 +115,8 @@ export class Appender {
       version: undefined,
       waiting: [],
     };
-    streams.set(agent, buffer);
-    this.#buffers.set(block, streams);
+    if (streams) streams.push(buffer);
+    else this.#buffers.set(block, [buffer]);
     return buffer;
   }
 
@@ -120,9 +124,10 @@ export class Appender {
     buffer.cancelTimer?.();
     buffer.cancelTimer = undefined;
     const streams = this.#buffers.get(buffer.block);
-    if (streams?.get(buffer.agent) !== buffer) return;
-    streams.delete(buffer.agent);
-    if (streams.size === 0) this.#buffers.delete(buffer.block);
+    const at = streams?.indexOf(buffer) ?? -1;
+    if (!streams || at === -1) return;
+    if (streams.length === 1) this.#buffers.delete(buffer.block);
+    else streams.splice(at, 1);
   }
 
   #tellFailure(buffer: Buffer): Problem | undefined {
@@ -165,7 +170,11 @@ export class Appender {
     const { refused } = buffer;
     if (refused) this.#takeBack(buffer, refused);
     else if (buffer.text === "") this.#close(buffer);
-    for (const done of buffer.waiting.splice(0)) done(refused ?? buffer.version);
+    const { waiting } = buffer;
+    if (waiting.length === 0) return;
+    buffer.waiting = [];
+    const outcome = buffer.failed ? this.#tellFailure(buffer) : (refused ?? buffer.version);
+    for (const done of waiting) done(outcome);
   }
 
   #takeBack(buffer: Buffer, refused: Problem): void {

@@ -21,13 +21,9 @@ export function applyOp(block: Block | undefined, op: Op): Block {
   if (body.type === "create") return created(op, body);
   assert(block !== undefined, `op ${op.seq} on a block that does not exist`);
   assert(op.versionFrom === block.version + 1, `op version ${op.versionFrom} after version ${block.version}`);
+  if (body.type === "append") return appended(block, op, body.text);
   const head = { version: op.version, seq: op.seq, updatedAt: op.at };
   switch (body.type) {
-    case "append":
-      return wrote(
-        { ...block, ...head, ...grown(block, [{ at: body.at, del: "", ins: body.text }]) },
-        "streaming",
-      );
     case "splice":
       return wrote({ ...block, ...head, ...grown(block, body.splices) }, undefined);
     case "promote":
@@ -124,6 +120,14 @@ function created(op: Op, body: OpBody & { type: "create" }): Block {
   if (body.kind !== "tool_call") return block;
   const stage: Stage = isEnded(body.status) ? "end" : "start";
   return { ...block, metadata: { ...block.metadata, stage } };
+}
+
+/** Nearly every op is one: nothing is made on the way but the block. */
+function appended(block: Block, op: Op, text: string): Block {
+  const { version, seq, at: updatedAt } = op;
+  const chars = block.chars + text.length;
+  const newlines = block.newlines + countNewlines(text);
+  return wrote({ ...block, version, seq, updatedAt, chars, newlines }, "streaming");
 }
 
 /** A write makes a pending block run; a tool call's input increments are its streaming stage. */

@@ -104,6 +104,11 @@ export function parseBlockId(id: string): BlockIdParts | undefined {
   return { conversation: match[1] as string, agent: match[2] as string, seq: Number(match[3]) };
 }
 
+/** The conversation that a block's id names; of what is no block's id, anything. */
+export function conversationOf(id: BlockId): ConversationId {
+  return id.slice(0, id.indexOf("/"));
+}
+
 export function isConversationId(id: string): boolean {
   return /^[a-z0-9-]{1,40}$/.test(id);
 }

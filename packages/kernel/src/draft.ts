@@ -80,19 +80,28 @@ interface Journal {
   readonly record: Conversation;
   readonly blocks: { readonly id: BlockId; readonly before: Block | undefined }[];
   readonly turns: { readonly id: string; readonly before: Turn | undefined }[];
-  readonly touched: Set<BlockText>;
+  readonly touched: BlockText[];
 }
+
+const NO_TEXTS: ReadonlySet<BlockText> = new Set();
 
 export class Draft {
   readonly ops: Op[] = [];
   readonly answers: { key: string; answer: Json }[] = [];
   /** Texts that this draft has changed: spoilt if the batch does not commit. */
-  readonly touched = new Set<BlockText>();
+  get touched(): ReadonlySet<BlockText> {
+    return this.#touched ?? NO_TEXTS;
+  }
   /** Texts that a plan has changed and then given up: spoilt whatever becomes of the batch. */
-  readonly spoilt = new Set<BlockText>();
+  get spoilt(): ReadonlySet<BlockText> {
+    return this.#spoilt ?? NO_TEXTS;
+  }
   /** Units as they stand after this draft, for the queue to remember. */
   readonly units: { block: BlockId; agent: AgentId; type: "append" | "burst" | "other"; unit: number }[] = [];
   readonly #ground: Ground;
+  // Most drafts append to texts that nobody has loaded: what they do not need is not made.
+  #touched: Set<BlockText> | undefined;
+  #spoilt: Set<BlockText> | undefined;
   #record: Conversation;
   readonly #blocks = new Map<BlockId, Block>();
   readonly #turns = new Map<string, Turn>();
@@ -148,13 +157,12 @@ export class Draft {
   }
 
   block(id: BlockId): Block | Problem {
-    const drafted = this.#blocks.get(id);
-    if (drafted) return drafted;
+    const known = this.#blocks.get(id) ?? this.#ground.block(id);
+    if (known) return known;
     const parts = parseBlockId(id);
     if (parts?.conversation !== this.#ground.conversation) return notFound(id);
-    const known = this.#ground.block(id);
     if (known === undefined) throw new Missing({ block: id });
-    return known ?? notFound(id);
+    return notFound(id);
   }
 
   /** The text as drafted so far. */
@@ -328,8 +336,18 @@ export class Draft {
     const id = block === undefined ? null : (block?.id ?? blockId(conversation, this.#agent, seq));
     const version = block === undefined ? 0 : (block?.version ?? 0) + 1;
     const unit = id === null || session === undefined ? version : this.#unitFor(id, session, version);
-    const head = { conversation, seq, seqFrom: seq, block: id, version, versionFrom: version };
-    const op: Op = { ...head, agent: this.#agent, unit, at: this.#at, body };
+    const op: Op = {
+      conversation,
+      seq,
+      seqFrom: seq,
+      block: id,
+      version,
+      versionFrom: version,
+      agent: this.#agent,
+      unit,
+      at: this.#at,
+      body,
+    };
     this.ops.push(op);
     const previous = body.type === "turn" ? this.turn(body.turn.id) : undefined;
     this.#record = applyToConversation(this.#record, op, previous);
@@ -365,7 +383,7 @@ export class Draft {
 
   #peek(id: BlockId): BlockText | undefined {
     const text = this.#ground.text(id);
-    return text && this.spoilt.has(text) ? undefined : text;
+    return text && this.#spoilt?.has(text) ? undefined : text;
   }
 
   #checkSplices(id: BlockId, splices: readonly Splice[]): Problem | undefined {
@@ -385,18 +403,19 @@ export class Draft {
   }
 
   #touch(text: BlockText): void {
-    this.touched.add(text);
-    this.#journal.touched.add(text);
+    this.#touched ??= new Set();
+    this.#touched.add(text);
+    this.#journal.touched.push(text);
   }
 
   #newJournal(): Journal {
     const { length: ops } = this.ops;
-    return { ops, units: this.units.length, record: this.#record, blocks: [], turns: [], touched: new Set() };
+    return { ops, units: this.units.length, record: this.#record, blocks: [], turns: [], touched: [] };
   }
 
   #rollBack(): void {
     const journal = this.#journal;
-    for (const text of journal.touched) this.spoilt.add(text);
+    if (journal.touched.length > 0) this.#spoilt = new Set([...this.spoilt, ...journal.touched]);
     this.ops.length = journal.ops;
     this.units.length = journal.units;
     this.#record = journal.record;

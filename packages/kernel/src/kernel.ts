@@ -12,6 +12,7 @@ import {
   type Block,
   type BlockId,
   type ConversationId,
+  conversationOf,
   isEnded,
   parseBlockId,
   type WholeBlock,
@@ -96,9 +97,14 @@ export class Kernel {
   }
 
   /** Accepts a streamed piece; see append.ts for when it is flushed. */
-  async append(id: BlockId, agent: AgentId, text: string): Promise<Block | Problem> {
-    const block = await this.block(id);
-    if (isProblem(block)) return block;
+  append(id: BlockId, agent: AgentId, text: string): Promise<Block | Problem> {
+    const known = this.#queues.get(conversationOf(id))?.cached(id);
+    if (known) return Promise.resolve(this.#accept(known, agent, text));
+    return this.block(id).then((block) => (isProblem(block) ? block : this.#accept(block, agent, text)));
+  }
+
+  #accept(block: Block, agent: AgentId, text: string): Block | Problem {
+    const { id } = block;
     if (isEnded(block.status) && block.kind !== "file") {
       return problem(
         "closed",
@@ -281,16 +287,11 @@ export class Kernel {
   }
 
   #flush({ block, agent, text, refused, settled }: Flush): void {
-    const parts = parseBlockId(block);
-    if (!parts) return settled(notABlock(block));
-    void this.write<{ version: number }>(parts.conversation, {
-      agent,
-      plan: (draft) => {
-        const after = refused() ?? draft.append(block, text);
-        return isProblem(after) ? after : { version: after.version };
-      },
-      settled: (answer) => settled(isProblem(answer) ? answer : answer.version),
-    });
+    const plan = (draft: Draft) => {
+      const after = refused() ?? draft.append(block, text);
+      return isProblem(after) ? after : after.version;
+    };
+    this.#queue(conversationOf(block)).post(agent, plan, settled);
   }
 
   #queue(conversation: ConversationId): WriteQueue {

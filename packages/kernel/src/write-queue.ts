@@ -42,7 +42,11 @@ export interface Told {
   readonly renewed?: readonly BlockId[];
 }
 
-interface Waiting extends Omit<Write, "settled"> {
+interface Waiting {
+  readonly agent: AgentId;
+  readonly key: string | undefined;
+  readonly create: boolean;
+  readonly plan: (draft: Draft) => unknown;
   readonly settle: (answer: unknown) => void;
   /** Its key is not among the stored answers. */
   isNew: boolean;
@@ -130,32 +134,40 @@ export class WriteQueue {
     const key = write.key === undefined ? undefined : `${write.agent}:${write.key}`;
     const twin = key === undefined ? undefined : this.#inFlight.get(key);
     if (twin) return twin as Promise<T | Problem>;
-    if (this.#waiting.length >= limits.queuedWrites) {
-      const busy = problem("busy", `${this.#waiting.length} writes wait in this conversation; try again`, {
-        waiting: this.#waiting.length,
-      });
+    const busy = this.#busy();
+    if (busy) {
       write.settled?.(busy);
       return Promise.resolve(busy);
     }
-    const { settled, ...rest } = write;
-    const answer = new Promise<unknown>((done) => {
+    const { agent, plan, settled, create = false } = write;
+    const answer = new Promise<T | Problem>((done) => {
       const settle = (given: unknown) => {
         settled?.(given as T | Problem);
-        done(given);
+        done(given as T | Problem);
       };
-      this.#waiting.push({
-        ...rest,
-        ...(key === undefined ? {} : { key }),
-        settle,
-        isNew: key === undefined,
-      });
+      this.#waiting.push({ agent, key, create, plan, settle, isNew: key === undefined });
     });
     if (key !== undefined) {
       this.#inFlight.set(key, answer);
       answer.then(() => this.#inFlight.delete(key));
     }
     this.#start();
-    return answer as Promise<T | Problem>;
+    return answer;
+  }
+
+  /** A write without a key whose answer goes to `settle` alone. Streams come this way: they need no promise. */
+  post<T>(agent: AgentId, plan: (draft: Draft) => T | Problem, settle: (answer: T | Problem) => void): void {
+    const busy = this.#busy();
+    if (busy) return settle(busy);
+    const told = settle as (answer: unknown) => void;
+    this.#waiting.push({ agent, key: undefined, create: false, plan, settle: told, isNew: true });
+    this.#start();
+  }
+
+  #busy(): Problem | undefined {
+    const { length: waiting } = this.#waiting;
+    if (waiting < limits.queuedWrites) return undefined;
+    return problem("busy", `${waiting} writes wait in this conversation; try again`, { waiting });
   }
 
   /** Takes in what another node has committed. In turn with the batches: nothing may change under a draft. */
@@ -234,7 +246,21 @@ export class WriteQueue {
       planned.push({ write, answer });
     }
     for (const text of draft.spoilt) this.#texts.drop(text);
-    await this.#commit(draft, planned);
+    const commit = draft.ops.length > 0 ? this.#commitOf(draft) : undefined;
+    if (!commit) for (const { write, answer } of planned) write.settle(answer);
+    else {
+      // Waited for here and not one call further down: of nearly every write this is the only wait.
+      let refused: Problem | undefined;
+      let isMoved = false;
+      try {
+        isMoved = (await this.#store.commit(commit)).type === "moved";
+      } catch (error) {
+        refused = await this.#outcome(commit, error);
+      }
+      if (refused) this.#fail(draft, planned, refused);
+      else if (isMoved) await this.#moved(draft, planned);
+      else this.#committed(draft, planned, commit);
+    }
     if (missing) await this.#loadMissing(missing);
   }
 
@@ -279,25 +305,17 @@ export class WriteQueue {
     }
   }
 
-  async #commit(draft: Draft, planned: readonly Planned[]): Promise<void> {
-    if (draft.ops.length === 0) {
-      for (const { write, answer } of planned) write.settle(answer);
-      return;
-    }
+  #commitOf(draft: Draft): Commit {
     const { conversation } = this;
     const { ops, record, answers } = draft;
     const expectedSeq = record.seq - ops.length;
     const blocks = [...draft.changedBlocks];
     const turns = [...draft.changedTurns];
-    const commit = { conversation, expectedSeq, ops, blocks, record, turns, answers };
-    let refused: Problem | undefined;
-    try {
-      const answer = await this.#store.commit(commit);
-      if (answer.type === "moved") return await this.#moved(draft, planned);
-    } catch (error) {
-      refused = await this.#outcome(commit, error);
-    }
-    if (refused) return this.#fail(draft, planned, refused);
+    return { conversation, expectedSeq, ops, blocks, record, turns, answers };
+  }
+
+  #committed(draft: Draft, planned: readonly Planned[], commit: Commit): void {
+    const { conversation, record, ops, blocks, turns } = commit;
     this.#takeUp(draft, blocks, turns);
     this.#tell({ conversation, record, ops, blocks, turns });
     for (const { write, answer } of planned) write.settle(answer);

@@ -12,6 +12,8 @@
 
 import type { Json } from "@blockyard/kernel";
 
+const SHORT_STRING = 128;
+
 export class ByteWriter {
   #buffer: Buffer;
   #at = 0;
@@ -73,6 +75,7 @@ export class ByteWriter {
   }
 
   string(value: string): void {
+    if (value.length <= SHORT_STRING && this.#ascii(value)) return;
     const length = Buffer.byteLength(value);
     this.varint(length);
     this.#reserve(length);
@@ -81,6 +84,25 @@ export class ByteWriter {
 
   json(value: unknown): void {
     this.string(JSON.stringify(value));
+  }
+
+  /** Most strings are short and plain: for them a loop is faster than two calls out of JavaScript. */
+  #ascii(value: string): boolean {
+    const { length } = value;
+    this.#reserve(length + 2);
+    const buffer = this.#buffer;
+    let at = this.#at;
+    if (length > 0x7f) {
+      buffer[at++] = (length & 0x7f) | 0x80;
+      buffer[at++] = length >>> 7;
+    } else buffer[at++] = length;
+    for (let i = 0; i < length; i++) {
+      const unit = value.charCodeAt(i);
+      if (unit > 0x7f) return false;
+      buffer[at++] = unit;
+    }
+    this.#at = at;
+    return true;
   }
 
   #reserve(count: number): void {

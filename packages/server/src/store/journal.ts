@@ -51,16 +51,15 @@ export function writeCommit(writer: ByteWriter, commit: Commit, before: Before):
   writer.string(conversation);
   writer.varint(commit.expectedSeq);
   writeConversation(writer, before.conversation(conversation), record);
-  const places = new Map<BlockId | null, number>([[null, 0]]);
   writer.varint(blocks.length);
   for (const block of blocks) {
-    places.set(block.id, places.size);
     writer.string(block.id.slice(conversation.length + 1));
     writeBlock(writer, before.block(block.id), block);
   }
   writer.varint(ops.length);
+  const places = blocks.length > 1 ? new Map(blocks.map(({ id }, at) => [id, at + 1])) : undefined;
   for (const op of ops) {
-    writer.varint(places.get(op.block) as number);
+    writer.varint(op.block === null ? 0 : (places?.get(op.block) ?? 1));
     writeOp(writer, op);
   }
   writer.varint(turns.length);

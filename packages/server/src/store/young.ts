@@ -161,17 +161,17 @@ export class Young implements Before {
       }
       this.#touch(conversation, journal, OP_BYTES * (1 + commit.answers.length + commit.turns.length));
     }
-    const heads = new Map<BlockId, BlockHead>();
+    const heads = commit.blocks.length > 1 ? new Map<BlockId, BlockHead>() : undefined;
     let last: BlockHead | undefined;
     for (const record of commit.blocks) {
       last = this.#openBlock(record);
-      if (commit.blocks.length > 1) heads.set(record.id, last);
+      heads?.set(record.id, last);
       if (last.settled >= journal) continue;
       last.record = record;
       this.#touch(last, journal, 0);
     }
     for (const op of commit.ops) {
-      const head = op.block === null ? conversation : (heads.get(op.block) ?? (last as BlockHead));
+      const head = op.block === null ? conversation : (heads?.get(op.block) ?? (last as BlockHead));
       if (head.settled >= journal) continue;
       head.pending.push(op);
       this.#touch(head, journal, OP_BYTES + opChars(op));

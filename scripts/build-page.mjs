@@ -21,6 +21,7 @@ const inputs = [
   "packages/web/index.html",
   "packages/web/vite.config.ts",
   "packages/web/package.json",
+  "packages/client/src",
   "packages/kernel/src",
   "package-lock.json",
 ];

@@ -23,6 +23,7 @@ const vitest = "node_modules/vitest/vitest.mjs";
 
 /** One program per runtime: what the kernel may see is not what the server may see. */
 const programs = [
+  "packages/client/tsconfig.json",
   "packages/kernel/tsconfig.json",
   "packages/providers/tsconfig.json",
   "packages/server/tsconfig.json",

@@ -9,7 +9,8 @@ export const packageImports: Readonly<Record<string, readonly string[]>> = {
   kernel: [],
   providers: ["kernel"],
   server: ["kernel", "providers"],
-  web: ["kernel"],
+  client: ["kernel"],
+  web: ["client", "kernel"],
 };
 
 export interface Layer {
@@ -48,7 +49,7 @@ export const libraryHomes: Readonly<Record<string, readonly RegExp[]>> = {
 };
 
 /** Packages that run anywhere: no `node:` modules in them, except in these files, which are commands. */
-export const anywhere = ["kernel", "providers", "web"];
+export const anywhere = ["client", "kernel", "providers", "web"];
 export const nodeEdges = ["packages/providers/src/blocks.ts", "packages/web/vite.config.ts"];
 
 /** Packages that reach the outside world only through the `env` that they are given. */

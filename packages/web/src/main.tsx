@@ -13,10 +13,9 @@ import "./styles/results.css";
 import "./styles/code.css";
 import "./styles/markdown.css";
 import "./styles/overlays.css";
+import "./styles/work.css";
 
-const url = new URL("/v1/feed", location.href);
-url.protocol = url.protocol.replace("http", "ws");
-const session = new Session(url.href);
+const session = new Session(location.origin);
 const conversations = new Conversations(session);
 session.link.start();
 conversations.start();

@@ -2,6 +2,7 @@
  * The session: the replica, its socket, and who is told when. Changes that arrive are gathered and told once per
  * animation frame, and only to those who show what changed: a block that did not change does not render.
  */
+import { ownEnv } from "@blockyard/client";
 import {
   type Block,
   type BlockId,
@@ -18,24 +19,22 @@ import {
   type ViewChange,
 } from "@blockyard/kernel";
 import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
-import { browserEnv } from "./browser-env.ts";
-import { Link } from "./connect.ts";
+import { PageLink } from "./connect.ts";
 
 /** A hidden tab has no animation frames; it is told this often instead. */
 const HIDDEN_MS = 250;
 
 export class Session {
   readonly replica: Replica;
-  readonly link: Link;
+  readonly link: PageLink;
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #dirty = new Set<string>();
   readonly #wanted = new Map<View, Set<BlockId>>();
   #isScheduled = false;
 
   constructor(url: string) {
-    // Two screens more than the default: a reader who scrolls up finds them there.
-    this.replica = new Replica({ env: browserEnv, windowBlocks: 200 });
-    this.link = new Link(this.replica, url);
+    this.replica = new Replica({ env: ownEnv });
+    this.link = new PageLink(this.replica, url);
     this.replica.listen((change) => this.#hear(change));
   }
 
@@ -172,6 +171,14 @@ export function useOrder(view: View): readonly BlockId[] {
 
 export function useRecord(view: View): Conversation | undefined {
   return useTopic(recordOf(view.conversation), () => view.record);
+}
+
+/** A part of what the view holds besides texts; whoever uses it renders only when that part changes. */
+export function useViewPart<P extends string | number | boolean | null | undefined>(
+  view: View,
+  part: (view: View) => P,
+): P {
+  return useTopic(recordOf(view.conversation), () => part(view));
 }
 
 export function useTurn(view: View, turn: string): Turn | undefined {

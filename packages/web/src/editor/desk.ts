@@ -4,13 +4,13 @@
  *
  * The document writes under a random id with the high bit set: lower ones are the kernel's own.
  */
+import { ownEnv } from "@blockyard/client";
 import { type BlockId, type Cursor, isProblem, type Problem } from "@blockyard/kernel";
 import { EditorState } from "@codemirror/state";
 import { EditorView, keymap } from "@codemirror/view";
 import { yCollab } from "y-codemirror.next";
 import * as Y from "yjs";
 import { undo } from "../actions/actions.ts";
-import { browserEnv } from "../browser-env.ts";
 import type { Session } from "../session.tsx";
 import { remoteCursors, setCursors } from "./remote-cursors.ts";
 
@@ -44,7 +44,7 @@ export class Desk {
     this.#session = session;
     this.#block = block;
     this.#events = events;
-    this.#doc.clientID = (browserEnv.random() | 0x80000000) >>> 0;
+    this.#doc.clientID = (ownEnv.random() | 0x80000000) >>> 0;
     this.#text = this.#doc.getText("t");
     this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     this.#doc.on("update", (update: Uint8Array, origin: unknown) => {

@@ -1,9 +1,9 @@
 /**
- * The kernel's `env` in a browser: clock, timers and randomness of the page. The only file that makes one.
+ * The kernel's `env` in a program that has what browsers have: clock, timers and randomness. The only file that makes one.
  */
 import type { Env } from "@blockyard/kernel";
 
-export const browserEnv: Env = {
+export const ownEnv: Env = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(delayMs, run) {

@@ -1,0 +1,115 @@
+/**
+ * A yard as another program sees it: calls, live copies of conversations, the life of tool calls. One connection, which
+ * comes back by itself; what was missed meanwhile is there before anything newer, and a write that was under way is
+ * sent again and done once.
+ *
+ * It holds no state of its own: the replica has it.
+ */
+import {
+  type ConversationId,
+  isProblem,
+  type Json,
+  type Problem,
+  Replica,
+  type ToolUpdate,
+  type View,
+  type ViewChange,
+} from "@blockyard/kernel";
+import { ownEnv } from "./env.ts";
+import { Link, type LinkState } from "./link.ts";
+
+export interface ClientOptions {
+  /** As the server prints it: http://127.0.0.1:4567 */
+  readonly url: string;
+  /** From `blockyard token create`; without one, a browser's cookie. */
+  readonly token?: string;
+  /** How many of a conversation's last blocks come at once. */
+  readonly windowBlocks?: number;
+  /** Told when the connection goes and comes. */
+  readonly onState?: (state: LinkState) => void;
+}
+
+/** What a tool refused, as an error: `problem` has the code and the numbers. */
+export class Refusal extends Error {
+  override name = "Refusal";
+  readonly problem: Problem;
+
+  constructor(problem: Problem) {
+    super(problem.message);
+    this.problem = problem;
+  }
+}
+
+export class Client {
+  readonly replica: Replica;
+  readonly #link: Link;
+  readonly #waiting = new Set<(state: LinkState) => void>();
+
+  constructor({ url, token, windowBlocks, onState }: ClientOptions) {
+    this.replica = new Replica({ env: ownEnv, ...(windowBlocks === undefined ? {} : { windowBlocks }) });
+    const told = (state: LinkState) => {
+      onState?.(state);
+      for (const tell of this.#waiting) tell(state);
+    };
+    this.#link = new Link({ replica: this.replica, url, told, ...(token === undefined ? {} : { token }) });
+  }
+
+  get state(): LinkState {
+    return this.#link.state;
+  }
+
+  /** Resolves when the server has greeted us; rejects if it never will. */
+  open(): Promise<this> {
+    return new Promise((resolve, reject) => {
+      const tell = (state: LinkState) => {
+        if (state.state === "open") resolve(this);
+        else if (state.state === "refused") reject(new Error(state.message));
+        else if (state.state === "closed") reject(new Error("the connection was closed"));
+        else return;
+        this.#waiting.delete(tell);
+      };
+      this.#waiting.add(tell);
+      this.#link.start();
+    });
+  }
+
+  /**
+   * Calls a tool and gives its answer; a problem is thrown as a Refusal. A call that writes survives a cut: it is sent
+   * again, and done once.
+   */
+  async call<T = Json>(tool: string, input: Json, { write = true } = {}): Promise<T> {
+    const answer = await this.replica.call(tool, input, { write });
+    if (isProblem(answer)) throw new Refusal(answer);
+    return answer as T;
+  }
+
+  /** A live copy of a conversation; resolves when it is here, and tells of every change from then on. */
+  follow(conversation: ConversationId, changed: (change: ViewChange, view: View) => void): Promise<View> {
+    return new Promise((resolve, reject) => {
+      const view = this.replica.subscribe(conversation);
+      const stop = this.replica.listen((change) => {
+        if (change.conversation !== conversation) return;
+        if (view.problem) {
+          stop();
+          return reject(new Refusal(view.problem));
+        }
+        if (view.isOpen) resolve(view);
+        changed(change, view);
+      });
+    });
+  }
+
+  /** The life of every tool call in what is followed: one start, increments, one end. */
+  onTool(listener: (update: ToolUpdate, conversation: ConversationId) => void): () => void {
+    return this.replica.listenTools(listener);
+  }
+
+  close(): void {
+    this.#link.close();
+  }
+}
+
+/** Connects, and gives the client once the server has greeted it. */
+export function connect(options: ClientOptions): Promise<Client> {
+  return new Client(options).open();
+}

@@ -1,0 +1,12 @@
+/** The client library: what a program that talks to a yard needs, and nothing of the server. */
+export {
+  type LlmEvent,
+  type LlmMessage,
+  reduceLlm,
+  type ToolUpdate,
+  type View,
+  type ViewChange,
+} from "@blockyard/kernel";
+export { Client, type ClientOptions, connect, Refusal } from "./client.ts";
+export { ownEnv } from "./env.ts";
+export { Link, type LinkOptions, type LinkState } from "./link.ts";

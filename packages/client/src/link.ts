@@ -1,0 +1,157 @@
+/**
+ * The socket: keeps one WebSocket to the server open and gives it to the replica. It reconnects by itself with backoff,
+ * and finds a dead connection by pings that stay unanswered.
+ *
+ * It knows nothing of blocks: frames go through it as they are. What was lost while it was away is the replica's matter.
+ */
+import type { Replica, ServerFrame } from "@blockyard/kernel";
+
+export type LinkState =
+  | { readonly state: "connecting"; readonly tries: number }
+  | { readonly state: "open" }
+  /** Waits before it tries again. */
+  | { readonly state: "waiting"; readonly tries: number; readonly until: number }
+  /** The server does not want this program: trying again would not help. */
+  | { readonly state: "refused"; readonly message: string }
+  | { readonly state: "closed" };
+
+export interface LinkOptions {
+  readonly replica: Replica;
+  /** Where the server is, as it prints it: http://127.0.0.1:4567 */
+  readonly url: string;
+  /** Without one, the cookie that a browser has got from the private link. */
+  readonly token?: string;
+  /** Told of every change of the state. */
+  readonly told: (state: LinkState) => void;
+}
+
+const PING_MS = 15_000;
+const SILENCE_MS = 35_000;
+const FIRST_WAIT_MS = 250;
+const LONGEST_WAIT_MS = 10_000;
+
+/** Outside of browsers a WebSocket may be given headers; the type of browsers does not know it. */
+type Socket = new (url: string, options?: { headers: Record<string, string> }) => WebSocket;
+
+export class Link {
+  readonly #replica: Replica;
+  readonly #url: string;
+  readonly #headers: Record<string, string>;
+  readonly #told: (state: LinkState) => void;
+  #state: LinkState = { state: "connecting", tries: 0 };
+  #socket: WebSocket | undefined;
+  #tries = 0;
+  #retry: ReturnType<typeof setTimeout> | undefined;
+  #beats: ReturnType<typeof setInterval> | undefined;
+  #heardAt = 0;
+  #pings = 0;
+
+  constructor({ replica, url, token, told }: LinkOptions) {
+    this.#replica = replica;
+    this.#url = url.replace(/\/$/, "");
+    this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    this.#told = told;
+  }
+
+  get state(): LinkState {
+    return this.#state;
+  }
+
+  start(): void {
+    this.#beats = setInterval(() => this.#beat(), PING_MS);
+    this.#open();
+  }
+
+  /** Tries at once instead of waiting; asks at once whether an open connection still lives. */
+  hurry(): void {
+    if (this.#state.state === "waiting") this.#open();
+    else this.#beat();
+  }
+
+  close(): void {
+    clearTimeout(this.#retry);
+    clearInterval(this.#beats);
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+    this.#replica.disconnected();
+    this.#set({ state: "closed" });
+  }
+
+  #set(state: LinkState): void {
+    this.#state = state;
+    this.#told(state);
+  }
+
+  #open(): void {
+    clearTimeout(this.#retry);
+    this.#set({ state: "connecting", tries: this.#tries });
+    const url = `${this.#url.replace(/^http/, "ws")}/v1/feed`;
+    const headers = this.#headers;
+    const isBare = Object.keys(headers).length === 0;
+    const socket = isBare ? new WebSocket(url) : new (WebSocket as unknown as Socket)(url, { headers });
+    this.#socket = socket;
+    socket.onopen = () => {
+      this.#heardAt = performance.now();
+      this.#replica.connected((frame) => {
+        if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
+      });
+    };
+    socket.onmessage = (message) => this.#receive(socket, message.data);
+    socket.onclose = () => this.#closed(socket);
+  }
+
+  #receive(socket: WebSocket, data: unknown): void {
+    if (socket !== this.#socket || typeof data !== "string") return;
+    this.#heardAt = performance.now();
+    const frame = JSON.parse(data) as ServerFrame;
+    this.#replica.receive(frame);
+    if (frame.type !== "hello") return;
+    this.#tries = 0;
+    this.#set({ state: "open" });
+  }
+
+  #closed(socket: WebSocket): void {
+    if (socket !== this.#socket) return;
+    this.#socket = undefined;
+    this.#replica.disconnected();
+    const bye = this.#replica.bye;
+    if (bye && !bye.resumable) return this.#refuse(bye.message);
+    this.#tries++;
+    if (this.#tries <= 2) void this.#askWhy();
+    const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#tries);
+    const waitMs = longest * (0.5 + Math.random() / 2);
+    this.#set({ state: "waiting", tries: this.#tries, until: performance.now() + waitMs });
+    this.#retry = setTimeout(() => this.#open(), waitMs);
+  }
+
+  #refuse(message: string): void {
+    clearTimeout(this.#retry);
+    clearInterval(this.#beats);
+    this.#set({ state: "refused", message });
+  }
+
+  /** A refused WebSocket does not say why; a plain request does. */
+  async #askWhy(): Promise<void> {
+    const options = { headers: this.#headers, credentials: "same-origin" } as const;
+    const answer = await fetch(`${this.#url}/v1/conversations`, options).catch(() => undefined);
+    if ((answer?.status !== 401 && answer?.status !== 403) || this.#state.state !== "waiting") return;
+    const isToken = "authorization" in this.#headers;
+    this.#refuse(
+      isToken
+        ? "The server does not accept this token. `blockyard token create` makes a new one."
+        : "This browser is not signed in. Open the private link that the server printed when it started.",
+    );
+  }
+
+  #beat(): void {
+    const socket = this.#socket;
+    if (socket?.readyState !== WebSocket.OPEN) return;
+    if (performance.now() - this.#heardAt > SILENCE_MS) {
+      socket.close();
+      this.#closed(socket);
+      return;
+    }
+    socket.send(JSON.stringify({ type: "ping", n: ++this.#pings }));
+  }
+}

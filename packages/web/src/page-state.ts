@@ -17,6 +17,10 @@ export const inspected = new Cell<BlockId | undefined>(undefined);
 export const overlay = new Cell<Overlay>(undefined);
 export const isFinding = new Cell(false);
 export const isSidebarOpen = new Cell(false);
+/** The conversation whose title is being written, and where. */
+export const renaming = new Cell<
+  { readonly conversation: ConversationId; readonly where: "head" | "list" } | undefined
+>(undefined);
 /** Whether the list keeps its end in view. */
 export const isFollowing = new Cell(true);
 

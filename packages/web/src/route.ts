@@ -41,13 +41,13 @@ const listeners = new Set<() => void>();
 let current: Route | undefined;
 
 export function useRoute(): Route {
-  return useSyncExternalStore(listen, () => {
+  return useSyncExternalStore(listenRoute, () => {
     current ??= readRoute(location.pathname, location.hash);
     return current;
   });
 }
 
-function listen(listener: () => void): () => void {
+export function listenRoute(listener: () => void): () => void {
   if (listeners.size === 0) {
     addEventListener("popstate", tell);
     addEventListener("hashchange", tell);

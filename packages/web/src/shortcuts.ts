@@ -5,7 +5,8 @@ import type { BlockId, View } from "@blockyard/kernel";
 import { useEffect } from "react";
 import { askRerun, copyBlock, editBlock, forkAt, prune, undo } from "./actions/actions.ts";
 import { isOpen, setOpen } from "./disclosure.ts";
-import { editing, focused, inspected, isFinding, isFollowing, overlay } from "./page-state.ts";
+import { editing, focused, inspected, isFinding, isFollowing, overlay, renaming } from "./page-state.ts";
+import { readRoute } from "./route.ts";
 import { type Session, useSession } from "./session.tsx";
 
 interface Shortcut {
@@ -55,6 +56,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     label: "Details and history of the block",
     run: () => inspected.change((now) => (now === undefined ? focused.get() : undefined)),
   },
+  { key: "t", label: "Rename the conversation", run: () => renameCurrent() },
   { key: "G", label: "To the end, and follow it", run: () => toEnd() },
   {
     key: "n",
@@ -142,6 +144,11 @@ function toEnd(): void {
   isFollowing.set(true);
   const list = document.querySelector(".list");
   if (list) list.scrollTop = list.scrollHeight;
+}
+
+function renameCurrent(): void {
+  const { conversation } = readRoute(location.pathname, location.hash);
+  if (conversation !== undefined) renaming.set({ conversation, where: "head" });
 }
 
 function close(): void {

@@ -54,6 +54,39 @@ export async function undo(session: Session, block: BlockId, direction: "undo" |
     notify(answer.problem === "nothing" ? `Nothing of yours to ${direction} here` : answer.message, true);
 }
 
+export async function rename(session: Session, conversation: ConversationId, title: string): Promise<void> {
+  const answer = await session.write("conversation.update", { conversation, title });
+  if (isProblem(answer)) refused("Not renamed", answer);
+}
+
+/** Puts a conversation away, or takes it out again. */
+export async function archive(
+  session: Session,
+  conversation: ConversationId,
+  archived: boolean,
+): Promise<void> {
+  const answer = await session.write("conversation.update", { conversation, archived });
+  if (isProblem(answer)) return refused(archived ? "Not archived" : "Not taken out", answer);
+  notify(archived ? "Archived: it is below the list, and search still finds it" : "Back in the list");
+}
+
+/** Takes a message back that waits for its turn; whether it still waited. */
+export async function dropQueued(session: Session, block: Block): Promise<boolean> {
+  const turn = block.metadata["turn"];
+  const { conversation } = block;
+  const answer = await session.write("turn.stop", {
+    conversation,
+    turn: typeof turn === "string" ? turn : "",
+  });
+  if (isProblem(answer)) {
+    refused("Not taken back", answer);
+    return false;
+  }
+  const isDropped = fieldOf(answer, "dropped") === 1;
+  if (!isDropped) notify("Too late: its turn has begun", true);
+  return isDropped;
+}
+
 export async function stopTurn(session: Session, conversation: ConversationId): Promise<void> {
   const answer = await session.write("turn.stop", { conversation });
   if (isProblem(answer)) refused("Not stopped", answer);

@@ -8,8 +8,9 @@ import { Icon } from "../icons.tsx";
 import { isFollowing } from "../page-state.ts";
 import { preferences } from "../preferences.ts";
 import { go, linkTo } from "../route.ts";
-import { type Session, useRecord, useSession } from "../session.tsx";
+import { type Session, useSession, useViewPart } from "../session.tsx";
 import { chosenProvider, ProviderChoice } from "./provider-choice.tsx";
+import { Queue } from "./queue.tsx";
 
 const HISTORY = 100;
 const past: string[] = [];
@@ -24,22 +25,22 @@ export function Composer({ conversation, view }: ComposerProps): ReactNode {
   return view ? (
     <Inside conversation={conversation} view={view} />
   ) : (
-    <Box conversation={conversation} isRunning={false} />
+    <Box conversation={conversation} isRunning={false} view={undefined} />
   );
 }
 
 function Inside({ conversation, view }: { conversation: ConversationId | undefined; view: View }): ReactNode {
-  const record = useRecord(view);
-  return <Box conversation={conversation} isRunning={(record?.running.length ?? 0) > 0} />;
+  const isRunning = useViewPart(view, ({ record }) => (record?.running.length ?? 0) > 0);
+  return <Box conversation={conversation} isRunning={isRunning} view={view} />;
 }
 
-function Box({
-  conversation,
-  isRunning,
-}: {
-  conversation: ConversationId | undefined;
-  isRunning: boolean;
-}): ReactNode {
+interface BoxProps {
+  readonly conversation: ConversationId | undefined;
+  readonly isRunning: boolean;
+  readonly view: View | undefined;
+}
+
+function Box({ conversation, isRunning, view }: BoxProps): ReactNode {
   const session = useSession();
   const [text, setText] = useState("");
   const [isSending, setSending] = useState(false);
@@ -70,6 +71,12 @@ function Box({
         void submit();
       }}
     >
+      {view && (
+        <Queue
+          view={view}
+          onEdit={(back) => setText((now) => (now.trim() === "" ? back : `${now}\n${back}`))}
+        />
+      )}
       <textarea
         value={text}
         rows={Math.min(12, Math.max(2, text.split("\n").length))}

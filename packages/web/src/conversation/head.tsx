@@ -3,6 +3,7 @@
  */
 import type { View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
+import { Title } from "../actions/title.tsx";
 import { formatCost } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { isSidebarOpen } from "../page-state.ts";
@@ -23,9 +24,7 @@ export function Head({ view }: { view: View }): ReactNode {
         <Icon name="menu" />
       </button>
       <div className="head-main">
-        <h1 className="title" title={record?.title}>
-          {record?.title || "Untitled"}
-        </h1>
+        <Title conversation={view.conversation} title={record?.title ?? ""} />
         <div className="totals">
           {record?.provider && <span>{record.model ?? record.provider}</span>}
           {record && record.costUsd !== null && <span title="Cost so far">{formatCost(record.costUsd)}</span>}

@@ -133,10 +133,16 @@ function addBlock(
 }
 
 export function isVisible(block: Block, shown: Shown): boolean {
+  if (block.metadata["notice"] === "queued") return isLeftOver(block);
   if (block.kind === "thinking") return shown.thinking;
   if (block.kind === "tool_call") return shown.tools || block.metadata["approval"] !== undefined;
   if (block.role === "system" && block.kind !== "error") return shown.system;
   return true;
+}
+
+/** A message that waits is shown at the composer, and once it has run, where it was said; not so one that never ran. */
+function isLeftOver({ status, metadata }: Block): boolean {
+  return status === "error" && metadata["reason"] !== "cancelled";
 }
 
 function turnOf(block: Block | undefined): string | undefined {

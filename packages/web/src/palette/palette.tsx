@@ -2,11 +2,12 @@
  * The command palette: every command and every conversation, by a few letters.
  */
 import { type ReactNode, useMemo, useState } from "react";
+import { archive } from "../actions/actions.ts";
 import { useCell } from "../cell.ts";
 import { setAll } from "../disclosure.ts";
 import { overlay } from "../page-state.ts";
 import { prefer, preferences } from "../preferences.ts";
-import { go, linkTo } from "../route.ts";
+import { go, linkTo, useRoute } from "../route.ts";
 import { useSession } from "../session.tsx";
 import { SHORTCUTS } from "../shortcuts.ts";
 import type { Conversations } from "../sidebar/conversations.ts";
@@ -53,6 +54,7 @@ export function Palette({ conversations }: { conversations: Conversations }): Re
 
 function useCommands(conversations: Conversations): readonly Command[] {
   const session = useSession();
+  const { conversation } = useRoute();
   const listing = useCell(conversations.listing);
   const { thinking, tools, results, system, diff } = useCell(preferences);
   return useMemo(() => {
@@ -84,6 +86,15 @@ function useCommands(conversations: Conversations): readonly Command[] {
       { name: "Dark theme", hint: "theme", run: () => prefer({ theme: "dark" }) },
       { name: "Theme of the system", hint: "theme", run: () => prefer({ theme: "system" }) },
       { name: "New conversation", hint: "go", run: () => go("/") },
+      ...(conversation === undefined
+        ? []
+        : [
+            {
+              name: "Archive the conversation",
+              hint: "conversation",
+              run: () => void archive(session, conversation, true),
+            },
+          ]),
     ];
     const keys = SHORTCUTS.filter(({ key, ctrl }) => key !== "Escape" && !(ctrl && key === "k")).map(
       (shortcut) => ({
@@ -102,7 +113,7 @@ function useCommands(conversations: Conversations): readonly Command[] {
         run: () => go(linkTo(id)),
       })),
     ];
-  }, [session, listing, thinking, tools, results, system, diff]);
+  }, [session, conversation, listing, thinking, tools, results, system, diff]);
 }
 
 /** Its letters in order. */

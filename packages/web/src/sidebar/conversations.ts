@@ -1,14 +1,16 @@
 /**
- * The list of conversations: asked for when the page connects and while it is looked at, and again soon after the open
- * conversation changes. Running ones first, then the newest.
+ * The list of conversations: asked for when the page connects, then told of every change. Running ones first, then the
+ * newest. What is told and changes nothing that is shown is passed over, so that streaming costs the list nothing.
  */
 import { type Conversation, isProblem, type Json, type Problem } from "@blockyard/kernel";
 import { Cell } from "../cell.ts";
+import { listenRoute, readRoute } from "../route.ts";
 import type { Session } from "../session.tsx";
+import { Seen } from "./seen.ts";
 
-const POLL_MS = 4_000;
-const SOON_MS = 400;
 const LISTED = 500;
+/** The age of a running conversation is not shown to the second. */
+const AGE_STEP_MS = 30_000;
 
 export interface ListedConversation {
   readonly id: string;
@@ -16,9 +18,13 @@ export interface ListedConversation {
   readonly provider: string | undefined;
   readonly model: string | undefined;
   readonly isRunning: boolean;
+  readonly isArchived: boolean;
+  readonly isUnread: boolean;
   readonly costUsd: number | undefined;
+  readonly createdAt: number;
   readonly updatedAt: number;
   readonly blocks: number;
+  readonly seq: number;
 }
 
 export type Listing =
@@ -29,8 +35,9 @@ export type Listing =
 export class Conversations {
   readonly listing = new Cell<Listing>({ state: "loading" });
   readonly #session: Session;
-  #soon: ReturnType<typeof setTimeout> | undefined;
-  #isAsking = false;
+  readonly #known = new Map<string, ListedConversation>();
+  readonly #seen = new Seen();
+  #current: string | undefined;
 
   constructor(session: Session) {
     this.#session = session;
@@ -38,76 +45,121 @@ export class Conversations {
 
   start(): void {
     const { replica, link } = this.#session;
+    replica.watch((records) => this.#take(records.map(listed)));
     link.state.listen(() => {
       if (link.state.get().state === "open") void this.refresh();
     });
-    replica.listen((change) => {
-      if (!change.presence) this.refreshSoon();
-    });
-    setInterval(() => {
-      if (document.visibilityState === "visible") void this.refresh();
-    }, POLL_MS);
-  }
-
-  refreshSoon(): void {
-    this.#soon ??= setTimeout(() => {
-      this.#soon = undefined;
-      void this.refresh();
-    }, SOON_MS);
+    listenRoute(() => this.#look());
+    document.addEventListener("visibilitychange", () => this.#look());
+    this.#look();
   }
 
   async refresh(): Promise<void> {
-    if (this.#isAsking || !this.#session.replica.isConnected) return;
-    this.#isAsking = true;
     const answer = await this.#session.ask("conversation.list", { limit: LISTED });
-    this.#isAsking = false;
-    if (!isProblem(answer)) return this.#show(readListing(answer));
-    if (this.listing.get().state !== "here") this.listing.set({ state: "failed", problem: answer });
+    if (!isProblem(answer)) {
+      const rows = readListing(answer);
+      for (const { id, seq } of rows) this.#seen.assume(id, seq);
+      this.#take(rows);
+      if (rows.length === 0) this.#show();
+    } else if (this.listing.get().state !== "here") this.listing.set({ state: "failed", problem: answer });
   }
 
-  #show(conversations: readonly ListedConversation[]): void {
+  /** What is newer than what is known; a record may be overtaken by the list, and the other way round. */
+  #take(rows: readonly ListedConversation[]): void {
+    for (const row of rows) {
+      const known = this.#known.get(row.id);
+      if (!known || known.seq <= row.seq) this.#known.set(row.id, row);
+    }
+    this.#markSeen();
+    this.#show();
+  }
+
+  /** The page went elsewhere: what was open until now has been seen to its end. */
+  #look(): void {
+    this.#markSeen();
+    this.#current = readRoute(location.pathname, location.hash).conversation;
+    this.#markSeen();
+    this.#show();
+  }
+
+  #markSeen(): void {
+    const id = this.#current;
+    if (id === undefined || document.visibilityState !== "visible") return;
+    const view = [...this.#session.replica.views.values()].find(({ conversation }) => conversation === id);
+    this.#seen.mark(id, Math.max(view?.record?.seq ?? 0, this.#known.get(id)?.seq ?? 0));
+  }
+
+  #show(): void {
     const now = this.listing.get();
-    if (now.state === "here" && JSON.stringify(now.conversations) === JSON.stringify(conversations)) return;
-    this.listing.set({ state: "here", conversations });
+    if (now.state !== "here" && this.#known.size === 0 && !this.#session.replica.isConnected) return;
+    const rows = [...this.#known.values()]
+      .map((row) => ({ ...row, isUnread: !row.isRunning && this.#isUnread(row) }))
+      .sort(runningFirst);
+    if (now.state === "here" && shownOf(now.conversations) === shownOf(rows)) return;
+    this.listing.set({ state: "here", conversations: rows });
+  }
+
+  #isUnread({ id, seq }: ListedConversation): boolean {
+    return id !== this.#current && this.#seen.isBehind(id, seq);
   }
 }
 
-/** An answer of conversation.list: rows in snake_case, or the kernel's own records. */
+/** An answer of conversation.list. */
 export function readListing(answer: Json): readonly ListedConversation[] {
-  const rows = Array.isArray(answer)
-    ? (answer as readonly Json[])
-    : ((answer as { readonly conversations?: readonly Json[] } | null)?.conversations ?? []);
-  return rows.flatMap(readRow).sort(runningFirst);
+  const { conversations } = answer as unknown as { readonly conversations: readonly Row[] };
+  return conversations.map((row) =>
+    listed({
+      ...row,
+      id: row.conversation,
+      createdAt: row.created_at,
+      updatedAt: row.updated_at,
+      costUsd: row.cost_usd,
+    }),
+  );
 }
 
-type Row = Partial<Conversation> & {
-  readonly conversation?: string;
-  readonly updated_at?: number | string;
-  readonly cost_usd?: number | null;
-  readonly running?: readonly string[] | boolean | number;
+type Facts = Pick<
+  Conversation,
+  "id" | "title" | "running" | "createdAt" | "updatedAt" | "costUsd" | "blocks" | "seq" | "metadata"
+> & { readonly provider?: string; readonly model?: string };
+
+type Row = Omit<Facts, "id" | "createdAt" | "updatedAt" | "costUsd"> & {
+  readonly conversation: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly cost_usd: number | null;
 };
 
-function readRow(json: Json): ListedConversation[] {
-  if (typeof json !== "object" || json === null || Array.isArray(json)) return [];
-  const row = json as unknown as Row;
-  const id = row.id ?? row.conversation;
-  if (typeof id !== "string") return [];
-  const updated = row.updated_at ?? row.updatedAt ?? 0;
-  const running: unknown = row.running;
-  return [
-    {
-      id,
-      title: row.title ?? "",
-      provider: row.provider,
-      model: row.model,
-      isRunning: Array.isArray(running) ? running.length > 0 : Boolean(running),
-      costUsd: row.cost_usd ?? row.costUsd ?? undefined,
-      updatedAt: typeof updated === "string" ? Date.parse(updated) : updated,
-      blocks: typeof row.blocks === "number" ? row.blocks : 0,
-    },
-  ];
+function listed(record: Facts): ListedConversation {
+  const { id, title, provider, model, running, costUsd, createdAt, updatedAt, blocks, seq, metadata } =
+    record;
+  return {
+    id,
+    title,
+    provider,
+    model,
+    isRunning: running.length > 0,
+    isArchived: metadata["archived"] === true,
+    isUnread: false,
+    costUsd: costUsd ?? undefined,
+    createdAt,
+    updatedAt,
+    blocks,
+    seq,
+  };
 }
 
+/** Those that run stay where they are while they run; the others by when they last changed. */
 function runningFirst(a: ListedConversation, b: ListedConversation): number {
-  return Number(b.isRunning) - Number(a.isRunning) || b.updatedAt - a.updatedAt;
+  if (a.isRunning !== b.isRunning) return Number(b.isRunning) - Number(a.isRunning);
+  return a.isRunning ? b.createdAt - a.createdAt : b.updatedAt - a.updatedAt;
+}
+
+function shownOf(rows: readonly ListedConversation[]): string {
+  return JSON.stringify(
+    rows.map(({ seq, blocks, updatedAt, ...row }) => [
+      ...Object.values(row),
+      row.isRunning ? Math.floor(updatedAt / AGE_STEP_MS) : updatedAt,
+    ]),
+  );
 }

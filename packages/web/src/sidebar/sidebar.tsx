@@ -2,11 +2,16 @@
  * The left side: conversations, those that run first, with a filter; search over everything.
  */
 import { type ReactNode, useEffect, useState } from "react";
-import { useCell } from "../cell.ts";
-import { formatAge, formatCost } from "../format.ts";
+import { archive } from "../actions/actions.ts";
+import { Menu, MenuItem } from "../actions/menu.tsx";
+import { RenameField } from "../actions/rename.tsx";
+import { useCell, useCellPart } from "../cell.ts";
+import { useOpen } from "../disclosure.ts";
+import { formatAge, formatCost, plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
-import { isSidebarOpen, overlay } from "../page-state.ts";
+import { isSidebarOpen, overlay, renaming } from "../page-state.ts";
 import { go, linkTo, useRoute } from "../route.ts";
+import { useSession } from "../session.tsx";
 import type { Conversations, ListedConversation } from "./conversations.ts";
 
 const AGE_MS = 30_000;
@@ -81,23 +86,59 @@ function ConversationList({
   filter: string;
 }): ReactNode {
   const listing = useCell(conversations.listing);
-  const { conversation: current } = useRoute();
   const now = useNow();
+  const [isArchiveOpen, toggleArchive] = useOpen("sidebar:archived", false);
   if (listing.state === "loading") return <p className="sidebar-note">Loading…</p>;
   if (listing.state === "failed") return <p className="sidebar-note">No list: {listing.problem.message}</p>;
   const words = filter.trim().toLowerCase();
-  const shown = listing.conversations.filter((conversation) => matches(conversation, words));
-  if (shown.length === 0)
-    return (
-      <p className="sidebar-note">{words === "" ? "No conversations yet." : "None with these words."}</p>
-    );
+  const found = listing.conversations.filter((conversation) => matches(conversation, words));
+  const shown = found.filter(({ isArchived }) => !isArchived);
+  const archived = found.filter(({ isArchived }) => isArchived);
   return (
-    <ul className="conversation-list">
-      {shown.map((conversation) => (
-        <li key={conversation.id}>
-          <Entry conversation={conversation} isCurrent={conversation.id === current} now={now} />
-        </li>
-      ))}
+    <div className="conversation-list">
+      {shown.length === 0 && (
+        <p className="sidebar-note">{words === "" ? "No conversations yet." : "None with these words."}</p>
+      )}
+      <Entries conversations={shown} now={now} />
+      {archived.length > 0 && (
+        <>
+          <button
+            type="button"
+            className="quiet-button archived-line"
+            aria-expanded={isArchiveOpen}
+            onClick={toggleArchive}
+          >
+            <Icon name="chevron" className={isArchiveOpen ? "turned" : ""} />
+            {plural(archived.length, "archived conversation")}
+          </button>
+          {isArchiveOpen && <Entries conversations={archived} now={now} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+function Entries({
+  conversations,
+  now,
+}: {
+  conversations: readonly ListedConversation[];
+  now: number;
+}): ReactNode {
+  const { conversation: current } = useRoute();
+  // Only the entry that is pointed at has its menu in the document.
+  const [pointed, setPointed] = useState<string | undefined>(undefined);
+  return (
+    <ul>
+      {conversations.map((conversation) => {
+        const { id } = conversation;
+        return (
+          <li key={id} onPointerEnter={() => setPointed(id)} onFocus={() => setPointed(id)}>
+            <Entry conversation={conversation} isCurrent={id === current} now={now} />
+            {(pointed === id || id === current) && <EntryMenu conversation={conversation} />}
+          </li>
+        );
+      })}
     </ul>
   );
 }
@@ -109,11 +150,14 @@ interface EntryProps {
 }
 
 function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
-  const { id, title, provider, isRunning, costUsd, updatedAt } = conversation;
+  const { id, title, isUnread } = conversation;
+  const isRenamed = useCellPart(renaming, (at) => at?.where === "list" && at.conversation === id);
+  if (isRenamed) return <RenameField conversation={id} title={title} />;
+  const names = ["entry", ...(isCurrent ? ["current"] : []), ...(isUnread ? ["unread"] : [])];
   return (
     <a
       href={linkTo(id)}
-      className={isCurrent ? "entry current" : "entry"}
+      className={names.join(" ")}
       aria-current={isCurrent ? "page" : undefined}
       onClick={(event) => {
         if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
@@ -122,23 +166,59 @@ function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
         go(linkTo(id));
       }}
     >
-      <span className="entry-title">{title || "Untitled"}</span>
-      <span className="entry-facts">
-        {isRunning && (
-          <span className="live">
-            <span className="live-dot" aria-hidden="true" /> running
-          </span>
+      <span className="entry-title">
+        {isUnread && (
+          <span
+            className="unread-dot"
+            role="img"
+            aria-label="new since you looked"
+            title="New since you looked"
+          />
         )}
-        {provider && <span>{provider}</span>}
-        {costUsd !== undefined && <span>{formatCost(costUsd)}</span>}
-        <span>{formatAge(now - updatedAt)}</span>
+        {title || "Untitled"}
       </span>
+      <Facts conversation={conversation} now={now} />
     </a>
   );
 }
 
-function matches({ title, provider, id, model }: ListedConversation, words: string): boolean {
-  return words === "" || `${title} ${provider ?? ""} ${model ?? ""} ${id}`.toLowerCase().includes(words);
+function Facts({ conversation, now }: { conversation: ListedConversation; now: number }): ReactNode {
+  const { provider, isRunning, costUsd, updatedAt } = conversation;
+  return (
+    <span className="entry-facts">
+      {isRunning && (
+        <span className="live">
+          <span className="live-dot" aria-hidden="true" /> running
+        </span>
+      )}
+      {provider && <span>{provider}</span>}
+      {costUsd !== undefined && <span>{formatCost(costUsd)}</span>}
+      <span>{formatAge(now - updatedAt)}</span>
+    </span>
+  );
+}
+
+function EntryMenu({ conversation }: { conversation: ListedConversation }): ReactNode {
+  const session = useSession();
+  const { id, title, isArchived } = conversation;
+  return (
+    <Menu label={`More for ${title || "this conversation"}`} icon="more">
+      <MenuItem icon="edit" onChoose={() => renaming.set({ conversation: id, where: "list" })}>
+        Rename
+      </MenuItem>
+      <MenuItem icon="folder" onChoose={() => void archive(session, id, !isArchived)}>
+        {isArchived ? "Take out of the archive" : "Archive"}
+      </MenuItem>
+    </Menu>
+  );
+}
+
+/** By its words; "running", "unread" and "archived" are words of those that are. */
+function matches(conversation: ListedConversation, words: string): boolean {
+  if (words === "") return true;
+  const { title, provider, id, model, isRunning, isUnread, isArchived } = conversation;
+  const states = [isRunning ? "running" : "", isUnread ? "unread" : "", isArchived ? "archived" : ""];
+  return [title, provider, model, id, ...states].join(" ").toLowerCase().includes(words);
 }
 
 /** Ages grow: the list is drawn again now and then. */

@@ -1,0 +1,48 @@
+/**
+ * A conversation's title as a field: Enter keeps what was written, Escape what was there, leaving the field keeps it too.
+ */
+import type { ConversationId } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useRef } from "react";
+import { renaming } from "../page-state.ts";
+import { useSession } from "../session.tsx";
+import { rename } from "./actions.ts";
+
+const TITLE_CHARS = 300;
+
+export function RenameField({
+  conversation,
+  title,
+}: {
+  conversation: ConversationId;
+  title: string;
+}): ReactNode {
+  const session = useSession();
+  const field = useRef<HTMLInputElement>(null);
+  const isOver = useRef(false);
+  useEffect(() => {
+    field.current?.focus();
+    field.current?.select();
+  }, []);
+  const end = (isKept: boolean) => {
+    if (isOver.current) return;
+    isOver.current = true;
+    const written = field.current?.value.trim() ?? "";
+    if (isKept && written !== "" && written !== title) void rename(session, conversation, written);
+    renaming.set(undefined);
+  };
+  return (
+    <input
+      ref={field}
+      className="rename"
+      aria-label="Title of the conversation"
+      defaultValue={title}
+      maxLength={TITLE_CHARS}
+      onBlur={() => end(true)}
+      onKeyDown={(event) => {
+        if (event.key === "Enter" && !event.nativeEvent.isComposing) end(true);
+        if (event.key === "Escape") end(false);
+        event.stopPropagation();
+      }}
+    />
+  );
+}

@@ -1,0 +1,152 @@
+/**
+ * The list of conversations: it follows what happens without being asked; titles; the archive; messages that wait.
+ */
+import { fileURLToPath } from "node:url";
+import { isProblem } from "@blockyard/kernel";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { axeFindings } from "./page/axe.ts";
+import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+
+const AGENT = fileURLToPath(new URL("./agents/fake-claude.mjs", import.meta.url));
+const RECORDING = fileURLToPath(
+  new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
+);
+
+let yard: Yard;
+const before = process.env["BLOCKYARD_CLAUDE"];
+
+beforeAll(async () => {
+  process.env["BLOCKYARD_CLAUDE"] = AGENT;
+  yard = await openYard();
+}, 180_000);
+
+afterAll(async () => {
+  if (before === undefined) delete process.env["BLOCKYARD_CLAUDE"];
+  else process.env["BLOCKYARD_CLAUDE"] = before;
+  await yard?.close();
+});
+
+const entry = (page: Page, title: string) => page.locator(".conversation-list li", { hasText: title });
+
+async function setTurn(conversation: string, status: "running" | "done"): Promise<void> {
+  const answer = await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      draft.setTurn({ id: "t1", provider: "claude", agent: "tester", status, startedAt: draft.at });
+      return null;
+    },
+  });
+  if (isProblem(answer)) throw new Error(answer.message);
+}
+
+describe("the list", () => {
+  test("follows what happens elsewhere: new ones, running ones, what is new since one looked", async () => {
+    const first = await newConversation(yard.kernel, "the first one");
+    const { page } = await yard.open(`/c/${first}`);
+    await entry(page, "the first one").waitFor();
+    const second = await newConversation(yard.kernel, "the second one");
+    await entry(page, "the second one").waitFor();
+    await setTurn(second, "running");
+    await entry(page, "the second one").locator(".live").waitFor();
+    expect(await page.locator(".conversation-list li .entry-title").first().textContent()).toContain(
+      "second",
+    );
+    await setTurn(second, "done");
+    await entry(page, "the second one").locator(".unread-dot").waitFor();
+    expect(await entry(page, "the first one").locator(".unread-dot").count()).toBe(0);
+    await entry(page, "the second one").locator("a").click();
+    await expect.poll(() => page.locator(".unread-dot").count()).toBe(0);
+    await say(yard.kernel, first, [{ text: "news" }]);
+    await entry(page, "the first one").locator(".unread-dot").waitFor();
+    await page.getByRole("searchbox", { name: "Filter conversations" }).fill("unread");
+    await expect.poll(() => page.locator(".conversation-list li").count()).toBe(1);
+    await page.reload();
+    await entry(page, "the first one").locator(".unread-dot").waitFor();
+    await page.context().close();
+  });
+
+  test("asks for nothing while nothing happens", async () => {
+    const { page } = await yard.open("/");
+    await page.waitForSelector(".conversation-list");
+    const sent: string[] = [];
+    const session = await page.context().newCDPSession(page);
+    await session.send("Network.enable");
+    session.on("Network.webSocketFrameSent", ({ response }) => sent.push(response.payloadData));
+    await page.waitForTimeout(4_500);
+    expect(sent.filter((frame) => frame.includes("conversation.list"))).toEqual([]);
+    await page.context().close();
+  });
+
+  test("titles: by key in the head, by menu in the list; the other side sees it", async () => {
+    const conversation = await newConversation(yard.kernel, "old name");
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page.waitForSelector(".title button");
+    await page.keyboard.press("t");
+    await page.getByRole("textbox", { name: "Title of the conversation" }).fill("new name");
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.textContent(".title")).toContain("new name");
+    await entry(page, "new name").hover();
+    await entry(page, "new name").getByRole("button", { name: "More for new name" }).click();
+    await page.getByRole("menuitem", { name: "Rename" }).click();
+    await page.getByRole("textbox", { name: "Title of the conversation" }).fill("unwanted");
+    await page.keyboard.press("Escape");
+    expect(await page.textContent(".title")).toContain("new name");
+    await page.context().close();
+  });
+
+  test("the archive: out of the list, below it, and back; axe finds nothing", async () => {
+    const conversation = await newConversation(yard.kernel, "put away");
+    const { page } = await yard.open(`/c/${conversation}`);
+    await entry(page, "put away").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Commands" }).fill("archive the");
+    await page.keyboard.press("Enter");
+    const line = page.getByRole("button", { name: /archived conversation/ });
+    await line.waitFor();
+    expect(await entry(page, "put away").count()).toBe(0);
+    await line.click();
+    await entry(page, "put away").waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await entry(page, "put away").getByRole("button", { name: "More for put away" }).click();
+    await page.getByRole("menuitem", { name: "Take out" }).click();
+    await line.waitFor({ state: "detached" });
+    await entry(page, "put away").waitFor();
+    await page.context().close();
+  });
+});
+
+describe("messages that wait", () => {
+  test("are shown at the composer, taken back one by one, and said when their turn comes", async () => {
+    const { page, complaints } = await yard.open("/");
+    const prompt = page.getByRole("textbox", { name: "Prompt" });
+    const send = async (text: string) => {
+      await prompt.fill(text);
+      await page.keyboard.press("Enter");
+    };
+    const plan = (act: string) => JSON.stringify({ recording: RECORDING, lines: 6, act });
+    await send(plan("stay"));
+    await page.waitForURL(/\/c\//);
+    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await send("drop me");
+    await send("write me anew");
+    await send(plan("exit0"));
+    await expect.poll(() => page.locator(".queue li").count()).toBe(3);
+    expect(await page.locator("article", { hasText: "drop me" }).count()).toBe(0);
+    const waits = (text: string) => page.locator(".queue li", { hasText: text });
+    await waits("drop me").getByRole("button", { name: "Do not send this message" }).click();
+    await expect.poll(() => page.locator(".queue li").count()).toBe(2);
+    await waits("write me anew")
+      .getByRole("button", { name: "Take this message back into the field" })
+      .click();
+    await expect.poll(() => prompt.inputValue()).toBe("write me anew");
+    expect(await page.locator(".queue li").count()).toBe(1);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await expect.poll(() => page.locator(".queue li").count()).toBe(0);
+    await page.locator("article", { hasText: "exit0" }).waitFor();
+    expect(await page.locator("article", { hasText: "drop me" }).count()).toBe(0);
+    expect(await page.locator("article", { hasText: '"exit0"' }).count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

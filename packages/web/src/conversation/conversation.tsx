@@ -34,7 +34,7 @@ export function ConversationPane({ conversation, block }: ConversationProps): Re
       <main className="conversation" aria-label="Conversation">
         <Head view={view} />
         {isHere ? (
-          <Blocks view={view} target={block} />
+          <Blocks key={view.sub} view={view} target={block} />
         ) : (
           <div className="blank">
             {problem ? `This conversation cannot be shown: ${problem.message}` : "Opening…"}

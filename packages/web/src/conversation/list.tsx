@@ -3,23 +3,27 @@
  * what happens above or below it. It follows the end while the reader is there, and stops when the reader scrolls up.
  */
 import type { BlockId, View } from "@blockyard/kernel";
-import { type ReactNode, useCallback, useEffect, useLayoutEffect, useRef } from "react";
-import { Virtualizer, type VirtualizerHandle } from "virtua";
+import { type ReactNode, useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from "react";
 import { useCell } from "../cell.ts";
 import { Icon } from "../icons.tsx";
 import { focused, isFollowing } from "../page-state.ts";
 import { useSession, useViewState } from "../session.tsx";
 import { rowOrder } from "../shortcuts.ts";
 import { RowView } from "./block-row.tsx";
+import { guessedPx } from "./guess.ts";
 import type { Row } from "./rows.ts";
+import { Stage } from "./stage.ts";
+import type { Strip } from "./strip.ts";
 
 /** Closer to the end than this counts as being there. */
 const END_PX = 24;
-/** Older blocks are fetched when the reader is this near to the beginning. */
-const NEAR_START_PX = 1_200;
-const PAGE_BLOCKS = 60;
+/** Older blocks are fetched when the reader has less than so many screens of them above. */
+const AHEAD_SCREENS = 4;
+const PAGE_BLOCKS = 100;
 /** What stands above the first row; always there, so that nothing moves when it has nothing more to say. */
-const START_PX = 36;
+const HEAD_PX = 36;
+/** A row that was gone to is shown this far below the top. */
+const TARGET_PX = 80;
 
 interface ListProps {
   readonly view: View;
@@ -29,70 +33,44 @@ interface ListProps {
 }
 
 export function BlockList({ view, rows, target }: ListProps): ReactNode {
-  const session = useSession();
   const { more } = useViewState(view);
+  const page = usePaging(view);
   const scroller = useRef<HTMLDivElement>(null);
-  const list = useRef<VirtualizerHandle>(null);
-  const isPaging = useRef(false);
-  const last = useRef({ top: 0, height: 0 });
+  const sizer = useRef<HTMLDivElement>(null);
+  const head = useRef<HTMLDivElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
   const following = useCell(isFollowing);
-  const isPrepend = usePrepend(rows);
+  const stage = useStage(view, scroller, page);
+  const { from, to } = stage.take(rows);
 
-  const toEnd = useCallback(() => {
-    const box = scroller.current;
-    if (box) box.scrollTop = box.scrollHeight;
-  }, []);
-
-  const page = useCallback(async () => {
-    if (isPaging.current || !view.more) return;
-    isPaging.current = true;
-    await session.replica.page(view, PAGE_BLOCKS);
-    isPaging.current = false;
-  }, [session, view]);
-
-  const onScroll = useCallback(
-    (offset: number) => {
-      const box = scroller.current;
-      if (!box) return;
-      const before = last.current;
-      last.current = { top: box.scrollTop, height: box.scrollHeight };
-      if (isNearEnd(box)) isFollowing.set(true);
-      else if (box.scrollTop < before.top - 2 && box.scrollHeight >= before.height) isFollowing.set(false);
-      if (offset < NEAR_START_PX) void page();
-    },
-    [page],
-  );
-
+  useLayoutEffect(() => {
+    const [box, outer, first, inner] = [scroller.current, sizer.current, head.current, frame.current];
+    if (!box || !outer || !first || !inner) return;
+    return stage.attach({ scroller: box, sizer: outer, head: first, frame: inner });
+  }, [stage]);
+  useLayoutEffect(() => stage.drew());
   useLayoutEffect(() => {
     rowOrder.ids = rows.flatMap((row) => (row.type === "block" ? [row.id] : []));
   }, [rows]);
-  useFollow(scroller, toEnd);
   useReaderScrolls(scroller);
-  useTarget(view, list, rows, target, page);
-  useFocusedRow(list, rows);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a conversation that does not fill the screen pages at once
-  useEffect(() => {
-    const box = scroller.current;
-    if (more && box && box.scrollHeight <= box.clientHeight + NEAR_START_PX) void page();
-  }, [more, rows.length, page]);
+  useTarget(view, stage, rows, target, page);
+  useFocusedRow(stage, rows);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows that have come may still be too few
+  useEffect(() => pageIfNear(stage.strip, page), [stage, page, rows]);
 
   return (
     <div className="list-frame">
       <div className="list" ref={scroller} role="log" aria-live="off" aria-label="Blocks">
-        <div className="list-start">{more && "Loading older blocks…"}</div>
-        <Virtualizer
-          ref={list}
-          scrollRef={scroller}
-          data={rows}
-          shift={isPrepend}
-          startMargin={START_PX}
-          bufferSize={600}
-          onScroll={onScroll}
-          item={RowBox}
-        >
-          {(row) => <RowView key={row.key} row={row} />}
-        </Virtualizer>
+        <div className="list-sizer" ref={sizer}>
+          <div className="list-start" ref={head}>
+            {more && "Loading older blocks…"}
+          </div>
+          <div className="list-rows" ref={frame}>
+            {rows.slice(from, to).map((row) => (
+              <Slot key={row.key} row={row} stage={stage} />
+            ))}
+          </div>
+        </div>
       </div>
       {!following && (
         <button
@@ -100,7 +78,7 @@ export function BlockList({ view, rows, target }: ListProps): ReactNode {
           className="to-end"
           onClick={() => {
             isFollowing.set(true);
-            toEnd();
+            stage.toEnd();
           }}
         >
           <Icon name="down" /> <NewBelow rows={rows} />
@@ -110,7 +88,75 @@ export function BlockList({ view, rows, target }: ListProps): ReactNode {
   );
 }
 
-const RowBox = "div";
+/** A row's box, whose height is the row's. */
+function Slot({ row, stage }: { row: Row; stage: Stage<Row> }): ReactNode {
+  const box = useRef<HTMLDivElement>(null);
+  const { key } = row;
+  useLayoutEffect(() => {
+    stage.slot(key, box.current);
+    return () => stage.slot(key, null);
+  }, [stage, key]);
+  return (
+    <div className="list-row" ref={box} data-key={key}>
+      <RowView row={row} />
+    </div>
+  );
+}
+
+function useStage(
+  view: View,
+  scroller: { current: HTMLDivElement | null },
+  page: () => Promise<void>,
+): Stage<Row> {
+  const [, draw] = useReducer((count: number) => count + 1, 0);
+  const lastTop = useRef(0);
+  const onLook = (strip: Strip<Row>, isScroll: boolean): void => {
+    const box = scroller.current;
+    if (!box) return;
+    const isUp = isScroll && box.scrollTop < lastTop.current;
+    lastTop.current = box.scrollTop;
+    // At the very end a place that became less is no reader's doing: what was there has become shorter.
+    if (isUp && !isNearEnd(box, 1)) isFollowing.set(false);
+    else if (!isUp && isNearEnd(box, END_PX)) isFollowing.set(true);
+    pageIfNear(strip, page);
+  };
+  const [stage] = useState(() => {
+    const options = {
+      headPx: HEAD_PX,
+      estimate: (row: Row) => guessedPx(row, view.blocks),
+      isFollowing: isFollowing.get,
+      reservePx: (strip: Strip<Row>) => reservePx(view, strip),
+      onLook,
+    };
+    return new Stage(options, draw);
+  });
+  return stage;
+}
+
+/** The room that the blocks need which are not here yet, going by those that are. */
+function reservePx(view: View, strip: Strip<Row>): number {
+  const here = view.order.length;
+  if (!view.more || here === 0) return 0;
+  const missing = Math.max(0, (view.record?.blocks ?? here) - here);
+  return (missing * (strip.end - strip.start)) / here;
+}
+
+function pageIfNear(strip: Strip<Row>, page: () => Promise<void>): void {
+  const { top, height } = strip.window;
+  if (height > 0 && top - strip.start < AHEAD_SCREENS * height) void page();
+}
+
+/** Fetches older blocks, one page at a time. */
+function usePaging(view: View): () => Promise<void> {
+  const session = useSession();
+  const isPaging = useRef(false);
+  return useCallback(async () => {
+    if (isPaging.current || !view.more) return;
+    isPaging.current = true;
+    await session.replica.page(view, PAGE_BLOCKS);
+    isPaging.current = false;
+  }, [session, view]);
+}
 
 /** How much has come since the reader left the end. */
 function NewBelow({ rows }: { rows: readonly Row[] }): ReactNode {
@@ -118,36 +164,6 @@ function NewBelow({ rows }: { rows: readonly Row[] }): ReactNode {
   const at = rows.findLastIndex((row) => row.key === last.current);
   const count = at === -1 ? 0 : rows.length - 1 - at;
   return <span aria-live="polite">{count > 0 ? `${count} new below` : "To the end"}</span>;
-}
-
-/** Whether rows were put in front since the last render: then the list keeps its distance from the end instead. */
-function usePrepend(rows: readonly Row[]): boolean {
-  const before = useRef<{ first: string | undefined; length: number }>({ first: undefined, length: 0 });
-  const first = rows[0]?.key;
-  const isPrepend =
-    before.current.first !== undefined &&
-    first !== before.current.first &&
-    rows.length > before.current.length &&
-    rows.some((row) => row.key === before.current.first);
-  useLayoutEffect(() => {
-    before.current = { first, length: rows.length };
-  });
-  return isPrepend;
-}
-
-/** Keeps the end in view while the list grows, before anything is painted. */
-function useFollow(scroller: { current: HTMLDivElement | null }, toEnd: () => void): void {
-  useLayoutEffect(() => {
-    const box = scroller.current;
-    if (!box) return;
-    const observer = new ResizeObserver(() => {
-      if (isFollowing.get()) toEnd();
-    });
-    for (const child of box.children) observer.observe(child);
-    observer.observe(box);
-    toEnd();
-    return () => observer.disconnect();
-  }, [scroller, toEnd]);
 }
 
 /** Only the reader's own hand stops the following; what the list does by itself does not. */
@@ -193,7 +209,7 @@ function useReaderScrolls(scroller: { current: HTMLDivElement | null }): void {
 /** Shows the block that the address names: its row, or the row that it hangs off; older blocks are fetched for it. */
 function useTarget(
   view: View,
-  list: { current: VirtualizerHandle | null },
+  stage: Stage<Row>,
   rows: readonly Row[],
   target: BlockId | undefined,
   page: () => Promise<void>,
@@ -209,8 +225,8 @@ function useTarget(
     }
     shown.current = target;
     focused.set((rows[row] as Row & { type: "block" }).id);
-    list.current?.scrollToIndex(row, { align: "start", offset: -80 });
-  }, [view, list, rows, target, page]);
+    stage.show(row, TARGET_PX);
+  }, [view, stage, rows, target, page]);
 }
 
 function rowOf(view: View, rows: readonly Row[], target: BlockId): number | undefined {
@@ -223,7 +239,7 @@ function rowOf(view: View, rows: readonly Row[], target: BlockId): number | unde
 }
 
 /** The focused block is brought into view and gets the browser's focus. */
-function useFocusedRow(list: { current: VirtualizerHandle | null }, rows: readonly Row[]): void {
+function useFocusedRow(stage: Stage<Row>, rows: readonly Row[]): void {
   const now = useCell(focused);
   const known = useRef(rows);
   known.current = rows;
@@ -233,15 +249,15 @@ function useFocusedRow(list: { current: VirtualizerHandle | null }, rows: readon
     if (present?.contains(document.activeElement)) return;
     const index = known.current.findIndex((row) => row.type === "block" && row.id === now);
     if (index === -1) return;
-    list.current?.scrollToIndex(index, { align: "nearest" });
+    stage.show(index, "nearest");
     requestAnimationFrame(() =>
       document
         .querySelector<HTMLElement>(`article[data-block="${CSS.escape(now)}"]`)
         ?.focus({ preventScroll: true }),
     );
-  }, [list, now]);
+  }, [stage, now]);
 }
 
-function isNearEnd(box: HTMLElement): boolean {
-  return box.scrollHeight - box.scrollTop - box.clientHeight < END_PX;
+function isNearEnd(box: HTMLElement, px: number): boolean {
+  return box.scrollHeight - box.scrollTop - box.clientHeight < px;
 }

@@ -1,0 +1,30 @@
+/**
+ * How high a row will probably be, before it is drawn: enough for a scroll bar that tells the truth by and large. What is
+ * on the screen has always been measured.
+ */
+import type { Block, BlockId } from "@blockyard/kernel";
+import type { Row } from "./rows.ts";
+
+const LINE_PX = 24;
+const LINE_CHARS = 95;
+const MARGIN_PX = 24;
+/** A line that can be opened. */
+const CLOSED_PX = 34;
+const RESULT_PX = 90;
+const MAX_PX = 4_000;
+
+export function guessedPx(row: Row, blocks: ReadonlyMap<BlockId, Block>): number {
+  const block = row.type === "block" ? blocks.get(row.id) : undefined;
+  if (!block) return CLOSED_PX;
+  switch (block.kind) {
+    case "text":
+    case "error": {
+      const lines = block.newlines + Math.ceil((block.chars + 1) / LINE_CHARS);
+      return Math.min(MAX_PX, MARGIN_PX + lines * LINE_PX);
+    }
+    case "thinking":
+      return CLOSED_PX;
+    default:
+      return CLOSED_PX + RESULT_PX;
+  }
+}

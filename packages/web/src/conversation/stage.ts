@@ -1,0 +1,247 @@
+/**
+ * The stage: puts the strip on the screen. It measures the rows that are drawn, before anybody sees them, writes where
+ * they lie, and says which rows are to be drawn. Rows lie one below the other in one box (`frame`); only the place of that
+ * box is set, so text that grows in the last row moves nothing by script.
+ *
+ * The reader's place (`scrollTop`) is set in three cases alone: the end is followed; a row is gone to; or the beginning of
+ * the strip is put right, which happens when nobody scrolls, or when the reader comes to where there is nothing.
+ */
+import { flushSync } from "react-dom";
+import { type Keyed, type Range, Strip } from "./strip.ts";
+
+/** Rows are drawn this far beyond the screen, and drawn anew when fewer than `KEPT_PX` are left. */
+const BEYOND_PX = 1_200;
+const KEPT_PX = 500;
+/** Nobody scrolls if nothing was heard of it for so long. */
+const QUIET_MS = 160;
+/** A browser's boxes end at about 33 million pixels. */
+const MAX_RESERVE_PX = 12_000_000;
+
+export interface StageOptions<Row extends Keyed> {
+  /** What stands above the first row. */
+  readonly headPx: number;
+  readonly estimate: (row: Row) => number;
+  readonly isFollowing: () => boolean;
+  /** The room that older rows will need, which are not here yet; 0: there are none. */
+  readonly reservePx: (strip: Strip<Row>) => number;
+  /** The reader has scrolled, or what can be seen has changed. */
+  readonly onLook: (strip: Strip<Row>, isScroll: boolean) => void;
+}
+
+export interface StageElements {
+  readonly scroller: HTMLElement;
+  readonly sizer: HTMLElement;
+  readonly head: HTMLElement;
+  readonly frame: HTMLElement;
+}
+
+export class Stage<Row extends Keyed> {
+  readonly strip: Strip<Row>;
+  /** The rows that are drawn. */
+  drawn: Range = { from: 0, to: 0 };
+  readonly #options: StageOptions<Row>;
+  readonly #draw: () => void;
+  readonly #slots = new Map<string, HTMLElement>();
+  readonly #fresh = new Set<string>();
+  #elements: StageElements | undefined;
+  #observer: ResizeObserver | undefined;
+  #quiet: ReturnType<typeof setTimeout> | undefined;
+  #isQuiet = true;
+  #isHeld = false;
+  /** A place that was set by the stage itself: its echo is no reader's doing. */
+  #setTop: number | undefined;
+
+  constructor(options: StageOptions<Row>, draw: () => void) {
+    this.#options = options;
+    this.#draw = draw;
+    this.strip = new Strip(options.headPx, options.estimate);
+  }
+
+  /** Which of the rows are to be drawn; called while drawing. */
+  take(rows: readonly Row[]): Range {
+    if (rows === this.strip.rows && !this.#isShort()) return this.drawn;
+    this.strip.take(rows);
+    if (this.strip.window.height > 0) this.drawn = this.strip.range(BEYOND_PX);
+    return this.drawn;
+  }
+
+  attach(elements: StageElements): () => void {
+    this.#elements = elements;
+    const { scroller } = elements;
+    this.#observer = new ResizeObserver((entries) => this.#resized(entries));
+    this.#observer.observe(scroller);
+    for (const slot of this.#slots.values()) this.#observer.observe(slot);
+    const onScroll = () => this.#scrolled();
+    const onDown = () => {
+      this.#isHeld = true;
+    };
+    const onUp = () => {
+      this.#isHeld = false;
+      this.#waitForQuiet();
+    };
+    scroller.addEventListener("scroll", onScroll, { passive: true });
+    scroller.addEventListener("pointerdown", onDown, { passive: true });
+    addEventListener("pointerup", onUp, { passive: true });
+    addEventListener("pointercancel", onUp, { passive: true });
+    this.strip.look(scroller.scrollTop, scroller.clientHeight);
+    this.#draw();
+    return () => {
+      this.#observer?.disconnect();
+      clearTimeout(this.#quiet);
+      scroller.removeEventListener("scroll", onScroll);
+      scroller.removeEventListener("pointerdown", onDown);
+      removeEventListener("pointerup", onUp);
+      removeEventListener("pointercancel", onUp);
+      this.#elements = undefined;
+    };
+  }
+
+  /** A row's box has come into the document, or left it. */
+  slot(key: string, element: HTMLElement | null): void {
+    const before = this.#slots.get(key);
+    if (before === element) return;
+    if (before) this.#observer?.unobserve(before);
+    this.#fresh.delete(key);
+    if (!element) {
+      this.#slots.delete(key);
+      return;
+    }
+    this.#slots.set(key, element);
+    this.#fresh.add(key);
+    this.#observer?.observe(element);
+  }
+
+  /** What was drawn is in the document and not on the screen yet. */
+  drew(): void {
+    if (!this.#elements) return;
+    const sizes = [...this.#fresh].map((key) => [key, heightOf(this.#slots.get(key))] as const);
+    this.#fresh.clear();
+    if (sizes.length > 0) this.strip.measure(sizes, this.drawn);
+    this.#place();
+    if (this.#isShort()) this.#draw();
+  }
+
+  /** Goes to the end. */
+  toEnd(): void {
+    if (!this.#elements) return;
+    const { scroller } = this.#elements;
+    this.#scrollTo(this.strip.end + scroller.clientHeight);
+    if (this.#isShort()) flushSync(this.#draw);
+  }
+
+  /** Brings a row into view: at the given distance from the top, or as near as may be. */
+  show(index: number, fromTopPx: number | "nearest"): void {
+    const { strip } = this;
+    if (!this.#elements || index < 0 || index >= strip.rows.length) return;
+    // Twice, since the row and those around it may be drawn for the first time, and be higher than was thought.
+    for (let pass = 0; pass < 2; pass++) {
+      const { top, height } = strip.window;
+      const rowTop = strip.topOf(index);
+      const rowEnd = rowTop + strip.sizeOf(index);
+      if (fromTopPx !== "nearest") this.#scrollTo(rowTop - fromTopPx);
+      else if (rowTop < top || strip.sizeOf(index) > height) this.#scrollTo(rowTop);
+      else if (rowEnd > top + height) this.#scrollTo(rowEnd - height);
+      strip.pin(index);
+      if (this.#isShort()) flushSync(this.#draw);
+    }
+  }
+
+  #scrolled(): void {
+    if (!this.#elements) return;
+    const { scroller } = this.#elements;
+    const { strip } = this;
+    const isOwn = this.#setTop !== undefined && Math.abs(scroller.scrollTop - this.#setTop) < 1;
+    this.#setTop = undefined;
+    strip.look(scroller.scrollTop, scroller.clientHeight);
+    if (!isOwn) {
+      strip.pin(undefined);
+      this.#isQuiet = false;
+      this.#waitForQuiet();
+      this.#stopAtStart();
+    }
+    this.#options.onLook(strip, !isOwn);
+    if (this.#isShort()) flushSync(this.#draw);
+  }
+
+  /** There is nothing above the first row: the reader comes no further, until older rows are here. */
+  #stopAtStart(): void {
+    const { strip } = this;
+    const first = strip.start - this.#options.headPx;
+    if (strip.window.top < first) this.#scrollTo(first);
+  }
+
+  #waitForQuiet(): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => {
+      if (this.#isHeld) return;
+      this.#isQuiet = true;
+      this.#place();
+    }, QUIET_MS);
+  }
+
+  #resized(entries: readonly ResizeObserverEntry[]): void {
+    if (!this.#elements) return;
+    const { scroller } = this.#elements;
+    const sizes: [string, number][] = [];
+    let isOther = false;
+    for (const { target, borderBoxSize } of entries) {
+      const key = (target as HTMLElement).dataset["key"];
+      if (key === undefined) isOther = true;
+      else if (this.#slots.get(key) === target) sizes.push([key, borderBoxSize[0]?.blockSize ?? 0]);
+    }
+    if (isOther) this.strip.look(scroller.scrollTop, scroller.clientHeight);
+    const hasChanged = this.strip.measure(sizes, this.drawn);
+    if (!hasChanged && !isOther) return;
+    this.#place();
+    if (this.#isShort()) flushSync(this.#draw);
+    this.#options.onLook(this.strip, false);
+  }
+
+  /** Writes where things lie; nothing of it moves what the reader looks at. */
+  #place(): void {
+    if (!this.#elements) return;
+    const { sizer, frame, head } = this.#elements;
+    const { strip } = this;
+    const by = this.#correction();
+    strip.move(by);
+    sizer.style.height = `${strip.end}px`;
+    head.style.top = `${strip.start - this.#options.headPx}px`;
+    frame.style.top = `${strip.topOf(this.drawn.from)}px`;
+    if (this.#options.isFollowing()) this.toEnd();
+    else if (by !== 0) this.#scrollTo(strip.window.top);
+  }
+
+  /** How far the whole strip should be moved: a whole number, so that nothing is drawn between pixels. */
+  #correction(): number {
+    const { strip } = this;
+    const { headPx } = this.#options;
+    const reserve = Math.min(MAX_RESERVE_PX, this.#options.reservePx(strip));
+    const wanted = headPx + reserve;
+    const off = Math.round(wanted - strip.start);
+    const isPastStart = strip.start < headPx && strip.window.top < 2 * strip.window.height;
+    const mayMove = this.#isQuiet || this.#options.isFollowing() || isPastStart;
+    if (!mayMove || off === 0) return 0;
+    // With older rows to come the room is an estimate; it is mended when it is badly off.
+    return reserve === 0 || Math.abs(off) > wanted / 2 ? off : 0;
+  }
+
+  #scrollTo(top: number): void {
+    if (!this.#elements) return;
+    const { scroller } = this.#elements;
+    const before = scroller.scrollTop;
+    scroller.scrollTop = top;
+    const now = scroller.scrollTop;
+    if (now !== before) this.#setTop = now;
+    this.strip.look(now, scroller.clientHeight);
+  }
+
+  /** Rows near the screen are not drawn. */
+  #isShort(): boolean {
+    const { from, to } = this.strip.range(KEPT_PX);
+    return from < this.drawn.from || to > Math.min(this.drawn.to, this.strip.rows.length);
+  }
+}
+
+function heightOf(element: HTMLElement | undefined): number {
+  return element?.getBoundingClientRect().height ?? 0;
+}

@@ -1,0 +1,121 @@
+/**
+ * The strip under everything that happens to a list: rows come at both ends and in between, leave, and turn out to be
+ * higher or lower than was thought.
+ */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { type Keyed, Strip } from "./strip.ts";
+
+const GUESS_PX = 50;
+const rowsOf = (from: number, to: number): Keyed[] =>
+  Array.from({ length: to - from }, (_, i) => ({ key: `row ${from + i}` }));
+
+function stripOf(rows: readonly Keyed[], top: number, height: number): Strip<Keyed> {
+  const strip = new Strip<Keyed>(0, () => GUESS_PX);
+  strip.take(rows);
+  strip.look(top, height);
+  return strip;
+}
+
+function drawnAll(strip: Strip<Keyed>, px: (key: string) => number, beyond = 100): void {
+  const range = strip.range(beyond);
+  strip.measure(
+    strip.rows.slice(range.from, range.to).map(({ key }) => [key, px(key)] as const),
+    range,
+  );
+}
+
+describe("where rows lie", () => {
+  it("one below the other, by what was measured and by guesses", () => {
+    const strip = stripOf(rowsOf(0, 4), 0, 100);
+    strip.measure([["row 1", 80]], strip.range(0));
+    expect([0, 1, 2, 3].map((i) => strip.topOf(i))).toEqual([0, 50, 130, 180]);
+    expect(strip.end).toBe(230);
+  });
+
+  it("draws the rows of the window and so far beyond it", () => {
+    const strip = stripOf(rowsOf(0, 100), 1_000, 200);
+    expect(strip.range(0)).toEqual({ from: 20, to: 25 });
+    expect(strip.range(100)).toEqual({ from: 18, to: 27 });
+    expect(stripOf([], 0, 100).range(50)).toEqual({ from: 0, to: 0 });
+  });
+});
+
+describe("what stays", () => {
+  const check = (change: (strip: Strip<Keyed>) => void, stays: string) => {
+    const strip = stripOf(rowsOf(100, 200), 1_000, 200);
+    drawnAll(strip, () => 60);
+    const indexOf = () => strip.rows.findIndex(({ key }) => key === stays);
+    const before = strip.topOf(indexOf());
+    change(strip);
+    expect(strip.topOf(indexOf())).toBe(before);
+  };
+
+  it.each<[string, (strip: Strip<Keyed>) => void]>([
+    ["rows in front", (strip) => strip.take(rowsOf(0, 200))],
+    ["rows behind", (strip) => strip.take(rowsOf(100, 300))],
+    ["rows at both ends", (strip) => strip.take(rowsOf(40, 300))],
+    ["fewer rows in front", (strip) => strip.take(rowsOf(110, 200))],
+    ["rows above that are higher", (strip) => strip.measure([["row 105", 500]], { from: 0, to: 9 })],
+    ["rows below that are lower", (strip) => strip.measure([["row 150", 5]], { from: 0, to: 9 })],
+  ])("[V1] the row that is looked at: %s", (_name, change) => {
+    check(change, "row 119");
+    check(change, "row 120");
+  });
+
+  it("[V1] if the first row in the window leaves, the next one stays", () => {
+    const strip = stripOf(rowsOf(0, 100), 1_000, 200);
+    drawnAll(strip, () => 50);
+    const before = strip.topOf(21);
+    strip.take([...rowsOf(0, 5), ...rowsOf(21, 100)]);
+    expect(strip.topOf(5)).toBe(before);
+  });
+
+  it("[V1] a row that was gone to stays, whatever those around it turn out to be", () => {
+    const strip = stripOf(rowsOf(0, 100), 1_000, 200);
+    strip.pin(22);
+    drawnAll(strip, (key) => 10 + key.length * 30);
+    expect(strip.topOf(22)).toBe(1_100);
+  });
+
+  it("[V1] whatever happens, in any order, a drawn row on the screen keeps its place", () => {
+    const step = fc.oneof(
+      fc.record({ type: fc.constant("front" as const), count: fc.integer({ min: 1, max: 60 }) }),
+      fc.record({ type: fc.constant("behind" as const), count: fc.integer({ min: 1, max: 60 }) }),
+      fc.record({ type: fc.constant("without" as const), count: fc.integer({ min: 0, max: 30 }) }),
+      fc.record({ type: fc.constant("grow" as const), count: fc.integer({ min: 0, max: 200 }) }),
+      fc.record({ type: fc.constant("scroll" as const), count: fc.integer({ min: -900, max: 900 }) }),
+    );
+    let stayed = 0;
+    const run = (steps: readonly { type: string; count: number }[]) => {
+      let [from, to] = [1_000, 1_080];
+      const strip = stripOf(rowsOf(from, to), 600, 300);
+      const px = (key: string) => ((Number(key.slice(4)) * 7_919) % 180) + 1;
+      drawnAll(strip, px);
+      for (const { type, count } of steps) {
+        if (type === "scroll") {
+          strip.look(Math.min(strip.end, Math.max(strip.start, strip.window.top + count)), 300);
+          drawnAll(strip, px);
+          continue;
+        }
+        const { from: first, to: last } = strip.range(0);
+        const seen = strip.rows
+          .slice(first, last)
+          .map(({ key }, i) => ({ key, top: strip.topOf(first + i) }));
+        if (type === "front") from -= count;
+        if (type === "behind") to += count;
+        if (type === "without") from = Math.min(from + count, to - 40);
+        if (type === "grow") strip.measure([[`row ${to - 1}`, 300 + count]], strip.range(100));
+        else strip.take(rowsOf(from, to));
+        const places = strip.rows.map(({ key }, i) => ({ key, top: strip.topOf(i) }));
+        const kept = seen.filter(({ key }) => strip.rows.some((row) => row.key === key));
+        for (const { key, top } of kept)
+          expect(places.find((place) => place.key === key)?.top).toBeCloseTo(top, 6);
+        stayed += kept.length;
+        drawnAll(strip, (key) => (key === `row ${to - 1}` && type === "grow" ? 300 + count : px(key)));
+      }
+    };
+    fc.assert(fc.property(fc.array(step, { maxLength: 30 }), run), { numRuns: 150, seed: 7 });
+    expect(stayed).toBeGreaterThan(1_000);
+  });
+});

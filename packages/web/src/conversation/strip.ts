@@ -1,0 +1,180 @@
+/**
+ * The strip: where every row of the list lies, in pixels from the top of what can be scrolled. Rows that were drawn have
+ * the height that they had; the others an estimate. Pure arithmetic: it knows no document.
+ *
+ * The invariant: whatever is put in front, taken away or measured anew, the row that the reader looks at stays where it
+ * is. What changes above it moves the beginning of the strip (`start`), never the reader's place. So a reader who is
+ * scrolling is not interfered with; the beginning is put right (`move`) when nobody scrolls.
+ */
+
+export interface Keyed {
+  readonly key: string;
+}
+
+export interface Range {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+export class Strip<Row extends Keyed> {
+  rows: readonly Row[] = [];
+  /** Where the first row begins. */
+  start: number;
+  readonly #estimate: (row: Row) => number;
+  readonly #measured = new Map<string, number>();
+  #sizes = new Float64Array(64);
+  /** Offsets from `start`; right for indexes up to `#summed`. */
+  #offsets = new Float64Array(65);
+  #summed = 0;
+  /** What the reader sees of the strip. */
+  #window = { top: 0, height: 0 };
+  /** A row that was gone to: it holds its place until the reader scrolls. */
+  #pinned: string | undefined;
+
+  constructor(start: number, estimate: (row: Row) => number) {
+    this.start = start;
+    this.#estimate = estimate;
+  }
+
+  /** The reader's place. */
+  look(top: number, height: number): void {
+    this.#window = { top, height };
+  }
+
+  get window(): { readonly top: number; readonly height: number } {
+    return this.#window;
+  }
+
+  pin(index: number | undefined): void {
+    this.#pinned = index === undefined ? undefined : this.rows[index]?.key;
+  }
+
+  /** Takes other rows in place of those that it had. */
+  take(rows: readonly Row[]): void {
+    if (rows === this.rows) return;
+    const before = this.rows;
+    const isFirst = before.length === 0;
+    const anchors = isFirst ? [] : this.#anchors().map((at) => ({ at, top: this.topOf(at) }));
+    this.rows = rows;
+    this.#fill(before);
+    for (const { at, top } of anchors) {
+      const now = indexNear(rows, before[at]?.key as string, at, rows.length - before.length);
+      if (now === -1) continue;
+      this.start += top - this.topOf(now);
+      return;
+    }
+  }
+
+  /** Rows have been drawn with these heights; whether anything changed. */
+  measure(sizes: readonly (readonly [key: string, height: number])[], near: Range): boolean {
+    const known = this.#anchors()[0];
+    const top = known === undefined ? 0 : this.topOf(known);
+    let hasChanged = false;
+    for (const [key, height] of sizes) {
+      this.#measured.set(key, height);
+      const at = indexNear(this.rows, key, near.from, 0);
+      if (at === -1 || this.#sizes[at] === height) continue;
+      this.#sizes[at] = height;
+      this.#summed = Math.min(this.#summed, at);
+      hasChanged = true;
+    }
+    if (hasChanged && known !== undefined) this.start += top - this.topOf(known);
+    return hasChanged;
+  }
+
+  /** Moves everything, the reader included. */
+  move(by: number): void {
+    this.start += by;
+    this.#window = { ...this.#window, top: this.#window.top + by };
+  }
+
+  topOf(index: number): number {
+    return this.start + this.#offsetOf(index);
+  }
+
+  sizeOf(index: number): number {
+    return this.#sizes[index] ?? 0;
+  }
+
+  get end(): number {
+    return this.topOf(this.rows.length);
+  }
+
+  isMeasured(index: number): boolean {
+    return this.#measured.has(this.rows[index]?.key ?? "");
+  }
+
+  /** The rows in the window and this far above and below it. */
+  range(beyondPx: number): Range {
+    const { top, height } = this.#window;
+    if (this.rows.length === 0) return { from: 0, to: 0 };
+    return { from: this.#at(top - beyondPx), to: this.#at(top + height + beyondPx) + 1 };
+  }
+
+  /** The row at a place; the first or the last one beyond the ends. */
+  #at(top: number): number {
+    const wanted = top - this.start;
+    let low = 0;
+    let high = this.rows.length - 1;
+    this.#offsetOf(this.rows.length);
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#offsets[middle] as number) <= wanted) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** Rows that should stay where they are, the best first: those that the reader sees, and sees as they are. */
+  #anchors(): number[] {
+    const { from, to } = this.range(0);
+    const seen: number[] = [];
+    const guessed: number[] = [];
+    for (let at = from; at < to; at++) (this.isMeasured(at) ? seen : guessed).push(at);
+    const pinned = this.#pinned === undefined ? -1 : indexNear(this.rows, this.#pinned, from, 0);
+    return [...(pinned === -1 ? [] : [pinned]), ...seen, ...guessed];
+  }
+
+  #offsetOf(index: number): number {
+    for (; this.#summed < index; this.#summed++)
+      this.#offsets[this.#summed + 1] =
+        (this.#offsets[this.#summed] as number) + (this.#sizes[this.#summed] as number);
+    return this.#offsets[index] ?? 0;
+  }
+
+  /** Sizes of the rows as they are now; those at the beginning that are the same are left alone. */
+  #fill(before: readonly Row[]): void {
+    const { rows } = this;
+    if (rows.length > this.#sizes.length) this.#enlarge(rows.length * 2);
+    const kept = commonStart(before, rows);
+    for (let i = kept; i < rows.length; i++) {
+      const row = rows[i] as Row;
+      this.#sizes[i] = this.#measured.get(row.key) ?? this.#estimate(row);
+    }
+    this.#summed = Math.min(this.#summed, kept);
+  }
+
+  #enlarge(length: number): void {
+    const sizes = new Float64Array(length);
+    sizes.set(this.#sizes);
+    const offsets = new Float64Array(length + 1);
+    offsets.set(this.#offsets);
+    this.#sizes = sizes;
+    this.#offsets = offsets;
+  }
+}
+
+function commonStart(a: readonly Keyed[], b: readonly Keyed[]): number {
+  let at = 0;
+  while (at < a.length && a[at]?.key === b[at]?.key) at++;
+  return at;
+}
+
+/** Where a key is: most likely where it was, or as far behind as rows were put in front; then nearby, then anywhere. */
+function indexNear(rows: readonly Keyed[], key: string, at: number, moved: number): number {
+  if (rows[at]?.key === key) return at;
+  if (rows[at + moved]?.key === key) return at + moved;
+  for (let i = at; i < Math.min(rows.length, at + 64); i++) if (rows[i]?.key === key) return i;
+  return rows.findIndex((row) => row.key === key);
+}

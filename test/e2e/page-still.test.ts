@@ -1,0 +1,199 @@
+/**
+ * What a reader looks at does not move: measured on every animation frame, while text streams below at two thousand
+ * tokens a second and older blocks come in above.
+ */
+import { isProblem, type Kernel } from "@blockyard/kernel";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+
+const TOKENS_PER_SECOND = 2_000;
+const TICK_MS = 16;
+
+let yard: Yard;
+
+beforeAll(async () => {
+  yard = await openYard();
+}, 180_000);
+
+afterAll(async () => {
+  await yard?.close();
+});
+
+/** Blocks of very different heights: what is guessed of them is wrong by far. */
+async function fill(kernel: Kernel, conversation: string, count: number): Promise<void> {
+  const answer = await kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      for (let i = 0; i < count; i++) {
+        const { kind, text } = sample(i);
+        const made = draft.create({ kind, role: "model", text, status: "done", metadata: {} });
+        if (isProblem(made)) return made;
+      }
+      return null;
+    },
+  });
+  if (isProblem(answer)) throw new Error(answer.message);
+}
+
+function sample(i: number): { kind: "text" | "thinking" | "error"; text: string } {
+  if (i % 7 === 3) return { kind: "thinking", text: `Thought ${i}\n\nand the rest of it` };
+  if (i % 31 === 5) return { kind: "error", text: `It failed, number ${i}` };
+  const code = i % 5 === 0 ? `\n\n\`\`\`ts\n${`const a${i} = [1, 2, 3];\n`.repeat(i % 9)}\`\`\`` : "";
+  const table = i % 11 === 0 ? "\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |" : "";
+  return {
+    kind: "text",
+    text: `# Block ${i}\n\n${"Some words of it. ".repeat(i % 13)}\n\n- a\n- b${code}${table}`,
+  };
+}
+
+/** Appends to a block, at the pace of the fastest models, until it is told to stop. */
+function streamInto(block: string): () => Promise<number> {
+  const started = performance.now();
+  let sent = 0;
+  const timer = setInterval(() => {
+    const due = ((performance.now() - started) / 1_000) * TOKENS_PER_SECOND;
+    let piece = "";
+    for (; sent < due; sent++)
+      piece += `${["word", "**bold**", "`code`", "and"][sent % 4]} ${sent % 160 === 159 ? "\n\n" : ""}`;
+    yard.kernel.append(block, "tester", piece);
+  }, TICK_MS);
+  return async () => {
+    clearInterval(timer);
+    await yard.kernel.drain(block, "tester");
+    return sent;
+  };
+}
+
+interface Seen {
+  readonly frames: number;
+  /** How far the rows went down the screen, all in all. */
+  readonly travelled: number;
+  /** The furthest that they went up, in one frame. */
+  readonly back: number;
+  /** The furthest that two rows moved apart or together, in one frame. */
+  readonly torn: number;
+  /** The longest run of frames in which a part of the list's window had no row. */
+  readonly blank: number;
+}
+
+/** Watches every row on the screen from now on. */
+async function watch(page: Page): Promise<() => Promise<Seen>> {
+  await page.evaluate(() => {
+    const seen = { frames: 0, travelled: 0, back: 0, torn: 0, blank: 0, isOver: false };
+    Object.assign(window, { seen });
+    const box = (document.querySelector(".list") as HTMLElement).getBoundingClientRect();
+    let known = new Map<string, number>();
+    let blank = 0;
+    const look = (): void => {
+      const now = new Map<string, number>();
+      let top = Number.POSITIVE_INFINITY;
+      let bottom = 0;
+      for (const row of document.querySelectorAll<HTMLElement>(".list-row")) {
+        const place = row.getBoundingClientRect();
+        if (place.bottom <= box.top || place.top >= box.bottom) continue;
+        top = Math.min(top, place.top);
+        bottom = Math.max(bottom, place.bottom);
+        now.set(row.dataset["key"] as string, place.top);
+      }
+      const moves = [...now].flatMap(([key, at]) => {
+        const before = known.get(key);
+        return before === undefined ? [] : [at - before];
+      });
+      const [least, most] = [Math.min(...moves), Math.max(...moves)];
+      if (moves.length > 0) {
+        seen.travelled += most;
+        seen.back = Math.max(seen.back, -least);
+        seen.torn = Math.max(seen.torn, most - least);
+      }
+      blank = top > box.top + 37 || bottom < box.bottom - 25 ? blank + 1 : 0;
+      seen.blank = Math.max(seen.blank, blank);
+      seen.frames++;
+      known = now;
+      if (!seen.isOver) requestAnimationFrame(look);
+    };
+    look();
+  });
+  return () =>
+    page.evaluate(() => {
+      const { seen } = window as unknown as { seen: Seen & { isOver: boolean } };
+      seen.isOver = true;
+      const { frames, travelled, back, torn, blank } = seen;
+      return { frames, travelled: Math.round(travelled * 10) / 10, back, torn, blank };
+    });
+}
+
+function frames(page: Page, count: number): Promise<void> {
+  return page.evaluate(async (left) => {
+    for (let i = 0; i < left; i++) await new Promise((done) => requestAnimationFrame(done));
+  }, count);
+}
+
+/** The name of the first row in the document; its number is its block's. */
+function firstDrawn(page: Page): Promise<string> {
+  return page.evaluate(() => document.querySelector<HTMLElement>(".list-row")?.dataset["key"] ?? "");
+}
+
+async function openStreaming(blocks: number) {
+  const conversation = await newConversation(yard.kernel, "still");
+  await fill(yard.kernel, conversation, blocks);
+  const [tail] = await say(yard.kernel, conversation, [{ text: "", status: "running" }]);
+  const visit = await yard.open(`/c/${conversation}`);
+  await visit.page.waitForSelector(`[data-block="${tail}"]`);
+  await visit.page.mouse.move(700, 400);
+  await visit.page.mouse.wheel(0, -3_000);
+  await visit.page.waitForSelector(".to-end");
+  await frames(visit.page, 30);
+  return { ...visit, conversation, tail: tail as string };
+}
+
+describe("what is looked at", () => {
+  test("[V1] stays where it is while text streams below", async () => {
+    const { page, context, tail, complaints } = await openStreaming(300);
+    const seen = await watch(page);
+    const stop = streamInto(tail);
+    await frames(page, 120);
+    expect(await stop()).toBeGreaterThan(2_000);
+    expect(await seen()).toMatchObject({ travelled: 0, back: 0, torn: 0, blank: 0 });
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test("[V1] [V2] moves with the reader's hand and with nothing else while 500 blocks come in above", async () => {
+    const { page, context, tail, complaints } = await openStreaming(1_200);
+    const stop = streamInto(tail);
+    const first = await firstDrawn(page);
+    const seen = await watch(page);
+    const STEPS = 260;
+    for (let i = 0; i < STEPS; i++) {
+      await page.mouse.wheel(0, -300);
+      await frames(page, 2);
+    }
+    await frames(page, 40);
+    const { travelled, back, torn, blank } = await seen();
+    expect({ travelled, back, torn }).toEqual({ travelled: 300 * STEPS, back: 0, torn: 0 });
+    expect(blank).toBeLessThanOrEqual(1);
+    const passed = Number(first.split("/").at(-1)) - Number((await firstDrawn(page)).split("/").at(-1));
+    expect(passed).toBeGreaterThan(500);
+    await stop();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test("[V1] stays while pages come in above a reader who has jumped to the beginning", async () => {
+    const { page, context, tail } = await openStreaming(900);
+    const stop = streamInto(tail);
+    for (let i = 0; i < 4; i++) {
+      await page.evaluate(() => {
+        (document.querySelector(".list") as HTMLElement).scrollTop = 0;
+      });
+      // The jump itself takes a frame; what comes in above because of it takes longer.
+      await frames(page, 1);
+      const seen = await watch(page);
+      await frames(page, 45);
+      expect(await seen()).toMatchObject({ travelled: 0, back: 0, torn: 0 });
+    }
+    await stop();
+    await context.close();
+  });
+});

@@ -37,6 +37,8 @@ export async function toolSchemas(): Promise<readonly ToolSchema[]> {
   }
 }
 
+const FOR = { read: "reading", write: "writing", owner: "writing, the owner alone" } as const;
+
 export function toolsPage(schemas: readonly ToolSchema[]): string {
   const head = `# Tools
 
@@ -48,7 +50,7 @@ that are needed to try again. How to call them: [protocol](protocol.md).
 
 | tool | for |
 |---|---|
-${schemas.map(({ name, access, streams }) => `| [\`${name}\`](#${name.replace(/[._]/g, (mark) => (mark === "." ? "" : mark))}) | ${access === "read" ? "reading" : "writing"}${streams ? ", as a stream" : ""} |`).join("\n")}
+${schemas.map(({ name, access, streams }) => `| [\`${name}\`](#${name.replace(/[._]/g, (mark) => (mark === "." ? "" : mark))}) | ${FOR[access]}${streams ? ", as a stream" : ""} |`).join("\n")}
 `;
   return `${head}\n${schemas.map(section).join("\n")}`;
 }

@@ -113,6 +113,7 @@ export {
   type Access,
   type Call,
   type Caller,
+  mayCall,
   type Signal,
   type Streamed,
   type Tool,

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import {
   closeOrphans,
+  type Env,
   isProblem,
   type Json,
   Kernel,
@@ -59,12 +60,12 @@ export interface Running {
 const UPKEEP_MS = 60_000;
 const MAX_CONNECTIONS = 2_000;
 
-export async function serve(config: Config, log: Log): Promise<Running> {
+export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promise<Running> {
   prepareHome(config.home);
-  const auth = new Auth(config.home, ownerName(), () => nodeEnv.monotonic());
+  const auth = new Auth(config.home, ownerName(), () => env.monotonic());
   auth.onFault = (message) => log("error", "the tokens of agents cannot be used", { message });
   const store = await openStore(config, auth);
-  const kernel = new Kernel(nodeEnv, store);
+  const kernel = new Kernel(env, store);
   const closed = await closeOrphans(kernel, "blockyard");
   if (closed.blocks + closed.turns > 0) log("info", "closed what an earlier run left open", { ...closed });
   const tools = new Tools(kernel, config, log);
@@ -92,7 +93,7 @@ export async function serve(config: Config, log: Log): Promise<Running> {
   const announcer = new Announcer(kernel);
   const mcp = mcpHandler<Caller>((caller) => ({
     version: VERSION,
-    tools: async () => tools.schemas().filter(({ access }) => access === "read" || caller.role !== "viewer"),
+    tools: async () => tools.schemasFor(caller),
     call: (tool, input) => desk.audited(caller, tool, input),
   }));
   announcer.listen((announcement) => {
@@ -104,7 +105,7 @@ export async function serve(config: Config, log: Log): Promise<Running> {
   const app = httpApp({
     callerOf: (request) => door.callerOf(request),
     call: (...call) => desk.audited(...call),
-    tools: () => tools.schemas() as unknown as Json,
+    tools: (caller) => tools.schemasFor(caller) as unknown as Json,
     page: pageFiles(DIST),
     health: () => ({
       ok: true,

@@ -9,6 +9,7 @@ import {
   type Json,
   type Kernel,
   makeTable,
+  mayCall,
   type Presence,
   type Problem,
   schemasOf,
@@ -77,6 +78,11 @@ export class Tools {
 
   schemas(): readonly ToolSchema[] {
     return schemasOf(this.#table);
+  }
+
+  /** Those that this caller may call: nobody is shown what is then refused. */
+  schemasFor({ role }: Caller): readonly ToolSchema[] {
+    return this.schemas().filter(({ access }) => mayCall(access, role));
   }
 
   async call(caller: Caller, name: string, input: unknown, key?: string): Promise<Json | Problem> {

@@ -9,7 +9,7 @@ import { z } from "zod";
 import { cleanJson, type Json } from "../json.ts";
 import { limits } from "../limits.ts";
 import { type Problem, problem } from "../problem.ts";
-import type { Access, Call, Tool } from "./tool.ts";
+import { type Access, type Call, mayCall, type Tool } from "./tool.ts";
 
 export interface ToolTable {
   readonly tools: readonly Tool[];
@@ -80,11 +80,10 @@ export async function callIn(table: ToolTable, call: Call, name: string, input: 
   }
   const parsed = tool.input.safeParse(clean);
   if (!parsed.success) return describe(tool, clean, parsed.error.issues);
-  if (tool.access === "write" && call.caller.role === "viewer") {
-    return problem("forbidden", `${tool.name} writes, and ${call.caller.agent} may only read`, {
-      tool: tool.name,
-      role: call.caller.role,
-    });
+  const { agent, role } = call.caller;
+  if (!mayCall(tool.access, role)) {
+    const why = tool.access === "owner" ? "is the owner's alone" : `writes, and ${agent} may only read`;
+    return problem("forbidden", `${tool.name} ${why}`, { tool: tool.name, role });
   }
   try {
     return await tool.run(call, parsed.data);

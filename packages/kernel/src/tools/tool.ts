@@ -15,7 +15,12 @@ import { type Problem, problem } from "../problem.ts";
 import type { Matcher } from "../search.ts";
 
 /** Read: writes no op. */
-export type Access = "read" | "write";
+/** What a tool does, and so who may call it: everybody, all but viewers, the owner alone. */
+export type Access = "read" | "write" | "owner";
+
+export function mayCall(access: Access, role: Caller["role"]): boolean {
+  return role === "owner" || access === "read" || (access === "write" && role === "agent");
+}
 
 /** Who calls, as the credential says; nothing in a request can change it. */
 export interface Caller {

@@ -30,7 +30,8 @@ export interface NodeBindings {
 export interface HttpOptions {
   readonly callerOf: (request: IncomingMessage) => Caller;
   readonly call: (caller: Caller, tool: string, input: unknown, key?: string) => Promise<Json | Problem>;
-  readonly tools: () => Json;
+  /** Those that the caller may call. */
+  readonly tools: (caller: Caller) => Json;
   readonly page: PageFiles;
   readonly health: () => Json;
   readonly metrics: () => string;
@@ -96,7 +97,9 @@ export function httpApp(options: HttpOptions): App {
     return isStreamed(said) ? lines(said.stream) : answer(context, said);
   };
 
-  app.get("/v1/tools", (context) => context.json(options.tools() as object));
+  app.get("/v1/tools", (context) =>
+    context.json(options.tools(options.callerOf(context.env.incoming)) as object),
+  );
   app.post("/v1/tools/:name", limited(MAX_BODY), async (context) => {
     const input = await readJson(context);
     return isProblem(input) ? answer(context, input) : call(context, context.req.param("name"), input.json);

@@ -3,7 +3,7 @@
  * owner's alone.
  */
 
-import { type Call, isProblem, type Problem, problem, type Tool, tool } from "@blockyard/kernel";
+import { type Call, isProblem, type Tool, tool } from "@blockyard/kernel";
 import { z } from "zod";
 import type { Reruns } from "./rerun.ts";
 
@@ -16,7 +16,7 @@ export function rerunTools(reruns: Reruns): readonly Tool<never, unknown>[] {
     description:
       "Ask to run the command of a block again. Answers with exactly what would run and where, also with everything spelt " +
       "out that does not show, and with a confirmation for command.run: good once, for a minute, as long as nothing changes.",
-    access: "write",
+    access: "owner",
     input: z.strictObject({ block_id }),
     output: z.object({
       confirmation: z.string(),
@@ -28,8 +28,6 @@ export function rerunTools(reruns: Reruns): readonly Tool<never, unknown>[] {
       expires_at: z.number().describe("Wall clock, milliseconds"),
     }),
     async run(call: Call, input) {
-      const refused = ownerOnly(call);
-      if (refused) return refused;
       const confirmed = await reruns.confirm(call.caller.agent, input.block_id);
       if (isProblem(confirmed)) return confirmed;
       const { commandVisible, cwdVisible, expiresAt, ...rest } = confirmed;
@@ -42,7 +40,7 @@ export function rerunTools(reruns: Reruns): readonly Tool<never, unknown>[] {
     description:
       "Run the command of a block again, as it was confirmed, with /bin/bash and no start-up files. Its output appears in a " +
       "new command block below.",
-    access: "write",
+    access: "owner",
     input: z.strictObject({
       block_id,
       confirmation: z.string().min(1).max(100).describe("From command.confirm"),
@@ -56,8 +54,6 @@ export function rerunTools(reruns: Reruns): readonly Tool<never, unknown>[] {
     }),
     output: z.object({ block_id: z.string() }),
     async run(call: Call, { block_id: id, confirmation, limit_ms }) {
-      const refused = ownerOnly(call);
-      if (refused) return refused;
       const created = await reruns.run(call.caller.agent, id, confirmation, limit_ms);
       return isProblem(created) ? created : { block_id: created };
     },
@@ -66,19 +62,13 @@ export function rerunTools(reruns: Reruns): readonly Tool<never, unknown>[] {
   const stop = tool({
     name: "command.stop",
     description: "Stop a command that command.run has started, with everything that it started.",
-    access: "write",
+    access: "owner",
     input: z.strictObject({ block_id: block_id.describe("The new block, as command.run answered") }),
     output: z.object({ stopped: z.boolean() }),
-    async run(call: Call, input) {
-      return ownerOnly(call) ?? reruns.stop(input.block_id);
+    async run(_call: Call, input) {
+      return reruns.stop(input.block_id);
     },
   });
 
   return [confirm, run, stop] as unknown as readonly Tool<never, unknown>[];
-}
-
-function ownerOnly({ caller }: Call): Problem | undefined {
-  return caller.role === "owner"
-    ? undefined
-    : problem("forbidden", "only the owner can run commands", { role: caller.role });
 }

@@ -2,16 +2,7 @@
  * The tools of a turn's life: start, stop, list, answer. They stand in the same table as the kernel's.
  */
 
-import {
-  type Call,
-  isProblem,
-  type Problem,
-  problem,
-  type Tool,
-  tool,
-  turnSchema,
-  turnView,
-} from "@blockyard/kernel";
+import { type Call, isProblem, type Tool, tool, turnSchema, turnView } from "@blockyard/kernel";
 import { z } from "zod";
 import { ALLOWANCES } from "./run.ts";
 import type { Turns } from "./turns.ts";
@@ -24,7 +15,7 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
     description:
       "Ask an agent to go on in a conversation: it gets the prompt, works in the server's folder, and its blocks appear " +
       "in the conversation. While a turn runs, the message waits its turn.",
-    access: "write",
+    access: "owner",
     input: z.strictObject({
       conversation,
       provider: z.enum(turns.providers as [string, ...string[]]),
@@ -47,8 +38,6 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
     }),
     output: z.object({ turn: z.string(), queued: z.boolean(), block_id: z.string() }),
     async run(call: Call, input) {
-      const refused = ownerOnly(call);
-      if (refused) return refused;
       const { parent_id: parent, ...request } = input;
       const started = await turns.start(call.caller.agent, {
         ...given(request),
@@ -64,15 +53,15 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
     description:
       "Stop the turn that runs in a conversation; with queued, also drop the messages that wait there. With turn, only that " +
       "one: stopped if it runs, dropped if it waits.",
-    access: "write",
+    access: "owner",
     input: z.strictObject({
       conversation,
       queued: z.boolean().default(false),
       turn: z.string().max(100).optional().describe("As turn.start answered"),
     }),
     output: z.object({ stopped: z.number(), dropped: z.number() }),
-    async run(call: Call, input) {
-      return ownerOnly(call) ?? turns.stop(input.conversation, input.queued, input.turn);
+    async run(_call: Call, input) {
+      return turns.stop(input.conversation, input.queued, input.turn);
     },
   });
 
@@ -93,7 +82,7 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
   const answer = tool({
     name: "turn.answer",
     description: "Allow or deny what a running agent asks permission for. Only the owner can, and only once.",
-    access: "write",
+    access: "owner",
     input: z.strictObject({
       block_id: z.string().max(200).describe("The tool call that waits"),
       approval_id: z.string().max(200),
@@ -107,15 +96,11 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
     output: z.object({ state: z.enum(["allowed", "denied"]) }),
     async run(call: Call, input) {
       const { block_id: block, approval_id: approval, allow, message, answers } = input;
-      return ownerOnly(call) ?? turns.answer(call.caller.agent, block, approval, allow, message, answers);
+      return turns.answer(call.caller.agent, block, approval, allow, message, answers);
     },
   });
 
   return [start, stop, list, answer] as unknown as readonly Tool<never, unknown>[];
-}
-
-function ownerOnly({ caller }: Call): Problem | undefined {
-  return caller.role === "owner" ? undefined : problem("forbidden", "only the owner can do this");
 }
 
 /** Without the keys whose value is undefined. */

@@ -7,7 +7,8 @@ import { type IncomingHttpHeaders, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Config, jsonLog, makeConfig, type Running, serve } from "@blockyard/server";
+import type { Env } from "@blockyard/kernel";
+import { type Config, jsonLog, makeConfig, nodeEnv, type Running, serve } from "@blockyard/server";
 
 export interface Asked {
   readonly status: number;
@@ -39,12 +40,12 @@ export class Yard {
     this.port = Number(new URL(running.url).port);
   }
 
-  static async start(config: Partial<Config> = {}): Promise<Yard> {
+  static async start(config: Partial<Config> = {}, env: Env = nodeEnv): Promise<Yard> {
     const home = config.home ?? mkdtempSync(join(tmpdir(), "blockyard-access-"));
     const root = mkdtempSync(join(tmpdir(), "blockyard-root-"));
     const lines: string[] = [];
     const log = jsonLog((line) => lines.push(line), Date.now);
-    const running = await serve({ ...makeConfig({ env: {}, home, root, port: 0 }), ...config }, log);
+    const running = await serve({ ...makeConfig({ env: {}, home, root, port: 0 }), ...config }, log, env);
     return new Yard(home, root, lines, running);
   }
 

@@ -25,10 +25,15 @@ import { rolldown } from "rolldown";
 import { buildPage } from "./build-page.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const packages = ["kernel", "providers", "server"];
+const packages = ["client", "kernel", "providers", "server"];
 
-/** Programs of their own: the command, and what is started beside it. */
-const programs = ["main.ts", "search/search.worker.ts", "turns/child-reaper.ts"];
+/** What is started or imported from outside: the command, the programs beside it, the client library. */
+const entries = [
+  "server/src/main.ts",
+  "server/src/search/search.worker.ts",
+  "server/src/turns/child-reaper.ts",
+  "client/src/index.ts",
+];
 
 const launcher = `#!/usr/bin/env node
 /* The command of an installed package. Plain, so that an old Node can say that it is too old. */
@@ -60,7 +65,7 @@ try {
 async function compile() {
   const bundle = await rolldown({
     cwd: root,
-    input: programs.map((program) => join(root, "packages/server/src", program)),
+    input: entries.map((entry) => join(root, "packages", entry)),
     platform: "node",
     external: (id) => !id.startsWith(".") && !id.startsWith("/") && !id.startsWith("@blockyard/"),
     plugins: [{ name: "program-urls", transform: (code) => namePrograms(code) }],
@@ -111,6 +116,7 @@ function manifest() {
     ...{ name, version, description, license, type: "module" },
     engines: { node: ">=24" },
     bin: { blockyard: "bin/blockyard.mjs" },
+    exports: { "./client": "./packages/client/src/index.js", "./package.json": "./package.json" },
     dependencies: Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }

@@ -40,5 +40,5 @@ it.each<[string, () => string[]]>([
 
 it("looks at the real tree", () => {
   expect(code.map(({ path }) => path)).toContain("test/tidy.test.ts");
-  expect(manifests).toHaveLength(5);
+  expect(manifests).toHaveLength(6);
 });

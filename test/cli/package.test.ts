@@ -78,6 +78,7 @@ it("[U16] holds the programs, the page and the papers, and nothing of the worksh
     "packages/server/src/main.js",
     "packages/server/src/search/search.worker.js",
     "packages/server/src/turns/child-reaper.js",
+    "packages/client/src/index.js",
     "packages/server/recordings/claude-tour.jsonl",
     "packages/web/dist/index.html",
   ])
@@ -116,6 +117,38 @@ it(
     expect((await end).code).toBe(0);
     const alone = await ended(blockyard(["search", "counted two exports", "--json"]));
     expect(alone).toEqual(found);
+  },
+  LIMIT_MS,
+);
+
+it(
+  "[CL5] runs the example of the guide with the client that it brings along",
+  async () => {
+    const server = blockyard(["--port", "0"]);
+    const stopped = ended(server);
+    const { origin } = new URL(await printed(server, /Open\s+(http\S+)/));
+    const made = await ended(blockyard(["token", "create", "--agent", "note-keeper"]));
+    const ingest = blockyard(["ingest", "--json"]);
+    ingest.stdin?.end(readFileSync(join(fixtures, "claude/subagent.jsonl")));
+    const [ingested] = jsonLines((await ended(ingest)).stdout);
+    const conversation = String(ingested?.["conversation"]);
+    cpSync(join(root, "examples/note-keeper.mjs"), join(folder, "note-keeper.mjs"));
+    const example = spawn(
+      process.execPath,
+      [join(folder, "note-keeper.mjs"), origin, made.stdout.trim(), conversation],
+      { cwd: folder },
+    );
+    const exit = ended(example);
+    await printed(example, /(following)/);
+    example.kill("SIGINT");
+    const { code, stdout, stderr } = await exit;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toContain("connected as note-keeper");
+    expect(stdout).toContain("- ok: ");
+    const found = await ended(blockyard(["search", "# Tool calls", "--json"]));
+    expect(jsonLines(found.stdout)).toMatchObject([{ conversation }]);
+    server.kill("SIGTERM");
+    expect((await stopped).code).toBe(0);
   },
   LIMIT_MS,
 );

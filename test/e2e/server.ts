@@ -14,6 +14,8 @@ export interface ServerOptions {
   /** The workspace. */
   readonly root: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** A free one, if nothing else is asked for. */
+  readonly port?: string;
 }
 
 export interface Called {
@@ -38,10 +40,10 @@ export class Server {
     this.token = token;
   }
 
-  static async start({ home, root, env }: ServerOptions): Promise<Server> {
+  static async start({ home, root, env, port = "0" }: ServerOptions): Promise<Server> {
     const child = spawn(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", MAIN, "serve", root, "--home", home, "--port", "0"],
+      ["--disable-warning=ExperimentalWarning", MAIN, "serve", root, "--home", home, "--port", port],
       { stdio: ["ignore", "pipe", "pipe"], env: { PATH: BARE_PATH, HOME: home, ...env } },
     );
     const errors: string[] = [];

@@ -84,6 +84,7 @@ export const entries = [
   /\.d\.ts$/,
   /\.fuzz\.ts$/,
   /^bench\/[^/]+\.ts$/,
+  /^examples\//,
   /^test\/[^/]+\/main\.ts$/,
   /^vitest\.config\.ts$/,
 ];

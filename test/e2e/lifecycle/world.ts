@@ -215,12 +215,17 @@ export class World {
 
   async #processes(): Promise<string[]> {
     const living = await this.offspring.living();
+    // Every process is a zombie between its death and the moment we hear of it, also the reaper of an earlier world.
+    const since = Date.now();
+    await this.until(async () => zombies().length === 0 || Date.now() - since > ZOMBIE_MS);
     return [
       ...living.map((pid) => `process ${pid} is still alive: ${commandOf(pid)}`),
       ...zombies().map((pid) => `process ${pid} is a zombie`),
     ];
   }
 }
+
+const ZOMBIE_MS = 3_000;
 
 function isJson(text: string): boolean {
   try {

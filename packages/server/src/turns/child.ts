@@ -81,6 +81,11 @@ export class Child {
     });
   }
 
+  /** It is gone; what it left is being cleared up, which on a busy machine takes its time. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
   /** Its standard output, in chunks, until it closes or the child is gone. */
   async *output(): AsyncIterable<Uint8Array> {
     const { stdout } = this.#process;

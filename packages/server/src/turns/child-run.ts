@@ -18,8 +18,7 @@ import {
 } from "@blockyard/kernel";
 import { type Before, type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../ingest-stream.ts";
-import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
-import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
+import { type Agent, childSpec } from "./agents.ts";
 import { Child, type ChildEnd, type ChildSpec } from "./child.ts";
 import type { Offspring } from "./child-offspring.ts";
 import type { Answer, Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
@@ -42,11 +41,12 @@ const LINGER_MS = 10_000;
 
 /** Turns of one agent. */
 export function childRunner(agent: Agent, options: ChildOptions): Runner {
-  const specOf = (request: AgentRequest) => childSpec(agent, request);
+  const specOf = ({ prompt, model }: TurnRequest, session?: string) =>
+    childSpec(agent, requestOf(options, prompt, model, session));
   return {
     provider: agent.provider,
     check: (request) => {
-      const spec = specOf(requestOf(options, request));
+      const spec = specOf(request);
       return isProblem(spec) ? spec : undefined;
     },
     async begin(start) {
@@ -54,37 +54,22 @@ export function childRunner(agent: Agent, options: ChildOptions): Runner {
       const record = await options.kernel.conversation(request.conversation);
       const goesOn = !isProblem(record) && !request.fresh && !request.parent;
       const session = goesOn ? record.sessions[agent.provider] : undefined;
+      const spec = specOf(request, session);
+      if (isProblem(spec)) return spec;
       const provider = providers.get(agent.provider);
       if (!provider) return problem("unavailable", `there is no adapter for ${agent.provider}`);
-      const attached = await readAttachments(options.kernel.store, request.attachments ?? []);
-      if (isProblem(attached)) return attached;
-      const files = pictureFiles(agent.takesPaths ? attached.pictures : []);
-      const asked = { ...requestOf(options, request, session), attached, picturePaths: files.paths };
-      const spec = specOf(asked);
-      if (isProblem(spec)) {
-        files.remove();
-        return spec;
-      }
       const before = session === undefined ? undefined : await counted(options.kernel, start, session);
       await options.offspring.swept;
-      const run = new ChildRun(options, start, { agent, provider, spec, before, input: agent.input(asked) });
-      void run.ended.then(() => files.remove());
-      return run;
+      return new ChildRun(options, start, { agent, provider, spec, before });
     },
   };
 }
 
-function requestOf(
-  { root, env }: ChildOptions,
-  { prompt, model }: TurnRequest,
-  session?: string,
-): AgentRequest {
+function requestOf({ root, env }: ChildOptions, prompt: string, model?: string, session?: string) {
   return {
     prompt,
     cwd: root,
     env,
-    attached: NOTHING_ATTACHED,
-    picturePaths: [],
     ...(model === undefined ? {} : { model }),
     ...(session === undefined ? {} : { session }),
   };
@@ -108,8 +93,6 @@ interface Program {
   readonly provider: Provider;
   readonly spec: ChildSpec;
   readonly before: Before | undefined;
-  /** What it reads first. */
-  readonly input: string;
 }
 
 class ChildRun implements Run {
@@ -127,8 +110,7 @@ class ChildRun implements Run {
   #cancelSilence: (() => void) | undefined;
   #cancelLinger: (() => void) | undefined;
 
-  constructor(options: ChildOptions, start: TurnStart, program: Program) {
-    const { agent, provider, spec, before, input } = program;
+  constructor(options: ChildOptions, start: TurnStart, { agent, provider, spec, before }: Program) {
     this.#options = options;
     this.#child = new Child(spec, options.offspring, { graceMs: options.graceMs });
     this.#stream = new StreamIngest(options.kernel, {
@@ -150,7 +132,7 @@ class ChildRun implements Run {
       await this.#stream.end().catch(() => undefined);
       return { error: why, isExpected: false };
     });
-    this.#child.write(input);
+    this.#child.write(agent.input({ prompt: start.request.prompt, cwd: spec.cwd, env: spec.env }));
     if (!agent.talks) this.#child.closeInput();
   }
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it, vi } from "vitest";
 import { Child, type ChildEnd } from "./child.ts";
 import { findMarked, killMarked, withMark } from "./child-mark.ts";
 import { homeMark, Offspring } from "./child-offspring.ts";
@@ -10,6 +10,7 @@ import { homeMark, Offspring } from "./child-offspring.ts";
 const home = mkdtempSync(join(tmpdir(), "blockyard-child-"));
 const offspring = new Offspring(home);
 const env = { PATH: "/usr/bin:/bin", GIVEN: "yes", BLOCKYARD_TOKEN: "secret", BLOCKYARD_CLAUDE: "/x" };
+const WAIT = { timeout: 10_000, interval: 5 };
 afterAll(async () => {
   await offspring.close();
   rmSync(home, { recursive: true });
@@ -48,7 +49,8 @@ describe("a child", () => {
   it("[D2] takes with it what it started, in its group or out of it", async () => {
     const child = start("setsid sleep 100 >/dev/null 2>&1 & sleep 100 & echo started; wait");
     for await (const _ of child.output()) {
-      expect((await offspring.living()).length).toBeGreaterThanOrEqual(3);
+      // A process that is just becoming another program shows nothing of itself for a moment.
+      await vi.waitFor(async () => expect((await offspring.living()).length).toBeGreaterThanOrEqual(3), WAIT);
       child.kill();
     }
     expect((await child.ended).signal).toBe("SIGKILL");

@@ -59,6 +59,7 @@ export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesO
 export { type Closed, closeOrphans } from "./orphans.ts";
 export { type GrowingString, PartialJson, type PartialPath, type PartialState } from "./partial-json.ts";
 export { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
+export { changePictures } from "./pictures.ts";
 export { isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
 export {
   type Clock,
@@ -96,6 +97,7 @@ export {
   type StoreErrorCode,
   spliced,
 } from "./store-rules.ts";
+export { cleanText } from "./text/door.ts";
 export { mapOffset, Text, utf8Length } from "./text/text.ts";
 export type { BlockPatch, WholePatch } from "./tools/block-patch.ts";
 export { problemOf, StreamProblem } from "./tools/block-subscribe.ts";

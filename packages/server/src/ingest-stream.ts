@@ -19,6 +19,7 @@ import {
 } from "@blockyard/kernel";
 import { type Before, Normalizer, type Provider, providers, recognise } from "@blockyard/providers";
 import type { Caller } from "./auth.ts";
+import { keepPictures } from "./kept-pictures.ts";
 
 const HEAD_BYTES = 64 * 1024;
 const RAW_FLUSH = 64 * 1024;
@@ -75,7 +76,7 @@ export class StreamIngest {
   async push(bytes: Uint8Array): Promise<Problem | undefined> {
     const events = this.#normalizer.push(bytes).map((event) => explained(event, this.#known));
     for (const event of events) this.#options.onEvent?.(event);
-    const refused = await this.#ingest.push(events);
+    const refused = await this.#ingest.push(await keepPictures(this.#kernel.store, events));
     if (this.#rawChars > RAW_FLUSH) await this.#flushRaw();
     return refused;
   }
@@ -88,7 +89,7 @@ export class StreamIngest {
   /** The stream is over. What it left open is closed. */
   async end(): Promise<Problem | undefined> {
     const left = this.#normalizer.end().map((event) => explained(event, this.#known));
-    const refused = await this.#ingest.push(left);
+    const refused = await this.#ingest.push(await keepPictures(this.#kernel.store, left));
     const failed = (await this.#ingest.finish()) ?? refused;
     await this.#flushRaw();
     return failed;

@@ -4,8 +4,11 @@
  */
 
 import { z } from "zod";
+import { toBase64 } from "../base64.ts";
 import type { Conversation } from "../conversation.ts";
+import type { JsonObject } from "../json.ts";
 import type { Kernel } from "../kernel.ts";
+import { changePictures } from "../pictures.ts";
 import { isProblem, type Problem } from "../problem.ts";
 import { StreamProblem } from "./block-subscribe.ts";
 import { conversationField, type Signal, type Streamed, tool } from "./tool.ts";
@@ -62,7 +65,8 @@ export async function* exportLines(
     for (const { id } of page) {
       if (signal?.aborted) return;
       const whole = unwrap(await kernel.whole(id));
-      yield { type: "block", ...snapshotView(whole) };
+      const metadata = await changePictures(whole.metadata, (picture) => withData(kernel, picture));
+      yield { type: "block", ...snapshotView({ ...whole, metadata }) };
       after = whole.born;
       seq = Math.max(seq, whole.seq);
       count++;
@@ -70,6 +74,13 @@ export async function* exportLines(
     if (page.length < PAGE) break;
   }
   yield { type: "end", blocks: count, seq };
+}
+
+/** An export leads nowhere: pictures that are blobs here are in it. */
+async function withData(kernel: Kernel, picture: JsonObject): Promise<JsonObject> {
+  const { blob, ...rest } = picture;
+  const kept = typeof blob === "string" ? await kernel.store.blob(blob) : undefined;
+  return kept ? { ...rest, mediaType: kept.mediaType, data: toBase64(kept.bytes) } : picture;
 }
 
 function unwrap<T>(value: T | Problem): T {

@@ -20,7 +20,11 @@ export interface ToolUpdate {
   readonly shortResult?: string;
   readonly success?: boolean;
   readonly error?: string;
-  readonly images?: readonly { readonly data?: string; readonly mediaType?: string }[];
+  readonly images?: readonly {
+    readonly data?: string;
+    readonly blob?: string;
+    readonly mediaType?: string;
+  }[];
   readonly compactParams?: string;
 }
 

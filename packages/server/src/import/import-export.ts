@@ -27,6 +27,7 @@ import {
   type TurnView,
 } from "@blockyard/kernel";
 import { z } from "zod";
+import { keepPicturesIn } from "../kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
 
 const BATCH_BLOCKS = 100;
@@ -140,7 +141,8 @@ export class ExportImport implements BodyImport {
     if (!parsed.success) return wrong(`block ${this.#count + 1}`, parsed.error);
     this.#count++;
     if (this.#isKnown) return undefined;
-    const block = parsed.data as unknown as BlockSnapshot;
+    const metadata = await keepPicturesIn(this.#kernel.store, parsed.data.metadata);
+    const block = { ...parsed.data, metadata } as unknown as BlockSnapshot;
     const [first] = this.#batch;
     const isFull = this.#batch.length >= BATCH_BLOCKS || this.#batchChars >= BATCH_CHARS;
     const refused = isFull || (first && first.agent !== block.agent) ? await this.#flush() : undefined;

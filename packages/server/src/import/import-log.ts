@@ -18,6 +18,7 @@ import {
 import { providers } from "@blockyard/providers";
 import { z } from "zod";
 import type { Caller } from "../auth.ts";
+import { keepPictures } from "../kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
 import { checkEvent } from "./event-schema.ts";
 
@@ -145,7 +146,7 @@ export class LogImport implements BodyImport {
       if (typeof event === "string") return problem("invalid", event);
       events.push(event);
     }
-    return this.#ingest.push(events);
+    return this.#ingest.push(await keepPictures(this.#kernel.store, events));
   }
 
   async #keepRaw(text: string): Promise<undefined> {

@@ -21,6 +21,7 @@ import {
   randomName,
   type Usage,
 } from "@blockyard/kernel";
+import { keepPictures } from "../../kept-pictures.ts";
 import type { TurnStart } from "../run.ts";
 
 export interface TurnOutcome {
@@ -72,7 +73,8 @@ export class Writing {
 
   /** An adapter's events, or a tool's. The end of an adapter's turn is not this turn's. */
   async push(events: readonly BlockEvent[]): Promise<void> {
-    await this.#ingest.push(events.flatMap((event) => this.#joined(event)));
+    const joined = events.flatMap((event) => this.#joined(event));
+    await this.#ingest.push(await keepPictures(this.#kernel.store, joined));
   }
 
   /** Told beside the conversation: for people, not for the model. */

@@ -1,0 +1,30 @@
+/**
+ * Where the pictures of a block are in its metadata: an `image` block is one, and a tool's call and result may have
+ * `images`. A picture is its data (base64, or a data URL), or the name of a blob that holds it.
+ *
+ * Pure: who keeps blobs, and how they are named, is somebody else's.
+ */
+
+import type { Json, JsonObject } from "./json.ts";
+
+/** The metadata with every picture replaced by what `change` makes of it; the same object where nothing changed. */
+export async function changePictures(
+  metadata: JsonObject,
+  change: (picture: JsonObject) => Promise<JsonObject>,
+): Promise<JsonObject> {
+  const { images } = metadata;
+  if (Array.isArray(images)) {
+    const changed: Json[] = [];
+    for (const picture of images) changed.push(isPicture(picture) ? await change(picture) : picture);
+    return changed.every((picture, at) => picture === images[at])
+      ? metadata
+      : { ...metadata, images: changed };
+  }
+  return isPicture(metadata) ? change(metadata) : metadata;
+}
+
+function isPicture(value: Json | undefined): value is JsonObject {
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
+  const { data, blob } = value as JsonObject;
+  return typeof data === "string" || typeof blob === "string";
+}

@@ -1,0 +1,51 @@
+/**
+ * Pictures that agents show are kept once, as blobs by their hash, before the events that bring them are written: so a
+ * conversation full of screenshots opens as fast as any other, and a picture that stands in a call and in its result is
+ * there once.
+ *
+ * What is small, or no picture that a browser shows, stays where it is.
+ */
+
+import { createHash } from "node:crypto";
+import { type BlockEvent, changePictures, type JsonObject, type Store } from "@blockyard/kernel";
+
+const INLINE_CHARS = 4 * 1024;
+const SHOWN = /^image\/(png|jpeg|gif|webp|avif)$/;
+const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/i;
+
+export async function keepPictures(
+  store: Store,
+  events: readonly BlockEvent[],
+): Promise<readonly BlockEvent[]> {
+  if (!events.some(bringsPictures)) return events;
+  const kept: BlockEvent[] = [];
+  for (const event of events) {
+    if (!("metadata" in event) || event.metadata === undefined) kept.push(event);
+    else kept.push({ ...event, metadata: await keepPicturesIn(store, event.metadata) });
+  }
+  return kept;
+}
+
+export function keepPicturesIn(store: Store, metadata: JsonObject): Promise<JsonObject> {
+  return changePictures(metadata, (picture) => keep(store, picture));
+}
+
+function bringsPictures(event: BlockEvent): boolean {
+  if (!("metadata" in event) || event.metadata === undefined) return false;
+  return event.metadata["images"] !== undefined || event.metadata["data"] !== undefined;
+}
+
+async function keep(store: Store, picture: JsonObject): Promise<JsonObject> {
+  const { data, ...rest } = picture;
+  if (typeof data !== "string" || data.length <= INLINE_CHARS) return picture;
+  const url = DATA_URL.exec(data);
+  const mediaType = String(url?.[1] ?? rest["mediaType"] ?? "image/png").toLowerCase();
+  if (!SHOWN.test(mediaType)) return picture;
+  const text = url ? data.slice(url[0].length) : data;
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.toString("base64").replace(/=+$/, "") !== text.replace(/\s/g, "").replace(/=+$/, ""))
+    return picture;
+  const blob = createHash("sha256").update(bytes).digest("hex");
+  await store.putBlob(blob, mediaType, bytes);
+  return { ...rest, mediaType, blob };
+}

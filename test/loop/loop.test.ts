@@ -4,8 +4,9 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type JsonObject, LlmEvents, type LlmMessage, reduceLlm } from "@blockyard/kernel";
+import { isProblem, type JsonObject, LlmEvents, type LlmMessage, reduceLlm } from "@blockyard/kernel";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { keepPicture } from "../../packages/server/src/pictures.ts";
 import { type Answer, type Body, call, overloaded, say, tooMany } from "../model/script.ts";
 import { FLAVOURS, Rig, shown } from "./rig.ts";
 
@@ -22,6 +23,12 @@ afterEach(() => {
   vi.unstubAllEnvs();
   expect(rig.faults).toEqual([]);
 });
+
+/** One red pixel. */
+const PIXEL = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==",
+  "base64",
+);
 
 const lastBody = () => rig.model.asked.at(-1)?.body as Body;
 const everything = (value: unknown) => JSON.stringify(value);
@@ -335,6 +342,29 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     const path = blocks.filter(({ side }) => !side).map(({ text }) => text);
     expect(path).toEqual(["First", "First answer.", "Second", "Second answer."]);
     expect(everything(lastBody())).toMatch(/First answer\..*Second/);
+  });
+
+  it("[L8] [D10] what comes with a prompt stands in front of it and is sent whole, also in a fresh start", async () => {
+    const kept = await keepPicture(rig.server.store, PIXEL);
+    if (isProblem(kept)) throw new Error(kept.message);
+    rig.model.play([say("A pixel."), say("Still one.")]);
+    const long = "x".repeat(100_000);
+    const attachments = [
+      { type: "text", name: "notes.md", text: `${long} and its end` },
+      { type: "image", name: "pixel.png", blob: kept.blob },
+    ];
+    const first = await rig.run(flavour, "What is it?", { attachments });
+    expect(first.blocks.filter(({ side }) => !side).map(({ kind }) => kind)).toEqual([
+      ...["code", "image", "text", "text"],
+    ]);
+    expect(first.blocks[1]).toMatchObject({ role: "user", text: "pixel.png", metadata: { blob: kept.blob } });
+    const sent = everything(lastBody());
+    expect(sent).toContain(`Attached file notes.md:\\n\\n${long} and its end`);
+    expect(sent).toContain(PIXEL.toString("base64"));
+    await rig.run(flavour, "And now?", { conversation: first.conversation, attachments, fresh: true });
+    const fresh = everything(lastBody());
+    expect(fresh).not.toContain("What is it?");
+    expect(fresh).toContain(PIXEL.toString("base64"));
   });
 
   it("[L28] one message that waits is dropped; what runs and what waits besides is not", async () => {

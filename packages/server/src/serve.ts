@@ -37,6 +37,7 @@ import { importStream } from "./import/import-stream.ts";
 import { ingestStream } from "./ingest-stream.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
+import { keepPicture } from "./pictures.ts";
 import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
 import { Tools } from "./tool-table.ts";
 import { VERSION } from "./version.ts";
@@ -123,6 +124,13 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
       desk.checked(caller, await ingestStream(kernel, caller, query, body)),
     import: async (caller, body) => desk.checked(caller, await importStream(kernel, caller, body)),
     export: (conversation, format, redact) => exportFile(kernel, conversation, format, redact),
+    keep: async (caller, bytes) =>
+      desk.checked(
+        caller,
+        caller.role === "viewer"
+          ? problem("forbidden", "a viewer reads only")
+          : ((await keepPicture(store, bytes)) as Json | Problem),
+      ),
     blob: (hash) => store.blob(hash),
     events: (conversation, format) => eventStream(kernel, conversation, format),
     changes: () => announcements(announcer),

@@ -18,6 +18,7 @@ import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Caller } from "../auth.ts";
 import { FORMATS, type Format, isFormat } from "../export/export.ts";
+import { PICTURE_BYTES } from "../pictures.ts";
 import { parseStrict } from "../strict-json.ts";
 import type { EventFormat } from "./events.ts";
 import type { PageFiles } from "./page.ts";
@@ -52,6 +53,8 @@ export interface HttpOptions {
   readonly mcp: (request: Request, caller: Caller, body?: unknown) => Promise<Response>;
   /** Told what went wrong inside; the client only learns that it did. */
   readonly onFault: (where: string, error: unknown) => void;
+  /** Keeps a picture; where it then is. */
+  readonly keep: (caller: Caller, bytes: Uint8Array) => Promise<Json | Problem>;
   readonly blob: (
     hash: string,
   ) => Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
@@ -139,6 +142,15 @@ export function httpApp(options: HttpOptions): App {
     const found = await options.export(context.req.param("id"), format, redact);
     return isProblem(found) ? answer(context, found) : download(found);
   });
+  app.post("/v1/blobs", limited(PICTURE_BYTES), async (context) =>
+    answer(
+      context,
+      await options.keep(
+        options.callerOf(context.env.incoming),
+        new Uint8Array(await context.req.arrayBuffer()),
+      ),
+    ),
+  );
   app.get("/v1/blobs/:hash", async (context) => {
     const blob = await options.blob(context.req.param("hash"));
     if (!blob) return answer(context, problem("not_found", "no such blob"));

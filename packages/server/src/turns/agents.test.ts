@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isProblem } from "@blockyard/kernel";
 import { afterAll, expect, it } from "vitest";
-import { AGENTS, type Agent, childSpec } from "./agents.ts";
+import { AGENTS, type Agent, type AgentRequest, childSpec } from "./agents.ts";
+import { NOTHING_ATTACHED } from "./attachments.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "blockyard-agents-"));
 const program = join(folder, "claude");
@@ -16,7 +17,11 @@ const claude = AGENTS.get("claude") as Agent;
 const codex = AGENTS.get("codex") as Agent;
 
 function start(agent: Agent, names: { model?: string; session?: string }, env: Record<string, string>) {
-  return childSpec(agent, { prompt: "; touch x", cwd: folder, env, ...names });
+  return childSpec(agent, { ...request(env), ...names });
+}
+
+function request(env: Record<string, string>): AgentRequest {
+  return { prompt: "; touch x", cwd: folder, env, attached: NOTHING_ATTACHED, picturePaths: [] };
 }
 
 it("[D5] the prompt goes to its input, names go into arguments of their own", () => {
@@ -66,4 +71,38 @@ it("[D5] a program that is named by the configuration is taken from there alone"
   expect(start(claude, {}, { PATH: folder, BLOCKYARD_CLAUDE: join(folder, "no") })).toMatchObject({
     problem: "unavailable",
   });
+});
+
+const attached = {
+  files: [{ name: "notes.txt", text: "some notes" }],
+  pictures: [{ name: "logo.png", mediaType: "image/png", bytes: Buffer.from("not really") }],
+};
+
+it("[D10] Claude Code reads pictures and files in the message, in front of the prompt", () => {
+  const line = claude.input({ ...request({}), prompt: "What is it?", attached });
+  expect(JSON.parse(line).message.content).toEqual([
+    { type: "image", source: { type: "base64", media_type: "image/png", data: "bm90IHJlYWxseQ==" } },
+    { type: "text", text: "Attached file notes.txt:\n\nsome notes" },
+    { type: "text", text: "What is it?" },
+  ]);
+});
+
+it("[D10] Codex gets pictures as paths where it takes them, and files with the prompt", () => {
+  const asked = { ...request({}), prompt: "What is it?", attached, picturePaths: ["/x/1.png", "/x/2.png"] };
+  expect(codex.input(asked)).toBe("Attached file notes.txt:\n\nsome notes\n\nWhat is it?");
+  expect(codex.args(asked)).toEqual([
+    ...["exec", "--image=/x/1.png", "--image=/x/2.png", "--json", "--skip-git-repo-check", "-"],
+  ]);
+  expect(codex.args({ ...asked, session: "s1" })).toEqual([
+    ...[
+      "exec",
+      "--json",
+      "--skip-git-repo-check",
+      "resume",
+      "--image=/x/1.png",
+      "--image=/x/2.png",
+      "s1",
+      "-",
+    ],
+  ]);
 });

@@ -4,6 +4,7 @@
  */
 
 import { type Problem, problem } from "@blockyard/kernel";
+import { type Attached, fileText } from "./attachments.ts";
 import { type ChildSpec, findCommand } from "./child.ts";
 
 export interface AgentRequest {
@@ -13,6 +14,9 @@ export interface AgentRequest {
   readonly session?: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly attached: Attached;
+  /** The pictures as files, where the agent takes paths. */
+  readonly picturePaths: readonly string[];
 }
 
 export interface Agent {
@@ -26,6 +30,8 @@ export interface Agent {
   input(request: AgentRequest): string;
   /** Its input stays open, for answers to what it asks; it is closed when its turn has ended. */
   readonly talks: boolean;
+  /** It takes pictures as paths of files. */
+  readonly takesPaths: boolean;
 }
 
 export const AGENTS: ReadonlyMap<string, Agent> = new Map(
@@ -37,6 +43,7 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
         variable: "BLOCKYARD_CLAUDE",
         install: "npm install -g @anthropic-ai/claude-code",
         talks: true,
+        takesPaths: false,
         args: ({ model, session }) => [
           "-p",
           "--output-format=stream-json",
@@ -47,8 +54,16 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
           ...(model === undefined ? [] : [`--model=${model}`]),
           ...(session === undefined ? [] : [`--resume=${session}`]),
         ],
-        input: ({ prompt }) => {
-          const message = { role: "user", content: [{ type: "text", text: prompt }] };
+        input: ({ prompt, attached: { files, pictures } }) => {
+          const content = [
+            ...pictures.map(({ mediaType, bytes }) => ({
+              type: "image",
+              source: { type: "base64", media_type: mediaType, data: Buffer.from(bytes).toString("base64") },
+            })),
+            ...files.map((file) => ({ type: "text", text: fileText(file) })),
+            { type: "text", text: prompt },
+          ];
+          const message = { role: "user", content };
           return `${JSON.stringify({ type: "user", message })}\n`;
         },
       },
@@ -58,15 +73,21 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
         variable: "BLOCKYARD_CODEX",
         install: "npm install -g @openai/codex",
         talks: false,
-        args: ({ model, session }) => [
-          "exec",
-          "--json",
-          "--skip-git-repo-check",
-          ...(model === undefined ? [] : [`--model=${model}`]),
-          ...(session === undefined ? [] : ["resume", session]),
-          "-",
-        ],
-        input: ({ prompt }) => prompt,
+        takesPaths: true,
+        // An option for pictures takes all words that follow; another option ends it.
+        args: ({ model, session, picturePaths }) => {
+          const pictures = picturePaths.map((path) => `--image=${path}`);
+          return [
+            "exec",
+            ...(session === undefined ? pictures : []),
+            "--json",
+            "--skip-git-repo-check",
+            ...(model === undefined ? [] : [`--model=${model}`]),
+            ...(session === undefined ? [] : ["resume", ...pictures, session]),
+            "-",
+          ];
+        },
+        input: ({ prompt, attached }) => [...attached.files.map(fileText), prompt].join("\n\n"),
       },
     ] satisfies Agent[]
   ).map((agent) => [agent.provider, agent]),

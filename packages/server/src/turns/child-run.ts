@@ -18,7 +18,8 @@ import {
 } from "@blockyard/kernel";
 import { type Before, type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../ingest-stream.ts";
-import { type Agent, childSpec } from "./agents.ts";
+import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
+import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
 import { Child, type ChildEnd, type ChildSpec } from "./child.ts";
 import type { Offspring } from "./child-offspring.ts";
 import type { Answer, Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
@@ -41,12 +42,11 @@ const LINGER_MS = 10_000;
 
 /** Turns of one agent. */
 export function childRunner(agent: Agent, options: ChildOptions): Runner {
-  const specOf = ({ prompt, model }: TurnRequest, session?: string) =>
-    childSpec(agent, requestOf(options, prompt, model, session));
+  const specOf = (request: AgentRequest) => childSpec(agent, request);
   return {
     provider: agent.provider,
     check: (request) => {
-      const spec = specOf(request);
+      const spec = specOf(requestOf(options, request));
       return isProblem(spec) ? spec : undefined;
     },
     async begin(start) {
@@ -54,22 +54,37 @@ export function childRunner(agent: Agent, options: ChildOptions): Runner {
       const record = await options.kernel.conversation(request.conversation);
       const goesOn = !isProblem(record) && !request.fresh && !request.parent;
       const session = goesOn ? record.sessions[agent.provider] : undefined;
-      const spec = specOf(request, session);
-      if (isProblem(spec)) return spec;
       const provider = providers.get(agent.provider);
       if (!provider) return problem("unavailable", `there is no adapter for ${agent.provider}`);
+      const attached = await readAttachments(options.kernel.store, request.attachments ?? []);
+      if (isProblem(attached)) return attached;
+      const files = pictureFiles(agent.takesPaths ? attached.pictures : []);
+      const asked = { ...requestOf(options, request, session), attached, picturePaths: files.paths };
+      const spec = specOf(asked);
+      if (isProblem(spec)) {
+        files.remove();
+        return spec;
+      }
       const before = session === undefined ? undefined : await counted(options.kernel, start, session);
       await options.offspring.swept;
-      return new ChildRun(options, start, { agent, provider, spec, before });
+      const run = new ChildRun(options, start, { agent, provider, spec, before, input: agent.input(asked) });
+      void run.ended.then(() => files.remove());
+      return run;
     },
   };
 }
 
-function requestOf({ root, env }: ChildOptions, prompt: string, model?: string, session?: string) {
+function requestOf(
+  { root, env }: ChildOptions,
+  { prompt, model }: TurnRequest,
+  session?: string,
+): AgentRequest {
   return {
     prompt,
     cwd: root,
     env,
+    attached: NOTHING_ATTACHED,
+    picturePaths: [],
     ...(model === undefined ? {} : { model }),
     ...(session === undefined ? {} : { session }),
   };
@@ -93,6 +108,8 @@ interface Program {
   readonly provider: Provider;
   readonly spec: ChildSpec;
   readonly before: Before | undefined;
+  /** What it reads first. */
+  readonly input: string;
 }
 
 class ChildRun implements Run {
@@ -110,7 +127,8 @@ class ChildRun implements Run {
   #cancelSilence: (() => void) | undefined;
   #cancelLinger: (() => void) | undefined;
 
-  constructor(options: ChildOptions, start: TurnStart, { agent, provider, spec, before }: Program) {
+  constructor(options: ChildOptions, start: TurnStart, program: Program) {
+    const { agent, provider, spec, before, input } = program;
     this.#options = options;
     this.#child = new Child(spec, options.offspring, { graceMs: options.graceMs });
     this.#stream = new StreamIngest(options.kernel, {
@@ -132,7 +150,7 @@ class ChildRun implements Run {
       await this.#stream.end().catch(() => undefined);
       return { error: why, isExpected: false };
     });
-    this.#child.write(agent.input({ prompt: start.request.prompt, cwd: spec.cwd, env: spec.env }));
+    this.#child.write(input);
     if (!agent.talks) this.#child.closeInput();
   }
 

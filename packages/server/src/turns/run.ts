@@ -7,6 +7,7 @@
  */
 
 import type { AgentId, BlockId, ConversationId, Json, Problem, Reason } from "@blockyard/kernel";
+import type { Attachment } from "./attachments.ts";
 
 /** What the owner lets a loop do without asking. */
 export const ALLOWANCES = ["read", "write", "bash"] as const;
@@ -22,6 +23,7 @@ export interface TurnRequest {
   /** Go on with the provider's own session, where the conversation has one (the default), or start afresh. */
   readonly fresh?: boolean;
   readonly allow?: readonly Allowance[];
+  readonly attachments?: readonly Attachment[];
 }
 
 /** A turn that is about to run: its name, who asked for it, and the block with the prompt. */

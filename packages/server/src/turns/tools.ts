@@ -4,6 +4,7 @@
 
 import { type Call, isProblem, type Tool, tool, turnSchema, turnView } from "@blockyard/kernel";
 import { z } from "zod";
+import { attachmentsField } from "./attachments.ts";
 import { ALLOWANCES } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
@@ -35,6 +36,7 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
         .max(ALLOWANCES.length)
         .optional()
         .describe("What the built-in tools of anthropic and openai may do in this turn without asking"),
+      attachments: attachmentsField.optional(),
     }),
     output: z.object({ turn: z.string(), queued: z.boolean(), block_id: z.string() }),
     async run(call: Call, input) {

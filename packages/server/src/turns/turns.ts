@@ -23,6 +23,7 @@ import {
   type Reason,
   randomName,
 } from "@blockyard/kernel";
+import { checkAttachments, writeAttachments } from "./attachments.ts";
 import type { Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
 
 export interface TurnsOptions {
@@ -76,6 +77,8 @@ export class Turns {
 
   /** Starts a turn, or queues it behind the one that runs. */
   async start(by: AgentId, request: TurnRequest): Promise<Started | Problem> {
+    const missing = request.attachments && (await checkAttachments(this.#kernel.store, request.attachments));
+    if (missing) return missing;
     if (this.#isClosed) return problem("unavailable", "the server is stopping");
     const runner = this.#runners.get(request.provider);
     if (!runner)
@@ -278,6 +281,8 @@ function openTurn(
     if (isProblem(waited)) return waited;
     if (waited.status === "pending") draft.status(waiting, "done");
   }
+  const parent = writeAttachments(draft, id, request.attachments ?? [], request.parent);
+  if (isProblem(parent)) return parent;
   const asked = draft.create({
     kind: "text",
     role: "user",
@@ -285,7 +290,7 @@ function openTurn(
     side: false,
     status: "done",
     metadata: { turn: id },
-    ...(request.parent ? { parent: request.parent } : {}),
+    ...(parent ? { parent } : {}),
   });
   if (isProblem(asked)) return asked;
   draft.setTurn({

@@ -33,7 +33,7 @@ import {
   type ThinkingPart,
   type UserPart,
 } from "./exchange.ts";
-import { includedText, pictureOf, resultText } from "./result-text.ts";
+import { attachedText, includedText, pictureOf, resultText } from "./result-text.ts";
 
 export interface ContextRules {
   readonly system: string;
@@ -122,7 +122,8 @@ class Building {
 
   #text(block: WholeBlock): void {
     const isFile = block.kind === "file" || RESULT_KINDS.includes(block.kind);
-    const text = isFile ? includedText(block) : block.text;
+    const isAttached = block.kind === "code" && block.role === "user";
+    const text = isAttached ? attachedText(block) : isFile ? includedText(block) : block.text;
     if (block.role === "model") this.#answers(block, { type: "text", text });
     else this.#say({ type: "text", text });
   }

@@ -6,6 +6,7 @@
  */
 
 import { contextOf, isProblem, type Kernel, type Problem, type Reason } from "@blockyard/kernel";
+import { withPictures } from "../attachments.ts";
 import type { Answer, Run, RunEnd, TurnStart } from "../run.ts";
 import type { Api } from "./api.ts";
 import { type Answered, Asking } from "./asking.ts";
@@ -147,14 +148,15 @@ export class LoopRun implements Run {
 
   async #exchange(): Promise<Exchange | Problem> {
     const { kernel, api, context } = this.#options;
-    const { prompt, request } = this.#start;
+    const { id, request } = this.#start;
     const { conversation } = request;
     const blocks = await contextOf(kernel, conversation, this.#writing.head);
     if (isProblem(blocks)) return blocks;
-    const from = request.fresh ? blocks.findIndex(({ block }) => block.id === prompt) : -1;
+    const from = request.fresh ? blocks.findIndex(({ block }) => block.metadata["turn"] === id) : -1;
     const given = from === -1 ? blocks : blocks.filter(({ included }, i) => included || i >= from);
     const system = systemPrompt(context.workspace.root, conversation);
-    const exchange = exchangeOf(given, { system, reasoner: api.reasoner });
+    const whole = await withPictures(kernel.store, given);
+    const exchange = exchangeOf(whole, { system, reasoner: api.reasoner });
     return validate(exchange) ?? exchange;
   }
 

@@ -4,6 +4,7 @@
  */
 
 import type { Block, WholeBlock } from "@blockyard/kernel";
+import { fileText } from "../attachments.ts";
 import type { Picture } from "./exchange.ts";
 
 /** A longer text reaches the model with its middle left out. */
@@ -31,6 +32,12 @@ export function includedText(block: WholeBlock): string {
   const { id, kind, metadata } = block;
   const name = metadata["path"] ?? metadata["filename"] ?? metadata["command"];
   return `Included: block ${id} (${kind}${typeof name === "string" ? ` ${name}` : ""})\n\n${cutMiddle(block.text)}`;
+}
+
+/** A file that came along with a prompt: whole, because somebody wanted it to be read. */
+export function attachedText({ metadata, text }: WholeBlock): string {
+  const { filename } = metadata;
+  return fileText({ name: typeof filename === "string" ? filename : "without a name", text });
 }
 
 /** The picture itself, where the block holds one that models take. */

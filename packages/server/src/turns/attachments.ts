@@ -1,0 +1,157 @@
+/**
+ * Attachments: files and pictures that a message brings along. Each becomes a block in front of the prompt (a file as
+ * `code`, a picture as `image`), so that they are seen, searched, edited and forked like everything else; and each is
+ * given to the agent in the form that it takes.
+ */
+
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type BlockId,
+  type ContextBlock,
+  type Draft,
+  isProblem,
+  type Problem,
+  problem,
+  type Store,
+} from "@blockyard/kernel";
+import { z } from "zod";
+
+const MAX_ATTACHMENTS = 20;
+const FILE_CHARS = 256 * 1024;
+/** Of all files of one message. */
+const ALL_CHARS = 1024 * 1024;
+
+const name = z.string().min(1).max(300).describe("File name");
+
+export const attachmentsField = z
+  .array(
+    z.discriminatedUnion("type", [
+      z.strictObject({ type: z.literal("text"), name, text: z.string().min(1).max(FILE_CHARS) }),
+      z.strictObject({
+        type: z.literal("image"),
+        name,
+        blob: z
+          .string()
+          .regex(/^[0-9a-f]{64}$/)
+          .describe("As POST /v1/blobs has answered"),
+      }),
+    ]),
+  )
+  .max(MAX_ATTACHMENTS)
+  .describe("Files and pictures that go along with the prompt");
+
+export type Attachment = z.infer<typeof attachmentsField>[number];
+
+/** A picture as bytes, with its name. */
+export interface Picture {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface AttachedFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What an agent in a child process is given. */
+export interface Attached {
+  readonly files: readonly AttachedFile[];
+  readonly pictures: readonly Picture[];
+}
+
+export const NOTHING_ATTACHED: Attached = { files: [], pictures: [] };
+
+/** Whether they can be sent, before anything is written. */
+export async function checkAttachments(
+  store: Store,
+  attachments: readonly Attachment[],
+): Promise<Problem | undefined> {
+  const chars = attachments.reduce((sum, each) => sum + (each.type === "text" ? each.text.length : 0), 0);
+  if (chars > ALL_CHARS)
+    return problem(
+      "too_large",
+      `files of one message may have ${ALL_CHARS} characters, these have ${chars}`,
+      {
+        chars,
+        max_chars: ALL_CHARS,
+      },
+    );
+  const attached = await readAttachments(store, attachments);
+  return isProblem(attached) ? attached : undefined;
+}
+
+export async function readAttachments(
+  store: Store,
+  attachments: readonly Attachment[],
+): Promise<Attached | Problem> {
+  const pictures: Picture[] = [];
+  const files: AttachedFile[] = [];
+  for (const each of attachments) {
+    if (each.type === "text") {
+      files.push(each);
+      continue;
+    }
+    const kept = await store.blob(each.blob);
+    if (!kept) return problem("not_found", `the picture ${each.name} is not here: send it again`);
+    pictures.push({ name: each.name, mediaType: kept.mediaType, bytes: kept.bytes });
+  }
+  return { files, pictures };
+}
+
+/** Blocks of a message, one behind the other; the last one, for the prompt to follow. */
+export function writeAttachments(
+  draft: Draft,
+  turn: string,
+  attachments: readonly Attachment[],
+  parent: BlockId | undefined,
+): BlockId | undefined | Problem {
+  let last = parent;
+  for (const each of attachments) {
+    const above = last === undefined ? {} : { parent: last };
+    const said = { role: "user" as const, side: false, status: "done" as const, ...above };
+    const block =
+      each.type === "text"
+        ? draft.create({ ...said, kind: "code", text: each.text, metadata: { turn, filename: each.name } })
+        : draft.create({ ...said, kind: "image", text: each.name, metadata: { turn, blob: each.blob } });
+    if (isProblem(block)) return block;
+    last = block.id;
+  }
+  return last;
+}
+
+/** A file as an agent reads it. */
+export function fileText({ name, text }: AttachedFile): string {
+  return `Attached file ${name}:\n\n${text}`;
+}
+
+/** Pictures as files, for an agent that takes paths; `remove` when it has ended. */
+export function pictureFiles(pictures: readonly Picture[]): { paths: readonly string[]; remove: () => void } {
+  if (pictures.length === 0) return { paths: [], remove: () => undefined };
+  const folder = mkdtempSync(join(tmpdir(), "blockyard-pictures-"));
+  const paths = pictures.map(({ mediaType, bytes }, i) => {
+    const path = join(folder, `${i + 1}.${mediaType.slice("image/".length)}`);
+    writeFileSync(path, bytes, { mode: 0o600 });
+    return path;
+  });
+  return { paths, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** A context whose pictures hold their data, for those that are sent in words. */
+export async function withPictures(
+  store: Store,
+  context: readonly ContextBlock[],
+): Promise<readonly ContextBlock[]> {
+  return Promise.all(
+    context.map(async (each) => {
+      const { blob, data } = each.block.metadata;
+      if (each.block.kind !== "image" || typeof blob !== "string" || data !== undefined) return each;
+      const kept = await store.blob(blob);
+      if (!kept) return each;
+      const picture = { mediaType: kept.mediaType, data: Buffer.from(kept.bytes).toString("base64") };
+      return { ...each, block: { ...each.block, metadata: { ...each.block.metadata, ...picture } } };
+    }),
+  );
+}

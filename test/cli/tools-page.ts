@@ -33,6 +33,7 @@ export async function toolSchemas(): Promise<readonly ToolSchema[]> {
     return tools.schemas();
   } finally {
     await tools.close();
+    await tools.files.close();
     rmSync(home, { recursive: true, force: true });
   }
 }

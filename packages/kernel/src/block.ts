@@ -293,6 +293,8 @@ export const metadataSchemas = {
     persistedVersion: count.optional(),
     baseHash: z.string().optional(),
     conflict: json.optional(),
+    /** It is gone from the disk. */
+    missing: z.boolean().optional(),
     eol: z.enum(["lf", "crlf"]).optional(),
     encoding: z.string().optional(),
   }),

@@ -70,6 +70,7 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
   const closed = await closeOrphans(kernel, "blockyard");
   if (closed.blocks + closed.turns > 0) log("info", "closed what an earlier run left open", { ...closed });
   const tools = new Tools(kernel, config, log);
+  await tools.files.start();
   const metrics = new Metrics();
   const fault = (where: string, error: unknown) => {
     metrics.count("blockyard_faults_total");
@@ -88,6 +89,7 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
     call: (...call) => desk.call(...call),
     onForbidden: (caller, message) => desk.audit(caller, message),
   });
+  tools.files.isWatched = (id) => tools.hasCursor(id) || ws.hasOpen(id);
   const { host, tls } = config;
   const onRefused = () => metrics.count("blockyard_refused_total");
   const door = new Door({ host, secure: tls !== undefined, auth, log, onRefused });
@@ -155,6 +157,7 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
     await mcp.handler.close();
     await kernel.close();
     await ws.close();
+    await tools.files.close(); // nobody edits any more; what it writes itself it waits for
     server.closeAllConnections();
     await store.close();
     rmSync(address, { force: true });

@@ -1,5 +1,6 @@
 /**
- * The one tool table of a running server: the kernel's tools and those of turns, called by every face in the same way.
+ * The one tool table of a running server: the kernel's tools, those of turns and those of files, called by every face in
+ * the same way.
  */
 
 import {
@@ -19,6 +20,8 @@ import {
 } from "@blockyard/kernel";
 import type { Caller } from "./auth.ts";
 import type { Config } from "./config.ts";
+import { Files } from "./files/files.ts";
+import { fileTools } from "./files/tools.ts";
 import type { Log } from "./log.ts";
 import { Reruns } from "./rerun/rerun.ts";
 import { rerunTools } from "./rerun/tools.ts";
@@ -40,12 +43,14 @@ export class Tools {
   readonly #offspring: Offspring;
   readonly #reruns: Reruns;
   readonly turns: Turns;
+  readonly files: Files;
 
   constructor(kernel: Kernel, config: Config, log: Log) {
     this.#kernel = kernel;
     this.#log = log;
     this.#searcher = new SearchPool({ report: (message) => log("error", "search", { message }) });
     this.#cursors = new Cursors(kernel);
+    this.files = new Files({ kernel, root: config.root, closed: [config.home], log });
     this.#offspring = new Offspring(config.home);
     void this.#offspring.swept.then((killed) => {
       if (killed > 0) log("info", "killed what an earlier run's agents left", { killed });
@@ -68,7 +73,7 @@ export class Tools {
       ],
     });
     this.#reruns = new Reruns(place);
-    const own = [...turnTools(this.turns), ...rerunTools(this.#reruns)];
+    const own = [...turnTools(this.turns), ...rerunTools(this.#reruns), ...fileTools(this.files)];
     this.#table = makeTable([...coreTools, ...own] as readonly Tool[]);
   }
 
@@ -86,6 +91,7 @@ export class Tools {
   }
 
   async call(caller: Caller, name: string, input: unknown, key?: string): Promise<Json | Problem> {
+    await this.#touch(input);
     const answer = await callIn(
       this.#table,
       {
@@ -102,12 +108,24 @@ export class Tools {
     return (answer ?? null) as Json | Problem;
   }
 
-  /** Stops every agent. */
+  /** Whether somebody has a cursor in a block. */
+  hasCursor(id: string): boolean {
+    const conversation = id.split("/", 1)[0] ?? "";
+    return this.#cursors.of(conversation).some(({ block }) => block === id);
+  }
+
+  /** Stops every agent. Files are closed apart from it, when nobody can edit them any more. */
   async close(): Promise<void> {
     await Promise.all([this.turns.close(), this.#reruns.close()]);
     await this.#offspring.close();
     this.#cursors.close();
     await this.#searcher.close();
+  }
+
+  /** A file that a call names is looked at on the disk first: what is read or edited is what is there. */
+  async #touch(input: unknown): Promise<void> {
+    const id = (input as { block_id?: unknown } | null | undefined)?.block_id;
+    if (typeof id === "string" && this.files.isFile(id)) await this.files.touch(id);
   }
 
   #fault(tool: string, error: unknown): void {

@@ -104,6 +104,11 @@ export class Connection {
     return this.#working - this.#calls;
   }
 
+  /** Whether the client has a block open as a CRDT document. */
+  hasOpen(block: BlockId): boolean {
+    return this.#synced.has(block);
+  }
+
   /** One message from the client, already parsed as JSON. */
   receive(message: unknown): void {
     if (this.#closed) return;

@@ -105,6 +105,7 @@ function localYard(config: Config, store: SqliteStore): Yard {
     import: (body) => importStream(kernel, owner, body),
     async close() {
       await tools.close();
+      await tools.files.close();
       await kernel.close();
       await store.close();
     },

@@ -72,6 +72,11 @@ export class WsFace {
     return this.#open.size + this.#listening.size;
   }
 
+  /** Whether somebody has a block open as a document to edit. */
+  hasOpen(block: string): boolean {
+    return [...this.#open.values()].some((connection) => connection.hasOpen(block));
+  }
+
   /** An upgrade that the guard has let in. False: no socket answers at this address. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller, url: URL): boolean {
     const events = /^\/v1\/conversations\/([^/]{1,80})\/events$/.exec(url.pathname)?.[1];

@@ -1,0 +1,36 @@
+/** file.flush: files are on the disk when it answers. */
+
+import { type Call, isProblem, tool } from "@blockyard/kernel";
+import { z } from "zod";
+import { fileFields, fileSchema, fileView, named } from "./file-view.ts";
+import { type Files, isUnsaved } from "./files.ts";
+
+export const fileFlush = (files: Files) =>
+  tool({
+    name: "file.flush",
+    description:
+      "Save a file now instead of a moment later, or, without one, all that are not saved. Answers with the files as they are " +
+      "then: one with a conflict stays dirty.",
+    access: "write",
+    input: z.strictObject({ ...fileFields }),
+    output: z.object({ files: z.array(fileSchema) }),
+    async run({ kernel, caller }: Call, { path, block_id }) {
+      const id = await named(files, { path, block_id });
+      if (isProblem(id)) return id;
+      const asked = id === undefined ? await unsavedOf(kernel, files) : [id];
+      const rows = [];
+      for (const each of asked) {
+        await kernel.drain(each, caller.agent);
+        const refused = await files.flush(each);
+        if (refused && id !== undefined) return refused;
+        const block = await kernel.block(each);
+        if (!isProblem(block)) rows.push(fileView(files, block));
+      }
+      return { files: rows };
+    },
+  });
+
+async function unsavedOf(kernel: Call["kernel"], files: Files): Promise<readonly string[]> {
+  const blocks = await Promise.all(files.ids().map((id) => kernel.block(id)));
+  return blocks.flatMap((block) => (isProblem(block) || !isUnsaved(block) ? [] : [block.id]));
+}

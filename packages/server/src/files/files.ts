@@ -1,0 +1,469 @@
+/**
+ * The workspace's files as blocks: which path is which block, which files are open, when they are looked at and saved. What
+ * happens to one file is in open-file.ts, what is written to its block in file-block.ts.
+ *
+ * Invariant: everything that touches one path goes through its lane, one after the other. A file leaves memory only when
+ * nothing of it is unsaved.
+ */
+
+import { basename, dirname, join } from "node:path";
+import {
+  type Block,
+  type BlockId,
+  type ConversationId,
+  derivedName,
+  isProblem,
+  type Kernel,
+  type Problem,
+  parseBlockId,
+  problem,
+  type Told,
+} from "@blockyard/kernel";
+import type { Log } from "../log.ts";
+import { type Bounds, bounds as usualBounds } from "./bounds.ts";
+import { type DiskFile, readDisk, sweepFolder, writeDisk } from "./disk-file.ts";
+import { createFile, DISK, type FileMetadata, replaceText } from "./file-block.ts";
+import { FlushClock } from "./flush-clock.ts";
+import { Lanes } from "./lanes.ts";
+import { type Ending, OpenFile } from "./open-file.ts";
+import { type CleanPath, cleanPath, isGuarded } from "./path.ts";
+import { Root } from "./root.ts";
+import { Watcher } from "./watcher.ts";
+
+export interface FilesOptions {
+  readonly kernel: Kernel;
+  readonly root: string;
+  /** Folders that are never opened, such as the server's own. */
+  readonly closed: readonly string[];
+  readonly log: Log;
+  readonly bounds?: Partial<Bounds>;
+  /** How folders are watched, where a test has another way. */
+  readonly watch?: ConstructorParameters<typeof Watcher>[0]["watch"];
+}
+
+export interface Opening {
+  /** Who writes `content`. */
+  readonly agent: string;
+  /** Whether the caller may open files that other programs run by themselves. */
+  readonly isOwner: boolean;
+  readonly create?: boolean;
+  readonly content?: string | undefined;
+}
+
+interface Opened {
+  readonly file: OpenFile;
+  readonly created: boolean;
+}
+
+export class Files {
+  readonly root: Root;
+  readonly conversation: ConversationId;
+  readonly bounds: Bounds;
+  readonly #kernel: Kernel;
+  readonly #log: Log;
+  readonly #ids = new Map<string, BlockId>();
+  readonly #paths = new Map<BlockId, CleanPath>();
+  /** Those in memory, the one unused for longest first. */
+  readonly #open = new Map<BlockId, OpenFile>();
+  readonly #lanes: Lanes;
+  readonly #saves: FlushClock;
+  readonly #looks: FlushClock;
+  readonly #watcher: Watcher;
+  readonly #failures = new Map<BlockId, number>();
+  readonly #stopListening: () => void;
+  #known: Promise<readonly Block[]> | undefined;
+  #sweeping: Promise<void> | undefined;
+  #isClosed = false;
+  /** Whether somebody has a block open in an editor. */
+  isWatched: (id: BlockId) => boolean = () => false;
+
+  constructor({ kernel, root, closed, log, bounds, watch }: FilesOptions) {
+    this.root = new Root(root, closed);
+    this.conversation = derivedName(`files:${this.root.path}`, 16);
+    this.bounds = { ...usualBounds, ...bounds };
+    this.#kernel = kernel;
+    this.#log = log;
+    this.#lanes = new Lanes(this.bounds.atOnce);
+    this.#saves = new FlushClock(kernel.env, (id) => void this.flush(id));
+    this.#looks = new FlushClock(kernel.env, (id) => void this.#lookAt(id));
+    this.#watcher = new Watcher({
+      env: kernel.env,
+      bounds: this.bounds,
+      onChange: (folder, name) => this.#changed(folder, name),
+      onDegrade: (folder, error) =>
+        log("warn", "a folder cannot be watched; its open files are looked at in turns", { folder, error }),
+      ...(watch ? { watch } : {}),
+    });
+    this.#stopListening = kernel.listen((told) => this.#hear(told));
+  }
+
+  /** What was not saved when the last process ended is saved now, and what it left is removed. */
+  async start(): Promise<void> {
+    const blocks = await this.#recalled();
+    for (const block of blocks) if (isUnsaved(block)) this.#saves.ask(block.id, 0, 0);
+    const folders = new Set([...this.#paths.values()].map(({ parts }) => parts.slice(0, -1).join("/")));
+    this.#sweeping = this.#sweep([...folders].slice(0, this.bounds.sweptFolders));
+  }
+
+  // -- what callers ask for
+
+  /** The block of a path. */
+  async open(path: string, opening: Opening): Promise<{ block: Block; created: boolean } | Problem> {
+    const place = await this.locate(path);
+    if (isProblem(place)) return place;
+    return this.#lanes.run(place.name, async () => {
+      const known = this.#ids.get(place.name);
+      if (known === undefined && isGuarded(place) && !opening.isOwner) return guarded(place);
+      const opened =
+        known === undefined ? await this.#make(place, opening) : await this.#again(known, place, opening);
+      if (isProblem(opened)) return opened;
+      const { file, created } = opened;
+      const refused = created ? await this.#fill(file, opening) : undefined;
+      if (refused) return refused;
+      const block = await this.#kernel.block(file.id);
+      return isProblem(block) ? block : { block, created };
+    });
+  }
+
+  /** Where a path leads. */
+  async locate(path: string, isRoot = false): Promise<CleanPath | Problem> {
+    await this.#recalled();
+    const clean = cleanPath(path, isRoot);
+    return isProblem(clean) ? clean : this.root.locate(clean);
+  }
+
+  /** The block that a path has already. */
+  idOf(name: string): BlockId | undefined {
+    return this.#ids.get(name);
+  }
+
+  /** Blocks of this workspace's files, in the order of their paths. */
+  ids(): readonly BlockId[] {
+    return [...this.#ids].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, id]) => id);
+  }
+
+  isFile(id: BlockId): boolean {
+    return this.#paths.has(id);
+  }
+
+  isOpen(id: BlockId): boolean {
+    return this.#open.has(id);
+  }
+
+  failureOf(id: BlockId): Problem | undefined {
+    return this.#open.get(id)?.failure;
+  }
+
+  /** Before a block is read or edited: it is loaded, and what has changed on the disk is in it. */
+  async touch(id: BlockId): Promise<void> {
+    const path = this.#paths.get(id);
+    if (!path || this.#isClosed) return;
+    const file = this.#open.get(id);
+    if (file && this.#kernel.env.monotonic() - file.lookedAt < this.bounds.freshMs) return this.#used(file);
+    await this.#inLane(id, (open) => open.look());
+  }
+
+  /** What the disk has in the place of a file. */
+  async disk(id: BlockId): Promise<DiskFile | Problem> {
+    const path = this.#paths.get(id);
+    if (!path) return notAFile(id);
+    return this.#lanes.run(path.name, async () => {
+      const file = await this.#load(id, path);
+      return isProblem(file) ? file : file.disk();
+    });
+  }
+
+  /** Saves now. */
+  async flush(id: BlockId): Promise<Problem | undefined> {
+    this.#saves.drop(id);
+    const refused = await this.#inLane(id, (file) => file.save());
+    const block = await this.#kernel.block(id);
+    const isDirty = !isProblem(block) && isUnsaved(block) && !this.#isClosed;
+    if (refused && isDirty) this.#retry(id, refused);
+    else if (isDirty && block.metadata["conflict"] === undefined) this.#dueSoon(id);
+    if (!refused) this.#failures.delete(id);
+    return refused;
+  }
+
+  async resolve(id: BlockId, ending: Ending): Promise<Problem | undefined> {
+    return this.#inLane(id, (file) => file.resolve(ending));
+  }
+
+  /** An agent's edit of a whole text that it has seen; on the disk when this answers. */
+  async write(
+    agent: string,
+    path: string,
+    text: string,
+    before: string | undefined,
+  ): Promise<Problem | undefined> {
+    const create = before === undefined;
+    const opened = await this.open(path, {
+      agent,
+      isOwner: true,
+      create,
+      content: create ? text : undefined,
+    });
+    if (isProblem(opened)) return opened;
+    const { id } = opened.block;
+    if (!opened.created) {
+      const written = await this.#kernel.writeBlock(id, {
+        agent,
+        plan: (draft) => replaceText(draft, id, before ?? "", text),
+      });
+      if (isProblem(written)) return written;
+    }
+    const refused = await this.flush(id);
+    if (refused) return refused;
+    const block = await this.#kernel.block(id);
+    const conflict = isProblem(block)
+      ? undefined
+      : (block.metadata["conflict"] as { message?: string } | undefined);
+    return conflict && problem("conflict", `${conflict.message}: end the conflict first (file.resolve)`);
+  }
+
+  /** Saves everything that is not saved. */
+  async flushAll(): Promise<void> {
+    const open = await Promise.all([...this.#paths.keys()].map((id) => this.#kernel.block(id)));
+    const unsaved = open.filter((block): block is Block => !isProblem(block) && isUnsaved(block));
+    await Promise.all(unsaved.map(({ id }) => this.flush(id)));
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    await this.flushAll();
+    this.abandon();
+    await this.#lanes.idle();
+    await this.#sweeping;
+    this.root.close();
+  }
+
+  /** Does nothing more by itself. */
+  abandon(): void {
+    this.#isClosed = true;
+    this.#looks.close();
+    this.#saves.close();
+    this.#stopListening();
+    this.#watcher.close();
+  }
+
+  /** What is in memory, for tests and metrics. */
+  get counts(): { open: number; chars: number; watched: number; polled: number } {
+    const chars = [...this.#open.values()].reduce((sum, file) => sum + file.chars, 0);
+    return { open: this.#open.size, chars, ...this.#watcher.counts };
+  }
+
+  // -- what happens by itself
+
+  /** When it is known which paths have blocks. */
+  async ready(): Promise<void> {
+    await this.#recalled();
+  }
+
+  #recalled(): Promise<readonly Block[]> {
+    this.#known ??= this.#recall();
+    return this.#known;
+  }
+
+  /** The blocks that there are already. */
+  async #recall(): Promise<readonly Block[]> {
+    const query = { conversation: this.conversation, kinds: ["file"], order: "first", limit: 1e9 } as const;
+    const blocks = await this.#kernel.blocks(query);
+    if (isProblem(blocks)) {
+      this.#known = undefined;
+      this.#log("error", "the files of this workspace cannot be read", { message: blocks.message });
+      return [];
+    }
+    return blocks.filter((block) => {
+      const path = cleanPath(String(block.metadata["path"] ?? ""));
+      if (block.agent !== DISK || isProblem(path)) return false;
+      this.#remember(block.id, path);
+      return true;
+    });
+  }
+
+  async #sweep(folders: readonly string[]): Promise<void> {
+    let swept = 0;
+    for (const name of folders) {
+      if (this.#isClosed) return;
+      const folder = await this.root.folder(name === "" ? [] : name.split("/"));
+      if (isProblem(folder)) continue;
+      swept += await sweepFolder(folder);
+      await folder.close();
+    }
+    if (swept > 0) this.#log("info", "removed temporary files that an earlier run left", { swept });
+  }
+
+  #hear({ conversation, blocks }: Told): void {
+    if (conversation !== this.conversation || this.#isClosed) return;
+    for (const block of blocks) {
+      if (!isUnsaved(block) || !this.#paths.has(block.id)) continue;
+      if (!this.#failures.has(block.id)) this.#dueSoon(block.id);
+    }
+  }
+
+  #dueSoon(id: BlockId): void {
+    this.#saves.ask(id, this.bounds.flushMs, this.bounds.flushMostMs);
+  }
+
+  #retry(id: BlockId, refused: Problem): void {
+    const tries = (this.#failures.get(id) ?? 0) + 1;
+    this.#failures.set(id, tries);
+    const delay = Math.min(this.bounds.retryMs * 2 ** (tries - 1), this.bounds.retryMostMs);
+    const path = this.#paths.get(id)?.name ?? "";
+    if (tries === 1) this.#log("warn", "a file could not be saved", { path, message: refused.message });
+    this.#saves.ask(id, delay, delay);
+  }
+
+  #changed(folder: string, name: string | undefined): void {
+    for (const [id, { path }] of this.#open) {
+      const place = join(this.root.path, path.name);
+      if (dirname(place) === folder && (name === undefined || basename(place) === name))
+        this.#looks.ask(id, this.bounds.lookMs, this.bounds.lookMs * 10);
+    }
+  }
+
+  /** A change on the disk is taken in; what it leaves unsaved is saved. */
+  async #lookAt(id: BlockId): Promise<void> {
+    if (this.#isClosed || !this.#open.has(id)) return;
+    const refused = await this.#inLane(id, (file) => file.look());
+    const path = this.#paths.get(id)?.name ?? "";
+    if (refused)
+      this.#log("warn", "a changed file could not be taken in", { path, message: refused.message });
+  }
+
+  // -- one file, in its lane
+
+  async #inLane(
+    id: BlockId,
+    run: (file: OpenFile) => Promise<Problem | undefined>,
+  ): Promise<Problem | undefined> {
+    const path = this.#paths.get(id);
+    if (!path) return notAFile(id);
+    return this.#lanes.run(path.name, async () => {
+      const file = await this.#load(id, path);
+      if (isProblem(file)) return file;
+      file.failure = await run(file);
+      return file.failure;
+    });
+  }
+
+  async #load(id: BlockId, path: CleanPath): Promise<OpenFile | Problem> {
+    const known = this.#open.get(id);
+    if (known) {
+      this.#used(known);
+      return known;
+    }
+    const file = await OpenFile.load(this.#kernel, this.root, this.bounds, id, path);
+    if (!isProblem(file)) this.#enter(file);
+    return file;
+  }
+
+  async #make(path: CleanPath, { create }: Opening): Promise<Opened | Problem> {
+    const folder = await this.root.folder(path.parts.slice(0, -1), create === true);
+    if (isProblem(folder)) return folder;
+    try {
+      const name = path.parts.at(-1) as string;
+      let disk = await readDisk(folder, name, path.name);
+      const created = disk.type === "absent" && create === true;
+      if (created) {
+        const written = await writeDisk(folder, name, path.name, Buffer.alloc(0), null);
+        if (isProblem(written)) return written;
+        disk = await readDisk(folder, name, path.name);
+      }
+      if (disk.type === "absent") return absent(path);
+      if (disk.type === "unreadable") return disk.problem;
+      const found = disk;
+      const title = `Files of ${basename(this.root.path)}`;
+      const block = await this.#kernel.write(this.conversation, {
+        agent: DISK,
+        create: true,
+        plan: (draft) => createFile(draft, title, path, found),
+      });
+      if (isProblem(block)) return block;
+      this.#remember(block.id, path);
+      const file = new OpenFile(this.#kernel, this.root, this.bounds, block.id, path, found);
+      this.#enter(file);
+      return { file, created };
+    } finally {
+      await folder.close();
+    }
+  }
+
+  /** A path that has a block. Where its file is gone, `create` makes it again, with what the block has. */
+  async #again(id: BlockId, path: CleanPath, { create }: Opening): Promise<Opened | Problem> {
+    const file = await this.#load(id, path);
+    if (isProblem(file)) return file;
+    const refused = await file.look();
+    if (refused) return refused;
+    const block = await this.#kernel.block(id);
+    if (isProblem(block)) return block;
+    const { missing, conflict } = block.metadata as FileMetadata;
+    if (!missing || !create || conflict !== undefined) return { file, created: false };
+    return (await file.remake()) ?? { file, created: true };
+  }
+
+  async #fill(file: OpenFile, { agent, content }: Opening): Promise<Problem | undefined> {
+    if (content === undefined) return undefined;
+    const { id } = file;
+    const filled = await this.#kernel.writeBlock(id, {
+      agent,
+      plan: (draft) => replaceText(draft, id, draft.text(id).toString(), content),
+    });
+    return isProblem(filled) ? filled : file.save();
+  }
+
+  #remember(id: BlockId, path: CleanPath): void {
+    this.#ids.set(path.name, id);
+    this.#paths.set(id, path);
+  }
+
+  // -- memory
+
+  #enter(file: OpenFile): void {
+    this.#open.set(file.id, file);
+    this.#watcher.add(dirname(join(this.root.path, file.path.name)));
+    void this.#makeRoom(file);
+  }
+
+  #used(file: OpenFile): void {
+    this.#open.delete(file.id);
+    this.#open.set(file.id, file);
+  }
+
+  async #makeRoom(newest: OpenFile): Promise<void> {
+    const { openFiles, openChars } = this.bounds;
+    let { chars } = this.counts;
+    for (const file of [...this.#open.values()]) {
+      if (this.#open.size <= openFiles && chars <= openChars) return;
+      if (file === newest || this.isWatched(file.id) || this.#lanes.isBusy(file.path.name)) continue;
+      const block = await this.#kernel.block(file.id);
+      if (isProblem(block) || isUnsaved(block) || block.metadata["conflict"] !== undefined) continue;
+      if (this.#lanes.isBusy(file.path.name) || !this.#open.delete(file.id)) continue;
+      chars -= file.chars;
+      this.#watcher.remove(dirname(join(this.root.path, file.path.name)));
+    }
+  }
+}
+
+export function isUnsaved(block: Block): boolean {
+  return block.version > ((block.metadata as FileMetadata).persistedVersion ?? 0);
+}
+
+export function notAFile(id: BlockId): Problem {
+  const isId = parseBlockId(id) !== undefined;
+  return problem("not_found", `${id} is ${isId ? "no file of this workspace" : "not a block id"}`, {
+    block_id: id,
+  });
+}
+
+function absent({ name }: CleanPath): Problem {
+  return problem("not_found", `${name} does not exist; with create: true it is made`, { path: name });
+}
+
+function guarded({ name }: CleanPath): Problem {
+  return problem(
+    "forbidden",
+    `${name} is read or run by other programs by themselves: the owner must open it first, then it can be edited`,
+    { path: name },
+  );
+}

@@ -1,0 +1,91 @@
+/**
+ * Paths of the workspace, as callers write them: what they mean, and which are refused before anything is touched. Pure:
+ * where a path really leads is found out in root.ts.
+ *
+ * A clean path has one or more parts, none of them empty, `.` or `..`, none of them `.git` however it is spelt.
+ */
+
+import { type Problem, problem } from "@blockyard/kernel";
+import { bounds } from "./bounds.ts";
+
+export interface CleanPath {
+  readonly parts: readonly string[];
+  /** The parts joined by slashes; `.` for the root itself. */
+  readonly name: string;
+}
+
+/** Names that other systems take for devices, whatever folder they are in. */
+const DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9]|conin\$|conout\$)$/i;
+const CONTROL = /[\p{Cc}\u2028\u2029]/u;
+
+/** Files and folders that some program reads or runs by itself, so that writing them is running something. */
+const GUARDED_FILE =
+  /^(\.env.*|\.mcp\.json|\.npmrc|package\.json|\.git(modules|attributes)|\.pre-commit-config\.yaml)$/;
+const GUARDED_FOLDER = /^\.(cursor|claude|codex|gemini|vscode|idea|husky|devcontainer|github)$/;
+
+/** `isRoot`: the root itself is a good answer. */
+export function cleanPath(path: string, isRoot = false): CleanPath | Problem {
+  const wrong = refusalOf(path);
+  if (wrong) return wrong;
+  const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  if (parts.length === 0 && !isRoot) return problem("invalid", "a path names a file", { path });
+  for (const part of parts) {
+    const refused = refusalOfPart(part, path);
+    if (refused) return refused;
+  }
+  return { parts, name: parts.join("/") || "." };
+}
+
+/** Whether a part names git's own folder to some file system, whatever invisible or trailing characters it has. */
+export function isGit(part: string): boolean {
+  const bare = folded(part)
+    .replace(/[:$].*$/, "")
+    .replace(/[. ]+$/, "");
+  return bare === ".git" || /^git~\d+$/.test(bare);
+}
+
+/** Whether only the owner may open it. */
+export function isGuarded({ parts }: CleanPath): boolean {
+  return parts.some((part, at) => {
+    const name = folded(part);
+    return GUARDED_FOLDER.test(name) || (at === parts.length - 1 && GUARDED_FILE.test(name));
+  });
+}
+
+function folded(part: string): string {
+  return part
+    .normalize("NFKC")
+    .replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, "")
+    .toLowerCase();
+}
+
+function refusalOf(path: string): Problem | undefined {
+  const shown = path.slice(0, 200);
+  if (CONTROL.test(path)) return problem("invalid", "a path holds no control characters", { path: shown });
+  if (!path.isWellFormed()) return problem("invalid", "a path holds whole characters only", { path: shown });
+  if (path.includes("\\"))
+    return problem("invalid", "a path is written with slashes, not backslashes", { path: shown });
+  if (path.startsWith("/") || /^[A-Za-z]:/.test(path))
+    return problem("forbidden", `${shown} is absolute: give a path from the workspace's root`, {
+      path: shown,
+    });
+  return undefined;
+}
+
+function refusalOfPart(part: string, path: string): Problem | undefined {
+  const shown = path.slice(0, 200);
+  if (part === "..")
+    return problem("forbidden", `${shown} goes up: give a path from the workspace's root, without ..`, {
+      path: shown,
+    });
+  if (isGit(part))
+    return problem("forbidden", `${shown} is in .git, which is never touched`, { path: shown });
+  if (DEVICE.test(part)) return problem("forbidden", `${part} is a device on some systems`, { path: shown });
+  const bytes = Buffer.byteLength(part);
+  if (bytes > bounds.partBytes)
+    return problem("invalid", `a part of ${bytes} bytes is over the limit of ${bounds.partBytes}`, {
+      bytes,
+      max_bytes: bounds.partBytes,
+    });
+  return undefined;
+}

@@ -74,6 +74,19 @@ export class Session {
     return this.ask(tool, input);
   }
 
+  /** A tool call that is too long for a frame: as a request of its own. */
+  async post(tool: string, input: Json): Promise<Json | Problem> {
+    const answer = await fetch(`/v1/tools/${tool}`, {
+      method: "POST",
+      credentials: "same-origin",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(input),
+    }).catch(() => undefined);
+    const body: unknown = await answer?.json().catch(() => undefined);
+    if (body === undefined) return problem("unavailable", "the server did not answer");
+    return body as Json | Problem;
+  }
+
   /** Whether this reader is the owner, who alone may run things. */
   get isOwner(): boolean {
     return this.replica.self?.role === "owner";

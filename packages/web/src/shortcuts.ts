@@ -63,6 +63,11 @@ export const SHORTCUTS: readonly Shortcut[] = [
     label: "Write a prompt",
     run: () => document.querySelector<HTMLElement>(".composer textarea")?.focus(),
   },
+  {
+    key: "a",
+    label: "Attach files to the prompt",
+    run: () => document.querySelector<HTMLElement>(".composer .attach")?.click(),
+  },
   { key: "/", label: "Search everything", run: () => overlay.set({ type: "search" }) },
   { key: "f", ctrl: true, label: "Find in this conversation", run: () => isFinding.set(true) },
   { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /**
- * Stands where Claude Code would stand and misbehaves on purpose. It reads one message, whose text is a plan as JSON
+ * Stands where Claude Code would stand and misbehaves on purpose. It reads one message, whose last text is a plan as JSON
  * (see `Plan` in ../lifecycle/world.ts): prints that many lines of a recording, then does what the plan says.
  */
 import { spawn } from "node:child_process";
-import { appendFileSync, closeSync, readFileSync, writeSync } from "node:fs";
+import { appendFileSync, closeSync, readFileSync, writeFileSync, writeSync } from "node:fs";
 
 const BYTES = 64 * 1024;
 const FLOOD_LINES = 4_000;
@@ -19,7 +19,9 @@ process.stdin.on("error", () => undefined);
 
 /** @param {any} message */
 function run(message) {
-  const plan = JSON.parse(message.message.content[0].text);
+  const { content } = message.message;
+  const plan = JSON.parse(content.at(-1).text);
+  if (plan.heard) writeFileSync(plan.heard, JSON.stringify(content));
   if (plan.deaf) for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined);
   const lines = readFileSync(plan.recording, "utf8").split("\n").slice(0, plan.lines);
   print(lines.map((line) => `${line}\n`).join(""));

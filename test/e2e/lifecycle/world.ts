@@ -34,6 +34,8 @@ export interface Plan {
     | "ask";
   /** Where `ask` writes the answers that it gets. */
   readonly answers?: string;
+  /** Where it writes what it was told, in whole. */
+  readonly heard?: string;
   /** It does not hear SIGINT and SIGTERM. */
   readonly deaf?: boolean;
 }
@@ -225,7 +227,7 @@ export class World {
   }
 }
 
-const ZOMBIE_MS = 3_000;
+const ZOMBIE_MS = 10_000;
 
 function isJson(text: string): boolean {
   try {
@@ -252,8 +254,10 @@ function zombies(): number[] {
     .filter((pid) => {
       try {
         const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-        const [state, parent] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-        return state === "Z" && Number(parent) === process.pid;
+        const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+        const [state, parent, threads] = [fields[0], fields[1], fields[17]];
+        // With more than one thread it is still ending: nobody could have waited for it yet.
+        return state === "Z" && Number(parent) === process.pid && Number(threads) <= 1;
       } catch {
         return false;
       }

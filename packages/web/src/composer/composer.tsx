@@ -9,6 +9,9 @@ import { isFollowing } from "../page-state.ts";
 import { preferences } from "../preferences.ts";
 import { go, linkTo } from "../route.ts";
 import { type Session, useSession, useViewPart } from "../session.tsx";
+import { AttachButton, useDrop } from "./attach-button.tsx";
+import { AttachedList } from "./attached-list.tsx";
+import { type Attachment, useAttachments } from "./attachments.ts";
 import { chosenProvider, ProviderChoice } from "./provider-choice.tsx";
 import { Queue } from "./queue.tsx";
 
@@ -44,28 +47,36 @@ function Box({ conversation, isRunning, view }: BoxProps): ReactNode {
   const session = useSession();
   const [text, setText] = useState("");
   const [isSending, setSending] = useState(false);
+  const attachments = useAttachments();
+  const isOver = useDrop(attachments.add);
   const recall = useRecall(setText);
+  const canSend = text.trim() !== "" && !isSending && !attachments.isLoading;
   const submit = async () => {
     const prompt = text.trim();
-    if (prompt === "" || isSending) return;
+    if (!canSend) return;
     past.push(prompt);
     past.splice(0, past.length - HISTORY);
     setText("");
     setSending(true);
-    const isSent = await startTurn(session, conversation, prompt);
+    const taken = attachments.take();
+    const isSent = await startTurn(session, conversation, prompt, taken.attachments);
     setSending(false);
-    if (!isSent) setText((now) => (now === "" ? prompt : now));
+    if (isSent) return;
+    setText((now) => (now === "" ? prompt : now));
+    taken.back();
   };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
       event.preventDefault();
       void submit();
     }
+    const last = attachments.items.at(-1);
+    if (event.key === "Backspace" && event.currentTarget.value === "" && last) attachments.remove(last.id);
     recall(event);
   };
   return (
     <form
-      className="composer"
+      className={isOver ? "composer over" : "composer"}
       onSubmit={(event) => {
         event.preventDefault();
         void submit();
@@ -77,23 +88,30 @@ function Box({ conversation, isRunning, view }: BoxProps): ReactNode {
           onEdit={(back) => setText((now) => (now.trim() === "" ? back : `${now}\n${back}`))}
         />
       )}
+      <AttachedList attachments={attachments} />
       <textarea
         value={text}
         rows={Math.min(12, Math.max(2, text.split("\n").length))}
-        placeholder={isRunning ? "Say what comes next; it waits until this turn has ended" : "Ask an agent…"}
+        placeholder={promptHint(isRunning, isOver)}
         aria-label="Prompt"
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKey}
+        onPaste={(event) => {
+          if (event.clipboardData.files.length === 0) return;
+          event.preventDefault();
+          attachments.add([...event.clipboardData.files]);
+        }}
       />
       <div className="composer-foot">
         <ProviderChoice />
+        <AttachButton onFiles={attachments.add} />
         <span className="composer-hint">Enter sends, shift Enter breaks the line</span>
         {isRunning && conversation !== undefined && (
           <button type="button" className="stop" onClick={() => void stopTurn(session, conversation)}>
             <Icon name="stop" /> Stop
           </button>
         )}
-        <button type="submit" className="primary" disabled={text.trim() === "" || isSending}>
+        <button type="submit" className="primary" disabled={!canSend}>
           <Icon name="send" /> {isRunning ? "Queue" : "Send"}
         </button>
       </div>
@@ -101,21 +119,26 @@ function Box({ conversation, isRunning, view }: BoxProps): ReactNode {
   );
 }
 
+function promptHint(isRunning: boolean, isOver: boolean): string {
+  if (isOver) return "Drop to attach";
+  return isRunning ? "Say what comes next; it waits until this turn has ended" : "Ask an agent…";
+}
+
 async function startTurn(
   session: Session,
   conversation: ConversationId | undefined,
   prompt: string,
+  attachments: readonly Attachment[],
 ): Promise<boolean> {
   const provider = chosenProvider();
   const model = preferences.get().models[provider];
   const where = conversation ?? (await newConversation(session, prompt));
   if (where === undefined) return false;
-  const answer = await session.write("turn.start", {
-    conversation: where,
-    provider,
-    prompt,
-    ...(model ? { model } : {}),
-  });
+  const request = { conversation: where, provider, prompt, ...(model ? { model } : {}) };
+  const answer =
+    attachments.length === 0
+      ? await session.write("turn.start", request)
+      : await session.post("turn.start", { ...request, attachments });
   if (isProblem(answer)) refused("Not sent", answer);
   else isFollowing.set(true);
   if (conversation === undefined && !isProblem(answer)) go(linkTo(where));

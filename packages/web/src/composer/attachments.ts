@@ -1,0 +1,138 @@
+/**
+ * What is attached to a prompt before it is sent: text files are read here, pictures are sent to the server at once, so
+ * that the prompt itself goes out without waiting. What cannot be attached stays in the list and says why.
+ */
+import { useCallback, useEffect, useRef, useState } from "react";
+import { shrunk } from "./shrink.ts";
+
+const MOST = 20;
+const FILE_CHARS = 256 * 1024;
+const ALL_CHARS = 1024 * 1024;
+const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+export interface Attached {
+  readonly id: number;
+  readonly name: string;
+  readonly isPicture: boolean;
+  readonly state: "loading" | "ready" | "failed";
+  /** Of a picture that is on its way: 0 to 1. */
+  readonly progress: number;
+  readonly why?: string;
+  readonly text?: string;
+  readonly blob?: string;
+  /** Where the browser shows the picture from. */
+  readonly preview?: string;
+}
+
+/** As turn.start takes it. */
+export type Attachment =
+  | { readonly type: "text"; readonly name: string; readonly text: string }
+  | { readonly type: "image"; readonly name: string; readonly blob: string };
+
+export interface Attachments {
+  readonly items: readonly Attached[];
+  /** Something is still being read or sent. */
+  readonly isLoading: boolean;
+  add(files: Iterable<File>): void;
+  remove(id: number): void;
+  /** What can be sent; the list is empty then. `back` puts it there again. */
+  take(): { readonly attachments: readonly Attachment[]; back(): void };
+}
+
+let lastId = 0;
+
+export function useAttachments(): Attachments {
+  const [items, setItems] = useState<readonly Attached[]>([]);
+  const now = useRef(items);
+  now.current = items;
+  useEffect(() => () => now.current.forEach(release), []);
+  const change = useCallback((id: number, more: Partial<Attached>) => {
+    setItems((all) => all.map((item) => (item.id === id ? { ...item, ...more } : item)));
+  }, []);
+  const add = useCallback(
+    (files: Iterable<File>) => {
+      for (const file of files) {
+        const item = begun(file);
+        setItems((all) => [...all, all.length < MOST ? item : failedItem(item, `at most ${MOST} files`)]);
+        if (now.current.length >= MOST) continue;
+        const charsBefore = now.current.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
+        void load(file, charsBefore, (progress) => change(item.id, { progress })).then(
+          (loaded) => change(item.id, { state: "ready", ...loaded }),
+          (error: Error) => change(item.id, { state: "failed", why: error.message }),
+        );
+      }
+    },
+    [change],
+  );
+  const remove = useCallback((id: number) => {
+    for (const item of now.current) if (item.id === id) release(item);
+    setItems((all) => all.filter((item) => item.id !== id));
+  }, []);
+  const take = useCallback(() => {
+    const taken = now.current;
+    setItems([]);
+    return { attachments: taken.flatMap(sendable), back: () => setItems(taken) };
+  }, []);
+  return { items, isLoading: items.some(({ state }) => state === "loading"), add, remove, take };
+}
+
+function begun(file: File): Attached {
+  const isPicture = PICTURES.has(file.type);
+  const preview = isPicture ? { preview: URL.createObjectURL(file) } : {};
+  const name = file.name || "pasted";
+  return { id: ++lastId, name, isPicture, state: "loading", progress: 0, ...preview };
+}
+
+function failedItem(item: Attached, why: string): Attached {
+  return { ...item, state: "failed", why };
+}
+
+function release({ preview }: Attached): void {
+  if (preview !== undefined) URL.revokeObjectURL(preview);
+}
+
+function sendable({ name, text, blob }: Attached): Attachment[] {
+  if (text !== undefined) return [{ type: "text", name, text }];
+  return blob === undefined ? [] : [{ type: "image", name, blob }];
+}
+
+async function load(
+  file: File,
+  charsBefore: number,
+  onProgress: (share: number) => void,
+): Promise<Pick<Attached, "text" | "blob">> {
+  if (PICTURES.has(file.type)) return { blob: await upload(await shrunk(file), onProgress) };
+  if (file.size > FILE_CHARS * 4) throw new Error(`too long: at most ${FILE_CHARS / 1024} KB of text`);
+  const text = await textOf(file);
+  if (text === "") throw new Error("empty");
+  if (text.length > FILE_CHARS) throw new Error(`too long: at most ${FILE_CHARS / 1024} KB of text`);
+  if (charsBefore + text.length > ALL_CHARS) throw new Error("too much for one message");
+  return { text };
+}
+
+async function textOf(file: File): Promise<string> {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
+    if (!text.includes("\0")) return text;
+  } catch {
+    // said below
+  }
+  throw new Error("not a text file, and no PNG, JPEG, GIF or WebP picture");
+}
+
+/** Sends a picture to the server; the name of its blob. By XMLHttpRequest, because it alone tells how far it is. */
+function upload(picture: Blob, onProgress: (share: number) => void): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", "/v1/blobs");
+    request.responseType = "json";
+    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+    request.onload = () => {
+      const answer = request.response as { blob?: string; message?: string } | null;
+      if (request.status === 200 && answer?.blob !== undefined) resolve(answer.blob);
+      else reject(new Error(answer?.message ?? `the server answered ${request.status}`));
+    };
+    request.onerror = () => reject(new Error("the server did not answer"));
+    request.send(picture);
+  });
+}

@@ -69,6 +69,20 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     ]);
   });
 
+  it("[D10] a file and a picture that come with the prompt reach the model, also when a session goes on", async () => {
+    const conversation = await lab.conversation();
+    const sent = () => JSON.stringify(lab.model.asked.at(-1)?.body);
+    for (const prompt of ["Look", "Look again"]) {
+      const turn = await lab.turnWithAttached(conversation, prompt, [say("Seen.")]);
+      expect(turn).toMatchObject({ status: "done" });
+      expect(sent()).toContain("the attached words");
+      expect(sent()).toContain(prompt);
+      expect(sent().match(/"type":"image"/g)?.length).toBe(prompt === "Look" ? 1 : 2);
+    }
+    const asked = (await lab.blocks(conversation)).filter(({ role }) => role === "user");
+    expect(asked.map(({ kind }) => kind)).toEqual(["code", "image", "text", "code", "image", "text"]);
+  });
+
   it("parallel calls, reading, editing, an edit that does not fit", async () => {
     const conversation = await lab.conversation();
     const path = join(lab.work, "a.txt");

@@ -75,6 +75,20 @@ describe.skipIf(why !== "")(`Codex as a turn${why}`, () => {
     expect(existsSync(join(lab.work, "old.txt"))).toBe(false);
   });
 
+  it("[D10] a file and a picture that come with the prompt reach the model, also when a session goes on", async () => {
+    const conversation = await lab.conversation();
+    const sent = () => JSON.stringify(lab.model.asked.at(-1)?.body);
+    for (const prompt of ["Look", "Look again"]) {
+      const turn = await lab.turnWithAttached(conversation, prompt, [say("Seen.")]);
+      expect(turn).toMatchObject({ status: "done" });
+      expect(sent()).toContain("the attached words");
+      expect(sent()).toContain(prompt);
+      expect(sent().match(/data:image\/png;base64/g)?.length).toBe(prompt === "Look" ? 1 : 2);
+    }
+    const asked = (await lab.blocks(conversation)).filter(({ role }) => role === "user");
+    expect(asked.map(({ kind }) => kind)).toEqual(["code", "image", "text", "code", "image", "text"]);
+  });
+
   it("a patch that does not fit changes nothing, and the turn goes on", async () => {
     const conversation = await lab.conversation();
     const turn = await lab.turn(conversation, "Patch", [

@@ -35,6 +35,10 @@ export interface LabTurn {
 
 const WAIT_MS = 60_000;
 
+/** One red pixel, as a picture. */
+const PIXEL =
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+
 export class Lab {
   readonly folder: string;
   readonly work: string;
@@ -104,6 +108,27 @@ export class Lab {
       const input = { block_id, approval_id: metadata.approval.id, allow };
       await this.server.do("turn.answer", allow ? input : { ...input, message: "Not that, please" });
     }
+  }
+
+  /** A turn whose prompt brings a file and a picture along. */
+  async turnWithAttached(conversation: string, prompt: string, script: Script): Promise<LabTurn> {
+    this.model.play(script);
+    const kept = await fetch(`${this.server.url}/v1/blobs`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${this.server.token}` },
+      body: Buffer.from(PIXEL, "base64"),
+    });
+    const { blob } = (await kept.json()) as { blob: string };
+    const { turn } = await this.server.do("turn.start", {
+      conversation,
+      provider: this.cli,
+      prompt,
+      attachments: [
+        { type: "text", name: "notes.txt", text: "the attached words" },
+        { type: "image", name: "pixel.png", blob },
+      ],
+    });
+    return this.over(conversation, turn);
   }
 
   async blocks(conversation: string): Promise<readonly LabBlock[]> {

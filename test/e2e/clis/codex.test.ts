@@ -85,7 +85,9 @@ describe.skipIf(why !== "")(`Codex as a turn${why}`, () => {
       expect(sent()).toContain(prompt);
       expect(sent().match(/data:image\/png;base64/g)?.length).toBe(prompt === "Look" ? 1 : 2);
     }
-    const asked = (await lab.blocks(conversation)).filter(({ role }) => role === "user");
+    const asked = (await lab.blocks(conversation)).filter(
+      ({ role, metadata }) => role === "user" && metadata.notice !== "queued",
+    );
     expect(asked.map(({ kind }) => kind)).toEqual(["code", "image", "text", "code", "image", "text"]);
   });
 

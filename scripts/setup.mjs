@@ -22,6 +22,9 @@ const marker = join(modules, ".blockyard-lock");
 /** Flags that every program of ours runs with. */
 export const nodeFlags = ["--disable-warning=ExperimentalWarning"];
 
+/** The server's: its short-lived objects get 8 MiB instead of up to 64, three times; it was no slower, and 110 MiB smaller. */
+export const serverFlags = [...nodeFlags, "--max-semi-space-size=8"];
+
 /** Installs if needed and answers with the path of a Node >= 24. Ends the process, naming the fix, if it cannot. */
 export async function setup() {
   if (!isInstalled()) await withInstallLock(install);
@@ -33,9 +36,9 @@ export async function setup() {
  * @param {string} file
  * @param {string[]} args
  */
-export async function runProgram(file, args) {
+export async function runProgram(file, args, flags = nodeFlags) {
   const node = await setup();
-  const child = spawn(node, [...nodeFlags, resolve(root, file), ...args], { stdio: "inherit" });
+  const child = spawn(node, [...flags, resolve(root, file), ...args], { stdio: "inherit" });
   for (const signal of /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"])) {
     // A terminal sends Ctrl-C to the child too; forwarding it would count twice.
     process.on(signal, () => {

@@ -1,7 +1,7 @@
 /** `npm start`: installs what is missing, builds the page if it changed, then runs the server. Arguments are passed on. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
-import { root, runProgram, say, setup } from "./setup.mjs";
+import { root, runProgram, say, serverFlags, setup } from "./setup.mjs";
 
 const node = await setup();
 const build = spawnSync(node, [join(root, "scripts", "build-page.mjs")], { encoding: "utf8" });
@@ -12,4 +12,4 @@ if (build.status === 0) {
     `The page could not be built; the server runs without it.\n${(build.stderr || String(build.error)).trim()}`,
   );
 }
-await runProgram("packages/server/src/main.ts", process.argv.slice(2));
+await runProgram("packages/server/src/main.ts", process.argv.slice(2), serverFlags);

@@ -1,6 +1,7 @@
 /** The server as its users run it: a process of its own, started by the command, spoken to over its port. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { serverFlags } from "../../scripts/setup.mjs";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 
@@ -30,7 +31,7 @@ export class Process {
     root: string,
     args: readonly string[] = ["--port", "0"],
   ): Promise<Process> {
-    const flags = ["--disable-warning=ExperimentalWarning", MAIN, "serve", root, "--home", home, ...args];
+    const flags = [...serverFlags, MAIN, "serve", root, "--home", home, ...args];
     const env = { PATH: process.env["PATH"] ?? "", HOME: root };
     const child = spawn(process.execPath, flags, { env, stdio: ["ignore", "pipe", "pipe"] });
     const output = { out: "", err: "" };

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { serverFlags } from "../../scripts/setup.mjs";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 
@@ -43,7 +44,7 @@ export class Server {
   static async start({ home, root, env, port = "0" }: ServerOptions): Promise<Server> {
     const child = spawn(
       process.execPath,
-      ["--disable-warning=ExperimentalWarning", MAIN, "serve", root, "--home", home, "--port", port],
+      [...serverFlags, MAIN, "serve", root, "--home", home, "--port", port],
       { stdio: ["ignore", "pipe", "pipe"], env: { PATH: BARE_PATH, HOME: home, ...env } },
     );
     const errors: string[] = [];

@@ -226,5 +226,6 @@ export class WsFace {
 
 function goodbye(ws: WebSocket, code: ByeCode): void {
   ws.close(CODES[code], code);
-  setTimeout(() => ws.terminate(), GOODBYE_MS).unref();
+  const cut = setTimeout(() => ws.terminate(), GOODBYE_MS).unref();
+  ws.once("close", () => clearTimeout(cut)); // or it would be kept until then
 }

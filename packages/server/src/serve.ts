@@ -113,6 +113,7 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
     health: () => ({
       ok: true,
       version: VERSION,
+      root: config.root,
       epoch: store.epoch,
       sockets: ws.count,
       turns: tools.turns.running,

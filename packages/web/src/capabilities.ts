@@ -12,10 +12,16 @@ export interface Capabilities {
 
 export const capabilities = new Cell<Capabilities | undefined>(undefined);
 
+/** The workspace's folder, on the server's machine. */
+export const workspaceRoot = new Cell<string | undefined>(undefined);
+
 export async function readCapabilities(): Promise<void> {
   const answer = await fetch("/v1/tools", { credentials: "same-origin" }).catch(() => undefined);
   if (!answer?.ok) return;
   capabilities.set(capabilitiesOf((await answer.json()) as Json));
+  const health = await fetch("/health", { credentials: "same-origin" }).catch(() => undefined);
+  const { root } = health?.ok ? ((await health.json()) as { readonly root?: unknown }) : {};
+  if (typeof root === "string") workspaceRoot.set(root);
 }
 
 interface Schema {

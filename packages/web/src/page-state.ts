@@ -9,6 +9,7 @@ import { Cell } from "./cell.ts";
 export type Overlay =
   | { readonly type: "palette" | "search" | "help" }
   | { readonly type: "rerun"; readonly block: BlockId }
+  | { readonly type: "editor"; readonly path: string | undefined; readonly line: number }
   | undefined;
 
 export const focused = new Cell<BlockId | undefined>(undefined);

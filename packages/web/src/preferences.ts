@@ -11,6 +11,9 @@ export interface Preferences {
   readonly system: boolean;
   readonly diff: "unified" | "split";
   readonly provider: string;
+  /** Which editor opens files: see actions/editors.ts; empty until it was asked. */
+  readonly editor: string;
+  readonly editorTemplate: string;
   readonly models: { readonly [provider: string]: string };
 }
 
@@ -22,6 +25,8 @@ const DEFAULTS: Preferences = {
   system: true,
   diff: "unified",
   provider: "claude",
+  editor: "",
+  editorTemplate: "",
   models: {},
 };
 const KEY = "blockyard";

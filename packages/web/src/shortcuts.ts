@@ -46,6 +46,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     label: "Redo it",
     run: (session) => withFocused(session, (block) => void undo(session, block.id, "redo")),
   },
+  { key: "E", label: "Open the block's file in the editor", run: () => openFile() },
   {
     key: "x",
     label: "Run the block's command again",
@@ -132,6 +133,11 @@ function toggleFocused(): void {
   const isAnyOpen = folds.some((fold) => fold.getAttribute("aria-expanded") === "true");
   if (folds.length === 0) return setOpen(id, !isOpen(id, false));
   for (const fold of folds) if ((fold.getAttribute("aria-expanded") === "true") === isAnyOpen) fold.click();
+}
+
+function openFile(): void {
+  const id = focused.get() ?? "";
+  document.querySelector<HTMLElement>(`article[data-block="${CSS.escape(id)}"] .file-open`)?.click();
 }
 
 function withFocused(

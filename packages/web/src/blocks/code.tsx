@@ -18,7 +18,7 @@ export function CodeBlock({ block }: RendererProps): ReactNode {
   return (
     <div className="result code-result">
       <div className="result-head">
-        {filename && <FilePath path={filename} />}
+        {filename && <FilePath path={filename} line={first} />}
         <span className="dim">
           {first > 1 || (totalLines !== undefined && totalLines > lines + 1)
             ? `lines ${first}–${first + lines - 1}${totalLines === undefined ? "" : ` of ${totalLines}`}`

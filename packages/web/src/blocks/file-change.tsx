@@ -48,7 +48,7 @@ function FileChange({ block, change, i, diff }: FileChangeProps): ReactNode {
     <div className={`change change-${change.kind}`}>
       <div className="result-head">
         <span className="change-kind">{WORDS[change.kind]}</span>
-        <FilePath path={change.path} />
+        <FilePath path={change.path} line={firstLine(diff)} />
         {change.movedTo && (
           <>
             <span className="dim">moved to</span> <FilePath path={change.movedTo} />
@@ -67,6 +67,11 @@ function FileChange({ block, change, i, diff }: FileChangeProps): ReactNode {
       )}
     </div>
   );
+}
+
+/** Where the first change is, in the file as it is now. */
+function firstLine(diff: string): number {
+  return Math.max(1, Number(/^@@ -\d+(?:,\d+)? \+(\d+)/m.exec(diff)?.[1] ?? 1));
 }
 
 /** A change's own diff; the block's text stands for it where there is only one. */

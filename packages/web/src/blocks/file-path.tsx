@@ -1,15 +1,57 @@
 /**
- * A file's path: its folder dim, its name plain, the whole in the title. A click copies it.
+ * A file's path: its folder dim, its name plain, the whole in the title. A click opens it in the reader's editor, once
+ * they have said which one that is; beside it, a button that copies it.
  */
 import type { ReactNode } from "react";
-import { copyText } from "../copy.tsx";
+import { COPY } from "../actions/editors.ts";
+import { copyPath, linkOf } from "../actions/open-path.ts";
+import { workspaceRoot } from "../capabilities.ts";
+import { useCell, useCellPart } from "../cell.ts";
+import { Icon } from "../icons.tsx";
+import { overlay } from "../page-state.ts";
+import { preferences } from "../preferences.ts";
 
-export function FilePath({ path }: { path: string }): ReactNode {
+export function FilePath({ path, line = 1 }: { path: string; line?: number | undefined }): ReactNode {
+  const root = useCell(workspaceRoot);
+  const editor = useCellPart(preferences, (chosen) => chosen.editor);
+  const link = useCellPart(preferences, (chosen) => linkOf(chosen, path, line, root));
+  if (link !== undefined)
+    return (
+      <span className="file-path">
+        <a className="file-open" href={link} rel="noreferrer" title={`${path}: open in the editor`}>
+          <Parts path={path} />
+        </a>
+        <button
+          type="button"
+          className="icon-button"
+          title="Copy the path"
+          aria-label={`Copy the path ${path}`}
+          onClick={() => void copyPath(path, root)}
+        >
+          <Icon name="copy" />
+        </button>
+      </span>
+    );
+  const isAsked = editor === "";
+  return (
+    <button
+      type="button"
+      className="file-path file-open"
+      title={isAsked ? `${path}: open in an editor` : `${path}: copy`}
+      onClick={() => (isAsked ? overlay.set({ type: "editor", path, line }) : void copyPath(path, root))}
+    >
+      <Parts path={path} />
+      {editor === COPY && <span className="sr-only">, copy the path</span>}
+    </button>
+  );
+}
+
+function Parts({ path }: { path: string }): ReactNode {
   const cut = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1;
   return (
-    <button type="button" className="file-path" title={`${path} (copy)`} onClick={() => void copyText(path)}>
+    <>
       <span className="folder">{path.slice(0, cut)}</span>
       <span className="name">{path.slice(cut)}</span>
-    </button>
+    </>
   );
 }

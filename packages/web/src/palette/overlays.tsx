@@ -3,6 +3,7 @@
  * done. Loaded when first wanted.
  */
 import type { ReactNode } from "react";
+import { EditorChoice } from "../actions/editor-choice.tsx";
 import { Rerun } from "../actions/rerun.tsx";
 import type { Overlay } from "../page-state.ts";
 import type { Conversations } from "../sidebar/conversations.ts";
@@ -26,5 +27,7 @@ export default function Overlays({
       return <Help />;
     case "rerun":
       return <Rerun block={shown.block} />;
+    case "editor":
+      return <EditorChoice path={shown.path} line={shown.line} />;
   }
 }

@@ -85,6 +85,11 @@ function useCommands(conversations: Conversations): readonly Command[] {
       { name: "Light theme", hint: "theme", run: () => prefer({ theme: "light" }) },
       { name: "Dark theme", hint: "theme", run: () => prefer({ theme: "dark" }) },
       { name: "Theme of the system", hint: "theme", run: () => prefer({ theme: "system" }) },
+      {
+        name: "Choose the editor that opens files",
+        hint: "files",
+        run: () => overlay.set({ type: "editor", path: undefined, line: 1 }),
+      },
       { name: "New conversation", hint: "go", run: () => go("/") },
       ...(conversation === undefined
         ? []

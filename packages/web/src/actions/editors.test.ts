@@ -1,3 +1,4 @@
+/** Links to editors: what they look like, and which are never made. */
 import { expect, it } from "vitest";
 import { absolutePath, EDITORS, editorLink, templateFault } from "./editors.ts";
 
@@ -40,7 +41,7 @@ it("links to no scheme that a browser answers to itself", () => {
 });
 
 it("knows where a path of the workspace is", () => {
-  expect(absolutePath("src/a.ts", "/work/")).toBe("/work/src/a.ts");
-  expect(absolutePath("/etc/hosts", "/work")).toBe("/etc/hosts");
+  expect(absolutePath("src/a.ts", "/yard/")).toBe("/yard/src/a.ts");
+  expect(absolutePath("/etc/hosts", "/yard")).toBe("/etc/hosts");
   expect(absolutePath("src/a.ts", undefined)).toBeUndefined();
 });

@@ -98,6 +98,7 @@ export {
   spliced,
 } from "./store-rules.ts";
 export { cleanText } from "./text/door.ts";
+export { exactText } from "./text/exact.ts";
 export { mapOffset, Text, utf8Length } from "./text/text.ts";
 export type { BlockPatch, WholePatch } from "./tools/block-patch.ts";
 export { problemOf, StreamProblem } from "./tools/block-subscribe.ts";

@@ -147,7 +147,7 @@ describe("pieces of a page", () => {
     ["- [x] done\n- [ ] open", "<ul><li>☑ done</li><li>☐ open</li></ul>"],
     [
       "```js\nlet a = 1; // b\n```",
-      '<pre class="code"><span class="t-keyword">let</span> a = <span class="t-number">1</span>; <span class="t-comment">// b</span></pre>',
+      '<pre class="code"><span class="t-keyword">let</span> a = <span class="t-number">1</span>; <span class="t-comment">// b</span>\n</pre>',
     ],
     ["a &amp; b &lt;c&gt;", "<p>a &amp; b &lt;c&gt;</p>"],
   ])("markdown %j", (text, expected) => expect(markdownHtml(text).html).toBe(expected));

@@ -3,7 +3,7 @@
  * block's element carries the attributes that the page's has: data-block, data-kind, data-status.
  */
 
-import type { BlockSnapshot, Kind, Metadata } from "@blockyard/kernel";
+import { type BlockSnapshot, exactText, type Kind, type Metadata } from "@blockyard/kernel";
 import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
 import { highlight } from "./highlight.ts";
 import { markdownHtml } from "./markdown-html.ts";
@@ -13,6 +13,7 @@ import type { ExportNode } from "./tree.ts";
 /** Results with more lines than this are closed until somebody opens them, as on the page. */
 const FOLD_LINES = 10;
 const INPUT_CHARS = 200_000;
+const PREVIEW_CHARS = 160;
 
 type Draw = (block: BlockSnapshot) => Html;
 
@@ -67,21 +68,21 @@ function drawCall(node: ExportNode, depth: number): Html {
   const isFine = block.status === "done" && success !== false;
   const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName);
   const name = displayName ?? (mcp ? `${mcp[1]} · ${mcp[2]}` : toolName);
-  const line = html`<summary class="tool-line"><span class="tool-name">${name}</span> <span class="tool-params">${compactParams}</span> <span class="dim">${shortResult}</span> <span class="dim">${took(durationMs)}</span> <span class="${isFine ? "ok" : "bad"}">${isFine ? "✓" : `✗ ${reason ?? "failed"}`}</span></summary>`;
+  const line = html`<summary class="tool-line"><span class="tool-name">${name}</span> <span class="tool-params">${compactParams}</span> <span class="tool-short dim">${shortResult}</span> <span class="dim">${took(durationMs)}</span> <span class="${isFine ? "ok" : "bad"}"><span class="sign">${isFine ? "✓" : "✗"}</span> ${isFine ? "" : (reason ?? "failed")}</span></summary>`;
   const input = html`<pre class="code">${highlight(pretty(block.content), "json")}</pre>`;
   const shown = results.map(
     (result) =>
       html`<div ${names(result.block)}>${KIND_HTML[result.block.kind](result.block)}${nestedHtml(result, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
   );
   const failed =
-    error !== undefined && results.length === 0 ? html`<div class="bad">${error}</div>` : NOTHING;
+    error !== undefined && results.length === 0 ? html`<div class="tool-error bad">${error}</div>` : NOTHING;
   return html`<details class="tool">${line}${input}</details><div class="results">${shown}</div>${failed}${pictures(images)}${nestedHtml(node, depth, "Its work")}`;
 }
 
 function drawText(block: BlockSnapshot): Html {
   const { notice, label, citations, reason } = metadataOf(block, "text");
   if (notice !== undefined || (block.role === "system" && block.chars < 200 && block.newlines === 0))
-    return html`<div class="notice"><span class="dim">${notice?.replaceAll("_", " ")}</span> ${block.content}</div>`;
+    return html`<div class="notice"><span class="notice-name dim">${notice?.replaceAll("_", " ")}</span> <span class="notice-text">${block.content}</span></div>`;
   const who =
     block.role === "user"
       ? html`<div class="who">${label ?? block.agent}</div>`
@@ -93,9 +94,18 @@ function drawText(block: BlockSnapshot): Html {
 
 function drawThinking(block: BlockSnapshot): Html {
   const { redacted, durationMs } = metadataOf(block, "thinking");
-  const what = redacted && block.content === "" ? "Thinking that the provider keeps to itself" : "Thinking";
-  if (block.content === "") return html`<div class="notice dim">${what}</div>`;
-  return html`<details class="thinking"><summary>${what} <span class="dim">${took(durationMs)}</span></summary>${markdownHtml(block.content)}</details>`;
+  if (block.content === "") {
+    const what = redacted ? "Thought, hidden by the provider" : "Thought, not shown";
+    return html`<div class="dim"><span class="thinking-word">${what}</span></div>`;
+  }
+  return html`<details class="thinking"><summary><span class="thinking-word">Thought</span> <span class="dim">${took(durationMs)}</span> <span class="thinking-preview dim">${preview(block.content)}</span></summary>${markdownHtml(block.content)}</details>`;
+}
+
+/** The first line of a thought, as the page shows it. */
+function preview(text: string): string {
+  const lines = text.slice(0, PREVIEW_CHARS * 2).split("\n");
+  const line = lines.find((each) => each.trim() !== "") ?? "";
+  return line.replace(/[*_`#>]+/g, "").slice(0, PREVIEW_CHARS);
 }
 
 function drawResult(block: BlockSnapshot): Html {
@@ -106,12 +116,12 @@ function drawResult(block: BlockSnapshot): Html {
     block.content === "" && result !== undefined && result !== null
       ? html`<details><summary>Result</summary><pre class="code">${highlight(JSON.stringify(result, null, 2), "json")}</pre></details>`
       : NOTHING;
-  return html`${block.content === "" ? NOTHING : folded(lineCount(block.content), text)}${pictures(images)}${sources(citations)}${payload}`;
+  return html`${block.content === "" ? NOTHING : folded(lineCount(block), text)}${pictures(images)}${sources(citations)}${payload}`;
 }
 
 function drawCode(block: BlockSnapshot): Html {
   const { filename, language, startLine, totalLines, truncatedChars } = metadataOf(block, "code");
-  const lines = lineCount(block.content);
+  const lines = lineCount(block);
   const first = startLine ?? 1;
   const range =
     first > 1 || (totalLines ?? 0) > lines + 1
@@ -127,13 +137,13 @@ function drawCommand(block: BlockSnapshot): Html {
     block,
     "command",
   );
-  const lines = lineCount(block.content) + lineCount(stderr ?? "");
+  const lines = lineCount(block) + (stderr ? stderr.trimEnd().split("\n").length : 0);
   const output = html`<pre class="terminal">${terminalHtml(block.content)}${stderr ? html`<span class="stderr">${terminalHtml(stderr)}</span>` : NOTHING}</pre>`;
   const exit =
     exitCode === undefined || exitCode === null
       ? NOTHING
       : html`<span class="${exitCode === 0 ? "ok" : "bad"}">exit ${exitCode}</span> `;
-  return html`<pre class="command">$ ${command}</pre>${lines > 0 ? folded(lines, output) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} ${cwd}</div>${leftOut(truncatedChars)}`;
+  return html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>${lines > 0 ? folded(lines, output) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}`;
 }
 
 const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
@@ -145,20 +155,32 @@ function drawChanges(block: BlockSnapshot): Html {
       const text = diff ?? (changes.length === 1 ? block.content : "");
       const moved =
         movedTo === undefined ? NOTHING : html` <span class="dim">moved to</span> <code>${movedTo}</code>`;
+      const lines = diffLines(text);
       const body =
-        text === "" ? NOTHING : folded(lineCount(text), html`<pre class="diff">${diffHtml(text)}</pre>`);
-      return html`<div class="change"><div class="head"><span class="change-${kind}">${CHANGE_WORDS[kind]}</span> <code>${path}</code>${moved}</div>${body}</div>`;
+        lines.length === 0 ? NOTHING : folded(lines.length, html`<pre class="diff">${diffHtml(lines)}</pre>`);
+      return html`<div class="change"><div class="head"><span class="change-kind change-${kind}">${CHANGE_WORDS[kind]}</span> <code>${path}</code>${moved}</div>${body}</div>`;
     }),
   );
 }
 
-function diffHtml(diff: string): Html {
+/** A diff's lines without what stands above them already: its file, and that it begins at the top. */
+function diffLines(diff: string): readonly string[] {
+  if (diff === "") return [];
   const lines = diff.replace(/\n$/, "").split("\n");
+  const first = lines.findIndex((line) => line.startsWith("@@"));
+  const isAtTop = /^@@ -[01](,\d+)? \+[01](,\d+)? @@ *$/.test(lines[first] ?? "");
+  return first === -1 ? lines : lines.slice(isAtTop ? first + 1 : first);
+}
+
+function diffHtml(lines: readonly string[]): Html {
   return join(
     lines.map((line) => {
       if (line.startsWith("@@")) return html`<span class="hunk">${line}</span>`;
-      if (line.startsWith("+")) return html`<ins>${line}</ins>`;
-      return line.startsWith("-") ? html`<del>${line}</del>` : html`${line}`;
+      if (line.startsWith("\\")) return html`${line}`;
+      const sign = /^[-+ ]/.exec(line)?.[0] ?? "";
+      const source = html`${sign}<span class="src">${line.slice(sign.length)}</span>`;
+      if (sign === "+") return html`<ins>${source}</ins>`;
+      return sign === "-" ? html`<del>${source}</del>` : source;
     }),
     "\n",
   );
@@ -170,7 +192,7 @@ function drawTodo(block: BlockSnapshot): Html {
   const { items } = metadataOf(block, "todo");
   const rows = items.map(
     ({ content, status, activeForm }) =>
-      html`<li class="todo-${status}">${BOXES[status]} ${status === "in_progress" ? (activeForm ?? content) : content}</li>`,
+      html`<li class="todo-${status}">${BOXES[status]} <span>${status === "in_progress" ? (activeForm ?? content) : content}</span></li>`,
   );
   return folded(items.length, html`<ul class="todo">${rows}</ul>`);
 }
@@ -189,7 +211,7 @@ function drawImage(block: BlockSnapshot): Html {
 function drawFile(block: BlockSnapshot): Html {
   const { path, language } = metadataOf(block, "file");
   const code = html`<pre class="code">${highlight(block.content, language, path)}</pre>`;
-  return html`<div class="head"><code>${path}</code></div>${folded(lineCount(block.content), code)}`;
+  return html`<div class="head"><code>${path}</code></div>${folded(lineCount(block), code)}`;
 }
 
 function drawError(block: BlockSnapshot): Html {
@@ -198,7 +220,7 @@ function drawError(block: BlockSnapshot): Html {
     details === undefined
       ? NOTHING
       : html`<details><summary>${code ?? "Details"}</summary><pre class="code">${highlight(JSON.stringify(details, null, 2), "json")}</pre></details>`;
-  return html`<div class="error">⚠ ${block.content === "" ? (code ?? "Something failed") : block.content}</div>${more}`;
+  return html`<div class="error"><span class="sign">⚠</span> ${block.content === "" ? (code ?? "Something failed") : block.content}</div>${more}`;
 }
 
 function drawUnknown(block: BlockSnapshot): Html {
@@ -209,7 +231,7 @@ function drawUnknown(block: BlockSnapshot): Html {
 /** Short things are simply there; long ones have a line to open them by. */
 function folded(lines: number, body: Html): Html {
   if (lines <= FOLD_LINES) return body;
-  return html`<details class="fold"><summary>${plural(lines, "line")}</summary>${body}</details>`;
+  return html`<details class="fold"><summary>Show ${plural(lines, "line")}</summary>${body}</details>`;
 }
 
 function pictures(images: Metadata<"tool_call">["images"]): Html {
@@ -232,8 +254,14 @@ function sources(citations: Metadata<"text">["citations"]): Html {
   return html`<ol class="sources">${rows}</ol>`;
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  denied: "not allowed",
+  retracted: "taken back",
+  truncated: "cut short",
+};
+
 function why(reason: string | undefined): Html {
-  return reason === undefined ? NOTHING : html`<div class="warn">${reason}</div>`;
+  return reason === undefined ? NOTHING : html`<div class="reason warn">${REASONS[reason] ?? reason}</div>`;
 }
 
 function leftOut(chars: number | undefined): Html {
@@ -254,12 +282,9 @@ function pretty(input: string): string {
   }
 }
 
-function lineCount(text: string): number {
-  if (text === "") return 0;
-  let lines = 1;
-  for (let at = text.indexOf("\n"); at !== -1 && at < text.length - 1; at = text.indexOf("\n", at + 1))
-    lines++;
-  return lines;
+/** As the page counts, which knows how many lines a text has before it has the text. */
+function lineCount({ chars, newlines }: BlockSnapshot): number {
+  return chars === 0 ? 0 : newlines + 1;
 }
 
 function took(ms: number | undefined): string {

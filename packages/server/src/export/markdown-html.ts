@@ -39,7 +39,7 @@ function block(token: Token, depth: number): Html {
       return token.tokens ? inner(token, depth) : html`${(token as Tokens.Text).text}`;
     case "code": {
       const { text, lang } = token as Tokens.Code;
-      return html`<pre class="code">${highlight(text, lang?.split(/\s/, 1)[0])}</pre>`;
+      return html`<pre class="code">${highlight(text, lang?.split(/\s/, 1)[0])}\n</pre>`;
     }
     case "blockquote":
       return html`<blockquote>${blocks((token as Tokens.Blockquote).tokens, depth + 1)}</blockquote>`;

@@ -21,6 +21,10 @@ describe("diff rows", () => {
     ]);
   });
 
+  test("what a tool said instead of a diff is whole", () => {
+    expect(short(diffRows("Applied 2 edits:\n1. a"))).toEqual(["s 1 1 Applied 2 edits:", "s 2 2 1. a"]);
+  });
+
   test("a diff without headers, with bare hunks, without a newline at the end", () => {
     expect(short(diffRows("-a\n+b\n\\ No newline at end of file"))).toEqual([
       "d 1 . a",

@@ -42,7 +42,8 @@ export function diffRows(diff: string): readonly DiffRow[] {
     } else if (line.startsWith("+")) rows.push({ type: "add", new: newLine++, text: line.slice(1) });
     else if (line.startsWith("-")) rows.push({ type: "delete", old: oldLine++, text: line.slice(1) });
     else if (line.startsWith("\\")) rows.push({ type: "note", text: line.slice(1).trim() });
-    else rows.push({ type: "same", old: oldLine++, new: newLine++, text: line.slice(1) });
+    // What has no sign is no diff, but what a tool said in its place: nothing of it is taken off.
+    else rows.push({ type: "same", old: oldLine++, new: newLine++, text: line.replace(/^ /, "") });
   }
   return withMarks(startsAtTop(rows) ? rows.slice(1) : rows);
 }

@@ -1,0 +1,152 @@
+/**
+ * Live is replay is export: what a stream shows while it is watched to its end, what the page shows of it afterwards, and
+ * what the exported file shows from the disk, compared for recordings of every provider. `EVERY=1` takes all of them; a
+ * plain run takes every one so many, the same ones each time.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type BlockEvent, Ingest, isProblem } from "@blockyard/kernel";
+import { providers } from "@blockyard/providers";
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { exportFile } from "../../packages/server/src/export/export-file.ts";
+import { StreamIngest } from "../../packages/server/src/ingest-stream.ts";
+import { bytesOf, logFilesOf, type Recording, recordings } from "../recordings.ts";
+import { type Shown, shownInExport, shownOnPage } from "./page/shown.ts";
+import { newConversation, openYard, type Yard } from "./page/yard.ts";
+
+/** A recording comes in so many pieces, a frame apart. */
+const PIECES = 8;
+const EVERY_NTH = 8;
+/** High enough to have all rows in the document: of most recordings, and of those with many blocks. */
+const TALL_PX = 4_000;
+const TALLEST_PX = 20_000;
+const MANY_BLOCKS = 24;
+
+const isEvery = process.env["EVERY"] === "1";
+const chosen = [...Map.groupBy(recordings, ({ provider }) => provider).values()].flatMap((own) =>
+  own.filter((_, i) => isEvery || i % EVERY_NTH === 0),
+);
+
+let yard: Yard;
+let live: Page;
+let later: Page;
+let exported: { context: BrowserContext; page: Page };
+let complaints: readonly string[] = [];
+const folder = mkdtempSync(join(tmpdir(), "blockyard-equal-"));
+
+beforeAll(async () => {
+  yard = await openYard();
+  const first = await yard.open("/", { height: TALL_PX });
+  const second = await yard.open("/", { height: TALL_PX });
+  live = first.page;
+  later = second.page;
+  complaints = first.complaints;
+  const context = await yard.browser.newContext();
+  exported = { context, page: await context.newPage() };
+}, 180_000);
+
+afterAll(async () => {
+  await yard?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Opens a conversation in a page that is there already: it subscribes anew and shows what the server tells it. */
+async function goTo(page: Page, conversation: string): Promise<void> {
+  await page.evaluate((path) => {
+    history.pushState(null, "", path);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, `/c/${conversation}`);
+  await page.waitForSelector(".list");
+}
+
+/** Gives a recording to the server piece by piece, as its program would. */
+async function play(recording: Recording, conversation: string, pause: () => Promise<void>): Promise<void> {
+  const provider = providers.get(recording.provider);
+  if (!provider) throw new Error(recording.provider);
+  if (recording.source === "log") {
+    const ingest = new Ingest(yard.kernel, { conversation, agent: provider.name, keep: true, from: 1.7e12 });
+    await ingest.open();
+    const events: readonly BlockEvent[] = provider.importLog?.(logFilesOf(recording), "log") ?? [];
+    for (const piece of pieces(events)) {
+      await ingest.push(piece);
+      await pause();
+    }
+    await ingest.finish();
+    return;
+  }
+  const stream = new StreamIngest(yard.kernel, { conversation, agent: provider.name, provider });
+  await stream.open();
+  for (const piece of pieces(bytesOf(recording))) {
+    await stream.push(piece as Uint8Array);
+    await pause();
+  }
+  await stream.end();
+}
+
+function pieces<T extends { readonly length: number; slice(from: number, to: number): T }>(whole: T): T[] {
+  const size = Math.max(1, Math.ceil(whole.length / PIECES));
+  const cut: T[] = [];
+  for (let at = 0; at < whole.length; at += size) cut.push(whole.slice(at, at + size));
+  return cut;
+}
+
+/** Waits until the page has all blocks, none of which is still being written or loaded, with sub-agents' work open. */
+async function whole(page: Page, blocks: number): Promise<Shown> {
+  for (const height of blocks > MANY_BLOCKS ? [TALLEST_PX] : [TALL_PX, TALLEST_PX]) {
+    await page.setViewportSize({ width: 1_280, height });
+    if (await isWhole(page, blocks)) return shownOnPage(page);
+  }
+  const { outline } = await shownOnPage(page);
+  throw new Error(`the page should show ${blocks} blocks and does not:\n${outline.join("\n")}`);
+}
+
+async function isWhole(page: Page, blocks: number): Promise<boolean> {
+  const look = (count: number) => {
+    for (const line of document.querySelectorAll<HTMLElement>(".nested-line[aria-expanded=false]"))
+      line.click();
+    const isOpen = document.querySelectorAll("[aria-busy=true], .waiting, footer.running").length > 0;
+    return !isOpen && document.querySelectorAll("[data-block]").length === count;
+  };
+  return page.waitForFunction(look, blocks, { timeout: 5_000 }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function exportOf(conversation: string): Promise<Shown> {
+  const file = await exportFile(yard.kernel, conversation, "html", false);
+  if (isProblem(file)) throw new Error(file.message);
+  let text = "";
+  for await (const piece of file.body) text += piece;
+  const path = join(folder, `${conversation}.html`);
+  writeFileSync(path, text);
+  await exported.page.goto(pathToFileURL(path).href);
+  return shownInExport(exported.page);
+}
+
+test.each(chosen.map((recording) => [recording.name, recording] as const))(
+  "[V4] %s",
+  async (_, recording) => {
+    const conversation = await newConversation(yard.kernel, recording.name);
+    await goTo(live, conversation);
+    await play(recording, conversation, () =>
+      live.evaluate(() => new Promise<void>((done) => requestAnimationFrame(() => done()))),
+    );
+    const record = await yard.kernel.conversation(conversation);
+    if (isProblem(record)) throw new Error(record.message);
+    const watched = await whole(live, record.blocks);
+    await goTo(later, conversation);
+    const again = await whole(later, record.blocks);
+    expect(again).toEqual(watched);
+    expect(await exportOf(conversation)).toEqual(watched);
+    expect(complaints).toEqual([]);
+  },
+);
+
+test("[V4] the recordings were no empty ones", async () => {
+  expect(chosen.length).toBeGreaterThan(30);
+  expect(new Set(chosen.map(({ provider }) => provider)).size).toBe(providers.size);
+});

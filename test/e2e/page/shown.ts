@@ -1,0 +1,98 @@
+/**
+ * What a document shows of a conversation: its blocks in their order, with their kinds, states and places, and the texts
+ * that are not closed. Read from the page and from an exported file alike, so that both can be compared. `read` runs in
+ * the browser and uses nothing from outside of itself.
+ */
+import type { Page } from "playwright-core";
+
+export interface Shown {
+  /** One line per block: `id kind status place`; and one per footer of a turn. */
+  readonly outline: readonly string[];
+  /** By block: its texts, named, without what only one of the two documents says. */
+  readonly texts: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The named texts of a block, and where the page and an export have them. */
+const PARTS: readonly (readonly [name: string, page: string, exported: string])[] = [
+  ["said", ".md", ".said"],
+  ["notice", ".notice-name", ".notice-name"],
+  ["noticed", ".notice-text", ".notice-text"],
+  ["thinking", ".thinking-word", ".thinking-word"],
+  ["preview", ".thinking-preview", ".thinking-preview"],
+  ["name", ".tool-name", ".tool-name"],
+  ["params", ".tool-params", ".tool-params"],
+  ["short", ".tool-short", ".tool-short"],
+  ["bad", ".tool-line .state.bad", ".tool-line .bad"],
+  ["error", ".tool-error, .error-message", ".tool-error, .error"],
+  ["command", ".command-line code", ".command code"],
+  ["terminal", ".terminal", ".terminal"],
+  [
+    "exit",
+    ".command-foot .ok, .command-foot .bad, .command-foot .warn",
+    ".foot .ok, .foot .bad, .foot .warn",
+  ],
+  ["cwd", ".cwd", ".cwd"],
+  ["path", ".file-path", ".head code"],
+  ["range", ".result-head > .dim", ".head > .dim"],
+  ["code", ".result pre.code, .result pre.plain", "pre.plain, .numbered pre.code, .head ~ pre.code"],
+  ["change", ".change-kind", ".change-kind"],
+  ["diff", ".diff-row:not(.hunk):not(.note) .src", ".diff .src"],
+  ["todo", ".todo li > span:last-child", ".todo li > span:last-child"],
+  ["folded", ".fold-line", "details.fold > summary"],
+  ["unknown", ".unknown code", ".unknown > summary code"],
+  ["pictures", "img.picture", "img.picture"],
+  ["sources", ".citations li > a, .citations li > span:first-child", ".sources li"],
+  ["reason", ".reason", ".reason"],
+];
+
+export function shownOnPage(page: Page): Promise<Shown> {
+  return page.evaluate(
+    read,
+    PARTS.map(([name, selector]) => [name, selector] as const),
+  );
+}
+
+export function shownInExport(page: Page): Promise<Shown> {
+  return page.evaluate(
+    read,
+    PARTS.map(([name, , selector]) => [name, selector] as const),
+  );
+}
+
+function read(parts: readonly (readonly [string, string])[]): Shown {
+  const outline: string[] = [];
+  const texts: Record<string, readonly string[]> = {};
+  const LEFT_OUT = ".icon-button, .fence-head, svg, .host, .snippet, .gutter, .sr-only, .sign";
+  const clean = (element: Element): string => {
+    if (element instanceof HTMLImageElement) return `picture of ${element.src.length}`;
+    const copy = element.cloneNode(true) as Element;
+    for (const other of copy.querySelectorAll(LEFT_OUT)) other.remove();
+    return (copy.textContent ?? "").replace(/\s+/g, " ").trim();
+  };
+  const isClosed = (element: Element, root: Element): boolean => {
+    const above = (from: Element) => from.parentElement?.closest("details:not([open])");
+    for (let details = above(element); details && root.contains(details); details = above(details))
+      if (!details.querySelector(":scope > summary")?.contains(element)) return true;
+    return false;
+  };
+  for (const element of document.querySelectorAll<HTMLElement>("[data-block], footer.turn")) {
+    const { block, kind, status, depth } = element.dataset;
+    if (block === undefined) {
+      outline.push("turn");
+      continue;
+    }
+    const place =
+      depth === undefined
+        ? `in ${element.parentElement?.closest<HTMLElement>("[data-block]")?.dataset["block"]}`
+        : `at ${depth}`;
+    outline.push(`${block} ${kind} ${status} ${place}`);
+    texts[block] = parts.flatMap(([name, selector]) => {
+      const own = [...element.querySelectorAll(selector)].filter(
+        (part) => part.closest("[data-block]") === element && !isClosed(part, element),
+      );
+      const found = own.map(clean).filter((text) => text !== "");
+      return found.length === 0 ? [] : [`${name}: ${found.join(" ")}`];
+    });
+  }
+  return { outline, texts };
+}

@@ -4,6 +4,7 @@
  */
 import { afterAll, expect, it } from "vitest";
 import { backUp, readOlder } from "./backups.ts";
+import { killSavers, raceLinks, tryPaths } from "./files.ts";
 import { flipBytes, flipLog } from "./flips.ts";
 import { fillDisk } from "./full.ts";
 import { killWriters } from "./kill.ts";
@@ -62,4 +63,18 @@ it("[R14] [S27] a backup taken under load has everything acknowledged, under a n
 
 it("[R14] databases of every schema version there has been are read", async () => {
   check(await readOlder());
+});
+
+it("[R27] [F9] [F10] a process that is killed 10 times while it saves leaves every file whole", async () => {
+  check(await killSavers({ rounds: 10, seed: 27 }));
+});
+
+it("[R38] [F22] [F23] more than 100 paths lead nowhere outside of the root and never into .git", async () => {
+  const outcome = await tryPaths({ rounds: 1_000, seed: 38 });
+  check(outcome);
+  expect(outcome.rounds).toBeGreaterThan(100);
+});
+
+it("[R38] [F25] links that are put in the way 200 times redirect nothing", async () => {
+  check(await raceLinks({ rounds: 200, seed: 38 }));
 });

@@ -3,12 +3,13 @@
  *
  *   npm run faults -- [names…] [--seed N] [--share 0.1] [--quiet]
  *
- * Names: kill, power, control, calls, full, flips, backup, cuts, frames, injection, slow. Prints the seed and a table, and
- * ends with exit code 1 if anything was lost.
+ * Names: kill, power, control, calls, full, flips, backup, files, cuts, frames, injection, slow. Prints the seed and a table,
+ * and ends with exit code 1 if anything was lost.
  */
 import { parseArgs } from "node:util";
 import { cutViewers, holdOn, injectEverything, sendFrames } from "../access/long.ts";
 import { backUp, readOlder } from "./backups.ts";
+import { killSavers, raceLinks, tryPaths } from "./files.ts";
 import { flipBytes, flipLog } from "./flips.ts";
 import { fillDisk } from "./full.ts";
 import { killWriters } from "./kill.ts";
@@ -50,6 +51,9 @@ const tests: readonly Test[] = [
   { name: "flips", rounds: 200, disk: false, run: flipLog },
   { name: "backup", rounds: 10, disk: false, run: backUp },
   { name: "backup", rounds: 1, disk: false, run: readOlder },
+  { name: "files", rounds: 200, disk: false, run: killSavers },
+  { name: "files", rounds: 1_000, disk: false, run: tryPaths },
+  { name: "files", rounds: 1_000, disk: false, run: raceLinks },
   { name: "cuts", rounds: 1_000, disk: false, run: cutViewers },
   { name: "frames", rounds: 1_000, disk: false, run: sendFrames },
   { name: "injection", rounds: 100, disk: false, run: injectEverything },

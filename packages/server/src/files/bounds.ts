@@ -5,6 +5,8 @@ export const bounds = {
   fileBytes: 10 * 1024 * 1024,
   /** One part of a path, in UTF-8. */
   partBytes: 255,
+  /** Parts of one path. */
+  pathParts: 64,
   /** A file is saved this long after the last edit … */
   flushMs: 300,
   /** … and no later than this after the first one that is not saved. */

@@ -38,6 +38,7 @@ describe("[F22] a path", () => {
   check("a/CON/b", "forbidden");
   check("COM1", "forbidden");
   check("x".repeat(256), "invalid");
+  check("a/".repeat(65), "invalid");
   check("ü".repeat(128), "invalid");
 });
 

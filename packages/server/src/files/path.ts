@@ -29,6 +29,10 @@ export function cleanPath(path: string, isRoot = false): CleanPath | Problem {
   if (wrong) return wrong;
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.length === 0 && !isRoot) return problem("invalid", "a path names a file", { path });
+  if (parts.length > bounds.pathParts) {
+    const message = `a path of ${parts.length} parts is over the limit of ${bounds.pathParts}`;
+    return problem("invalid", message, { parts: parts.length, max_parts: bounds.pathParts });
+  }
   for (const part of parts) {
     const refused = refusalOfPart(part, path);
     if (refused) return refused;

@@ -1,0 +1,121 @@
+/** Paths that would like to lead out of a folder, or into git's. */
+
+/** At least a hundred, each once. */
+export function pathPayloads(outside: string): readonly string[] {
+  const ups = [
+    "..",
+    "../",
+    "../..",
+    "./..",
+    "a/..",
+    "a/../..",
+    "a/./../..",
+    "a//../../",
+    "...",
+    ".. ",
+    " ..",
+    "...",
+  ];
+  const spelt = [
+    "%2e%2e",
+    "%2e%2e%2f",
+    "..%2f",
+    "%252e%252e",
+    "..%c0%af",
+    "..\u2215",
+    "\uff0e\uff0e",
+    "..\u0000",
+    ".\u200b.",
+  ];
+  const heads = [
+    "/",
+    "//",
+    "///",
+    "\\",
+    "\\\\",
+    "C:",
+    "C:\\",
+    "c:/",
+    "file:///",
+    "~/",
+    "/proc/self/root/",
+    "/dev/fd/0/",
+  ];
+  const gits = [
+    ...[
+      ".git",
+      ".GIT",
+      ".Git",
+      ".gIt",
+      ".git.",
+      ".git ",
+      ".git..",
+      ".git . .",
+      ".g\u200cit",
+      ".gi\u00adt",
+      "\ufeff.git",
+    ],
+    ...[
+      ".git::$INDEX_ALLOCATION",
+      ".git:x",
+      "git~1",
+      "GIT~1",
+      "\uff0egit",
+      ".g\u0131t\u200d",
+      ".git\u2060",
+      "./.git",
+      "sub/.git",
+    ],
+  ];
+  const out = outside.split("/").at(-1) ?? "";
+  return [
+    ...new Set([
+      ...ups.map((up) => `${up}/${out}/a`),
+      ...ups.slice(0, 8).map((up) => `sub/${up}/${up}/x`),
+      ...spelt.map((each) => `${each}/${out}/a`),
+      ...heads.map((head) => `${head}${outside.replace(/^\//, "")}/a`),
+      ...gits.map((git) => `${git}/config`),
+      ...gits.map((git) => `${git}/hooks/pre-commit`),
+      ...[
+        `${outside}/new`,
+        `../root-evil/x`,
+        "../root/../outside/a",
+        `..\\${out}\\a`,
+        "sub/.git",
+        ".git",
+        "sub/../.git/config",
+      ],
+      ...[
+        "a\0/../../outside/a",
+        "a\n../x",
+        "x".repeat(5_000),
+        `${"a/".repeat(2_000)}b`,
+        "nul",
+        "con/x",
+        "aux",
+        "COM1",
+        "/etc/passwd",
+      ],
+      ...[
+        "--output=../outside/a",
+        "-rf",
+        "$(touch ../outside/x)",
+        "`touch ../outside/x`",
+        "a;touch ../outside/x",
+        "|touch x",
+        "*",
+      ],
+      ...[
+        "/proc/self/cwd/x",
+        "/proc/self/environ",
+        "/dev/null",
+        "dev/../../x",
+        ".",
+        "./",
+        "",
+        "././.",
+        "a/\u202e/../../x",
+      ],
+    ]),
+  ];
+}

@@ -63,7 +63,7 @@ export async function killSavers({ rounds, seed, tell }: Run): Promise<Outcome> 
   for (let round = 0; round < rounds; round++) {
     const database = join(directory, `${Math.floor(round / KILLS_PER_DATABASE)}.db`);
     const args = [root, database, String(1_000 * (round + 1))];
-    const signal = await killAfter(start("saver.ts", args), random.between(0, 300));
+    const signal = await killAfter(start("saver.worker.ts", args), random.between(0, 300));
     if (signal !== "SIGKILL") failures.push(`round ${round}: the process ended by itself`);
     halves += [root, join(root, "sub")].flatMap((folder) => readdirSync(folder).filter(isTemporary)).length;
     for (let i = 0; i < FILES; i++) {
@@ -77,7 +77,7 @@ export async function killSavers({ rounds, seed, tell }: Run): Promise<Outcome> 
     if (round % 20 === 19) tell?.(`${round + 1} kills, ${seen.size} texts seen, ${halves} cut short`);
   }
   const last = join(directory, `${Math.floor((rounds - 1) / KILLS_PER_DATABASE)}.db`);
-  await killAfter(start("saver.ts", [root, last, "9000000"]), 300);
+  await killAfter(start("saver.worker.ts", [root, last, "9000000"]), 300);
   const left = [root, join(root, "sub")].flatMap((folder) => readdirSync(folder).filter(isTemporary));
   if (left.length > 1) failures.push(`temporary files are left after a start: ${left.join(", ")}`);
   if (seen.size < rounds) failures.push(`the files hardly changed: ${seen.size} texts in ${rounds} rounds`);
@@ -119,7 +119,7 @@ export async function raceLinks({ rounds, tell }: Run): Promise<Outcome> {
   const world = makeWorld();
   mkdirSync(join(world.root, "d"));
   const before = world.hash();
-  const flipper = start("flipper.ts", [
+  const flipper = start("flipper.worker.ts", [
     world.root,
     world.outside,
     join(world.root, ".git"),

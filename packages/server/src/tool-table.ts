@@ -63,6 +63,7 @@ export class Tools {
       schemas: () => this.schemas(),
       call: (agent: string, name: string, input: unknown) =>
         this.call({ agent, role: "agent", by: "token" }, name, input),
+      files: (agent: string) => this.files.doorOf(agent),
       onFault: (what: string, error: unknown) => this.#fault(what, error),
     };
     this.turns = new Turns({

@@ -189,20 +189,36 @@ export class Files {
     return this.#inLane(id, (file) => file.resolve(ending));
   }
 
-  /** An agent's edit of a whole text that it has seen; on the disk when this answers. */
-  async write(
+  /** The files as the tools of an agent's loop use them: whole texts, by path. */
+  doorOf(agent: string) {
+    return {
+      read: (path: string) => this.#readText(path),
+      write: (path: string, text: string, before: string | undefined) =>
+        this.#writeText(agent, path, text, before),
+      save: () => this.flushAll(),
+    };
+  }
+
+  async #readText(path: string): Promise<{ text: string | undefined } | Problem | undefined> {
+    const place = await this.locate(path, true);
+    const id = isProblem(place) ? undefined : this.#ids.get(place.name);
+    if (id === undefined) return undefined;
+    await this.touch(id);
+    const whole = await this.#kernel.whole(id);
+    if (isProblem(whole)) return whole;
+    return { text: whole.metadata["missing"] === true ? undefined : whole.text };
+  }
+
+  /** An edit of a whole text that the agent has seen; on the disk when this answers. */
+  async #writeText(
     agent: string,
     path: string,
     text: string,
     before: string | undefined,
   ): Promise<Problem | undefined> {
     const create = before === undefined;
-    const opened = await this.open(path, {
-      agent,
-      isOwner: true,
-      create,
-      content: create ? text : undefined,
-    });
+    const content = create ? text : undefined;
+    const opened = await this.open(path, { agent, isOwner: true, create, content });
     if (isProblem(opened)) return opened;
     const { id } = opened.block;
     if (!opened.created) {
@@ -215,9 +231,7 @@ export class Files {
     const refused = await this.flush(id);
     if (refused) return refused;
     const block = await this.#kernel.block(id);
-    const conflict = isProblem(block)
-      ? undefined
-      : (block.metadata["conflict"] as { message?: string } | undefined);
+    const conflict = isProblem(block) ? undefined : (block.metadata["conflict"] as { message?: string });
     return conflict && problem("conflict", `${conflict.message}: end the conflict first (file.resolve)`);
   }
 

@@ -12,7 +12,7 @@ import { LoopRun } from "./loop/loop.ts";
 import { openaiApi } from "./loop/openai.ts";
 import { blockTools } from "./loop/tools/blocks.ts";
 import { workspaceTools } from "./loop/tools/index.ts";
-import { Workspace } from "./loop/tools/workspace.ts";
+import { type FileDoor, Workspace } from "./loop/tools/workspace.ts";
 import type { Runner } from "./run.ts";
 
 export interface ApiOptions {
@@ -26,6 +26,8 @@ export interface ApiOptions {
   /** The one tool table, called as an agent. */
   readonly schemas: () => readonly ToolSchema[];
   readonly call: (agent: string, name: string, input: unknown) => Promise<Json | Problem>;
+  /** The workspace's files as blocks, edited under an agent's name. */
+  readonly files?: (agent: string) => FileDoor;
   readonly onFault: (what: string, error: unknown) => void;
   readonly silentMs?: number | undefined;
 }
@@ -37,7 +39,8 @@ const MAX_TOKENS = 16_384;
 export function apiRunner(source: ApiSource, options: ApiOptions): Runner {
   const { kernel, root, home, env, offspring, matcher } = options;
   const { provider } = source;
-  const workspace = new Workspace({ root, closed: [home] });
+  const files = options.files?.(provider);
+  const workspace = new Workspace({ root, closed: [home], ...(files ? { files } : {}) });
   return {
     provider,
     check: () => {

@@ -30,6 +30,7 @@ export const bashTool = loopTool({
     description: z.string().max(500).optional().describe("What it is for, in a few words"),
   }),
   async run({ command, timeout_ms, description }, run) {
+    await run.workspace.save();
     run.open("command", {
       command,
       cwd: run.workspace.root,

@@ -3,7 +3,8 @@
  * resolved to where it really leads before it is used: no `..`, no link leads out, `.git` is never touched, nor is what
  * the server keeps for itself.
  *
- * A file is written whole, beside its place, and then moved there: nobody ever reads half of it.
+ * A file is written whole, beside its place, and then moved there: nobody ever reads half of it. Where files are open as
+ * blocks (see files/), what is read is the block, and what is written is an edit of it: so nobody's edit is overwritten.
  */
 
 import { randomBytes } from "node:crypto";
@@ -19,8 +20,19 @@ export interface Place {
   readonly name: string;
 }
 
+/** Files as blocks, for the agent of a loop. */
+export interface FileDoor {
+  /** The text of a file that has a block; undefined where it has none. */
+  read(name: string): Promise<{ readonly text: string | undefined } | Problem | undefined>;
+  /** An edit of the block, on the disk when it is answered. `before` is what the agent has seen. */
+  write(name: string, text: string, before: string | undefined): Promise<Problem | undefined>;
+  /** Everything that is not saved is saved. */
+  save(): Promise<void>;
+}
+
 export interface WorkspaceOptions {
   readonly root: string;
+  readonly files?: FileDoor;
   /** Folders that nobody reads or writes through here, such as the server's own. */
   readonly closed: readonly string[];
 }
@@ -30,9 +42,11 @@ const FILE_BYTES = 10 * 1024 * 1024;
 export class Workspace {
   readonly root: string;
   readonly #closed: readonly string[];
+  readonly #files: FileDoor | undefined;
 
-  constructor({ root, closed }: WorkspaceOptions) {
+  constructor({ root, closed, files }: WorkspaceOptions) {
     this.root = root;
+    this.#files = files;
     this.#closed = closed;
   }
 
@@ -57,8 +71,19 @@ export class Workspace {
     return { path: real, name: name === "" ? "." : name };
   }
 
+  /** What others have edited is on the disk, for programs that read it there. */
+  async save(): Promise<void> {
+    await this.#files?.save();
+  }
+
   /** The text of a file; undefined where there is none. */
-  async read({ path, name }: Place): Promise<string | undefined | Problem> {
+  async read(place: Place): Promise<string | undefined | Problem> {
+    const known = await this.#files?.read(place.name);
+    if (isProblem(known)) return known;
+    return known ? known.text : this.#readDisk(place);
+  }
+
+  async #readDisk({ path, name }: Place): Promise<string | undefined | Problem> {
     // Not blocking: a pipe in the place of a file would hold us up for ever.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => error);
@@ -70,7 +95,8 @@ export class Workspace {
         return problem("too_large", `${name} has ${size} bytes; at most ${FILE_BYTES} are read`, { size });
       const bytes = await file.readFile();
       if (bytes.includes(0)) return problem("invalid", `${name} is not a text file`);
-      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+      // A block's text has no byte order mark; its file keeps it.
+      return new TextDecoder("utf-8", { fatal: true, ignoreBOM: this.#files === undefined }).decode(bytes);
     } catch (error) {
       if (error instanceof TypeError) return problem("invalid", `${name} is not UTF-8 text`);
       return operating(name, error as Error);
@@ -81,6 +107,7 @@ export class Workspace {
 
   /** Writes a file whole. `before` is what its writer thinks is there (undefined: nothing). */
   async write(place: Place, text: string, before: string | undefined): Promise<Problem | undefined> {
+    if (this.#files) return this.#files.write(place.name, text, before);
     const folder = dirname(place.path);
     const temporary = join(
       folder,

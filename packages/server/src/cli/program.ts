@@ -8,6 +8,7 @@ import { AuthError } from "../auth.ts";
 import { ConfigError } from "../config.ts";
 import { VERSION } from "../version.ts";
 import { backup, restore } from "./backup.ts";
+import { bench } from "./bench.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { completion } from "./completion.ts";
 import { doctor } from "./doctor.ts";
@@ -26,7 +27,7 @@ import { token } from "./token.ts";
 
 const COMMANDS: readonly Command[] = [
   ...[serveCommand, run, ingest, importCommand, ls, show, search, exportCommand],
-  ...[mcp, token, link, backup, restore, doctor, completion(() => COMMANDS)],
+  ...[mcp, token, link, backup, restore, doctor, bench, completion(() => COMMANDS)],
 ];
 
 async function chosen(args: readonly string[]): Promise<number> {

@@ -5,6 +5,8 @@
  * into lines, JSON.parse each. The yardstick for linearity is our own time for a tenth of the input; beside it, as
  * notes, what others take for the same deltas when the input so far is looked at after each of them.
  *
+ * Then one answer as Anthropic's SDK and the AI SDK read it, whole, beside ours (normalize/readers.ts).
+ *
  * The promised figures are ratios of this thread's processor time: what other programs do meanwhile is left out.
  */
 import { MessageStream } from "@anthropic-ai/sdk/lib/MessageStream.mjs";
@@ -12,17 +14,28 @@ import { liveInput, PartialJson } from "@blockyard/kernel";
 import { Normalizer, type Provider, providers } from "@blockyard/providers";
 import { parse as parsePartial } from "partial-json";
 import { bytesOf, streams } from "../test/recordings.ts";
-import { alternate, type Bench, elapsedMs, median, type Report } from "./bench.ts";
+import { alternate, type Bench, elapsedMs, type Figure, type Report, type TableRow } from "./bench.ts";
+import { seeded, tokens } from "./corpus/prose.ts";
+import { answerOf, others, ours, type Reader } from "./normalize/readers.ts";
 
 const chunkBytes = 64 * 1024;
-const totalBytes = 200 * 1024 * 1024;
+const totalBytes = 100 * 1024 * 1024;
 const deltaChars = 4;
+const SEED = 20266;
+const PAIRS = 7;
+/** Deltas of the answer that others read too, and how often it is read for one measurement. */
+const ANSWER_DELTAS = 1_500;
+const ANSWERS = 3;
 
 export const bench: Bench = {
   name: "normalize",
   question: "How fast do recorded streams become blocks, and does a long tool input stay linear?",
   targets: { shareOfJsonParse: { min: 0.5 }, linearity: { max: 12 } },
-  run: async (report) => ({ ...(await throughput(report)), ...(await linearity(report)) }),
+  run: async (report) => ({
+    ...(await throughput(report)),
+    ...(await readers(report)),
+    ...(await linearity(report)),
+  }),
 };
 
 interface Run {
@@ -30,14 +43,14 @@ interface Run {
   readonly bytes: Uint8Array;
 }
 
-async function throughput(report: Report): Promise<Record<string, number>> {
+async function throughput(report: Report): Promise<Record<string, Figure>> {
   const runs = streams.flatMap((recording): Run[] => {
     const provider = providers.get(recording.provider);
     const bytes = bytesOf(recording);
     return provider === undefined || bytes.length === 0 ? [] : [{ provider, bytes }];
   });
   const passBytes = runs.reduce((sum, { bytes }) => sum + bytes.length, 0);
-  const pairs = 30;
+  const pairs = 15;
   const passes = Math.ceil(totalBytes / passBytes / pairs);
   const repeat = (work: () => void) => () =>
     processorMs(() => {
@@ -56,7 +69,7 @@ async function throughput(report: Report): Promise<Record<string, number>> {
       `to block events ${Math.round((megabytes / result.medianB) * 1000)} MB/s (spread ${result.spread.toFixed(2)})`,
   );
   return {
-    shareOfJsonParse: result.ratio,
+    shareOfJsonParse: result.figure,
     normalizeMegabytesPerSecond: (megabytes / result.medianB) * 1000,
   };
 }
@@ -99,9 +112,46 @@ function tryParse(text: string): unknown {
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
+// Other readers of the same answer
+
+async function readers(report: Report): Promise<Record<string, Figure>> {
+  const source = tokens(seeded(SEED));
+  const answer = answerOf(Array.from({ length: ANSWER_DELTAS }, () => source.next().value as string));
+  const time = (reader: Reader) => async () => {
+    const start = process.cpuUsage();
+    for (let i = 0; i < ANSWERS; i++)
+      if ((await reader.read(answer)) !== answer.text) throw new Error(`${reader.name} read something else`);
+    const { user, system } = process.cpuUsage(start);
+    return (user + system) / 1000 / ANSWERS;
+  };
+  report.note(
+    `One answer of ${ANSWER_DELTAS} text deltas and a short tool call, ${Math.round(answer.events.length / 1024)} KB of events, read into whole ` +
+      "blocks or messages; processor time, in alternating pairs. The AI SDK gets the chunks that its own server would send.",
+  );
+  const rows: TableRow[] = [];
+  const figures: Record<string, Figure> = {};
+  for (const [name, other] of [
+    ["timesFasterThanAnthropicSdk", others[0] as Reader],
+    ["timesFasterThanAiSdk", others[1] as Reader],
+  ] as const) {
+    for (const reader of [ours, other]) await time(reader)();
+    const { medianA, medianB, ratio, figure } = await alternate(PAIRS, time(other), time(ours));
+    rows.push({
+      reader: other.name,
+      ms: ms(medianA),
+      "Blockyard, ms": ms(medianB),
+      "times ours": ratio.toFixed(1),
+    });
+    figures[name] = figure;
+  }
+  report.table(rows);
+  return figures;
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
 // A long tool input
 
-async function linearity(report: Report): Promise<Record<string, number>> {
+async function linearity(report: Report): Promise<Record<string, Figure>> {
   const provider = providers.get("anthropic");
   if (provider === undefined) throw new Error("no provider anthropic");
   const small = deltasOf(100_000);
@@ -110,30 +160,28 @@ async function linearity(report: Report): Promise<Record<string, number>> {
   const largeBytes = streamOf(large);
   for (let warm = 0; warm < 3; warm++) readLive(provider, smallBytes);
   const ownMs = (chars: number) => elapsedMs(() => readLive(provider, streamOf(deltasOf(chars))));
-  const smallMs: number[] = [];
-  const largeMs: number[] = [];
-  for (let pair = 0; pair < 5; pair++) {
-    smallMs.push(processorMs(() => readLive(provider, smallBytes)));
-    largeMs.push(processorMs(() => readLive(provider, largeBytes)));
-  }
-  const figure = median(largeMs) / median(smallMs);
+  const compared = await alternate(
+    PAIRS,
+    () => processorMs(() => readLive(provider, largeBytes)),
+    () => processorMs(() => readLive(provider, smallBytes)),
+  );
   report.note("A Write call in deltas of 4 characters, its content looked at after each of them:");
   const rows = [
     {
       reader: "Blockyard",
       "10 KB": ms(await ownMs(10_000)),
       "20 KB": ms(await ownMs(20_000)),
-      "100 KB": ms(median(smallMs)),
-      "1 MB": ms(median(largeMs)),
+      "100 KB": ms(compared.medianB),
+      "1 MB": ms(compared.medianA),
     },
   ];
-  for (const [reader, read] of others) {
+  for (const [reader, read] of whileWritten) {
     const shorter = ms(await elapsedMs(() => read(deltasOf(10_000))));
     const longer = ms(await elapsedMs(() => read(deltasOf(20_000))));
     rows.push({ reader, "10 KB": shorter, "20 KB": longer, "100 KB": "not tried", "1 MB": "not tried" });
   }
   report.table(rows);
-  return { linearity: figure, toolInputMs: median(largeMs) };
+  return { linearity: compared.figure, toolInputMs: compared.medianA };
 }
 
 function ms(value: number): string {
@@ -192,7 +240,8 @@ function readLive(provider: Provider, bytes: Uint8Array): void {
     throw new Error("the input was not read");
 }
 
-const others: readonly (readonly [string, (deltas: readonly string[]) => unknown])[] = [
+/** Others that show the input while it is written. */
+const whileWritten: readonly (readonly [string, (deltas: readonly string[]) => unknown])[] = [
   ["@anthropic-ai/sdk, inputJson listener", withSdk],
   ["partial-json", withPartialJson],
 ];

@@ -12,11 +12,12 @@ import { useShortcuts } from "./shortcuts.ts";
 import type { Conversations } from "./sidebar/conversations.ts";
 import { Sidebar } from "./sidebar/sidebar.tsx";
 
+const FilePane = lazy(() => import("./files/file-pane.tsx"));
 const Inspector = lazy(() => import("./inspector/inspector.tsx"));
 const Overlays = lazy(() => import("./palette/overlays.tsx"));
 
 export function App({ conversations }: { conversations: Conversations }): ReactNode {
-  const { conversation, block } = useRoute();
+  const { conversation, block, file } = useRoute();
   const inspectedBlock = useCell(inspected);
   const isCovered = useCell(isSidebarOpen);
   const shown = useCell(overlay);
@@ -32,7 +33,11 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
           onClick={() => isSidebarOpen.set(false)}
         />
       )}
-      {conversation === undefined ? (
+      {file !== undefined ? (
+        <Suspense fallback={<main className="blank">Opening…</main>}>
+          <FilePane key={file} path={file} />
+        </Suspense>
+      ) : conversation === undefined ? (
         <Home conversations={conversations} />
       ) : (
         <ConversationPane key={conversation} conversation={conversation} block={block} />

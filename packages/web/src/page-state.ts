@@ -7,8 +7,9 @@ import { Cell } from "./cell.ts";
 
 /** What lies over the page; what asks about a block or a conversation says about which. */
 export type Overlay =
-  | { readonly type: "palette" | "search" | "help" }
+  | { readonly type: "palette" | "search" | "help" | "open-file" }
   | { readonly type: "rerun"; readonly block: BlockId }
+  | { readonly type: "merge"; readonly block: BlockId }
   | { readonly type: "editor"; readonly path: string | undefined; readonly line: number }
   | undefined;
 
@@ -18,6 +19,8 @@ export const inspected = new Cell<BlockId | undefined>(undefined);
 export const overlay = new Cell<Overlay>(undefined);
 export const isFinding = new Cell(false);
 export const isSidebarOpen = new Cell(false);
+/** What the sidebar lists. */
+export const sidebarTab = new Cell<"conversations" | "files">("conversations");
 /** The conversation whose title is being written, and where. */
 export const renaming = new Cell<
   { readonly conversation: ConversationId; readonly where: "head" | "list" } | undefined

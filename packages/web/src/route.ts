@@ -1,6 +1,6 @@
 /**
- * Where the page is: `/` or `/c/<conversation>`, with the block that is pointed at behind `#`. Plain links work; going
- * there inside the page does not load it again.
+ * Where the page is: `/`, `/c/<conversation>` with the block that is pointed at behind `#`, or `/files?path=<path>`. Plain
+ * links work; going there inside the page does not load it again.
  */
 import { type BlockId, type ConversationId, isConversationId, parseBlockId } from "@blockyard/kernel";
 import { useSyncExternalStore } from "react";
@@ -8,15 +8,18 @@ import { useSyncExternalStore } from "react";
 export interface Route {
   readonly conversation: ConversationId | undefined;
   readonly block: BlockId | undefined;
+  /** The path of a file of the workspace. */
+  readonly file: string | undefined;
 }
 
-export function readRoute(path: string, hash: string): Route {
+export function readRoute(path: string, hash: string, search = ""): Route {
   const id = /^\/c\/([^/]+)\/?$/.exec(path)?.[1];
   const conversation = id !== undefined && isConversationId(id) ? id : undefined;
   const pointed = decoded(hash.replace(/^#/, ""));
   const inside = parseBlockId(pointed) ? pointed : `${conversation}/${pointed}`;
   const block = conversation !== undefined && parseBlockId(inside)?.conversation === conversation;
-  return { conversation, block: block ? inside : undefined };
+  const file = path === "/files" ? new URLSearchParams(search).get("path") || undefined : undefined;
+  return { conversation, block: block ? inside : undefined, file };
 }
 
 /** The link to a conversation or one of its blocks; the block's part is what follows the conversation in its id. */
@@ -25,8 +28,13 @@ export function linkTo(conversation: ConversationId, block?: BlockId): string {
   return `/c/${conversation}${hash}`;
 }
 
+/** The link to a file of the workspace. */
+export function linkToFile(path: string): string {
+  return `/files?path=${encodeURIComponent(path)}`;
+}
+
 export function go(path: string): void {
-  if (path === location.pathname + location.hash) return;
+  if (path === location.pathname + location.search + location.hash) return;
   history.pushState(null, "", path);
   tell();
 }
@@ -42,7 +50,7 @@ let current: Route | undefined;
 
 export function useRoute(): Route {
   return useSyncExternalStore(listenRoute, () => {
-    current ??= readRoute(location.pathname, location.hash);
+    current ??= readRoute(location.pathname, location.hash, location.search);
     return current;
   });
 }

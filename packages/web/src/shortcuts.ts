@@ -70,6 +70,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
     run: () => document.querySelector<HTMLElement>(".composer .attach")?.click(),
   },
   { key: "/", label: "Search everything", run: () => overlay.set({ type: "search" }) },
+  { key: "O", label: "Open a file", run: () => overlay.set({ type: "open-file" }) },
   { key: "f", ctrl: true, label: "Find in this conversation", run: () => isFinding.set(true) },
   { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },
   { key: "?", label: "This help", run: () => overlay.set({ type: "help" }) },

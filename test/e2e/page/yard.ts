@@ -77,8 +77,9 @@ async function visit(browser: Browser, running: Running, path: string, look: Loo
   });
   page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
   const { search } = new URL(running.link);
-  const [place, hash] = path.split("#");
-  await page.goto(`${running.url}${place}${search}${hash === undefined ? "" : `#${hash}`}`);
+  const [place = "", hash] = path.split("#");
+  const token = place.includes("?") ? search.replace("?", "&") : search;
+  await page.goto(`${running.url}${place}${token}${hash === undefined ? "" : `#${hash}`}`);
   await page.waitForSelector(".sidebar", { state: "attached" });
   return { page, context, complaints };
 }

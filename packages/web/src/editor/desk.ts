@@ -7,7 +7,7 @@
 import { ownEnv } from "@blockyard/client";
 import { type BlockId, type Cursor, isProblem, type Problem } from "@blockyard/kernel";
 import { EditorState } from "@codemirror/state";
-import { EditorView, keymap } from "@codemirror/view";
+import { EditorView, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
 import { yCollab } from "y-codemirror.next";
 import * as Y from "yjs";
 import { undo } from "../actions/actions.ts";
@@ -25,10 +25,21 @@ interface DeskEvents {
   readonly close: () => void;
 }
 
+/** How the text looks and is called. */
+export interface DeskLook {
+  readonly label: string;
+  /** With line numbers, without wrapping, and with a Tab that indents. */
+  readonly isFile: boolean;
+}
+
+const BLOCK_LOOK: DeskLook = { label: "Text of the block", isFile: false };
+const INDENT = "  ";
+
 export class Desk {
   readonly #session: Session;
   readonly #block: BlockId;
   readonly #events: DeskEvents;
+  readonly #look: DeskLook;
   readonly #doc = new Y.Doc();
   readonly #text: Y.Text;
   readonly #root: ShadowRoot;
@@ -40,10 +51,17 @@ export class Desk {
   /** The kernel missed something: with its next state, all that it lacks is sent. */
   #isBehind = false;
 
-  constructor(session: Session, block: BlockId, host: HTMLElement, events: DeskEvents) {
+  constructor(
+    session: Session,
+    block: BlockId,
+    host: HTMLElement,
+    events: DeskEvents,
+    look: DeskLook = BLOCK_LOOK,
+  ) {
     this.#session = session;
     this.#block = block;
     this.#events = events;
+    this.#look = look;
     this.#doc.clientID = (ownEnv.random() | 0x80000000) >>> 0;
     this.#text = this.#doc.getText("t");
     this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
@@ -106,8 +124,8 @@ export class Desk {
         extensions: [
           yCollab(this.#text, null, { undoManager: false }),
           remoteCursors,
-          EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": "Text of the block", spellcheck: "false" }),
+          this.#look.isFile ? [lineNumbers(), highlightActiveLineGutter()] : EditorView.lineWrapping,
+          EditorView.contentAttributes.of({ "aria-label": this.#look.label, spellcheck: "false" }),
           EditorView.updateListener.of((update) => {
             if (update.selectionSet || update.docChanged) this.#tellCursorSoon();
           }),
@@ -117,6 +135,12 @@ export class Desk {
             { key: "Mod-Shift-z", run: undoMine("redo") },
             { key: "Escape", run: done },
             { key: "Mod-Enter", run: done },
+            ...(this.#look.isFile
+              ? [
+                  { key: "Tab", run: indent },
+                  { key: "Enter", run: breakLine },
+                ]
+              : []),
           ]),
           theme,
         ],
@@ -165,11 +189,32 @@ export class Desk {
   }
 }
 
+function indent(view: EditorView): boolean {
+  view.dispatch(view.state.replaceSelection(INDENT), { scrollIntoView: true, userEvent: "input" });
+  return true;
+}
+
+/** A new line begins as far in as the one before. */
+function breakLine(view: EditorView): boolean {
+  const { from } = view.state.selection.main;
+  const line = view.state.doc.lineAt(from);
+  const deep = /^[ \t]*/.exec(line.text.slice(0, from - line.from))?.[0] ?? "";
+  view.dispatch(view.state.replaceSelection(`\n${deep}`), { scrollIntoView: true, userEvent: "input" });
+  return true;
+}
+
 const theme = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "transparent", fontSize: "13px" },
   "&.cm-focused": { outline: "none" },
   ".cm-content": { fontFamily: "var(--mono)", caretColor: "var(--accent)", padding: "8px 0" },
   ".cm-line": { padding: "0 10px" },
+  ".cm-gutters": {
+    color: "var(--faint)",
+    backgroundColor: "transparent",
+    border: "0",
+    fontFamily: "var(--mono)",
+  },
+  ".cm-activeLineGutter": { color: "var(--text)", backgroundColor: "transparent" },
   ".cm-cursor": { borderLeftColor: "var(--accent)" },
   ".remote-cursor": {
     position: "relative",

@@ -5,6 +5,8 @@
 import type { ReactNode } from "react";
 import { EditorChoice } from "../actions/editor-choice.tsx";
 import { Rerun } from "../actions/rerun.tsx";
+import { Merge } from "../files/conflict.tsx";
+import { OpenFile } from "../files/open-file.tsx";
 import type { Overlay } from "../page-state.ts";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { Help } from "./help.tsx";
@@ -27,6 +29,10 @@ export default function Overlays({
       return <Help />;
     case "rerun":
       return <Rerun block={shown.block} />;
+    case "open-file":
+      return <OpenFile />;
+    case "merge":
+      return <Merge block={shown.block} />;
     case "editor":
       return <EditorChoice path={shown.path} line={shown.line} />;
   }

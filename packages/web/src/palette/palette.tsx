@@ -5,7 +5,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import { archive } from "../actions/actions.ts";
 import { useCell } from "../cell.ts";
 import { setAll } from "../disclosure.ts";
-import { overlay } from "../page-state.ts";
+import { isSidebarOpen, overlay, sidebarTab } from "../page-state.ts";
 import { prefer, preferences } from "../preferences.ts";
 import { go, linkTo, useRoute } from "../route.ts";
 import { useSession } from "../session.tsx";
@@ -13,6 +13,7 @@ import { SHORTCUTS } from "../shortcuts.ts";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { Chooser } from "./chooser.tsx";
 import { Dialog } from "./dialog.tsx";
+import { fits } from "./fits.ts";
 
 interface Command {
   readonly name: string;
@@ -85,6 +86,7 @@ function useCommands(conversations: Conversations): readonly Command[] {
       { name: "Light theme", hint: "theme", run: () => prefer({ theme: "light" }) },
       { name: "Dark theme", hint: "theme", run: () => prefer({ theme: "dark" }) },
       { name: "Theme of the system", hint: "theme", run: () => prefer({ theme: "system" }) },
+      { name: "Show the files", hint: "files", run: () => showFiles() },
       {
         name: "Choose the editor that opens files",
         hint: "files",
@@ -121,13 +123,7 @@ function useCommands(conversations: Conversations): readonly Command[] {
   }, [session, conversation, listing, thinking, tools, results, system, diff]);
 }
 
-/** Its letters in order. */
-function fits(name: string, query: string): boolean {
-  let at = 0;
-  const low = name.toLowerCase();
-  for (const letter of query.toLowerCase().replaceAll(" ", "")) {
-    at = low.indexOf(letter, at) + 1;
-    if (at === 0) return false;
-  }
-  return true;
+function showFiles(): void {
+  sidebarTab.set("files");
+  isSidebarOpen.set(true);
 }

@@ -5,7 +5,7 @@ import { isProblem, type Json, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { useCell } from "../cell.ts";
 import { overlay } from "../page-state.ts";
-import { go, linkTo } from "../route.ts";
+import { go, linkTo, linkToFile } from "../route.ts";
 import { useSession } from "../session.tsx";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { Chooser } from "./chooser.tsx";
@@ -20,6 +20,7 @@ interface Hit {
   readonly block: string;
   readonly conversation: string;
   readonly kind: string;
+  readonly path: string | undefined;
   readonly before: string;
   readonly words: string;
   readonly after: string;
@@ -39,6 +40,7 @@ interface Answer {
     readonly block_id: string;
     readonly conversation: string;
     readonly kind: string;
+    readonly path?: string;
     readonly matches: readonly Match[];
   }[];
   readonly more: boolean;
@@ -68,7 +70,8 @@ export function Search({ conversations }: { conversations: Conversations }): Rea
         keyOf={(hit) => hit.key}
         onChoose={(hit) => {
           overlay.set(undefined);
-          go(linkTo(hit.conversation, hit.block));
+          const isFile = hit.kind === "file" && hit.path !== undefined;
+          go(isFile && hit.path ? linkToFile(hit.path) : linkTo(hit.conversation, hit.block));
         }}
         render={(hit) => (
           <>
@@ -78,7 +81,7 @@ export function Search({ conversations }: { conversations: Conversations }): Rea
               {hit.after}
             </span>
             <span className="dim">
-              {titles.get(hit.conversation) || "Untitled"} · {hit.kind.replace("_", " ")}
+              {hit.path ?? (titles.get(hit.conversation) || "Untitled")} · {hit.kind.replace("_", " ")}
             </span>
           </>
         )}
@@ -127,12 +130,13 @@ function useSearch(query: string): Found {
 
 function readAnswer(answer: Json): Found {
   const { blocks, more } = answer as unknown as Answer;
-  const hits = blocks.flatMap(({ block_id, conversation, kind, matches }) =>
+  const hits = blocks.flatMap(({ block_id, conversation, kind, path, matches }) =>
     matches.map((match, i) => ({
       key: `${block_id}:${i}`,
       block: block_id,
       conversation,
       kind,
+      path,
       ...excerpt(match),
     })),
   );

@@ -19,6 +19,8 @@ export interface ListedConversation {
   readonly model: string | undefined;
   readonly isRunning: boolean;
   readonly isArchived: boolean;
+  /** It holds the files of the workspace, which have a list of their own. */
+  readonly isFiles: boolean;
   readonly isUnread: boolean;
   readonly costUsd: number | undefined;
   readonly createdAt: number;
@@ -93,6 +95,7 @@ export class Conversations {
     const now = this.listing.get();
     if (now.state !== "here" && this.#known.size === 0 && !this.#session.replica.isConnected) return;
     const rows = [...this.#known.values()]
+      .filter(({ isFiles }) => !isFiles)
       .map((row) => ({ ...row, isUnread: !row.isRunning && this.#isUnread(row) }))
       .sort(runningFirst);
     if (now.state === "here" && shownOf(now.conversations) === shownOf(rows)) return;
@@ -111,6 +114,7 @@ export function readListing(answer: Json): readonly ListedConversation[] {
     listed({
       ...row,
       id: row.conversation,
+      createdBy: row.created_by,
       createdAt: row.created_at,
       updatedAt: row.updated_at,
       costUsd: row.cost_usd,
@@ -120,11 +124,21 @@ export function readListing(answer: Json): readonly ListedConversation[] {
 
 type Facts = Pick<
   Conversation,
-  "id" | "title" | "running" | "createdAt" | "updatedAt" | "costUsd" | "blocks" | "seq" | "metadata"
+  | "id"
+  | "title"
+  | "running"
+  | "createdBy"
+  | "createdAt"
+  | "updatedAt"
+  | "costUsd"
+  | "blocks"
+  | "seq"
+  | "metadata"
 > & { readonly provider?: string; readonly model?: string };
 
-type Row = Omit<Facts, "id" | "createdAt" | "updatedAt" | "costUsd"> & {
+type Row = Omit<Facts, "id" | "createdBy" | "createdAt" | "updatedAt" | "costUsd"> & {
   readonly conversation: string;
+  readonly created_by: string;
   readonly created_at: number;
   readonly updated_at: number;
   readonly cost_usd: number | null;
@@ -141,6 +155,7 @@ function listed(record: Facts): ListedConversation {
     isRunning: running.length > 0,
     isArchived: metadata["archived"] === true,
     isUnread: false,
+    isFiles: record.createdBy === "disk",
     costUsd: costUsd ?? undefined,
     createdAt,
     updatedAt,

@@ -1,24 +1,28 @@
 /**
- * The left side: conversations, those that run first, with a filter; search over everything.
+ * The left side: conversations, those that run first, with a filter; the files of the workspace; search over everything.
  */
-import { type ReactNode, useEffect, useState } from "react";
+import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
 import { archive } from "../actions/actions.ts";
 import { Menu, MenuItem } from "../actions/menu.tsx";
 import { RenameField } from "../actions/rename.tsx";
+import { capabilities } from "../capabilities.ts";
 import { useCell, useCellPart } from "../cell.ts";
 import { useOpen } from "../disclosure.ts";
 import { formatAge, formatCost, plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
-import { isSidebarOpen, overlay, renaming } from "../page-state.ts";
+import { isSidebarOpen, overlay, renaming, sidebarTab } from "../page-state.ts";
 import { go, linkTo, useRoute } from "../route.ts";
 import { useSession } from "../session.tsx";
 import type { Conversations, ListedConversation } from "./conversations.ts";
+
+const FileTree = lazy(() => import("../files/file-tree.tsx"));
 
 const AGE_MS = 30_000;
 
 export function Sidebar({ conversations }: { conversations: Conversations }): ReactNode {
   const isOpen = useCell(isSidebarOpen);
   const [filter, setFilter] = useState("");
+  const tab = useCell(sidebarTab);
   return (
     <nav className={isOpen ? "sidebar open" : "sidebar"} aria-label="Conversations">
       <div className="sidebar-head">
@@ -55,16 +59,52 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
           <Icon name="plus" />
         </button>
       </div>
-      <input
-        className="filter"
-        type="search"
-        placeholder="Filter"
-        aria-label="Filter conversations"
-        value={filter}
-        onChange={(event) => setFilter(event.target.value)}
-      />
-      <ConversationList conversations={conversations} filter={filter} />
+      <Tabs />
+      {tab === "files" ? (
+        <Suspense fallback={<p className="sidebar-note">Loading…</p>}>
+          <FileTree />
+        </Suspense>
+      ) : (
+        <>
+          <input
+            className="filter"
+            type="search"
+            placeholder="Filter"
+            aria-label="Filter conversations"
+            value={filter}
+            onChange={(event) => setFilter(event.target.value)}
+          />
+          <ConversationList conversations={conversations} filter={filter} />
+        </>
+      )}
     </nav>
+  );
+}
+
+const TABS = [
+  { tab: "conversations", label: "Conversations" },
+  { tab: "files", label: "Files" },
+] as const;
+
+/** Only where the server has files to show. */
+function Tabs(): ReactNode {
+  const shown = useCell(sidebarTab);
+  const hasFiles = useCell(capabilities)?.tools.has("file.list") ?? false;
+  if (!hasFiles) return null;
+  return (
+    <div className="sidebar-tabs">
+      {TABS.map(({ tab, label }) => (
+        <button
+          key={tab}
+          type="button"
+          aria-pressed={shown === tab}
+          className={shown === tab ? "on" : ""}
+          onClick={() => sidebarTab.set(tab)}
+        >
+          {label}
+        </button>
+      ))}
+    </div>
   );
 }
 

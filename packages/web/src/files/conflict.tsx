@@ -1,0 +1,147 @@
+/**
+ * A file that was changed here and on the disk in the same lines: what happened, and the three ways out. Nothing is
+ * written to either side until one of them is taken, and what this side loses by it can be undone.
+ */
+import { type Block, isProblem, type Problem, problem } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useState } from "react";
+import { fieldOf, refused } from "../actions/actions.ts";
+import { Icon } from "../icons.tsx";
+import { notify, overlay } from "../page-state.ts";
+import { Dialog } from "../palette/dialog.tsx";
+import { type Session, useSession } from "../session.tsx";
+import { hasMarks, proposeMerge } from "./merge-text.ts";
+
+interface Facts {
+  readonly kind: "overlap" | "deleted" | "unreadable";
+  readonly message: string;
+  readonly diskHash: string | null;
+}
+
+export function Conflict({ block }: { block: Block }): ReactNode {
+  const session = useSession();
+  const { kind, message, diskHash } = block.metadata["conflict"] as unknown as Facts;
+  const take = (side: "mine" | "disk") => void resolve(session, block.id, diskHash, { take: side });
+  return (
+    <section className="conflict" aria-label="Conflict with the disk" role="alert">
+      <p>
+        <Icon name="warn" /> {message}. Nothing is written until you choose.
+      </p>
+      <div className="ask-buttons">
+        <button type="button" onClick={() => take("mine")}>
+          Keep what is here
+        </button>
+        {kind !== "unreadable" && (
+          <button type="button" onClick={() => take("disk")}>
+            {kind === "deleted" ? "Let it be gone" : "Take the disk's"}
+          </button>
+        )}
+        {kind === "overlap" && (
+          <button
+            type="button"
+            className="primary"
+            onClick={() => overlay.set({ type: "merge", block: block.id })}
+          >
+            Edit a merged text
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+async function resolve(
+  session: Session,
+  block: string,
+  diskHash: string | null,
+  how: { readonly take: "mine" | "disk" } | { readonly take: "text"; readonly content: string },
+): Promise<boolean> {
+  const answer = await session.post("file.resolve", { block_id: block, disk_hash: diskHash, ...how });
+  if (isProblem(answer)) {
+    refused("Not solved", answer);
+    return false;
+  }
+  notify("Solved");
+  return true;
+}
+
+interface Sides {
+  readonly hash: string | null;
+  readonly proposal: string;
+}
+
+export function Merge({ block }: { block: string }): ReactNode {
+  const session = useSession();
+  const [sides, setSides] = useState<Sides | Problem | undefined>(undefined);
+  const [text, setText] = useState("");
+  useEffect(() => {
+    void readSides(session, block).then((read) => {
+      setSides(read);
+      if (!isProblem(read)) setText(read.proposal);
+    });
+  }, [session, block]);
+  if (sides === undefined || isProblem(sides))
+    return (
+      <Dialog label="A merged text" className="wide ask">
+        <h2>A merged text</h2>
+        <p className={sides ? "bad" : "dim"}>{sides ? sides.message : "Reading both sides…"}</p>
+      </Dialog>
+    );
+  const isOpen = hasMarks(text);
+  return (
+    <Dialog label="A merged text" className="wide ask">
+      <h2>A merged text</h2>
+      <p className="dim">
+        What only one side has changed is taken already. Between the marks stand both: leave what should be
+        there, and take the marks out.
+      </p>
+      <textarea
+        className="merge-text"
+        aria-label="Merged text"
+        spellCheck={false}
+        rows={20}
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <div className="ask-buttons">
+        <button
+          type="button"
+          className="primary"
+          disabled={isOpen}
+          onClick={async () => {
+            const isDone = await resolve(session, block, sides.hash, { take: "text", content: text });
+            if (isDone) overlay.set(undefined);
+          }}
+        >
+          Use this text
+        </button>
+        <button type="button" onClick={() => overlay.set(undefined)}>
+          Cancel
+        </button>
+        {isOpen && <span className="dim">There are marks left</span>}
+      </div>
+    </Dialog>
+  );
+}
+
+/** What the block has, what the disk has, and what both had before. */
+async function readSides(session: Session, block: string): Promise<Sides | Problem> {
+  const status = await session.ask("file.status", { block_id: block, disk_content: true });
+  if (isProblem(status)) return status;
+  const { files, disk } = status as unknown as {
+    readonly files: readonly { readonly version: number; readonly persisted_version: number }[];
+    readonly disk: { readonly hash: string | null; readonly content: string | null; readonly more: boolean };
+  };
+  const [file] = files;
+  if (!file || disk.content === null || disk.more)
+    return problem("too_large", "The disk's text cannot be shown here in whole: take one of the two sides");
+  const mine = await textAt(session, block, file.version);
+  if (isProblem(mine)) return mine;
+  const base = await textAt(session, block, file.persisted_version);
+  const before = isProblem(base) ? undefined : base;
+  return { hash: disk.hash, proposal: proposeMerge(before, mine, disk.content) };
+}
+
+async function textAt(session: Session, block: string, version: number): Promise<string | Problem> {
+  const answer = await session.ask("block.history", { block_id: block, version, limit: 1 });
+  return isProblem(answer) ? answer : String(fieldOf(answer, "content"));
+}

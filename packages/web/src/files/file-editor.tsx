@@ -1,0 +1,52 @@
+/**
+ * The text of a file, edited together: the same desk that blocks are edited on, with line numbers.
+ */
+import type { BlockId, View } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { Desk } from "../editor/desk.ts";
+import { notify } from "../page-state.ts";
+import { useCursors, useSession } from "../session.tsx";
+
+interface FileEditorProps {
+  readonly id: BlockId;
+  readonly path: string;
+  readonly view: View;
+}
+
+export function FileEditor({ id, path, view }: FileEditorProps): ReactNode {
+  const session = useSession();
+  const host = useRef<HTMLDivElement>(null);
+  const frame = useRef<HTMLElement>(null);
+  const desk = useRef<Desk | undefined>(undefined);
+  const [isOpen, setOpen] = useState(false);
+  const cursors = useCursors(view);
+  useEffect(() => {
+    if (!host.current) return;
+    const events = {
+      opened: () => setOpen(true),
+      refused: (message: string) => notify(`Not edited: ${message}`, true),
+      close: () => frame.current?.focus(),
+    };
+    const made = new Desk(session, id, host.current, events, { label: `Text of ${path}`, isFile: true });
+    desk.current = made;
+    return () => {
+      desk.current = undefined;
+      made.close();
+    };
+  }, [session, id, path]);
+  useEffect(() => {
+    const self = session.replica.self?.agent;
+    if (isOpen)
+      desk.current?.showCursors(cursors.filter((cursor) => cursor.block === id && cursor.agent !== self));
+  }, [session, cursors, id, isOpen]);
+  return (
+    // Escape leads out of the text to here, so that the keyboard is not caught in it.
+    <section className="file-editor" ref={frame} tabIndex={-1} aria-label={`Editor of ${path}`}>
+      {!isOpen && <p className="dim">Opening…</p>}
+      <div ref={host} className="editor-host" />
+      <p className="file-hint">
+        Saved as you type. Ctrl Z takes back your own edits only. Escape leaves the text.
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,112 @@
+/**
+ * A file of the workspace, open to be edited by everybody at once: its path, whether it is saved, what is the matter with
+ * it, and the text with others' cursors in it.
+ */
+import { isProblem, type Problem, type View } from "@blockyard/kernel";
+import { type ReactNode, useCallback, useEffect, useState } from "react";
+import { FilePath } from "../blocks/file-path.tsx";
+import { metadataOf } from "../blocks/renderer.ts";
+import { ThemeButton } from "../conversation/theme-button.tsx";
+import { Icon } from "../icons.tsx";
+import { inspected, isSidebarOpen } from "../page-state.ts";
+import { useBlock, useSession, ViewProvider } from "../session.tsx";
+import { Conflict } from "./conflict.tsx";
+import { FileEditor } from "./file-editor.tsx";
+import { followFile, isDirty } from "./workspace.ts";
+
+type State =
+  | { readonly state: "opening" }
+  | { readonly state: "open"; readonly id: string; readonly view: View }
+  | { readonly state: "refused"; readonly problem: Problem };
+
+export default function FilePane({ path }: { path: string }): ReactNode {
+  const session = useSession();
+  const [now, setNow] = useState<State>({ state: "opening" });
+  const open = useCallback(
+    async (create: boolean) => {
+      const answer = await session.write("file.open", { path, create });
+      if (isProblem(answer)) return setNow({ state: "refused", problem: answer });
+      const { block_id: id, conversation } = answer as unknown as { block_id: string; conversation: string };
+      setNow({ state: "open", id, view: await followFile(session, conversation, id) });
+    },
+    [session, path],
+  );
+  useEffect(() => void open(false), [open]);
+  return (
+    <main className="conversation file-pane" aria-label={`File ${path}`}>
+      {now.state === "open" ? (
+        <ViewProvider value={now.view}>
+          <OpenFile id={now.id} view={now.view} />
+        </ViewProvider>
+      ) : (
+        <>
+          <Bar path={path} />
+          <div className="blank">
+            {now.state === "opening" ? "Opening…" : `Not opened: ${now.problem.message}`}
+            {now.state === "refused" && now.problem.problem === "not_found" && (
+              <p>
+                <button type="button" className="primary" onClick={() => void open(true)}>
+                  Make this file
+                </button>
+              </p>
+            )}
+          </div>
+        </>
+      )}
+    </main>
+  );
+}
+
+function Bar({ path, children }: { path: string; children?: ReactNode }): ReactNode {
+  return (
+    <header className="head">
+      <button
+        type="button"
+        className="icon-button sidebar-toggle"
+        aria-label="Files and conversations"
+        onClick={() => isSidebarOpen.change((open) => !open)}
+      >
+        <Icon name="menu" />
+      </button>
+      <div className="head-main">
+        <h1 className="title">
+          <FilePath path={path} />
+        </h1>
+      </div>
+      {children}
+      <ThemeButton />
+    </header>
+  );
+}
+
+function OpenFile({ id, view }: { id: string; view: View }): ReactNode {
+  const block = useBlock(id);
+  if (!block) return <div className="blank">This file is not there any more.</div>;
+  const { path, conflict, missing } = metadataOf(block, "file");
+  return (
+    <>
+      <Bar path={path}>
+        <span className="file-state" role="status">
+          {conflict === undefined && isDirty(block) ? (
+            <>
+              <span className="mark" aria-hidden="true" /> not saved yet
+            </>
+          ) : (
+            conflict === undefined && (missing ? "gone from the disk" : "saved")
+          )}
+        </span>
+        <button
+          type="button"
+          className="icon-button"
+          title="History and details"
+          aria-label="History and details of this file"
+          onClick={() => inspected.change((shown) => (shown === id ? undefined : id))}
+        >
+          <Icon name="history" />
+        </button>
+      </Bar>
+      {conflict !== undefined && <Conflict block={block} />}
+      <FileEditor key={id} id={id} path={path} view={view} />
+    </>
+  );
+}

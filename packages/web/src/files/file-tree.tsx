@@ -1,0 +1,172 @@
+/**
+ * The workspace's files in the sidebar: a tree that is read folder by folder. Arrow keys walk it, right and left open
+ * and close folders, Enter opens a file.
+ */
+import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { useCell } from "../cell.ts";
+import { isOpen, setOpen, useOpen } from "../disclosure.ts";
+import { Icon } from "../icons.tsx";
+import { isSidebarOpen } from "../page-state.ts";
+import { go, linkToFile, useRoute } from "../route.ts";
+import { useSession, useViewPart } from "../session.tsx";
+import { type Entry, type Folder, folders, listFolder, marksIn, workspaceView } from "./workspace.ts";
+
+export default function FileTree(): ReactNode {
+  const session = useSession();
+  const tree = useRef<HTMLDivElement>(null);
+  const [focusedPath, setFocused] = useState<string | undefined>(undefined);
+  useEffect(() => void listFolder(session, "."), [session]);
+  const onKey = (event: KeyboardEvent) => {
+    const items = [...(tree.current?.querySelectorAll<HTMLElement>("[role=treeitem]") ?? [])];
+    const at = items.indexOf(document.activeElement as HTMLElement);
+    const to = target(event.key, items, at);
+    if (to === undefined) return;
+    event.preventDefault();
+    if (to === "toggle") items[at]?.click();
+    else items[to]?.focus();
+  };
+  return (
+    <div className="file-tree">
+      <div
+        ref={tree}
+        role="tree"
+        tabIndex={-1}
+        aria-label="Files of the workspace"
+        onKeyDown={onKey}
+        onFocus={(event) => setFocused(event.target.dataset["path"])}
+      >
+        <Level path="." depth={1} focused={focusedPath} />
+      </div>
+      <button type="button" className="quiet-button" onClick={() => refresh(session)}>
+        <Icon name="redo" /> Read the folders again
+      </button>
+    </div>
+  );
+}
+
+/** Where a key leads: to an item, or to opening and closing the one that has the focus. */
+function target(key: string, items: readonly HTMLElement[], at: number): number | "toggle" | undefined {
+  const item = items[at];
+  const expanded = item?.getAttribute("aria-expanded");
+  const level = Number(item?.getAttribute("aria-level"));
+  switch (key) {
+    case "ArrowDown":
+      return Math.min(items.length - 1, at + 1);
+    case "ArrowUp":
+      return Math.max(0, at - 1);
+    case "Home":
+      return 0;
+    case "End":
+      return items.length - 1;
+    case "ArrowRight":
+      return expanded === "false" ? "toggle" : expanded === "true" ? at + 1 : undefined;
+    case "ArrowLeft":
+      if (expanded === "true") return "toggle";
+      return items.findLastIndex((each, i) => i < at && Number(each.getAttribute("aria-level")) < level);
+    case "Enter":
+    case " ":
+      return "toggle";
+    default:
+      return undefined;
+  }
+}
+
+function refresh(session: ReturnType<typeof useSession>): void {
+  for (const path of folders.get().keys()) void listFolder(session, path);
+}
+
+interface LevelProps {
+  readonly path: string;
+  readonly depth: number;
+  readonly focused: string | undefined;
+}
+
+function Level({ path, depth, focused }: LevelProps): ReactNode {
+  const folder: Folder = useCell(folders).get(path) ?? { state: "loading" };
+  if (folder.state === "loading") return <p className="sidebar-note">Reading…</p>;
+  if (folder.state === "failed") return <p className="sidebar-note">{folder.message}</p>;
+  const { entries, more } = folder;
+  return (
+    <>
+      {entries.map((entry, i) => (
+        <Item
+          key={entry.path}
+          entry={entry}
+          depth={depth}
+          focused={focused}
+          isFirst={depth === 1 && i === 0}
+        />
+      ))}
+      {entries.length === 0 && <p className="sidebar-note">Nothing here</p>}
+      {more && <p className="sidebar-note">There is more here than is shown</p>}
+    </>
+  );
+}
+
+interface ItemProps {
+  readonly entry: Entry;
+  readonly depth: number;
+  readonly focused: string | undefined;
+  readonly isFirst: boolean;
+}
+
+function Item({ entry, depth, focused, isFirst }: ItemProps): ReactNode {
+  const session = useSession();
+  const { path, name, type } = entry;
+  const { file } = useRoute();
+  const [isExpanded] = useOpen(nameOf(path), false);
+  const isFolder = type === "folder";
+  const isTab = focused === undefined ? isFirst : focused === path;
+  const isCurrent = file === path;
+  const choose = () => {
+    if (!isFolder) {
+      isSidebarOpen.set(false);
+      return go(linkToFile(path));
+    }
+    const willOpen = !isOpen(nameOf(path), false);
+    if (willOpen) void listFolder(session, path);
+    setOpen(nameOf(path), willOpen);
+  };
+  useEffect(() => {
+    if (isFolder && isExpanded && !folders.get().has(path)) void listFolder(session, path);
+  }, [session, isFolder, isExpanded, path]);
+  return (
+    <>
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the tree around it has the keys */}
+      <div
+        role="treeitem"
+        className={isCurrent ? "tree-item current" : "tree-item"}
+        data-path={path}
+        data-depth={Math.min(depth, 12)}
+        aria-level={depth}
+        aria-expanded={isFolder ? isExpanded : undefined}
+        aria-selected={isCurrent}
+        tabIndex={isTab ? 0 : -1}
+        onClick={choose}
+      >
+        {isFolder ? <Icon name="chevron" className={isExpanded ? "turned" : ""} /> : <Icon name="file" />}
+        <span className="tree-name">{name}</span>
+        <Mark path={path} />
+      </div>
+      {isFolder && isExpanded && <Level path={path} depth={depth + 1} focused={focused} />}
+    </>
+  );
+}
+
+function Mark({ path }: { path: string }): ReactNode {
+  const view = useCell(workspaceView);
+  return view ? <LiveMark view={view} path={path} /> : null;
+}
+
+function LiveMark({ view, path }: { view: NonNullable<ReturnType<typeof workspaceView.get>>; path: string }) {
+  const marks = useViewPart(view, marksIn);
+  const lines = useMemo(() => new Set(marks.split("\n")), [marks]);
+  if (lines.has(`!${path}`))
+    return <span className="mark bad" role="img" aria-label="in conflict with the disk" />;
+  return lines.has(`*${path}`) ? <span className="mark" role="img" aria-label="not saved yet" /> : null;
+}
+
+/** Its name among the things that are open and closed. */
+function nameOf(path: string): string {
+  return `folder:${path}`;
+}

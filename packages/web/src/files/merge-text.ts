@@ -1,0 +1,57 @@
+/**
+ * Two texts that were changed from one: a proposal for what they come to, line by line. Where only one side has changed
+ * something, that side counts; where both have, both stand there between marks, for somebody to decide. Pure.
+ *
+ * It proposes, no more: what is written is what the person leaves in the field.
+ */
+import { diffArrays } from "diff";
+
+export const MINE = "<<<<<<< here";
+export const BETWEEN = "=======";
+export const DISK = ">>>>>>> disk";
+
+/** What no line can be: the ends of a text. */
+const START = "\0start";
+const END = "\0end";
+
+export function proposeMerge(base: string | undefined, mine: string, disk: string): string {
+  const known = base === undefined ? undefined : `\n${[START, base, END].join("\n")}\n`;
+  const parts = diffArrays(mine.split("\n"), disk.split("\n"));
+  const merged: string[] = [];
+  let before = START;
+  for (let i = 0; i < parts.length; i++) {
+    const part = parts[i];
+    if (!part) break;
+    if (!part.added && !part.removed) {
+      merged.push(...part.value);
+      before = part.value.at(-1) ?? before;
+      continue;
+    }
+    const follower = parts[i + 1];
+    const isPair = follower !== undefined && (follower.added || follower.removed);
+    const changed = isPair ? [part, follower] : [part];
+    if (isPair) i++;
+    const side = (isMine: boolean) => changed.find((each) => each.removed === isMine)?.value ?? [];
+    const after = parts[i + 1]?.value[0] ?? END;
+    const isOld = (lines: readonly string[]) =>
+      known?.includes(`\n${[before, ...lines, after].join("\n")}\n`) ?? false;
+    merged.push(...decide(side(true), side(false), isOld));
+  }
+  return merged.join("\n");
+}
+
+/** Whether marks are left that somebody has to decide about. */
+export function hasMarks(text: string): boolean {
+  return text.split("\n").some((line) => line === MINE || line === DISK);
+}
+
+/** Lines that were there before are lines that this side has not changed. */
+function decide(
+  mine: readonly string[],
+  disk: readonly string[],
+  isOld: (lines: readonly string[]) => boolean,
+): readonly string[] {
+  if (isOld(mine)) return disk;
+  if (isOld(disk)) return mine;
+  return [MINE, ...mine, BETWEEN, ...disk, DISK];
+}

@@ -1,0 +1,42 @@
+/**
+ * Choosing a file of the workspace by a few letters of its path.
+ */
+import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { overlay } from "../page-state.ts";
+import { Chooser } from "../palette/chooser.tsx";
+import { Dialog } from "../palette/dialog.tsx";
+import { fits } from "../palette/fits.ts";
+import { go, linkToFile } from "../route.ts";
+import { useSession } from "../session.tsx";
+import { listFiles } from "./workspace.ts";
+
+const SHOWN = 100;
+
+export function OpenFile(): ReactNode {
+  const session = useSession();
+  const [files, setFiles] = useState<readonly string[] | string | undefined>(undefined);
+  const [query, setQuery] = useState("");
+  useEffect(() => void listFiles(session).then(setFiles), [session]);
+  const found = useMemo(
+    () => (Array.isArray(files) ? files.filter((path) => fits(path, query)).slice(0, SHOWN) : []),
+    [files, query],
+  );
+  return (
+    <Dialog label="Open a file" className="wide">
+      <Chooser
+        label="Open a file"
+        placeholder="A few letters of its path"
+        query={query}
+        onQuery={setQuery}
+        items={found}
+        keyOf={(path) => path}
+        onChoose={(path) => {
+          overlay.set(undefined);
+          go(linkToFile(path));
+        }}
+        render={(path) => <span className="hit">{path}</span>}
+        empty={typeof files === "string" ? files : files ? "No file with these letters" : "Reading…"}
+      />
+    </Dialog>
+  );
+}

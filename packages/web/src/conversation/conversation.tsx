@@ -51,7 +51,7 @@ function Blocks({ view, target }: { view: View; target: BlockId | undefined }): 
   const isSearching = useCell(isFinding);
   return (
     <>
-      {isSearching && <Find view={view} rows={rows} />}
+      {isSearching && <Find view={view} />}
       <BlockList view={view} rows={rows} target={target} />
       <Announcer view={view} />
     </>

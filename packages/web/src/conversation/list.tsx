@@ -2,8 +2,17 @@
  * The list of rows: only those near the screen are in the document, and what is on the screen does not move because of
  * what happens above or below it. It follows the end while the reader is there, and stops when the reader scrolls up.
  */
-import type { BlockId, View } from "@blockyard/kernel";
-import { type ReactNode, useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from "react";
+import { type BlockId, limits, type View } from "@blockyard/kernel";
+import {
+  memo,
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useReducer,
+  useRef,
+  useState,
+} from "react";
 import { useCell } from "../cell.ts";
 import { Icon } from "../icons.tsx";
 import { focused, isFollowing } from "../page-state.ts";
@@ -12,6 +21,7 @@ import { rowOrder } from "../shortcuts.ts";
 import { RowView } from "./block-row.tsx";
 import { guessedPx } from "./guess.ts";
 import type { Row } from "./rows.ts";
+import { reveal, sought } from "./sought.ts";
 import { Stage } from "./stage.ts";
 import type { Strip } from "./strip.ts";
 
@@ -32,7 +42,8 @@ interface ListProps {
   readonly target: BlockId | undefined;
 }
 
-export function BlockList({ view, rows, target }: ListProps): ReactNode {
+/** Memoized: what streams changes the conversation's record with every frame, and none of the rows. */
+export const BlockList = memo(function BlockList({ view, rows, target }: ListProps): ReactNode {
   const { more } = useViewState(view);
   const page = usePaging(view);
   const scroller = useRef<HTMLDivElement>(null);
@@ -53,7 +64,7 @@ export function BlockList({ view, rows, target }: ListProps): ReactNode {
     rowOrder.ids = rows.flatMap((row) => (row.type === "block" ? [row.id] : []));
   }, [rows]);
   useReaderScrolls(scroller);
-  useTarget(view, stage, rows, target, page);
+  useSought(view, stage, rows, target, page);
   useFocusedRow(stage, rows);
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows that have come may still be too few
   useEffect(() => pageIfNear(stage.strip, page), [stage, page, rows]);
@@ -86,7 +97,7 @@ export function BlockList({ view, rows, target }: ListProps): ReactNode {
       )}
     </div>
   );
-}
+});
 
 /** A row's box, whose height is the row's. */
 function Slot({ row, stage }: { row: Row; stage: Stage<Row> }): ReactNode {
@@ -103,11 +114,7 @@ function Slot({ row, stage }: { row: Row; stage: Stage<Row> }): ReactNode {
   );
 }
 
-function useStage(
-  view: View,
-  scroller: { current: HTMLDivElement | null },
-  page: () => Promise<void>,
-): Stage<Row> {
+function useStage(view: View, scroller: { current: HTMLDivElement | null }, page: Paging): Stage<Row> {
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const lastTop = useRef(0);
   const onLook = (strip: Strip<Row>, isScroll: boolean): void => {
@@ -141,21 +148,26 @@ function reservePx(view: View, strip: Strip<Row>): number {
   return (missing * (strip.end - strip.start)) / here;
 }
 
-function pageIfNear(strip: Strip<Row>, page: () => Promise<void>): void {
+function pageIfNear(strip: Strip<Row>, page: Paging): void {
   const { top, height } = strip.window;
-  if (height > 0 && top - strip.start < AHEAD_SCREENS * height) void page();
+  if (height > 0 && top - strip.start < AHEAD_SCREENS * height) void page(PAGE_BLOCKS);
 }
 
+type Paging = (blocks: number) => Promise<void>;
+
 /** Fetches older blocks, one page at a time. */
-function usePaging(view: View): () => Promise<void> {
+function usePaging(view: View): Paging {
   const session = useSession();
   const isPaging = useRef(false);
-  return useCallback(async () => {
-    if (isPaging.current || !view.more) return;
-    isPaging.current = true;
-    await session.replica.page(view, PAGE_BLOCKS);
-    isPaging.current = false;
-  }, [session, view]);
+  return useCallback(
+    async (blocks) => {
+      if (isPaging.current || !view.more) return;
+      isPaging.current = true;
+      await session.replica.page(view, blocks);
+      isPaging.current = false;
+    },
+    [session, view],
+  );
 }
 
 /** How much has come since the reader left the end. */
@@ -206,27 +218,30 @@ function useReaderScrolls(scroller: { current: HTMLDivElement | null }): void {
   }, [scroller]);
 }
 
-/** Shows the block that the address names: its row, or the row that it hangs off; older blocks are fetched for it. */
-function useTarget(
+/** Goes to the block that is sought: its row, or the row that it hangs off; older blocks are fetched for it. */
+function useSought(
   view: View,
   stage: Stage<Row>,
   rows: readonly Row[],
   target: BlockId | undefined,
-  page: () => Promise<void>,
+  page: Paging,
 ): void {
-  const shown = useRef<BlockId | undefined>(undefined);
+  const id = useCell(sought);
+  useEffect(() => sought.set(target), [target]);
   useEffect(() => {
-    if (target === undefined || shown.current === target) return;
+    if (id === undefined) return;
     isFollowing.set(false);
-    const row = rowOf(view, rows, target);
-    if (row === undefined) {
-      if (!view.blocks.has(target) && view.more) void page();
+    if (!view.blocks.has(id) && view.more) {
+      void page(limits.pageBlocks);
       return;
     }
-    shown.current = target;
+    if (reveal(view, id)) return; // the rows are folded anew, with it among them
+    sought.set(undefined);
+    const row = rowOf(view, rows, id);
+    if (row === undefined) return;
     focused.set((rows[row] as Row & { type: "block" }).id);
     stage.show(row, TARGET_PX);
-  }, [view, stage, rows, target, page]);
+  }, [view, stage, rows, id, page]);
 }
 
 function rowOf(view: View, rows: readonly Row[], target: BlockId): number | undefined {
@@ -250,6 +265,8 @@ function useFocusedRow(stage: Stage<Row>, rows: readonly Row[]): void {
     const index = known.current.findIndex((row) => row.type === "block" && row.id === now);
     if (index === -1) return;
     stage.show(index, "nearest");
+    // Whoever is looking for something goes on typing.
+    if (document.activeElement?.closest(".find")) return;
     requestAnimationFrame(() =>
       document
         .querySelector<HTMLElement>(`article[data-block="${CSS.escape(now)}"]`)

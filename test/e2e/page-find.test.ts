@@ -1,0 +1,107 @@
+/**
+ * Find in the page: also what is not loaded, what is closed, and what was written a moment ago.
+ */
+import { isProblem } from "@blockyard/kernel";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
+
+const BLOCKS = 1_200;
+/** The first search of a server starts its worker. */
+const PATIENT = { timeout: 15_000 };
+
+let yard: Yard;
+
+beforeAll(async () => {
+  yard = await openYard();
+}, 180_000);
+
+afterAll(async () => {
+  await yard?.close();
+});
+
+/** A long conversation with one word in a text at its beginning and in a thought in its middle; the ids of both. */
+async function haystack(): Promise<{ conversation: string; text: string; thought: string }> {
+  const conversation = await newConversation(yard.kernel, "haystack");
+  const ids = await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      const made: string[] = [];
+      for (let i = 0; i < BLOCKS; i++) {
+        const needle = i === 9 || i === 600 ? "Here is the Quokka." : "";
+        const kind = i === 600 ? "thinking" : "text";
+        const text = `Block ${i}\n\n${"Some words. ".repeat(i % 30)}\n\n${needle}`;
+        const block = draft.create({ kind, role: "model", text, status: "done", metadata: {} });
+        if (isProblem(block)) return block;
+        made.push(block.id);
+      }
+      return made;
+    },
+  });
+  if (isProblem(ids)) throw new Error(ids.message);
+  return { conversation, text: ids[9] as string, thought: ids[600] as string };
+}
+
+async function find(page: Page, words: string): Promise<void> {
+  await page.keyboard.press("Control+f");
+  await page.getByRole("textbox", { name: "Find in this conversation" }).fill(words);
+}
+
+function told(page: Page): Promise<string | null> {
+  return page.locator(".find .dim").textContent();
+}
+
+/** The block is in the middle of the list's window, not only in the document. */
+async function isSeen(page: Page, block: string): Promise<boolean> {
+  return page.evaluate((id) => {
+    const list = document.querySelector(".list")?.getBoundingClientRect();
+    const row = document.querySelector(`.focused[data-block="${id}"]`)?.getBoundingClientRect();
+    return list !== undefined && row !== undefined && row.top >= list.top && row.top < list.bottom - 20;
+  }, block);
+}
+
+test("[V5] what is not loaded is found and gone to; what is closed is opened", async () => {
+  const { conversation, text, thought } = await haystack();
+  const [tail] = await say(yard.kernel, conversation, [{ text: "Still ", status: "running" }]);
+  const { page, context, complaints } = await yard.open(`/c/${conversation}`);
+  await page.waitForSelector(`[data-block="${tail}"]`);
+  await find(page, "quokka");
+  await expect.poll(() => told(page), PATIENT).toBe("– of 2");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => isSeen(page, text), PATIENT).toBe(true);
+  expect(await told(page)).toBe("1 of 2");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => isSeen(page, thought), PATIENT).toBe(true);
+  expect(await page.locator(`[data-block="${thought}"] .thinking-body`).textContent()).toContain("Quokka");
+  yard.kernel.append(tail as string, "tester", "writing of a quokka");
+  await yard.kernel.drain(tail as string, "tester");
+  await page.getByRole("textbox", { name: "Find in this conversation" }).fill("QUOKK");
+  await expect.poll(() => told(page), PATIENT).toBe("– of 3");
+  await page.keyboard.press("Shift+Enter");
+  await expect.poll(() => isSeen(page, tail as string), PATIENT).toBe(true);
+  expect(await page.evaluate(() => document.activeElement?.closest(".find") !== null)).toBe(true);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test("[V5] a sub-agent's work is opened for what is found in it; what is nowhere is said to be", async () => {
+  const conversation = await ingest(yard.kernel, "claude", "claude/subagent.jsonl");
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.waitForSelector(".nested-line");
+  const nested = await yard.kernel.store.blocks({ conversation, order: "first", limit: 200 });
+  const call = nested.find(({ kind, side }) => kind === "tool_call" && side);
+  const name = String(call?.metadata["compactParams"]).slice(0, 12);
+  expect(name.length).toBeGreaterThan(3);
+  await find(page, name);
+  await expect.poll(() => told(page), PATIENT).toMatch(/^– of \d/);
+  for (let i = 0; i < 8 && (await page.locator('article[data-depth="1"]').count()) === 0; i++) {
+    await page.keyboard.press("Enter");
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+  }
+  expect(await page.locator('article[data-depth="1"]').count()).toBeGreaterThan(0);
+  await page.getByRole("textbox", { name: "Find in this conversation" }).fill("no such thing anywhere");
+  await expect.poll(() => told(page), PATIENT).toBe("nothing");
+  await context.close();
+});

@@ -2,6 +2,8 @@
  * Is a search over 100 MB of blocks faster than ripgrep over the same bytes in files? Both with warm caches, in
  * alternating pairs; ripgrep with its default settings (-F -n), output to a pipe, found in the Debian package.
  *
+ * Then SQLite's own full-text search, by trigrams and by words: time, and what the index takes.
+ *
  * The blocks are committed through the store's port in large commits, as an import would: loading them through the
  * kernel would measure the kernel.
  */
@@ -12,23 +14,24 @@ import { join } from "node:path";
 import { isProblem, type SearchAnswer, type SearchQuery, type Store } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import { openSqliteStore } from "../packages/server/src/store/sqlite.ts";
-import { alternate, type Bench, elapsedMs, median, type Report } from "./bench.ts";
+import {
+  alternate,
+  type Bench,
+  elapsedMs,
+  type Figure,
+  type Measured,
+  median,
+  type Report,
+  type TableRow,
+  worst,
+} from "./bench.ts";
+import { PLANTED, textsOf, vocabulary } from "./search/corpus.ts";
+import { FTS5, Fts5, indexBytes } from "./search/fts5.ts";
 
 const TEXT_BYTES = Number(process.env["SEARCH_BENCH_MB"] ?? 100) * 1_000_000;
 const BLOCKS_PER_CONVERSATION = 200;
 const PAIRS = 7;
-
-/** Planted in a few blocks each: what a person looks for and knows the name of. */
-const PLANTED = [
-  "retryBudgetExhausted",
-  "ECONNRESET_UPSTREAM",
-  "parseLeaseHeader",
-  "0x7ffe3c21",
-  "flushBeforeFork",
-  "kitchen sink",
-  "Überlauf",
-];
-const PLANTED_EVERY = 500;
+const FTS5_BYTES = 20_000_000;
 
 export const bench: Bench = {
   name: "search",
@@ -40,23 +43,93 @@ export const bench: Bench = {
     const root = mkdtempSync(join(tmpdir(), "blockyard-bench-search-"));
     const store = await openSqliteStore(join(root, "blocks.db"));
     try {
-      return await measure(report, ripgrep, store, root);
+      const figures = await measure(report, ripgrep, store, root).finally(() => store.close());
+      return { ...figures, ...(await compareWithFts5(report, root)) };
     } finally {
-      await store.close();
       rmSync(root, { recursive: true, force: true });
     }
   },
 };
+
+/** SQLite's own full-text search, alone in its database, on less text: building its index takes a while. */
+async function compareWithFts5(report: Report, root: string): Promise<Record<string, Figure>> {
+  const words = vocabulary();
+  const texts = [...textsOf(words, FTS5_BYTES)];
+  const textBytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const path = join(root, "compared.db");
+  const store = await openSqliteStore(path);
+  const loadMs = await elapsedMs(() => load(store, texts));
+  const index = indexBytes(path);
+  const literals = [...PLANTED, ...some(words, (i) => words.length - 100 - 500 * i)];
+  const rows: TableRow[] = [
+    {
+      index: "Blockyard's filters",
+      "index bytes/text byte": index / textBytes,
+      "building, s": loadMs / 1_000,
+    },
+  ];
+  const figures: Record<string, Figure> = {};
+  await search(store, query("warming up", 1));
+  for (const { name, figure, tokenize, isExact } of FTS5) {
+    const table = new Fts5(join(root, `${name}.db`), tokenize);
+    const buildMs = await elapsedMs(() => table.fill(texts));
+    let missing = 0;
+    const [ours, theirs] = [literals.values(), literals.values()];
+    const found: number[] = [];
+    const {
+      medianA,
+      medianB,
+      figure: ratio,
+    } = await alternate(
+      literals.length,
+      () =>
+        elapsedMs(async () =>
+          found.push((await search(store, query(ours.next().value as string, 200))).hits.length),
+        ),
+      () =>
+        elapsedMs(() => {
+          missing -= table.find(theirs.next().value as string, 200).length;
+        }),
+    );
+    missing += found.reduce((sum, count) => sum + count, 0);
+    if (isExact && missing !== 0) throw new Error(`${name} found ${-missing} blocks more than ours`);
+    rows.push({
+      index: name,
+      "index bytes/text byte": table.indexBytes() / textBytes,
+      "building, s": buildMs / 1_000,
+      "a search, ms": medianB,
+      "ours, ms": medianA,
+      "blocks that it misses": missing,
+    });
+    figures[figure] = ratio;
+    figures[`${figure.replace("ratioTo", "indexVs")}`] = index / table.indexBytes();
+    table.close();
+  }
+  report.note(
+    `SQLite's FTS5 alone, ${FTS5_BYTES / 1e6} MB: planted names and rare words, ${literals.length} pairs. Ours also has the log and the texts to keep; ` +
+      "its index is the filters. FTS5's words find a literal only where it begins and ends like a word.",
+  );
+  report.table(
+    rows.map((row) => ({
+      ...row,
+      "a search, ms": row["a search, ms"] ?? "",
+      "ours, ms": row["ours, ms"] ?? "",
+      "blocks that it misses": row["blocks that it misses"] ?? "",
+    })),
+  );
+  await store.close();
+  return figures;
+}
 
 async function measure(
   report: Report,
   ripgrep: string | undefined,
   store: Store,
   root: string,
-): Promise<Record<string, number>> {
+): Promise<Record<string, Figure>> {
   const files = join(root, "files");
   const words = vocabulary();
-  const loadMs = await elapsedMs(() => load(store, files, words));
+  const loadMs = await elapsedMs(() => load(store, textsOf(words, TEXT_BYTES), files));
   report.note(`${TEXT_BYTES / 1e6} MB in blocks and in files: written in ${(loadMs / 1000).toFixed(1)} s`);
   // Another literal in every pair: nothing is found again because it was just looked for.
   const literals: Readonly<Record<string, { readonly of: readonly string[]; readonly maxBlocks: number }>> = {
@@ -65,17 +138,18 @@ async function measure(
     absent: { of: some(words, (i) => 9_000 + i).map((word) => `${word}Nowhere`), maxBlocks: 200 },
     commonInTwentyBlocks: { of: some(words, (i) => 30 + 7 * i), maxBlocks: 20 },
   };
-  const figures: Record<string, number> = {
+  const figures: Record<string, Figure> = {
     firstSearchMs: await elapsedMs(() => store.search(query("warming up", 1))),
   };
   if (ripgrep === undefined) return figures;
   grep(ripgrep, files, "warming up");
   const rows: Record<string, string | number>[] = [];
+  const compared: Measured[] = [];
   for (const [name, { of, maxBlocks }] of Object.entries(literals)) {
     const [ours, theirs] = [of.values(), of.values()];
     const answers: SearchAnswer[] = [];
     const outputs: string[] = [];
-    const { medianA, medianB, ratio, spread } = await alternate(
+    const { medianA, medianB, ratio, spread, figure } = await alternate(
       PAIRS,
       () =>
         elapsedMs(async () =>
@@ -87,10 +161,11 @@ async function measure(
       compareHits(files, of[i] as string, maxBlocks, answer, outputs[i] as string),
     );
     rows.push({ literal: name, blocks: median(found), blocksMs: medianA, ripgrepMs: medianB, ratio, spread });
-    figures[`${name}Ratio`] = ratio;
+    figures[`${name}Ratio`] = figure;
+    compared.push(figure);
   }
   report.table(rows);
-  figures["ratioToRipgrep"] = Math.max(...rows.map((row) => row["ratio"] as number));
+  figures["ratioToRipgrep"] = worst(compared);
   return figures;
 }
 
@@ -164,88 +239,19 @@ function findRipgrep(report: Report): string | undefined {
   return "rg";
 }
 
-/** Writes every text twice: as a block, and as a file of the same bytes. */
-async function load(store: Store, files: string, words: readonly string[]): Promise<void> {
-  mkdirSync(files);
-  const random = randomSource(11);
-  let written = 0;
-  let count = 0;
-  for (let number = 0; written < TEXT_BYTES; number++) {
-    const texts: string[] = [];
-    for (let i = 0; i < BLOCKS_PER_CONVERSATION && written < TEXT_BYTES; i++) {
-      const planted =
-        count++ % PLANTED_EVERY === 0 ? PLANTED[((count / PLANTED_EVERY) % PLANTED.length) | 0] : undefined;
-      const text = textOf(random, words, planted);
-      written += Buffer.byteLength(text);
-      texts.push(text);
-    }
-    const script = new StoreScript(`bench-${number}`);
-    script.now += number * BLOCKS_PER_CONVERSATION;
-    for (const text of texts) {
-      const block = script.create({ text, status: "done" });
-      writeFileSync(join(files, block.replaceAll("/", "_")), text);
-    }
+/** Writes every text twice: as a block, and as a file of the same bytes where there is a folder for them. */
+async function load(store: Store, texts: Iterable<string>, files?: string): Promise<void> {
+  if (files !== undefined) mkdirSync(files);
+  let number = 0;
+  let script = new StoreScript("bench-0");
+  let blocks = 0;
+  for (const text of texts) {
+    const block = script.create({ text, status: "done" });
+    if (files !== undefined) writeFileSync(join(files, block.replaceAll("/", "_")), text);
+    if (++blocks % BLOCKS_PER_CONVERSATION > 0) continue;
     await script.commit(store);
+    script = new StoreScript(`bench-${++number}`);
+    script.now += number * BLOCKS_PER_CONVERSATION;
   }
-}
-
-/** Blocks of 0.5 to 20 KB, five on average: a sentence on most lines, some code, some logs. */
-function textOf(random: () => number, words: readonly string[], planted: string | undefined): string {
-  const chars = [500, 1_500, 3_000, 5_000, 7_000, 20_000, 2_000, 1_000][Math.floor(random() * 8)] as number;
-  const lines: string[] = [];
-  let length = 0;
-  while (length < chars) {
-    const line = lineOf(random, words);
-    lines.push(line);
-    length += line.length + 1;
-  }
-  if (planted !== undefined) lines[lines.length >> 1] = `  throw new StreamError("${planted}", { cause });`;
-  return lines.join("\n");
-}
-
-function lineOf(random: () => number, words: readonly string[]): string {
-  // Zipf's law: the n-th word about 1/n as often as the first.
-  const word = () => words[Math.floor(words.length ** random()) - 1] as string;
-  const count = 4 + Math.floor(random() * 12);
-  const some = Array.from({ length: count }, word);
-  const kind = random();
-  if (kind < 0.6) return `${some.join(" ")}.`;
-  if (kind < 0.85) return `  const ${some[0]} = ${some[1]}.${some[2]}(${some.slice(3, 6).join(", ")});`;
-  return `[${Math.floor(random() * 1e9)}] ${some[0]}: ${some.slice(1, 8).join("=")}`;
-}
-
-/**
- * Thirty thousand words of one to four syllables, the short ones first, as in languages. There are about as many different
- * strings of three letters in it as in English prose and code.
- */
-function vocabulary(): string[] {
-  const random = randomSource(7);
-  const onsets =
-    `b bl br c ch cl cr d dr f fl fr g gl gr h j k l m n p ph pl pr qu r s sc sh sl sp st str t th tr v w x y
-    z`.split(/\s+/);
-  const middles = "a e i o u ai au ea ee ie io oa oo ou ue y".split(" ");
-  const endings =
-    `b ck ct d f ft g gh k l ld ll lt m mp n nd ng nk nt p pt r rd rk rm rn rt s sh sk ss st t th tt v x z
-    _`.split(/\s+/);
-  // The first of a list is the most frequent one.
-  const pick = (list: readonly string[]) => list[Math.floor(random() ** 1.5 * list.length)] as string;
-  const words = new Set<string>();
-  while (words.size < 30_000) {
-    const syllables = 1 + Math.floor(words.size / 3_000) ** 0.5;
-    let word = "";
-    for (let i = 1; i <= syllables; i++)
-      word += pick(onsets) + pick(middles) + (random() < 0.6 ? pick(endings) : "");
-    words.add(word);
-  }
-  return [...words];
-}
-
-function randomSource(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-  };
+  if (blocks % BLOCKS_PER_CONVERSATION > 0) await script.commit(store);
 }

@@ -43,6 +43,8 @@ async function openFile(filename: string, dark = false): Promise<Visit & { reado
 
 test("asks once which editor, then links to the place in the file; copies beside it", async () => {
   const { page, block, complaints } = await openFile("src/a b.ts", true);
+  const here = page.getByRole("link", { name: "Edit src/a b.ts here" });
+  await expect.poll(() => here.getAttribute("href")).toBe("/files?path=src%2Fa%20b.ts");
   await page.locator(`article[data-block="${block}"]`).focus();
   await page.keyboard.press("E");
   await page.getByRole("radio", { name: "Zed" }).check();

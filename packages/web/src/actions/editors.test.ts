@@ -1,6 +1,6 @@
 /** Links to editors: what they look like, and which are never made. */
 import { expect, it } from "vitest";
-import { absolutePath, EDITORS, editorLink, templateFault } from "./editors.ts";
+import { absolutePath, EDITORS, editorLink, insidePath, templateFault } from "./editors.ts";
 
 function check(template: string, path: string, expected: string | undefined): void {
   expect(editorLink(template, path, 7)).toBe(expected);
@@ -44,4 +44,12 @@ it("knows where a path of the workspace is", () => {
   expect(absolutePath("src/a.ts", "/yard/")).toBe("/yard/src/a.ts");
   expect(absolutePath("/etc/hosts", "/yard")).toBe("/etc/hosts");
   expect(absolutePath("src/a.ts", undefined)).toBeUndefined();
+});
+
+it("knows which files are the workspace's", () => {
+  expect(insidePath("src/a.ts", "/yard")).toBe("src/a.ts");
+  expect(insidePath("/yard/src/a.ts", "/yard/")).toBe("src/a.ts");
+  for (const path of ["/yardstick/a.ts", "/etc/hosts", "../a.ts", "src/../../a", "/yard/", "src/"])
+    expect(insidePath(path, "/yard")).toBeUndefined();
+  expect(insidePath("a.ts", undefined)).toBeUndefined();
 });

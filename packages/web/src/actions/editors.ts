@@ -56,6 +56,16 @@ export function absolutePath(path: string, root: string | undefined): string | u
   return root === undefined || path === "" ? undefined : `${root.replace(/[/\\]+$/, "")}/${path}`;
 }
 
+/** The path from the workspace's folder, of a file that is in it. */
+export function insidePath(path: string, root: string | undefined): string | undefined {
+  if (root === undefined) return undefined;
+  const place = absolutePath(path, root)?.replaceAll("\\", "/");
+  const folder = `${root.replaceAll("\\", "/").replace(/\/+$/, "")}/`;
+  if (!place?.startsWith(folder) || place.split("/").includes("..")) return undefined;
+  const inside = place.slice(folder.length);
+  return inside === "" || inside.endsWith("/") ? undefined : inside;
+}
+
 function isAbsolute(path: string): boolean {
   return /^(\/|[A-Za-z]:[\\/])/.test(path);
 }

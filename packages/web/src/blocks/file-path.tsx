@@ -1,26 +1,56 @@
 /**
  * A file's path: its folder dim, its name plain, the whole in the title. A click opens it in the reader's editor, once
- * they have said which one that is; beside it, a button that copies it.
+ * they have said which one that is. Beside it: edit it here, where it is a file of the workspace, and copy its path.
  */
 import type { ReactNode } from "react";
-import { COPY } from "../actions/editors.ts";
+import { COPY, insidePath } from "../actions/editors.ts";
 import { copyPath, linkOf } from "../actions/open-path.ts";
 import { workspaceRoot } from "../capabilities.ts";
 import { useCell, useCellPart } from "../cell.ts";
 import { Icon } from "../icons.tsx";
 import { overlay } from "../page-state.ts";
 import { preferences } from "../preferences.ts";
+import { go, linkToFile } from "../route.ts";
 
 export function FilePath({ path, line = 1 }: { path: string; line?: number | undefined }): ReactNode {
   const root = useCell(workspaceRoot);
   const editor = useCellPart(preferences, (chosen) => chosen.editor);
   const link = useCellPart(preferences, (chosen) => linkOf(chosen, path, line, root));
-  if (link !== undefined)
-    return (
-      <span className="file-path">
+  const inside = insidePath(path, root);
+  const isAsked = editor === "";
+  return (
+    <span className="file-path">
+      {link === undefined ? (
+        <button
+          type="button"
+          className="file-open"
+          title={isAsked ? `${path}: open in an editor` : `${path}: copy`}
+          onClick={() => (isAsked ? overlay.set({ type: "editor", path, line }) : void copyPath(path, root))}
+        >
+          <Parts path={path} />
+          {editor === COPY && <span className="sr-only">, copy the path</span>}
+        </button>
+      ) : (
         <a className="file-open" href={link} rel="noreferrer" title={`${path}: open in the editor`}>
           <Parts path={path} />
         </a>
+      )}
+      {inside !== undefined && (
+        <a
+          className="icon-button"
+          href={linkToFile(inside)}
+          title="Edit this file here"
+          aria-label={`Edit ${path} here`}
+          onClick={(event) => {
+            if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+            event.preventDefault();
+            go(linkToFile(inside));
+          }}
+        >
+          <Icon name="edit" />
+        </a>
+      )}
+      {editor !== COPY && (
         <button
           type="button"
           className="icon-button"
@@ -30,19 +60,8 @@ export function FilePath({ path, line = 1 }: { path: string; line?: number | und
         >
           <Icon name="copy" />
         </button>
-      </span>
-    );
-  const isAsked = editor === "";
-  return (
-    <button
-      type="button"
-      className="file-path file-open"
-      title={isAsked ? `${path}: open in an editor` : `${path}: copy`}
-      onClick={() => (isAsked ? overlay.set({ type: "editor", path, line }) : void copyPath(path, root))}
-    >
-      <Parts path={path} />
-      {editor === COPY && <span className="sr-only">, copy the path</span>}
-    </button>
+      )}
+    </span>
   );
 }
 

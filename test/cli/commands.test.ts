@@ -42,7 +42,7 @@ afterAll(() => places.forEach(removePlace));
 describe("help and mistakes", () => {
   const here = place();
   const names =
-    "serve run ingest import ls show search export mcp token link backup restore doctor bench completion".split(
+    "serve run ingest import ls show search export mcp token link backup restore doctor bench demo completion".split(
       " ",
     );
 

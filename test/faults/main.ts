@@ -3,11 +3,12 @@
  *
  *   npm run faults -- [names…] [--seed N] [--share 0.1] [--quiet]
  *
- * Names: kill, power, control, calls, full, flips, backup, files, cuts, frames, injection, slow. Prints the seed and a table,
+ * Names: kill, power, control, calls, full, flips, backup, files, demo, cuts, frames, injection, slow. Prints the seed and a table,
  * and ends with exit code 1 if anything was lost.
  */
 import { parseArgs } from "node:util";
 import { cutViewers, holdOn, injectEverything, sendFrames } from "../access/long.ts";
+import { playTogether } from "../files/together.ts";
 import { backUp, readOlder } from "./backups.ts";
 import { killSavers, raceLinks, tryPaths } from "./files.ts";
 import { flipBytes, flipLog } from "./flips.ts";
@@ -54,6 +55,7 @@ const tests: readonly Test[] = [
   { name: "files", rounds: 200, disk: false, run: killSavers },
   { name: "files", rounds: 1_000, disk: false, run: tryPaths },
   { name: "files", rounds: 1_000, disk: false, run: raceLinks },
+  { name: "demo", rounds: 60, disk: false, run: playTogether },
   { name: "cuts", rounds: 1_000, disk: false, run: cutViewers },
   { name: "frames", rounds: 1_000, disk: false, run: sendFrames },
   { name: "injection", rounds: 100, disk: false, run: injectEverything },

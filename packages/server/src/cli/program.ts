@@ -11,6 +11,7 @@ import { backup, restore } from "./backup.ts";
 import { bench } from "./bench.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { completion } from "./completion.ts";
+import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 import { exportCommand } from "./export.ts";
 import { help } from "./help.ts";
@@ -27,7 +28,7 @@ import { token } from "./token.ts";
 
 const COMMANDS: readonly Command[] = [
   ...[serveCommand, run, ingest, importCommand, ls, show, search, exportCommand],
-  ...[mcp, token, link, backup, restore, doctor, bench, completion(() => COMMANDS)],
+  ...[mcp, token, link, backup, restore, doctor, bench, demo, completion(() => COMMANDS)],
 ];
 
 async function chosen(args: readonly string[]): Promise<number> {

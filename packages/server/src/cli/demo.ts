@@ -1,0 +1,191 @@
+/**
+ * `blockyard demo`: three scripted agents edit one file at the same time, over HTTP with tokens of their own, while whoever
+ * opens the link may type in it too. At the end it is checked that nothing of anybody was lost.
+ *
+ * It has a server, a workspace and a home of its own, which are removed afterwards; with --here the running server and its
+ * workspace. What the agents do is in demo/.
+ */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { randomName } from "@blockyard/kernel";
+import { Auth, ownerName } from "../auth.ts";
+import { makeConfig } from "../config.ts";
+import { FileThere, runScenario, type Verdict } from "../demo/scenario.ts";
+import type { Deed, Seat } from "../demo/scripted-agent.ts";
+import { CAST, DEMO_LINES, DEMO_PATH } from "../demo/story.ts";
+import { nodeEnv } from "../env.ts";
+import { jsonLog } from "../log.ts";
+import { serve } from "../serve.ts";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { runningServer, serverClient } from "./client.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { print, printJson, styleFor, tell } from "./terminal.ts";
+
+const USUAL_SECONDS = 30;
+const MOST_SECONDS = 3_600;
+/** An agent acts this often, so that a reader can follow. */
+const LEAST_PAUSE_MS = 250;
+const MORE_PAUSE_MS = 650;
+
+const options = {
+  home: HOME_OPTION,
+  json: { ...JSON_OPTION, summary: "print the result as JSON, and nothing else" },
+  seconds: { type: "string", value: "N", summary: `how long the agents write (default: ${USUAL_SECONDS})` },
+  here: { type: "boolean", summary: "in the workspace of the running server, where the file stays" },
+  stay: { type: "boolean", summary: "keep its server running afterwards, until Ctrl-C" },
+} as const;
+
+export const demo: Command = {
+  name: "demo",
+  usage: "demo [--seconds N] [--here] [--stay] [--json]",
+  summary: "watch three scripted agents, and yourself, edit one file at the same time",
+  examples: [
+    "blockyard demo",
+    "blockyard demo --seconds 120 --stay     # and look around afterwards",
+    "blockyard demo --seconds 5 --json | jq .ok",
+  ],
+  options,
+  async run(args) {
+    const { values } = readArguments({ name: "demo", options }, args, [0, 0]);
+    const seconds = Number(values.seconds ?? USUAL_SECONDS);
+    if (!(seconds > 0 && seconds <= MOST_SECONDS))
+      throw new CommandError(`--seconds takes a number up to ${MOST_SECONDS}`, EXIT.usage);
+    if (values.here && values.stay)
+      throw new CommandError(
+        "--stay is for the demo's own server; the one that runs here stays anyway",
+        EXIT.usage,
+      );
+    const stage = values.here ? runningStage(values.home) : await ownStage();
+    const stopped = new AbortController();
+    const stop = () => stopped.abort();
+    process.once("SIGINT", stop).once("SIGTERM", stop);
+    try {
+      const verdict = await play(stage, seconds, values.json === true, stopped.signal);
+      if (values.json) await printJson({ ...verdict, seconds, path: DEMO_PATH });
+      else await conclude(verdict);
+      if (values.stay && !stopped.signal.aborted) await stay(stage, stopped.signal);
+      if (!verdict.ok) return EXIT.failed;
+      return stopped.signal.aborted && !values.stay ? EXIT.interrupted : EXIT.done;
+    } finally {
+      process.off("SIGINT", stop).off("SIGTERM", stop);
+      await stage.close();
+    }
+  },
+};
+
+/** A server to play on. */
+interface Stage {
+  readonly url: string;
+  readonly ownerToken: string;
+  readonly auth: Auth;
+  close(): Promise<void>;
+}
+
+async function ownStage(): Promise<Stage> {
+  const folder = mkdtempSync(join(tmpdir(), "blockyard-demo-"));
+  const home = mkdtempSync(join(tmpdir(), "blockyard-demo-home-"));
+  const log = jsonLog((line) => process.stderr.write(line), Date.now);
+  const quiet: typeof log = (level, event, fields) => {
+    if (level === "error") log(level, event, fields);
+  };
+  const running = await serve(makeConfig({ env: {}, home, root: folder, port: 0 }), quiet);
+  return {
+    url: running.url,
+    ownerToken: running.auth.ownerToken,
+    auth: running.auth,
+    async close() {
+      await running.stop();
+      for (const each of [folder, home]) rmSync(each, { recursive: true, force: true });
+    },
+  };
+}
+
+function runningStage(given: string | undefined): Stage {
+  const { home } = makeConfig({ env: process.env, ...(given === undefined ? {} : { home: given }) });
+  const { url } = runningServer(home);
+  const auth = new Auth(home, ownerName(), () => nodeEnv.monotonic());
+  return { url, ownerToken: auth.ownerToken, auth, close: async () => undefined };
+}
+
+async function play(stage: Stage, seconds: number, isQuiet: boolean, stopped: AbortSignal): Promise<Verdict> {
+  const { url, ownerToken, auth } = stage;
+  // Names that nobody has: at the end their tokens are taken back, and only those.
+  const suffix = randomName(nodeEnv, 4);
+  const names = CAST.map((name) => `${name}-${suffix}`);
+  const seats: Seat[] = names.map((agent) => seatAt(url, agent, auth.create(agent, "agent")));
+  const until = performance.now() + seconds * 1_000;
+  const began = performance.now();
+  try {
+    return await runScenario({
+      owner: seatAt(url, "owner", ownerToken),
+      seats,
+      random: () => nodeEnv.random() / 2 ** 32,
+      next: async () => {
+        const pause = LEAST_PAUSE_MS + (nodeEnv.random() / 2 ** 32) * MORE_PAUSE_MS;
+        await sleep(pause, undefined, { signal: stopped }).catch(() => undefined);
+        return performance.now() < until && !stopped.aborted;
+      },
+      tell: (deed) => {
+        if (!isQuiet) tellOf(deed, (performance.now() - began) / 1_000, suffix);
+      },
+      opened: async () => {
+        if (!isQuiet) await introduce(url, ownerToken, seconds);
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof FileThere)) throw error;
+    throw new CommandError(`${error.message}: remove it from the workspace first, or leave --here away`);
+  } finally {
+    for (const name of names) auth.revoke(name);
+  }
+}
+
+function seatAt(url: string, agent: string, token: string): Seat {
+  const client = serverClient({ url, token });
+  return { agent, call: (tool, input) => client.call(tool, input) };
+}
+
+async function introduce(url: string, token: string, seconds: number): Promise<void> {
+  const style = styleFor(process.stdout);
+  const link = `${url}/files?path=${encodeURIComponent(DEMO_PATH)}&token=${token}`;
+  await print(
+    `\n  Three agents edit ${style.bold(DEMO_PATH)} (${DEMO_LINES} lines) for ${seconds} seconds: they insert and reword lines,\n` +
+      "  apply patches, and take their own edits back, all at the same time. Open the file and type into it too:\n\n" +
+      `  ${style.cyan(link)}\n\n`,
+  );
+}
+
+function tellOf({ agent, did, line, text }: Deed, atSeconds: number, suffix: string): void {
+  const style = styleFor(process.stdout);
+  const name = agent.replace(`-${suffix}`, "");
+  const where = line === undefined ? "" : ` line ${line + 1}`;
+  const what =
+    did === "gave way" ? `${where}: somebody else had just changed it` : `${where}  ${(text ?? "").trim()}`;
+  const words = `${atSeconds.toFixed(1).padStart(6)} s  ${style.bold(name.padEnd(6))} ${did.padEnd(9)}${what}`;
+  void print(`  ${words.replaceAll(`-${suffix}`, "")}\n`);
+}
+
+async function conclude({ ok, deeds, lines, wrong }: Verdict): Promise<void> {
+  const style = styleFor(process.stdout);
+  const { inserted, patched, reworded, undid, redid } = deeds;
+  const edits = inserted + patched + reworded;
+  await print(
+    `\n  ${edits} edits, ${undid + redid} times undo or redo, ${deeds["gave way"]} times somebody gave way; ${lines} of the agents' lines stand.\n` +
+      `  Then each agent took its edits back and put them in place again.\n\n`,
+  );
+  if (ok) {
+    await print(
+      `  ${style.green("Nothing was lost")}, each undo took back only its own, and the disk has what the block has.\n\n`,
+    );
+    return;
+  }
+  for (const each of wrong.slice(0, 20)) tell(`  ${style.red("lost")}  ${each}`);
+}
+
+async function stay({ url, ownerToken }: Stage, stopped: AbortSignal): Promise<void> {
+  await print(`  The server stays: ${url}/?token=${ownerToken}\n  Stop it with Ctrl-C.\n\n`);
+  if (!stopped.aborted) await new Promise((end) => stopped.addEventListener("abort", end, { once: true }));
+}

@@ -84,6 +84,11 @@ describe("the tree", () => {
     await expect.poll(() => page.locator(".chooser-item").allTextContents()).toEqual(["src/deep/a.ts"]);
     await page.keyboard.press("Enter");
     await expect.poll(() => text(page).innerText()).toContain("deep");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("/");
+    await page.getByRole("combobox", { name: "Search everything" }).fill("deep");
+    await page.locator(".chooser-item", { hasText: "src/deep/a.ts" }).click();
+    await page.waitForURL(/path=src%2Fdeep%2Fa\.ts/);
     await page.goto(`${yard.running.url}/files?path=new.txt`);
     await page.getByRole("button", { name: "Make this file" }).click();
     await text(page).click();
@@ -147,6 +152,8 @@ describe("a file", () => {
   test("[F15] a conflict is said, and nothing is written; mine, the disk's, or a merged text ends it", async () => {
     const mine = await conflicted("mine.txt");
     expect(await mine.textContent(".conflict")).toContain("Nothing is written");
+    await mine.getByRole("button", { name: "Files", exact: true }).click();
+    await mine.getByRole("treeitem", { name: "mine.txt" }).getByLabel("in conflict with the disk").waitFor();
     expect(await axeFindings(mine)).toEqual([]);
     expect(onDisk("mine.txt")).toContain("TWO of the disk");
     await mine.getByRole("button", { name: "Keep what is here" }).click();

@@ -1,5 +1,5 @@
 /**
- * What axe finds wrong with the page as it stands, in a line each.
+ * What axe finds wrong with the page as it stands, in both themes, in a line each.
  */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -11,8 +11,19 @@ interface Axe {
   run(): Promise<{ violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] }>;
 }
 
+/** In the page's own theme and in the other one. */
 export async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(AXE);
+  const findings: string[] = [];
+  const isDark = await page.evaluate(() => matchMedia("(prefers-color-scheme: dark)").matches);
+  for (const colorScheme of isDark ? (["light", "dark"] as const) : (["dark", "light"] as const)) {
+    await page.emulateMedia({ colorScheme });
+    for (const finding of await run(page)) findings.push(`${colorScheme}: ${finding}`);
+  }
+  return findings;
+}
+
+function run(page: Page): Promise<string[]> {
   return page.evaluate(async () => {
     const { violations } = await (window as unknown as { axe: Axe }).axe.run();
     return violations.map(

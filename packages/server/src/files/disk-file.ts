@@ -99,11 +99,12 @@ export async function writeDisk(
   try {
     if (target) await access(folder.at(name), constants.W_OK);
     await writeBeside(folder.at(temporary), bytes, target);
-    if (target && !(await isExpected(target, folder, name, shown, expected))) return { type: "moved" };
+    const checked = target && (await isExpected(target, folder, name, shown, expected));
+    if (target && !checked) return { type: "moved" };
     if (!(await folder.isInPlace()))
       return problem("conflict", `the folder of ${shown} was moved away meanwhile; try again`);
-    return target && expected !== null
-      ? await moveOver(folder, temporary, name, shown, target, expected)
+    return target && checked
+      ? await moveOver(folder, temporary, name, shown, target, checked)
       : await linkInto(folder, temporary, name);
   } catch (error) {
     return operating(shown, asError(error));
@@ -185,6 +186,13 @@ async function keepLooks(handle: FileHandle, target: FileHandle): Promise<void> 
 const isDone = () => true;
 const isNotDone = () => false;
 
+/** A file as it was when its bytes were last seen to be the expected ones. */
+interface Checked {
+  readonly stat: BigIntStats;
+  readonly stamp: Stamp;
+  readonly hash: string;
+}
+
 /** Whether the name still means the opened file, and that the bytes which were expected. */
 async function isExpected(
   target: FileHandle,
@@ -192,14 +200,13 @@ async function isExpected(
   name: string,
   shown: string,
   expected: Expected,
-): Promise<boolean> {
+): Promise<Checked | undefined> {
+  const stat = await target.stat({ bigint: true });
+  const stamp = stampOf(stat);
   const now = await readOpen(target, shown);
-  if (now.type === "absent" || now.hash !== expected || expected === "") return false;
-  const [named, held] = await Promise.all([
-    lstat(folder.at(name), { bigint: true }).catch(() => undefined),
-    target.stat({ bigint: true }),
-  ]);
-  return named !== undefined && looks(named) === looks(held);
+  if (now.type === "absent" || now.hash !== expected || expected === "") return undefined;
+  const named = await lstat(folder.at(name), { bigint: true }).catch(() => undefined);
+  return named !== undefined && looks(named) === looks(stat) ? { stat, stamp, hash: now.hash } : undefined;
 }
 
 /**
@@ -212,15 +219,15 @@ async function moveOver(
   name: string,
   shown: string,
   target: FileHandle,
-  expected: string,
+  checked: Checked,
 ): Promise<Written> {
-  const before = await target.stat({ bigint: true });
   await rename(folder.at(temporary), folder.at(name));
   await folder.handle.sync();
   const after = await target.stat({ bigint: true });
-  const isTouched = before.mtimeNs !== after.mtimeNs || before.size !== after.size || stampOf(before) === "";
+  const isTouched =
+    after.mtimeNs !== checked.stat.mtimeNs || after.size !== checked.stat.size || checked.stamp === "";
   const old = isTouched ? await readOpen(target, shown) : undefined;
-  const isLate = old !== undefined && old.type !== "absent" && old.hash !== expected;
+  const isLate = old !== undefined && old.type !== "absent" && old.hash !== checked.hash;
   return { type: "written", ...(isLate ? { late: old } : {}) };
 }
 

@@ -3,7 +3,7 @@
 import { type Call, isProblem, tool } from "@blockyard/kernel";
 import { z } from "zod";
 import { fileFields, fileSchema, fileView, named } from "./file-view.ts";
-import { type Files, isUnsaved } from "./files.ts";
+import type { Files } from "./files.ts";
 
 export const fileFlush = (files: Files) =>
   tool({
@@ -17,7 +17,7 @@ export const fileFlush = (files: Files) =>
     async run({ kernel, caller }: Call, { path, block_id }) {
       const id = await named(files, { path, block_id });
       if (isProblem(id)) return id;
-      const asked = id === undefined ? await unsavedOf(kernel, files) : [id];
+      const asked = id === undefined ? files.unsaved() : [id];
       const rows = [];
       for (const each of asked) {
         await kernel.drain(each, caller.agent);
@@ -29,8 +29,3 @@ export const fileFlush = (files: Files) =>
       return { files: rows };
     },
   });
-
-async function unsavedOf(kernel: Call["kernel"], files: Files): Promise<readonly string[]> {
-  const blocks = await Promise.all(files.ids().map((id) => kernel.block(id)));
-  return blocks.flatMap((block) => (isProblem(block) || !isUnsaved(block) ? [] : [block.id]));
-}

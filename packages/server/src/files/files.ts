@@ -69,6 +69,8 @@ export class Files {
   readonly #saves: FlushClock;
   readonly #looks: FlushClock;
   readonly #watcher: Watcher;
+  /** Those whose block is newer than the disk; kept so that nobody has to look through all of them. */
+  readonly #unsaved = new Set<BlockId>();
   readonly #failures = new Map<BlockId, number>();
   readonly #stopListening: () => void;
   #known: Promise<readonly Block[]> | undefined;
@@ -99,8 +101,11 @@ export class Files {
 
   /** What was not saved when the last process ended is saved now, and what it left is removed. */
   async start(): Promise<void> {
-    const blocks = await this.#recalled();
-    for (const block of blocks) if (isUnsaved(block)) this.#saves.ask(block.id, 0, 0);
+    for (const block of await this.#recalled()) {
+      if (!isUnsaved(block)) continue;
+      this.#unsaved.add(block.id);
+      this.#saves.ask(block.id, 0, 0);
+    }
     const folders = new Set([...this.#paths.values()].map(({ parts }) => parts.slice(0, -1).join("/")));
     this.#sweeping = this.#sweep([...folders].slice(0, this.bounds.sweptFolders));
   }
@@ -140,6 +145,11 @@ export class Files {
   /** Blocks of this workspace's files, in the order of their paths. */
   ids(): readonly BlockId[] {
     return [...this.#ids].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, id]) => id);
+  }
+
+  /** Those that are not saved. */
+  unsaved(): readonly BlockId[] {
+    return [...this.#unsaved];
   }
 
   isFile(id: BlockId): boolean {
@@ -237,9 +247,7 @@ export class Files {
 
   /** Saves everything that is not saved. */
   async flushAll(): Promise<void> {
-    const open = await Promise.all([...this.#paths.keys()].map((id) => this.#kernel.block(id)));
-    const unsaved = open.filter((block): block is Block => !isProblem(block) && isUnsaved(block));
-    await Promise.all(unsaved.map(({ id }) => this.flush(id)));
+    await Promise.all([...this.#unsaved].map((id) => this.flush(id)));
   }
 
   async close(): Promise<void> {
@@ -310,8 +318,12 @@ export class Files {
   #hear({ conversation, blocks }: Told): void {
     if (conversation !== this.conversation || this.#isClosed) return;
     for (const block of blocks) {
-      if (!isUnsaved(block) || !this.#paths.has(block.id)) continue;
-      if (!this.#failures.has(block.id)) this.#dueSoon(block.id);
+      if (!this.#paths.has(block.id)) continue;
+      if (!isUnsaved(block)) this.#unsaved.delete(block.id);
+      else {
+        this.#unsaved.add(block.id);
+        if (!this.#failures.has(block.id)) this.#dueSoon(block.id);
+      }
     }
   }
 

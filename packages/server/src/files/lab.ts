@@ -3,7 +3,7 @@
  * memory, and the files between them. Only tests use it.
  */
 
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Block, isProblem, Kernel, MemoryStore, type Problem } from "@blockyard/kernel";
@@ -67,6 +67,12 @@ export class Lab {
   disk(path: string): string | undefined {
     const place = join(this.root, path);
     return existsSync(place) ? readFileSync(place, "utf8") : undefined;
+  }
+
+  /** When a file is so old that a change of it must show in its times. */
+  async settled(path: string): Promise<void> {
+    const age = () => Date.now() - statSync(join(this.root, path)).ctimeMs;
+    while (age() < 150) await new Promise((soon) => setImmediate(soon));
   }
 
   /** The id of a path's block. */

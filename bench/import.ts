@@ -1,10 +1,14 @@
 /**
  * Bringing in what has gathered: 1,000 session logs, made from the recorded ones, imported through the import door into a
  * database on disk; then again, and then searched. Each copy gets ids of its own, as another session would have.
+ *
+ * The floor reads the same logs, parses every line and puts it into SQLite as it is, a durable transaction for each log. The two
+ * take turns: a tenth of the logs ours, a tenth the floor's.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { Cursors, callTool, inlineMatcher, isProblem, Kernel } from "@blockyard/kernel";
 import { nodeEnv, openSqliteStore } from "@blockyard/server";
 import { importLog, KnownSessions } from "../packages/server/src/cli/log-import.ts";
@@ -12,9 +16,10 @@ import type { Yard } from "../packages/server/src/cli/yard.ts";
 import { importStream } from "../packages/server/src/import/import-stream.ts";
 import { findSessions } from "../packages/server/src/import/session-logs.ts";
 import { logs } from "../test/recordings.ts";
-import { type Bench, elapsedMs } from "./bench.ts";
+import { alternate, type Bench, elapsedMs, type Measured } from "./bench.ts";
 
 const SESSIONS = 1_030;
+const PAIRS = 10;
 const OLD_SECONDS = 1_790_000_000;
 
 export const bench: Bench = {
@@ -41,9 +46,9 @@ export const bench: Bench = {
       const store = await openSqliteStore(join(folder, "yard.db"));
       const yard = yardOf(new Kernel(nodeEnv, store));
       const memory = watchMemory();
-      const first = await importAll(yard, env);
+      const first = await compare(yard, env, openFloor(join(folder, "floor.db")));
       const peakRssMb = memory.stop();
-      const second = await importAll(yard, env);
+      const second = await importLogs(yard, findSessions({ env }));
       let hits = 0;
       const searchMs = await elapsedMs(async () => {
         const found = await yard.call("kernel.search", {
@@ -61,6 +66,7 @@ export const bench: Bench = {
       return {
         sessions: first.sessions,
         blocks: first.added,
+        importToFloorRatio: first.ratio,
         importS: first.seconds,
         secondS: second.seconds,
         secondAdded: second.added,
@@ -129,22 +135,78 @@ function yardOf(kernel: Kernel): Yard {
   };
 }
 
-async function importAll(
+interface Imported {
+  readonly sessions: number;
+  readonly added: number;
+  readonly seconds: number;
+}
+
+type Logs = ReturnType<typeof findSessions>;
+
+/** Imports everything, a part at a time, in turn with the floor. */
+async function compare(
   yard: Yard,
   env: Readonly<Record<string, string>>,
-): Promise<{ sessions: number; added: number; seconds: number }> {
+  floor: DatabaseSync,
+): Promise<Imported & { readonly ratio: Measured }> {
+  const logs = findSessions({ env });
+  const part = Math.ceil(logs.length / PAIRS);
+  const ours: Imported[] = [];
+  const parts = () => {
+    let next = 0;
+    return () => logs.slice(next++ * part, next * part);
+  };
+  const [nextOurs, nextFloor] = [parts(), parts()];
+  const { figure } = await alternate(
+    PAIRS,
+    async () => {
+      const imported = await importLogs(yard, nextOurs());
+      ours.push(imported);
+      return imported.seconds;
+    },
+    async () => (await elapsedMs(() => storeLines(floor, nextFloor()))) / 1_000,
+  );
+  floor.close();
+  const sum = (of: (each: Imported) => number) => ours.reduce((total, each) => total + of(each), 0);
+  return {
+    sessions: sum(({ sessions }) => sessions),
+    added: sum(({ added }) => added),
+    seconds: sum(({ seconds }) => seconds),
+    ratio: figure,
+  };
+}
+
+async function importLogs(yard: Yard, logs: Logs): Promise<Imported> {
   let added = 0;
-  let sessions = 0;
   const ms = await elapsedMs(async () => {
     const known = await KnownSessions.read(yard);
-    for (const log of findSessions({ env })) {
+    for (const log of logs) {
       const outcome = await importLog(yard, known, log, { now: Date.now(), isFollowed: false });
       if (outcome.type === "failed") throw new Error(`${log.path}: ${outcome.problem.message}`);
-      sessions++;
       if (outcome.type === "imported") added += outcome.imported.added;
     }
   });
-  return { sessions, added, seconds: ms / 1_000 };
+  return { sessions: logs.length, added, seconds: ms / 1_000 };
+}
+
+function openFloor(path: string): DatabaseSync {
+  const db = new DatabaseSync(path);
+  db.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL");
+  db.exec("CREATE TABLE line (id INTEGER PRIMARY KEY, body TEXT NOT NULL)");
+  return db;
+}
+
+function storeLines(db: DatabaseSync, logs: Logs): void {
+  const insert = db.prepare("INSERT INTO line (body) VALUES (?)");
+  for (const { path } of logs) {
+    db.exec("BEGIN IMMEDIATE");
+    for (const line of readFileSync(path, "utf8").split("\n")) {
+      if (line === "") continue;
+      JSON.parse(line);
+      insert.run(line);
+    }
+    db.exec("COMMIT");
+  }
 }
 
 function watchMemory(): { stop(): number } {

@@ -41,7 +41,7 @@ export const bench: Bench = {
       const opened = await compare(store, small, big, limits.windowBlocks);
       await store.close();
       report.table([row(`the last ${limits.windowBlocks}`, opened)]);
-      return { bigConversationRatio: opened.ratio, openMs: opened.medianA };
+      return { bigConversationRatio: opened.figure, openMs: opened.medianA };
     } finally {
       rmSync(directory, { recursive: true });
     }

@@ -34,7 +34,7 @@ const PACED_AGENTS = [5, 10, 25, 50, 100];
 /** Where the promises about latency hold. */
 const PROMISED_AGENTS = 50;
 const PACED_SECONDS = 1.8;
-const STORED_BLOCKS = 600;
+const STORED_BLOCKS = 1_200;
 const COMPARED_BLOCKS = 200;
 
 /** What it means when the system says that it has a write; from its source and documentation. */

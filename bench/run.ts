@@ -39,6 +39,7 @@ const usage = `Usage: npm run bench -- [names…] [--json] [--list] [--render]
 
   --json     one JSON line per bench on stdout: {"name","figures","targets","pass"}
   --list     names and questions, without running anything
+  --no-save  leave the last results as they are
   --render   write docs/benchmarks.md from the last results, without running anything`;
 
 const { values: options, positionals } = parseArgs({
@@ -47,6 +48,7 @@ const { values: options, positionals } = parseArgs({
     json: { type: "boolean" },
     list: { type: "boolean" },
     render: { type: "boolean" },
+    "no-save": { type: "boolean" },
     help: { type: "boolean", short: "h" },
   },
 });
@@ -146,6 +148,7 @@ async function measure(bench: Bench): Promise<BenchResult> {
   print(`${result.pass ? "pass" : "MISSED"}, ${seconds.toFixed(1)} s`);
   const date = new Date().toISOString().slice(0, 10);
   const broken = failed === undefined ? {} : { failed };
+  if (options["no-save"]) return result;
   saveResult({ ...result, question: bench.question, spreads, parts, seconds, date, ...before, ...broken });
   return result;
 }

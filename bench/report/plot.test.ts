@@ -25,7 +25,7 @@ const plot: Plot = {
   x: { label: "characters", isLog: true },
   y: { label: "µs" },
   series: [
-    { name: "first", points: [[10, 1]] },
+    { name: "first", points: [[1_000, 1]] },
     {
       name: "second",
       points: [
@@ -46,7 +46,7 @@ it("draws every series with its points and its name, and takes no markup from te
   expect(svg).not.toContain("NaN");
 });
 
-it("keeps names apart that end at the same height", () => {
+it("keeps names apart that end at the same place", () => {
   const heights = [...svgOf(plot).matchAll(/class="name" x="[\d.]+" y="([\d.]+)"/g)].map((match) =>
     Number(match[1]),
   );

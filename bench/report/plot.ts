@@ -96,21 +96,23 @@ function lines(series: readonly Series[], xs: Scale, ys: Scale): string[] {
   });
 }
 
-/** Heights of the names behind the lines' ends, moved apart where they would lie upon each other. */
+/** Heights of the names behind the lines' ends, moved apart where those of the same place would lie upon each other. */
 function labelPlaces(series: readonly Series[], ys: Scale): number[] {
-  const wanted = series.map(({ points }, index) => {
-    const last = points.toSorted(([a], [b]) => a - b).at(-1) as readonly [number, number];
-    return { index, y: ys.at(last[1]) };
+  const ends = series.map(({ points }, index) => {
+    const [x, y] = points.toSorted(([a], [b]) => a - b).at(-1) as readonly [number, number];
+    return { index, x, y: ys.at(y) };
   });
   const places: number[] = [];
-  const lowest = HEIGHT - BOTTOM;
-  let above = Number.NEGATIVE_INFINITY;
-  for (const { index, y } of wanted.toSorted((a, b) => a.y - b.y)) {
-    above = Math.max(y, above + LABEL_GAP);
-    places[index] = above;
+  for (const group of Map.groupBy(ends, ({ x }) => x).values()) {
+    let above = Number.NEGATIVE_INFINITY;
+    for (const { index, y } of group.toSorted((a, b) => a.y - b.y)) {
+      above = Math.max(y, above + LABEL_GAP);
+      places[index] = above;
+    }
+    const over = Math.max(0, above - (HEIGHT - BOTTOM));
+    for (const { index } of group) places[index] = (places[index] as number) - over;
   }
-  const over = Math.max(0, above - lowest);
-  return places.map((place) => place - over);
+  return places;
 }
 
 function scaleOf(values: readonly number[], { isLog }: Axis, from: number, to: number): Scale {

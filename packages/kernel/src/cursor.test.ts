@@ -78,7 +78,33 @@ describe("cursors", () => {
     await set(desk, id, { offset: 1 }, {}, bob);
     await desk.ok("block.splice", { block_id: id, offset: 1, insert: "XY" }, bob);
     await desk.ok("block.splice", { block_id: id, offset: 3, insert: "-" }, ann);
-    expect(desk.cursors.of(c)).toMatchObject([{ head: 3 }]);
+    expect(desk.cursors.of(c)).toMatchObject([
+      { agent: "bob", head: 3 },
+      { agent: "ann", head: 4 },
+    ]);
+  });
+
+  it("[T62] an edit shows where its author is; a change on the disk has none", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    const id = await desk.block(c, "one\ntwo\nthree\n");
+    const heard: string[] = [];
+    desk.cursors.listen((conversation) => heard.push(conversation));
+    const insert = (line: number, content: string) =>
+      desk.ok("block.edit", { block_id: id, operations: [{ op: "insert", line, content }] }, bob);
+    await insert(1, "between");
+    expect(desk.cursors.of(c)).toEqual([{ agent: "bob", block: id, anchor: 12, head: 12 }]);
+    await insert(4, "end");
+    expect(desk.cursors.of(c)).toMatchObject([{ agent: "bob", head: 26 }]);
+    expect(heard).toEqual([c, c]);
+    // What goes on where the cursor is, is followed without a word.
+    await desk.ok("block.splice", { block_id: id, offset: 26, insert: "more" }, bob);
+    expect(desk.cursors.of(c)).toMatchObject([{ agent: "bob", head: 30 }]);
+    expect(heard).toHaveLength(2);
+    await desk.ok("block.splice", { block_id: id, offset: 0, insert: "x" }, { agent: "disk", role: "owner" });
+    expect(desk.cursors.of(c)).toMatchObject([{ agent: "bob", head: 31 }]);
+    await desk.env.advance(limits.cursorTtlMs);
+    expect(desk.cursors.of(c)).toEqual([]);
   });
 
   it("[T59] positions of an older version are carried to the present one", async () => {

@@ -2,6 +2,8 @@
  * Cursors and selections of people and agents: where somebody is in a block's text. Ephemeral: kept in memory, never
  * stored, gone after `limits.cursorTtlMs` without a word from their owner.
  *
+ * A cursor is set by its owner, or by an edit: it is then behind what was written.
+ *
  * Invariant: a cursor's offsets are those of the committed text that listeners were last told of. Every op that is told
  * moves them along; a cursor stands before what is inserted right there by others, and collapses to where its text was.
  */
@@ -31,6 +33,9 @@ interface Kept {
   version: number;
   expiresAt: number;
 }
+
+/** The agent of changes on disk: it is nowhere. */
+const NOBODY = "disk";
 
 export class Cursors {
   readonly #env: Env;
@@ -99,12 +104,37 @@ export class Cursors {
   }
 
   #follow({ conversation, ops, blocks, renewed = [] }: Told): void {
-    if (this.#kept.size === 0) return;
-    for (const kept of this.#kept.values()) {
-      if (kept.conversation !== conversation) continue;
-      for (const op of ops) if (op.block === kept.cursor.block) move(kept, op);
-      if (renewed.includes(kept.cursor.block)) clamp(kept, blocks);
+    for (const op of ops) {
+      if (op.block === null) continue;
+      for (const kept of this.#kept.values()) if (op.block === kept.cursor.block) move(kept, op);
+      this.#meet(conversation, op.block, op);
     }
+    if (renewed.length === 0) return;
+    for (const kept of this.#kept.values()) if (renewed.includes(kept.cursor.block)) clamp(kept, blocks);
+  }
+
+  /** Who edits is there: models have no cursor of their own accord, and others want to see where they are at work. */
+  #meet(conversation: ConversationId, block: BlockId, { agent, body, version }: Op): void {
+    if (body.type !== "splice" || agent === NOBODY) return;
+    const last = body.splices.at(-1);
+    if (last === undefined) return;
+    const known = this.#kept.get(agent);
+    const head = last.at + last.ins.length;
+    const expiresAt = this.#env.monotonic() + limits.cursorTtlMs;
+    if (known?.cursor.block === block && known.cursor.head === head) {
+      known.expiresAt = expiresAt;
+      return;
+    }
+    if (known === undefined && this.#kept.size >= limits.cursors) return;
+    this.#kept.set(agent, {
+      cursor: { agent, block, anchor: head, head },
+      conversation,
+      version,
+      expiresAt,
+    });
+    if (known && known.conversation !== conversation) this.#tell(known.conversation);
+    this.#tell(conversation);
+    this.#arm();
   }
 
   #dropOld(): void {

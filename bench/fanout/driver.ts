@@ -8,7 +8,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Server } from "../../test/e2e/server.ts";
-import type { Attach, Attached, Order, Outcome, Place } from "./load.ts";
+import type { Attach, Attached, Order, Outcome, Place } from "./order.ts";
 
 /** Fifty agents, each with ten flushes a second, and twenty viewers that see all of it: ten thousand deliveries a second. */
 export const FULL = {

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import type { Seen } from "./line.ts";
-import type { Attach, Attached, Order, Place } from "./load.ts";
+import type { Attach, Attached, Order, Place } from "./order.ts";
 
 export interface Stage {
   readonly write: (agent: number, piece: string) => void;

@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
   root = ((await health.json()) as { root: string }).root;
   put("README.md", "# Demo\n");
-  put("src/shop.ts", "one\ntwo\nthree\nfour\nfive\n");
+  put("src/shop.ts", "one\ntwo\nthree\nconst four = 'word';\n");
   put("src/deep/a.ts", "deep\n");
 }, 180_000);
 
@@ -72,6 +72,7 @@ describe("the tree", () => {
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/files\?path=src%2Fshop\.ts/);
     await expect.poll(() => text(page).innerText()).toContain("three");
+    await expect.poll(() => page.locator(".file-editor .t-keyword").allTextContents()).toContain("const");
     expect(complaints).toEqual([]);
     await page.context().close();
   });

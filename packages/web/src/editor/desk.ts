@@ -12,6 +12,7 @@ import { yCollab } from "y-codemirror.next";
 import * as Y from "yjs";
 import { undo } from "../actions/actions.ts";
 import type { Session } from "../session.tsx";
+import { coloured } from "./colours.ts";
 import { remoteCursors, setCursors } from "./remote-cursors.ts";
 
 const SEND_MS = 60;
@@ -30,6 +31,8 @@ export interface DeskLook {
   readonly label: string;
   /** With line numbers, without wrapping, and with a Tab that indents. */
   readonly isFile: boolean;
+  /** What it is coloured by. */
+  readonly grammar?: string | undefined;
 }
 
 const BLOCK_LOOK: DeskLook = { label: "Text of the block", isFile: false };
@@ -125,6 +128,7 @@ export class Desk {
           yCollab(this.#text, null, { undoManager: false }),
           remoteCursors,
           this.#look.isFile ? [lineNumbers(), highlightActiveLineGutter()] : EditorView.lineWrapping,
+          this.#look.grammar === undefined ? [] : coloured(`${this.#block}:desk`, this.#look.grammar),
           EditorView.contentAttributes.of({ "aria-label": this.#look.label, spellcheck: "false" }),
           EditorView.updateListener.of((update) => {
             if (update.selectionSet || update.docChanged) this.#tellCursorSoon();
@@ -215,6 +219,13 @@ const theme = EditorView.theme({
     fontFamily: "var(--mono)",
   },
   ".cm-activeLineGutter": { color: "var(--text)", backgroundColor: "transparent" },
+  ".t-keyword": { color: "var(--t-keyword)" },
+  ".t-string, .t-string-expression": { color: "var(--t-string)" },
+  ".t-constant": { color: "var(--t-constant)" },
+  ".t-comment": { color: "var(--t-comment)" },
+  ".t-function": { color: "var(--t-function)" },
+  ".t-parameter": { color: "var(--t-parameter)" },
+  ".t-link": { color: "var(--t-link)" },
   ".cm-cursor": { borderLeftColor: "var(--accent)" },
   ".remote-cursor": {
     position: "relative",

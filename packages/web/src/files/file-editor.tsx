@@ -4,6 +4,7 @@
 import type { BlockId, View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Desk } from "../editor/desk.ts";
+import { grammarOf } from "../highlight/language.ts";
 import { notify } from "../page-state.ts";
 import { useCursors, useSession } from "../session.tsx";
 
@@ -27,7 +28,8 @@ export function FileEditor({ id, path, view }: FileEditorProps): ReactNode {
       refused: (message: string) => notify(`Not edited: ${message}`, true),
       close: () => frame.current?.focus(),
     };
-    const made = new Desk(session, id, host.current, events, { label: `Text of ${path}`, isFile: true });
+    const look = { label: `Text of ${path}`, isFile: true, grammar: grammarOf(undefined, path) };
+    const made = new Desk(session, id, host.current, events, look);
     desk.current = made;
     return () => {
       desk.current = undefined;

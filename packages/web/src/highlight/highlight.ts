@@ -51,6 +51,30 @@ export function useHighlight(
   return useSyncExternalStore(listen, () => entry?.lines);
 }
 
+/** The colours of a text that is followed from outside of React. */
+export interface Colours {
+  /** As far as they are known; of the text that was answered last. */
+  lines(): readonly LineTokens[];
+  ask(text: string): void;
+  stop(): void;
+}
+
+export function followColours(name: string, grammar: string, told: () => void): Colours {
+  const key = `${grammar}:${name}`;
+  const entry = keep(key);
+  entry.listeners.add(told);
+  return {
+    lines: () => entry.lines,
+    ask(text) {
+      if (text.length > MAX_CHARS) return;
+      entry.asked = text;
+      const request: HighlightRequest = { name: key, grammar, text };
+      start().postMessage(request);
+    },
+    stop: () => entry.listeners.delete(told),
+  };
+}
+
 function keep(key: string): Kept {
   const entry = kept.get(key) ?? { lines: [], listeners: new Set(), timer: undefined, asked: "" };
   kept.delete(key);

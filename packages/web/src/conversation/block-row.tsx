@@ -2,7 +2,7 @@
  * One row of the list: a block with its actions, or the footer of a turn, a fork, or what was pruned.
  */
 import { type BlockId, isEnded } from "@blockyard/kernel";
-import { lazy, memo, type ReactNode, Suspense } from "react";
+import { lazy, memo, type ReactNode, Suspense, useState } from "react";
 import { BlockActions } from "../actions/block-actions.tsx";
 import { RenderedBlock } from "../blocks/renderers.tsx";
 import { useCellPart } from "../cell.ts";
@@ -32,6 +32,7 @@ const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: num
   const block = useBlock(id);
   const isFocused = useCellPart(focused, (now) => now === id);
   const isEdited = useCellPart(editing, (now) => now === id);
+  const [isNear, setNear] = useState(false);
   if (!block) return null;
   const names = ["block", `kind-${block.kind}`, `role-${block.role}`];
   if (isFocused) names.push("focused");
@@ -46,6 +47,7 @@ const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: num
       aria-label={`${block.kind.replace("_", " ")} by ${block.agent}`}
       aria-busy={!isEnded(block.status)}
       onFocus={() => focused.set(id)}
+      onPointerEnter={() => setNear(true)}
       tabIndex={isFocused ? 0 : -1}
     >
       {isEdited ? (
@@ -55,7 +57,8 @@ const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: num
       ) : (
         <RenderedBlock block={block} />
       )}
-      {!isEdited && <BlockActions block={block} />}
+      {/* Drawn when somebody comes near: they are more than most blocks are. */}
+      {!isEdited && (isNear || isFocused) && <BlockActions block={block} />}
     </article>
   );
 });

@@ -25,13 +25,14 @@ export const Markdown = memo(function Markdown({ text, isGrowing, isAppendOnly }
   const before = useRef<{ text: Text; parsed: Parsed } | undefined>(undefined);
   const parsed = isGrowing ? grow(before.current, text, isAppendOnly) : ended(text);
   before.current = isGrowing ? { text, parsed } : undefined;
+  const isNext = parsed.settled.length > 0 && parsed.tail.length > 0;
   return (
     <div className="md">
       {parsed.settled.map((group, i) => (
-        <Group key={i} tokens={group} />
+        <Group key={i} tokens={group} isFirst={i === 0} />
       ))}
       {isGrowing && (
-        <div className="md-group md-tail">
+        <div className={`md-group md-tail${isNext ? " md-next" : ""}`}>
           <Blocks tokens={parsed.tail} isGrowing />
         </div>
       )}
@@ -53,16 +54,21 @@ function ended(text: Text): Parsed {
   return parsed;
 }
 
-const Group = memo(function Group({ tokens }: { tokens: readonly Token[] }) {
+interface GroupProps {
+  readonly tokens: readonly Token[];
+  readonly isFirst: boolean;
+}
+
+const Group = memo(function Group({ tokens, isFirst }: GroupProps) {
   return (
-    <div className="md-group">
+    <div className={isFirst ? "md-group" : "md-group md-next"}>
       <Blocks tokens={tokens} isGrowing={false} />
     </div>
   );
 }, sameTokens);
 
 /** Equal when they would look equal: a text that is lexed anew at its end changes nothing that is on the screen. */
-function sameTokens(a: { tokens: readonly Token[] }, b: { tokens: readonly Token[] }): boolean {
+function sameTokens(a: GroupProps, b: GroupProps): boolean {
   if (a.tokens === b.tokens) return true;
   return (
     a.tokens.length === b.tokens.length &&

@@ -7,14 +7,16 @@ import { gzipSync } from "node:zlib";
 import type { CDPSession, Page } from "playwright-core";
 import { newConversation, openYard, say, type Yard } from "../test/e2e/page/yard.ts";
 import { type Bench, quantile, type Report } from "./bench.ts";
+import { measured, readTrace, TRACED, textOf, wordsOf } from "./page/load.ts";
+import { comparePeers } from "./page/peers.ts";
 
 const STREAM_SECONDS = 60;
 const TOKENS_PER_SECOND = 1_000;
 const TICK_MS = 16;
 const LONG_TASK_MS = 50;
 const PAIRS = 5;
-const WORDS =
-  "the model writes a **bold** word, some `code`, a [link](https://example.org) and goes on. ".split(" ");
+const WHEEL_PX = 1_200;
+const SCROLL_LIMIT_MS = 180_000;
 
 export const bench: Bench = {
   name: "page",
@@ -26,6 +28,8 @@ export const bench: Bench = {
     openRatio: { max: 1.3 },
     heapRatio: { max: 1.5 },
     scrollTaskMs: { max: 100 },
+    droppedRunMs: { max: 100 },
+    peerFrameRatio: { min: 1 },
     firstLoadKb: { max: 250 },
   },
   async run(report) {
@@ -34,43 +38,13 @@ export const bench: Bench = {
       const stream = await streaming(yard, report);
       const tokenCostRatio = await tokenCosts(yard, report);
       const opening = await openings(yard, report);
-      return { ...stream, tokenCostRatio, ...opening, firstLoadKb: firstLoadKb() };
+      const peers = await comparePeers(yard.browser, report);
+      return { ...stream, tokenCostRatio, ...opening, ...peers, firstLoadKb: firstLoadKb() };
     } finally {
       await yard.close();
     }
   },
 };
-
-interface TraceEvent {
-  readonly name: string;
-  readonly pid: number;
-  readonly tid: number;
-  /** Microseconds of the thread's own time. */
-  readonly tdur?: number;
-  readonly args?: { readonly name?: string };
-}
-
-/** The tasks of the page's main thread in its own time: what other programs take meanwhile does not count. */
-function ownTasksMs(trace: Buffer): number[] {
-  const { traceEvents } = JSON.parse(trace.toString("utf8")) as { traceEvents: readonly TraceEvent[] };
-  const threadOf = ({ pid, tid }: TraceEvent) => `${pid}:${tid}`;
-  const main = new Set(
-    traceEvents
-      .filter(({ name, args }) => name === "thread_name" && args?.name === "CrRendererMain")
-      .map(threadOf),
-  );
-  const tasks = traceEvents.filter(
-    (event) => event.name === "ThreadControllerImpl::RunTask" && main.has(threadOf(event)),
-  );
-  if (tasks.every(({ tdur }) => tdur === undefined)) throw new Error("the trace has no thread times");
-  return tasks.map(({ tdur = 0 }) => tdur / 1_000);
-}
-
-interface Load {
-  readonly tasks: number;
-  readonly busySeconds: number;
-  readonly seconds: number;
-}
 
 /** Sixty seconds at a thousand tokens a second, watched from the end of the list. */
 async function streaming(
@@ -78,9 +52,9 @@ async function streaming(
   report: Report,
 ): Promise<{ longTasksOver50msP99: number; busyShare: number }> {
   const { page, block } = await openStream(yard, "");
-  await yard.browser.startTracing(page, { categories: ["toplevel"] });
+  await yard.browser.startTracing(page, { categories: TRACED });
   const load = await measured(page, () => stream(yard, block, STREAM_SECONDS));
-  const tasksMs = ownTasksMs(await yard.browser.stopTracing());
+  const { tasksMs } = readTrace(await yard.browser.stopTracing());
   await page.context().close();
   const longTasks = tasksMs.filter((ms) => ms > LONG_TASK_MS);
   const allowed = Math.floor(load.tasks / 100);
@@ -115,12 +89,12 @@ async function tokenCosts(yard: Yard, report: Report): Promise<number> {
 async function openings(
   yard: Yard,
   report: Report,
-): Promise<{ openRatio: number; heapRatio: number; scrollTaskMs: number }> {
+): Promise<{ openRatio: number; heapRatio: number } & Scrolled> {
   const short = await fill(yard, 100);
   const long = await fill(yard, 10_000);
   const times: { short: number[]; long: number[] } = { short: [], long: [] };
   const heaps = { short: 0, long: 0 };
-  let scrollTaskMs = 0;
+  let scrolling: Scrolled = { scrollTaskMs: Number.NaN, droppedRunMs: Number.NaN };
   for (let i = 0; i < PAIRS; i++) {
     for (const [name, conversation] of [
       ["short", short],
@@ -130,14 +104,14 @@ async function openings(
       const opened = await openedMs(page, `${yard.running.url}/c/${conversation}`);
       times[name].push(opened);
       if (i === PAIRS - 1) heaps[name] = await heapBytes(await context.newCDPSession(page));
-      if (i === PAIRS - 1 && name === "long") scrollTaskMs = await scrolled(yard, page);
+      if (i === PAIRS - 1 && name === "long") scrolling = await scrolled(yard, page, report);
       await context.close();
     }
   }
   const [quick, slow] = [quantile(times.short, 0.5), quantile(times.long, 0.5)];
   report.note(`first blocks after ${quick.toFixed(0)} ms of 100 blocks, ${slow.toFixed(0)} ms of 10,000`);
   report.note(`heap ${(heaps.short / 1e6).toFixed(1)} MB and ${(heaps.long / 1e6).toFixed(1)} MB`);
-  return { openRatio: slow / quick, heapRatio: heaps.long / heaps.short, scrollTaskMs };
+  return { openRatio: slow / quick, heapRatio: heaps.long / heaps.short, ...scrolling };
 }
 
 async function fill(yard: Yard, blocks: number): Promise<string> {
@@ -167,42 +141,10 @@ async function stream(yard: Yard, block: string, seconds: number): Promise<void>
     const passed = performance.now() - started;
     if (passed > seconds * 1_000) return;
     const due = Math.floor((passed / 1_000) * TOKENS_PER_SECOND);
-    let piece = "";
-    for (; sent < due; sent++) piece += `${WORDS[sent % WORDS.length]} ${sent % 160 === 159 ? "\n\n" : ""}`;
-    if (piece !== "") yard.kernel.append(block, "tester", piece);
+    if (due > sent) yard.kernel.append(block, "tester", wordsOf(sent, due));
+    sent = due;
     await new Promise((resume) => setTimeout(resume, TICK_MS));
   }
-}
-
-/** What the page's main thread did meanwhile. */
-async function measured(page: Page, run: () => Promise<void>): Promise<Load> {
-  const cdp = await page.context().newCDPSession(page);
-  // The main thread's own time: what other programs take meanwhile does not count.
-  await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
-  await page.evaluate(() => {
-    const seen = { frames: 0 };
-    (window as unknown as { seen: typeof seen }).seen = seen;
-    const count = (): void => {
-      seen.frames++;
-      requestAnimationFrame(count);
-    };
-    count();
-  });
-  const started = performance.now();
-  const before = await busySeconds(cdp);
-  await run();
-  const after = await busySeconds(cdp);
-  const seen = await page.evaluate(() => (window as unknown as { seen: { frames: number } }).seen);
-  return {
-    tasks: seen.frames,
-    busySeconds: after - before,
-    seconds: (performance.now() - started) / 1_000,
-  };
-}
-
-async function busySeconds(cdp: CDPSession): Promise<number> {
-  const { metrics } = await cdp.send("Performance.getMetrics");
-  return metrics.find((metric) => metric.name === "TaskDuration")?.value ?? Number.NaN;
 }
 
 /** From navigation until the first block is painted. */
@@ -226,15 +168,32 @@ async function heapBytes(cdp: CDPSession): Promise<number> {
   return usedSize;
 }
 
-/** Scrolls up through a long conversation, fetching as it goes; the longest task of the page's own on the way. */
-async function scrolled(yard: Yard, page: Page): Promise<number> {
-  await yard.browser.startTracing(page, { categories: ["toplevel"] });
+interface Scrolled {
+  /** The longest task of the page's own on the way. */
+  readonly scrollTaskMs: number;
+  /** The longest that the page was at work, on the way, without showing a frame. */
+  readonly droppedRunMs: number;
+}
+
+/** Scrolls from the end of a long conversation to its beginning, fetching as it goes. */
+async function scrolled(yard: Yard, page: Page, report: Report): Promise<Scrolled> {
   await page.mouse.move(700, 400);
-  for (let i = 0; i < 120; i++) {
-    await page.mouse.wheel(0, -800);
-    await page.waitForTimeout(30);
+  await yard.browser.startTracing(page, { categories: TRACED });
+  const started = performance.now();
+  while (!(await isAtStart(page))) {
+    if (performance.now() - started > SCROLL_LIMIT_MS) throw new Error("the beginning was not reached");
+    for (let i = 0; i < 10; i++) await page.mouse.wheel(0, -WHEEL_PX);
   }
-  return Math.max(...ownTasksMs(await yard.browser.stopTracing()));
+  const seconds = (performance.now() - started) / 1_000;
+  const { tasksMs, runsMs } = readTrace(await yard.browser.stopTracing());
+  report.note(
+    `scrolled 10,000 blocks to the beginning in ${seconds.toFixed(1)} s, ${runsMs.length} frames; the page's work for a frame: median ${quantile(runsMs, 0.5).toFixed(1)} ms, p99 ${quantile(runsMs, 0.99).toFixed(1)} ms`,
+  );
+  return { scrollTaskMs: Math.max(...tasksMs), droppedRunMs: Math.max(...runsMs) };
+}
+
+function isAtStart(page: Page): Promise<boolean> {
+  return page.evaluate(() => document.querySelector("article")?.textContent?.startsWith("Block 0.") ?? false);
 }
 
 /** The scripts that the page loads before anybody edits or anything is coloured, as they travel. */
@@ -245,11 +204,4 @@ function firstLoadKb(): number {
     (match) => match[1] as string,
   );
   return scripts.reduce((sum, name) => sum + gzipSync(readFileSync(new URL(name, dist))).length, 0) / 1_000;
-}
-
-function textOf(chars: number): string {
-  let text = "";
-  for (let i = 0; text.length < chars; i++)
-    text += `${WORDS[i % WORDS.length]} ${i % 120 === 119 ? "\n\n" : ""}`;
-  return text;
 }

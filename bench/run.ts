@@ -19,7 +19,7 @@ import {
   type TableRow,
 } from "./bench.ts";
 import { writeBenchmarksPage } from "./report/benchmarks-page.ts";
-import { busyCores, packageVersions, thisMachine } from "./report/machine.ts";
+import { packageVersions, runningPrograms, thisMachine } from "./report/machine.ts";
 import {
   describeSpread,
   describeTarget,
@@ -135,7 +135,7 @@ async function measure(bench: Bench): Promise<BenchResult> {
     plot: (plot) => parts.push({ plot }),
   };
   print(`\n${bench.name}: ${bench.question}`);
-  const before = { machine: thisMachine(), packages: packageVersions(), busyCores: busyCores() };
+  const before = { machine: thisMachine(), packages: packageVersions(), runningPrograms: runningPrograms() };
   const startMs = performance.now();
   const { figures, failed } = await run(bench, report);
   const result = judge(bench, figures);

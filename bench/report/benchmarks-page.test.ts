@@ -17,7 +17,7 @@ const result: SavedResult = {
   ],
   seconds: 12.3,
   date: "2026-11-15",
-  busyCores: 0.4,
+  runningPrograms: 0.4,
   machine: {
     cores: 2,
     processor: "P",
@@ -45,4 +45,9 @@ it("shows what the bench told on the way, and the machine once", () => {
   expect(page).toContain("| what | ms |\n|---|--:|\n| ours | 1.5 |");
   expect(page).toContain("![Cost](benchmarks/append-cost.svg)");
   expect(page.match(/yjs 13\.6\.33/g)).toHaveLength(1);
+});
+
+it("warns when the machine had other work", () => {
+  expect(pageOf([result])).not.toContain("was busy");
+  expect(pageOf([result, { ...result, runningPrograms: 5 }])).toContain("up to 2.5 programs for each core");
 });

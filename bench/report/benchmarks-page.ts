@@ -18,6 +18,9 @@ import {
 const DOCS = new URL("../../docs/", import.meta.url);
 const PLOTS = new URL("benchmarks/", DOCS);
 
+/** Programs for each core, from which on others have an effect on what is measured. */
+const BUSY = 0.5;
+
 const INTRODUCTION = `# Benchmarks
 
 Written by \`npm run bench\`, which runs every bench and then this page's writer; no number in it is typed by hand.
@@ -81,7 +84,15 @@ function overview(results: readonly SavedResult[]): string {
     const said = missed.length === 0 ? "ok" : `MISSED: ${missed.map(([name]) => name).join(", ")}`;
     return `| [${result.name}](#${result.name}) | ${result.question} | ${Object.keys(result.targets).length} | ${said} |`;
   });
-  return `## Promises\n\n| bench | question | promises | kept |\n|---|---|--:|---|\n${rows.join("\n")}\n`;
+  return `## Promises\n\n${warning(results)}| bench | question | promises | kept |\n|---|---|--:|---|\n${rows.join("\n")}\n`;
+}
+
+/** A ratio forgives a busy machine, a tail or a deadline does not. */
+function warning(results: readonly SavedResult[]): string {
+  const most = Math.max(0, ...results.map(({ runningPrograms, machine }) => runningPrograms / machine.cores));
+  if (most < BUSY) return "";
+  return `**The machine was busy**: up to ${readable(most)} programs for each core, beside the bench. What waits for its turn is late then,
+and a missed promise may be the neighbours'; run it again on a quiet machine before believing it.\n\n`;
 }
 
 function section(result: SavedResult): string {
@@ -97,7 +108,8 @@ function section(result: SavedResult): string {
       "": target === undefined ? "" : keeps(value, target) ? "ok" : "MISSED",
     };
   });
-  const took = `Measured in ${Math.round(result.seconds)} s; the machine had ${readable(result.busyCores)} of ${result.machine.cores} cores busy in the minute before.`;
+  const { seconds, runningPrograms, machine } = result;
+  const took = `Measured in ${Math.round(seconds)} s; ${readable(runningPrograms)} other programs ran on ${machine.cores} cores in the minute before.`;
   const parts = [
     ...(result.failed === undefined ? [] : [`It broke: ${result.failed}`]),
     tableOf(rows),

@@ -45,8 +45,8 @@ export function thisMachine(): Machine {
   };
 }
 
-/** How busy the machine has been in the last minute, in cores: figures of a busy machine deserve less trust. */
-export function busyCores(): number {
+/** How many programs ran or waited to run, on average over the last minute: figures of a busy machine deserve less trust. */
+export function runningPrograms(): number {
   return Math.round((loadavg()[0] ?? 0) * 10) / 10;
 }
 

@@ -22,7 +22,8 @@ export interface SavedResult extends BenchResult {
   readonly seconds: number;
   /** Day of the run. */
   readonly date: string;
-  readonly busyCores: number;
+  /** Programs that ran or waited to run, on average over the minute before. */
+  readonly runningPrograms: number;
   readonly machine: Machine;
   readonly packages: Readonly<Record<string, string>>;
   /** Why there are no figures, where it broke. */

@@ -33,7 +33,7 @@ const PACED = ["blockyard", "relay", "hocuspocus"] as const satisfies readonly S
 const PACED_AGENTS = [5, 10, 25, 50, 100];
 /** Where the promises about latency hold. */
 const PROMISED_AGENTS = 50;
-const PACED_SECONDS = 1.8;
+const PACED_SECONDS = 1.4;
 const STORED_BLOCKS = 1_200;
 const COMPARED_BLOCKS = 200;
 

@@ -22,6 +22,8 @@ interface Seen {
 const MAX_SEEN = 100;
 const MAX_LINE_CHARS = 2_000;
 const MAX_LINES = 20_000;
+/** The first line of a language pays for compiling it; a line that is given up leaves the rest in its colour. */
+const LINE_MS = 10_000;
 const THEME = "tokens";
 
 const seen = new Map<string, Seen>();
@@ -78,6 +80,7 @@ function colourLine(
   const result = engine.codeToTokens(line, {
     lang: grammar,
     theme: THEME,
+    tokenizeTimeLimit: LINE_MS,
     ...(before ? { grammarState: before } : {}),
   });
   const tokens = (result.tokens[0] ?? []).flatMap((token) => [token.content.length, colourOf(token.color)]);

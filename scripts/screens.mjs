@@ -2,7 +2,7 @@
  * Writes the screenshots of docs/screens: the page's main states, light and dark, wide and narrow, from recordings on a
  * real server in a real browser. `node scripts/run.mjs scripts/screens.mjs`
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ingest, newConversation, openYard, replayed, say } from "../test/e2e/page/yard.ts";
@@ -10,6 +10,19 @@ import { ingest, newConversation, openYard, replayed, say } from "../test/e2e/pa
 const folder = fileURLToPath(new URL("../docs/screens/", import.meta.url));
 const WIDE = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
+
+const TOTAL = `/** What a cart comes to, in cents. */
+export interface Line {
+  readonly price: number;
+  readonly count: number;
+}
+
+export function total(lines: readonly Line[]): number {
+  let sum = 0;
+  for (const { price, count } of lines) sum += price * count;
+  return sum;
+}
+`;
 
 mkdirSync(folder, { recursive: true });
 const yard = await openYard();
@@ -52,6 +65,23 @@ await screen("search", "/", WIDE, async (page) => {
   await page.keyboard.press("/");
   await page.locator(".chooser input").fill("math");
   await page.waitForSelector(".chooser-item");
+});
+await screen("run-again", `/c/${terminal}`, WIDE, async (page) => {
+  await page.getByRole("button", { name: "Run again" }).first().click();
+  await page.waitForSelector("dialog .exact");
+});
+mkdirSync(join(yard.root, "src/cart"), { recursive: true });
+writeFileSync(join(yard.root, "README.md"), "# Shop\n");
+writeFileSync(join(yard.root, "src/cart/total.ts"), TOTAL);
+await screen("file-together", "/files?path=src%2Fcart%2Ftotal.ts", WIDE, async (page) => {
+  await page.getByRole("button", { name: "Files", exact: true }).click();
+  await page.getByRole("treeitem", { name: "src" }).click();
+  await page.getByRole("treeitem", { name: "cart" }).click();
+  const agent = /** @type {const} */ ({ agent: "claude", role: "agent", by: "token" });
+  const opened = await yard.running.tools.call(agent, "file.open", { path: "src/cart/total.ts" });
+  const block_id = /** @type {{ block_id: string }} */ (/** @type {unknown} */ (opened)).block_id;
+  await yard.running.tools.call(agent, "cursor.set", { block_id, head: { line: 8, column: 33 } });
+  await page.locator(".file-editor .t-keyword").first().waitFor();
 });
 await screen("list-phone", `/c/${claude}`, PHONE, (page) =>
   page.getByRole("button", { name: "Conversations" }).click(),

@@ -11,10 +11,7 @@ let root: string;
 
 beforeAll(async () => {
   yard = await openYard();
-  const health = await fetch(`${yard.running.url}/health`, {
-    headers: { authorization: `Bearer ${new URL(yard.running.link).searchParams.get("token")}` },
-  });
-  root = ((await health.json()) as { root: string }).root;
+  root = yard.root;
 }, 180_000);
 
 afterAll(async () => {

@@ -15,10 +15,7 @@ let root: string;
 
 beforeAll(async () => {
   yard = await openYard();
-  const health = await fetch(`${yard.running.url}/health`, {
-    headers: { authorization: `Bearer ${new URL(yard.running.link).searchParams.get("token")}` },
-  });
-  root = ((await health.json()) as { root: string }).root;
+  root = yard.root;
   put("README.md", "# Demo\n");
   put("src/shop.ts", "one\ntwo\nthree\nconst four = 'word';\n");
   put("src/deep/a.ts", "deep\n");

@@ -27,6 +27,8 @@ export interface Yard {
   readonly running: Running;
   readonly kernel: Kernel;
   readonly browser: Browser;
+  /** The workspace's folder. */
+  readonly root: string;
   /** A page that is let in; what goes wrong in it is in `complaints`. */
   open(path?: string, look?: Look): Promise<Visit>;
   close(): Promise<void>;
@@ -53,6 +55,7 @@ export async function openYard(): Promise<Yard> {
     running,
     kernel: running.kernel,
     browser,
+    root: config.root,
     open: (path = "/", look = {}) => visit(browser, running, path, look),
     async close() {
       await browser.close();

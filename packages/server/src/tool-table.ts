@@ -20,6 +20,7 @@ import {
 } from "@blockyard/kernel";
 import type { Caller } from "./auth.ts";
 import type { Config } from "./config.ts";
+import { fileDoor } from "./files/file-door.ts";
 import { Files } from "./files/files.ts";
 import { fileTools } from "./files/tools.ts";
 import type { Log } from "./log.ts";
@@ -63,7 +64,7 @@ export class Tools {
       schemas: () => this.schemas(),
       call: (agent: string, name: string, input: unknown) =>
         this.call({ agent, role: "agent", by: "token" }, name, input),
-      files: (agent: string) => this.files.doorOf(agent),
+      files: (agent: string) => fileDoor(this.files, kernel, agent),
       onFault: (what: string, error: unknown) => this.#fault(what, error),
     };
     this.turns = new Turns({

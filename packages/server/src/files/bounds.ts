@@ -31,6 +31,8 @@ export const bounds = {
   pollsPerSweep: 10,
   /** Edits between two texts that are looked for, stretch by stretch, before they count as wholly different. */
   diffEdits: 1_000,
+  /** Lines that are compared for that, over all. */
+  diffSteps: 4_000_000,
   /** Overlaps that a conflict names. */
   regions: 100,
   /** file.list */

@@ -6,7 +6,7 @@
  * nothing of it is unsaved.
  */
 
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import {
   type Block,
   type BlockId,
@@ -26,6 +26,7 @@ import { createFile, DISK, type FileMetadata, replaceText } from "./file-block.t
 import { FlushClock } from "./flush-clock.ts";
 import { Lanes } from "./lanes.ts";
 import { type Ending, OpenFile } from "./open-file.ts";
+import { OpenSet } from "./open-set.ts";
 import { type CleanPath, cleanPath, isGuarded } from "./path.ts";
 import { Root } from "./root.ts";
 import { Watcher } from "./watcher.ts";
@@ -63,8 +64,7 @@ export class Files {
   readonly #log: Log;
   readonly #ids = new Map<string, BlockId>();
   readonly #paths = new Map<BlockId, CleanPath>();
-  /** Those in memory, the one unused for longest first. */
-  readonly #open = new Map<BlockId, OpenFile>();
+  readonly #open: OpenSet;
   readonly #lanes: Lanes;
   readonly #saves: FlushClock;
   readonly #looks: FlushClock;
@@ -95,6 +95,12 @@ export class Files {
       onDegrade: (folder, error) =>
         log("warn", "a folder cannot be watched; its open files are looked at in turns", { folder, error }),
       ...(watch ? { watch } : {}),
+    });
+    this.#open = new OpenSet({
+      bounds: this.bounds,
+      watcher: this.#watcher,
+      placeOf: (file) => join(this.root.path, file.path.name),
+      isHeld: async (file) => this.isWatched(file.id) || (await this.#isAtWork(file)),
     });
     this.#stopListening = kernel.listen((told) => this.#hear(told));
   }
@@ -157,7 +163,7 @@ export class Files {
   }
 
   isOpen(id: BlockId): boolean {
-    return this.#open.has(id);
+    return this.#open.get(id) !== undefined;
   }
 
   failureOf(id: BlockId): Problem | undefined {
@@ -169,7 +175,8 @@ export class Files {
     const path = this.#paths.get(id);
     if (!path || this.#isClosed) return;
     const file = this.#open.get(id);
-    if (file && this.#kernel.env.monotonic() - file.lookedAt < this.bounds.freshMs) return this.#used(file);
+    if (file && this.#kernel.env.monotonic() - file.lookedAt < this.bounds.freshMs)
+      return this.#open.used(file);
     await this.#inLane(id, (open) => open.look());
   }
 
@@ -199,52 +206,6 @@ export class Files {
     return this.#inLane(id, (file) => file.resolve(ending));
   }
 
-  /** The files as the tools of an agent's loop use them: whole texts, by path. */
-  doorOf(agent: string) {
-    return {
-      read: (path: string) => this.#readText(path),
-      write: (path: string, text: string, before: string | undefined) =>
-        this.#writeText(agent, path, text, before),
-      save: () => this.flushAll(),
-    };
-  }
-
-  async #readText(path: string): Promise<{ text: string | undefined } | Problem | undefined> {
-    const place = await this.locate(path, true);
-    const id = isProblem(place) ? undefined : this.#ids.get(place.name);
-    if (id === undefined) return undefined;
-    await this.touch(id);
-    const whole = await this.#kernel.whole(id);
-    if (isProblem(whole)) return whole;
-    return { text: whole.metadata["missing"] === true ? undefined : whole.text };
-  }
-
-  /** An edit of a whole text that the agent has seen; on the disk when this answers. */
-  async #writeText(
-    agent: string,
-    path: string,
-    text: string,
-    before: string | undefined,
-  ): Promise<Problem | undefined> {
-    const create = before === undefined;
-    const content = create ? text : undefined;
-    const opened = await this.open(path, { agent, isOwner: true, create, content });
-    if (isProblem(opened)) return opened;
-    const { id } = opened.block;
-    if (!opened.created) {
-      const written = await this.#kernel.writeBlock(id, {
-        agent,
-        plan: (draft) => replaceText(draft, id, before ?? "", text),
-      });
-      if (isProblem(written)) return written;
-    }
-    const refused = await this.flush(id);
-    if (refused) return refused;
-    const block = await this.#kernel.block(id);
-    const conflict = isProblem(block) ? undefined : (block.metadata["conflict"] as { message?: string });
-    return conflict && problem("conflict", `${conflict.message}: end the conflict first (file.resolve)`);
-  }
-
   /** Saves everything that is not saved. */
   async flushAll(): Promise<void> {
     await Promise.all([...this.#unsaved].map((id) => this.flush(id)));
@@ -270,8 +231,7 @@ export class Files {
 
   /** What is in memory, for tests and metrics. */
   get counts(): { open: number; chars: number; watched: number; polled: number } {
-    const chars = [...this.#open.values()].reduce((sum, file) => sum + file.chars, 0);
-    return { open: this.#open.size, chars, ...this.#watcher.counts };
+    return { open: this.#open.size, chars: this.#open.chars, ...this.#watcher.counts };
   }
 
   // -- what happens by itself
@@ -341,16 +301,13 @@ export class Files {
   }
 
   #changed(folder: string, name: string | undefined): void {
-    for (const [id, { path }] of this.#open) {
-      const place = join(this.root.path, path.name);
-      if (dirname(place) === folder && (name === undefined || basename(place) === name))
-        this.#looks.ask(id, this.bounds.lookMs, this.bounds.lookMs * 10);
-    }
+    for (const { id } of this.#open.in(folder, name))
+      this.#looks.ask(id, this.bounds.lookMs, this.bounds.lookMs * 10);
   }
 
   /** A change on the disk is taken in; what it leaves unsaved is saved. */
   async #lookAt(id: BlockId): Promise<void> {
-    if (this.#isClosed || !this.#open.has(id)) return;
+    if (this.#isClosed || !this.isOpen(id)) return;
     const refused = await this.#inLane(id, (file) => file.look());
     const path = this.#paths.get(id)?.name ?? "";
     if (refused)
@@ -376,11 +333,11 @@ export class Files {
   async #load(id: BlockId, path: CleanPath): Promise<OpenFile | Problem> {
     const known = this.#open.get(id);
     if (known) {
-      this.#used(known);
+      this.#open.used(known);
       return known;
     }
     const file = await OpenFile.load(this.#kernel, this.root, this.bounds, id, path);
-    if (!isProblem(file)) this.#enter(file);
+    if (!isProblem(file)) this.#open.enter(file);
     return file;
   }
 
@@ -408,7 +365,7 @@ export class Files {
       if (isProblem(block)) return block;
       this.#remember(block.id, path);
       const file = new OpenFile(this.#kernel, this.root, this.bounds, block.id, path, found);
-      this.#enter(file);
+      this.#open.enter(file);
       return { file, created };
     } finally {
       await folder.close();
@@ -443,31 +400,12 @@ export class Files {
     this.#paths.set(id, path);
   }
 
-  // -- memory
-
-  #enter(file: OpenFile): void {
-    this.#open.set(file.id, file);
-    this.#watcher.add(dirname(join(this.root.path, file.path.name)));
-    void this.#makeRoom(file);
-  }
-
-  #used(file: OpenFile): void {
-    this.#open.delete(file.id);
-    this.#open.set(file.id, file);
-  }
-
-  async #makeRoom(newest: OpenFile): Promise<void> {
-    const { openFiles, openChars } = this.bounds;
-    let { chars } = this.counts;
-    for (const file of [...this.#open.values()]) {
-      if (this.#open.size <= openFiles && chars <= openChars) return;
-      if (file === newest || this.isWatched(file.id) || this.#lanes.isBusy(file.path.name)) continue;
-      const block = await this.#kernel.block(file.id);
-      if (isProblem(block) || isUnsaved(block) || block.metadata["conflict"] !== undefined) continue;
-      if (this.#lanes.isBusy(file.path.name) || !this.#open.delete(file.id)) continue;
-      chars -= file.chars;
-      this.#watcher.remove(dirname(join(this.root.path, file.path.name)));
-    }
+  /** Whether something of it is unsaved, in conflict, or being done. */
+  async #isAtWork({ id, path }: OpenFile): Promise<boolean> {
+    if (this.#lanes.isBusy(path.name)) return true;
+    const block = await this.#kernel.block(id);
+    const isSettled = !isProblem(block) && !isUnsaved(block) && block.metadata["conflict"] === undefined;
+    return !isSettled || this.#lanes.isBusy(path.name);
   }
 }
 

@@ -1,9 +1,10 @@
 /**
  * How one text differs from another, by lines. Lines include their newline, so a missing one at the end is a difference.
  *
- * First what is the same at both ends is set aside, then lines that stand once in each text and in the same order hold
- * the two together (patience), and what is between them is compared by Myers' algorithm within a bound. Beyond the bound a
- * stretch counts as wholly different: coarser, never wrong.
+ * What is the same at both ends is set aside, and the rest is compared by Myers' algorithm within bounds: quick where little
+ * has changed. Where much has, lines that stand once in each text and in the same order hold the two together (patience),
+ * and what is between them is compared in the same way. A stretch that is beyond the bounds even then counts as wholly
+ * different: coarser, never wrong.
  */
 
 import { bounds } from "./bounds.ts";
@@ -38,6 +39,11 @@ export function diffLines(a: readonly string[], b: readonly string[]): LineChang
     else changes.push(change);
   };
   const whole = trimmed(a, b, { aFrom: 0, aTo: a.length, bFrom: 0, bTo: b.length });
+  const few = shortest(a, b, whole);
+  if (few) {
+    for (const change of few) add(change);
+    return changes;
+  }
   let { aFrom, bFrom } = whole;
   for (const [inA, inB] of anchors(a, b, whole)) {
     for (const change of stretch(a, b, { aFrom, aTo: inA, bFrom, bTo: inB })) add(change);
@@ -104,52 +110,57 @@ function longestRow(pairs: readonly [number, number][]): [number, number][] {
   return row.reverse();
 }
 
-/** The changes of one stretch, by the shortest edit script where that is found within the bound. */
+/** The changes of one stretch; all of it where they are too many. */
 function stretch(a: readonly string[], b: readonly string[], range: LineChange): LineChange[] {
   const part = trimmed(a, b, range);
+  return shortest(a, b, part) ?? [part];
+}
+
+/** The shortest edit script, where it is found within the bounds. */
+function shortest(a: readonly string[], b: readonly string[], part: LineChange): LineChange[] | undefined {
   const { aFrom, aTo, bFrom, bTo } = part;
   if (aFrom === aTo || bFrom === bTo) return [part];
-  const size = aTo - aFrom + (bTo - bFrom);
-  const most = Math.min(size, bounds.diffEdits);
+  const most = Math.min(aTo - aFrom + (bTo - bFrom), bounds.diffEdits);
+  let left = bounds.diffSteps;
   // reached[d][k + d]: how far into `a` d edits get on diagonal k.
   const reached: Int32Array[] = [];
-  for (let d = 0; d <= most; d++) {
+  for (let d = 0; d <= most && left > 0; d++) {
     const row = new Int32Array(2 * d + 1);
     reached.push(row);
     for (let k = -d; k <= d; k += 2) {
-      let x = d === 0 ? 0 : stepInto(reached[d - 1] as Int32Array, d, k);
+      const from = d === 0 ? 0 : stepInto(reached[d - 1] as Int32Array, d, k);
+      let x = from;
       while (aFrom + x < aTo && bFrom + x - k < bTo && a[aFrom + x] === b[bFrom + x - k]) x++;
+      left -= x - from + 1;
       row[k + d] = x;
-      if (aFrom + x >= aTo && bFrom + x - k >= bTo) return traced(reached, k, x, part);
+      if (aFrom + x >= aTo && bFrom + x - k >= bTo) return traced(reached, k, part);
     }
   }
-  return [part];
+  return undefined;
 }
 
-/** Whether an insertion (from diagonal k + 1) or a deletion (from k - 1) gets further. */
 function stepInto(previous: Int32Array, d: number, k: number): number {
-  const at = (diagonal: number) => (Math.abs(diagonal) > d - 1 ? -1 : (previous[diagonal + d - 1] as number));
-  return k === -d || (k !== d && at(k - 1) < at(k + 1)) ? at(k + 1) : at(k - 1) + 1;
+  return comesFromAbove(previous, d, k) ? at(previous, d, k + 1) : at(previous, d, k - 1) + 1;
+}
+
+/** Whether an insertion (from diagonal k + 1) gets further than a deletion (from k - 1). */
+function comesFromAbove(previous: Int32Array, d: number, k: number): boolean {
+  return k === -d || (k !== d && at(previous, d, k - 1) < at(previous, d, k + 1));
+}
+
+function at(previous: Int32Array, d: number, diagonal: number): number {
+  return Math.abs(diagonal) > d - 1 ? -1 : (previous[diagonal + d - 1] as number);
 }
 
 /** Back from the end: each edit is a change of one line, joined to its neighbours by whoever gathers them. */
-function traced(
-  reached: readonly Int32Array[],
-  lastK: number,
-  lastX: number,
-  part: LineChange,
-): LineChange[] {
-  const { aFrom, bFrom } = part;
+function traced(reached: readonly Int32Array[], last: number, { aFrom, bFrom }: LineChange): LineChange[] {
   const changes: LineChange[] = [];
-  let k = lastK;
-  let x = lastX;
+  let k = last;
   for (let d = reached.length - 1; d > 0; d--) {
     const previous = reached[d - 1] as Int32Array;
-    const at = (diagonal: number) =>
-      Math.abs(diagonal) > d - 1 ? -1 : (previous[diagonal + d - 1] as number);
-    const isInsertion = k === -d || (k !== d && at(k - 1) < at(k + 1));
+    const isInsertion = comesFromAbove(previous, d, k);
     const from = isInsertion ? k + 1 : k - 1;
-    x = at(from);
+    const x = at(previous, d, from);
     const y = x - from;
     changes.push({
       aFrom: aFrom + x,

@@ -6,6 +6,7 @@ import { afterEach, expect, it } from "vitest";
 import { Offspring } from "../turns/child-offspring.ts";
 import { workspaceTools } from "../turns/loop/tools/index.ts";
 import { Workspace } from "../turns/loop/tools/workspace.ts";
+import { fileDoor } from "./file-door.ts";
 import { Lab } from "./lab.ts";
 
 let lab: Lab;
@@ -22,7 +23,11 @@ async function use(name: string, input: object) {
   if (!tool || !parsed || "wrong" in parsed) throw new Error(`${name}: ${JSON.stringify(parsed)}`);
   offspring ??= new Offspring(join(lab.folder, "marks"));
   const { error, result } = await tool.run(parsed.input, {
-    workspace: new Workspace({ root: lab.root, closed: [], files: lab.files.doorOf("openai") }),
+    workspace: new Workspace({
+      root: lab.root,
+      closed: [],
+      files: fileDoor(lab.files, lab.kernel, "openai"),
+    }),
     signal: new AbortController().signal,
     env: { PATH: process.env["PATH"] },
     matcher: inlineMatcher(() => performance.now()),
@@ -62,7 +67,7 @@ it("[F28] the loop's edits are edits of the block, on the disk at once, with an 
 it("[F28] a text that has changed since it was read is not overwritten", async () => {
   lab = await Lab.start();
   lab.put("a.txt", "one\ntwo\n");
-  const door = lab.files.doorOf("openai");
+  const door = fileDoor(lab.files, lab.kernel, "openai");
   const id = await lab.open("a.txt");
   await lab.edit(id, "two", "2");
   expect(await door.write("a.txt", "mine\n", "one\ntwo\n")).toMatchObject({ problem: "conflict" });

@@ -114,7 +114,7 @@ it("two large texts without anything in common take no time", () => {
   const began = performance.now();
   const [from, to] = [text("a"), text("b")];
   expect(Text.of(from).apply(splicesBetween(from, to)).toString()).toBe(to);
-  expect(performance.now() - began).toBeLessThan(5_000);
+  expect(performance.now() - began).toBeLessThan(10_000);
 });
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 import type { Json, Kernel, Matcher, Problem, ToolSchema } from "@blockyard/kernel";
 import { isProblem } from "@blockyard/kernel";
+import type { FileDoor } from "../files/file-door.ts";
 import type { Offspring } from "./child-offspring.ts";
 import { anthropicApi } from "./loop/anthropic.ts";
 import type { ApiSource, Environment } from "./loop/api.ts";
@@ -12,7 +13,7 @@ import { LoopRun } from "./loop/loop.ts";
 import { openaiApi } from "./loop/openai.ts";
 import { blockTools } from "./loop/tools/blocks.ts";
 import { workspaceTools } from "./loop/tools/index.ts";
-import { type FileDoor, Workspace } from "./loop/tools/workspace.ts";
+import { Workspace } from "./loop/tools/workspace.ts";
 import type { Runner } from "./run.ts";
 
 export interface ApiOptions {

@@ -12,22 +12,13 @@ import { constants } from "node:fs";
 import { lstat, mkdir, open, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isProblem, type Problem, problem } from "@blockyard/kernel";
+import type { FileDoor } from "../../../files/file-door.ts";
 
 export interface Place {
   /** Where it really is. */
   readonly path: string;
   /** As people and models name it: below the root, with slashes. */
   readonly name: string;
-}
-
-/** Files as blocks, for the agent of a loop. */
-export interface FileDoor {
-  /** The text of a file that has a block; undefined where it has none. */
-  read(name: string): Promise<{ readonly text: string | undefined } | Problem | undefined>;
-  /** An edit of the block, on the disk when it is answered. `before` is what the agent has seen. */
-  write(name: string, text: string, before: string | undefined): Promise<Problem | undefined>;
-  /** Everything that is not saved is saved. */
-  save(): Promise<void>;
 }
 
 export interface WorkspaceOptions {

@@ -1,0 +1,70 @@
+/**
+ * The files that are in memory, bounded in number and characters: the one unused for longest leaves first, and its folder
+ * is no longer watched. One that is held (not saved, in conflict, at work, open in an editor) does not leave.
+ */
+
+import { dirname } from "node:path";
+import type { BlockId } from "@blockyard/kernel";
+import type { Bounds } from "./bounds.ts";
+import type { OpenFile } from "./open-file.ts";
+import type { Watcher } from "./watcher.ts";
+
+export interface OpenSetOptions {
+  readonly bounds: Pick<Bounds, "openFiles" | "openChars">;
+  readonly watcher: Watcher;
+  /** The place of a file on the disk, for the watcher. */
+  readonly placeOf: (file: OpenFile) => string;
+  readonly isHeld: (file: OpenFile) => Promise<boolean>;
+}
+
+export class OpenSet {
+  readonly #options: OpenSetOptions;
+  readonly #files = new Map<BlockId, OpenFile>();
+
+  constructor(options: OpenSetOptions) {
+    this.#options = options;
+  }
+
+  get(id: BlockId): OpenFile | undefined {
+    return this.#files.get(id);
+  }
+
+  get size(): number {
+    return this.#files.size;
+  }
+
+  get chars(): number {
+    return [...this.#files.values()].reduce((sum, file) => sum + file.chars, 0);
+  }
+
+  /** Those in a folder; with a name, the one of that name. */
+  in(folder: string, name: string | undefined): readonly OpenFile[] {
+    return [...this.#files.values()].filter((file) => {
+      const place = this.#options.placeOf(file);
+      return name === undefined ? dirname(place) === folder : place === `${folder}/${name}`;
+    });
+  }
+
+  enter(file: OpenFile): void {
+    this.#files.set(file.id, file);
+    this.#options.watcher.add(dirname(this.#options.placeOf(file)));
+    void this.#makeRoom(file);
+  }
+
+  /** It counts as new. */
+  used(file: OpenFile): void {
+    this.#files.delete(file.id);
+    this.#files.set(file.id, file);
+  }
+
+  async #makeRoom(newest: OpenFile): Promise<void> {
+    const { bounds, isHeld, watcher, placeOf } = this.#options;
+    let { chars } = this;
+    for (const file of [...this.#files.values()]) {
+      if (this.#files.size <= bounds.openFiles && chars <= bounds.openChars) return;
+      if (file === newest || (await isHeld(file)) || !this.#files.delete(file.id)) continue;
+      chars -= file.chars;
+      watcher.remove(dirname(placeOf(file)));
+    }
+  }
+}

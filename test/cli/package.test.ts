@@ -152,3 +152,13 @@ it(
   },
   LIMIT_MS,
 );
+
+it(
+  "[U16] measures itself with what it declares",
+  async () => {
+    const { code, stdout, stderr } = await ended(blockyard(["bench", "--json"]));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(jsonLines(stdout).map(({ check }) => check)).toContain("durable appends, 10 streams");
+  },
+  LIMIT_MS,
+);

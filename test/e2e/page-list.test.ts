@@ -89,6 +89,20 @@ describe("the list", () => {
     await page.context().close();
   });
 
+  test("what is written and not sent stays with its conversation", async () => {
+    const first = await newConversation(yard.kernel, "drafts one");
+    await newConversation(yard.kernel, "drafts two");
+    const { page } = await yard.open(`/c/${first}`);
+    const prompt = page.getByRole("textbox", { name: "Prompt" });
+    await prompt.fill("half a thought");
+    await entry(page, "drafts two").locator("a").click();
+    await expect.poll(() => page.textContent(".title")).toContain("drafts two");
+    expect(await prompt.inputValue()).toBe("");
+    await entry(page, "drafts one").locator("a").click();
+    await expect.poll(() => prompt.inputValue()).toBe("half a thought");
+    await page.context().close();
+  });
+
   test("the archive: out of the list, below it, and back; axe finds nothing", async () => {
     const conversation = await newConversation(yard.kernel, "put away");
     const { page } = await yard.open(`/c/${conversation}`);

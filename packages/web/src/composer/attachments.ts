@@ -35,8 +35,8 @@ export interface Attachments {
   readonly isLoading: boolean;
   add(files: Iterable<File>): void;
   remove(id: number): void;
-  /** What can be sent; the list is empty then. `back` puts it there again. */
-  take(): { readonly attachments: readonly Attachment[]; back(): void };
+  /** What can be sent; the list is empty then. `back` puts it there again, `drop` lets go of it. */
+  take(): { readonly attachments: readonly Attachment[]; back(): void; drop(): void };
 }
 
 let lastId = 0;
@@ -71,7 +71,8 @@ export function useAttachments(): Attachments {
   const take = useCallback(() => {
     const taken = now.current;
     setItems([]);
-    return { attachments: taken.flatMap(sendable), back: () => setItems(taken) };
+    const drop = () => taken.forEach(release);
+    return { attachments: taken.flatMap(sendable), back: () => setItems(taken), drop };
   }, []);
   return { items, isLoading: items.some(({ state }) => state === "loading"), add, remove, take };
 }

@@ -2,7 +2,7 @@
  * The composer: what to ask, of whom. While a turn runs, what is sent waits its turn at the server, and shows as waiting.
  */
 import { type ConversationId, isProblem, type View } from "@blockyard/kernel";
-import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, type SetStateAction, useEffect, useRef, useState } from "react";
 import { fieldOf, refused, stopTurn } from "../actions/actions.ts";
 import { Icon } from "../icons.tsx";
 import { isFollowing } from "../page-state.ts";
@@ -45,7 +45,7 @@ interface BoxProps {
 
 function Box({ conversation, isRunning, view }: BoxProps): ReactNode {
   const session = useSession();
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft(conversation);
   const [isSending, setSending] = useState(false);
   const attachments = useAttachments();
   const isOver = useDrop(attachments.add);
@@ -61,7 +61,7 @@ function Box({ conversation, isRunning, view }: BoxProps): ReactNode {
     const taken = attachments.take();
     const isSent = await startTurn(session, conversation, prompt, taken.attachments);
     setSending(false);
-    if (isSent) return;
+    if (isSent) return taken.drop();
     setText((now) => (now === "" ? prompt : now));
     taken.back();
   };
@@ -132,8 +132,9 @@ async function startTurn(
 ): Promise<boolean> {
   const provider = chosenProvider();
   const model = preferences.get().models[provider];
-  const where = conversation ?? (await newConversation(session, prompt));
+  const where = conversation ?? unused ?? (await newConversation(session, prompt));
   if (where === undefined) return false;
+  if (conversation === undefined) unused = where;
   const request = { conversation: where, provider, prompt, ...(model ? { model } : {}) };
   const answer =
     attachments.length === 0
@@ -141,8 +142,28 @@ async function startTurn(
       : await session.post("turn.start", { ...request, attachments });
   if (isProblem(answer)) refused("Not sent", answer);
   else isFollowing.set(true);
-  if (conversation === undefined && !isProblem(answer)) go(linkTo(where));
+  if (conversation === undefined && !isProblem(answer)) {
+    unused = undefined;
+    go(linkTo(where));
+  }
   return !isProblem(answer);
+}
+
+/** A conversation that was made for a prompt that could not be sent: the next one takes it. */
+let unused: ConversationId | undefined;
+
+const drafts = new Map<ConversationId | undefined, string>();
+
+/** What is written and not sent stays with its conversation while one looks at another. */
+function useDraft(
+  conversation: ConversationId | undefined,
+): [string, (step: SetStateAction<string>) => void] {
+  const [text, setText] = useState(() => drafts.get(conversation) ?? "");
+  useEffect(() => {
+    if (text === "") drafts.delete(conversation);
+    else drafts.set(conversation, text);
+  }, [conversation, text]);
+  return [text, setText];
 }
 
 async function newConversation(session: Session, prompt: string): Promise<ConversationId | undefined> {

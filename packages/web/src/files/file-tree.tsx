@@ -2,7 +2,17 @@
  * The workspace's files in the sidebar: a tree that is read folder by folder. Arrow keys walk it, right and left open
  * and close folders, Enter opens a file.
  */
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import type { View } from "@blockyard/kernel";
+import {
+  createContext,
+  type KeyboardEvent,
+  type ReactNode,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
 import { useCell } from "../cell.ts";
 import { isOpen, setOpen, useOpen } from "../disclosure.ts";
 import { Icon } from "../icons.tsx";
@@ -35,7 +45,9 @@ export default function FileTree(): ReactNode {
         onKeyDown={onKey}
         onFocus={(event) => setFocused(event.target.dataset["path"])}
       >
-        <Level path="." depth={1} focused={focusedPath} />
+        <Marks>
+          <Level path="." depth={1} focused={focusedPath} />
+        </Marks>
       </div>
       <button type="button" className="quiet-button" onClick={() => refresh(session)}>
         <Icon name="redo" /> Read the folders again
@@ -154,16 +166,25 @@ function Item({ entry, depth, focused, isFirst }: ItemProps): ReactNode {
 }
 
 function Mark({ path }: { path: string }): ReactNode {
-  const view = useCell(workspaceView);
-  return view ? <LiveMark view={view} path={path} /> : null;
+  const marks = useContext(MarksContext);
+  if (marks.has(`!${path}`))
+    return <span className="mark bad" role="img" aria-label="in conflict with the disk" />;
+  return marks.has(`*${path}`) ? <span className="mark" role="img" aria-label="not saved yet" /> : null;
 }
 
-function LiveMark({ view, path }: { view: NonNullable<ReturnType<typeof workspaceView.get>>; path: string }) {
+const NO_MARKS: ReadonlySet<string> = new Set();
+const MarksContext = createContext(NO_MARKS);
+
+/** What is not saved or in conflict, looked for once for the whole tree. */
+function Marks({ children }: { children: ReactNode }): ReactNode {
+  const view = useCell(workspaceView);
+  return view ? <LiveMarks view={view}>{children}</LiveMarks> : children;
+}
+
+function LiveMarks({ view, children }: { view: View; children: ReactNode }): ReactNode {
   const marks = useViewPart(view, marksIn);
   const lines = useMemo(() => new Set(marks.split("\n")), [marks]);
-  if (lines.has(`!${path}`))
-    return <span className="mark bad" role="img" aria-label="in conflict with the disk" />;
-  return lines.has(`*${path}`) ? <span className="mark" role="img" aria-label="not saved yet" /> : null;
+  return <MarksContext.Provider value={lines}>{children}</MarksContext.Provider>;
 }
 
 /** Its name among the things that are open and closed. */

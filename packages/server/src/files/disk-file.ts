@@ -13,7 +13,7 @@ import { access, type FileHandle, link, lstat, open, readdir, rename, unlink } f
 import { isProblem, type Problem, problem } from "@blockyard/kernel";
 import { bounds } from "./bounds.ts";
 import { decodeFile, tooLarge } from "./encoding.ts";
-import { asError, type Folder, operating } from "./root.ts";
+import { asError, type Folder, operating, syncFolder } from "./root.ts";
 
 /**
  * How a file looks from outside: the same stamp, the same bytes. Clocks of file systems are coarse, so a file that was
@@ -222,7 +222,7 @@ async function moveOver(
   checked: Checked,
 ): Promise<Written> {
   await rename(folder.at(temporary), folder.at(name));
-  await folder.handle.sync();
+  await syncFolder(folder.handle);
   const after = await target.stat({ bigint: true });
   const isTouched =
     after.mtimeNs !== checked.stat.mtimeNs || after.size !== checked.stat.size || checked.stamp === "";
@@ -239,7 +239,7 @@ async function linkInto(folder: Folder, temporary: string, name: string): Promis
     throw error;
   }
   await unlink(folder.at(temporary));
-  await folder.handle.sync();
+  await syncFolder(folder.handle);
   return { type: "written" };
 }
 

@@ -146,6 +146,24 @@ describe("saving", () => {
     expect(lab.logged.filter(({ event }) => event.startsWith("removed temporary"))).toHaveLength(1);
   });
 
+  it("a disk that fails while a file is saved ends nothing else, and is said until it is over", async () => {
+    lab = await Lab.start({ bounds: { retryMs: 20 } });
+    lab.put("a.txt", "a\n");
+    const id = await lab.open("a.txt");
+    const { root } = lab.files;
+    const open = root.folder.bind(root);
+    root.folder = async () => {
+      throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+    };
+    await lab.edit(id, "a", "b");
+    expect(await lab.files.flush(id)).toMatchObject({ problem: "unavailable", details: { error: "EIO" } });
+    expect(lab.files.failureOf(id)).toMatchObject({ problem: "unavailable" });
+    root.folder = open;
+    await lab.saved(id);
+    expect(lab.disk("a.txt")).toBe("b\n");
+    expect(lab.logged.filter(({ event }) => event === "a file could not be saved")).toHaveLength(1);
+  });
+
   it("a save that fails is said, tried again, and succeeds when it can", async () => {
     lab = await Lab.start({ bounds: { retryMs: 20 } });
     lab.put("d/a.txt", "a\n");

@@ -28,7 +28,7 @@ import { Lanes } from "./lanes.ts";
 import { type Ending, OpenFile } from "./open-file.ts";
 import { OpenSet } from "./open-set.ts";
 import { type CleanPath, cleanPath, isGuarded } from "./path.ts";
-import { Root } from "./root.ts";
+import { asError, operating, Root } from "./root.ts";
 import { Watcher } from "./watcher.ts";
 
 export interface FilesOptions {
@@ -122,7 +122,7 @@ export class Files {
   async open(path: string, opening: Opening): Promise<{ block: Block; created: boolean } | Problem> {
     const place = await this.locate(path);
     if (isProblem(place)) return place;
-    return this.#lanes.run(place.name, async () => {
+    return this.#alone(place, async () => {
       const known = this.#ids.get(place.name);
       if (known === undefined && isGuarded(place) && !opening.isOwner) return guarded(place);
       const opened =
@@ -184,7 +184,7 @@ export class Files {
   async disk(id: BlockId): Promise<DiskFile | Problem> {
     const path = this.#paths.get(id);
     if (!path) return notAFile(id);
-    return this.#lanes.run(path.name, async () => {
+    return this.#alone(path, async () => {
       const file = await this.#load(id, path);
       return isProblem(file) ? file : file.disk();
     });
@@ -194,6 +194,8 @@ export class Files {
   async flush(id: BlockId): Promise<Problem | undefined> {
     this.#saves.drop(id);
     const refused = await this.#inLane(id, (file) => file.save());
+    const file = this.#open.get(id);
+    if (file) file.failure = refused;
     const block = await this.#kernel.block(id);
     const isDirty = !isProblem(block) && isUnsaved(block) && !this.#isClosed;
     if (refused && isDirty) this.#retry(id, refused);
@@ -316,17 +318,30 @@ export class Files {
 
   // -- one file, in its lane
 
+  /** The boundary of what is done to one file: what the disk refuses, or a bug, ends that and nothing else. */
+  #alone<T>({ name }: CleanPath, job: () => Promise<T>): Promise<T | Problem> {
+    return this.#lanes.run(name, async () => {
+      try {
+        return await job();
+      } catch (error) {
+        const { code, stack } = asError(error);
+        if (code !== undefined) return operating(name, asError(error));
+        this.#log("error", "a file failed inside", { path: name, error: String(stack) });
+        return problem("unavailable", `${name} failed inside; this is a bug, and the log has it`);
+      }
+    });
+  }
+
   async #inLane(
     id: BlockId,
     run: (file: OpenFile) => Promise<Problem | undefined>,
   ): Promise<Problem | undefined> {
     const path = this.#paths.get(id);
     if (!path) return notAFile(id);
-    return this.#lanes.run(path.name, async () => {
+    return this.#alone(path, async () => {
       const file = await this.#load(id, path);
       if (isProblem(file)) return file;
-      file.failure = await run(file);
-      return file.failure;
+      return run(file);
     });
   }
 

@@ -32,18 +32,24 @@ export interface Folder {
 export class Root {
   /** The real path. */
   readonly path: string;
-  readonly #fd: number;
+  #opened: number | undefined;
   readonly #closed: readonly string[];
 
   /** `closed`: folders that nobody reads or writes through here, such as the server's own. */
   constructor(path: string, closed: readonly string[]) {
     this.path = realpathSync(path);
-    this.#fd = openSync(this.path, FOLDER);
     this.#closed = closed.map((each) => (existsSync(each) ? realpathSync(each) : resolve(each)));
   }
 
   close(): void {
-    closeSync(this.#fd);
+    if (this.#opened !== undefined) closeSync(this.#opened);
+    this.#opened = undefined;
+  }
+
+  /** Opened when it is first needed, and the same from then on. */
+  get #fd(): number {
+    this.#opened ??= openSync(this.path, FOLDER);
+    return this.#opened;
   }
 
   /** Where a path really leads, links followed: inside of the root, or a problem. What does not exist stays as it is. */
@@ -72,15 +78,15 @@ export class Root {
       if (make && here instanceof Error && here.code === "ENOENT") {
         await mkdir(next).catch(() => undefined); // somebody else may have been faster: the next line tells
         here = await open(next, FOLDER).catch(asError);
-        if (!(here instanceof Error)) await above.sync();
+        if (!(here instanceof Error)) await syncFolder(above);
       }
       await above.close();
     }
     if (here instanceof Error) return operating(parts.join("/") || ".", here);
-    return this.#opened(here, parts);
+    return this.#folderOf(here, parts);
   }
 
-  #opened(handle: FileHandle, parts: readonly string[]): Folder {
+  #folderOf(handle: FileHandle, parts: readonly string[]): Folder {
     const path = join(this.path, ...parts);
     return {
       handle,
@@ -106,6 +112,13 @@ export class Root {
     }
     return problem("unavailable", "the workspace's root is gone");
   }
+}
+
+/** Names in a folder are durable when it is synced. Some file systems cannot do that, and say so: then it is not needed. */
+export async function syncFolder(handle: FileHandle): Promise<void> {
+  await handle.sync().catch((error) => {
+    if (!["EINVAL", "ENOTSUP", "EBADF", "EPERM"].includes(asError(error).code ?? "")) throw error;
+  });
 }
 
 /** Whether a descriptor is that of the folder which a path names now. */

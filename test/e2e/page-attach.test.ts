@@ -64,7 +64,7 @@ function bring(
   );
 }
 
-test("[D10] chosen, pasted and dropped: they are seen in the conversation, and by the agent whole", async () => {
+test("[V7] [V12] [D10] chosen, pasted and dropped: they are seen in the conversation, and by the agent whole", async () => {
   const { page, complaints } = await yard.open("/");
   const chosen = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Attach files or pictures" }).focus();
@@ -96,7 +96,7 @@ test("[D10] chosen, pasted and dropped: they are seen in the conversation, and b
   await page.context().close();
 });
 
-test("what cannot be attached says why; what can be is taken away by key and by button", async () => {
+test("[V7] what cannot be attached says why; what can be is taken away by key and by button", async () => {
   const { page } = await yard.open("/");
   const chosen = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Attach files or pictures" }).hover();
@@ -119,7 +119,7 @@ test("what cannot be attached says why; what can be is taken away by key and by 
   await page.context().close();
 });
 
-test("what was not sent stays, with its files", async () => {
+test("[V7] what was not sent stays, with its files", async () => {
   process.env["BLOCKYARD_CLAUDE"] = join(folder, "no-such-agent");
   const { page } = await yard.open("/");
   await bring(page, "drop", "kept.txt", "text/plain", btoa("kept"));

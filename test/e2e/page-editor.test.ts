@@ -38,7 +38,7 @@ async function openFile(filename: string, dark = false): Promise<Visit & { reado
   return { ...visit, block: made.id };
 }
 
-test("asks once which editor, then links to the place in the file; copies beside it", async () => {
+test("[V8] [V12] asks once which editor, then links to the place in the file; copies beside it", async () => {
   const { page, block, complaints } = await openFile("src/a b.ts", true);
   const here = page.getByRole("link", { name: "Edit src/a b.ts here" });
   await expect.poll(() => here.getAttribute("href")).toBe("/files?path=src%2Fa%20b.ts");
@@ -59,7 +59,7 @@ test("asks once which editor, then links to the place in the file; copies beside
   await page.context().close();
 });
 
-test("a link of one's own is never one that the browser would run; without an editor the path is copied", async () => {
+test("[V8] a link of one's own is never one that the browser would run; without an editor the path is copied", async () => {
   const { page } = await openFile("/elsewhere/x.ts");
   await page.locator(".file-open").click();
   await page.getByRole("radio", { name: "Another one" }).check();

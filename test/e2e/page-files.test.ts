@@ -50,7 +50,7 @@ async function asAgent(tool: string, input: object): Promise<Record<string, unkn
 }
 
 describe("the tree", () => {
-  test("is walked by keyboard, reads folders when they are opened, and opens files", async () => {
+  test("[V12] is walked by keyboard, reads folders when they are opened, and opens files", async () => {
     const { page, complaints } = await yard.open("/");
     await page.getByRole("button", { name: "Files", exact: true }).click();
     const items = page.getByRole("treeitem");
@@ -147,7 +147,7 @@ describe("a file", () => {
     if (isProblem(answer)) throw new Error(answer.message);
   }
 
-  test("[F15] a conflict is said, and nothing is written; mine, the disk's, or a merged text ends it", async () => {
+  test("[V11] [F15] a conflict is said, and nothing is written; mine, the disk's, or a merged text ends it", async () => {
     const mine = await conflicted("mine.txt");
     expect(await mine.textContent(".conflict")).toContain("Nothing is written");
     await mine.getByRole("button", { name: "Files", exact: true }).click();

@@ -41,7 +41,7 @@ async function setTurn(conversation: string, status: "running" | "done"): Promis
 }
 
 describe("the list", () => {
-  test("follows what happens elsewhere, without asking: new, running, new since one looked", async () => {
+  test("[V9] follows what happens elsewhere, without asking: new, running, new since one looked", async () => {
     const first = await newConversation(yard.kernel, "the first one");
     const { page } = await yard.open(`/c/${first}`);
     await entry(page, "the first one").waitFor();
@@ -89,7 +89,7 @@ describe("the list", () => {
     await page.context().close();
   });
 
-  test("what is written and not sent stays with its conversation", async () => {
+  test("[V7] what is written and not sent stays with its conversation", async () => {
     const first = await newConversation(yard.kernel, "drafts one");
     await newConversation(yard.kernel, "drafts two");
     const { page } = await yard.open(`/c/${first}`);
@@ -103,7 +103,7 @@ describe("the list", () => {
     await page.context().close();
   });
 
-  test("the archive: out of the list, below it, and back; axe finds nothing", async () => {
+  test("[V12] the archive: out of the list, below it, and back; axe finds nothing", async () => {
     const conversation = await newConversation(yard.kernel, "put away");
     const { page } = await yard.open(`/c/${conversation}`);
     await entry(page, "put away").waitFor();
@@ -125,7 +125,7 @@ describe("the list", () => {
 });
 
 describe("messages that wait", () => {
-  test("are shown at the composer, taken back one by one, and said when their turn comes", async () => {
+  test("[V10] are shown at the composer, taken back one by one, and said when their turn comes", async () => {
     const { page, complaints } = await yard.open("/");
     const prompt = page.getByRole("textbox", { name: "Prompt" });
     const send = async (text: string) => {

@@ -57,7 +57,7 @@ async function openAt(command: string): Promise<{ page: Page; ids: { call: strin
 const run = (page: Page) => page.getByRole("button", { name: "Run it" });
 
 describe("run again", () => {
-  test("[D8] by keyboard: shows text and folder, waits half a second, streams into a block below", async () => {
+  test("[V6] [V12] [D8] by keyboard: shows text and folder, waits half a second, streams into a block below", async () => {
     const { page, ids } = await openAt("printf 'one\\n'; printf 'two\\u202e\\n'");
     await page.locator(`article[data-block="${ids.call}"]`).focus();
     await page.keyboard.press("x");
@@ -79,7 +79,7 @@ describe("run again", () => {
     await page.context().close();
   });
 
-  test("what does not show is spelt out", async () => {
+  test("[V6] what does not show is spelt out", async () => {
     const { page } = await openAt("echo a\u202eb");
     await page.getByRole("button", { name: "Run again" }).click();
     await page.waitForSelector("dialog .exact");
@@ -90,7 +90,7 @@ describe("run again", () => {
     await page.context().close();
   });
 
-  test("[D9] a block that changed since is not run; looking again shows it anew", async () => {
+  test("[V6] [D9] a block that changed since is not run; looking again shows it anew", async () => {
     const { page, ids } = await openAt("echo first");
     await page.getByRole("button", { name: "Run again" }).click();
     await expect.poll(() => run(page).isEnabled()).toBe(true);

@@ -15,7 +15,7 @@ it("makes links that each editor knows", () => {
   for (const editor of EDITORS) expect(templateFault(editor.template)).toBeUndefined();
 });
 
-it("keeps a path a path, whatever it holds", () => {
+it("[V8] keeps a path a path, whatever it holds", () => {
   check("x:{path}", "/a?b&c=d#e", "x:/a%3Fb%26c%3Dd%23e");
   check("x:{path}", "/{line}/$&/$1", "x:/%7Bline%7D/%24%26/%241");
   check("x:{path}", '/"><script>', "x:/%22%3E%3Cscript%3E");
@@ -23,7 +23,7 @@ it("keeps a path a path, whatever it holds", () => {
   check("x:{path}", "relative/a.ts", undefined);
 });
 
-it("links to no scheme that a browser answers to itself", () => {
+it("[V8] links to no scheme that a browser answers to itself", () => {
   const schemes = ["javascript", "data", "vbscript", "blob", "file", "http", "https", "ms-settings", "about"];
   for (const scheme of schemes) {
     check(`${scheme}:{path}`, "/a", undefined);

@@ -1,5 +1,5 @@
 /** The fold from tree to rows: paths, sides, turns, ways, what is pruned and hidden. */
-import type { Block, BlockId, JsonObject, Kind, Role } from "@blockyard/kernel";
+import type { Block, BlockId, JsonObject, Kind, Role, Status } from "@blockyard/kernel";
 import { describe, expect, test } from "vitest";
 import { foldRows, nestedName, prunedName, type RowOptions } from "./rows.ts";
 import { Tree } from "./tree.ts";
@@ -10,6 +10,7 @@ interface Given {
   readonly parent?: string;
   readonly side?: true;
   readonly pruned?: true;
+  readonly status?: Status;
   readonly metadata?: JsonObject;
 }
 
@@ -18,9 +19,8 @@ function outline(given: Readonly<Record<string, Given>>) {
   const blocks = new Map<BlockId, Block>();
   let head: string | null = null;
   let born = 0;
-  for (const [id, { kind = "text", role = "model", parent, side, pruned, metadata = {} }] of Object.entries(
-    given,
-  )) {
+  for (const [id, one] of Object.entries(given)) {
+    const { kind = "text", role = "model", status = "done", parent, side, pruned, metadata = {} } = one;
     born++;
     blocks.set(id, {
       id,
@@ -28,7 +28,7 @@ function outline(given: Readonly<Record<string, Given>>) {
       agent: "a",
       kind,
       role,
-      status: "done",
+      status,
       parent: parent === "-" ? null : (parent ?? head),
       side: side ?? false,
       version: 1,
@@ -96,6 +96,30 @@ describe("rows", () => {
     expect(rows({ a: { kind: "thinking" }, b: {} }, { thinking: false })).toEqual(["b"]);
     expect(rows({ a: { role: "system" }, b: { role: "system", kind: "error" } }, { system: false })).toEqual([
       "b",
+    ]);
+  });
+
+  test("[V10] a message that waits, has run or was taken back is no row; one that never ran is", () => {
+    const queued = (status: Status, reason?: string) => ({
+      ask: { role: "user" as const },
+      waits: {
+        role: "user" as const,
+        side: true as const,
+        status,
+        metadata: { notice: "queued", ...(reason === undefined ? {} : { reason }) },
+      },
+      end: {},
+    });
+    for (const given of [queued("pending"), queued("done"), queued("error", "cancelled")])
+      expect(rows(given)).toEqual(["ask", "end"]);
+    expect(rows(queued("error", "interrupted"))).toEqual(["ask", "  waits", "end"]);
+  });
+
+  test("a command that was run again is in the row of its first run", () => {
+    const again = { kind: "command" as const, parent: "first", side: true as const };
+    const first = { kind: "command" as const };
+    expect(rows({ first, again: { ...again, metadata: { notice: "rerun" } }, end: {} })).toEqual([
+      ...["first", "end"],
     ]);
   });
 

@@ -6,13 +6,13 @@ function check(base: string | undefined, mine: string, disk: string, expected: s
   expect(proposeMerge(base, mine, disk)).toBe(expected);
 }
 
-it("takes what only one side has changed", () => {
+it("[V11] takes what only one side has changed", () => {
   check("a\nb\nc\nd", "A\nb\nc\nd", "a\nb\nc\nD", "A\nb\nc\nD");
   check("a\nb\nc", "a\nb\nc\nnew", "a\nb\nc", "a\nb\nc\nnew");
   check("a\nb", "a\nb", "a\nb", "a\nb");
 });
 
-it("leaves both where both have changed, or where nobody knows what was there", () => {
+it("[V11] leaves both where both have changed, or where nobody knows what was there", () => {
   check("a\nb\nc", "a\nmine\nc", "a\ndisk\nc", ["a", MINE, "mine", BETWEEN, "disk", DISK, "c"].join("\n"));
   check(undefined, "a\nx", "a\ny", ["a", MINE, "x", BETWEEN, "y", DISK].join("\n"));
   check("a\nb\nc", "a\nc", "a\nB\nc", ["a", MINE, BETWEEN, "B", DISK, "c"].join("\n"));

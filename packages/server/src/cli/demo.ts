@@ -121,6 +121,7 @@ async function play(stage: Stage, seconds: number, isQuiet: boolean, stopped: Ab
   try {
     return await runScenario({
       owner: seatAt(url, "owner", ownerToken),
+      guest: auth.ownerAgent,
       seats,
       random: () => nodeEnv.random() / 2 ** 32,
       next: async () => {

@@ -240,7 +240,8 @@ function useSought(
     const row = rowOf(view, rows, id);
     if (row === undefined) return;
     focused.set((rows[row] as Row & { type: "block" }).id);
-    stage.show(row, TARGET_PX);
+    // Behind this effect: what is drawn for it is drawn at once.
+    queueMicrotask(() => stage.show(row, TARGET_PX));
   }, [view, stage, rows, id, page]);
 }
 
@@ -264,7 +265,7 @@ function useFocusedRow(stage: Stage<Row>, rows: readonly Row[]): void {
     if (present?.contains(document.activeElement)) return;
     const index = known.current.findIndex((row) => row.type === "block" && row.id === now);
     if (index === -1) return;
-    stage.show(index, "nearest");
+    queueMicrotask(() => stage.show(index, "nearest"));
     // Whoever is looking for something goes on typing.
     if (document.activeElement?.closest(".find")) return;
     requestAnimationFrame(() =>

@@ -123,9 +123,7 @@ export class Stage<Row extends Keyed> {
 
   /** Goes to the end. */
   toEnd(): void {
-    if (!this.#elements) return;
-    const { scroller } = this.#elements;
-    this.#scrollTo(this.strip.end + scroller.clientHeight);
+    this.#scrollToEnd();
     if (this.#isShort()) flushSync(this.#draw);
   }
 
@@ -207,7 +205,7 @@ export class Stage<Row extends Keyed> {
     sizer.style.height = `${strip.end}px`;
     head.style.top = `${strip.start - this.#options.headPx}px`;
     frame.style.top = `${strip.topOf(this.drawn.from)}px`;
-    if (this.#options.isFollowing()) this.toEnd();
+    if (this.#options.isFollowing()) this.#scrollToEnd();
     else if (by !== 0) this.#scrollTo(strip.window.top);
   }
 
@@ -223,6 +221,10 @@ export class Stage<Row extends Keyed> {
     if (!mayMove || off === 0) return 0;
     // With older rows to come the room is an estimate; it is mended when it is badly off.
     return reserve === 0 || Math.abs(off) > wanted / 2 ? off : 0;
+  }
+
+  #scrollToEnd(): void {
+    this.#scrollTo(this.strip.end + this.strip.window.height);
   }
 
   #scrollTo(top: number): void {

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import type { CDPSession, Page } from "playwright-core";
 import { newConversation, openYard, say, type Yard } from "../test/e2e/page/yard.ts";
-import { type Bench, quantile, type Report } from "./bench.ts";
+import { alternate, type Bench, type Measured, quantile, type Report } from "./bench.ts";
 import { measured, readTrace, TRACED, textOf, wordsOf } from "./page/load.ts";
 import { comparePeers } from "./page/peers.ts";
 
@@ -67,51 +67,50 @@ async function streaming(
   };
 }
 
-/** Main-thread time per token behind 100 KB of text, over that behind 1 KB; alternating, medians. */
-async function tokenCosts(yard: Yard, report: Report): Promise<number> {
-  const costs: { short: number[]; long: number[] } = { short: [], long: [] };
-  for (let i = 0; i < PAIRS; i++) {
-    for (const [name, chars] of [
-      ["short", 1_000],
-      ["long", 100_000],
-    ] as const) {
-      const { page, block } = await openStream(yard, textOf(chars));
-      const load = await measured(page, () => stream(yard, block, 3));
-      await page.context().close();
-      costs[name].push((load.busySeconds * 1e6) / (3 * TOKENS_PER_SECOND));
-    }
-  }
-  const [short, long] = [quantile(costs.short, 0.5), quantile(costs.long, 0.5)];
-  report.note(`a token costs ${short.toFixed(0)} µs behind 1 KB and ${long.toFixed(0)} µs behind 100 KB`);
-  return long / short;
+/** Main-thread time per token behind 100 KB of text, over that behind 1 KB. */
+async function tokenCosts(yard: Yard, report: Report): Promise<Measured> {
+  const cost = (chars: number) => async () => {
+    const { page, block } = await openStream(yard, textOf(chars));
+    const load = await measured(page, () => stream(yard, block, 3));
+    await page.context().close();
+    return (load.busySeconds * 1e6) / (3 * TOKENS_PER_SECOND);
+  };
+  const { medianA, medianB, figure } = await alternate(PAIRS, cost(100_000), cost(1_000));
+  report.note(
+    `a token costs ${medianB.toFixed(0)} µs behind 1 KB and ${medianA.toFixed(0)} µs behind 100 KB`,
+  );
+  return figure;
 }
 
 async function openings(
   yard: Yard,
   report: Report,
-): Promise<{ openRatio: number; heapRatio: number } & Scrolled> {
+): Promise<{ openRatio: Measured; heapRatio: number } & Scrolled> {
   const short = await fill(yard, 100);
   const long = await fill(yard, 10_000);
-  const times: { short: number[]; long: number[] } = { short: [], long: [] };
-  const heaps = { short: 0, long: 0 };
-  let scrolling: Scrolled = { scrollTaskMs: Number.NaN, droppedRunMs: Number.NaN };
-  for (let i = 0; i < PAIRS; i++) {
-    for (const [name, conversation] of [
-      ["short", short],
-      ["long", long],
-    ] as const) {
-      const { page, context } = await yard.open("/");
-      const opened = await openedMs(page, `${yard.running.url}/c/${conversation}`);
-      times[name].push(opened);
-      if (i === PAIRS - 1) heaps[name] = await heapBytes(await context.newCDPSession(page));
-      if (i === PAIRS - 1 && name === "long") scrolling = await scrolled(yard, page, report);
-      await context.close();
-    }
+  const opening = (conversation: string) => async () => {
+    const { page, context } = await yard.open("/");
+    const ms = await openedMs(page, `${yard.running.url}/c/${conversation}`);
+    await context.close();
+    return ms;
+  };
+  const { medianA, medianB, figure } = await alternate(PAIRS, opening(long), opening(short));
+  report.note(
+    `first blocks after ${medianB.toFixed(0)} ms of 100 blocks, ${medianA.toFixed(0)} ms of 10,000`,
+  );
+  const heaps: number[] = [];
+  let scrolling: Scrolled | undefined;
+  for (const conversation of [short, long]) {
+    const { page, context } = await yard.open(`/c/${conversation}`);
+    await page.waitForSelector("article .md p");
+    heaps.push(await heapBytes(await context.newCDPSession(page)));
+    if (conversation === long) scrolling = await scrolled(yard, page, report);
+    await context.close();
   }
-  const [quick, slow] = [quantile(times.short, 0.5), quantile(times.long, 0.5)];
-  report.note(`first blocks after ${quick.toFixed(0)} ms of 100 blocks, ${slow.toFixed(0)} ms of 10,000`);
-  report.note(`heap ${(heaps.short / 1e6).toFixed(1)} MB and ${(heaps.long / 1e6).toFixed(1)} MB`);
-  return { openRatio: slow / quick, heapRatio: heaps.long / heaps.short, ...scrolling };
+  const [small = Number.NaN, large = Number.NaN] = heaps;
+  report.note(`heap ${(small / 1e6).toFixed(1)} MB and ${(large / 1e6).toFixed(1)} MB`);
+  if (!scrolling) throw new Error("nothing was scrolled");
+  return { openRatio: figure, heapRatio: large / small, ...scrolling };
 }
 
 async function fill(yard: Yard, blocks: number): Promise<string> {

@@ -75,6 +75,7 @@ async function grown(page: Page, chars: number): Promise<Seen> {
   const pieces = Array.from({ length: (SECONDS * 1_000) / 16 }, (_, i) =>
     wordsOf(Math.round(i * 0.016 * TOKENS_PER_SECOND), Math.round((i + 1) * 0.016 * TOKENS_PER_SECOND)),
   );
+  const source = textOf(chars) + pieces.join("");
   const load = await measured(page, async () => {
     await page.evaluate(async (all) => {
       const started = performance.now();
@@ -86,11 +87,17 @@ async function grown(page: Page, chars: number): Promise<Seen> {
     }, pieces);
     await settled(page);
   });
+  const shown = await page.evaluate(() => document.querySelector("main")?.textContent ?? "");
+  if (count(shown) !== count(source)) throw new Error("a renderer does not show the whole text");
   return {
     tokenUs: (load.busySeconds * 1e6) / (SECONDS * TOKENS_PER_SECOND),
     busyShare: load.busySeconds / load.seconds,
     frameMs: (load.busySeconds * 1_000) / load.tasks,
   };
+}
+
+function count(text: string): number {
+  return text.split("writes").length;
 }
 
 interface Growing {

@@ -1,5 +1,5 @@
 /** Opening, saving, and what the other side does, on a real disk. */
-import { chmodSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProblem } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
@@ -107,6 +107,29 @@ describe("saving", () => {
       lab.put("run.sh", "a\n");
       await lab.until(id, (_, text) => text === "a\n");
     }
+  });
+
+  it.skipIf(process.getuid?.() !== 0)("[F10] keeps the owner, where that is allowed", async () => {
+    lab = await Lab.start();
+    lab.put("a.txt", "a\n");
+    const place = join(lab.root, "a.txt");
+    chownSync(place, 1_234, 2_345);
+    chmodSync(place, 0o2755);
+    const id = await lab.open("a.txt");
+    await lab.edit(id, "a", "b");
+    await lab.saved(id);
+    const { uid, gid, mode } = statSync(place);
+    expect([lab.disk("a.txt"), uid, gid, mode & 0o7777]).toEqual(["b\n", 1_234, 2_345, 0o2755]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("[F10] leaves a file alone that it may not write", async () => {
+    lab = await Lab.start();
+    lab.put("a.txt", "a\n");
+    chmodSync(join(lab.root, "a.txt"), 0o444);
+    const id = await lab.open("a.txt");
+    await lab.edit(id, "a", "b");
+    expect(await lab.files.flush(id)).toMatchObject({ problem: "forbidden" });
+    expect(lab.disk("a.txt")).toBe("a\n");
   });
 
   it("[F12] what was not saved when the process died is saved at the next start", async () => {

@@ -131,6 +131,15 @@ describe("[E3] what was written stays text", () => {
     );
   });
 
+  it("numbers the lines that there are, whether or not the last one ends", async () => {
+    const gutterOf = async (text: string) => {
+      const id = await conversationOf("lines", [{ kind: "code", text }]);
+      return /aria-hidden="true">([^<]*)</.exec(await exported(id, "html"))?.[1];
+    };
+    expect(await gutterOf("a\nb\n")).toBe("1\n2");
+    expect(await gutterOf("a\nb")).toBe("1\n2");
+  });
+
   it("[E4] no text ends its own fence", async () => {
     const text = "```\n````\n<details>";
     const markdown = await exported(await conversationOf("t", [{ kind: "code", text }]), "markdown");

@@ -127,7 +127,9 @@ function drawCode(block: BlockSnapshot): Html {
     first > 1 || (totalLines ?? 0) > lines + 1
       ? `lines ${first}–${first + lines - 1}${totalLines === undefined ? "" : ` of ${totalLines}`}`
       : "";
-  const gutter = Array.from({ length: lines }, (_, i) => first + i).join("\n");
+  // A newline at the end begins no line that could be numbered.
+  const numbered = block.content.replace(/\n$/, "").split("\n").length;
+  const gutter = Array.from({ length: numbered }, (_, i) => first + i).join("\n");
   const code = html`<div class="numbered"><pre class="gutter" aria-hidden="true">${gutter}</pre><pre class="code">${highlight(block.content, language, filename)}</pre></div>`;
   return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(lines, code)}${leftOut(truncatedChars)}`;
 }

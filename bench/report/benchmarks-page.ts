@@ -29,7 +29,8 @@ the last results without measuring. How figures are made, and why they are ratio
 [the decision](decisions/0013-benchmarks.md).
 
 A figure is the median of its measurements; the spread is between what their middle half lies, and how many there were. A
-figure without a spread is a count or a size. \`MISSED\` is a promise that this run did not keep.
+figure without a spread is a count or a size, or its measurements are in a table below. \`MISSED\` is a promise that this run did
+not keep.
 `;
 
 /** How many benches had results to show. */

@@ -201,7 +201,11 @@ function treeHash(path: string): string {
 function start(script: string, args: readonly string[]): ChildProcess {
   return spawn(process.execPath, ["--disable-warning=ExperimentalWarning", join(here, script), ...args], {
     stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, NODE_OPTIONS: "" },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: "",
+      NODE_COMPILE_CACHE: join(here, "../../node_modules/.cache/faults"),
+    },
   });
 }
 

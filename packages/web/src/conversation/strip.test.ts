@@ -71,6 +71,16 @@ describe("what stays", () => {
     expect(strip.topOf(5)).toBe(before);
   });
 
+  it("[V1] a row that comes in at the top for the first time does not push those that were there", () => {
+    const strip = stripOf(rowsOf(0, 100), 1_000, 200);
+    drawnAll(strip, () => 50, 0);
+    strip.look(980, 200);
+    const before = strip.topOf(20);
+    strip.measure([["row 19", 200]], strip.range(0));
+    expect(strip.topOf(20)).toBe(before);
+    expect(strip.topOf(19)).toBe(before - 200);
+  });
+
   it("[V1] a row that was gone to stays, whatever those around it turn out to be", () => {
     const strip = stripOf(rowsOf(0, 100), 1_000, 200);
     strip.pin(22);

@@ -92,7 +92,7 @@ export class Connection {
     this.#pace = paceOf(options.kernel);
     this.#ends.push(this.#kernel.listen((told) => this.#hear(told)));
     if (options.presence)
-      this.#ends.push(options.presence.listen((conversation) => this.#tellPresence(conversation)));
+      this.#ends.push(options.presence.listen((conversation) => this.#tellPresenceSoon(conversation)));
   }
 
   get isClosed(): boolean {
@@ -402,6 +402,11 @@ export class Connection {
 
   #mayWrite(): Problem | undefined {
     return this.#options.role === "viewer" ? problem("forbidden", "a viewer reads only") : undefined;
+  }
+
+  /** Behind the commit that is being told: a cursor that an edit has set stands in the text that the edit has left. */
+  #tellPresenceSoon(conversation: ConversationId): void {
+    this.#env.soon(() => this.#tellPresence(conversation));
   }
 
   #tellPresence(conversation: ConversationId): void {

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Block } from "../block.ts";
-import type { Cursor } from "../cursor.ts";
+import { type Cursor, Cursors } from "../cursor.ts";
 import type { Json } from "../json.ts";
 import { Kernel } from "../kernel.ts";
 import { limits } from "../limits.ts";
@@ -477,8 +477,32 @@ describe("merging and presence", () => {
     await joined.env.advance(50);
     cursors.push({ agent: "bo", block: block.id, anchor: 1, head: 2 });
     tell?.(conversation);
+    await joined.env.advance(0);
     expect(view.cursors).toEqual(cursors);
     expect((await joined.store.conversation(conversation))?.seq).toBe(2);
+  });
+
+  it("[W18] a cursor that an edit has set is told behind the edit", async () => {
+    const joined = new Joined();
+    const cursors = new Cursors(joined.kernel);
+    joined.presence = cursors;
+    const conversation = await joined.conversation();
+    const block = await joined.block(conversation, "text");
+    joined.connect();
+    joined.replica.subscribe(conversation);
+    joined.replica.sync(block.id, { update: () => undefined, refused: () => undefined });
+    await joined.env.advance(50);
+    joined.sent.length = 0;
+    await joined.kernel.writeBlock(block.id, {
+      agent: "bo",
+      plan: (draft) => draft.splice(block.id, [{ at: 4, del: "", ins: " more" }]),
+    });
+    await joined.env.advance(50);
+    const types = joined.sent
+      .map(({ type }) => type)
+      .filter((type) => type === "update" || type === "presence");
+    expect(types).toEqual(["update", "presence"]);
+    cursors.close();
   });
 });
 

@@ -1,12 +1,16 @@
 /**
- * Agents and servers that die, many times: `npm run lifecycle -- [--rounds 50]`. Prints one line for each way to die, and
- * ends with 1 if anything was left behind or ended more or less than once.
+ * Agents and servers that die, many times: `npm run lifecycle -- [words…] [--rounds 50]`; with words, only the deaths whose
+ * names have one of them. Prints one line for each way to die, and ends with 1 if anything was left behind or ended more or
+ * less than once.
  */
 import { parseArgs } from "node:util";
 import { DEATHS, die } from "./lifecycle/deaths.ts";
 import { killServer } from "./lifecycle/server-kill.ts";
 
-const { values } = parseArgs({ options: { rounds: { type: "string", default: "50" } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: "string", default: "50" } },
+});
 const rounds = Number(values.rounds);
 
 const trials: readonly (readonly [string, () => Promise<string[]>])[] = [
@@ -15,8 +19,12 @@ const trials: readonly (readonly [string, () => Promise<string[]>])[] = [
   ["the server and its reaper are killed with 20 agents", () => killServer({ agents: 20, withReaper: true })],
 ];
 
+const chosen = trials.filter(
+  ([name]) => positionals.length === 0 || positionals.some((words) => name.includes(words)),
+);
+if (chosen.length === 0) throw new Error(`nobody dies like that: ${trials.map(([name]) => name).join(", ")}`);
 let failed = 0;
-for (const [name, run] of trials) {
+for (const [name, run] of chosen) {
   const complaints: string[] = [];
   for (let round = 0; round < rounds; round++) complaints.push(...(await run()));
   failed += complaints.length;

@@ -6,6 +6,7 @@ import { median } from "../../bench/bench.ts";
 import { type Driver, FULL } from "../../bench/fanout/driver.ts";
 import { slope, type Trial } from "./trial.ts";
 
+const MIB = 1024 * 1024;
 const LOOK_MS = 10_000;
 /** Before this, memory finds its height; a short soak leaves a sixth of itself out. */
 const WARM_MINUTES = 10;
@@ -13,6 +14,7 @@ const WARM_MINUTES = 10;
 interface Look {
   readonly minute: number;
   readonly memoryMb: number;
+  readonly usedMb: number;
   readonly files: number;
   readonly lagMs: number;
 }
@@ -33,6 +35,8 @@ export const soak: Trial = {
       });
     }, LOOK_MS);
     const order = { ...FULL, ...driver.yard, agents: FULL.agents / 2, seconds: minutes * 60 };
+    // Texts that are being written are kept loaded, up to a bound of their own: so much of a rise is expected.
+    const textMb = (order.agents * order.flushesPerSecond * order.lineChars * 60) / MIB;
     const outcome = await driver.play(order);
     clearInterval(timer);
     const steady = looks.filter(
@@ -56,6 +60,12 @@ export const soak: Trial = {
         value: slope(of("minute"), of("memoryMb")),
         target: { max: 1 },
       },
+      {
+        rule: "R5",
+        figure: "of it in use by JavaScript, MiB a minute",
+        value: slope(of("minute"), of("usedMb")),
+      },
+      { rule: "R5", figure: "text written, MiB a minute", value: textMb },
       { rule: "R5", figure: "memory MiB, at the end", value: of("memoryMb").at(-1) ?? Number.NaN },
       {
         rule: "R5",
@@ -77,6 +87,7 @@ export const soak: Trial = {
 async function look(driver: Driver, startMs: number): Promise<Look> {
   // The connection that asks is kept open by the client: it is the same file each time.
   const lagMs = (await driver.metric("nodejs_eventloop_delay_p99_seconds")) * 1_000;
+  const usedMb = (await driver.metric("nodejs_heap_used_bytes")) / MIB;
   const minute = (performance.now() - startMs) / 60_000;
-  return { minute, memoryMb: driver.residentMb(), files: driver.openFiles(), lagMs };
+  return { minute, memoryMb: driver.residentMb(), usedMb, files: driver.openFiles(), lagMs };
 }

@@ -34,7 +34,8 @@ export interface McpPort {
 const INSTRUCTIONS = `Blockyard keeps the work of coding agents and people as blocks: texts, tool calls, results, files.
 Ids look like conversation/agent/number. Lines are 0-based and end-exclusive everywhere. Read before you edit: pass the
 version you read as base_version, or the lines you expect as expected_text; a conflict comes back with the present text.
-block_undo takes back only your own changes.`;
+block_undo takes back only your own changes. To edit a file of the workspace together with others, file_open its path and
+edit the block that it answers with: it is saved by itself, and what others write to the file is merged in.`;
 
 const PROMPTS = [
   {

@@ -30,7 +30,7 @@ export const fileResolve = (files: Files) =>
     name: "file.resolve",
     description:
       "End the conflict of a file that was changed here and on the disk in the same lines. What the block loses by it can be " +
-      "brought back with block.undo.",
+      "brought back with block.undo; what the disk loses is kept as a blob of its hash.",
     access: "write",
     input,
     output: fileSchema,

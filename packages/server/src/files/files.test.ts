@@ -278,6 +278,27 @@ describe("the other side", () => {
     expect(lab.disk("a.txt")).toBe(TEN.replace("line 4", "mine"));
   });
 
+  it("[F16] what was overwritten on the disk is kept as a blob of its hash", async () => {
+    lab = await Lab.start();
+    const id = await conflicted();
+    const { diskHash } = (await lab.metadata(id)).conflict as unknown as { diskHash: string };
+    expect(await lab.files.resolve(id, { agent: "bob", take: "mine", diskHash })).toBeUndefined();
+    expect(lab.disk("a.txt")).toContain("mine");
+    const kept = await lab.store.blob(diskHash);
+    expect(Buffer.from(kept?.bytes ?? []).toString()).toBe(TEN.replace("line 4", "theirs"));
+  });
+
+  it("[F16] what is no text is overwritten by nobody", async () => {
+    lab = await Lab.start();
+    const id = await conflicted();
+    lab.put("a.txt", Buffer.from([0, 1, 2]));
+    for (const take of ["mine", "disk", "text"] as const)
+      expect(await lab.files.resolve(id, { agent: "bob", take, content: "x" })).toMatchObject({
+        problem: "conflict",
+      });
+    expect(lab.disk("a.txt")).toBe("\0\u0001\u0002");
+  });
+
   it("[F16] an outdated hash is refused; without a conflict there is nothing to end", async () => {
     lab = await Lab.start();
     const id = await conflicted();

@@ -117,7 +117,11 @@ export class OpenFile {
         expected: diskHash,
       });
     }
-    if (disk.type === "unreadable" && (take === "disk" || now === "")) return disk.problem;
+    if (disk.type === "unreadable") {
+      const message = `${disk.problem.message}. It is not overwritten: move it away, and the file can be saved`;
+      return problem("conflict", message, { ...disk.problem.details });
+    }
+    if (disk.type === "text" && take !== "disk") await this.#keep(disk);
     const theirs = disk.type === "text" ? disk.text : "";
     const text = take === "mine" ? undefined : take === "disk" ? theirs : (content ?? "");
     const ended = await this.#kernel.writeBlock(this.id, {
@@ -139,6 +143,11 @@ export class OpenFile {
         ? { text: disk.text, hash: disk.hash, hasBom: disk.hasBom }
         : { text: "", hash: now, hasBom: this.#base.hasBom };
     return this.save();
+  }
+
+  /** What is about to be overwritten on the disk stays to be had, as a blob of its hash. */
+  async #keep({ text, hasBom, hash }: DiskText): Promise<void> {
+    await this.#kernel.store.putBlob(hash, "text/plain; charset=utf-8", encodeFile(text, hasBom));
   }
 
   /** Makes the file that is gone again, with what the block has. */

@@ -61,11 +61,11 @@ import { textOf } from "./text.ts";
 import { type AnyHead, type BlockHead, type ConversationHead, Young } from "./young.ts";
 
 /** From here on transactions also settle. */
-const PENDING_BYTES = 1024 * 1024;
+const PENDING_BYTES = 512 * 1024;
 const PENDING_HEADS = 1_024;
 
 /** From here on they also settle what would rather wait. It bounds the journal, and with it the time of opening. */
-const JOURNAL_BYTES = 4 * 1024 * 1024;
+const JOURNAL_BYTES = 2 * 1024 * 1024;
 
 /** What one transaction settles at least when there is that much; it also settles twice what it adds. */
 const SLICE_HEADS = 48;

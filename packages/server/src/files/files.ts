@@ -216,19 +216,19 @@ export class Files {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     await this.flushAll();
-    this.abandon();
-    await this.#lanes.idle();
-    await this.#sweeping;
-    this.root.close();
+    await this.abandon();
   }
 
-  /** Does nothing more by itself. */
-  abandon(): void {
+  /** Begins nothing more, saves included; answers when what is under way has ended. */
+  async abandon(): Promise<void> {
     this.#isClosed = true;
     this.#looks.close();
     this.#saves.close();
     this.#stopListening();
     this.#watcher.close();
+    await this.#lanes.idle();
+    await this.#sweeping;
+    this.root.close();
   }
 
   /** What is in memory, for tests and metrics. */

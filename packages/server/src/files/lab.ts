@@ -50,7 +50,7 @@ export class Lab {
 
   /** As after a restart of the process; with `isKilled` nothing of the old one is saved first. */
   async restart({ isKilled = false } = {}): Promise<void> {
-    if (isKilled) this.files.abandon();
+    if (isKilled) await this.files.abandon();
     else await this.files.close();
     await this.kernel.close();
     this.kernel = new Kernel(nodeEnv, this.store);

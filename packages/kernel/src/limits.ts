@@ -35,7 +35,7 @@ export const limits = {
   /** … or as soon as it holds this many ops. */
   foldAfterOps: 2_000,
   /** Loaded texts kept in memory, in UTF-16 units over all blocks, and as a count. */
-  loadedChars: 128 * 1024 * 1024,
+  loadedChars: 16 * 1024 * 1024,
   loadedBlocks: 4_096,
   /** Conversations kept open in memory. */
   openConversations: 256,

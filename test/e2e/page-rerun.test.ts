@@ -5,6 +5,7 @@ import { isProblem, type JsonObject } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
+import { waitsIn, watchWaits } from "./page/waits.ts";
 import { newConversation, openYard, type Yard } from "./page/yard.ts";
 
 let yard: Yard;
@@ -60,12 +61,13 @@ describe("run again", () => {
   test("[V6] [V12] [D8] by keyboard: shows text and folder, waits half a second, streams into a block below", async () => {
     const { page, ids } = await openAt("printf 'one\\n'; printf 'two\\u202e\\n'");
     await page.locator(`article[data-block="${ids.call}"]`).focus();
+    await watchWaits(page, "Run it");
     await page.keyboard.press("x");
     await page.waitForSelector("dialog .exact");
-    expect(await run(page).isDisabled()).toBe(true);
     expect(await page.textContent("dialog .exact")).toBe("printf 'one\\n'; printf 'two\\u202e\\n'");
     expect(await page.textContent("dialog .ask-place")).toContain("/root");
     await expect.poll(() => run(page).isEnabled()).toBe(true);
+    expect((await waitsIn(page))[0]).toBeGreaterThan(450);
     expect(await axeFindings(page)).toEqual([]);
     await run(page).focus();
     await page.keyboard.press("Enter");
@@ -102,10 +104,11 @@ describe("run again", () => {
     await page.waitForSelector("dialog [role=alert]");
     expect(await page.textContent("dialog [role=alert]")).toContain("changed");
     expect(await page.locator(".rerun").count()).toBe(0);
+    await watchWaits(page, "Run it");
     await page.getByRole("button", { name: "Look again" }).click();
     await expect.poll(() => page.textContent("dialog .exact")).toBe("echo second");
-    expect(await run(page).isDisabled()).toBe(true);
     await expect.poll(() => run(page).isEnabled()).toBe(true);
+    expect((await waitsIn(page)).at(-1)).toBeGreaterThan(450);
     await run(page).click();
     await page.waitForSelector('.rerun[data-status="done"]');
     expect(await page.textContent(".rerun .terminal")).toContain("second");

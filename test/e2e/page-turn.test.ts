@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { waitsIn, watchWaits } from "./page/waits.ts";
 import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 const AGENT = fileURLToPath(new URL("./agents/fake-claude.mjs", import.meta.url));
@@ -41,9 +42,10 @@ describe("a turn", () => {
     await page.waitForURL(/\/c\//);
     const allow = page.getByRole("button", { name: "Allow this once" });
     await allow.first().waitFor();
+    await watchWaits(page, "Allow this once");
     await page.reload();
-    await allow.first().waitFor();
-    expect(await allow.first().isDisabled()).toBe(true);
+    await expect.poll(() => allow.first().isEnabled()).toBe(true);
+    expect((await waitsIn(page))[0]).toBeGreaterThan(450);
     const asked = (await page.textContent(".approval .exact")) ?? "";
     expect(asked.length).toBeGreaterThan(0);
     for (let i = 0; i < 10 && (await page.locator(".approval:not(.answered)").count()) > 0; i++) {

@@ -1,5 +1,5 @@
 /**
- * `npm run faults`: every fault test at its full count. Takes about twenty minutes.
+ * `npm run faults`: every fault test at its full count. Takes about an hour on two cores.
  *
  *   npm run faults -- [names…] [--seed N] [--share 0.1] [--quiet]
  *

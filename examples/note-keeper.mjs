@@ -25,6 +25,11 @@ const note = await yard.call("block.create", {
   content: "# Tool calls\n",
 });
 
+process.on("SIGINT", async () => {
+  await yard.call("block.status", { block_id: note.block_id, status: "done" });
+  yard.close();
+});
+
 yard.onTool((update) => {
   if (update.stage !== "end") return;
   const line = `- ${update.success ? "ok" : "failed"}: ${update.name} ${update.compactParams ?? ""}\n`;
@@ -36,8 +41,3 @@ const view = await yard.follow(conversation, (change, { record }) => {
   if (change.order) console.log(`${record?.blocks ?? 0} blocks`);
 });
 console.log(`following "${view.record?.title}"`);
-
-process.on("SIGINT", async () => {
-  await yard.call("block.status", { block_id: note.block_id, status: "done" });
-  yard.close();
-});

@@ -15,7 +15,7 @@ const LISTED_FILES = 1_000;
 const SEARCHED_BYTES = 128 * 1024 * 1024;
 const FILE_BYTES = 2 * 1024 * 1024;
 const SEARCH_MS = 20_000;
-const MATCH_MS = 1_000;
+const MATCH_MS = 5_000;
 const SKIPPED = new Set([".git", "node_modules"]);
 
 const folder = z
@@ -80,7 +80,9 @@ export const grepTool = loopTool({
       if (search.isOver) break;
     }
     const matches = search.lines.join("\n");
-    const end = search.why === undefined ? "" : `\n[… ${search.why} …]`;
+    const slow =
+      search.slow === 0 ? "" : `\n[… ${search.slow} left out, in which the pattern took too long …]`;
+    const end = `${slow}${search.why === undefined ? "" : `\n[… ${search.why} …]`}`;
     const count = `${search.matches} match${search.matches === 1 ? "" : "es"} in ${search.files} file${search.files === 1 ? "" : "s"}`;
     return plain(`${matches || "No line fits."}${end}`, count);
   },
@@ -100,6 +102,8 @@ class Search {
   readonly lines: string[] = [];
   matches = 0;
   files = 0;
+  /** Files in which the pattern took too long. */
+  slow = 0;
   /** Why it ended before it had seen everything. */
   why: string | undefined;
   readonly #grep: Grep;
@@ -136,7 +140,11 @@ class Search {
       maxMatches: left,
     };
     const answer = await this.#run.matcher(text, query, MATCH_MS);
-    if (isProblem(answer)) return answer.problem === "timeout" ? undefined : answer;
+    if (isProblem(answer) && answer.problem !== "timeout") return answer;
+    if (isProblem(answer)) {
+      this.slow++;
+      return undefined;
+    }
     if (answer.matches.length === 0) return undefined;
     this.files++;
     this.matches += answer.matches.length;

@@ -44,6 +44,7 @@ export function flameGraph(tree: Frame, title: string): string {
   );
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}">`,
+    `<title>${escaped(title)}</title>`,
     "<style>text{font:11px ui-monospace,monospace;fill:#16191d}.title{font:600 14px system-ui,sans-serif}.legend{font:11px system-ui,sans-serif}g:hover rect{stroke:#16191d}</style>",
     `<rect width="${WIDTH}" height="${height}" fill="#fff"/>`,
     `<text class="title" x="6" y="20">${escaped(title)}</text>`,

@@ -138,7 +138,9 @@ test.each(chosen.map((recording) => [recording.name, recording] as const))(
     const record = await yard.kernel.conversation(conversation);
     if (isProblem(record)) throw new Error(record.message);
     const watched = await whole(live, record.blocks);
-    await goTo(later, conversation);
+    // From nothing: what a reload shows.
+    await later.goto(new URL(`/c/${conversation}`, later.url()).href);
+    await later.waitForSelector(".list");
     const again = await whole(later, record.blocks);
     expect(again).toEqual(watched);
     expect(await exportOf(conversation)).toEqual(watched);

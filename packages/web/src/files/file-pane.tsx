@@ -14,6 +14,8 @@ import { Conflict } from "./conflict.tsx";
 import { FileEditor } from "./file-editor.tsx";
 import { followFile, isDirty } from "./workspace.ts";
 
+const ASK_MS = 3_000;
+
 type State =
   | { readonly state: "opening" }
   | { readonly state: "open"; readonly id: string; readonly view: View }
@@ -79,8 +81,27 @@ function Bar({ path, children }: { path: string; children?: ReactNode }): ReactN
   );
 }
 
+/** Why a file that has not been saved for a while cannot be; asked for, because the disk's troubles are in no block. */
+function useFailure(id: string, isWaiting: boolean): string | undefined {
+  const session = useSession();
+  const [failure, setFailure] = useState<string>();
+  useEffect(() => {
+    setFailure(undefined);
+    if (!isWaiting) return;
+    const timer = setInterval(async () => {
+      const answer = await session.ask("file.status", { block_id: id });
+      if (isProblem(answer)) return;
+      const { files } = answer as unknown as { files: readonly { error: string | null }[] };
+      setFailure(files[0]?.error ?? undefined);
+    }, ASK_MS);
+    return () => clearInterval(timer);
+  }, [session, id, isWaiting]);
+  return failure;
+}
+
 function OpenFile({ id, view }: { id: string; view: View }): ReactNode {
   const block = useBlock(id);
+  const failure = useFailure(id, block !== undefined && isDirty(block));
   if (!block) return <div className="blank">This file is not there any more.</div>;
   const { path, conflict, missing } = metadataOf(block, "file");
   return (
@@ -89,7 +110,8 @@ function OpenFile({ id, view }: { id: string; view: View }): ReactNode {
         <span className="file-state" role="status">
           {conflict === undefined && isDirty(block) ? (
             <>
-              <span className="mark" aria-hidden="true" /> not saved yet
+              <span className="mark" aria-hidden="true" />{" "}
+              {failure === undefined ? "not saved yet" : `not saved, trying again: ${failure}`}
             </>
           ) : (
             conflict === undefined && (missing ? "gone from the disk" : "saved")

@@ -12,6 +12,12 @@ const tidy = ["test/tidy.test.ts", "test/tidy/**/*.test.ts"];
 const faults = ["test/faults/**/*.test.ts"];
 const endToEnd = ["test/e2e/**/*.test.ts"];
 
+/**
+ * In continuous integration, tests that wait for processes and browsers are tried twice: the machine may do other
+ * things as well. `npm test` names those that needed it. What is random has no second try.
+ */
+const retry = process.env["CI"] ? 1 : 0;
+
 export default defineConfig({
   test: {
     pool: "forks",
@@ -26,6 +32,7 @@ export default defineConfig({
           include: ["packages/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts", "bench/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...fuzz, ...tidy, ...faults, ...endToEnd],
           testTimeout: 20_000,
+          retry,
         },
       },
       {
@@ -43,6 +50,7 @@ export default defineConfig({
           name: "e2e",
           include: endToEnd,
           testTimeout: 120_000,
+          retry,
           expect: { poll: { timeout: 15_000 } },
         },
       },

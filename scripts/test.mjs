@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { nodeFlags, root, say, seconds, setup } from "./setup.mjs";
 import { steps } from "./steps.mjs";
 
-/** @typedef {{ passed: number, failed: number, skipped: number, output: string, reasons?: string[] }} Outcome */
+/** @typedef {{ passed: number, failed: number, skipped: number, output: string, reasons?: string[], again?: string[] }} Outcome */
 
 const { chosen, words } = readArguments(process.argv.slice(2));
 const node = await setup();
@@ -29,6 +29,7 @@ for (const step of chosen) {
   if (outcome.failed > 0) console.log(outcome.output.trimEnd());
   console.log(line(step, outcome, seconds(sinceMs)));
   for (const reason of outcome.reasons ?? []) console.log(`         not run: ${reason}`);
+  for (const title of outcome.again ?? []) console.log(`         passed only at the second try: ${title}`);
 }
 rmSync(reports, { recursive: true, force: true });
 console.log(`${total.passed} passed, ${total.failed} failed`);
@@ -90,6 +91,7 @@ function countTests(report, passed) {
     failed: isSilentFailure ? 1 : numFailedTests,
     skipped: numPendingTests + numTodoTests,
     reasons: reasonsOf(testResults),
+    again: triedAgain(testResults),
   };
 }
 
@@ -103,6 +105,17 @@ function reasonsOf(files) {
     .filter(({ status }) => status !== "passed" && status !== "failed")
     .map(({ fullName }) => /\(not run(?: here)?: (.*?)\)(?: |$)/.exec(fullName)?.[1]);
   return [...new Set(titles.filter((title) => title !== undefined))];
+}
+
+/**
+ * Tests that passed, but have a failure to tell of.
+ * @param {{ assertionResults: { status: string, fullName: string, failureMessages: string[] }[] }[]} files
+ */
+function triedAgain(files) {
+  return files
+    .flatMap(({ assertionResults }) => assertionResults)
+    .filter(({ status, failureMessages }) => status === "passed" && failureMessages.length > 0)
+    .map(({ fullName, failureMessages }) => `${fullName} (${failureMessages[0]?.split("\n")[0]})`);
 }
 
 /**

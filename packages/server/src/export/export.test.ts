@@ -1,6 +1,7 @@
 // Exports of what nobody should write into a block, and of what nobody should send away.
 
 import {
+  type Draft,
   type ExportLine,
   exportLines,
   isProblem,
@@ -8,6 +9,7 @@ import {
   type Kind,
   MemoryStore,
   type Role,
+  type Status,
 } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { nodeEnv } from "../env.ts";
@@ -138,6 +140,26 @@ describe("[E3] what was written stays text", () => {
     };
     expect(await gutterOf("a\nb\n")).toBe("1\n2");
     expect(await gutterOf("a\nb")).toBe("1\n2");
+  });
+
+  it("[E13] a message that waited is shown once, one that waits still or never ran as what it is", async () => {
+    const id = await conversationOf("queue", [{ kind: "text", role: "user", text: "first" }]);
+    const waited = async (text: string, status: Status, reason?: string) => {
+      const metadata = { notice: "queued", ...(reason === undefined ? {} : { reason }) };
+      const plan = (draft: Draft) =>
+        draft.create({ kind: "text", role: "user", side: true, text, status, metadata });
+      expect(await kernel.write(id, { agent: "ada", plan })).not.toHaveProperty("problem");
+    };
+    await waited("said later", "done");
+    await waited("taken back", "error", "cancelled");
+    await waited("cut off", "error", "interrupted");
+    await waited("still waits", "pending");
+    for (const format of ["html", "markdown"] as const) {
+      const page = await exported(id, format);
+      for (const text of ["said later", "taken back"]) expect(page).not.toContain(text);
+      for (const text of ["first", "cut off", "still waits"]) expect(page).toContain(text);
+    }
+    expect(await exported(id, "jsonl")).toContain("taken back");
   });
 
   it("[E4] no text ends its own fence", async () => {

@@ -1,6 +1,7 @@
 /**
  * An exported conversation as a tree: the way to the head, what hangs off each block, and the ways that were left. The
- * order is the page's: a call, its results, then what its sub-agent did. Every block is in it exactly once.
+ * order is the page's: a call, its results, then what its sub-agent did. Every block is in it exactly once, except for
+ * messages that have waited: once such a one has run, it stands where it was said.
  */
 
 import { type BlockSnapshot, type ExportLine, RESULT_KINDS, type TurnView } from "@blockyard/kernel";
@@ -59,6 +60,7 @@ class Planter {
 
   constructor(blocks: ReadonlyMap<string, BlockSnapshot>, head: string | null) {
     for (const block of blocks.values()) {
+      if (hasWaited(block)) continue;
       const parent = block.parent_id !== null && blocks.has(block.parent_id) ? block.parent_id : null;
       const children = block.side ? this.#sides : this.#nexts;
       const siblings = children.get(parent);
@@ -120,4 +122,9 @@ class Planter {
 function isResult({ kind, metadata }: BlockSnapshot): boolean {
   if (RESULT_KINDS.includes(kind)) return true;
   return (kind === "image" || kind === "error") && metadata["toolUseId"] !== undefined;
+}
+
+/** A message that waited and then ran, or was taken back. One that waits still, or never ran, is shown. */
+function hasWaited({ metadata, side, status }: BlockSnapshot): boolean {
+  return side && metadata["notice"] === "queued" && (status === "done" || metadata["reason"] === "cancelled");
 }

@@ -1,6 +1,7 @@
 /**
  * Reads fields out of values that anyone may have written: each function answers with a value of the asked shape, or
- * with undefined (lists and objects: with an empty one). Nothing throws, nothing is converted by force.
+ * with undefined (lists and objects: with an empty one). Nothing throws, and nothing is converted
+ * but a whole number that was written as text.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
@@ -21,7 +22,9 @@ export function numberOf(value: Json | undefined): number | undefined {
   return typeof value === "number" && Number.isFinite(value) ? value : undefined;
 }
 
+/** A whole number; some servers write theirs as text. */
 export function wholeOf(value: Json | undefined): number | undefined {
+  if (typeof value === "string") return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
 }
 

@@ -40,7 +40,7 @@ export function openaiWith(options: OpenaiOptions): Adapter<OpenaiState> {
       return {
         count,
         chat: { count, runsTools, completion: undefined },
-        responses: { count, runsTools, response: undefined, endedId: undefined },
+        responses: { count, runsTools, response: undefined, endedId: undefined, endedError: undefined },
       };
     },
     step: (state, event) => [state, step(state, event)],

@@ -80,6 +80,40 @@ describe("[O7] what is said", () => {
       ],
       ["text|done|ab"],
     ],
+    [
+      "reasoning among the content parts",
+      [
+        chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text: "H" }] }] }),
+        chunk({ content: [{ type: "thinking", thinking: [{ type: "text", text: "m" }] }] }),
+        chunk({ content: [{ type: "text", text: "Y" }] }),
+        chunk({ content: "es" }),
+        finish,
+      ],
+      ["thinking|done|Hm", "text|done|Yes"],
+    ],
+    [
+      "images beside the content",
+      [
+        chunk({ content: "a" }),
+        chunk({
+          content: "",
+          images: [{ type: "image_url", image_url: { url: "data:image/png;base64,AA" } }],
+        }),
+        chunk({ content: "b" }),
+        finish,
+      ],
+      ["text|done|a", "image|done||", "text|done|b"],
+    ],
+    ["sound without words", [chunk({ audio: { id: "a", data: "AAAA" } }), finish], ["text|done|[audio]"]],
+    [
+      "a completion that is no chat",
+      [
+        { id: "c1", object: "text_completion", choices: [{ index: 0, text: "He", finish_reason: null }] },
+        { id: "c1", object: "text_completion", choices: [{ index: 0, text: "y", finish_reason: "stop" }] },
+        done,
+      ],
+      ["text|done|Hey"],
+    ],
     ["refusal", [chunk({ refusal: "No" }), finish], ["text|done|No"]],
     [
       "audio",
@@ -126,6 +160,15 @@ describe("[O7] what is said", () => {
     ).toEqual([{ url: "u", title: "t", snippet: "c" }]);
     const withList = { ...(chunk({ content: "a" }) as JsonObject), citations: ["https://a"] };
     expect(run([withList, finish]).blocks[0]?.metadata.citations).toEqual([{ url: "https://a" }]);
+  });
+
+  it("an image is kept as data, or by its address", () => {
+    const part = (url: string) => ({ type: "image_url", image_url: { url } });
+    const content = [part("data:image/webp;base64,AA"), part("https://a/b.png")];
+    expect(run([chunk({ content }), finish]).blocks.map(({ metadata }) => metadata)).toMatchObject([
+      { mediaType: "image/webp", data: "AA" },
+      { url: "https://a/b.png" },
+    ]);
   });
 
   it("a part that nobody knows is unknown", () => {
@@ -210,6 +253,61 @@ describe("[O8] tool calls", () => {
         ["y", {}],
       ],
     ],
+    [
+      "all with index 0, their pieces mixed",
+      [
+        call({ index: 0, id: "a", function: f("x", "") }),
+        call({ index: 0, id: "b", function: f("y", '{"n"') }),
+        call({ index: 0, id: "a", function: f(undefined, '{"m":1}') }),
+        call({ index: 0, id: "b", function: f(undefined, ":2}") }),
+      ],
+      [
+        ["x", { m: 1 }],
+        ["y", { n: 2 }],
+      ],
+    ],
+    [
+      "all with index 0 and an empty id",
+      [
+        call({ index: 0, id: "", function: f("x", '{"m":1}') }),
+        call({ index: 0, id: "", function: f("x", '{"m":2}') }),
+      ],
+      [
+        ["x", { m: 1 }],
+        ["x", { m: 2 }],
+      ],
+    ],
+    [
+      "an id that is made up for every piece",
+      [
+        call({ index: 0, id: "a", function: f("x", "") }),
+        call({ index: 0, id: "b", function: f(undefined, '{"m"') }),
+        call({ index: 0, id: "c", function: f(undefined, ":1}") }),
+      ],
+      [["x", { m: 1 }]],
+    ],
+    [
+      "by index, the name repeated with every piece",
+      [
+        call({ index: 0, function: f("x", '{"m"') }),
+        call({ index: 0, function: f("x", ":1}") }),
+        call({ index: 0, function: f("x", "") }),
+      ],
+      [["x", { m: 1 }]],
+    ],
+    [
+      "indexes as text",
+      [
+        call({ index: "0", id: "a", function: f("x", '{"m"') }),
+        call({ index: "1", id: "b", function: f("y", '{"n"') }),
+        call({ index: "0", function: f(undefined, ":1}") }),
+        call({ index: "1", function: f(undefined, ":2}") }),
+      ],
+      [
+        ["x", { m: 1 }],
+        ["y", { n: 2 }],
+      ],
+    ],
     ["arguments as an object", [call({ index: 0, id: "a", function: f("x", { m: 1 }) })], [["x", { m: 1 }]]],
     ["no arguments", [call({ index: 0, id: "a", function: { name: "x" } })], [["x", {}]]],
     [
@@ -288,6 +386,60 @@ describe("[O9] ends", () => {
       [chunk({ content: "a" }), { error: { message: "Broke", code: 502 } }],
       { status: "error", reason: "failed", error: "Broke" },
     ],
+    [
+      "an error that is a text",
+      [chunk({ content: "a" }), { id: "c1", choices: [], error: "Broke" }],
+      { status: "error", reason: "failed", error: "Broke" },
+    ],
+    [
+      "an error of a choice",
+      [
+        chunk({ content: "a" }),
+        { id: "c1", choices: [{ index: 0, delta: {}, finish_reason: "error", error: { message: "Broke" } }] },
+        done,
+      ],
+      { status: "error", reason: "failed", error: "Broke" },
+    ],
+    [
+      "an error without a word",
+      [chunk({ content: "a" }), chunk({}, "error"), done],
+      { status: "error", reason: "failed", stopReason: "error" },
+    ],
+    [
+      "usage in a vendor's corner",
+      [chunk({ content: "a" }), { ...(finish as JsonObject), x_groq: { id: "r", usage } }, done],
+      { status: "done", usage: { input: 10, output: 5 } },
+    ],
+    [
+      "usage in the choice",
+      [
+        chunk({ content: "a" }),
+        { id: "c1", choices: [{ index: 0, delta: {}, finish_reason: "stop", usage }] },
+        done,
+      ],
+      { status: "done", usage: { input: 10, output: 5 } },
+    ],
+    [
+      "a first chunk without an id, and usage at the end",
+      [
+        { id: "", object: "", model: "", created: 0, choices: [], prompt_filter_results: [] },
+        chunk({ content: "a" }),
+        finish,
+        usageChunk,
+        done,
+      ],
+      { status: "done", usage: { input: 10, output: 5 } },
+    ],
+    [
+      "an id for every chunk",
+      [
+        chunk({ content: "a" }),
+        { ...(chunk({ content: "b" }) as JsonObject), id: "c2" },
+        { ...(finish as JsonObject), id: "c3" },
+        { ...(usageChunk as JsonObject), id: "c4" },
+      ],
+      { status: "done", usage: { input: 10, output: 5 } },
+    ],
   ])("%s", (_, events, expected) => {
     const folded = run(events);
     expect(folded.turns).toHaveLength(1);
@@ -300,6 +452,13 @@ describe("[O9] ends", () => {
     const folded = run([chunk({ content: "a" }), finish, second, done]);
     expect(shown(folded)).toEqual(["text|done|a", "text|done|b"]);
     expect(folded.turns).toHaveLength(2);
+  });
+
+  it("so is one that comes after another was cut", () => {
+    const second = { ...(chunk({ content: "c" }, "stop") as JsonObject), id: "c2" };
+    const folded = run([chunk({ content: "a" }), chunk({ content: "b" }), second, done]);
+    expect(shown(folded)).toEqual(["text|error|ab", "text|done|c"]);
+    expect(folded.turns).toMatchObject([{ status: "error", reason: "interrupted" }, { status: "done" }]);
   });
 });
 

@@ -13,6 +13,7 @@ import { cutCall } from "../call.ts";
 import { isObject, parseJson } from "../framing/json.ts";
 import { given, listOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 import { compactParams } from "../row.ts";
+import { contentText, errorOf, imagesOf, thinkingText, unknownParts, usageOf } from "./chat-content.ts";
 import {
   blockMetadata,
   type Count,
@@ -24,6 +25,7 @@ import {
   startTurn,
   type Turn,
   unknownIn,
+  wholeBlock,
 } from "./turn.ts";
 
 type SaidName = "text" | "thinking" | "refusal" | "audio";
@@ -46,10 +48,16 @@ interface Choice {
   /** Calls by the index that the server gives them. */
   readonly byIndex: Map<number, ChatCall>;
   finishReason: string | undefined;
+  /** Sound has come, and the words that it says. */
+  hasAudio: boolean;
+  hasTranscript: boolean;
 }
 
 interface Completion {
   readonly turn: Turn;
+  /** The server's own id, once one has come; and whether it has come again. */
+  id: string | undefined;
+  hasSteadyId: boolean;
   readonly choices: Map<number, Choice>;
   finishReason: string | undefined;
   /** Web pages that some servers list once for the whole answer. */
@@ -62,6 +70,7 @@ export interface ChatState {
   completion: Completion | undefined;
 }
 
+/** Whether an event is one of this API's, or of its older sister, whose choices hold a plain `text`. */
 export function isChatEvent(event: JsonObject): boolean {
   return (
     Array.isArray(event.choices) ||
@@ -72,27 +81,46 @@ export function isChatEvent(event: JsonObject): boolean {
 export function stepChat(state: ChatState, event: JsonObject): readonly BlockEvent[] {
   const [completion, started] = current(state, event);
   completion.turn.model = completion.turn.model ?? wordsOf(event.model);
-  if (isObject(event.usage)) completion.turn.usage = event.usage;
+  completion.turn.usage = usageOf(event) ?? completion.turn.usage;
   if (Array.isArray(event.citations)) completion.sources = event.citations as readonly Json[];
   const events: BlockEvent[] = [...started];
   for (const native of listOf(event.choices)) {
     if (isObject(native)) events.push(...stepChoice(state, completion, native));
     else events.push(...unknownIn(completion.turn, native, "choice"));
   }
-  if (isObject(event.error)) return [...events, ...failChat(state, event)];
-  return events;
+  const error = errorOf(event);
+  return error === undefined ? events : [...events, ...failChat(state, { ...event, error })];
 }
 
 function current(state: ChatState, event: JsonObject): [Completion, readonly BlockEvent[]] {
   const open = state.completion;
   const id = wordsOf(event.id);
-  if (open !== undefined && (id === undefined || id === open.turn.id || open.finishReason === undefined))
+  if (open !== undefined && belongs(open, id, event)) {
+    open.hasSteadyId ||= id !== undefined && id === open.id;
+    // Azure opens with a chunk about its filters that has no id yet.
+    if (open.id === undefined && id !== undefined && open.turn.blocks === 0) open.turn.id = id;
+    open.id ??= id;
     return [open, []];
+  }
   const before = open === undefined ? [] : endChat(state);
   const [turn, start] = startTurn(state.count, event);
-  const completion: Completion = { turn, choices: new Map(), finishReason: undefined, sources: [] };
+  const completion: Completion = {
+    turn,
+    id,
+    hasSteadyId: false,
+    choices: new Map(),
+    finishReason: undefined,
+    sources: [],
+  };
   state.completion = completion;
   return [completion, [...before, start]];
+}
+
+/** Some servers make up an id for every chunk: another one is another answer only behind an id that stayed, or an end. */
+function belongs(open: Completion, id: string | undefined, event: JsonObject): boolean {
+  if (id === undefined || open.id === undefined || id === open.id) return true;
+  if (listOf(event.choices).length === 0) return true; // usage, filters: about what was said
+  return open.finishReason === undefined && !open.hasSteadyId;
 }
 
 /** The end marker, the end of the stream, or another completion. `isMarked`: the server said that it was the end. */
@@ -107,6 +135,8 @@ export function endChat(state: ChatState, isMarked = false): readonly BlockEvent
   state.completion = undefined;
   const stopReason = finishReason;
   if (!whole) return [...events, ...endTurn(completion.turn, { status: "error", reason: "interrupted" })];
+  if (stopReason === "error")
+    return [...events, ...endTurn(completion.turn, { status: "error", reason: "failed", stopReason })];
   const reason = stopReason === "length" ? ("truncated" as const) : undefined;
   return [...events, ...endTurn(completion.turn, { status: "done", reason, stopReason })];
 }
@@ -131,11 +161,16 @@ function stepChoice(state: ChatState, completion: Completion, native: JsonObject
   choice.annotations.push(...listOf(delta.annotations));
   const events: BlockEvent[] = [
     ...say(completion, choice, "thinking", thinkingText(delta)),
-    ...say(completion, choice, "text", contentText(delta.content)),
+    ...say(completion, choice, "text", contentText(delta.content ?? native.text)),
     ...say(completion, choice, "refusal", textOf(delta.refusal) ?? ""),
     ...say(completion, choice, "audio", textOf(objectOf(delta.audio).transcript) ?? ""),
-    ...unknownParts(completion, delta.content),
+    ...imagesOf(delta).flatMap((image) => [
+      ...closeSaid(completion, choice, "done"),
+      ...wholeBlock(completion.turn, "image", "", { ...image, ...choiceLabel(choice) }),
+    ]),
+    ...unknownParts(delta.content).flatMap(([part, type]) => [...unknownIn(completion.turn, part, type)]),
   ];
+  choice.hasAudio ||= wordsOf(objectOf(delta.audio).data) !== undefined;
   const calls = listOf(delta.tool_calls);
   const inThisChunk = new Set<ChatCall>();
   for (const call of calls) events.push(...growCall(completion, choice, objectOf(call), inThisChunk));
@@ -146,7 +181,8 @@ function stepChoice(state: ChatState, completion: Completion, native: JsonObject
   if (finish === undefined) return events;
   choice.finishReason = finish;
   completion.finishReason = completion.finishReason ?? finish;
-  return [...events, ...closeChoice(state, completion, choice, "done")];
+  const how = finish === "error" ? "interrupted" : "done";
+  return [...events, ...closeChoice(state, completion, choice, how)];
 }
 
 function choiceOf(completion: Completion, native: JsonObject): Choice {
@@ -160,37 +196,16 @@ function choiceOf(completion: Completion, native: JsonObject): Choice {
     calls: [],
     byIndex: new Map(),
     finishReason: undefined,
+    hasAudio: false,
+    hasTranscript: false,
   };
   completion.choices.set(index, choice);
   return choice;
 }
 
-/** Vendors' names for reasoning; one chunk may carry the same text under two of them. */
-function thinkingText(delta: JsonObject): string {
-  const plain = wordsOf(delta.reasoning_content) ?? wordsOf(delta.reasoning) ?? wordsOf(delta.thinking);
-  if (plain !== undefined) return plain;
-  return listOf(delta.reasoning_details)
-    .map((detail) => textOf(objectOf(detail).text) ?? textOf(objectOf(detail).summary) ?? "")
-    .join("");
-}
-
-function contentText(content: Json | undefined): string {
-  if (typeof content === "string") return content;
-  return listOf(content)
-    .map((part) => textOf(objectOf(part).text) ?? textOf(objectOf(part).refusal) ?? "")
-    .join("");
-}
-
-function unknownParts(completion: Completion, content: Json | undefined): readonly BlockEvent[] {
-  return listOf(content).flatMap((part) => {
-    const type = textOf(objectOf(part).type);
-    if (typeof objectOf(part).text === "string" || typeof objectOf(part).refusal === "string") return [];
-    return [...unknownIn(completion.turn, part, `content/${type ?? "(no type)"}`)];
-  });
-}
-
 function say(completion: Completion, choice: Choice, name: SaidName, text: string): readonly BlockEvent[] {
   if (text === "") return [];
+  if (name === "audio") choice.hasTranscript = true;
   const events: BlockEvent[] = [];
   if (choice.open?.name !== name) {
     events.push(...closeSaid(completion, choice, "done"));
@@ -236,6 +251,13 @@ function closeSaid(
   ];
 }
 
+/** An answer that was spoken and not written down still shows. */
+function audioAlone(completion: Completion, choice: Choice): readonly BlockEvent[] {
+  if (!choice.hasAudio || choice.hasTranscript) return [];
+  choice.hasAudio = false;
+  return wholeBlock(completion.turn, "text", "[audio]", { label: "audio", ...choiceLabel(choice) });
+}
+
 function sourceOf(source: Json): Json {
   return typeof source === "string" ? { url: source } : source;
 }
@@ -247,6 +269,7 @@ function closeChoice(
   how: "done" | "interrupted",
 ): readonly BlockEvent[] {
   const events: BlockEvent[] = [...closeSaid(completion, choice, how)];
+  if (how === "done") events.push(...audioAlone(completion, choice));
   for (const call of choice.calls) events.push(...closeCall(state, completion, choice, call, how));
   choice.calls.length = 0;
   choice.byIndex.clear();
@@ -268,8 +291,7 @@ function growCall(
   call.id = call.id ?? wordsOf(native.id);
   call.name = call.name ?? wordsOf(body.name);
   call.isPlain = call.isPlain || isObject(native.custom);
-  const said = body.arguments ?? body.input;
-  const text = typeof said === "string" ? said : isObject(said) ? JSON.stringify(said) : "";
+  const text = inputText(body);
   call.input += text;
   const events: BlockEvent[] = [...closeSaid(completion, choice, "done")];
   if (call.key === undefined) {
@@ -281,6 +303,11 @@ function growCall(
   return events;
 }
 
+function inputText(body: JsonObject): string {
+  const said = body.arguments ?? body.input;
+  return typeof said === "string" ? said : isObject(said) ? JSON.stringify(said) : "";
+}
+
 /** The call that a piece belongs to. */
 function callOf(
   choice: Choice,
@@ -289,21 +316,39 @@ function callOf(
   inThisChunk: ReadonlySet<ChatCall>,
 ): ChatCall {
   const index = wholeOf(native.index);
-  const id = wordsOf(native.id);
-  const known = index === undefined ? undefined : choice.byIndex.get(index);
-  // Some servers number every call 0 and tell them apart by id alone.
-  if (known !== undefined && (id === undefined || known.id === undefined || known.id === id)) return known;
-  if (index === undefined) {
-    const same = id === undefined ? choice.calls.at(-1) : choice.calls.find((call) => call.id === id);
-    if (same !== undefined && (id !== undefined || !beginsCall(same, body, inThisChunk))) return same;
-  }
+  const known = index === undefined ? choice.calls.at(-1) : choice.byIndex.get(index);
+  const same = known === undefined ? undefined : sameCall(choice, known, native, body, inThisChunk);
+  if (same !== undefined) return same;
   const call: ChatCall = { key: undefined, id: undefined, name: undefined, isPlain: false, input: "" };
   choice.calls.push(call);
   if (index !== undefined) choice.byIndex.set(index, call);
   return call;
 }
 
-/** Neither index nor id: a name begins a new call if the last one can take no more. */
+/** The call at this place, unless the piece belongs to another one or begins one. */
+function sameCall(
+  choice: Choice,
+  known: ChatCall,
+  native: JsonObject,
+  body: JsonObject,
+  inThisChunk: ReadonlySet<ChatCall>,
+): ChatCall | undefined {
+  const id = wordsOf(native.id);
+  const hasIndex = wholeOf(native.index) !== undefined;
+  if (id === undefined) {
+    // With an index, a name may also be repeated with every piece, the last of which is empty.
+    const isNew = beginsCall(known, body, inThisChunk) && (!hasIndex || inputText(body).trim() !== "");
+    return isNew ? undefined : known;
+  }
+  if (known.id === id) return known;
+  // Some servers number every call 0 and tell them apart by id alone; some make up an id for every piece.
+  const byId = choice.calls.find((call) => call.id === id);
+  if (byId !== undefined) return byId;
+  const isNew = known.id === undefined ? !hasIndex : wordsOf(body.name) !== undefined;
+  return isNew ? undefined : known;
+}
+
+/** Without an id, and with the index of another call or none, a name begins a call if the last one can take no more. */
 function beginsCall(last: ChatCall, body: JsonObject, inThisChunk: ReadonlySet<ChatCall>): boolean {
   if (wordsOf(body.name) === undefined || last.name === undefined) return false;
   return inThisChunk.has(last) || parseJson(last.input, bounds.inputDepth) !== undefined;

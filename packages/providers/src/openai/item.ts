@@ -106,7 +106,8 @@ export function itemOutcome(item: JsonObject, input: Json | undefined): Outcome 
     item.status === "incomplete" ||
     isObject(item.error) ||
     wordsOf(item.error) !== undefined;
-  const error = wordsOf(item.error) ?? wordsOf(objectOf(item.error).message);
+  const native = objectOf(item.error);
+  const error = wordsOf(item.error) ?? wordsOf(native.message) ?? wordsOf(partsText(native.content));
   switch (item.type) {
     case "web_search_call":
       return { failed, error, ...sources(objectOf(item.action), item) };

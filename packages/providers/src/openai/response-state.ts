@@ -1,9 +1,10 @@
 /**
  * What is open of one response: its items, the text parts and calls in them. Held by responses.ts, changed by the files
- * beside it. Nothing that was said is kept here, only how much.
+ * beside it. Nothing that was said is kept here, only how much; and what a later event has said differently.
  */
 
 import type { BlockKey, Json, JsonObject } from "@blockyard/kernel";
+import { isObject } from "../framing/json.ts";
 import { objectOf, wholeOf, wordsOf } from "../read.ts";
 import type { ItemCall } from "./item.ts";
 import type { Turn } from "./turn.ts";
@@ -16,6 +17,8 @@ export interface Part {
   annotations: readonly Json[];
   /** For reasoning: which summary or content part was last written to. */
   section: number;
+  /** The whole text, where the event that says it says something else than the deltas did. */
+  whole?: string;
 }
 
 export interface OpenCall {
@@ -42,6 +45,8 @@ export interface Item {
   call: OpenCall | undefined;
   /** For an output item: the call whose result it streams. */
   answered: OpenCall | undefined;
+  /** The open block of an item whose type nobody knows. */
+  unknown: BlockKey | undefined;
   isDone: boolean;
 }
 
@@ -50,6 +55,14 @@ export interface Response {
   readonly items: Map<number, Item>;
   /** Calls that run, here or there, by their block. */
   readonly calls: Map<BlockKey, OpenCall>;
+  /** The items of a body that came before its response was over: shown if nothing more comes. */
+  unfinished: readonly Json[];
+  /** The highest sequence number so far; and up to which one a stream that has begun again says nothing new. */
+  lastNumber: number;
+  repeatsTo: number;
+  /** Sound has come, and the words that it says. */
+  hasAudio: boolean;
+  hasTranscript: boolean;
 }
 
 export function newItem(type: string, id: Json | undefined): Item {
@@ -60,6 +73,7 @@ export function newItem(type: string, id: Json | undefined): Item {
     ended: new Set(),
     call: undefined,
     answered: undefined,
+    unknown: undefined,
     isDone: false,
   };
 }
@@ -67,7 +81,14 @@ export function newItem(type: string, id: Json | undefined): Item {
 export function indexIn(response: Response, event: JsonObject): number {
   const index = wholeOf(event.output_index);
   if (index !== undefined && index >= 0) return index;
-  return indexOfId(response, event.item_id ?? objectOf(event.item).id) ?? response.items.size;
+  const id = event.item_id ?? objectOf(event.item).id;
+  return indexOfId(response, id) ?? nextIndex(response, isObject(event.item) || wordsOf(id) !== undefined);
+}
+
+/** An event that names no item, as those of audio do, goes on with the last one. */
+function nextIndex(response: Response, isNamed: boolean): number {
+  const last = isNamed ? undefined : [...response.items].at(-1);
+  return last === undefined || last[1].isDone ? response.items.size : last[0];
 }
 
 export function indexOfId(response: Response, native: Json | undefined): number | undefined {

@@ -45,10 +45,11 @@ export function addPart(response: Response, event: JsonObject): readonly BlockEv
 export function growText(response: Response, event: JsonObject, type: TextType): readonly BlockEvent[] {
   const item = itemOf(response, event, "message");
   const [part, started] = openText(response, item, type === "audio" ? "audio" : partName(event), type);
+  response.hasTranscript ||= type === "audio";
   return [...started, ...append(part, textOf(event.delta) ?? "")];
 }
 
-/** A text that came without deltas. */
+/** The whole text: for servers that send it without deltas, or where some were lost. */
 export function settleText(
   response: Response,
   event: JsonObject,
@@ -57,7 +58,10 @@ export function settleText(
 ): readonly BlockEvent[] {
   const item = itemOf(response, event, "message");
   const [part, started] = openText(response, item, partName(event), type);
-  return [...started, ...(part.chars === 0 ? append(part, textOf(text) ?? "") : [])];
+  const said = textOf(text) ?? "";
+  if (part.chars === 0) return [...started, ...append(part, said)];
+  if (said !== "" && said.length !== part.chars) part.whole = said;
+  return started;
 }
 
 export function annotate(response: Response, event: JsonObject): readonly BlockEvent[] {
@@ -103,7 +107,7 @@ function closePart(item: Item, name: string): void {
 }
 
 export function endPart(part: Part, how: "done" | "interrupted", native: JsonObject): BlockEvent {
-  const text = textOf(native.text) ?? textOf(native.refusal);
+  const text = textOf(native.text) ?? textOf(native.refusal) ?? part.whole;
   const annotations = listOf(native.annotations).length > 0 ? listOf(native.annotations) : part.annotations;
   const metadata = citationsOf(annotations);
   return {
@@ -142,6 +146,19 @@ export function growThinking(
   const item = itemOf(response, event, "reasoning");
   const section = wholeOf(event.summary_index) ?? wholeOf(event.content_index) ?? 0;
   return think(response, item, name, section, textOf(delta) ?? "");
+}
+
+/** One section whole: for servers that send it without deltas. */
+export function settleThinking(
+  response: Response,
+  event: JsonObject,
+  name: ThinkingName,
+): readonly BlockEvent[] {
+  const item = itemOf(response, event, "reasoning");
+  const section = wholeOf(event.summary_index) ?? wholeOf(event.content_index) ?? 0;
+  const part = item.parts.get(name);
+  const isSaid = part !== undefined && part.chars > 0 && part.section >= section;
+  return isSaid ? [] : think(response, item, name, section, textOf(event.text) ?? "");
 }
 
 function think(

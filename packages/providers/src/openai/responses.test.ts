@@ -481,6 +481,71 @@ describe("streams", () => {
     expect(folded.blocks[0]?.metadata.input).toEqual({ city: "Z" });
   });
 
+  it("[O4] a whole text that only its own event says counts, also where the stream is cut behind it", () => {
+    const said = run([
+      created,
+      event("output_text.delta", { content_index: 0, delta: "Hel" }),
+      event("output_text.done", { content_index: 0, text: "Hello" }),
+    ]);
+    expect(shown(said)).toEqual(["text|error|Hello|"]);
+    const thought = run([
+      created,
+      added({ type: "reasoning", id: "rs" }),
+      event("reasoning_summary_text.done", { summary_index: 0, text: "One" }),
+      event("reasoning_summary_text.delta", { summary_index: 1, delta: "Two" }),
+      event("reasoning_summary_text.done", { summary_index: 1, text: "Two" }),
+    ]);
+    expect(shown(thought)).toEqual(["thinking|error|One\n\nTwo|"]);
+  });
+
+  it("[O4] a response that is streamed again from its beginning says nothing twice", () => {
+    const events = [
+      { ...(created as JsonObject), sequence_number: 0 },
+      { ...(added({ type: "message", id: "m" }) as JsonObject), sequence_number: 1 },
+      event("output_text.delta", { content_index: 0, delta: "Hi", sequence_number: 2 }),
+      event("output_text.delta", { content_index: 0, delta: " you", sequence_number: 3 }),
+    ];
+    const folded = run([...events.slice(0, 3), ...events, completed()]);
+    expect(shown(folded)).toEqual(["text|done|Hi you|"]);
+    expect(folded.turns).toHaveLength(1);
+  });
+
+  it("[O6] events that name no item go on with the last one", () => {
+    const delta = (type: string, text: string) => ({ type: `response.${type}.delta`, delta: text });
+    const spoken = run([
+      created,
+      delta("audio.transcript", "Hel"),
+      delta("audio.transcript", "lo"),
+      completed(),
+    ]);
+    expect(shown(spoken)).toEqual(["text|done|Hello|"]);
+    const written = run([created, delta("output_text", "Hel"), delta("output_text", "lo"), completed()]);
+    expect(shown(written)).toEqual(["text|done|Hello|"]);
+  });
+
+  it("[O1] sound without words shows", () => {
+    const sound = { type: "response.audio.delta", delta: "AAAA" };
+    expect(shown(run([created, sound, sound, completed()]))).toEqual(["text|done|[audio]|"]);
+  });
+
+  it("[P19] an item that nobody knows is one block with its last state, also where it is cut", () => {
+    const item = (state: number): JsonObject => ({ type: "hologram", id: "h", state });
+    const whole = run([created, added(item(1)), done(item(2)), completed([item(2)])]);
+    expect(whole.blocks).toMatchObject([{ kind: "unknown", status: "done" }]);
+    expect(JSON.parse(whole.blocks[0]?.text ?? "")).toEqual(item(2));
+    const cut = run([created, added(item(1))]);
+    expect(cut.blocks).toMatchObject([{ kind: "unknown", status: "error" }]);
+    expect(cut.faults).toEqual([]);
+  });
+
+  it("[O3] the words of an MCP error may be parts", () => {
+    const error = { type: "mcp_tool_execution_error", content: [{ type: "text", text: "Bad" }] };
+    const call = { type: "mcp_call", id: "m", name: "t", server_label: "s", arguments: "{}" };
+    const folded = run([created, done({ ...call, output: null, error }), completed()]);
+    expect(shown(folded)).toEqual(["tool_call|error|{}|", "tool_result|error|Bad|below"]);
+    expect(folded.blocks[0]?.metadata.error).toBe("Bad");
+  });
+
   it("[O1] what comes after the end of its item is kept", () => {
     const folded = run([
       created,
@@ -593,6 +658,30 @@ describe("ends", () => {
     expect(folded.turns).toHaveLength(1);
     expect(folded.turns[0]).toMatchObject(turn);
     expect(folded.faults).toEqual([]);
+  });
+
+  it("[O5] an error that comes again behind the failed response is shown once", () => {
+    const error = { code: "server_error", message: "Broke" };
+    const failed = { type: "response.failed", response: { id: "resp_1", status: "failed", error } };
+    const folded = run([created, failed, { type: "error", ...error, param: null }]);
+    expect(shown(folded)).toEqual(["error|error|Broke|"]);
+    expect(folded.turns).toHaveLength(1);
+  });
+
+  it("[O5] a body that came before its response was over is no end", () => {
+    const message = { type: "message", id: "m", content: [{ type: "output_text", text: "Hi" }] };
+    const body = (status: string, output: readonly JsonObject[]): Json => ({
+      id: "resp_1",
+      object: "response",
+      status,
+      output,
+    });
+    const polled = run([body("queued", []), body("in_progress", []), body("completed", [message])]);
+    expect(shown(polled)).toEqual(["text|done|Hi|"]);
+    expect(polled.turns).toMatchObject([{ status: "done" }]);
+    const left = run([body("in_progress", [message])]);
+    expect(shown(left)).toEqual(["text|done|Hi|"]);
+    expect(left.turns).toMatchObject([{ status: "error", reason: "interrupted" }]);
   });
 
   it("[O5] a call that was cut is never complete", () => {

@@ -6,9 +6,10 @@
  * way as items that stream.
  */
 
-import type { BlockEvent, JsonObject } from "@blockyard/kernel";
+import type { BlockEvent, BlockKey, Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
-import { listOf, objectOf, textOf, wordsOf } from "../read.ts";
+import { given, listOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
+import { unknownEvent } from "../unknown.ts";
 import { answers, itemCall } from "./item.ts";
 import {
   addCommand,
@@ -26,7 +27,7 @@ import {
   runCall,
   settleCall,
 } from "./response-calls.ts";
-import { indexIn, indexOfId, newItem, type Response } from "./response-state.ts";
+import { type Item, indexIn, indexOfId, newItem, type Response } from "./response-state.ts";
 import {
   addPart,
   annotate,
@@ -38,15 +39,26 @@ import {
   growThinking,
   openThinking,
   settleText,
+  settleThinking,
 } from "./response-text.ts";
-import { type Count, endTurn, errorBlock, startTurn, unknownIn, wholeBlock } from "./turn.ts";
+import {
+  type Count,
+  endTurn,
+  errorBlock,
+  messageOf,
+  PROVIDER,
+  startTurn,
+  unknownIn,
+  wholeBlock,
+} from "./turn.ts";
 
 export interface ResponsesState {
   readonly count: Count;
   readonly runsTools: boolean;
   response: Response | undefined;
-  /** The answer that ended last: it may be told to have failed twice. */
+  /** The answer that ended last: it may be told to have failed twice, under its id or with the same words. */
   endedId: string | undefined;
+  endedError: string | undefined;
 }
 
 type Step = (response: Response, event: JsonObject) => readonly BlockEvent[];
@@ -66,8 +78,16 @@ export function stepResponses(state: ResponsesState, event: JsonObject): readonl
   if (ENDS.has(name)) return endResponse(state, answer, name);
   if (name === "error") return failResponse(state, event);
   const [response, started] = current(state, answer);
-  if (OPENINGS.has(name)) return started;
+  if (isRepeated(response, name, wholeOf(event.sequence_number)) || OPENINGS.has(name)) return started;
   return [...started, ...stepIn(response, name, event)];
+}
+
+/** Who asks for a running response again gets its events from the first one on. */
+function isRepeated(response: Response, name: string, number: number | undefined): boolean {
+  if (name === "created") response.repeatsTo = response.lastNumber;
+  if (number === undefined) return false;
+  response.lastNumber = Math.max(response.lastNumber, number);
+  return number <= response.repeatsTo;
 }
 
 function stepIn(response: Response, name: string, event: JsonObject): readonly BlockEvent[] {
@@ -84,7 +104,7 @@ const OPENINGS = new Set(["created", "queued", "in_progress"]);
 const ENDS = new Set(["completed", "failed", "incomplete", "cancelled", "done"]);
 /** Says only that something goes on; the items say what. */
 const PROGRESS =
-  /^((web_search|file_search|code_interpreter|image_generation|mcp)_call\.\w+|mcp_list_tools\.\w+|compaction\.\w+|audio\.(delta|done))$/;
+  /^((web_search|file_search|code_interpreter|image_generation|mcp)_call\.\w+|mcp_list_tools\.\w+|compaction\.\w+)$/;
 
 const STEPS: Readonly<Record<string, Step>> = {
   "output_item.added": (response, event) => addItem(response, event),
@@ -96,14 +116,16 @@ const STEPS: Readonly<Record<string, Step>> = {
   "output_text.annotation.added": (response, event) => annotate(response, event),
   "refusal.delta": (response, event) => growText(response, event, "refusal"),
   "refusal.done": (response, event) => settleText(response, event, "refusal", event.refusal),
+  "audio.delta": (response) => hearAudio(response),
+  "audio.done": () => [],
   "audio.transcript.delta": (response, event) => growText(response, event, "audio"),
   "audio.transcript.done": () => [],
   "reasoning_summary_part.added": () => [],
   "reasoning_summary_part.done": () => [],
   "reasoning_summary_text.delta": (response, event) => growThinking(response, event, "summary", event.delta),
-  "reasoning_summary_text.done": () => [],
+  "reasoning_summary_text.done": (response, event) => settleThinking(response, event, "summary"),
   "reasoning_text.delta": (response, event) => growThinking(response, event, "content", event.delta),
-  "reasoning_text.done": () => [],
+  "reasoning_text.done": (response, event) => settleThinking(response, event, "content"),
   "function_call_arguments.delta": (response, event) => growCall(response, event, textOf(event.delta) ?? ""),
   "function_call_arguments.done": (response, event) => settleCall(response, event, event.arguments),
   "mcp_call_arguments.delta": (response, event) => growCall(response, event, textOf(event.delta) ?? ""),
@@ -130,7 +152,16 @@ function current(state: ResponsesState, answer: JsonObject): [Response, readonly
   if (open !== undefined && (id === undefined || id === open.turn.id)) return [open, []];
   const before = open === undefined ? [] : endOfStream(state);
   const [turn, start] = startTurn(state.count, answer);
-  const response: Response = { turn, items: new Map(), calls: new Map() };
+  const response: Response = {
+    turn,
+    items: new Map(),
+    calls: new Map(),
+    unfinished: [],
+    lastNumber: -1,
+    repeatsTo: -1,
+    hasAudio: false,
+    hasTranscript: false,
+  };
   state.response = response;
   return [response, [...before, start]];
 }
@@ -142,11 +173,7 @@ function endResponse(state: ResponsesState, answer: JsonObject, how: string): re
   if (isObject(answer.usage)) response.turn.usage = answer.usage;
   response.turn.model = wordsOf(answer.model) ?? response.turn.model;
   const status = wordsOf(answer.status) ?? how;
-  const events: BlockEvent[] = [...started];
-  const output = listOf(answer.output);
-  output.forEach((item, i) => {
-    if (isObject(item)) events.push(...doneItem(response, item, indexOfId(response, item.id) ?? i));
-  });
+  const events: BlockEvent[] = [...started, ...doneItems(response, listOf(answer.output))];
   const stopReason =
     wordsOf(objectOf(answer.incomplete_details).reason) ?? (status === "completed" ? undefined : status);
   const failed = status === "failed" || status === "cancelled";
@@ -167,24 +194,33 @@ function endResponse(state: ResponsesState, answer: JsonObject, how: string): re
 }
 
 export function failResponse(state: ResponsesState, event: JsonObject): readonly BlockEvent[] {
-  const [response, started] = current(state, {});
   const { sequence_number: _, ...said } = event;
+  if (state.response === undefined && state.endedError !== undefined && state.endedError === messageOf(said))
+    return [];
+  const [response, started] = current(state, {});
   const { events, message } = errorBlock(response.turn, said);
   const closed = closeAll(state, response, "interrupted");
   const end = finish(state, response, { status: "error", reason: "failed", error: message });
   return [...started, ...closed, ...events, ...end];
 }
 
+/** A body. One that was asked for before its response was over is followed by another, or was cut. */
 function wholeResponse(state: ResponsesState, answer: JsonObject): readonly BlockEvent[] {
-  return endResponse(state, answer, wordsOf(answer.status) ?? "completed");
+  const status = wordsOf(answer.status) ?? "completed";
+  if (!OPENINGS.has(status)) return endResponse(state, answer, status);
+  const [response, started] = current(state, answer);
+  response.unfinished = listOf(answer.output);
+  if (isObject(answer.usage)) response.turn.usage = answer.usage;
+  return started;
 }
 
 /** The stream has ended without saying so. */
 export function endOfStream(state: ResponsesState): readonly BlockEvent[] {
   const response = state.response;
   if (response === undefined) return [];
+  const said = doneItems(response, response.unfinished);
   const closed = closeAll(state, response, "interrupted");
-  return [...closed, ...finish(state, response, { status: "error", reason: "interrupted" })];
+  return [...said, ...closed, ...finish(state, response, { status: "error", reason: "interrupted" })];
 }
 
 function finish(
@@ -194,6 +230,7 @@ function finish(
 ): readonly BlockEvent[] {
   state.response = undefined;
   state.endedId = response.turn.id;
+  state.endedError = end.error;
   return endTurn(response.turn, end);
 }
 
@@ -207,6 +244,11 @@ function closeAll(
     item.isDone = true;
     for (const part of item.parts.values()) events.push(endPart(part, how, {}));
     item.parts.clear();
+    if (item.unknown !== undefined) {
+      const end =
+        how === "done" ? ({ status: "done" } as const) : ({ status: "error", reason: how } as const);
+      events.push({ type: "block-end", key: item.unknown, ...end });
+    }
     if (item.call === undefined || item.call.isRunning || item.call.isEnded) continue;
     if (how === "done") events.push(...runCall(response, item.call));
     else events.push(...leaveCall(item.call, how));
@@ -215,7 +257,15 @@ function closeAll(
     if (!state.runsTools || call.call.remote) events.push(...leaveCall(call, how));
   }
   response.calls.clear();
+  if (how === "done" && response.hasAudio && !response.hasTranscript)
+    events.push(...wholeBlock(response.turn, "text", "[audio]", { label: "audio" }));
   return events;
+}
+
+/** An answer that is spoken and not written down still shows. */
+function hearAudio(response: Response): readonly BlockEvent[] {
+  response.hasAudio = true;
+  return [];
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -232,7 +282,31 @@ function addItem(response: Response, event: JsonObject): readonly BlockEvent[] {
   if (type === "shell_call_output") return openOutput(response, item, native);
   if (answers(native) !== undefined) return [];
   const call = itemCall(native);
-  return call === undefined ? [] : openCall(response, item, call);
+  if (call !== undefined) return openCall(response, item, call);
+  return type === "message" || Object.hasOwn(NOTICES, type) ? [] : openUnknown(response, item, native);
+}
+
+/** Its last state is its text: what is done says it again. */
+function openUnknown(response: Response, item: Item, native: JsonObject): readonly BlockEvent[] {
+  const [start] = unknownItem(response, native);
+  if (start?.type === "block-start") item.unknown = start.key;
+  return start === undefined ? [] : [start];
+}
+
+function doneUnknown(key: BlockKey, native: JsonObject): readonly BlockEvent[] {
+  const [start] = unknownEvent({ key, provider: PROVIDER }, native);
+  const text = start?.type === "block-start" ? start.text : undefined;
+  return [{ type: "block-end", key, status: "done", ...given({ text }) }];
+}
+
+function unknownItem(response: Response, native: JsonObject): readonly BlockEvent[] {
+  return unknownIn(response.turn, native, `output_item/${wordsOf(native.type) ?? "(no type)"}`);
+}
+
+function doneItems(response: Response, output: readonly Json[]): readonly BlockEvent[] {
+  return output.flatMap((item, i) =>
+    isObject(item) ? [...doneItem(response, item, indexOfId(response, item.id) ?? i)] : [],
+  );
 }
 
 /** The item is whole: ends what streamed, says what was not said. */
@@ -243,6 +317,9 @@ function doneItem(response: Response, native: JsonObject, index: number): readon
   const item = known ?? newItem(type, native.id);
   response.items.set(index, item);
   item.isDone = true;
+  const unknown = item.unknown;
+  item.unknown = undefined;
+  if (unknown !== undefined) return doneUnknown(unknown, native);
   if (type === "message") return doneMessage(response, item, native);
   if (type === "reasoning") return doneReasoning(response, item, native);
   const answered = answers(native);
@@ -256,8 +333,7 @@ function doneItem(response: Response, native: JsonObject, index: number): readon
 function noticeItem(response: Response, native: JsonObject): readonly BlockEvent[] {
   const type = textOf(native.type) ?? "";
   const notice = Object.hasOwn(NOTICES, type) ? NOTICES[type] : undefined;
-  if (notice === undefined)
-    return unknownIn(response.turn, native, `output_item/${type === "" ? "(no type)" : type}`);
+  if (notice === undefined) return unknownItem(response, native);
   const { type: _, ...extra } = native;
   return wholeBlock(response.turn, "text", notice(native), { notice: type, extra });
 }

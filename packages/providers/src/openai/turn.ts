@@ -13,7 +13,7 @@ export const PROVIDER = "openai";
 export interface Turn {
   readonly name: string;
   /** The API's id of the answer. */
-  readonly id: string;
+  id: string;
   model: string | undefined;
   blocks: number;
   usage: JsonObject | undefined;
@@ -31,7 +31,7 @@ export function startTurn(count: Count, answer: JsonObject): [Turn, BlockEvent] 
   const model = wordsOf(answer.model);
   const created = numberOf(answer.created_at) ?? numberOf(answer.created);
   const turn: Turn = { name, id: wordsOf(answer.id) ?? name, model, blocks: 0, usage: undefined };
-  const at = created === undefined ? undefined : created * 1000;
+  const at = created === undefined || created <= 0 ? undefined : created * 1000;
   return [turn, { type: "turn-start", turn: name, provider: PROVIDER, ...given({ model, at }) }];
 }
 
@@ -132,7 +132,7 @@ export function errorBlock(
   const error = isObject(event.error) ? event.error : event;
   const named = error.code ?? error.type;
   const code = typeof named === "number" ? String(named) : wordsOf(named);
-  const message = wordsOf(error.message) ?? textOf(event.error) ?? JSON.stringify(event);
+  const message = messageOf(event);
   const start = startBlock(turn, "error", {
     ...given({ code, retryable: code === undefined ? undefined : RETRYABLE.test(code) }),
     details: event,
@@ -144,6 +144,12 @@ export function errorBlock(
       { type: "block-end", key: start.key, status: "error", reason: "failed" },
     ],
   };
+}
+
+/** The sentence of an error, or all of it. */
+export function messageOf(event: JsonObject): string {
+  const error = isObject(event.error) ? event.error : event;
+  return wordsOf(error.message) ?? textOf(event.error) ?? JSON.stringify(event);
 }
 
 /** url_citation and its relatives, as a reader needs them. */

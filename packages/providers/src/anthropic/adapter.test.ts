@@ -277,6 +277,65 @@ describe("blocks", () => {
     expect(folded.unknown).toEqual({});
   });
 
+  it.each<[string, (index: number) => Json | undefined]>([
+    ["as text", (index) => String(index)],
+    ["left out", () => undefined],
+    ["null", () => null],
+  ])("[A6] indexes may be %s", (_, named) => {
+    const text = { type: "text_delta" };
+    const json = { type: "input_json_delta" };
+    const at = (event: Json, index: number) => ({ ...(event as JsonObject), index: named(index) }) as Json;
+    const folded = run([
+      start,
+      at(begin(0, { type: "text", text: "" }), 0),
+      at(grow(0, { ...text, text: "Hel" }), 0),
+      at(grow(0, { ...text, text: "lo" }), 0),
+      at({ type: "content_block_stop" }, 0),
+      at(begin(1, { type: "tool_use", id: "t", name: "n", input: {} }), 1),
+      at(grow(1, { ...json, partial_json: '{"a"' }), 1),
+      at(grow(1, { ...json, partial_json: ":1}" }), 1),
+      at({ type: "content_block_stop" }, 1),
+      ...stop,
+    ]);
+    expect(shown(folded)).toEqual(["text|done|Hello|", 'tool_call|done|{"a":1}|']);
+    expect(folded.faults).toEqual([]);
+  });
+
+  it("[A6] an input whose start was lost is a call", () => {
+    const json = { type: "input_json_delta" };
+    const folded = run([
+      start,
+      grow(0, { ...json, partial_json: '{"a"' }),
+      grow(0, { ...json, partial_json: ":1}" }),
+      ...stop,
+    ]);
+    expect(shown(folded)).toEqual(['tool_call|done|{"a":1}|']);
+  });
+
+  it("[A6] calls with the same id all end", () => {
+    const call = (name: string) => ({ type: "tool_use", id: "t", name, input: { name } });
+    const folded = run(stream(call("a"), call("b")));
+    expect(shown(folded)).toEqual(['tool_call|done|{"name":"a"}|', 'tool_call|done|{"name":"b"}|']);
+    expect(folded.faults).toEqual([]);
+  });
+
+  it("[A4] a start that comes again is the same message, counted once", () => {
+    const folded = run([start, start, ...stop]);
+    expect(folded.turns).toMatchObject([{ status: "done" }]);
+  });
+
+  it("[A4] the reason of a refusal is shown", () => {
+    const details = { type: "refusal", category: "bio", explanation: "Not this." };
+    const folded = run([
+      start,
+      { type: "message_delta", delta: { stop_reason: "refusal", stop_details: details } },
+      { type: "message_stop" },
+    ]);
+    expect(folded.blocks).toMatchObject([
+      { kind: "text", role: "system", text: "Not this.", metadata: { notice: "refusal" } },
+    ]);
+  });
+
   it("[P19] what is new is unknown and counted", () => {
     const folded = run([
       start,

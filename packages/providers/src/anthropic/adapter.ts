@@ -9,6 +9,7 @@ import type { BlockEvent, Json, JsonObject, Reason } from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
 import { bounds } from "../bounds.ts";
 import { isObject } from "../framing/json.ts";
+import { listOf, wholeOf } from "../read.ts";
 import { noiseBlock, typeOf, unknownEvent } from "../unknown.ts";
 import { anthropicUsage, mergeNative } from "../usage.ts";
 import {
@@ -34,6 +35,8 @@ interface Message {
   readonly model: string | undefined;
   /** Blocks between start and stop, by the API's index. */
   readonly open: Map<number, OpenContent>;
+  /** Indexes of blocks whose type nobody knows: their deltas belong to no block of ours. */
+  readonly strange: Set<number>;
   blocks: number;
   native: JsonObject | undefined;
   stopReason: string | undefined;
@@ -45,7 +48,7 @@ export interface AnthropicState {
   messages: number;
   strays: number;
   message: Message | undefined;
-  /** Calls whose input is whole and that have not ended. */
+  /** Calls whose input is whole and that have not ended, by their block: an id may come twice. */
   readonly running: Map<string, Call>;
 }
 
@@ -97,14 +100,22 @@ function startMessage(
   native: JsonObject,
   options: AnthropicOptions,
 ): readonly BlockEvent[] {
-  const before = state.message === undefined ? [] : cutMessage(state, options);
+  const id = stringOf(native.id);
+  const open = state.message;
+  // Said again before anything else was: still the same message, whose tokens count once.
+  if (open !== undefined && open.blocks === 0 && id !== undefined && open.id === id) {
+    if (isObject(native.usage)) open.native = mergeNative(open.native, native.usage);
+    return wholeBlocks(state, open, native.content);
+  }
+  const before = open === undefined ? [] : cutMessage(state, options);
   const model = stringOf(native.model);
   const turn = `${state.run}/${state.messages++}`;
   const message: Message = {
     turn,
-    id: stringOf(native.id) ?? turn,
+    id: id ?? turn,
     model,
     open: new Map(),
+    strange: new Set(),
     blocks: 0,
     native: isObject(native.usage) ? native.usage : undefined,
     stopReason: undefined,
@@ -117,8 +128,16 @@ function startMessage(
     provider: PROVIDER,
     ...(model === undefined ? {} : { model }),
   };
-  const content = Array.isArray(native.content) ? (native.content as readonly Json[]) : [];
-  return [...before, start, ...content.flatMap((block) => wholeBlock(state, message, block))];
+  return [...before, start, ...wholeBlocks(state, message, native.content)];
+}
+
+function wholeBlocks(
+  state: AnthropicState,
+  message: Message,
+  content: Json | undefined,
+): readonly BlockEvent[] {
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
+  return blocks.flatMap((block) => [...wholeBlock(state, message, block)]);
 }
 
 /** The message that events belong to; one is begun for events that come without it. */
@@ -147,8 +166,23 @@ function endMessage(
   // A block whose stop was lost is whole all the same: the message says that it is over.
   for (const [index, open] of message.open) events.push(...close(state, message, index, open));
   events.push(...endCalls(state, options, "done"));
+  events.push(...refusal(message));
   events.push(...endTurn(state, message, "done", truncation(message.stopReason)));
   return events;
+}
+
+/** Why the API stopped the model, where it says so in words. */
+function refusal(message: Message): readonly BlockEvent[] {
+  const details = message.stopDetails;
+  const text = isObject(details) ? stringOf(details.explanation) : undefined;
+  if (message.stopReason !== "refusal" || text === undefined || text === "") return [];
+  const key = blockKey(message);
+  message.blocks++;
+  const metadata = { ...placeMetadata(message), notice: "refusal" };
+  return [
+    { type: "block-start", key, kind: "text", role: "system", metadata, text },
+    { type: "block-end", key, status: "done" },
+  ];
 }
 
 /** The stream has ended, or another message has begun, in the middle of this one. */
@@ -260,13 +294,14 @@ const RETRYABLE = new Set(["overloaded_error", "rate_limit_error", "api_error", 
 function startBlock(state: AnthropicState, event: JsonObject): readonly BlockEvent[] {
   const [message, events] = currentMessage(state);
   const block = isObject(event.content_block) ? event.content_block : {};
-  const index = indexOf(event, message);
+  const index = indexOf(event) ?? message.blocks;
   const before = message.open.get(index);
   // The same index again without a stop in between: the first one is over.
   const closed = before === undefined ? [] : close(state, message, index, before);
   if (isServerResult(block)) return [...events, ...closed, ...result(state, message, block, index)];
   const started = openContent(placeOf(message, index), block);
   if (started === undefined) {
+    message.strange.add(index);
     const unknown = unknownEvent(placeFor(message), event, `content_block/${typeOf(block)}`);
     return [...events, ...closed, ...unknown];
   }
@@ -277,7 +312,7 @@ function startBlock(state: AnthropicState, event: JsonObject): readonly BlockEve
 
 function growBlock(state: AnthropicState, event: JsonObject): readonly BlockEvent[] {
   const [message, events] = currentMessage(state);
-  const index = indexOf(event, message);
+  const index = indexOf(event) ?? lastIndex(message);
   const delta = isObject(event.delta) ? event.delta : {};
   const opened = message.open.get(index) ?? openForDelta(message, index, delta);
   const open = opened !== undefined && "open" in opened ? opened.open : opened;
@@ -293,9 +328,8 @@ function growBlock(state: AnthropicState, event: JsonObject): readonly BlockEven
 
 /** A delta whose start was lost: its type says what it belongs to. */
 function openForDelta(message: Message, index: number, delta: JsonObject): ReturnType<typeof openContent> {
-  const type =
-    delta.type === "text_delta" ? "text" : delta.type === "thinking_delta" ? "thinking" : undefined;
-  if (type === undefined) return undefined;
+  const type = LOST.get(stringOf(delta.type) ?? "");
+  if (type === undefined || (type === "tool_use" && message.strange.has(index))) return undefined;
   const started = openContent(placeOf(message, index), { type });
   if (started === undefined) return undefined;
   message.blocks++;
@@ -303,10 +337,16 @@ function openForDelta(message: Message, index: number, delta: JsonObject): Retur
   return started;
 }
 
+const LOST: ReadonlyMap<string, string> = new Map([
+  ["text_delta", "text"],
+  ["thinking_delta", "thinking"],
+  ["input_json_delta", "tool_use"],
+]);
+
 function stopBlock(state: AnthropicState, event: JsonObject): readonly BlockEvent[] {
   const message = state.message;
   if (message === undefined) return [];
-  const index = indexOf(event, message);
+  const index = indexOf(event) ?? lastIndex(message);
   const open = message.open.get(index);
   return open === undefined ? [] : close(state, message, index, open);
 }
@@ -321,7 +361,7 @@ function close(
   if (open.kind === "tool_call") {
     const input = inputOf(open);
     if (input !== undefined && state.running.size < bounds.openCalls) {
-      state.running.set(open.toolUseId, { ...callOf(open), input });
+      state.running.set(open.place.key, { ...callOf(open), input });
     }
   }
   return closeContent(open);
@@ -345,8 +385,8 @@ function result(
   index: number,
 ): readonly BlockEvent[] {
   const id = stringOf(block.tool_use_id) ?? "";
-  const call = state.running.get(id);
-  state.running.delete(id);
+  const call = [...state.running.values()].findLast((each) => each.toolUseId === id);
+  if (call !== undefined) state.running.delete(call.key);
   const place = placeOf(message, index);
   message.blocks++;
   return serverResult(place, block, call, call !== undefined);
@@ -384,9 +424,14 @@ function callOf(open: OpenContent): Call {
 // ---------------------------------------------------------------------------------------------------------------------
 // Places
 
-function indexOf(event: JsonObject, message: Message): number {
-  const index = event.index;
-  return typeof index === "number" && Number.isSafeInteger(index) && index >= 0 ? index : message.blocks;
+function indexOf(event: JsonObject): number | undefined {
+  const index = wholeOf(event.index);
+  return index === undefined || index < 0 ? undefined : index;
+}
+
+/** What comes without an index belongs to the block that was opened last. */
+function lastIndex(message: Message): number {
+  return [...message.open.keys()].at(-1) ?? message.blocks;
 }
 
 function placeOf(message: Message, index: number): ContentPlace {

@@ -1,5 +1,6 @@
 /** Who is not let in: every route and method of the router, the upgrades, and the addresses that are not ours. */
 import { randomBytes } from "node:crypto";
+import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freshPeer, statusOf, UPGRADE, Yard } from "./yard.ts";
 
@@ -336,6 +337,25 @@ describe("strange requests", () => {
     await Promise.all(gone);
     expect(await yard.upgrade("/v1/feed", {}, from)).toBe(401); // it waits as long as the others did
     expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+  });
+
+  it("[AC6] a refused upgrade is closed, also for a peer that never hangs up", async () => {
+    const headers = Object.entries({ host: yard.host, ...UPGRADE }).map(
+      ([name, value]) => `${name}: ${value}`,
+    );
+    const socket = connect({
+      host: "127.0.0.1",
+      port: yard.port,
+      localAddress: freshPeer(),
+      allowHalfOpen: true,
+    });
+    socket.on("error", () => undefined).resume();
+    const closed = new Promise((done) => socket.on("close", done));
+    socket.write(`GET /v1/feed HTTP/1.1\r\n${headers.join("\r\n")}\r\n\r\n`);
+    await new Promise((end) => socket.on("end", end));
+    const timer = setInterval(() => socket.write("still here"), 50); // it learns of the end by being cut
+    await closed;
+    clearInterval(timer);
   });
 
   it("[AC6] a refused sender is cut, however much it still wants to send", async () => {

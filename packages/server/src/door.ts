@@ -6,6 +6,7 @@
  */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type Problem, problem } from "@blockyard/kernel";
 import type { Auth, Caller } from "./auth.ts";
@@ -30,6 +31,10 @@ interface Inside {
 const REVOKED_MS = 1_000;
 /** A request that is no stream of its own has to be here within this. */
 const BODY_MS = 60_000;
+/** More strangers than this: the oldest makes room. Well below all connections, so that there is room for those inside. */
+const MAX_STRANGERS = 1_000;
+/** How long whoever was refused an upgrade has to hang up. */
+const LAST_WORDS_MS = 1_000;
 const STREAMED = new Set(["/v1/ingest", "/v1/import"]);
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
@@ -46,6 +51,8 @@ export class Door {
   readonly #options: DoorOptions;
   readonly #callers = new WeakMap<IncomingMessage, Caller>();
   readonly #inside = new Set<Inside>();
+  /** Connections on which nobody has shown a credential yet, oldest first. */
+  readonly #strangers = new Map<string, Socket>();
   readonly #watch: NodeJS.Timeout;
   #addresses: Addresses = { port: 0, hosts: new Set(), origins: new Set() };
 
@@ -70,6 +77,20 @@ export class Door {
     return caller;
   }
 
+  /** Every connection, before a byte of it has come. Strangers push out strangers, never those that are inside. */
+  arrive(socket: Socket): void {
+    const place = placeOf(socket);
+    this.#strangers.set(place, socket);
+    socket.once("close", () => {
+      if (this.#strangers.get(place) === socket) this.#strangers.delete(place);
+    });
+    for (const [oldest, stranger] of this.#strangers) {
+      if (this.#strangers.size <= MAX_STRANGERS) break;
+      this.#strangers.delete(oldest);
+      stranger.destroy();
+    }
+  }
+
   http(
     request: IncomingMessage,
     response: ServerResponse,
@@ -81,6 +102,7 @@ export class Door {
     const caller = guard(request, this.#options.auth, this.#addresses, false, token);
     if (isRefusal(caller)) return this.#refuse(request, caller, (body) => endWith(response, caller, body));
     if (!url) return this.#refuse(request, BAD_TARGET, (body) => endWith(response, BAD_TARGET, body));
+    this.#strangers.delete(placeOf(request.socket));
     if (token !== undefined) return this.#trade(request, response, caller, url);
     this.#callers.set(request, caller);
     this.#remember(caller, response, () => request.socket.destroy());
@@ -96,6 +118,7 @@ export class Door {
     const url = targetOf(request);
     if (isRefusal(caller)) return this.#refuse(request, caller, () => endSocket(socket, caller.status));
     if (!url) return this.#refuse(request, BAD_TARGET, () => endSocket(socket, BAD_TARGET.status));
+    this.#strangers.delete(placeOf(request.socket));
     if (!next(caller, url)) return endSocket(socket, 404);
     this.#remember(caller, socket, () => socket.destroy());
   }
@@ -170,9 +193,17 @@ function endWith(response: ServerResponse, { status }: Refusal, body: Problem): 
   response.end(JSON.stringify(body));
 }
 
-function endSocket(socket: Duplex, status: number): void {
+/** For a socket that was to be upgraded: nobody else looks after it, so that one whose peer never hangs up would stay. */
+export function endSocket(socket: Duplex, status: number): void {
   socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
   socket.resume(); // whatever still comes is thrown away
+  const cut = setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
+  socket.once("close", () => clearTimeout(cut));
+}
+
+/** Under TLS a request has another socket than its connection, at the same place. */
+function placeOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function boundBody(request: IncomingMessage): void {

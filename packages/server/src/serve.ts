@@ -144,6 +144,7 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
     overrideGlobalObjects: false,
   });
   const server = makeServer(config, (request, response) => door.http(request, response, listener));
+  server.on("connection", (socket) => door.arrive(socket));
   server.on("upgrade", (request, socket, head) => {
     door.upgrade(request, socket, (caller, url) => ws.upgrade(request, socket, head, caller, url));
   });

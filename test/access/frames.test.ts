@@ -121,9 +121,37 @@ describe("bounds of a socket", () => {
     expect(most).toBeLessThan(48 * 1024 * 1024);
     socket.destroy();
   });
+
+  it("[AC42] one that only pings, and never reads what answers it, is cut as well", async () => {
+    const socket = upgraded(target);
+    await new Promise((open) => socket.once("data", open));
+    socket.pause();
+    const pings = Buffer.concat(Array(2_000).fill(encode(Buffer.alloc(125, "x"), { opcode: 9 })));
+    const gone = new Promise<"gone">((done) => socket.once("close", () => done("gone")));
+    let sent = 0;
+    while (!socket.closed && sent < 256 * 1024 * 1024) {
+      sent += pings.length;
+      if (!socket.write(pings)) await Promise.race([gone, new Promise((go) => socket.once("drain", go))]);
+    }
+    expect(socket.closed).toBe(true);
+  }, 60_000);
 });
 
 describe("bounds of a connection", () => {
+  it("[AC9] strangers push out strangers, never the owner", async () => {
+    const inside = upgraded(target);
+    await new Promise((open) => inside.once("data", open));
+    const idle: ReturnType<Yard["socket"]>[] = [];
+    while (idle.length < 2_200) {
+      const more = Array.from({ length: 100 }, () => yard.socket(""));
+      idle.push(...more);
+      await Promise.all(more.map((socket) => new Promise((open) => socket.once("connect", open))));
+    }
+    expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+    expect(inside.closed).toBe(false);
+    for (const socket of [...idle, inside]) socket.destroy();
+  }, 30_000);
+
   it("[AC9] hundreds of idle strangers and slow headers keep nobody waiting", async () => {
     const idle = Array.from({ length: 300 }, () => yard.socket(""));
     const slow = Array.from({ length: 100 }, () =>

@@ -19,6 +19,7 @@ import {
 } from "@blockyard/kernel";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../auth.ts";
+import { endSocket } from "../door.ts";
 import { parseStrict } from "../strict-json.ts";
 import { type EventFormat, followLlm, formatted } from "./events.ts";
 import { isStreamed } from "./http.ts";
@@ -82,7 +83,7 @@ export class WsFace {
     const events = /^\/v1\/conversations\/([^/]{1,80})\/events$/.exec(url.pathname)?.[1];
     if (url.pathname !== "/v1/feed" && events === undefined) return false;
     if (this.count >= MAX_SOCKETS) {
-      socket.end("HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\n");
+      endSocket(socket, 503);
       return true;
     }
     const format = url.searchParams.get("format") === "legacy" ? "legacy" : "blocks";
@@ -123,11 +124,17 @@ export class WsFace {
       },
     });
     this.#open.set(ws, connection);
-    this.#alive.add(ws);
-    ws.on("pong", () => this.#alive.add(ws));
+    this.#hear(ws);
     ws.on("message", (data, isBinary) => this.#receive(ws, connection, data as Buffer, isBinary));
     ws.on("close", () => this.#gone(ws, connection));
     ws.on("error", () => this.#gone(ws, connection));
+  }
+
+  /** Pings are answered by themselves: who sends them and reads no answer would have them all kept. */
+  #hear(ws: WebSocket): void {
+    this.#alive.add(ws);
+    ws.on("pong", () => this.#alive.add(ws));
+    ws.on("ping", () => cutIfDeaf(ws));
   }
 
   #receive(ws: WebSocket, connection: Connection, data: Buffer, isBinary: boolean): void {
@@ -170,8 +177,7 @@ export class WsFace {
       done.stop?.();
     };
     this.#listening.set(ws, end);
-    this.#alive.add(ws);
-    ws.on("pong", () => this.#alive.add(ws));
+    this.#hear(ws);
     ws.on("message", () => goodbye(ws, "invalid"));
     ws.on("close", end);
     ws.on("error", end);
@@ -203,7 +209,7 @@ export class WsFace {
   #send(ws: WebSocket, data: string | Buffer): void {
     if (ws.readyState !== ws.OPEN) return;
     ws.send(data, { binary: false });
-    if (ws.bufferedAmount > HARD_BUFFER) ws.terminate(); // it reads nothing at all; it can resume later
+    cutIfDeaf(ws);
   }
 
   /** Liveness by ping: who has not answered since the last round is gone. */
@@ -222,6 +228,11 @@ export class WsFace {
     connection.close();
     this.#open.delete(ws);
   }
+}
+
+/** It reads nothing at all; it can resume later. */
+function cutIfDeaf(ws: WebSocket): void {
+  if (ws.bufferedAmount > HARD_BUFFER) ws.terminate();
 }
 
 function goodbye(ws: WebSocket, code: ByeCode): void {

@@ -5,7 +5,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProblem, type JsonObject, LlmEvents, type LlmMessage, reduceLlm } from "@blockyard/kernel";
+import { type Provider, providers } from "@blockyard/providers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { StreamIngest } from "../../packages/server/src/ingest-stream.ts";
 import { keepPicture } from "../../packages/server/src/pictures.ts";
 import { type Answer, type Body, call, overloaded, say, tooMany } from "../model/script.ts";
 import { FLAVOURS, Rig, shown } from "./rig.ts";
@@ -277,6 +279,32 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     expect(existsSync(join(rig.root, "no"))).toBe(false);
     expect(shown(blocks)[1]).toBe("tool_call error denied");
     expect(everything(lastBody())).toContain("Not allowed: Not now");
+  });
+
+  it("[D7] leave for what another agent's stream shows under the same request is no leave", async () => {
+    rig.model.play([{ parts: [call("bash", { command: "touch spoofed" })] }]);
+    const { conversation, turn } = await rig.start(flavour, "Touch");
+    const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
+    const { id } = asked.metadata["approval"] as JsonObject;
+    for (const agent of ["bob", asked.agent]) {
+      const provider = providers.get("claude") as Provider;
+      const stream = new StreamIngest(rig.server.kernel, { conversation, agent, provider });
+      await stream.open();
+      const request = { subtype: "can_use_tool", tool_name: "Read", input: { file_path: "README.md" } };
+      const line = { type: "control_request", request_id: id, request };
+      await stream.push(Buffer.from(`${JSON.stringify(line)}\n`));
+      const fake = await rig.block(
+        conversation,
+        (block) =>
+          block.agent === agent && block.metadata["toolName"] === "Read" && "approval" in block.metadata,
+      );
+      const answer = { block_id: fake.id, approval_id: id, allow: true };
+      expect(await rig.ask("turn.answer", answer)).toMatchObject({ problem: "conflict" });
+      await stream.end();
+    }
+    await rig.tool("turn.stop", { conversation });
+    await rig.ended(conversation, turn);
+    expect(existsSync(join(rig.root, "spoofed"))).toBe(false);
   });
 
   it("[L30] stopped while it waits for leave: nothing runs, the request expires", async () => {

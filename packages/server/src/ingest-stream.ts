@@ -7,6 +7,7 @@ import {
   addUsage,
   type BlockEvent,
   type BlockId,
+  type BlockKey,
   Ingest,
   isProblem,
   type Json,
@@ -79,6 +80,11 @@ export class StreamIngest {
     const refused = await this.#ingest.push(await keepPictures(this.#kernel.store, events));
     if (this.#rawChars > RAW_FLUSH) await this.#flushRaw();
     return refused;
+  }
+
+  /** The block that an event's key was given, once it is written. */
+  idOf(key: BlockKey): BlockId | undefined {
+    return this.#ingest.idOf(key);
   }
 
   /** From here on, what is interrupted is so for a reason that the caller knows better than the stream. */

@@ -9,6 +9,8 @@
 import {
   addUsage,
   type BlockEvent,
+  type BlockId,
+  type BlockKey,
   isProblem,
   type JsonObject,
   type Kernel,
@@ -122,8 +124,8 @@ class ChildRun implements Run {
   #why: string | undefined;
   /** The provider has said that the turn is over. */
   #isOver = false;
-  /** Requests that the owner has not answered yet. */
-  readonly #asked = new Set<string>();
+  /** Requests that the owner has not answered yet, each with the call that it is about. */
+  readonly #asked = new Map<string, BlockKey>();
   #cancelSilence: (() => void) | undefined;
   #cancelLinger: (() => void) | undefined;
 
@@ -170,6 +172,11 @@ class ChildRun implements Run {
     this.#stream.explain({ reason: this.#stopping, error: this.#why });
   }
 
+  asks(approval: string): BlockId | undefined {
+    const key = this.#asked.get(approval);
+    return key === undefined ? undefined : this.#stream.idOf(key);
+  }
+
   answer({ approval, allow, input, message }: Answer): void {
     const response = allow ? { behavior: "allow", updatedInput: input } : { behavior: "deny", message };
     const full = { subtype: "success", request_id: approval, response };
@@ -200,18 +207,19 @@ class ChildRun implements Run {
   }
 
   #heard(event: BlockEvent): void {
-    if (event.type === "block-meta" || event.type === "block-end") this.#heardApproval(event.metadata);
+    if (event.type === "block-meta" || event.type === "block-end")
+      this.#heardApproval(event.key, event.metadata);
     if (event.type !== "turn-end" || this.#isOver) return;
     this.#isOver = true;
     this.#child.closeInput();
     this.#linger(); // some versions go on living after their result
   }
 
-  #heardApproval(metadata: JsonObject | undefined): void {
+  #heardApproval(key: BlockKey, metadata: JsonObject | undefined): void {
     const approval = metadata?.["approval"] as JsonObject | undefined;
     if (approval === undefined) return;
     const id = String(approval["id"]);
-    if (approval["state"] === "asked") this.#asked.add(id);
+    if (approval["state"] === "asked") this.#asked.set(id, key);
     else this.#asked.delete(id);
   }
 

@@ -57,6 +57,8 @@ export interface Run {
   stop(reason: Reason): void;
   /** At once: the server goes. */
   kill(reason: Reason): void;
+  /** The call on which it waits for this answer. */
+  asks(approval: string): BlockId | undefined;
   answer(answer: Answer): void;
 }
 

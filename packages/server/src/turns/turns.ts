@@ -127,7 +127,7 @@ export class Turns {
     const state = allow ? ("allowed" as const) : ("denied" as const);
     const answered = await this.#kernel.writeBlock(block, {
       agent: by,
-      plan: (draft) => writeAnswer(draft, block, approval, state, message),
+      plan: (draft) => writeAnswer(draft, block, approval, state, message, live.run),
     });
     if (isProblem(answered)) return answered;
     const why = message ?? `${by} did not allow this`;
@@ -310,6 +310,7 @@ function writeAnswer(
   approval: string,
   state: "allowed" | "denied",
   message: string | undefined,
+  run: Run,
 ): { input: Json } | Problem {
   const call = draft.block(block);
   if (isProblem(call)) return call;
@@ -317,6 +318,9 @@ function writeAnswer(
   if (asked?.["id"] !== approval) return problem("not_found", `block ${block} has no request ${approval}`);
   if (asked["state"] !== "asked")
     return problem("conflict", `this request was ${asked["state"]} already`, { state: asked["state"] });
+  // Another agent's stream can say the same request with another input: leave for that must not become leave for this.
+  if (run.asks(approval) !== block)
+    return problem("conflict", `the agent that runs here has not asked this on block ${block}`);
   const full = {
     ...asked,
     state,

@@ -6,7 +6,7 @@
  * the model wrote in an order happens in that order.
  */
 
-import { type Env, type Reason, randomName } from "@blockyard/kernel";
+import { type BlockId, type BlockKey, type Env, type Reason, randomName } from "@blockyard/kernel";
 import { compactParams, endCall, type Outcome, openResult } from "@blockyard/providers";
 import type { Allowance, Answer } from "../run.ts";
 import type { ToolCall } from "./asking.ts";
@@ -28,12 +28,17 @@ export interface CallsOptions {
 /** How a call may be waited for no longer: the owner's answer, or the end of the turn. */
 type Leave = { readonly allow: boolean; readonly message: string } | undefined;
 
+interface Asked {
+  readonly key: BlockKey;
+  readonly settle: (leave: Leave) => void;
+}
+
 const SIDE_BY_SIDE = 8;
 
 export class Calls {
   readonly #options: CallsOptions;
   /** Requests that wait for the owner. */
-  readonly #asked = new Map<string, (leave: Leave) => void>();
+  readonly #asked = new Map<string, Asked>();
 
   constructor(options: CallsOptions) {
     this.#options = options;
@@ -49,8 +54,13 @@ export class Calls {
     }
   }
 
+  asks(approval: string): BlockId | undefined {
+    const asked = this.#asked.get(approval);
+    return asked && this.#options.writing.idOf(asked.key);
+  }
+
   answer({ approval, allow, message }: Answer): void {
-    this.#asked.get(approval)?.({ allow, message });
+    this.#asked.get(approval)?.settle({ allow, message });
   }
 
   #isAlone({ toolName }: ToolCall): boolean {
@@ -109,7 +119,7 @@ export class Calls {
     };
     let stop = (): void => undefined;
     const leave = new Promise<Leave>((settle) => {
-      this.#asked.set(id, settle);
+      this.#asked.set(id, { key: call.key, settle });
       stop = () => settle(undefined);
       signal.addEventListener("abort", stop);
       if (signal.aborted) stop();

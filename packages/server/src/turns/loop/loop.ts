@@ -5,7 +5,14 @@
  * Invariant: it ends its turn exactly once, whatever happens, and by then no call, command or block of it is open.
  */
 
-import { contextOf, isProblem, type Kernel, type Problem, type Reason } from "@blockyard/kernel";
+import {
+  type BlockId,
+  contextOf,
+  isProblem,
+  type Kernel,
+  type Problem,
+  type Reason,
+} from "@blockyard/kernel";
 import { withPictures } from "../attachments.ts";
 import type { Answer, Run, RunEnd, TurnStart } from "../run.ts";
 import type { Api } from "./api.ts";
@@ -62,6 +69,10 @@ export class LoopRun implements Run {
 
   kill(reason: Reason): void {
     this.stop(reason);
+  }
+
+  asks(approval: string): BlockId | undefined {
+    return this.#calls.asks(approval);
   }
 
   answer(answer: Answer): void {

@@ -81,6 +81,7 @@ describe("pictures of agents", () => {
     ["small", { data: "iVBORw0KGgo=", mediaType: "image/png" }],
     ["no picture that a browser shows", { data, mediaType: "image/svg+xml" }],
     ["not base64", { data: `${data.slice(0, -8)}!!!!!!!!`, mediaType: "image/png" }],
+    ["nothing but padding", { data: `${"=".repeat(1_000_000)}a`, mediaType: "image/png" }],
     ["a blob already", { blob, mediaType: "image/png" }],
   ])("[E12] stay as they are: %s", async (_, picture) => {
     const event: BlockEvent = { type: "block-meta", key: "k", metadata: { images: [picture] } };

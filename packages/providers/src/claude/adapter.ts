@@ -8,15 +8,16 @@
 
 import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
+import { bounds } from "../bounds.ts";
 import { isObject } from "../framing/json.ts";
-import { textOf } from "../read.ts";
+import { listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { noiseBlock, typeOf, unknownEvent } from "../unknown.ts";
 import { assistantLine } from "./assistant.ts";
 import { breakCall } from "./call.ts";
 import { cancelRequest, controlRequest, controlResponse } from "./control.ts";
 import { streamEvent } from "./message.ts";
 import { closeMessage } from "./piece.ts";
-import { lineKey, newState, type Out, PROVIDER, type Start, type State } from "./state.ts";
+import { lineKey, newState, type Out, PROVIDER, type Start, type State, trim } from "./state.ts";
 import { systemLine } from "./system.ts";
 import { resultLine } from "./turn-end.ts";
 import { userLine } from "./user.ts";
@@ -30,8 +31,9 @@ export const claudeAdapter: ClaudeAdapter = {
   start: newState,
   step(state, event) {
     const out: Out = [];
-    if (Array.isArray(event)) for (const line of event as readonly Json[]) take(state, out, line);
-    else take(state, out, event);
+    for (const line of Array.isArray(event) ? (event as readonly Json[]) : [event]) {
+      if (!isObject(line) || !isRepeated(state, line)) take(state, out, line);
+    }
     return [state, out];
   },
   noise(state, line) {
@@ -39,6 +41,28 @@ export const claudeAdapter: ClaudeAdapter = {
   },
   end: endOfStream,
 };
+
+/**
+ * Whether the line was here before, as after a connection that was lost and taken up again. Of the stream events, which
+ * are many, only the start of a message is remembered: what follows it is repeated with it. What a person said is shown
+ * as often as it comes.
+ */
+function isRepeated(state: State, line: JsonObject): boolean {
+  const isStreamed = line.type === "stream_event";
+  if (isStreamed && objectOf(line.event).type !== "message_start") return state.isRepeating;
+  const uuid = line.type === "user" && !hasResult(line) ? undefined : wordsOf(line.uuid);
+  const isKnown = uuid !== undefined && state.seen.has(uuid);
+  if (isStreamed) state.isRepeating = isKnown;
+  if (uuid !== undefined && !isKnown) {
+    state.seen.add(uuid);
+    trim(state.seen, bounds.openCalls);
+  }
+  return isKnown;
+}
+
+function hasResult(line: JsonObject): boolean {
+  return listOf(objectOf(line.message).content).some((block) => objectOf(block).type === "tool_result");
+}
 
 /** One line of the stream. */
 export function take(state: State, out: Out, line: Json): void {

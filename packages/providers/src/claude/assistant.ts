@@ -9,7 +9,7 @@ import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, textOf, timeOf } from "../read.ts";
 import { runCall } from "./call.ts";
 import { messageOf, newPiece, redaction } from "./message.ts";
-import { endPiece, startPiece, takeUsage, thinkingEnd } from "./piece.ts";
+import { confirmWhole, endPiece, startPiece, takeUsage, thinkingEnd } from "./piece.ts";
 import type { Message, Out, Piece, State } from "./state.ts";
 import { currentTurn } from "./turn.ts";
 
@@ -50,6 +50,8 @@ function confirm(
     case "call":
       if (piece.call === undefined) return;
       return runCall(state, out, piece.call, block.input ?? {}, displayName(line, piece.call.id));
+    case "whole":
+      return confirmWhole(out, piece, block);
     default:
       return;
   }

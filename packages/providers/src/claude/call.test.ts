@@ -1,6 +1,7 @@
 /** Calls: one start, one end, approvals, sub-agents, background. */
 import { describe, expect, it } from "vitest";
 import {
+  answer,
   blockStart,
   blockStop,
   briefs,
@@ -50,6 +51,30 @@ describe("the life of a call", () => {
       metadata: { stage: "running", input: { command: "ls" }, compactParams: "ls" },
     });
     expect(own[4]).toMatchObject({ status: "done", metadata: { success: true, shortResult: "2 lines" } });
+  });
+
+  it("[C11] an id that comes again in another message, after its call has ended, is another call", () => {
+    const named = (id: string, command: string) =>
+      answer(id, [{ type: "tool_use", id: "call_0", name: "Bash", input: { command } }]);
+    const folded = foldLines([
+      named("m1", "one"),
+      reply("call_0", "1"),
+      named("m1", "one"),
+      named("m2", "two"),
+      reply("call_0", "2"),
+    ]);
+    expect(folded.blocks.map(({ kind, text }) => [kind, text])).toEqual([
+      ["tool_call", '{"command":"one"}'],
+      ["command", "1"],
+      ["tool_call", '{"command":"two"}'],
+      ["command", "2"],
+    ]);
+    expect(folded.blocks.map(({ parent }) => parent)).toEqual([
+      null,
+      folded.blocks[0]?.id,
+      null,
+      folded.blocks[2]?.id,
+    ]);
   });
 
   it("[C11] a call without input deltas has the input {}", () => {

@@ -28,13 +28,14 @@ export interface CallStart {
 /** The call of this id: the known one, or a new one, started. */
 export function openCall(state: State, out: Out, start: CallStart): Call {
   const known = state.calls.get(start.id);
-  if (known !== undefined) return known;
+  if (known !== undefined && !isAnother(known, start)) return known;
   const call: Call = {
     id: start.id,
     name: start.name,
-    key: `${state.prefix}c:${start.id}`,
+    key: `${state.prefix}c:${start.id}${known === undefined ? "" : `@${start.messageId}`}`,
     scope: start.scope,
     turn: start.turn,
+    messageId: start.messageId,
     input: undefined,
     isRunning: false,
     isBroken: false,
@@ -43,7 +44,7 @@ export function openCall(state: State, out: Out, start: CallStart): Call {
     hasProgress: false,
     approval: undefined,
     text: "",
-    results: 0,
+    results: known?.results ?? 0,
   };
   state.calls.set(start.id, call);
   if (state.calls.size > bounds.openCalls) forgetOldest(state, out);
@@ -65,6 +66,12 @@ export function openCall(state: State, out: Out, start: CallStart): Call {
     ...(start.at === undefined ? {} : { at: start.at }),
   });
   return call;
+}
+
+/** Some models count their calls anew in every message: an ended call's id may come again, in another message. */
+function isAnother(known: Call, start: CallStart): boolean {
+  if (!known.isEnded || known.messageId === undefined || start.messageId === undefined) return false;
+  return known.messageId !== start.messageId;
 }
 
 export function appendInput(out: Out, call: Call, delta: string): void {

@@ -81,6 +81,89 @@ describe("blocks that come twice", () => {
     expect(edit?.metadata.input).toEqual({ replace_all: false, file_path: "/w/a" });
   });
 
+  it("[C1] lines that come again with their uuid add nothing", () => {
+    let number = 0;
+    const named = (line: object) => ({ ...line, uuid: `u${number++}` }) as unknown as JsonObject;
+    const lines = [
+      init(),
+      opening("m1"),
+      blockStart(0, emptyText),
+      text(0, "Hello"),
+      say("m1", "Hello"),
+      blockStop(0),
+      event({ type: "message_stop" }),
+      call("t1", "Bash", { command: "ls" }),
+      reply("t1", "out"),
+      done({ total_cost_usd: 0.5 }),
+    ].map(named);
+    const once = foldJson(lines);
+    expect(once.turns).toMatchObject([{ costUsd: 0.5 }]);
+    const twice = foldJson([...lines, ...lines]);
+    expect({ ...twice, stages: [] }).toEqual({ ...once, stages: [] });
+    const pairs = foldJson(lines.flatMap((line) => (line.type === "stream_event" ? [line] : [line, line])));
+    expect({ ...pairs, stages: [] }).toEqual({ ...once, stages: [] });
+  });
+
+  it.each<[string, (index: number) => Json | undefined]>([
+    ["as text", (index) => String(index)],
+    ["left out", () => undefined],
+  ])("[C2] indexes may be %s", (_, named) => {
+    const at = (line: ReturnType<typeof event>, index: number) => ({
+      ...line,
+      event: { ...(line.event as JsonObject), index: named(index) },
+    });
+    const block = (index: number, said: string) => [
+      at(blockStart(index, emptyText), index),
+      at(text(index, said), index),
+      say("m1", said),
+      at(blockStop(index), index),
+    ];
+    const lines = [opening("m1"), ...block(0, "One"), ...block(1, "Two"), event({ type: "message_stop" })];
+    expect(foldLines(lines).blocks.map((one) => one.text)).toEqual(["One", "Two"]);
+  });
+
+  it("[C1] [C10] of a block that nobody knows the line has the last word too", () => {
+    const lines = [
+      opening("m1"),
+      blockStart(0, { type: "hologram", text: "" }),
+      answer("m1", [{ type: "hologram", text: "whole" }]),
+      blockStop(0),
+      event({ type: "message_stop" }),
+    ];
+    const folded = foldLines(lines);
+    expect(folded.unknown).toEqual({ "content/hologram": 1 });
+    expect(folded.blocks[0]?.text).toContain("whole");
+    const cut = foldLines(lines.slice(0, 2));
+    expect(cut.blocks).toMatchObject([{ kind: "unknown", status: "error" }]);
+    expect(cut.faults).toEqual([]);
+  });
+
+  it("[C10] an unknown event does not take the line of an unknown block", () => {
+    const folded = foldLines([event({ type: "new_event" }), answer("m1", [{ type: "new_block", a: 1 }])]);
+    expect(folded.unknown).toEqual({ "stream_event/new_event": 1, "content/new_block": 1 });
+    const streamed = foldLines([
+      opening("m1"),
+      event({ type: "new_event" }),
+      answer("m1", [{ type: "new_block", a: 1 }]),
+    ]);
+    expect(streamed.unknown).toEqual({ "stream_event/new_event": 1, "content/new_block": 1 });
+  });
+
+  it("[C1] a compaction inside a message is said once, by its delta and its line", () => {
+    const lines = [
+      opening("m1"),
+      blockStart(0, { type: "compaction", content: null }),
+      delta(0, { type: "compaction_delta", content: "Summary" }),
+      blockStop(0),
+      answer("m1", [{ type: "compaction", content: "Summary" }]),
+      event({ type: "message_stop" }),
+    ];
+    expect(briefs(lines)).toEqual(['text system done compaction "Summary"']);
+    expect(briefs(lines.filter((line) => line.type !== "assistant"))).toEqual([
+      'text system done compaction "Summary"',
+    ]);
+  });
+
   it("[C2] an empty block before the open one does not take its line", () => {
     const lines = [
       opening("m1"),

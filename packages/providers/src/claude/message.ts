@@ -8,16 +8,16 @@
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { isCall } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
-import { given, listOf, numberOf, objectOf, textOf } from "../read.ts";
+import { given, listOf, numberOf, objectOf, textOf, wholeOf } from "../read.ts";
 import { appendInput, openCall } from "./call.ts";
 import {
   addUnknown,
-  addWhole,
   appendText,
   closeMessage,
   endPiece,
   settle,
   startPiece,
+  startWhole,
   takeUsage,
   tellUsage,
 } from "./piece.ts";
@@ -124,10 +124,10 @@ function streamed(state: State, out: Out, line: JsonObject, scope: string): Mess
 
 function startContent(state: State, out: Out, message: Message, event: JsonObject): void {
   const block = objectOf(event.content_block);
-  const index = numberOf(event.index) ?? message.pieces.length;
+  const index = wholeOf(event.index) ?? message.pieces.length;
   const known = message.byIndex.get(index);
   if (known !== undefined) settle(state, out, known, "interrupted");
-  const piece = newPiece(state, out, message, block);
+  const piece = newPiece(state, out, message, block, undefined, true);
   message.byIndex.set(index, piece);
   if (piece.type === "text") appendText(state, out, piece, textOf(block.text) ?? "");
   if (piece.type === "thinking") startPiece(state, out, piece, redaction(block));
@@ -141,7 +141,14 @@ export function redaction(block: JsonObject): JsonObject {
 }
 
 /** A piece for a content block that is new to us. Calls start at once, other types as their content comes. */
-export function newPiece(state: State, out: Out, message: Message, block: JsonObject, at?: number): Piece {
+export function newPiece(
+  state: State,
+  out: Out,
+  message: Message,
+  block: JsonObject,
+  at?: number,
+  isStreamed = false,
+): Piece {
   const type = textOf(block.type) ?? "";
   if (type === "text") return addPiece(message, "text", state.prefix);
   if (type === "thinking" || type === "redacted_thinking") return addPiece(message, "thinking", state.prefix);
@@ -154,7 +161,8 @@ export function newPiece(state: State, out: Out, message: Message, block: JsonOb
     return piece;
   }
   const piece = addPiece(message, "whole", state.prefix);
-  addWhole(out, piece, block as JsonObject);
+  startWhole(out, piece, block);
+  if (!isStreamed) endPiece(out, piece, "done");
   return piece;
 }
 
@@ -175,7 +183,7 @@ function startCall(state: State, out: Out, message: Message, block: JsonObject, 
 
 function addDelta(state: State, out: Out, message: Message, event: JsonObject): void {
   const delta = objectOf(event.delta);
-  const index = numberOf(event.index) ?? -1;
+  const index = wholeOf(event.index) ?? lastIndex(message);
   let piece = message.byIndex.get(index);
   if (piece === undefined) {
     piece = strayPiece(state, message, delta);
@@ -219,7 +227,8 @@ function applyDelta(state: State, out: Out, piece: Piece, delta: JsonObject): bo
       keepCitation(piece, delta.citation);
       return true;
     case "compaction_delta":
-      return true; // its assistant line, or the compaction boundary, says it whole
+      if (piece.type === "whole") appendText(state, out, piece, textOf(delta.content) ?? "");
+      return true;
     default:
       return false;
   }
@@ -229,8 +238,13 @@ function keepCitation(piece: Piece, citation: Json | undefined): void {
   if (isObject(citation)) piece.citations.push(citation);
 }
 
+/** What comes without an index belongs to the block that was opened last. */
+function lastIndex(message: Message): number {
+  return [...message.byIndex.keys()].at(-1) ?? -1;
+}
+
 function stopContent(message: Message, event: JsonObject): void {
-  const piece = message.byIndex.get(numberOf(event.index) ?? -1);
+  const piece = message.byIndex.get(wholeOf(event.index) ?? lastIndex(message));
   if (piece !== undefined) piece.isStopped = true;
 }
 
@@ -249,6 +263,7 @@ function stopMessage(state: State, out: Out, message: Message, scope: string, ab
 function streamError(state: State, out: Out, message: Message, error: JsonObject): void {
   const said = textOf(error.message) ?? textOf(error.type) ?? "The stream failed";
   const piece = addPiece(message, "whole", state.prefix);
+  piece.isConfirmed = true;
   startPiece(state, out, piece, given({ code: textOf(error.type) }), said, "error");
   endPiece(out, piece, "error", "failed");
 }

@@ -169,13 +169,31 @@ export const changeOutcome: Show = (told) => {
   if (!isObject(told.payload)) return changeFromInput(told, path);
   const kind = payload.type === "create" || payload.originalFile === "" ? "add" : "modify";
   const after = textOf(payload.content) ?? textOf(payload.newString) ?? "";
-  const source = kind === "add" ? { before: "", after } : hunksOf(payload.structuredPatch);
+  const source = kind === "add" ? { before: "", after } : modification(payload);
+  if (source === undefined) return changeFromInput(told, path);
   const left = given({
     userModified: payload.userModified === true ? true : undefined,
     staged: payload.staged,
   });
   return changes([change(path, kind, unifiedDiff(path, source, kind))], left as JsonObject);
 };
+
+/** The hunks; where there are none, the file before and after. */
+function modification(payload: JsonObject): readonly Hunk[] | { before: string; after: string } | undefined {
+  if (Array.isArray(payload.structuredPatch)) return hunksOf(payload.structuredPatch);
+  const before = textOf(payload.originalFile);
+  const from = textOf(payload.oldString);
+  const to = textOf(payload.newString);
+  if (before === undefined) return undefined;
+  if (from === undefined || to === undefined || from === "") {
+    const after = textOf(payload.content);
+    return after === undefined ? undefined : { before, after };
+  }
+  const pieces = before.split(from);
+  if (pieces.length === 1) return undefined;
+  const [first = "", ...rest] = pieces;
+  return { before, after: payload.replaceAll === true ? pieces.join(to) : [first, rest.join(from)].join(to) };
+}
 
 export const notebookEditOutcome: Show = (told) => {
   const payload = objectOf(told.payload);

@@ -60,7 +60,8 @@ export function contentOf(content: Json | undefined): Content {
   const texts: string[] = [];
   const images: JsonObject[] = [];
   const references: string[] = [];
-  for (const part of listOf(content)) {
+  const isNothing = content === undefined || content === null;
+  for (const part of Array.isArray(content) || isNothing ? listOf(content) : [content]) {
     const block = objectOf(part);
     const image = imageOf(block);
     if (image !== undefined) images.push(image);

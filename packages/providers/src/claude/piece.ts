@@ -5,8 +5,8 @@
  * too, but live on after their message (see call.ts).
  */
 
-import type { Json, JsonObject, Reason, Usage } from "@blockyard/kernel";
-import { citationMetadata, closeContent, openContent } from "../anthropic/content.ts";
+import type { BlockEvent, Json, JsonObject, Reason, Usage } from "@blockyard/kernel";
+import { citationMetadata, openContent } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
 import { given, textOf, wholeOf } from "../read.ts";
 import { unknownEvent } from "../unknown.ts";
@@ -114,9 +114,25 @@ export function closeMessage(state: State, out: Out, message: Message, reason: R
 }
 
 /** Content blocks that tell something about the message; what nobody knows is shown as unknown. */
-export function addWhole(out: Out, piece: Piece, block: JsonObject): void {
+export function startWhole(out: Out, piece: Piece, block: JsonObject): void {
   piece.isStarted = true;
-  piece.isEnded = true;
+  for (const event of wholeEvents(piece, block)) {
+    out.push(event);
+    piece.text += textIn(event);
+  }
+}
+
+/** Its assistant line has come: what it says is the last word. */
+export function confirmWhole(out: Out, piece: Piece, block: JsonObject): void {
+  endPiece(out, piece, "done", undefined, wholeEvents(piece, block).map(textIn).join(""));
+}
+
+function textIn(event: BlockEvent): string {
+  return event.type === "block-start" || event.type === "block-append" ? (event.text ?? "") : "";
+}
+
+/** The events that start it. */
+function wholeEvents(piece: Piece, block: JsonObject): readonly BlockEvent[] {
   const { message } = piece;
   const place = {
     key: piece.key,
@@ -125,18 +141,15 @@ export function addWhole(out: Out, piece: Piece, block: JsonObject): void {
   };
   // A type may be any word, also one that every object has.
   const opened = (textOf(block.type) ?? "") in Object.prototype ? undefined : openContent(place, block);
-  if (opened !== undefined) {
-    out.push(...opened.events, ...closeContent(opened.open));
-    return;
-  }
-  out.push(
-    ...unknownEvent({ ...place, provider: PROVIDER }, block, `content/${textOf(block.type) ?? "(no type)"}`),
-  );
+  if (opened !== undefined) return opened.events;
+  const type = `content/${textOf(block.type) ?? "(no type)"}`;
+  return unknownEvent({ ...place, provider: PROVIDER }, block, type).slice(0, 1);
 }
 
 export function addUnknown(state: State, out: Out, message: Message, event: Json, type: string): void {
   const piece = addPiece(message, "whole", state.prefix);
   piece.isStarted = true;
+  piece.isConfirmed = true;
   piece.isEnded = true;
   out.push(
     ...unknownEvent({ key: piece.key, provider: PROVIDER, parent: message.scope.parent }, event, type),

@@ -254,6 +254,15 @@ describe("Bash", () => {
   });
 });
 
+it.each<[unknown, string]>([
+  [{ type: "text", text: "one" }, "one"],
+  [{ odd: true }, '{"odd":true}'],
+  [7, "7"],
+  [null, ""],
+])("[C26] a result may be any value: %j", (content, expected) => {
+  expect(only(used("Foo", {}, content), "tool_result").text).toBe(expected);
+});
+
 describe("changes", () => {
   const hunk = { oldStart: 2, oldLines: 1, newStart: 2, newLines: 1, lines: ["-a", "+b"] };
 
@@ -293,6 +302,19 @@ describe("changes", () => {
       "add",
       "--- /dev/null\n+++ /w/x\n@@ -0,0 +1 @@\n+a\n",
       "+1",
+    ],
+    [
+      "an edit whose hunks are left out",
+      used("Edit", { file_path: "/w/x", old_string: "a", new_string: "$&" }, "ok", {
+        filePath: "/w/x",
+        oldString: "a",
+        newString: "$&",
+        originalFile: "1\na\nz\n",
+        structuredPatch: null,
+      }),
+      "modify",
+      "--- /w/x\n+++ /w/x\n@@ -1,3 +1,3 @@\n 1\n-a\n+$&\n z\n",
+      "+1 −1",
     ],
     [
       "an edit of 1.0",

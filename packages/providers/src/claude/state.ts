@@ -74,6 +74,8 @@ export interface Call {
   readonly key: BlockKey;
   readonly scope: Scope;
   readonly turn: number;
+  /** The message that made it, where one did. */
+  readonly messageId: string | undefined;
   /** The whole input, as soon as it is whole. */
   input: Json | undefined;
   isRunning: boolean;
@@ -138,6 +140,9 @@ export interface State {
   readonly asideOf: (path: string) => string | undefined;
   /** Keys of single blocks that were used already, so that a repeated line is not a second start. */
   readonly usedKeys: Set<BlockKey>;
+  /** Uuids of the stream's lines, and whether the message that is being streamed was streamed before. */
+  readonly seen: Set<string>;
+  isRepeating: boolean;
 }
 
 export type Out = BlockEvent[];
@@ -171,6 +176,8 @@ export function newState(run: string, start: Start = {}): State {
     nextSerial: 0,
     asideOf: start.asideOf ?? (() => undefined),
     usedKeys: new Set(),
+    seen: new Set(),
+    isRepeating: false,
   };
 }
 

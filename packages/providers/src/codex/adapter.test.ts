@@ -266,7 +266,56 @@ describe("items", () => {
   });
 });
 
+it("[X6] what is not known and never completes keeps its last state too", () => {
+  const item = (state: number): JsonObject => ({ id: "i", type: "hologram", state });
+  const folded = run(thread(), turn, started(item(1)), updated(item(2)), finished());
+  expect(folded.blocks).toMatchObject([{ kind: "unknown", status: "error" }]);
+  expect(JSON.parse(folded.blocks[0]?.text ?? "")).toEqual(item(2));
+});
+
 describe("tools", () => {
+  it.each<[string, Json, string]>([
+    ["cancelled", null, "error"],
+    ["timed_out", null, "error"],
+    ["errored", 9, "error"],
+    ["finished", 1, "error"],
+    ["finished", 0, "done"],
+    ["failed", "3", "error"],
+    ["finished", null, "done"],
+  ])("[X8] a status that is new (%s, exit %s) is %s", (status, exit_code, expected) => {
+    const folded = run(thread(), turn, completed(command("i", { status, exit_code })), finished());
+    expect(shape(folded)).toEqual([`tool_call ${expected}`, `command ${expected}`]);
+  });
+
+  it("[X12] an MCP result may be a text", () => {
+    const call = { type: "mcp_tool_call", server: "s", tool: "t", arguments: {}, status: "completed" };
+    const folded = run(
+      completed({ ...call, id: "a", result: "one" }),
+      completed({ ...call, id: "b", result: { content: "two" } }),
+    );
+    const results = folded.blocks.filter(({ kind }) => kind === "tool_result");
+    expect(results.map(({ text }) => text)).toEqual(["one", "two"]);
+  });
+
+  it("[X10] [X11] a move and the steps of a plan may be written as the model was asked to", () => {
+    const changes = [{ path: "/a", kind: { type: "update", move_path: "/b" } }];
+    const items = [
+      { step: "one", status: "completed" },
+      { step: "two", status: "in_progress" },
+    ];
+    const folded = run(
+      completed({ id: "f", type: "file_change", changes, status: "completed" }),
+      completed({ id: "p", type: "todo_list", items }),
+    );
+    expect(only(folded, "file_change").metadata.changes).toEqual([
+      { path: "/a", kind: "modify", movedTo: "/b" },
+    ]);
+    expect(only(folded, "todo").metadata.items).toEqual([
+      { content: "one", status: "completed" },
+      { content: "two", status: "in_progress" },
+    ]);
+  });
+
   it("[X7] a command shows what was asked and keeps what was printed", () => {
     const raw = String.raw`/bin/bash -lc "echo \"hi\""`;
     const folded = run(turn, completed(command("i", { command: raw, exit_code: 0, status: "completed" })));

@@ -383,9 +383,10 @@ function stepUnknown(state: State, out: BlockEvent[], { id, type, raw, known, is
     if (!isEnd) openItem(state, id, type, { key, toolUseId: id, toolName: "", about: "" });
     return;
   }
-  if (!isEnd) return;
   const [start] = unknownEvent({ key: known.open.key, provider: PROVIDER }, raw as Json, `item/${type}`);
   const text = start?.type === "block-start" ? start.text : undefined;
+  known.open.written = text;
+  if (!isEnd) return;
   out.push({ type: "block-end", key: known.open.key, status: "done", ...given({ text }) });
   state.open.delete(known.id);
 }
@@ -394,7 +395,15 @@ function stepUnknown(state: State, out: BlockEvent[], { id, type, raw, known, is
 function closeOpen(state: State, out: BlockEvent[]): void {
   for (const open of state.open.values()) {
     if (open.toolName === "" || open.type === "agent_message" || open.type === "reasoning") {
-      out.push({ type: "block-end", key: open.key, status: "error", reason: "interrupted" });
+      // What nobody knows has no deltas: its last state is its text.
+      const text = open.toolName === "" ? open.written : undefined;
+      out.push({
+        type: "block-end",
+        key: open.key,
+        status: "error",
+        reason: "interrupted",
+        ...given({ text }),
+      });
       continue;
     }
     if (open.written !== undefined) out.push(cutResult(open));

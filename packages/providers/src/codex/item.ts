@@ -132,9 +132,14 @@ export function readStatus(item: JsonObject): ItemStatus {
   if (status === "in_progress") return "running";
   if (status === "declined") return "denied";
   if (status === "failed" || item.success === false) return "failed";
-  const exit = numberOf(item.exit_code);
-  return status === undefined && exit !== undefined && exit !== 0 ? "failed" : "done";
+  if (status === "completed") return "done";
+  // Without a status, or with one that nobody knows, the exit code decides, then the word.
+  const exit = wholeOf(item.exit_code);
+  if (exit !== undefined) return exit === 0 ? "done" : "failed";
+  return status !== undefined && UNDONE.test(status) ? "failed" : "done";
 }
+
+const UNDONE = /error|fail|cancel|abort|interrupt|incomplete|timed?_?out/;
 
 export function readCommand(item: JsonObject): Command {
   const words = listOf(item.command).filter((word) => typeof word === "string");
@@ -167,7 +172,7 @@ function streamedChange(change: JsonObject): PatchChange {
     kind: changeKind(change.kind),
     ...given({
       diff: wordsOf(change.diff) ?? wordsOf(change.unified_diff),
-      movedTo: wordsOf(change.move_path),
+      movedTo: wordsOf(change.move_path) ?? wordsOf(objectOf(change.kind).move_path),
     }),
   };
 }
@@ -207,7 +212,7 @@ function readMcp(item: JsonObject): McpCall {
     server: textOf(item.server) ?? "",
     tool: textOf(item.tool) ?? "",
     input: item.arguments ?? {},
-    content: listOf(result.content),
+    content: contentOf(item.result),
     ...given({
       structured: structured ?? undefined,
       meta: result._meta ?? undefined,
@@ -216,6 +221,12 @@ function readMcp(item: JsonObject): McpCall {
     }),
     status: status === "done" && (isError || error !== undefined) ? "failed" : status,
   };
+}
+
+/** A list of parts, as a rule; a text alone is one. */
+function contentOf(result: Json | undefined): readonly Json[] {
+  const content = isObject(result) ? result.content : result;
+  return typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
 }
 
 export function readSearch(item: JsonObject): Search {
@@ -232,11 +243,17 @@ function queryOf(action: JsonObject | undefined): string {
 }
 
 function readTodo(item: JsonObject): Todo {
-  const items = listOf(item.items).map((entry) => ({
-    content: textOf(objectOf(entry).text) ?? "",
-    status: objectOf(entry).completed === true ? ("completed" as const) : ("pending" as const),
-  }));
-  return { type: "todo", items };
+  return { type: "todo", items: listOf(item.items).map((entry) => readStep(objectOf(entry))) };
+}
+
+/** `{text, completed}` here; `{step, status}` where the model is asked for a plan. */
+function readStep(entry: JsonObject): TodoItem {
+  const status = textOf(entry.status);
+  const isDone = entry.completed === true || status === "completed";
+  return {
+    content: textOf(entry.text) ?? textOf(entry.step) ?? "",
+    status: isDone ? "completed" : status === "in_progress" ? "in_progress" : "pending",
+  };
 }
 
 function readCollab(item: JsonObject): Collab {

@@ -5,20 +5,20 @@ import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { overlay } from "../page-state.ts";
 import { Chooser } from "../palette/chooser.tsx";
 import { Dialog } from "../palette/dialog.tsx";
-import { fits } from "../palette/fits.ts";
+import { best } from "../palette/fits.ts";
 import { go, linkToFile } from "../route.ts";
 import { useSession } from "../session.tsx";
-import { listFiles } from "./workspace.ts";
+import { type Files, listFiles } from "./workspace.ts";
 
 const SHOWN = 100;
 
 export function OpenFile(): ReactNode {
   const session = useSession();
-  const [files, setFiles] = useState<readonly string[] | string | undefined>(undefined);
+  const [files, setFiles] = useState<Files | string | undefined>(undefined);
   const [query, setQuery] = useState("");
   useEffect(() => void listFiles(session).then(setFiles), [session]);
   const found = useMemo(
-    () => (Array.isArray(files) ? files.filter((path) => fits(path, query)).slice(0, SHOWN) : []),
+    () => (typeof files === "object" ? best(files.paths, (path) => path, query).slice(0, SHOWN) : []),
     [files, query],
   );
   return (
@@ -37,6 +37,11 @@ export function OpenFile(): ReactNode {
         render={(path) => <span className="hit">{path}</span>}
         empty={typeof files === "string" ? files : files ? "No file with these letters" : "Reading…"}
       />
+      {typeof files === "object" && files.more && (
+        <p className="dim">
+          There are more files than are looked through here. The tab Files goes through the folders.
+        </p>
+      )}
     </Dialog>
   );
 }

@@ -37,11 +37,18 @@ export async function listFolder(session: Session, path: string): Promise<void> 
   );
 }
 
-/** All files below the workspace's folder, for choosing one by a few letters. */
-export async function listFiles(session: Session): Promise<readonly string[] | string> {
+export interface Files {
+  readonly paths: readonly string[];
+  /** There are others, further down. */
+  readonly more: boolean;
+}
+
+/** The files below the workspace's folder, for choosing one by a few letters. */
+export async function listFiles(session: Session): Promise<Files | string> {
   const answer = await session.ask("file.list", { depth: 16, limit: 2_000 });
   if (isProblem(answer)) return answer.message;
-  return readEntries(answer).entries.flatMap(({ path, type }) => (type === "file" ? [path] : []));
+  const { entries, more } = readEntries(answer);
+  return { paths: entries.flatMap(({ path, type }) => (type === "file" ? [path] : [])), more };
 }
 
 /** Follows the files; resolves when the given one is known. */

@@ -13,9 +13,12 @@ import { SHORTCUTS } from "../shortcuts.ts";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { Chooser } from "./chooser.tsx";
 import { Dialog } from "./dialog.tsx";
-import { fits } from "./fits.ts";
+import { best } from "./fits.ts";
+
+const SHOWN = 60;
 
 interface Command {
+  readonly key: string;
   readonly name: string;
   readonly hint: string;
   readonly run: () => void;
@@ -24,10 +27,7 @@ interface Command {
 export function Palette({ conversations }: { conversations: Conversations }): ReactNode {
   const commands = useCommands(conversations);
   const [query, setQuery] = useState("");
-  const shown = useMemo(
-    () => commands.filter(({ name }) => fits(name, query)).slice(0, 60),
-    [commands, query],
-  );
+  const shown = useMemo(() => best(commands, ({ name }) => name, query).slice(0, SHOWN), [commands, query]);
   return (
     <Dialog label="Commands">
       <Chooser
@@ -36,7 +36,7 @@ export function Palette({ conversations }: { conversations: Conversations }): Re
         query={query}
         onQuery={setQuery}
         items={shown}
-        keyOf={(command) => `${command.hint}:${command.name}`}
+        keyOf={(command) => command.key}
         onChoose={(command) => {
           overlay.set(undefined);
           command.run();
@@ -59,7 +59,7 @@ function useCommands(conversations: Conversations): readonly Command[] {
   const listing = useCell(conversations.listing);
   const { thinking, tools, results, system, diff } = useCell(preferences);
   return useMemo(() => {
-    const view: readonly Command[] = [
+    const view: readonly Omit<Command, "key">[] = [
       {
         name: `${thinking ? "Hide" : "Show"} thinking`,
         hint: "view",
@@ -112,9 +112,9 @@ function useCommands(conversations: Conversations): readonly Command[] {
     );
     const places = listing.state !== "here" ? [] : listing.conversations;
     return [
-      ...keys,
-      ...view,
+      ...[...keys, ...view].map((command) => ({ ...command, key: command.name })),
       ...places.map(({ id, title, provider }) => ({
+        key: id,
         name: title || "Untitled",
         hint: provider ?? "conversation",
         run: () => go(linkTo(id)),

@@ -5,7 +5,7 @@
 import { type Block, isEnded } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { useCellPart } from "../cell.ts";
-import { isResult, nestedName } from "../conversation/rows.ts";
+import { isQueued, isResult, nestedName } from "../conversation/rows.ts";
 import { useSides } from "../conversation/view-tree.ts";
 import { useOpen } from "../disclosure.ts";
 import { formatDuration, plural } from "../format.ts";
@@ -66,7 +66,11 @@ function useParts(block: Block): { results: readonly string[]; nested: readonly 
     const side = view.blocks.get(id);
     return side !== undefined && isResult(side.kind, side.metadata);
   };
-  return { results: sides.filter(isOwn), nested: sides.filter((id) => !isOwn(id)) };
+  const isWork = (id: string) => {
+    const side = view.blocks.get(id);
+    return !isOwn(id) && !(side && isQueued(side));
+  };
+  return { results: sides.filter(isOwn), nested: sides.filter(isWork) };
 }
 
 interface ToolLineProps extends RendererProps {

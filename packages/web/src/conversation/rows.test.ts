@@ -115,6 +115,16 @@ describe("rows", () => {
     expect(rows(queued("error", "interrupted"))).toEqual(["ask", "  waits", "end"]);
   });
 
+  test("[V10] a message that never ran is seen also where it hangs off a call that is closed", () => {
+    const waits = { side: true as const, parent: "call", metadata: { notice: "queued" } };
+    const left = { ...waits, status: "error" as const };
+    expect(rows({ call: CALL.call, inner: CALL.inner, waits, left, end: {} })).toEqual([
+      "call",
+      "  left",
+      "end",
+    ]);
+  });
+
   test("a command that was run again is in the row of its first run", () => {
     const again = { kind: "command" as const, parent: "first", side: true as const };
     const first = { kind: "command" as const };

@@ -81,6 +81,11 @@ export function isRerun({ kind, metadata }: Pick<Block, "kind" | "metadata">): b
   return kind === "command" && metadata["notice"] === "rerun";
 }
 
+/** A message that waited for its turn: it hangs off what was last then, also off a call that ran, and is none of its work. */
+export function isQueued({ metadata }: Pick<Block, "metadata">): boolean {
+  return metadata["notice"] === "queued";
+}
+
 /** Blocks that hang off nothing are shown where they were written; they are on nobody's way. */
 function withLoose({ order, blocks }: Outline, path: readonly Block[]): readonly Block[] {
   const loose = order.flatMap((id) => {
@@ -123,9 +128,10 @@ function addBlock(
   else if (block.kind === "tool_call") return;
   const sides = tree.sides(block.id);
   if (sides.length === 0) return;
-  if (block.kind === "tool_call" && !options.isOpen(nestedName(block.id), false)) return;
+  const isClosed = block.kind === "tool_call" && !options.isOpen(nestedName(block.id), false);
   for (const id of sides) {
     const side = outline.blocks.get(id);
+    if (isClosed && !(side && isQueued(side))) continue;
     if (!side || (block.kind === "tool_call" && isResult(side.kind, side.metadata))) continue;
     if (block.kind === "command" && isRerun(side)) continue;
     addBlock(rows, outline, tree, side, depth + 1, options);
@@ -133,7 +139,7 @@ function addBlock(
 }
 
 export function isVisible(block: Block, shown: Shown): boolean {
-  if (block.metadata["notice"] === "queued") return isLeftOver(block);
+  if (isQueued(block)) return isLeftOver(block);
   if (block.kind === "thinking") return shown.thinking;
   if (block.kind === "tool_call") return shown.tools || block.metadata["approval"] !== undefined;
   if (block.role === "system" && block.kind !== "error") return shown.system;

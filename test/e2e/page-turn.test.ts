@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitsIn, watchWaits } from "./page/waits.ts";
-import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 const AGENT = fileURLToPath(new URL("./agents/fake-claude.mjs", import.meta.url));
 const RECORDING = fileURLToPath(
@@ -73,6 +73,25 @@ describe("a turn", () => {
     expect(await page.textContent(".note.bad")).toContain("not found");
     expect(await page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe("do it");
     process.env["BLOCKYARD_CLAUDE"] = AGENT;
+    const listed = page.locator(".sidebar li", { hasText: "do it" });
+    await expect.poll(() => listed.count()).toBe(0);
+    const prompt = JSON.stringify({ recording: RECORDING, lines: 0, act: "exit0" });
+    await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/c\//);
+    await page.waitForSelector("footer.turn:not(.running)");
+    expect(await page.textContent("h1.title")).toContain("recording");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Prompt");
+    await page.context().close();
+  });
+
+  test("a conversation goes on with the agent that it was with; another choice holds for it", async () => {
+    const conversation = await ingest(yard.kernel, "codex", "codex/api-500-then-ok.jsonl");
+    const { page } = await yard.open(`/c/${conversation}`);
+    const agent = page.getByRole("combobox", { name: "Agent" });
+    await expect.poll(() => agent.inputValue()).toBe("codex");
+    await agent.selectOption("openai");
+    expect(await agent.inputValue()).toBe("openai");
     await page.context().close();
   });
 });

@@ -1,27 +1,39 @@
 /**
  * The page: conversations on the left, the open one in the middle, a block's details on the right when asked for.
  */
-import { lazy, type ReactNode, Suspense } from "react";
+import { type ReactNode, useEffect } from "react";
 import { useCell } from "./cell.ts";
 import { ConnectionNote } from "./connection-note.tsx";
 import { ConversationPane } from "./conversation/conversation.tsx";
 import { Home } from "./home.tsx";
-import { inspected, isSidebarOpen, notices, overlay } from "./page-state.ts";
+import { later, MISSING } from "./later.tsx";
+import { inspected, isSidebarOpen, notices, notify, overlay } from "./page-state.ts";
 import { useRoute } from "./route.ts";
+import { useSession } from "./session.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import type { Conversations } from "./sidebar/conversations.ts";
 import { Sidebar } from "./sidebar/sidebar.tsx";
 
-const FilePane = lazy(() => import("./files/file-pane.tsx"));
-const Inspector = lazy(() => import("./inspector/inspector.tsx"));
-const Overlays = lazy(() => import("./palette/overlays.tsx"));
+const FilePane = later(() => import("./files/file-pane.tsx"));
+const Inspector = later(() => import("./inspector/inspector.tsx"));
+const Overlays = later(() => import("./palette/overlays.tsx"));
+
+/** When what is first seen has been drawn. What is typed behind a key must not get lost while its dialog loads. */
+const PREPARE_MS = 1_000;
 
 export function App({ conversations }: { conversations: Conversations }): ReactNode {
   const { conversation, block, file } = useRoute();
   const inspectedBlock = useCell(inspected);
   const isCovered = useCell(isSidebarOpen);
   const shown = useCell(overlay);
+  const { link } = useSession();
   useShortcuts();
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      if (link.state.get().state === "open") for (const part of [Overlays, Inspector]) part.prepare();
+    }, PREPARE_MS);
+    return () => clearTimeout(timer);
+  }, [link]);
   return (
     <div className={inspectedBlock === undefined ? "page" : "page with-inspector"}>
       <Sidebar conversations={conversations} />
@@ -34,22 +46,32 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
         />
       )}
       {file !== undefined ? (
-        <Suspense fallback={<main className="blank">Opening…</main>}>
-          <FilePane key={file} path={file} />
-        </Suspense>
+        <FilePane key={file} path={file} meanwhile={<main className="blank">Opening…</main>} />
       ) : conversation === undefined ? (
         <Home conversations={conversations} />
       ) : (
         <ConversationPane key={conversation} conversation={conversation} block={block} />
       )}
-      <Suspense fallback={null}>
-        {inspectedBlock !== undefined && <Inspector key={inspectedBlock} id={inspectedBlock} />}
-        {shown !== undefined && <Overlays shown={shown} conversations={conversations} />}
-      </Suspense>
+      {inspectedBlock !== undefined && (
+        <Inspector key={inspectedBlock} id={inspectedBlock} onMissing={leaveInspector} />
+      )}
+      {shown !== undefined && (
+        <Overlays shown={shown} conversations={conversations} onMissing={leaveOverlay} />
+      )}
       <ConnectionNote />
       <Notices />
     </div>
   );
+}
+
+function leaveInspector(): void {
+  inspected.set(undefined);
+  notify(MISSING, true);
+}
+
+function leaveOverlay(): void {
+  overlay.set(undefined);
+  notify(MISSING, true);
 }
 
 function Notices(): ReactNode {

@@ -49,10 +49,13 @@ export interface Notice {
 /** Short messages at the edge of the page. */
 export const notices = new Cell<readonly Notice[]>([]);
 const NOTICE_MS = 6_000;
+/** A long one says what to do: it stays as long as reading it takes. */
+const READ_MS = 90;
 let lastNotice = 0;
 
 export function notify(text: string, isBad = false): void {
   const notice = { id: ++lastNotice, text, isBad };
   notices.change((shown) => [...shown.slice(-2), notice]);
-  setTimeout(() => notices.change((shown) => shown.filter(({ id }) => id !== notice.id)), NOTICE_MS);
+  const stayMs = Math.max(NOTICE_MS, text.length * READ_MS);
+  setTimeout(() => notices.change((shown) => shown.filter(({ id }) => id !== notice.id)), stayMs);
 }

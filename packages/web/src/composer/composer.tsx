@@ -12,8 +12,8 @@ import { type Session, useSession, useViewPart } from "../session.tsx";
 import { AttachButton, useDrop } from "./attach-button.tsx";
 import { AttachedList } from "./attached-list.tsx";
 import { type Attachment, useAttachments } from "./attachments.ts";
-import { chosenProvider, ProviderChoice } from "./provider-choice.tsx";
-import { Queue } from "./queue.tsx";
+import { ProviderChoice, useProvider } from "./provider-choice.tsx";
+import { Queue, Sending } from "./queue.tsx";
 
 const HISTORY = 100;
 const past: string[] = [];
@@ -28,39 +28,48 @@ export function Composer({ conversation, view }: ComposerProps): ReactNode {
   return view ? (
     <Inside conversation={conversation} view={view} />
   ) : (
-    <Box conversation={conversation} isRunning={false} view={undefined} />
+    <Box conversation={conversation} isRunning={false} usual={undefined} view={undefined} />
   );
 }
 
 function Inside({ conversation, view }: { conversation: ConversationId | undefined; view: View }): ReactNode {
   const isRunning = useViewPart(view, ({ record }) => (record?.running.length ?? 0) > 0);
-  return <Box conversation={conversation} isRunning={isRunning} view={view} />;
+  const usual = useViewPart(view, ({ record }) => record?.provider);
+  return <Box conversation={conversation} isRunning={isRunning} usual={usual} view={view} />;
 }
 
 interface BoxProps {
   readonly conversation: ConversationId | undefined;
   readonly isRunning: boolean;
+  /** The agent that was asked last here. */
+  readonly usual: string | undefined;
   readonly view: View | undefined;
 }
 
-function Box({ conversation, isRunning, view }: BoxProps): ReactNode {
+function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
   const session = useSession();
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => {
+    if (begun !== undefined && begun === conversation) field.current?.focus();
+    begun = undefined;
+  }, [conversation]);
+  const [provider, choose] = useProvider(conversation, usual);
   const [text, setText] = useDraft(conversation);
-  const [isSending, setSending] = useState(false);
+  const [sending, setSending] = useState<string | undefined>(undefined);
   const attachments = useAttachments();
   const isOver = useDrop(attachments.add);
   const recall = useRecall(setText);
-  const canSend = text.trim() !== "" && !isSending && !attachments.isLoading;
+  const canSend = text.trim() !== "" && sending === undefined && !attachments.isLoading;
   const submit = async () => {
     const prompt = text.trim();
     if (!canSend) return;
     past.push(prompt);
     past.splice(0, past.length - HISTORY);
     setText("");
-    setSending(true);
+    setSending(prompt);
     const taken = attachments.take();
-    const isSent = await startTurn(session, conversation, prompt, taken.attachments);
-    setSending(false);
+    const isSent = await startTurn(session, conversation, provider, prompt, taken.attachments);
+    setSending(undefined);
     if (isSent) return taken.drop();
     setText((now) => (now === "" ? prompt : now));
     taken.back();
@@ -88,8 +97,10 @@ function Box({ conversation, isRunning, view }: BoxProps): ReactNode {
           onEdit={(back) => setText((now) => (now.trim() === "" ? back : `${now}\n${back}`))}
         />
       )}
+      {sending !== undefined && <Sending text={sending} />}
       <AttachedList attachments={attachments} />
       <textarea
+        ref={field}
         value={text}
         rows={Math.min(12, Math.max(2, text.split("\n").length))}
         placeholder={promptHint(isRunning, isOver)}
@@ -103,7 +114,7 @@ function Box({ conversation, isRunning, view }: BoxProps): ReactNode {
         }}
       />
       <div className="composer-foot">
-        <ProviderChoice />
+        <ProviderChoice provider={provider} onChoose={choose} />
         <AttachButton onFiles={attachments.add} />
         <span className="composer-hint">Enter sends, shift Enter breaks the line</span>
         {isRunning && conversation !== undefined && (
@@ -127,30 +138,36 @@ function promptHint(isRunning: boolean, isOver: boolean): string {
 async function startTurn(
   session: Session,
   conversation: ConversationId | undefined,
+  provider: string,
   prompt: string,
   attachments: readonly Attachment[],
 ): Promise<boolean> {
-  const provider = chosenProvider();
   const model = preferences.get().models[provider];
-  const where = conversation ?? unused ?? (await newConversation(session, prompt));
+  const where = conversation ?? (await newConversation(session, prompt));
   if (where === undefined) return false;
-  if (conversation === undefined) unused = where;
   const request = { conversation: where, provider, prompt, ...(model ? { model } : {}) };
   const answer =
     attachments.length === 0
       ? await session.write("turn.start", request)
       : await session.post("turn.start", { ...request, attachments });
-  if (isProblem(answer)) refused("Not sent", answer);
-  else isFollowing.set(true);
-  if (conversation === undefined && !isProblem(answer)) {
-    unused = undefined;
+  if (isProblem(answer)) {
+    refused("Not sent", answer);
+    if (conversation === undefined) await putAway(session, where);
+    return false;
+  }
+  isFollowing.set(true);
+  if (conversation === undefined) {
+    begun = where;
     go(linkTo(where));
   }
-  return !isProblem(answer);
+  return true;
 }
 
-/** A conversation that was made for a prompt that could not be sent: the next one takes it. */
+/** A conversation that was made for a prompt that could not be sent: out of the list until the next one takes it. */
 let unused: ConversationId | undefined;
+
+/** The conversation that this page has just begun: its field goes on where the first one was left. */
+let begun: ConversationId | undefined;
 
 const drafts = new Map<ConversationId | undefined, string>();
 
@@ -168,6 +185,12 @@ function useDraft(
 
 async function newConversation(session: Session, prompt: string): Promise<ConversationId | undefined> {
   const title = (prompt.split("\n").find((line) => line.trim() !== "") ?? "").trim().slice(0, 120);
+  if (unused !== undefined) {
+    const conversation = unused;
+    unused = undefined;
+    const taken = await session.write("conversation.update", { conversation, title, archived: false });
+    if (!isProblem(taken)) return conversation;
+  }
   const answer = await session.write("conversation.create", { title });
   if (isProblem(answer)) {
     refused("Not sent", answer);
@@ -175,6 +198,11 @@ async function newConversation(session: Session, prompt: string): Promise<Conver
   }
   const id = fieldOf(answer, "conversation");
   return typeof id === "string" ? id : undefined;
+}
+
+async function putAway(session: Session, conversation: ConversationId): Promise<void> {
+  const answer = await session.write("conversation.update", { conversation, archived: true });
+  if (!isProblem(answer)) unused = conversation;
 }
 
 /** Arrow up in an empty field brings back what was asked before. */

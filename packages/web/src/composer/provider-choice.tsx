@@ -1,9 +1,10 @@
 /**
  * Who is asked: one of the server's agents, and the model if another than its usual one is wanted.
  */
+import type { ConversationId } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { capabilities } from "../capabilities.ts";
-import { useCell } from "../cell.ts";
+import { Cell, useCell } from "../cell.ts";
 import { prefer, preferences } from "../preferences.ts";
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -15,14 +16,18 @@ const LABELS: Readonly<Record<string, string>> = {
   opencode: "opencode",
 };
 
-export function ProviderChoice(): ReactNode {
-  const { provider, models } = useCell(preferences);
+interface ProviderChoiceProps {
+  readonly provider: string;
+  readonly onChoose: (provider: string) => void;
+}
+
+export function ProviderChoice({ provider, onChoose }: ProviderChoiceProps): ReactNode {
+  const { models } = useCell(preferences);
   const offered = useCell(capabilities)?.providers ?? [];
-  const known = offered.length === 0 || offered.includes(provider) ? provider : (offered[0] as string);
-  const choices = offered.length === 0 ? [known] : offered;
+  const choices = offered.length === 0 ? [provider] : offered;
   return (
     <div className="provider-choice">
-      <select aria-label="Agent" value={known} onChange={(event) => prefer({ provider: event.target.value })}>
+      <select aria-label="Agent" value={provider} onChange={(event) => onChoose(event.target.value)}>
         {choices.map((name) => (
           <option key={name} value={name}>
             {LABELS[name] ?? name}
@@ -32,17 +37,32 @@ export function ProviderChoice(): ReactNode {
       <input
         aria-label="Model"
         placeholder="usual model"
-        value={models[known] ?? ""}
+        value={models[provider] ?? ""}
         size={14}
-        onChange={(event) => prefer({ models: { ...models, [known]: event.target.value.trim() } })}
+        onChange={(event) => prefer({ models: { ...models, [provider]: event.target.value.trim() } })}
       />
     </div>
   );
 }
 
-/** The agent that is asked: the chosen one, if the server has it. */
-export function chosenProvider(): string {
-  const { provider } = preferences.get();
-  const offered = capabilities.get()?.providers ?? [];
-  return offered.length === 0 || offered.includes(provider) ? provider : (offered[0] as string);
+/** Who was chosen in a conversation, as long as this page is open. */
+const chosen = new Cell<ReadonlyMap<ConversationId, string>>(new Map());
+
+/**
+ * The agent that is asked, and a way to choose another: who was chosen here; else who was asked last here, so that a
+ * conversation goes on with whom it began; else who was chosen anywhere. Each only if the server has it.
+ */
+export function useProvider(
+  conversation: ConversationId | undefined,
+  usual: string | undefined,
+): [string, (provider: string) => void] {
+  const { provider: preferred } = useCell(preferences);
+  const offered = useCell(capabilities)?.providers ?? [];
+  const here = useCell(chosen).get(conversation ?? "");
+  const known = [here, usual, preferred].find((name) => name !== undefined && offered.includes(name));
+  const choose = (provider: string) => {
+    if (conversation !== undefined) chosen.change((all) => new Map(all).set(conversation, provider));
+    prefer({ provider });
+  };
+  return [known ?? offered[0] ?? preferred, choose];
 }

@@ -3,7 +3,7 @@
  * written anew. When its turn begins a message is said in the conversation, and is gone from here.
  */
 import type { Block, BlockId, View } from "@blockyard/kernel";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { dropQueued } from "../actions/actions.ts";
 import { Icon } from "../icons.tsx";
 import { useSession, useText, useViewPart } from "../session.tsx";
@@ -11,6 +11,8 @@ import { useSession, useText, useViewPart } from "../session.tsx";
 /** They are among the last blocks. */
 const LOOKED_AT = 300;
 const SHOWN_CHARS = 300;
+/** A server that answers takes less. */
+const QUIET_MS = 400;
 
 interface QueueProps {
   readonly view: View;
@@ -64,6 +66,25 @@ function Waiting({ view, id, onEdit }: QueueProps & { readonly id: BlockId }): R
         <Icon name="cross" />
       </button>
     </li>
+  );
+}
+
+/** What was sent and is not with the server yet, because it is away: it goes out by itself when the server is back. */
+export function Sending({ text }: { text: string }): ReactNode {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), QUIET_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  if (!isLong) return null;
+  return (
+    <ul className="queue" aria-label="What is being sent">
+      <li>
+        <Icon name="clock" />
+        <span className="queue-text">{text.slice(0, SHOWN_CHARS)}</span>
+        <span className="dim">is being sent; keep this page open</span>
+      </li>
+    </ul>
   );
 }
 

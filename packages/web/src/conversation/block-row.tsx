@@ -2,10 +2,11 @@
  * One row of the list: a block with its actions, or the footer of a turn, a fork, or what was pruned.
  */
 import { type BlockId, isEnded } from "@blockyard/kernel";
-import { lazy, memo, type ReactNode, Suspense, useState } from "react";
+import { memo, type ReactNode, useState } from "react";
 import { BlockActions } from "../actions/block-actions.tsx";
 import { RenderedBlock } from "../blocks/renderers.tsx";
 import { useCellPart } from "../cell.ts";
+import { later } from "../later.tsx";
 import { editing, focused } from "../page-state.ts";
 import { useBlock } from "../session.tsx";
 import { BranchRow } from "./branch-row.tsx";
@@ -13,7 +14,7 @@ import { PrunedRow } from "./pruned-row.tsx";
 import type { Row } from "./rows.ts";
 import { TurnFooter } from "./turn-footer.tsx";
 
-const Editor = lazy(() => import("../editor/editor.tsx"));
+const Editor = later(() => import("../editor/editor.tsx"));
 
 export const RowView = memo(function RowView({ row }: { row: Row }): ReactNode {
   switch (row.type) {
@@ -51,9 +52,7 @@ const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: num
       tabIndex={isFocused ? 0 : -1}
     >
       {isEdited ? (
-        <Suspense fallback={<RenderedBlock block={block} />}>
-          <Editor block={block} />
-        </Suspense>
+        <Editor block={block} meanwhile={<RenderedBlock block={block} />} />
       ) : (
         <RenderedBlock block={block} />
       )}

@@ -95,7 +95,10 @@ export function Search({ conversations }: { conversations: Conversations }): Rea
 }
 
 function emptyText(found: Found): string {
-  if (found.state === "failed") return found.problem.message;
+  if (found.state === "failed")
+    return found.problem.problem === "unavailable"
+      ? "The server does not answer. Search again when it is back."
+      : found.problem.message;
   if (found.state === "searching") return "Searching…";
   return found.state === "found" ? "Nothing found" : "Two letters or more";
 }

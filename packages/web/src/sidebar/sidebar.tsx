@@ -1,7 +1,7 @@
 /**
  * The left side: conversations, those that run first, with a filter; the files of the workspace; search over everything.
  */
-import { lazy, type ReactNode, Suspense, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import { archive } from "../actions/actions.ts";
 import { Menu, MenuItem } from "../actions/menu.tsx";
 import { RenameField } from "../actions/rename.tsx";
@@ -10,12 +10,13 @@ import { useCell, useCellPart } from "../cell.ts";
 import { useOpen } from "../disclosure.ts";
 import { formatAge, formatCost, plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
+import { later } from "../later.tsx";
 import { isSidebarOpen, overlay, renaming, sidebarTab } from "../page-state.ts";
 import { go, linkTo, useRoute } from "../route.ts";
 import { useSession } from "../session.tsx";
 import type { Conversations, ListedConversation } from "./conversations.ts";
 
-const FileTree = lazy(() => import("../files/file-tree.tsx"));
+const FileTree = later(() => import("../files/file-tree.tsx"));
 
 const AGE_MS = 30_000;
 
@@ -61,9 +62,7 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
       </div>
       <Tabs />
       {tab === "files" ? (
-        <Suspense fallback={<p className="sidebar-note">Loading…</p>}>
-          <FileTree />
-        </Suspense>
+        <FileTree meanwhile={<p className="sidebar-note">Loading…</p>} />
       ) : (
         <>
           <input

@@ -1,0 +1,67 @@
+/**
+ * Parts of the page that are loaded when they are first wanted, or before, in a quiet moment. One that cannot be had,
+ * because the server is away or has another page by now, says so in its own place, and the rest of the page goes on. It
+ * is not asked for again: browsers remember a module that failed until the page is loaded anew.
+ */
+import { type ComponentType, type ReactNode, useEffect, useState } from "react";
+
+export interface Later<Props> {
+  (props: Props & Waits): ReactNode;
+  /** Loads it now, for later; whether it is there is seen when it is wanted. */
+  prepare(): void;
+}
+
+export interface Waits {
+  /** Shown until it is there. */
+  readonly meanwhile?: ReactNode;
+  /** Called when it could not be loaded, instead of saying so in its place. */
+  readonly onMissing?: () => void;
+}
+
+export const MISSING =
+  "This part of the page could not be loaded: the server was away, or has been updated. Reload the page to have it.";
+
+export function later<Props extends object>(
+  load: () => Promise<{ readonly default: ComponentType<Props> }>,
+): Later<Props> {
+  let Part: ComponentType<Props> | undefined;
+  let loading: Promise<void> | undefined;
+  const get = () => {
+    loading ??= load().then((module) => {
+      Part = module.default;
+    });
+    return loading;
+  };
+  const Loaded = ({ meanwhile = null, onMissing, ...props }: Props & Waits): ReactNode => {
+    const [state, setState] = useState<"loading" | "here" | "missing">(Part ? "here" : "loading");
+    useEffect(() => {
+      if (state !== "loading") return;
+      let isGone = false;
+      get().then(
+        () => isGone || setState("here"),
+        () => {
+          if (isGone) return;
+          if (onMissing) onMissing();
+          else setState("missing");
+        },
+      );
+      return () => {
+        isGone = true;
+      };
+    }, [state, onMissing]);
+    if (Part) return <Part {...(props as unknown as Props)} />;
+    return state === "missing" ? <Missing /> : meanwhile;
+  };
+  return Object.assign(Loaded, { prepare: () => void get().catch(() => {}) });
+}
+
+function Missing(): ReactNode {
+  return (
+    <div className="missing-part" role="alert">
+      <span>{MISSING}</span>
+      <button type="button" onClick={() => location.reload()}>
+        Reload the page
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,61 @@
+/**
+ * What a reader has while the server is away or was updated: parts that cannot be loaded, and a prompt on its way.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+
+let yard: Yard;
+
+beforeAll(async () => {
+  yard = await openYard();
+}, 180_000);
+afterAll(() => yard?.close());
+
+test("[V13] a part that cannot be loaded says so, and the rest of the page goes on", async () => {
+  const conversation = await newConversation(yard.kernel, "Parts");
+  await say(yard.kernel, conversation, [{ text: "Still here." }]);
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.close();
+  const later = await context.newPage();
+  for (const part of ["overlays", "file-tree", "editor"])
+    await later.route(`**/assets/${part}-*.js`, (route) => route.abort());
+  await later.goto(`${yard.running.url}/c/${conversation}`);
+  await later.getByText("Still here.").waitFor();
+
+  const said = later.getByText("This part of the page could not be loaded");
+  await later.keyboard.press("?");
+  await said.waitFor();
+  await later.getByRole("button", { name: "Files", exact: true }).click();
+  await later.getByRole("button", { name: "Reload the page" }).waitFor();
+  expect(await later.getByText("Still here.").count()).toBe(1);
+  await later.keyboard.press("j");
+  await later.keyboard.press("e");
+  await expect.poll(() => later.getByRole("button", { name: "Reload the page" }).count()).toBe(2);
+
+  await later.unrouteAll();
+  await later.getByRole("button", { name: "Reload the page" }).first().click();
+  await later.getByText("Still here.").waitFor();
+  await later.keyboard.press("?");
+  await later.getByRole("dialog").waitFor();
+  await context.close();
+});
+
+test("[V7] a prompt that waits for the server is shown", async () => {
+  const conversation = await newConversation(yard.kernel, "Away");
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  let away: (() => Promise<void>) | undefined;
+  await page.routeWebSocket(/\/v1\/feed/, (socket) => {
+    if (away) return void socket.close();
+    socket.connectToServer();
+    away = () => socket.close();
+  });
+  await page.reload();
+  await page.getByRole("textbox", { name: "Prompt" }).waitFor();
+  await expect.poll(() => away !== undefined).toBe(true);
+  await away?.();
+  await page.getByText("Reconnecting").waitFor();
+  await page.getByRole("textbox", { name: "Prompt" }).fill("Are you there?");
+  await page.keyboard.press("Enter");
+  await page.getByRole("list", { name: "What is being sent" }).getByText("Are you there?").waitFor();
+  await context.close();
+});

@@ -138,7 +138,26 @@ function indexItem(payload: JsonObject, calls: Set<string>, said: Map<string, nu
   }
   if (payload.type === "message") add(said, `${textOf(payload.role)}\n${messageText(payload)}`);
   if (payload.type === "reasoning")
-    for (const part of reasoningParts(payload)) add(said, `reasoning\n${part}`);
+    for (const part of shownReasoning(payload)) add(said, `reasoning\n${part}`);
+}
+
+/** The parts that are shown: the summary, or the raw reasoning where there is none. */
+function shownReasoning(payload: JsonObject): readonly string[] {
+  const summary = reasoningParts(payload);
+  if (summary.some((part) => part !== "")) return summary;
+  return listOf(payload.content)
+    .map((part) => textOf(objectOf(part).text))
+    .filter((text) => text !== undefined);
+}
+
+/** The type of the first part of a message that is neither text nor image. */
+export function strangePart(payload: JsonObject): string | undefined {
+  for (const native of listOf(payload.content)) {
+    const part = objectOf(native);
+    const isKnown = typeof part.text === "string" || typeof part.refusal === "string";
+    if (!isKnown && part.type !== "input_image") return textOf(part.type) ?? "(no type)";
+  }
+  return undefined;
 }
 
 export function isCall(payload: JsonObject): boolean {
@@ -149,6 +168,7 @@ export function isCall(payload: JsonObject): boolean {
 
 /** The text of a message; the tags that stand around an image are no text. */
 export function messageText(payload: JsonObject): string {
+  if (typeof payload.content === "string") return payload.content;
   const texts: string[] = [];
   for (const part of listOf(payload.content)) {
     const text = textOf(objectOf(part).text) ?? textOf(objectOf(part).refusal);

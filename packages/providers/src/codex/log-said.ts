@@ -8,8 +8,15 @@ import { wholeBlock } from "../call.ts";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { isRetry, noticeBlock } from "./failure.ts";
-import { type LogIndex, type LogRecord, messageText, promptOf, reasoningParts } from "./log-index.ts";
-import { at, keyOf, PROVIDER, type Reading, spoke } from "./log-reading.ts";
+import {
+  type LogIndex,
+  type LogRecord,
+  messageText,
+  promptOf,
+  reasoningParts,
+  strangePart,
+} from "./log-index.ts";
+import { at, keyOf, PROVIDER, type Reading, showUnknown, spoke } from "./log-reading.ts";
 import { startTurn } from "./log-turns.ts";
 import { imageOf } from "./outcome.ts";
 
@@ -17,7 +24,10 @@ export function readMessage(reading: Reading, record: LogRecord): void {
   const { payload, ordinal } = record;
   const text = messageText(payload);
   if (payload.role === "assistant") {
-    if (!reading.index.summaries.has(ordinal)) showAnswer(reading, record, text);
+    if (reading.index.summaries.has(ordinal)) return;
+    showAnswer(reading, record, text);
+    const strange = strangePart(payload);
+    if (strange !== undefined) showUnknown(reading, record, `response_item/message/${strange}`);
     return;
   }
   if (payload.role !== "user") return; // developer, system: instructions

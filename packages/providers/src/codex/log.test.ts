@@ -337,6 +337,31 @@ describe("calls", () => {
     expect(folded.blocks[0]?.metadata.shortResult).toBe("1/3 done");
   });
 
+  it("[X20] raw reasoning that an event repeats stands once", () => {
+    const content = ["one", "two"].map((text) => ({ type: "reasoning_text", text }));
+    const folded = read([
+      meta(),
+      said("user", "hi"),
+      item({ type: "reasoning", summary: [], content, encrypted_content: null }),
+      event("agent_reasoning_raw_content", { text: "one" }),
+      event("agent_reasoning_raw_content", { text: "two" }),
+    ]);
+    expect(shown(folded)).toEqual([
+      ["text", "user", "hi"],
+      ["thinking", "model", "one\ntwo"],
+    ]);
+  });
+
+  it("[X32] an answer may be a plain text, and a part of it may be new", () => {
+    const folded = read([
+      meta(),
+      item({ type: "message", role: "assistant", content: "plain" }),
+      item({ type: "message", role: "assistant", content: [{ type: "output_hologram", beam: 1 }] }),
+    ]);
+    expect(shown(folded)[0]).toEqual(["text", "model", "plain"]);
+    expect(folded.unknown).toEqual({ "response_item/message/output_hologram": 1 });
+  });
+
   it("[X27] reasoning keeps its encrypted form", () => {
     const folded = read([
       meta(),

@@ -6,6 +6,7 @@ import type { Turn } from "./conversation.ts";
 import type { BlockEvent } from "./event.ts";
 import { Ingest } from "./ingest.ts";
 import { Kernel } from "./kernel.ts";
+import { limits } from "./limits.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { closeOrphans } from "./orphans.ts";
 import { isProblem } from "./problem.ts";
@@ -194,6 +195,35 @@ describe("ingest", () => {
     expect(lines[1]).toBe('text done "fine"');
     expect(lines[2]).toContain("alsoNonsense");
   });
+
+  it.each([
+    [3_000_000, { omitted: ["images"] }],
+    [limits.metadataChars - 100, { omitted: ["images", "input"] }],
+  ])(
+    "[K1] a call whose metadata is too large all together (input of %i) ends, and says what is left out",
+    async (size, extra) => {
+      const world = new World();
+      const ingest = await world.open({ keep: true });
+      const metadata = { toolUseId: "x", toolName: "Paint" };
+      await ingest.push([
+        { type: "block-start", key: "c", kind: "tool_call", role: "model", metadata },
+        { type: "block-meta", key: "c", metadata: { stage: "running", input: "i".repeat(size) } },
+        {
+          type: "block-end",
+          key: "c",
+          status: "done",
+          metadata: { success: true, shortResult: "1 image", images: [{ data: "A".repeat(3_000_000) }] },
+        },
+      ]);
+      await ingest.finish();
+      const [call, ...others] = await world.blocks();
+      expect(others).toEqual([]);
+      expect(call).toMatchObject({
+        status: "done",
+        metadata: { success: true, shortResult: "1 image", stage: "end", extra: { key: "c", ...extra } },
+      });
+    },
+  );
 
   it("[K1] the provider's final text wins over what was streamed, a person's edit inside it over both", async () => {
     const world = new World();

@@ -53,6 +53,8 @@ type Item = BlockEvent | { readonly type: "flush"; readonly key: BlockKey; reado
 const EVENTS_PER_WRITE = 400;
 const MAX_PENDING = 4_000;
 const RETRY_MS = 500;
+/** Metadata of this size is kept where something has to go. */
+const SMALL_CHARS = 16 * 1024;
 
 export class Ingest {
   readonly #kernel: Kernel;
@@ -385,7 +387,21 @@ class Batch {
       this.#refuse(event, block);
       this.#draft.status(known.id, event.status, event.reason === undefined ? {} : { reason: event.reason });
     }
+    if (isProblem(block) && block.problem === "too_large") this.#endWithin(known.id, event.status, metadata);
     this.#change(event.key, { ...known, written: undefined });
+  }
+
+  /** Each event fits, but not all of a block's together: it ends all the same, and what is left out is named. */
+  #endWithin(id: BlockId, status: "done" | "error", metadata: JsonObject): void {
+    const block = this.#draft.block(id);
+    const before = isProblem(block) ? {} : (block.metadata["extra"] as JsonObject | undefined);
+    const large = Object.keys(metadata).filter((key) => JSON.stringify(metadata[key]).length > SMALL_CHARS);
+    const small = Object.fromEntries(Object.entries(metadata).filter(([key]) => !large.includes(key)));
+    const extra = { ...before, ...(small["extra"] as JsonObject | undefined) };
+    const ended = this.#draft.status(id, status, { ...small, extra: { ...extra, omitted: large } });
+    if (!isProblem(ended)) return;
+    const omitted = [...large, "input"];
+    this.#draft.status(id, status, { ...small, input: null, extra: { ...extra, omitted } });
   }
 
   /** Brings the stream's own part of the text to what the provider says in the end; what others wrote stays. */

@@ -138,6 +138,19 @@ describe("blocks that come twice", () => {
     expect(cut.faults).toEqual([]);
   });
 
+  it("[C10] citations of a block that nobody knows do not stand in its way", () => {
+    const citation = { type: "web_search_result_location", url: "u", cited_text: "c" };
+    const lines = [
+      opening("m1"),
+      blockStart(0, { type: "hologram", citations: [citation] }),
+      delta(0, { type: "citations_delta", citation }),
+      blockStop(0),
+      event({ type: "message_stop" }),
+    ];
+    expect(foldLines(lines).blocks).toMatchObject([{ kind: "unknown", status: "done" }]);
+    expect(foldLines(lines).blocks[0]?.metadata).not.toHaveProperty("citations");
+  });
+
   it("[C10] an unknown event does not take the line of an unknown block", () => {
     const folded = foldLines([event({ type: "new_event" }), answer("m1", [{ type: "new_block", a: 1 }])]);
     expect(folded.unknown).toEqual({ "stream_event/new_event": 1, "content/new_block": 1 });

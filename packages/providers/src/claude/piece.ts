@@ -101,8 +101,13 @@ export function settle(state: State, out: Out, piece: Piece, reason: Reason | un
     piece.isEnded = true;
     return;
   }
-  const metadata = piece.type === "thinking" ? thinkingEnd(state, piece) : citationMetadata(piece.citations);
-  endPiece(out, piece, reason === undefined ? "done" : "error", reason, undefined, metadata);
+  endPiece(out, piece, reason === undefined ? "done" : "error", reason, undefined, lastOf(state, piece));
+}
+
+/** What is known of a piece only at its end. */
+function lastOf(state: State, piece: Piece): JsonObject {
+  if (piece.type === "thinking") return thinkingEnd(state, piece);
+  return piece.type === "text" ? citationMetadata(piece.citations) : {};
 }
 
 /** Nothing more of this message will come. */

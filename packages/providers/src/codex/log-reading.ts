@@ -33,10 +33,10 @@ export interface Reading {
   /** Under which block a sub-agent's thread stands. */
   readonly parent: BlockKey | undefined;
   readonly out: BlockEvent[];
-  /** Shows the thread of a sub-agent below a block of this one; false where the log of it is not at hand. */
+  /** Shows the thread of a sub-agent below a block of this one, once, where the log of it is at hand. */
   readonly showThread: (thread: string, below: BlockKey) => void;
-  /** The thread of a review, which no call has started. */
-  readonly reviewThread: string | undefined;
+  /** The thread of the first review that was not shown yet; no call has started it. */
+  readonly nextReview: () => string | undefined;
   readonly keys: Set<BlockKey>;
   /** What response items say and no event has confirmed yet. */
   readonly said: Map<string, number>;

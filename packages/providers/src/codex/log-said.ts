@@ -180,7 +180,8 @@ export function showReview(reading: Reading, record: LogRecord, payload: JsonObj
   reading.out.push(...wholeBlock({ ...at(reading), key, kind: "text", role: "system", metadata, text }));
   if (!isStart) return;
   // The reviewer is a thread of its own that no call has started.
-  if (reading.reviewThread !== undefined) reading.showThread(reading.reviewThread, key);
+  const reviewer = reading.nextReview();
+  if (reviewer !== undefined) reading.showThread(reviewer, key);
 }
 
 export function showNotice(reading: Reading, record: LogRecord): void {

@@ -479,6 +479,32 @@ describe("threads and turns", () => {
     ]);
   });
 
+  it("[X29] each review has its own reviewer, and a thread that is named again is shown once", () => {
+    const reviewer = (id: string) => [
+      meta(id, { parent_thread_id: "t1", source: { subagent: "review" } }),
+      said("assistant", `from ${id}`),
+    ];
+    const enter = event("entered_review_mode", { user_facing_hint: "changes" });
+    const folded = read(
+      [
+        meta(),
+        enter,
+        enter,
+        enter,
+        call("spawn_agent", { message: "count" }, "c1"),
+        output('{"agent_id":"t2"}', "c1"),
+        call("resume_agent", { id: "t2" }, "c2"),
+        output('{"agent_id":"t2"}', "c2"),
+      ],
+      reviewer("t3"),
+      reviewer("t4"),
+      child,
+    );
+    const texts = folded.blocks.filter(({ kind }) => kind === "text").map(({ text }) => text);
+    const review = "Review of changes";
+    expect(texts).toEqual([review, "from t3", review, "from t4", review, "count", "Two."]);
+  });
+
   it("[X29] a log says who started its thread", () => {
     const file = (lines: readonly Json[]) =>
       logFile("x.jsonl", lines.map((line) => JSON.stringify(line)).join("\n"));

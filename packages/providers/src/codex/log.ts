@@ -114,14 +114,17 @@ interface ThreadPlace {
 function readThread(index: LogIndex, others: readonly LogIndex[], place: ThreadPlace): Reading {
   const children =
     index.thread === undefined ? [] : others.filter((other) => other.parentThread === index.thread);
+  const shown = new Set<LogIndex>();
   const reading: Reading = {
     index,
     ...place,
     showThread: (thread, below) => {
       const child = children.find((each) => each.thread === thread);
-      if (child !== undefined) showChild(reading, child, below, others);
+      if (child === undefined || shown.has(child)) return;
+      shown.add(child);
+      showChild(reading, child, below, others);
     },
-    reviewThread: children.find((child) => child.label === "review")?.thread,
+    nextReview: () => children.find((child) => child.label === "review" && !shown.has(child))?.thread,
     keys: new Set(),
     said: new Map(index.said),
     open: new Map(),

@@ -68,8 +68,10 @@ export class Follower {
   async #take(block: BlockSnapshot): Promise<void> {
     this.#open.set(block.block_id, block);
     const approval = block.metadata["approval"] as { id: string; state: string } | undefined;
-    if (approval?.state === "asked" && !this.#asked.has(approval.id)) {
-      this.#asked.add(approval.id);
+    // Together with its block: another stream can say a request of the same name.
+    const request = `${block.block_id} ${approval?.id}`;
+    if (approval?.state === "asked" && !this.#asked.has(request)) {
+      this.#asked.add(request);
       await this.#port.asked(block);
     }
     if (!isEnded(block)) return this.#grow(block);

@@ -18,7 +18,7 @@ import {
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { importLog, KnownSessions, type Outcome } from "./log-import.ts";
-import { oneLine, Progress, plural, print, printJson, tell } from "./terminal.ts";
+import { oneLine, Progress, plural, print, printJson, safeText, tell } from "./terminal.ts";
 import { known, openYard, type Yard } from "./yard.ts";
 
 const options = {
@@ -69,7 +69,7 @@ export const importCommand: Command = {
 async function listOnly(logs: readonly SessionLog[], isJson: boolean): Promise<number> {
   for (const { provider, path, bytes, changedAt } of logs) {
     if (isJson) await printJson({ provider: provider.name, path, bytes, changed_at: changedAt });
-    else await print(`${provider.name.padEnd(8)} ${String(bytes).padStart(10)}  ${path}\n`);
+    else await print(`${provider.name.padEnd(8)} ${String(bytes).padStart(10)}  ${safeText(path)}\n`);
   }
   return logs.length > 0 ? EXIT.done : EXIT.nothing;
 }

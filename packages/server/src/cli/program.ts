@@ -24,6 +24,7 @@ import { run } from "./run.ts";
 import { search } from "./search.ts";
 import { serveCommand } from "./serve.ts";
 import { show } from "./show.ts";
+import { tell } from "./terminal.ts";
 import { token } from "./token.ts";
 
 const COMMANDS: readonly Command[] = [
@@ -88,7 +89,7 @@ export async function program(args: readonly string[]): Promise<number> {
     const known = error instanceof ConfigError || error instanceof CommandError || error instanceof AuthError;
     const message =
       known || isUsage(error) ? (error as Error).message : String((error as Error)?.stack ?? error);
-    process.stderr.write(`blockyard: ${message}\n`);
+    tell(`blockyard: ${message}`);
     if (error instanceof CommandError) return error.code;
     return isUsage(error) ? EXIT.usage : EXIT.failed;
   }

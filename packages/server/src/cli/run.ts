@@ -5,15 +5,18 @@
 
 import { createInterface } from "node:readline/promises";
 import { type BlockSnapshot, isProblem, type Json, type TurnView } from "@blockyard/kernel";
+import { visible } from "../rerun/visible.ts";
 import { AGENTS } from "../turns/agents.ts";
 import { ALLOWANCES } from "../turns/run.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { turnText } from "./block-text.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { Follower } from "./follow.ts";
-import { print, printJson, safeText, styleFor, tell, terminalWidth } from "./terminal.ts";
+import { oneLine, print, printJson, styleFor, tell, terminalWidth } from "./terminal.ts";
 import { known, openYard, type Yard } from "./yard.ts";
 
+/** Of what asks for permission. */
+const NAME_CHARS = 200;
 const PROVIDERS = [...AGENTS.keys(), "anthropic", "openai"];
 
 const options = {
@@ -142,15 +145,30 @@ async function endOf(yard: Yard, conversation: string, id: string): Promise<Turn
   return found?.status === "running" ? undefined : found;
 }
 
+interface Asked {
+  readonly id: string;
+  readonly input?: Json;
+  readonly title?: string;
+}
+
+/** What somebody is asked to allow: who asks in one line, which no text can end, and below it every character of the input. */
+export function approvalText({ metadata }: BlockSnapshot): string {
+  const { title, input } = metadata["approval"] as Asked;
+  const what = JSON.stringify(input ?? metadata["input"] ?? {}, null, 2);
+  return `${nameOf(title, metadata)} wants to do this:\n${visible(what)}`;
+}
+
+function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {
+  return oneLine(`${title ?? metadata["toolName"]}`, NAME_CHARS);
+}
+
 /** Asks the person who sits here; where nobody does, what was not allowed beforehand is denied. */
 async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Promise<void> {
-  const approval = block.metadata["approval"] as { id: string; input?: Json; title?: string };
-  const what = JSON.stringify(approval.input ?? block.metadata["input"] ?? {}, null, 2);
-  const name = `${approval.title ?? block.metadata["toolName"]}`;
+  const approval = block.metadata["approval"] as unknown as Asked;
   let allow = allowsAll;
   let message = "nobody was there to ask; blockyard run --yes allows everything";
   if (!allowsAll && process.stdin.isTTY) {
-    tell(`\n${safeText(name)} wants to do this:\n${safeText(what)}`);
+    tell(`\n${approvalText(block)}`);
     const lines = createInterface({ input: process.stdin, output: process.stderr });
     const said = (await lines.question("Allow it? [y/N, or why not] ")).trim();
     lines.close();
@@ -162,5 +180,5 @@ async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Pro
     ...(allow ? {} : { message }),
   });
   if (isProblem(given)) tell(`blockyard: ${given.message}`);
-  else if (!allow) tell(`Denied: ${safeText(name)}`);
+  else if (!allow) tell(`Denied: ${nameOf(approval.title, block.metadata)}`);
 }

@@ -1,7 +1,9 @@
 // What gets out to a terminal, and how.
 
-import { expect, it } from "vitest";
-import { oneLine, safeText, styleFor } from "./terminal.ts";
+import type { ConversationView } from "@blockyard/kernel";
+import { expect, it, vi } from "vitest";
+import { row } from "./ls.ts";
+import { oneLine, safeText, styleFor, tell } from "./terminal.ts";
 
 const RED = "\u001b[31mx\u001b[0m";
 
@@ -27,4 +29,22 @@ it("[U15] one line stays one line", () => {
   expect(oneLine("a\n\tb \u001b[31mc", 80)).toBe("a b c");
   expect(oneLine("abcdef", 4)).toBe("abc…");
   expect(oneLine("ab😀def", 4)).toBe("ab\ufffd…");
+});
+
+it("[U15] names and messages that others chose are printed safely too", () => {
+  const evil = "\u001b]0;title\u0007\u001b[2J\u009b31m\u202e";
+  const view = {
+    conversation: "c",
+    title: evil,
+    provider: evil,
+    blocks: 1,
+    cost_usd: null,
+    updated_at: 0,
+    running: [],
+  };
+  const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  tell(`no block ${evil}`);
+  const lines = [row(view as unknown as ConversationView), String(told.mock.lastCall?.[0])];
+  told.mockRestore();
+  for (const line of lines) expect(line.replaceAll("\n", "")).not.toMatch(/\p{Cc}|\u202e/u);
 });

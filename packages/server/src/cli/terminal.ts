@@ -68,8 +68,9 @@ export async function printJson(value: unknown): Promise<void> {
   await print(`${JSON.stringify(value)}\n`);
 }
 
+/** What is told may hold names and messages that others chose. */
 export function tell(text: string): void {
-  process.stderr.write(`${text}\n`);
+  process.stderr.write(`${safeText(text)}\n`);
 }
 
 export function plural(count: number, one: string, many = `${one}s`): string {

@@ -20,11 +20,13 @@ import {
   type Json,
   type JsonObject,
   type Kernel,
+  limits,
   type Problem,
   problem,
   type Reason,
   type Turn,
   type TurnView,
+  turnSchema,
 } from "@blockyard/kernel";
 import { z } from "zod";
 import { keepPicturesIn } from "../kept-pictures.ts";
@@ -34,14 +36,21 @@ const BATCH_BLOCKS = 100;
 const BATCH_CHARS = 4 * 1024 * 1024;
 const MARK = "imported";
 
+/** Times and names are shown to people in every list: one that cannot be shown would spoil all of them. */
+const time = z.number().min(-8.64e15).max(8.64e15);
+const label = z.string().max(limits.titleChars);
+
 const headLine = z.looseObject({
   epoch: z.string().max(200),
   conversation: z.string().min(1).max(80),
   seq: z.number().int().nonnegative(),
-  title: z.string(),
+  title: z.string().transform((title) => title.slice(0, limits.titleChars).toWellFormed()),
   created_by: z.string().refine(isAgentId, "not an agent's name"),
-  created_at: z.number(),
-  updated_at: z.number(),
+  created_at: time,
+  updated_at: time,
+  provider: label.optional(),
+  model: label.optional(),
+  forked_from: z.string().max(200).optional(),
   head: z.string().nullable(),
   sessions: z.record(z.string(), z.string()),
   included: z.array(z.string()),
@@ -56,19 +65,20 @@ const blockLine = z.looseObject({
   status: z.enum(["pending", "running", "done", "error"]),
   parent_id: z.string().nullable(),
   side: z.boolean(),
-  created_at: z.number(),
-  updated_at: z.number(),
+  created_at: time,
+  updated_at: time,
   pruned: z.boolean(),
   metadata: z.record(z.string(), z.json()),
   content: z.string(),
 });
 
-const turnLine = z.looseObject({
+const turnLine = turnSchema.extend({
   turn: z.string().min(1).max(1_000),
-  provider: z.string(),
-  agent: z.string(),
-  status: z.enum(["running", "done", "error"]),
-  started_at: z.number(),
+  provider: label,
+  agent: label,
+  model: label.optional(),
+  started_at: time,
+  ended_at: time.optional(),
 });
 
 type Head = ConversationView & { readonly epoch: string };

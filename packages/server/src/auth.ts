@@ -36,7 +36,7 @@ const BAD_PER_MINUTE = 20;
 const GUESS_DELAY_MS = 1_000;
 const MAX_PEERS = 10_000;
 /** Names that the server itself writes under. */
-const RESERVED = ["blockyard", "disk"];
+export const RESERVED: readonly string[] = ["blockyard", "disk"];
 
 export class AuthError extends Error {
   override name = "AuthError";

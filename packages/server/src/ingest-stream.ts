@@ -8,10 +8,13 @@ import {
   type BlockEvent,
   type BlockId,
   type BlockKey,
+  cleanText,
   Ingest,
+  isAgentId,
   isProblem,
   type Json,
   type Kernel,
+  limits,
   NO_USAGE,
   type Problem,
   problem,
@@ -19,7 +22,7 @@ import {
   randomName,
 } from "@blockyard/kernel";
 import { type Before, Normalizer, type Provider, providers, recognise } from "@blockyard/providers";
-import type { Caller } from "./auth.ts";
+import { type Caller, RESERVED } from "./auth.ts";
 import { keepPictures } from "./kept-pictures.ts";
 
 const HEAD_BYTES = 64 * 1024;
@@ -137,10 +140,16 @@ export async function ingestStream(
   const start = Buffer.concat(head.chunks);
   const provider = providerOf(query["provider"], start);
   if (isProblem(provider)) return provider;
-  const conversation =
-    query["conversation"] ?? (await kernel.createConversation(caller.agent, query["title"] ?? ""));
-  if (isProblem(conversation)) return conversation;
   const agent = caller.role === "agent" ? caller.agent : (query["agent"] ?? provider.name);
+  if (!isAgentId(agent) || RESERVED.includes(agent))
+    return problem("invalid", `"${agent.slice(0, 80)}" is no agent that a stream can be of`, {
+      agent: agent.slice(0, 80),
+    });
+  const title = cleanText(query["title"] ?? "")
+    .slice(0, limits.titleChars)
+    .toWellFormed();
+  const conversation = query["conversation"] ?? (await kernel.createConversation(caller.agent, title));
+  if (isProblem(conversation)) return conversation;
   const before = await countedBefore(kernel, conversation, provider, sessionIn(provider, start));
   const stream = new StreamIngest(kernel, { conversation, agent, provider, ...before });
   const refused = await stream.open();

@@ -1,0 +1,35 @@
+/** Whose blocks a stream makes, and under which title. */
+import { isProblem, type JsonObject, Kernel, limits, MemoryStore, parseBlockId } from "@blockyard/kernel";
+import { expect, it } from "vitest";
+import { nodeEnv } from "./env.ts";
+import { ingestStream } from "./ingest-stream.ts";
+
+const owner = { role: "owner", agent: "ada", by: "token" } as const;
+
+async function* stream(): AsyncGenerator<Uint8Array> {
+  const message = { id: "m1", model: "m", content: [{ type: "text", text: "hello" }] };
+  yield Buffer.from(`${JSON.stringify({ type: "assistant", session_id: "s", message })}\n`);
+}
+
+const kernel = new Kernel(nodeEnv, new MemoryStore("here"));
+const ingest = async (query: Record<string, string>) =>
+  (await ingestStream(kernel, owner, { provider: "claude", ...query }, stream())) as JsonObject;
+
+it.each(["../../x", "A B", "x/y", "\u001b]0;x", "", "a".repeat(65), "disk", "blockyard"])(
+  "[AC17] a stream cannot be of %j, whose blocks nobody could name, or which is the server's own",
+  async (agent) => expect(await ingest({ agent })).toMatchObject({ problem: "invalid" }),
+);
+
+it("[AC17] it can be of any other agent, and its ids are accepted again", async () => {
+  const { conversation } = await ingest({ agent: "my-agent" });
+  const blocks = await kernel.blocks({ conversation: String(conversation), order: "first", limit: 10 });
+  if (isProblem(blocks)) throw new Error(blocks.message);
+  expect(blocks.map(({ id }) => parseBlockId(id)?.agent)).toEqual(["my-agent"]);
+});
+
+it("[AC24] a long title is cut as every other", async () => {
+  const { conversation } = await ingest({ title: "x".repeat(10_000) });
+  expect(await kernel.conversation(String(conversation))).toMatchObject({
+    title: "x".repeat(limits.titleChars),
+  });
+});

@@ -88,6 +88,9 @@ describe("[F5] only the owner opens", () => {
     ".mcp.json",
     "package.json",
     "a/Package.JSON",
+    "package.json.",
+    "package.json. .",
+    "package.json::$DATA",
   ])
     check(path, true);
   for (const path of [".vscode/tasks.json", ".claude/settings.json", ".Cursor/mcp.json", ".husky/pre-commit"])

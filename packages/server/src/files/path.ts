@@ -42,25 +42,26 @@ export function cleanPath(path: string, isRoot = false): CleanPath | Problem {
 
 /** Whether a part names git's own folder to some file system, whatever invisible or trailing characters it has. */
 export function isGit(part: string): boolean {
-  const bare = folded(part)
-    .replace(/[:$].*$/, "")
-    .replace(/[. ]+$/, "");
-  return bare === ".git" || /^git~\d+$/.test(bare);
+  const name = bare(part);
+  return name === ".git" || /^git~\d+$/.test(name);
 }
 
 /** Whether only the owner may open it. */
 export function isGuarded({ parts }: CleanPath): boolean {
   return parts.some((part, at) => {
-    const name = folded(part);
+    const name = bare(part);
     return GUARDED_FOLDER.test(name) || (at === parts.length - 1 && GUARDED_FILE.test(name));
   });
 }
 
-function folded(part: string): string {
+/** The name that some file system takes a part for: without case, what does not show, streams, and dots at the end. */
+function bare(part: string): string {
   return part
     .normalize("NFKC")
     .replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, "")
-    .toLowerCase();
+    .toLowerCase()
+    .replace(/[:$].*$/, "")
+    .replace(/[. ]+$/, "");
 }
 
 function refusalOf(path: string): Problem | undefined {

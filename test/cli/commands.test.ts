@@ -56,6 +56,8 @@ describe("help and mistakes", () => {
         expect(overview.stdout).toContain(`  ${name} `);
         expect(pages[i]?.code, name).toBe(0);
         expect(pages[i]?.stdout).toMatch(/Examples\n {2}\S/);
+        for (const [, option] of pages[i]?.stdout.split("\n", 1)[0]?.matchAll(/\[(--[a-z-]+)/g) ?? [])
+          expect(pages[i]?.stdout, name).toMatch(new RegExp(`^ .*${option}\\b.*  \\S`, "m"));
       }
       expect(await run(here, ["ls", "--help"])).toEqual(pages[names.indexOf("ls")]);
     },
@@ -72,6 +74,15 @@ describe("help and mistakes", () => {
     [["run", "llama", "hi"], 2, /no agent llama: one of claude, codex, anthropic, openai/],
     [["restore", "nowhere.db"], 3, /there is no file .*nowhere\.db/],
     [["completion", "tcsh"], 2, /one of bash, zsh, fish/],
+    [["serve", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help serve/],
+    [["serve", "--port", "abc"], 2, /--port takes a number up to 65535, not abc/],
+    [["serve", ".", "other"], 2, /serve takes 0 to 1 arguments, not 2/],
+    [["token"], 2, /token takes 1 argument, not 0/],
+    [["token", "make"], 2, /token make\? It is token create, token list, token revoke/],
+    [["token", "revoke"], 2, /which agent\? For example: blockyard token revoke --agent codex/],
+    [["mcp", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help mcp/],
+    [["link", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help link/],
+    [["doctor", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help doctor/],
   ])(
     "[U1] [U4] [U6] %j ends with %d",
     async (args, code, message) => {

@@ -21,7 +21,9 @@ export function nodeText(node: ExportNode, options: TextOptions, depth = 0): str
   const below = [...node.results, ...node.nested].map((each) => nodeText(each, options, depth + 1)).join("");
   const ways = node.branches
     .map((way) => {
-      const title = options.style.dim(`↳ another way from here, ${way.length} blocks`);
+      const title = options.style.dim(
+        `↳ another way from here, ${way.length} ${way.length === 1 ? "block" : "blocks"}`,
+      );
       return indent(`${title}\n${way.map((each) => nodeText(each, options, 0)).join("")}`, depth + 1);
     })
     .join("");
@@ -118,7 +120,7 @@ function someLines(text: string, { style, isFull, width }: TextOptions): string 
   if (text.trim() === "") return "";
   const shown = isFull ? lines : lines.slice(0, RESULT_LINES);
   const more = lines.length - shown.length;
-  const rest = more > 0 ? `  ${style.dim(`… ${more} more lines`)}\n` : "";
+  const rest = more > 0 ? `  ${style.dim(moreLines(more))}\n` : "";
   return `${shown.map((line) => `  ${style.dim(isFull ? line : line.slice(0, width - 2).toWellFormed())}\n`).join("")}${rest}`;
 }
 
@@ -133,7 +135,11 @@ function diffLines(diff: string, options: TextOptions): string {
     const cut = isFull ? line : line.slice(0, width - 2).toWellFormed();
     return `  ${line.startsWith("+") ? style.green(cut) : line.startsWith("-") ? style.red(cut) : style.dim(cut)}\n`;
   });
-  return `${painted.join("")}${more > 0 ? `  ${style.dim(`… ${more} more lines`)}\n` : ""}`;
+  return `${painted.join("")}${more > 0 ? `  ${style.dim(moreLines(more))}\n` : ""}`;
+}
+
+function moreLines(count: number): string {
+  return `… ${count} more ${count === 1 ? "line" : "lines"}`;
 }
 
 function indent(text: string, depth: number): string {

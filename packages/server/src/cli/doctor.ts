@@ -6,12 +6,13 @@
 import { execFile } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs, promisify } from "node:util";
+import { promisify } from "node:util";
 import { makeConfig } from "../config.ts";
 import { DIST } from "../faces/page.ts";
 import { quickCheck } from "../store/quick-check.ts";
 import { AGENTS, type Agent } from "../turns/agents.ts";
 import { findCommand } from "../turns/child.ts";
+import { HOME_OPTION, readArguments } from "./args.ts";
 import { serverClient } from "./client.ts";
 import { type Command, CommandError } from "./command.ts";
 
@@ -27,6 +28,11 @@ const MIN_SQLITE = "3.51.3";
 const VERSION_MS = 5_000;
 const HEALTH_MS = 3_000;
 
+const options = {
+  home: HOME_OPTION,
+  json: { type: "boolean", summary: "print the findings as JSON, for programs" },
+} as const;
+
 export const doctor: Command = {
   name: "doctor",
   usage: "doctor [--home DIR] [--json]",
@@ -35,8 +41,9 @@ export const doctor: Command = {
     "blockyard doctor",
     "blockyard doctor --json     # for programs; exit code 1 if something fails",
   ],
+  options,
   async run(args) {
-    const { values } = parse(args);
+    const { values } = readArguments({ name: "doctor", options }, args, [0, 0]);
     const { home } = makeConfig({
       env: process.env,
       ...(values.home === undefined ? {} : { home: values.home }),
@@ -48,14 +55,6 @@ export const doctor: Command = {
     return findings.some(({ state }) => state === "fail") ? 1 : 0;
   },
 };
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: { home: { type: "string" }, json: { type: "boolean" } } });
-  } catch (error) {
-    throw new CommandError(`${(error as Error).message}\nTry: blockyard help doctor`);
-  }
-}
 
 export async function examine(
   home: string,

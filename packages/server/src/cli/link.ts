@@ -2,17 +2,20 @@
  * `blockyard link`: the private link of the server that runs now.
  */
 
-import { parseArgs } from "node:util";
+import { HOME_OPTION, readArguments } from "./args.ts";
 import { serverClient } from "./client.ts";
 import type { Command } from "./command.ts";
+
+const options = { home: HOME_OPTION } as const;
 
 export const link: Command = {
   name: "link",
   usage: "link [--home DIR]",
   summary: "print the private link of the running server again",
   examples: ["blockyard link"],
+  options,
   async run(args) {
-    const { values } = parseArgs({ args: [...args], options: { home: { type: "string" } } });
+    const { values } = readArguments({ name: "link", options }, args, [0, 0]);
     const { url, token } = serverClient({ home: values.home });
     process.stdout.write(`${url}/?token=${token}\n`);
     return 0;

@@ -5,18 +5,20 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { parseArgs } from "node:util";
 import { problem } from "@blockyard/kernel";
 import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Announcement } from "../announcer.ts";
 import { type Announcing, changedUris, type McpPort, mcpServer } from "../faces/mcp.ts";
 import { VERSION } from "../version.ts";
+import { HOME_OPTION, readArguments } from "./args.ts";
 import { type ServerClient, serverClient } from "./client.ts";
 import { type Command, CommandError } from "./command.ts";
 
 const RETRY_MS = 2_000;
 const MAX_LINE = 4 * 1024 * 1024;
+
+const options = { home: HOME_OPTION } as const;
 
 export const mcp: Command = {
   name: "mcp",
@@ -24,10 +26,11 @@ export const mcp: Command = {
   summary: "serve the block tools to an agent over standard input and output",
   examples: [
     "claude mcp add blockyard --env BLOCKYARD_TOKEN=$(blockyard token create --agent claude) -- blockyard mcp",
-    "codex mcp add blockyard -- blockyard mcp",
+    "codex mcp add blockyard --env BLOCKYARD_TOKEN=$(blockyard token create --agent codex) -- blockyard mcp",
   ],
+  options,
   async run(args) {
-    const { values } = parseArgs({ args: [...args], options: { home: { type: "string" } } });
+    const { values } = readArguments({ name: "mcp", options }, args, [0, 0]);
     const port = portOf(() => serverClient({ home: values.home }));
     const tell = (error: Error) => process.stderr.write(`blockyard mcp: ${error.message}\n`);
     const servers = new Map<Server, Announcing>();

@@ -2,36 +2,50 @@
  * `blockyard [folder]`: runs the server and prints the link.
  */
 
-import { parseArgs } from "node:util";
 import { isProblem } from "@blockyard/kernel";
 import { makeConfig } from "../config.ts";
 import { jsonLog } from "../log.ts";
 import { type Running, serve } from "../serve.ts";
 import { RECORDINGS, replay } from "../turns/replay.ts";
-import { type Command, CommandError } from "./command.ts";
+import { HOME_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
 
 const STOP_MS = 5_000;
 
+const options = {
+  home: HOME_OPTION,
+  port: { type: "string", value: "N", summary: "the port of the page (default: 4567; 0: any that is free)" },
+  host: {
+    type: "string",
+    value: "ADDRESS",
+    summary: "another address than this machine's own; needs a certificate",
+  },
+  cert: { type: "string", value: "FILE", summary: "the certificate, as PEM" },
+  key: { type: "string", value: "FILE", summary: "its key, as PEM" },
+  demo: { type: "boolean", summary: "play the recorded sessions again" },
+} as const;
+
 export const serveCommand: Command = {
   name: "serve",
-  usage: "serve [folder] [--port N] [--home DIR] [--demo]",
+  usage: "serve [folder] [--port N] [--home DIR] [--host ADDRESS --cert FILE --key FILE] [--demo]",
   summary: "run the server for a folder (default: this one) and print the link to its page",
   examples: [
     "blockyard",
     "blockyard ~/code/shop --port 4600",
     "blockyard --demo     # plays the recorded sessions again",
   ],
+  options,
   run: runServe,
 };
 
 async function runServe(args: readonly string[]): Promise<number> {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = readArguments({ name: "serve", options }, args, [0, 1]);
   const config = makeConfig({
     env: process.env,
     ...(values.home === undefined ? {} : { home: values.home }),
     ...(positionals[0] === undefined ? {} : { root: positionals[0] }),
     ...(values.host === undefined ? {} : { host: values.host }),
-    ...(values.port === undefined ? {} : { port: Number(values.port) }),
+    ...(values.port === undefined ? {} : { port: portOf(values.port) }),
     ...(values.cert === undefined ? {} : { cert: values.cert }),
     ...(values.key === undefined ? {} : { key: values.key }),
   });
@@ -53,23 +67,13 @@ async function runServe(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        home: { type: "string" },
-        host: { type: "string" },
-        port: { type: "string" },
-        cert: { type: "string" },
-        key: { type: "string" },
-        demo: { type: "boolean" },
-      },
-    });
-  } catch (error) {
-    throw new CommandError(`${(error as Error).message}\nTry: blockyard help serve`);
-  }
+function portOf(text: string): number {
+  const port = text.trim() === "" ? Number.NaN : Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new CommandError(
+    `--port takes a number up to 65535, not ${text}\nTry: blockyard help serve`,
+    EXIT.usage,
+  );
 }
 
 async function start(run: () => Promise<Running>, port: number): Promise<Running> {

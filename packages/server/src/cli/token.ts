@@ -2,10 +2,18 @@
  * `blockyard token`: credentials for agents and viewers. A token names its agent; nothing in a request can change that.
  */
 
-import { parseArgs } from "node:util";
 import { Auth } from "../auth.ts";
 import { makeConfig, prepareHome } from "../config.ts";
-import { type Command, CommandError } from "./command.ts";
+import { HOME_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+
+const ACTIONS = ["create", "list", "revoke"] as const;
+
+const options = {
+  home: HOME_OPTION,
+  agent: { type: "string", value: "NAME", summary: "whose token: what is written with it has this name" },
+  viewer: { type: "boolean", summary: "a token that may read, and nothing else" },
+} as const;
 
 export const token: Command = {
   name: "token",
@@ -16,26 +24,26 @@ export const token: Command = {
     "blockyard token create --agent wall-screen --viewer",
     "blockyard token revoke --agent codex",
   ],
+  options,
+  choices: ACTIONS,
   async run(args) {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { agent: { type: "string" }, viewer: { type: "boolean" }, home: { type: "string" } },
-    });
+    const { values, positionals } = readArguments({ name: "token", options }, args, [1, 1]);
+    const action = ACTIONS.find((known) => known === positionals[0]);
+    if (action === undefined)
+      throw new CommandError(`token ${positionals[0]}? It is token ${ACTIONS.join(", token ")}`, EXIT.usage);
     const { home } = makeConfig({
       env: process.env,
       ...(values.home === undefined ? {} : { home: values.home }),
     });
     prepareHome(home);
     const auth = new Auth(home, "owner", Date.now);
-    if (positionals[0] === "list") return list(auth);
+    if (action === "list") return list(auth);
     if (values.agent === undefined)
-      throw new CommandError("which agent? For example: blockyard token create --agent codex");
-    if (positionals[0] === "create") {
+      throw new CommandError(`which agent? For example: blockyard token ${action} --agent codex`, EXIT.usage);
+    if (action === "create") {
       process.stdout.write(`${auth.create(values.agent, values.viewer ? "viewer" : "agent")}\n`);
       return 0;
     }
-    if (positionals[0] !== "revoke") throw new CommandError("token create, token list or token revoke");
     const revoked = auth.revoke(values.agent);
     process.stdout.write(`${revoked} token${revoked === 1 ? "" : "s"} of ${values.agent} taken back\n`);
     return revoked > 0 ? 0 : 1;

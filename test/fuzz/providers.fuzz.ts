@@ -1,6 +1,6 @@
 /**
  * Mutated events, for every provider: one seed takes a few streams and session logs, changes their events (fields dropped, retyped,
- * renamed, texts broken, lines repeated, swapped, lost), frames them again in random pieces, and checks what must hold
+ * renamed, ids and indexes mixed up, texts broken, lines repeated, swapped, lost), frames them again in random pieces, and checks what must hold
  * whatever comes: nothing throws, blocks and turns start and end once, metadata fits its schema, new types are kept as
  * unknown and counted, nothing reaches a prototype.
  */
@@ -14,7 +14,7 @@ const eventsPerSeed = 200;
 
 export const fuzz: Fuzz = {
   name: "providers",
-  sometimes: ["events", "logs", "unknown", "noise", "toolCalls", "errorBlocks", "strangeKeys"],
+  sometimes: ["events", "logs", "unknown", "noise", "toolCalls", "errorBlocks", "strangeKeys", "mixedNames"],
   run: async (seed) => runSeed(seed),
 };
 
@@ -94,6 +94,7 @@ const strange: readonly Json[] = [
 
 function mutateLines(random: Random, lines: readonly string[], hits: Record<string, number>): string[] {
   const most = Math.min(lines.length, 60);
+  const names = namesOf(lines);
   const from = random(Math.max(1, lines.length - most));
   const out: string[] = [];
   for (const line of random(2) === 0 ? lines.slice(from, from + most) : lines.slice(0, most)) {
@@ -104,21 +105,70 @@ function mutateLines(random: Random, lines: readonly string[], hits: Record<stri
     else if (what === 3) {
       out.push(line.slice(0, random(line.length)));
       hit(hits, "noise", 1);
-    } else if (what < 14) out.push(mutateLine(random, line, hits));
+    } else if (what < 9) out.push(mutateLine(line, (value) => mix(random, value, names, hits)));
+    else if (what < 14) out.push(mutateLine(line, (value) => mutateSome(random, value, hits)));
     else out.push(line);
   }
   return out;
 }
 
-function mutateLine(random: Random, line: string, hits: Record<string, number>): string {
+function mutateLine(line: string, change: (value: Json) => Json): string {
   const prefix = line.startsWith("data: ") ? "data: " : "";
   try {
-    let value = JSON.parse(line.slice(prefix.length)) as Json;
-    for (let times = 1 + random(3); times > 0; times--) value = mutate(random, value, hits);
-    return prefix + JSON.stringify(value);
+    return prefix + JSON.stringify(change(JSON.parse(line.slice(prefix.length)) as Json));
   } catch {
     return line;
   }
+}
+
+function mutateSome(random: Random, value: Json, hits: Record<string, number>): Json {
+  let mutated = value;
+  for (let times = 1 + random(3); times > 0; times--) mutated = mutate(random, mutated, hits);
+  return mutated;
+}
+
+/** Fields by which events find each other: wrong ones join what does not belong together. */
+const NAMES = /(^|_)(id|index|type|status|number)$|I[dD]$|uuid$|Uuid$/;
+
+type Names = ReadonlyMap<string, readonly Json[]>;
+
+/** What each name is called in these lines. */
+function namesOf(lines: readonly string[]): Names {
+  const names = new Map<string, Json[]>();
+  const collect = (value: Json): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, field] of Object.entries(value)) {
+      if (NAMES.test(key)) names.set(key, [...(names.get(key) ?? []), field as Json].slice(-100));
+      collect(field as Json);
+    }
+  };
+  for (const line of lines.slice(0, 200)) {
+    mutateLine(line, (value) => {
+      collect(value);
+      return value;
+    });
+  }
+  return names;
+}
+
+/** Some names of the value exchanged for others of its stream, left out, or written as text. */
+function mix(random: Random, value: Json, names: Names, hits: Record<string, number>): Json {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return (value as readonly Json[]).map((item) => mix(random, item, names, hits));
+  const mixed: [string, Json][] = [];
+  for (const [key, field] of Object.entries(value as Record<string, Json>)) {
+    const known = names.get(key);
+    if (known === undefined || random(5) > 0) {
+      mixed.push([key, mix(random, field, names, hits)]);
+      continue;
+    }
+    hit(hits, "mixedNames", 1);
+    const what = random(6);
+    if (what === 1) mixed.push([key, null]);
+    else if (what === 2) mixed.push([key, String(field)]);
+    else if (what > 2) mixed.push([key, pick(random, known)]);
+  }
+  return Object.fromEntries(mixed);
 }
 
 function mutate(random: Random, value: Json, hits: Record<string, number>): Json {

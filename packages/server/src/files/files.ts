@@ -140,7 +140,9 @@ export class Files {
   async locate(path: string, isRoot = false): Promise<CleanPath | Problem> {
     await this.#recalled();
     const clean = cleanPath(path, isRoot);
-    return isProblem(clean) ? clean : this.root.locate(clean);
+    const place = isProblem(clean) ? clean : await this.root.locate(clean);
+    if (isProblem(place) || place.parts.length > 0 || isRoot) return place;
+    return problem("invalid", `${path} leads to the workspace's root, which is no file`, { path });
   }
 
   /** The block that a path has already. */

@@ -5,6 +5,7 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -84,6 +85,18 @@ describe("[F24] links", () => {
     await lab.saved(ids[0] as string);
     expect(lab.disk("file-link")).toBe("b\n");
     expect(readFileSync(join(lab.root, "real/a.txt"), "utf8")).toBe("b\n");
+  });
+
+  it("that lead to the root itself are no file, and none is made for them", async () => {
+    lab = await Lab.start();
+    lab.put("folder/a.txt", "a\n");
+    symlinkSync(".", join(lab.root, "root-link"));
+    symlinkSync("..", join(lab.root, "folder/up"));
+    const before = readdirSync(lab.root);
+    for (const path of ["root-link", "folder/up"])
+      expect(await lab.refusal(path, { create: true })).toMatchObject({ problem: "invalid" });
+    expect(readdirSync(lab.root)).toEqual(before);
+    expect((await lab.block(await lab.open("root-link/folder/a.txt"))).metadata["path"]).toBe("folder/a.txt");
   });
 
   it("[F23] that lead out, into .git, to the server's folder or nowhere are refused", async () => {

@@ -1,7 +1,7 @@
 /** What a call may bring: no string reaches a shell, no key a prototype, no size or depth the memory. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { inject } from "./injection.ts";
-import { Yard } from "./yard.ts";
+import { statusOf, Yard } from "./yard.ts";
 
 describe("[R39] shell characters", () => {
   it("[AC22] no payload in any string field of any tool makes a file, on any transport", async () => {
@@ -91,6 +91,24 @@ describe("[R40] JSON that means harm", () => {
     const head = `POST /v1/tools/block.create HTTP/1.1\r\nhost: ${yard.host}\r\nauthorization: Bearer ${yard.owner}\r\n`;
     const answer = await yard.raw(`${head}content-length: ${claims["content-length"]}\r\n\r\n{`);
     expect(answer).toContain("413");
+  });
+
+  it("[AC24] bodies of one caller are bounded together, and another's are not in their way", async () => {
+    const agent = yard.agent("hoarder");
+    const head = `POST /v1/tools/conversation.list HTTP/1.1\r\nhost: ${yard.host}\r\nauthorization: Bearer ${agent}\r\n`;
+    const claim = `content-length: ${64 * 1024 * 1024}\r\n\r\n{`;
+    const sockets = Array.from({ length: 8 }, () => yard.socket(head + claim));
+    const ask = (token: string) =>
+      yard.ask("/v1/tools/conversation.list", { method: "POST", body: "{}", token });
+    while ((await ask(agent)).status === 200); // until the last of them has arrived
+    expect(JSON.parse((await ask(agent)).body)).toMatchObject({ problem: "busy" });
+    expect(statusOf(await yard.raw(`${head}transfer-encoding: chunked\r\n\r\n`))).toBe(429);
+    expect((await ask(yard.owner)).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+    while ((await ask(agent)).status === 429); // until it is known that they are gone
+    const { body } = await yard.ask("/metrics", { token: yard.owner });
+    expect(body).toContain("blockyard_faults_total 0"); // [AC52] requests that broke off are none
+    yard.running.auth.revoke("hoarder");
   });
 
   it("[AC24] a key for repeating a write is short and visible", async () => {

@@ -14,12 +14,13 @@ import {
   problemOf,
   type Streamed,
 } from "@blockyard/kernel";
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type { Caller } from "../auth.ts";
 import { FORMATS, type Format, isFormat } from "../export/export.ts";
 import { PICTURE_BYTES } from "../pictures.ts";
 import { parseStrict } from "../strict-json.ts";
+import { BodyBudget } from "./body-budget.ts";
 import type { EventFormat } from "./events.ts";
 import type { PageFiles } from "./page.ts";
 
@@ -68,6 +69,8 @@ export interface Download {
 
 const MAX_BODY = 64 * 1024 * 1024;
 const MAX_MCP_BODY = 8 * 1024 * 1024;
+/** Of all bodies of one caller that are under way. */
+const MAX_BODIES = 512 * 1024 * 1024;
 
 const STATUS: Partial<Record<ProblemCode, number>> = {
   unknown_tool: 404,
@@ -100,10 +103,22 @@ export function httpApp(options: HttpOptions): App {
     return isStreamed(said) ? lines(said.stream) : answer(context, said);
   };
 
+  const budget = new BodyBudget(MAX_BODIES);
+  const held = (maxSize: number): MiddlewareHandler<{ Bindings: NodeBindings }> => {
+    return async (context, next) => {
+      const { incoming } = context.env;
+      const { agent, role } = options.callerOf(incoming);
+      const giveBack = budget.take(`${role} ${agent}`, incoming, maxSize);
+      if (!giveBack)
+        return answer(context, problem("busy", "too much of what you send is under way; try again"));
+      return next().finally(giveBack);
+    };
+  };
+
   app.get("/v1/tools", (context) =>
     context.json(options.tools(options.callerOf(context.env.incoming)) as object),
   );
-  app.post("/v1/tools/:name", limited(MAX_BODY), async (context) => {
+  app.post("/v1/tools/:name", held(MAX_BODY), limited(MAX_BODY), async (context) => {
     const input = await readJson(context);
     return isProblem(input) ? answer(context, input) : call(context, context.req.param("name"), input.json);
   });
@@ -121,7 +136,7 @@ export function httpApp(options: HttpOptions): App {
     return isProblem(stream) ? answer(context, stream) : sse(stream);
   });
   app.get("/v1/changes", () => sse(options.changes()));
-  app.post("/mcp", limited(MAX_MCP_BODY), async (context) => {
+  app.post("/mcp", held(MAX_MCP_BODY), limited(MAX_MCP_BODY), async (context) => {
     const caller = options.callerOf(context.env.incoming);
     const body = parseStrict(await context.req.text());
     return isProblem(body) ? notJsonRpc(body) : options.mcp(context.req.raw, caller, body.json);
@@ -142,7 +157,7 @@ export function httpApp(options: HttpOptions): App {
     const found = await options.export(context.req.param("id"), format, redact);
     return isProblem(found) ? answer(context, found) : download(found);
   });
-  app.post("/v1/blobs", limited(PICTURE_BYTES), async (context) =>
+  app.post("/v1/blobs", held(PICTURE_BYTES), limited(PICTURE_BYTES), async (context) =>
     answer(
       context,
       await options.keep(
@@ -171,10 +186,17 @@ export function httpApp(options: HttpOptions): App {
     answer(context, problem("not_found", `no route ${context.req.method} ${context.req.path}`)),
   );
   app.onError((error, context) => {
+    if (isBrokenOff(error, context.env.incoming))
+      return answer(context, problem("unavailable", "the request broke off"));
     options.onFault(`${context.req.method} ${context.req.routePath}`, error);
     return answer(context, problem("unavailable", "internal error; the server's log has it"));
   });
   return app;
+}
+
+/** Whoever hangs up in the middle of a request is no fault of ours. */
+function isBrokenOff(error: NodeJS.ErrnoException, incoming: IncomingMessage): boolean {
+  return error.code === "ECONNRESET" && incoming.destroyed && !incoming.complete;
 }
 
 function bodyOf(context: Context): ReadableStream<Uint8Array> {

@@ -8,6 +8,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  statSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -504,6 +505,7 @@ describe("backup and restore", () => {
       await run(here, ["ingest", "--title", "Kept"], { input: stream });
       const work = join(here.folder, "work");
       expect(await run(here, ["backup", "yard.db"])).toMatchObject({ code: 0 });
+      expect(statSync(join(work, "yard.db")).mode & 0o777).toBe(0o600);
       expect(await run(here, ["backup", "yard.db"])).toMatchObject({
         code: 1,
         stderr: expect.stringContaining("exists already"),

@@ -29,11 +29,14 @@ export const backup: Command = {
     const stamp = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
     const file = resolve(positionals[0] ?? `blockyard-${stamp}.db`);
     if (existsSync(file)) throw new CommandError(`${file} exists already: choose another name, or delete it`);
+    const mask = process.umask(0o077); // everything that everybody wrote: as private as the home that it comes from
     try {
       await copyDatabaseFile(path, file);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       throw new CommandError(`${error.message}. Is there room, and may you write there?`);
+    } finally {
+      process.umask(mask);
     }
     const { size: bytes } = statSync(file);
     if (values.json) await printJson({ file, bytes });

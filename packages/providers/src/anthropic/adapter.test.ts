@@ -301,6 +301,18 @@ describe("blocks", () => {
     expect(folded.faults).toEqual([]);
   });
 
+  it("[A6] what belongs to thinking leaves a text that it came to whole", () => {
+    const folded = run([
+      start,
+      begin(0, { type: "text", text: "" }),
+      grow(0, { type: "text_delta", text: "Hi" }),
+      grow(0, { type: "thinking_delta", thinking: "", estimated_tokens: 5 }),
+      grow(0, { type: "signature_delta", signature: "S" }),
+      ...stop,
+    ]);
+    expect(shown(folded)).toEqual(["text|done|Hi|"]);
+  });
+
   it("[A6] an input whose start was lost is a call", () => {
     const json = { type: "input_json_delta" };
     const folded = run([

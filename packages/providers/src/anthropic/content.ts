@@ -144,10 +144,11 @@ export function interruptContent(open: OpenContent): readonly BlockEvent[] {
 
 /** What a text or thinking block knows only at its end. */
 export function endMetadata(open: OpenContent): JsonObject {
+  // A delta may have come to a block of another type: a text has no signature.
+  if (open.kind !== "thinking") return open.kind === "text" ? citationMetadata(open.citations) : {};
   return {
     ...(open.signature ? { signature: open.signature } : {}),
     ...(open.estimatedTokens > 0 ? { estimatedTokens: open.estimatedTokens } : {}),
-    ...(open.kind === "text" ? citationMetadata(open.citations) : {}),
   };
 }
 

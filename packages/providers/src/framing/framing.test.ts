@@ -120,6 +120,19 @@ describe("server-sent events", () => {
     ["data: a\n", [{ data: "a", torn: true }]],
     ['{"error":1}\n', [{ stray: { text: '{"error":1}' } }]],
     ["<html>\ndata: a\n\n", [{ stray: { text: "<html>" } }, { data: "a" }]],
+    [
+      'data: {"a":1}\ndata: {"a":2}\ndata: [DONE]\n',
+      [{ data: '{"a":1}' }, { data: '{"a":2}' }, { data: "[DONE]" }],
+    ],
+    [
+      'event: x\ndata: {"a":1}\nevent: y\ndata: {"a":2}\n\n',
+      [
+        { event: "x", data: '{"a":1}' },
+        { event: "y", data: '{"a":2}' },
+      ],
+    ],
+    ['data: {"a":1}\nevent: x\n\n', [{ event: "x", data: '{"a":1}' }]],
+    ['data: {\ndata: "a":1}\ndata: \n\n', [{ data: '{\n"a":1}\n' }]],
   ])("[P16] of %j", (text, expected) => expect(sse(text)).toMatchObject(expected));
 });
 
@@ -154,6 +167,7 @@ describe("JSON", () => {
   it("[P15] tells noise from JSON", () => {
     expect(parseLine('\ufeff{"a":1}')).toEqual({ json: { a: 1 } });
     expect(parseLine("null")).toEqual({ json: null });
+    expect(parseLine('\0\0{"a":1}\0')).toEqual({ json: { a: 1 } });
     expect(parseLine("warning: x")).toEqual({ noise: "warning: x" });
   });
 });

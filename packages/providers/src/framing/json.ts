@@ -22,9 +22,20 @@ export function parseObject(text: string, maxDepth?: number): JsonObject | undef
   return isObject(value) ? value : undefined;
 }
 
-/** The same for a line or a document that may begin with a byte order mark. */
+/** The same for a line or a document that may begin with a byte order mark, or with what a crash leaves in a file. */
 export function parseText(text: string): Json | undefined {
-  return parseJson(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  const first = text.charCodeAt(0);
+  if (first === 0xfeff) return parseJson(text.slice(1));
+  return parseJson(first === 0 || text.endsWith("\0") ? withoutPadding(text) : text);
+}
+
+/** File systems fill what was never written with zeros. */
+function withoutPadding(text: string): string {
+  let from = 0;
+  let to = text.length;
+  while (from < to && text.charCodeAt(from) === 0) from++;
+  while (to > from && text.charCodeAt(to - 1) === 0) to--;
+  return text.slice(from, to);
 }
 
 export type ParsedLine = { readonly json: Json } | { readonly noise: string };

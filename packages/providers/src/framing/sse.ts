@@ -1,11 +1,12 @@
 /**
  * Lines → server-sent events. Knows the fields `event` and `data`; ids, retry times and comments carry nothing for us.
  *
- * An event is given at its blank line, and at the end of the stream also without one, as torn. A line that is no field
- * of an event (an error body, a proxy's page) is handed out as it is: nothing is dropped.
+ * An event is given at its blank line; where there is none, when the next event shows, and at the end of the stream as
+ * torn. A line that is no field of an event (an error body, a proxy's page) is handed out as it is: nothing is dropped.
  */
 
 import { bounds } from "../bounds.ts";
+import { parseJson } from "./json.ts";
 import type { Line } from "./lines.ts";
 
 export type SseItem =
@@ -35,12 +36,26 @@ export class SseReader {
     if (colon === 0) return undefined; // a comment: servers send them to keep the connection alive
     const field = colon === -1 ? line.text : line.text.slice(0, colon);
     if (!FIELDS.has(field)) return { stray: line };
+    const before = this.#endsBefore(field) ? this.#take() : undefined;
     this.#torn = line.torn;
     const rest = colon === -1 ? "" : line.text.slice(colon + 1);
     const value = rest.startsWith(" ") ? rest.slice(1) : rest;
     if (field === "event") this.#event = value;
     if (field === "data") this.#keep(value, line.omittedBytes);
-    return undefined;
+    return before;
+  }
+
+  /**
+   * Whether the event is over though no blank line has said so, as where they were lost: a second name, or more data
+   * behind data that is a whole value, which could be no part of it.
+   */
+  #endsBefore(field: string): boolean {
+    const [only] = this.#data;
+    if (this.#data.length !== 1 || only === undefined || this.#omittedBytes > 0) return false;
+    if (field === "event" ? this.#event === undefined : field !== "data") return false;
+    const text = only.trim();
+    if (text === END_MARKER) return true;
+    return text.startsWith("{") && text.endsWith("}") && parseJson(text) !== undefined;
   }
 
   end(): SseItem | undefined {

@@ -18,7 +18,7 @@ it("[U5] every command and option in README and guides exists", async () => {
   const place = newPlace();
   const guides = readdirSync(join(root, "docs/guides")).map((name) => `docs/guides/${name}`);
   const used = new Map<string, Set<string>>();
-  for (const page of ["README.md", ...guides]) {
+  for (const page of ["README.md", "packages/web/src/home.tsx", ...guides]) {
     const text = readFileSync(join(root, page), "utf8");
     for (const [, rest = ""] of text.matchAll(/\bblockyard ((?:[a-z]+)(?:[^\n`#|]*))/g)) {
       const [name = "", ...words] = rest.trim().split(/\s+/);

@@ -59,3 +59,27 @@ test("[V7] a prompt that waits for the server is shown", async () => {
   await page.getByRole("list", { name: "What is being sent" }).getByText("Are you there?").waitFor();
   await context.close();
 });
+
+test("a conversation that is not there is said to be so, and nothing can be sent to it", async () => {
+  const { page, context } = await yard.open("/c/nowhere");
+  await page.getByText("There is no such conversation here.").waitFor();
+  expect(await page.getByRole("textbox", { name: "Prompt" }).count()).toBe(0);
+  await context.close();
+});
+
+test("[V12] a menu is as wide as its longest entry; leaving the editor keeps the focus on the block", async () => {
+  const conversation = await newConversation(yard.kernel, "Menus");
+  await say(yard.kernel, conversation, [{ text: "Edit me." }]);
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.getByText("Edit me.").waitFor();
+  await page.locator(".head button[aria-haspopup=menu]").click();
+  expect((await page.locator(".menu:popover-open").boundingBox())?.width).toBeLessThan(320);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.keyboard.press("e");
+  await page.locator(".editor .cm-content").click();
+  await page.keyboard.press("Escape");
+  await page.locator(".editor").waitFor({ state: "detached" });
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("ARTICLE");
+  await context.close();
+});

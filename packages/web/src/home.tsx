@@ -1,7 +1,7 @@
 /**
- * The first page: a prompt for a new conversation, and, as long as there is none, what else can be done.
+ * The first page: a prompt for a new conversation, and, as long as there is none of one's own, what else can be done.
  */
-import { type ReactNode, useState } from "react";
+import { Fragment, type ReactNode, useState } from "react";
 import { useCell } from "./cell.ts";
 import { Composer } from "./composer/composer.tsx";
 import { ThemeButton } from "./conversation/theme-button.tsx";
@@ -13,21 +13,25 @@ import type { Conversations } from "./sidebar/conversations.ts";
 const COMMANDS = [
   {
     what: "Pipe a running agent in",
-    command: "claude -p 'tidy the tests' --output-format stream-json --verbose | npx blockyard ingest claude",
+    command: "claude -p --output-format stream-json --verbose 'tidy the tests' | blockyard ingest",
   },
   {
     what: "Bring in the sessions that Claude Code and Codex keep on this machine",
-    command: "npx blockyard import",
+    command: "blockyard import",
   },
   {
     what: "Give the blocks to Claude Code as tools",
-    command: "claude mcp add blockyard -- npx blockyard mcp",
+    command:
+      "claude mcp add blockyard --env BLOCKYARD_TOKEN=$(blockyard token create --agent claude) -- blockyard mcp",
   },
 ] as const;
 
+/** An empty yard plays so many recorded sessions. */
+const RECORDED = 2;
+
 export function Home({ conversations }: { conversations: Conversations }): ReactNode {
   const listing = useCell(conversations.listing);
-  const isEmpty = listing.state === "here" && listing.conversations.length === 0;
+  const isNew = listing.state === "here" && listing.conversations.length <= RECORDED;
   return (
     <main className="home" aria-label="New conversation">
       <header className="head">
@@ -49,7 +53,7 @@ export function Home({ conversations }: { conversations: Conversations }): React
           while they are being written.
         </p>
         <Composer conversation={undefined} />
-        {isEmpty && <FirstSteps />}
+        {isNew && <FirstSteps />}
       </div>
     </main>
   );
@@ -67,6 +71,10 @@ function FirstSteps(): ReactNode {
           </li>
         ))}
       </ul>
+      <p className="dim">
+        Where Blockyard is not installed as a command: <code>npm start -s --</code> in its folder does the
+        same.
+      </p>
     </section>
   );
 }
@@ -75,7 +83,14 @@ function CommandLine({ command }: { command: string }): ReactNode {
   const [isCopied, setCopied] = useState(false);
   return (
     <div className="command-copy">
-      <code>{command}</code>
+      <code>
+        {command.split(" ").map((word, at) => (
+          <Fragment key={at}>
+            {at > 0 && " "}
+            <span className="word">{word}</span>
+          </Fragment>
+        ))}
+      </code>
       <button
         type="button"
         className="icon-button"

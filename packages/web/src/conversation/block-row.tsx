@@ -2,7 +2,7 @@
  * One row of the list: a block with its actions, or the footer of a turn, a fork, or what was pruned.
  */
 import { type BlockId, isEnded } from "@blockyard/kernel";
-import { memo, type ReactNode, useState } from "react";
+import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { BlockActions } from "../actions/block-actions.tsx";
 import { RenderedBlock } from "../blocks/renderers.tsx";
 import { useCellPart } from "../cell.ts";
@@ -34,12 +34,21 @@ const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: num
   const isFocused = useCellPart(focused, (now) => now === id);
   const isEdited = useCellPart(editing, (now) => now === id);
   const [isNear, setNear] = useState(false);
+  const article = useRef<HTMLElement>(null);
+  const wasEdited = useRef(false);
+  useEffect(() => {
+    // The editor had the focus and is gone: the block has it now, not the page.
+    if (wasEdited.current && !isEdited && document.activeElement === document.body)
+      article.current?.focus({ preventScroll: true });
+    wasEdited.current = isEdited;
+  }, [isEdited]);
   if (!block) return null;
   const names = ["block", `kind-${block.kind}`, `role-${block.role}`];
   if (isFocused) names.push("focused");
   if (block.pruned) names.push("is-pruned");
   return (
     <article
+      ref={article}
       className={names.join(" ")}
       data-block={id}
       data-kind={block.kind}

@@ -37,10 +37,14 @@ export function ConversationPane({ conversation, block }: ConversationProps): Re
           <Blocks key={view.sub} view={view} target={block} />
         ) : (
           <div className="blank">
-            {problem ? `This conversation cannot be shown: ${problem.message}` : "Opening…"}
+            {!problem
+              ? "Opening…"
+              : problem.problem === "not_found"
+                ? "There is no such conversation here."
+                : `This conversation cannot be shown: ${problem.message}`}
           </div>
         )}
-        <Composer conversation={conversation} view={view} />
+        {problem?.problem !== "not_found" && <Composer conversation={conversation} view={view} />}
       </main>
     </ViewProvider>
   );

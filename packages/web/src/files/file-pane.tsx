@@ -44,7 +44,11 @@ export default function FilePane({ path }: { path: string }): ReactNode {
         <>
           <Bar path={path} />
           <div className="blank">
-            {now.state === "opening" ? "Opening…" : `Not opened: ${now.problem.message}`}
+            {now.state === "opening" && "Opening…"}
+            {now.state === "refused" &&
+              (now.problem.problem === "not_found"
+                ? "There is no such file here."
+                : `Not opened: ${now.problem.message}`)}
             {now.state === "refused" && now.problem.problem === "not_found" && (
               <p>
                 <button type="button" className="primary" onClick={() => void open(true)}>

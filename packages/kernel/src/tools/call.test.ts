@@ -308,6 +308,72 @@ describe("callers", () => {
 });
 
 describe("keys", () => {
+  it("[T63] a key that comes back with another call is refused, and nothing is done", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    const input = {
+      conversation: c,
+      role: "user",
+      kind: "error",
+      content: "a",
+      metadata: { code: "1", details: "2" },
+    };
+    const first = await desk.ok("block.create", input, ann, "k");
+    const before = await desk.everything();
+    const others: [string, object][] = [
+      ["block.create", { ...input, content: "b" }],
+      ["block.append", { block_id: first["block_id"], text: "b" }],
+    ];
+    for (const [name, other] of others) {
+      expect(await desk.ask(name, other, ann, "k")).toMatchObject({
+        problem: "conflict",
+        details: { key: "k", first_tool: "block.create" },
+      });
+    }
+    // The same call, its keys in another order.
+    const turned = { ...input, metadata: { details: "2", code: "1" } };
+    expect(await desk.ok("block.create", turned, ann, "k")).toEqual(first);
+    expect(await desk.everything()).toBe(before);
+    // Another conversation, another agent.
+    const elsewhere = { ...input, conversation: await desk.conversation(), content: "b" };
+    await desk.ok("block.create", elsewhere, ann, "k");
+    await desk.ok("block.create", { ...input, content: "b" }, bob, "k");
+    // A call that was refused may be corrected.
+    const wrong = { block_id: first["block_id"], operations: [{ op: "insert", line: 9, content: "x" }] };
+    expect(await desk.ask("block.edit", wrong, ann, "e")).toMatchObject({ problem: "out_of_range" });
+    await desk.ok(
+      "block.edit",
+      { ...wrong, operations: [{ op: "insert", line: 0, content: "x" }] },
+      ann,
+      "e",
+    );
+  });
+
+  it("[T63] a tool that does more than write does it once, also while the first call is under way", async () => {
+    const desk = new Desk();
+    let runs = 0;
+    const once = {
+      name: "test.once",
+      description: "",
+      access: "owner" as const,
+      input: z.strictObject({ n: z.number() }),
+      output: z.object({ runs: z.number() }),
+      run: async () => {
+        await Promise.resolve();
+        return { runs: ++runs };
+      },
+    };
+    const table = makeTable([...coreTools, once]);
+    const ask = (n: number, key?: string) =>
+      callIn(table, desk.as(ann, key ? { key } : {}), "test.once", { n });
+    expect(await Promise.all([ask(1, "k"), ask(1, "k")])).toEqual([{ runs: 1 }, { runs: 1 }]);
+    expect(await ask(1, "k")).toEqual({ runs: 1 });
+    expect(await ask(1, "l")).toEqual({ runs: 2 });
+    expect(await ask(1)).toEqual({ runs: 3 });
+    for (let i = 0; i < limits.keysPerConversation; i++) await ask(i, `other ${i}`);
+    expect(await ask(1, "k")).toEqual({ runs: 4 + limits.keysPerConversation }); // forgotten
+  });
+
   it("[T10] a call that is sent again with its key is answered again and applied once", async () => {
     const desk = new Desk();
     const create = await desk.ok("conversation.create", { title: "t" }, ann, "k1");

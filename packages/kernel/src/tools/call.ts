@@ -9,6 +9,7 @@ import { z } from "zod";
 import { cleanJson, type Json } from "../json.ts";
 import { limits } from "../limits.ts";
 import { type Problem, problem } from "../problem.ts";
+import { answerOnce } from "./keyed.ts";
 import { type Access, type Call, mayCall, type Tool } from "./tool.ts";
 
 export interface ToolTable {
@@ -85,8 +86,12 @@ export async function callIn(table: ToolTable, call: Call, name: string, input: 
     const why = tool.access === "owner" ? "is the owner's alone" : `writes, and ${agent} may only read`;
     return problem("forbidden", `${tool.name} ${why}`, { tool: tool.name, role });
   }
+  return answerOnce(call, tool, parsed.data, () => run(tool, call, parsed.data));
+}
+
+async function run(tool: Tool, call: Call, input: unknown): Promise<unknown> {
   try {
-    return await tool.run(call, parsed.data);
+    return await tool.run(call, input);
   } catch (error) {
     // The boundary of one call: a bug in it ends the call and nothing else, and its text stays inside.
     call.onFault?.(tool.name, error);

@@ -1,0 +1,69 @@
+/**
+ * Calls with an idempotency key: sent again, a call is answered as before. The store keeps the keys of writes to a
+ * conversation for good; this keeps, as long as the process lives, what the store cannot know. Some tools do more than
+ * write (they start an agent, run a command) and must not do it twice because a connection was lost. And a key that
+ * comes back with another call is a mistake, which would be answered with success and without a trace of the second call.
+ *
+ * Bounded: the oldest is forgotten first. Keys belong to an agent and a conversation, as in the store.
+ */
+
+import { derivedName } from "../env.ts";
+import { limits } from "../limits.ts";
+import { isProblem, problem } from "../problem.ts";
+import type { Call, Tool } from "./tool.ts";
+
+interface Kept {
+  readonly tool: string;
+  /** Of the input: two that differ have the same one hardly ever. */
+  readonly print: string;
+  readonly answer: Promise<unknown>;
+}
+
+const kept = new WeakMap<Call["kernel"], Map<string, Kept>>();
+
+/** `run`, or the answer that it has given to the same call before. `run` does not reject. */
+export function answerOnce(
+  call: Call,
+  tool: Tool,
+  input: unknown,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  const { kernel, caller, key } = call;
+  if (key === undefined || tool.access === "read") return run();
+  const calls = kept.get(kernel) ?? new Map<string, Kept>();
+  kept.set(kernel, calls);
+  const name = JSON.stringify([caller.agent, conversationOf(input), key]);
+  const print = printOf(input);
+  const known = calls.get(name);
+  if (known && known.tool === tool.name && known.print === print) return known.answer;
+  if (known) {
+    const refused = problem(
+      "conflict",
+      `the key was given to another call of ${known.tool} before; nothing was done. Each call has a key of its own, and the same one only when it is sent again unchanged`,
+      { key, tool: tool.name, first_tool: known.tool },
+    );
+    return Promise.resolve(refused);
+  }
+  const answer = run();
+  calls.set(name, { tool: tool.name, print, answer });
+  if (calls.size > limits.keysPerConversation) calls.delete(calls.keys().next().value as string);
+  // What was refused has done nothing: it may be tried again, also corrected.
+  void answer.then((said) => isProblem(said) && calls.get(name)?.answer === answer && calls.delete(name));
+  return answer;
+}
+
+function conversationOf(input: unknown): string {
+  const { conversation, block_id } = input as { conversation?: unknown; block_id?: unknown };
+  if (typeof conversation === "string") return conversation;
+  return typeof block_id === "string" ? (block_id.split("/", 1)[0] ?? "") : "";
+}
+
+/** The same for the same JSON, the order of keys aside. */
+function printOf(input: unknown): string {
+  const text = JSON.stringify(input, (_key, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+  return `${text.length}:${derivedName(text, 6)}`;
+}

@@ -6,7 +6,7 @@ import type { Kernel } from "../kernel.ts";
 import { limits } from "../limits.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
 import type { BlockQuery } from "../store.ts";
-import { fitsQuery } from "../store-rules.ts";
+import { fitsQuery, newestBlockFirst } from "../store-rules.ts";
 import { blockIdField, conversationField, kindField, rowsField, statusField, tool } from "./tool.ts";
 import { blockSchema } from "./view.ts";
 
@@ -15,6 +15,8 @@ const SUMMARY_CHARS = 80;
 const LOADED_CHARS = 256 * 1024;
 /** Blocks that are looked at below one parent. */
 const MOST_BELOW = limits.listRows * 10;
+/** Blocks that are passed over to read on in a list of everything. */
+const MOST_PASSED = limits.listRows * 10;
 
 const input = z.strictObject({
   parent_id: blockIdField.optional().describe("Only blocks below this one, down to depth"),
@@ -65,14 +67,13 @@ export const blockList = tool({
     const { kernel } = call;
     const wanted = await queryOf(kernel, given);
     if (isProblem(wanted)) return wanted;
+    const query = { ...wanted.query, order: "first" as const, limit: given.limit + 1 };
     const found =
-      given.parent_id === undefined
-        ? await kernel.blocks({ ...wanted, order: "first", limit: given.limit + 1 })
-        : await below(kernel, given.parent_id, given.depth, {
-            ...wanted,
-            order: "first",
-            limit: given.limit + 1,
-          });
+      given.parent_id !== undefined
+        ? await below(kernel, given.parent_id, given.depth, query)
+        : wanted.last === undefined
+          ? await kernel.blocks(query)
+          : await everywhereAfter(kernel, wanted.last, query);
     if (isProblem(found)) return found;
     const rows: z.infer<typeof rowSchema>[] = [];
     for (const block of found.slice(0, given.limit)) rows.push(await rowOf(kernel, block));
@@ -83,8 +84,8 @@ export const blockList = tool({
 async function queryOf(
   kernel: Kernel,
   given: z.infer<typeof input>,
-): Promise<Omit<BlockQuery, "order" | "limit"> | Problem> {
-  const { conversation, kind, status, path_prefix, after } = given;
+): Promise<{ readonly query: Omit<BlockQuery, "order" | "limit">; readonly last?: Block } | Problem> {
+  const { conversation, parent_id, kind, status, path_prefix, after } = given;
   if (conversation !== undefined) {
     const record = await kernel.conversation(conversation);
     if (isProblem(record)) return record;
@@ -94,14 +95,40 @@ async function queryOf(
   if (last && conversation !== undefined && last.conversation !== conversation) {
     return problem("invalid", `after: ${after} is not in conversation ${conversation}`, { conversation });
   }
-  const within = conversation ?? last?.conversation;
-  return {
+  const isEverywhere = conversation === undefined && parent_id === undefined;
+  const within = conversation ?? (isEverywhere ? undefined : last?.conversation);
+  const query = {
     ...(within === undefined ? {} : { conversation: within }),
     ...(kind === undefined ? {} : { kinds: [kind] }),
     ...(status === undefined ? {} : { status }),
     ...(path_prefix === undefined ? {} : { pathPrefix: path_prefix }),
-    ...(last === undefined ? {} : { after: last.born }),
+    ...(last === undefined || isEverywhere ? {} : { after: last.born }),
   };
+  return { query, ...(last !== undefined && isEverywhere ? { last } : {}) };
+}
+
+/** Births count inside one conversation; over all of them a page goes on behind a block by passing over what is before it. */
+async function everywhereAfter(
+  kernel: Kernel,
+  last: Block,
+  query: BlockQuery,
+): Promise<readonly Block[] | Problem> {
+  for (let limit = query.limit * 4; ; limit *= 4) {
+    const most = Math.min(limit, MOST_PASSED);
+    const found = await kernel.blocks({ ...query, limit: most });
+    if (isProblem(found)) return found;
+    const rest = found.filter((block) => newestBlockFirst(block, last) < 0);
+    if (rest.length >= query.limit || found.length < most) return rest.slice(0, query.limit);
+    if (most === MOST_PASSED) return tooFar();
+  }
+}
+
+function tooFar(): Problem {
+  return problem(
+    "too_large",
+    `more than ${MOST_PASSED} blocks are before these; list by conversation, or narrow by kind, status or path_prefix`,
+    { max_blocks: MOST_PASSED },
+  );
 }
 
 /** Level by level; what does not fit is not listed, but what is below it may be. */

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { limits } from "../limits.ts";
-import { bob, Desk, eve } from "./desk.ts";
+import { ann, bob, Desk, eve } from "./desk.ts";
 
 describe("block.read", () => {
   it("[T35] gives the text with 0-based line numbers, or bare", async () => {
@@ -211,6 +211,29 @@ describe("block.list", () => {
     const below = { parent_id: ids[0], depth: 64, limit: 2 };
     expect(await list({ ...below, after: ids[2] })).toEqual([ids[3], fork]);
     expect(await desk.ok("block.list", below)).toMatchObject({ more: true });
+  });
+
+  it("[T39] reads on over all conversations", async () => {
+    const desk = new Desk();
+    const conversations = [await desk.conversation(), await desk.conversation(), await desk.conversation()];
+    for (let i = 0; i < 12; i++) {
+      if (i % 5 === 0) await desk.env.advance(3);
+      await desk.block(conversations[i % 3] as string, `${i}`, ann, i === 7 ? { kind: "thinking" } : {});
+    }
+    const ids = (answer: object) =>
+      (answer as { blocks: { block_id: string }[] }).blocks.map((row) => row.block_id);
+    for (const narrow of [{}, { kind: "text" }]) {
+      const all = ids(await desk.ok("block.list", narrow));
+      for (const limit of [1, 2, 5, 11, 12]) {
+        const paged: string[] = [];
+        for (let after: string | undefined; ; after = paged.at(-1)) {
+          const page = await desk.ok("block.list", { ...narrow, limit, ...(after ? { after } : {}) });
+          paged.push(...ids(page));
+          if (!page["more"]) break;
+        }
+        expect(paged).toEqual(all);
+      }
+    }
   });
 
   it("[T40] rows have a one-line summary, and say whether a file is newer than the disk", async () => {

@@ -1,6 +1,7 @@
 /** conversation.list: conversations, the last changed first. */
 
 import { z } from "zod";
+import type { Conversation } from "../conversation.ts";
 import { limits } from "../limits.ts";
 import { isProblem } from "../problem.ts";
 import { rowsField, tool } from "./tool.ts";
@@ -15,17 +16,30 @@ const input = z.strictObject({
 export const conversationList = tool({
   name: "conversation.list",
   description:
-    "List conversations, the last changed first. more says that there are further ones; read on with before.",
+    "List conversations, the last changed first. more says that there are further ones; read on with before, the " +
+    "updated_at of the last one. A page may be a little shorter or longer than limit: it ends where the time changes.",
   input,
   output: z.object({ conversations: z.array(conversationSchema), more: z.boolean() }),
   access: "read",
-  async run(call, { title, before, limit }) {
-    const found = await call.kernel.conversations({
-      limit: limit + 1,
-      ...(title === undefined ? {} : { title }),
-      ...(before === undefined ? {} : { before }),
-    });
-    if (isProblem(found)) return found;
-    return { conversations: found.slice(0, limit).map(conversationView), more: found.length > limit };
+  async run({ kernel }, { title, before, limit }) {
+    const query = { ...(title === undefined ? {} : { title }), ...(before === undefined ? {} : { before }) };
+    // `before` names a time: a page that ended among those of one time would lose the rest of them.
+    for (let most = limit; ; most *= 2) {
+      const found = await kernel.conversations({ ...query, limit: most + 1 });
+      if (isProblem(found)) return found;
+      const end = lastBreak(found, limit);
+      if (end === undefined && found.length > most) continue;
+      const conversations = found.slice(0, end ?? found.length).map(conversationView);
+      return { conversations, more: conversations.length < found.length };
+    }
   },
 });
+
+/** Where a page of `limit` rows ends: at the last place up to there, else the first behind it, where the time changes. */
+function lastBreak(found: readonly Conversation[], limit: number): number | undefined {
+  if (found.length <= limit) return found.length;
+  const isBreak = (at: number) => found[at]?.updatedAt !== found[at - 1]?.updatedAt;
+  for (let at = limit; at > 0; at--) if (isBreak(at)) return at;
+  for (let at = limit + 1; at < found.length; at++) if (isBreak(at)) return at;
+  return undefined;
+}

@@ -123,6 +123,31 @@ describe("records", () => {
     await desk.ok("conversation.update", { conversation, title: "the owner's word" }, ann);
   });
 
+  it("[T64] pages lose none of the conversations that were changed at one time", async () => {
+    const desk = new Desk();
+    const made: string[] = [];
+    for (const at of [1, 1, 5, 1, 2]) {
+      for (let i = 0; i < at; i++) made.push(await desk.conversation());
+      await desk.env.advance(10);
+    }
+    for (let limit = 1; limit <= made.length; limit++) {
+      const paged: string[] = [];
+      for (let before: number | undefined; ; ) {
+        const page = await desk.ok("conversation.list", {
+          limit,
+          ...(before === undefined ? {} : { before }),
+        });
+        const rows = page["conversations"] as { conversation: string; updated_at: number }[];
+        expect(rows.length).toBeGreaterThan(0);
+        paged.push(...rows.map(({ conversation }) => conversation));
+        before = rows.at(-1)?.updated_at;
+        if (!page["more"]) break;
+      }
+      expect(paged.length).toBe(made.length);
+      expect(new Set(paged)).toEqual(new Set(made));
+    }
+  });
+
   it("[T51] reads the last blocks, the turns, and all heads", async () => {
     const desk = new Desk();
     const { c, q, answer } = await story(desk);

@@ -87,7 +87,7 @@ async function importAll(
     return EXIT.nothing;
   }
   const progress = new Progress(logs.length);
-  const sum = { new: 0, grown: 0, blocks: 0, here: 0, failed: 0 };
+  const sum = { new: 0, grown: 0, blocks: 0, here: 0, empty: 0, failed: 0 };
   for (const log of logs) {
     const outcome = await importLog(yard, sessions, log, { now: Date.now(), isFollowed });
     count(sum, outcome);
@@ -106,12 +106,14 @@ interface Sum {
   grown: number;
   blocks: number;
   here: number;
+  empty: number;
   failed: number;
 }
 
 function count(sum: Sum, outcome: Outcome): void {
   if (outcome.type === "failed") sum.failed++;
   if (outcome.type === "here") sum.here++;
+  if (outcome.type === "empty") sum.empty++;
   if (outcome.type !== "imported") return;
   if (outcome.isNew) sum.new++;
   else if (outcome.imported.added > 0) sum.grown++;
@@ -122,6 +124,7 @@ function summary(total: number, sum: Sum): string {
   const parts = [
     `${plural(total, "session")} found: ${sum.new} new, ${sum.grown} grown, ${plural(sum.blocks, "block")} added`,
     sum.here > 0 ? `${sum.here} already here through a turn or a stream` : "",
+    sum.empty > 0 ? `${sum.empty} left out, with nothing said in them` : "",
     sum.failed > 0 ? `${sum.failed} failed` : "",
   ];
   return `${parts.filter((part) => part !== "").join("; ")}.`;
@@ -158,12 +161,12 @@ async function watch(
   const over = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => over.abort());
   if (!isJson) tell("Watching. Stop with Ctrl-C.");
-  const failed = new Map<string, string>();
+  const passed = new Map<string, string>();
   while (!over.signal.aborted) {
     for (const log of find()) {
-      if (over.signal.aborted || failed.get(log.path) === log.stamp) continue;
+      if (over.signal.aborted || passed.get(log.path) === log.stamp) continue;
       const outcome = await importLog(yard, sessions, log, { now: Date.now(), isFollowed: true });
-      if (outcome.type === "failed") failed.set(log.path, log.stamp);
+      if (outcome.type === "failed" || outcome.type === "empty") passed.set(log.path, log.stamp);
       if (outcome.type === "failed" || outcome.type === "imported") await report(log, outcome, isJson);
     }
     await sleep(WATCH_MS, undefined, { signal: over.signal }).catch(() => undefined);
@@ -208,6 +211,7 @@ async function importFile(yard: Yard, sessions: KnownSessions, path: string): Pr
   const outcome = await importLog(yard, sessions, log, { now: Date.now(), isFollowed: false });
   if (outcome.type === "failed") return known<Imported>(outcome.problem);
   if (outcome.type === "imported") return outcome.imported;
+  if (outcome.type === "empty") throw new CommandError("nothing was said in it yet", EXIT.nothing);
   const conversation = outcome.type === "here" ? outcome.conversation : sessions.idOf(log);
   return { conversation, title: "", added: 0, blocks: 0 };
 }

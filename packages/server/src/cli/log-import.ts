@@ -3,10 +3,10 @@
  * yard remembers every log's stamp in its conversation, so an unchanged log is not even read.
  */
 
-import { type ConversationView, isProblem, type JsonObject, type Problem } from "@blockyard/kernel";
+import { type ConversationView, isProblem, type JsonObject, type Problem, problem } from "@blockyard/kernel";
 import type { Imported } from "../import/body-import.ts";
 import { type LogMark, logConversation, markOf } from "../import/import-log.ts";
-import { LIVE_MS, logBody, type OpenEnd } from "../import/log-body.ts";
+import { LIVE_MS, type LogContent, logBody, type OpenEnd, readLog } from "../import/log-body.ts";
 import type { SessionLog } from "../import/session-logs.ts";
 import { known, type Yard } from "./yard.ts";
 
@@ -15,6 +15,8 @@ export type Outcome =
   | { readonly type: "unchanged" }
   /** A turn or a stream has brought this session into a conversation already. */
   | { readonly type: "here"; readonly conversation: string }
+  /** Nothing was said in it yet: it would be a conversation without a block. */
+  | { readonly type: "empty" }
   | { readonly type: "failed"; readonly problem: Problem };
 
 /** What the yard knows of sessions. */
@@ -91,7 +93,10 @@ export async function importLog(
   const stamp = openEnd === "close" ? log.stamp : `${log.stamp} ${openEnd}`;
   if (mark?.stamp === stamp) return { type: "unchanged" };
   const rawFrom = mark && mark.raw_bytes <= log.bytes ? mark.raw_bytes : 0;
-  const answer = await yard.import(logBody({ ...log, stamp }, openEnd, rawFrom));
+  const content = contentOf(log, openEnd);
+  if (isProblem(content)) return { type: "failed", problem: content };
+  if (!mark && !content.events.some(({ type }) => type === "block-start")) return { type: "empty" };
+  const answer = await yard.import(logBody({ ...log, stamp }, content, openEnd, rawFrom));
   if (isProblem(answer)) return { type: "failed", problem: answer };
   const imported = answer as unknown as Imported;
   const { provider, name, path } = log;
@@ -100,4 +105,16 @@ export async function importLog(
     ...{ open: openEnd === "leave", raw_bytes: imported.raw_bytes ?? 0 },
   });
   return { type: "imported", imported, isNew: mark === undefined };
+}
+
+/** A log that is another account's, or was moved away meanwhile, ends its own import and no other. */
+function contentOf(log: SessionLog, openEnd: OpenEnd): LogContent | Problem {
+  try {
+    return readLog(log, openEnd);
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    const fix = code === "EACCES" ? "; is it another account's?" : "";
+    return problem("unavailable", `cannot read it, or what belongs to it (${code})${fix}`);
+  }
 }

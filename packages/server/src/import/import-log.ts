@@ -123,7 +123,10 @@ export class LogImport implements BodyImport {
       this.#isWhole = true;
       return undefined;
     }
-    if (line["type"] === "raw" && typeof line["text"] === "string") return this.#keepRaw(line["text"]);
+    if (line["type"] === "raw" && typeof line["text"] === "string")
+      return this.#keepRaw(Buffer.from(line["text"]));
+    if (line["type"] === "raw" && typeof line["base64"] === "string")
+      return this.#keepRaw(Buffer.from(line["base64"], "base64"));
     if (line["type"] === "events" && Array.isArray(line["events"])) return this.#push(line["events"]);
     return problem("invalid", "a log has lines of the types raw, events and end");
   }
@@ -149,8 +152,7 @@ export class LogImport implements BodyImport {
     return this.#ingest.push(await keepPictures(this.#kernel.store, events));
   }
 
-  async #keepRaw(text: string): Promise<undefined> {
-    const bytes = Buffer.from(text);
+  async #keepRaw(bytes: Buffer): Promise<undefined> {
     this.#rawBytes += bytes.length;
     const skipped = Math.min(this.#skipBytes, bytes.length);
     this.#skipBytes -= skipped;

@@ -4,7 +4,7 @@
  *
  *   a session log, as its provider's importer reads it       an export (see conversation.export)
  *   {"type":"log", provider, name, stamp, from, …}            {"type":"conversation", …}
- *   {"type":"raw", "text": "…"}            any number          {"type":"turn", …}     any number
+ *   {"type":"raw", "text" or "base64": "…"}  any number        {"type":"turn", …}     any number
  *   {"type":"events", "events": […]}       any number          {"type":"block", …}    any number
  *   {"type":"end"}                                             {"type":"end", "blocks": n, …}
  *

@@ -6,6 +6,7 @@
  * be wrong a moment later. Such an end is left out, and the next import brings the real one.
  */
 
+import { isUtf8 } from "node:buffer";
 import { closeSync, openSync, readSync } from "node:fs";
 import type { BlockEvent } from "@blockyard/kernel";
 import type { LogHead } from "./import-log.ts";
@@ -23,21 +24,33 @@ const RAW_PIECE_BYTES = 256 * 1024;
  */
 export type OpenEnd = "close" | "hold" | "leave";
 
+/** What is in a log now. */
+export interface LogContent {
+  readonly events: readonly BlockEvent[];
+  /** When it began. */
+  readonly from: number;
+}
+
+/** Throws what the disk says of a file that cannot be read. */
+export function readLog({ provider, files, name, changedAt }: SessionLog, openEnd: OpenEnd): LogContent {
+  const all = provider.importLog?.(files, name) ?? [];
+  const events = openEnd === "close" ? all : withoutOpenEnd(all, openEnd);
+  return { events, from: firstTime(all) ?? changedAt };
+}
+
 export async function* logBody(
   log: SessionLog,
+  { events, from }: LogContent,
   openEnd: OpenEnd,
   rawFrom: number,
 ): AsyncGenerator<Uint8Array> {
   const { provider, name, path, stamp } = log;
-  const all = provider.importLog?.(log.files, name) ?? [];
-  const events = openEnd === "close" ? all : withoutOpenEnd(all, openEnd);
-  const from = firstTime(all) ?? log.changedAt;
   const head: LogHead = {
     ...{ type: "log", provider: provider.name, name, path, stamp },
     ...{ from: Math.max(0, from), open: openEnd === "leave", raw_from: rawFrom },
   };
   yield line(head);
-  for (const text of rawLines(path, rawFrom)) yield line({ type: "raw", text });
+  for (const bytes of rawLines(path, rawFrom)) yield line({ type: "raw", ...rawText(bytes) });
   for (let at = 0; at < events.length; at += EVENTS_PER_LINE) {
     yield line({ type: "events", events: events.slice(at, at + EVENTS_PER_LINE) });
   }
@@ -74,7 +87,7 @@ function firstTime(events: readonly BlockEvent[]): number | undefined {
 }
 
 /** Whole lines of the file from a byte on: a line that is being written waits. */
-function* rawLines(path: string, from: number): Generator<string> {
+function* rawLines(path: string, from: number): Generator<Buffer> {
   const file = openSync(path, "r");
   try {
     let rest: Buffer = Buffer.alloc(0);
@@ -86,12 +99,17 @@ function* rawLines(path: string, from: number): Generator<string> {
       at += read;
       const bytes = Buffer.concat([rest, buffer.subarray(0, read)]);
       const end = bytes.lastIndexOf(10) + 1;
-      if (end > 0) yield bytes.subarray(0, end).toString("utf8");
+      if (end > 0) yield bytes.subarray(0, end);
       rest = Buffer.from(bytes.subarray(end));
     }
   } finally {
     closeSync(file);
   }
+}
+
+/** Bytes that are no text would come back as others, and as more of them. */
+function rawText(bytes: Buffer): { readonly text: string } | { readonly base64: string } {
+  return isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
 }
 
 function line(value: unknown): Uint8Array {

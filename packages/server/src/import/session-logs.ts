@@ -6,7 +6,7 @@
  * so it is no session by itself.
  */
 
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync, type Stats, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, relative, sep } from "node:path";
 import {
@@ -81,17 +81,20 @@ export function sessionAt(provider: Provider, path: string): SessionLog | undefi
 
 function sessionOf(provider: Provider, home: string, log: FoundLog, disk: Disk): SessionLog | undefined {
   const path = join(home, log.path);
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat?.isFile()) return undefined;
+  const stat = plainFile(path);
+  if (!stat) return undefined;
   const isCodex = provider.name === "codex";
   const main = disk.file(home, log.path, dirname(log.path));
   if (isCodex && disk.parentThread(main, path) !== undefined) return undefined;
-  const sidecars = log.sidecars
-    .map((name) => ({ name, file: disk.file(home, name, dirname(log.path)) }))
-    .filter(({ name, file }) => !isCodex || disk.parentThread(file, join(home, name)) !== undefined);
-  const stats = sidecars.map(({ name }) => statSync(join(home, name), { throwIfNoEntry: false }));
-  const times = [stat, ...stats].map((each) => each?.mtimeMs ?? 0);
-  const sizes = [stat, ...stats].map((each) => each?.size ?? 0);
+  const sidecars = log.sidecars.flatMap((name) => {
+    const found = plainFile(join(home, name));
+    const file = disk.file(home, name, dirname(log.path));
+    const isPart = found && (!isCodex || disk.parentThread(file, join(home, name)) !== undefined);
+    return isPart ? [{ file, stat: found }] : [];
+  });
+  const stats = [stat, ...sidecars.map((each) => each.stat)];
+  const times = stats.map(({ mtimeMs }) => mtimeMs);
+  const sizes = stats.map(({ size }) => size);
   const name = basename(log.path).replace(/\.jsonl$/, "");
   return {
     provider,
@@ -120,8 +123,9 @@ class Disk {
     };
   }
 
+  /** Undefined also where the file cannot be read: whoever imports it says so. */
   parentThread(file: LogFile, path: string): string | undefined {
-    if (!this.#parents.has(path)) this.#parents.set(path, codexParentThread(file));
+    if (!this.#parents.has(path)) this.#parents.set(path, parentOf(file));
     return this.#parents.get(path);
   }
 
@@ -134,6 +138,24 @@ class Disk {
     if (first === undefined) return;
     yield first;
     yield* skip(readLines(path), 1);
+  }
+}
+
+function parentOf(file: LogFile): string | undefined {
+  try {
+    return codexParentThread(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined where there is none, or something else: reading a pipe would wait for ever. */
+function plainFile(path: string): Stats | undefined {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() ? stat : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,0 +1,112 @@
+/** Session logs as they lie about on a disk: odd ones cost nobody else's import. */
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Json, Kernel, MemoryStore } from "@blockyard/kernel";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { makeConfig } from "../config.ts";
+import { nodeEnv } from "../env.ts";
+import { rawRuns } from "../export/export-file.ts";
+import { importStream } from "../import/import-stream.ts";
+import { findSessions } from "../import/session-logs.ts";
+import { Tools } from "../tool-table.ts";
+import { importLog, KnownSessions } from "./log-import.ts";
+import type { Yard } from "./yard.ts";
+
+const owner = { role: "owner", agent: "ada", by: "token" } as const;
+const NOW = 1_800_000_000_000;
+
+let home: string;
+let kernel: Kernel;
+let tools: Tools;
+let yard: Pick<Yard, "call" | "import">;
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), "blockyard-logs-"));
+  kernel = new Kernel(nodeEnv, new MemoryStore("here"));
+  tools = new Tools(kernel, makeConfig({ env: {}, home, root: home }), () => undefined);
+  yard = {
+    call: (tool, input) => tools.call(owner, tool, input),
+    import: (body) => importStream(kernel, owner, body),
+  };
+});
+
+afterEach(async () => {
+  await tools.close();
+  await tools.files.close();
+  await kernel.close();
+  rmSync(home, { recursive: true });
+});
+
+function put(path: string, ...lines: readonly (Json | Uint8Array)[]): string {
+  const file = join(home, path);
+  mkdirSync(join(file, ".."), { recursive: true });
+  const bytes = lines.map((line) => (line instanceof Uint8Array ? line : `${JSON.stringify(line)}\n`));
+  writeFileSync(file, Buffer.concat(bytes.map((each) => Buffer.from(each as Uint8Array))));
+  utimesSync(file, 1_790_000_000, 1_790_000_000);
+  return file;
+}
+
+const said = (id: number, text: string): Json => ({
+  ...{ type: "user", uuid: `00000000-0000-4000-8000-00000000000${id}`, parentUuid: null, isSidechain: false },
+  ...{ sessionId: "s", timestamp: "2026-09-01T00:00:00.000Z", message: { role: "user", content: text } },
+});
+
+const sessions = () => findSessions({ env: { CLAUDE_CONFIG_DIR: home, CODEX_HOME: home } });
+const options = { now: NOW, isFollowed: false };
+
+async function outcomes(found = sessions()): Promise<readonly string[]> {
+  const known = await KnownSessions.read(yard as Yard);
+  const types: string[] = [];
+  for (const log of found) types.push((await importLog(yard as Yard, known, log, options)).type);
+  return types;
+}
+
+it("[U11] a log that cannot be read fails alone", async () => {
+  put("projects/p/a.jsonl", said(1, "hello"));
+  const gone = put("projects/p/b.jsonl", said(2, "gone"));
+  const found = sessions().toSorted((one, other) => (one.name < other.name ? 1 : -1));
+  rmSync(gone);
+  expect(await outcomes(found)).toEqual(["failed", "imported"]);
+});
+
+it("[U11] what is no plain file holds nobody up", async () => {
+  const day = "sessions/2026/09/01/rollout-2026-09-01T00-00-00-";
+  put(`${day}00000000-0000-4000-8000-000000000001.jsonl`, {
+    ...{ type: "session_meta", timestamp: "2026-09-01T00:00:00.000Z" },
+    payload: { id: "00000000-0000-4000-8000-000000000001", cwd: "/w", cli_version: "0.1" },
+  });
+  spawnSync("mkfifo", [join(home, `${day}00000000-0000-4000-8000-000000000002.jsonl`)]);
+  mkdirSync(join(home, `${day}00000000-0000-4000-8000-000000000003.jsonl`));
+  expect(sessions()).toHaveLength(1);
+});
+
+it("[U11] a log in which nothing was said makes no conversation until something is", async () => {
+  put("projects/p/a.jsonl", { type: "summary", summary: "Of another", leafUuid: "x" });
+  put("projects/p/b.jsonl");
+  expect(await outcomes()).toEqual(["empty", "empty"]);
+  expect(await yard.call("conversation.list", {})).toMatchObject({ conversations: [] });
+  put("projects/p/b.jsonl", said(1, "hello"));
+  expect((await outcomes()).toSorted()).toEqual(["empty", "imported"]);
+});
+
+it("[E9] bytes that are no text are kept as they are, and what follows them too", async () => {
+  const broken = Buffer.concat([
+    Buffer.from('{"type":"x","y":"'),
+    Buffer.from([0xff, 0xfe]),
+    Buffer.from('"}\n'),
+  ]);
+  put("projects/p/a.jsonl", broken, said(1, "hello"));
+  await outcomes();
+  put("projects/p/a.jsonl", broken, said(1, "hello"), said(2, "again"));
+  await outcomes();
+  const [log] = sessions();
+  const id = new KnownSessions().idOf(log as NonNullable<typeof log>);
+  const kept = await Array.fromAsync(rawRuns(kernel.store, id));
+  const whole = Buffer.concat([
+    broken,
+    ...[said(1, "hello"), said(2, "again")].map((each) => Buffer.from(`${JSON.stringify(each)}\n`)),
+  ]);
+  expect(Buffer.concat(kept).equals(whole)).toBe(true);
+});

@@ -162,6 +162,15 @@ describe("what runs", () => {
     expect(block).toMatchObject({ text: "a\n", metadata: { reason: "interrupted", interrupted: true } });
   });
 
+  it.each([
+    ["with U+0000 in it", "echo a\u0000b", /null bytes/],
+    ["longer than an argument may be", `: ${"y".repeat(2_000_000)}`, /E2BIG/],
+  ])("[D8] a command %s cannot be started, which its block says", async (_, text, why) => {
+    const block = await rerun(await command(text));
+    expect(block).toMatchObject({ status: "error", metadata: { reason: "failed", exitCode: null } });
+    expect(block.metadata["stderr"]).toMatch(why);
+  });
+
   it("[D8] more output than is kept is counted", async () => {
     const block = await rerun(await command("head -c 9000000 /dev/zero | tr '\\0' x"));
     expect(block.text.length).toBe(8 * 1024 * 1024);

@@ -37,7 +37,8 @@ export interface ChildCare {
 }
 
 export class Child {
-  readonly #process: ChildProcess;
+  /** Undefined where the system would not even try. */
+  readonly #process: ChildProcess | undefined;
   readonly #graceMs: number;
   readonly #offspring: Offspring;
   readonly #mark: string;
@@ -52,14 +53,10 @@ export class Child {
     const { env, mark } = offspring.adopt(spec.env);
     this.#offspring = offspring;
     this.#mark = mark;
-    this.#process = spawn(spec.file, [...spec.args], {
-      cwd: spec.cwd,
-      env: env as NodeJS.ProcessEnv,
-      detached: true,
-      stdio: [spec.isMute ? "ignore" : "pipe", "pipe", "pipe"],
-    });
-    this.#process.stdin?.on("error", () => undefined); // it may be gone before it has read everything
-    this.#process.stderr?.on("data", (bytes: Buffer) => {
+    const started = start(spec, env);
+    this.#process = started instanceof Error ? undefined : started;
+    this.#process?.stdin?.on("error", () => undefined); // it may be gone before it has read everything
+    this.#process?.stderr?.on("data", (bytes: Buffer) => {
       onErrors?.(bytes);
       this.#stderr = (this.#stderr + bytes.toString("utf8")).slice(-STDERR_TAIL);
     });
@@ -72,10 +69,12 @@ export class Child {
         await this.#offspring.end(this.#mark); // and what had moved out of it
         resolve({ ...end, stderr: this.#stderr });
       };
-      this.#process.on("error", (error) => void end({ code: null, signal: null, failed: error.message }));
-      this.#process.on("close", (code, signal) => void end({ code, signal }));
+      const fail = ({ message }: Error) => void end({ code: null, signal: null, failed: message });
+      if (started instanceof Error) return fail(started);
+      started.on("error", fail);
+      started.on("close", (code, signal) => void end({ code, signal }));
       // A grandchild may keep the pipes open after the child is gone: that does not keep the turn open.
-      this.#process.on("exit", (code, signal) => {
+      started.on("exit", (code, signal) => {
         setTimeout(() => void end({ code, signal }), this.#graceMs).unref();
       });
     });
@@ -88,7 +87,7 @@ export class Child {
 
   /** Its standard output, in chunks, until it closes or the child is gone. */
   async *output(): AsyncIterable<Uint8Array> {
-    const { stdout } = this.#process;
+    const stdout = this.#process?.stdout;
     if (!stdout) return;
     const over = this.ended.then(() => stdout.destroy());
     try {
@@ -100,11 +99,11 @@ export class Child {
   }
 
   write(text: string): void {
-    this.#process.stdin?.write(text);
+    this.#process?.stdin?.write(text);
   }
 
   closeInput(): void {
-    this.#process.stdin?.end();
+    this.#process?.stdin?.end();
   }
 
   /** Asks it to stop, then makes it. */
@@ -122,13 +121,27 @@ export class Child {
   }
 
   #signal(signal: NodeJS.Signals): void {
-    const { pid } = this.#process;
+    const pid = this.#process?.pid;
     if (pid === undefined || this.#isGone) return;
     try {
       process.kill(-pid, signal);
     } catch {
       // nobody left in the group
     }
+  }
+}
+
+/** Some failures are thrown at once: an argument with U+0000 in it, or more of them than the system takes. */
+function start({ file, args, cwd, isMute }: ChildSpec, env: ChildSpec["env"]): ChildProcess | Error {
+  try {
+    return spawn(file, [...args], {
+      cwd,
+      env: env as NodeJS.ProcessEnv,
+      detached: true,
+      stdio: [isMute ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+  } catch (error) {
+    return error as Error;
   }
 }
 

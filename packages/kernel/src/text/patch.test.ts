@@ -75,6 +75,14 @@ describe("reading", () => {
         { problem: "patch", details: { files: 2 } },
       ],
       [
+        "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-a\n+x\ndiff --git a/b b/b\nBinary files a/b and b/b differ\n",
+        { problem: "patch", details: { files: 2 } },
+      ],
+      [
+        "diff --git a/b b/c\nrename from b\nrename to c\ndiff --git a/a b/a\n@@ -1 +1 @@\n-a\n+x\n",
+        { problem: "patch", details: { files: 2 } },
+      ],
+      [
         " ".repeat(limits.patchChars + 1),
         { problem: "too_large", details: { max_chars: limits.patchChars } },
       ],
@@ -129,6 +137,14 @@ describe("placing", () => {
 
   it("[T28] all errors are told, and one error leaves all as it was", () => {
     refuse(abc, "@@ -1 +1 @@\n-x\n+X\n@@ -3 +3 @@\n-c\n+C\n@@ -5 +5 @@\n-y\n+Y\n", { hunk: 0 }, { hunk: 2 });
+  });
+
+  it("[T28] a newline at the end that the patch denies is said to be the reason", () => {
+    const message = expect.stringContaining("No newline at end of file");
+    const none = "\\ No newline at end of file\n";
+    refuse("a\nb\n", `@@ -1,2 +1,2 @@\n-a\n+A\n b\n${none}`, { hunk: 0, message, candidates: [0] });
+    refuse("x\na\nb\n", `@@\n a\n-b\n${none}+c\n`, { hunk: 0, message, candidates: [1] });
+    refuse("a\nb\n", `@@ -1,2 +1,2 @@\n-x\n+A\n b\n${none}`, { hunk: 0, expected_line: 0 });
   });
 
   it("[T27] added lines alone go behind the line that the header names", () => {

@@ -95,7 +95,8 @@ export function parsePatch(patch: string): { readonly hunks: readonly Hunk[] } |
   }
   const lines = splitPatch(patch);
   const hunks: Hunk[] = [];
-  let files = 0;
+  let headers = 0;
+  let starts = 0;
   let at = 0;
   if (!lines.some((line) => line.startsWith("@@"))) {
     const first = lines.findIndex(isBody);
@@ -107,15 +108,20 @@ export function parsePatch(patch: string): { readonly hunks: readonly Hunk[] } |
   while (at < lines.length) {
     const line = lines[at] as string;
     if (isFileHeader(lines, at)) {
-      files++;
+      headers++;
       at += 2;
     } else if (line.startsWith("@@")) {
       const hunk = readHunk(lines, at);
       if ("problem" in hunk) return hunk;
       hunks.push(hunk.hunk);
       at = hunk.next;
-    } else at++; // what stands between hunks is for people: "diff --git", "index", a message
+    } else {
+      if (isGitStart(line)) starts++;
+      at++; // what stands between hunks is for people: "index", a message
+    }
   }
+  // A file that is only renamed, or is binary, has a start and no header.
+  const files = Math.max(headers, starts);
   if (files > 1) {
     return problem("patch", `the patch changes ${files} files; a block is one text: send its part alone`, {
       files,
@@ -221,7 +227,11 @@ function readUntilHeader(lines: readonly string[], from: number): Body | Problem
 }
 
 function isFileStart(lines: readonly string[], at: number): boolean {
-  return isFileHeader(lines, at) || /^diff --git /.test(lines[at] as string);
+  return isFileHeader(lines, at) || isGitStart(lines[at] as string);
+}
+
+function isGitStart(line: string): boolean {
+  return line.startsWith("diff --git ");
 }
 
 function readLine(lines: readonly string[], at: number): HunkLine | undefined {
@@ -432,6 +442,17 @@ function notFound(
       hunk: i,
       message: `its lines are at ${before.slice(0, 5).join(", ")} only, before the end of the hunk in front of it (line ${from}); hunks go in order and must not overlap`,
       candidates: before.slice(0, 20),
+    };
+  }
+  const unmarked = old.map((line) => ({ ...line, noNewline: false }));
+  const [marked] = old.some(({ noNewline }) => noNewline)
+    ? places.all(unmarked, from, places.lines.length, true)
+    : [];
+  if (marked !== undefined) {
+    return {
+      hunk: i,
+      message: `its lines are at ${marked}, but it says "\\ No newline at end of file" where the text has a newline; leave that line of the patch out`,
+      candidates: [marked],
     };
   }
   if (expected === undefined)

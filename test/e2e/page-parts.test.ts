@@ -1,6 +1,7 @@
 /**
  * What a reader has while the server is away or was updated: parts that cannot be loaded, and a prompt on its way.
  */
+import { isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
@@ -81,5 +82,34 @@ test("[V12] a menu is as wide as its longest entry; leaving the editor keeps the
   await page.keyboard.press("Escape");
   await page.locator(".editor").waitFor({ state: "detached" });
   await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("ARTICLE");
+  await context.close();
+});
+
+test("[V10] a message that never ran is shown as soon as it is known, not after a reload", async () => {
+  const conversation = await newConversation(yard.kernel, "Left over");
+  const [asked = ""] = await say(yard.kernel, conversation, [{ text: "First.", role: "user" }]);
+  const made = await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) =>
+      draft.create({
+        kind: "text",
+        role: "user",
+        text: "I waited.",
+        parent: asked,
+        side: true,
+        status: "pending",
+        metadata: { turn: "t", notice: "queued" },
+      }),
+  });
+  if (isProblem(made)) throw new Error(made.message);
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.locator(".queue").getByText("I waited.").waitFor();
+  expect(await page.locator("article", { hasText: "I waited." }).count()).toBe(0);
+  await yard.kernel.writeBlock(made.id, {
+    agent: "tester",
+    plan: (draft) => draft.status(made.id, "error", { reason: "interrupted" }),
+  });
+  await page.locator("article", { hasText: "I waited." }).waitFor();
+  expect(await page.locator(".queue").count()).toBe(0);
   await context.close();
 });

@@ -13,7 +13,7 @@ import { Announcer } from "./announcer.tsx";
 import { Find } from "./find.tsx";
 import { Head } from "./head.tsx";
 import { BlockList } from "./list.tsx";
-import { foldRows, type Row } from "./rows.ts";
+import { foldRows, isLeftOver, type Row } from "./rows.ts";
 import { treeOf } from "./view-tree.ts";
 
 interface ConversationProps {
@@ -70,19 +70,23 @@ function useRows(view: View): readonly Row[] {
   const chosen = useCell(heads).get(view.conversation);
   const opened = useSyncExternalStore(listenDisclosure, disclosureVersion);
   const head = chosen ?? record?.head ?? null;
-  const prunedCount = usePrunedCount(view, order, record?.seq ?? 0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: order, opened and prunedCount stand for what the fold reads
+  const inPlace = useChangedInPlace(view, order, record?.seq ?? 0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: order, opened and inPlace stand for what the fold reads
   return useMemo(
     () => foldRows(view, treeOf(view), { head, shown: { thinking, tools, system }, isOpen }),
-    [view, order, head, thinking, tools, system, opened, prunedCount],
+    [view, order, head, thinking, tools, system, opened, inPlace],
   );
 }
 
-/** Pruning changes no order: what is pruned is counted, when anything has changed at all. */
-function usePrunedCount(view: View, order: readonly BlockId[], seq: number): string {
+/**
+ * What comes or goes without a change of order: what is pruned, and messages that waited and never ran. They are counted,
+ * when anything has changed at all.
+ */
+function useChangedInPlace(view: View, order: readonly BlockId[], seq: number): string {
   // biome-ignore lint/correctness/useExhaustiveDependencies: seq says that something changed
   return useMemo(() => {
     const pruned = order.filter((id) => view.blocks.get(id)?.pruned);
-    return `${pruned.length}:${pruned[0] ?? ""}:${pruned.at(-1) ?? ""}`;
+    const left = order.filter((id) => isLeftOver(view.blocks.get(id)));
+    return `${pruned.length}:${pruned[0] ?? ""}:${pruned.at(-1) ?? ""}:${left.length}`;
   }, [view, order, seq]);
 }

@@ -147,8 +147,9 @@ export function isVisible(block: Block, shown: Shown): boolean {
 }
 
 /** A message that waits is shown at the composer, and once it has run, where it was said; not so one that never ran. */
-function isLeftOver({ status, metadata }: Block): boolean {
-  return status === "error" && metadata["reason"] !== "cancelled";
+export function isLeftOver(block: Block | undefined): boolean {
+  if (!block || !isQueued(block)) return false;
+  return block.status === "error" && block.metadata["reason"] !== "cancelled";
 }
 
 function turnOf(block: Block | undefined): string | undefined {

@@ -3,7 +3,9 @@
  * nothing.
  */
 
-import { open, rename, rm } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { open, realpath, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { exportAs, FORMAT_FILES, FORMATS, type Format } from "../export/export.ts";
 import type { Finding } from "../export/redact.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
@@ -73,23 +75,34 @@ export const exportCommand: Command = {
   },
 };
 
-/** The file appears when it is whole: an export that fails leaves what was there. */
-async function writeWhole(file: string, body: AsyncIterable<string | Uint8Array>): Promise<void> {
-  const temporary = `${file}.part`;
+/** The file appears when it is whole: an export that fails leaves what was there. A link stays one. */
+export async function writeWhole(file: string, body: AsyncIterable<string | Uint8Array>): Promise<void> {
   try {
-    const handle = await open(temporary, "w", 0o600);
+    const there = await stat(file).catch(() => undefined);
+    // A pipe or a device is written to: a file in its place would be the end of it.
+    if (there && !there.isFile()) return await writeTo(file, "w", body);
+    const place = there ? await realpath(file) : file;
+    const temporary = join(dirname(place), `.blockyard-${randomBytes(6).toString("hex")}.part`);
     try {
-      for await (const piece of body) await handle.write(piece as string);
+      await writeTo(temporary, "wx", body);
+      await rename(temporary, place);
     } finally {
-      await handle.close();
+      await rm(temporary, { force: true }); // where it was moved, there is none
     }
-    await rename(temporary, file);
   } catch (error) {
-    await rm(temporary, { force: true });
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "EACCES" || code === "EISDIR" || code === "ENOSPC")
-      throw new CommandError(`cannot write ${file} (${code}). Give another one with -o`);
-    throw error;
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    if (syscall === undefined) throw error;
+    throw new CommandError(`cannot write ${file} (${code}). Give another one with -o`);
+  }
+}
+
+async function writeTo(path: string, flags: string, body: AsyncIterable<string | Uint8Array>): Promise<void> {
+  const handle = await open(path, flags, 0o600);
+  try {
+    // Not write: that may write a part only, as on a disk that is about to be full.
+    for await (const piece of body) await handle.writeFile(piece);
+  } finally {
+    await handle.close();
   }
 }
 

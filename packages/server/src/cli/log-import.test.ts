@@ -103,7 +103,8 @@ it("[E9] bytes that are no text are kept as they are, and what follows them too"
   await outcomes();
   const [log] = sessions();
   const id = new KnownSessions().idOf(log as NonNullable<typeof log>);
-  const kept = await Array.fromAsync(rawRuns(kernel.store, id));
+  const kept: Uint8Array[] = [];
+  for await (const bytes of rawRuns(kernel.store, id)) kept.push(bytes);
   const whole = Buffer.concat([
     broken,
     ...[said(1, "hello"), said(2, "again")].map((each) => Buffer.from(`${JSON.stringify(each)}\n`)),

@@ -79,10 +79,14 @@ function isUsage(error: unknown): boolean {
 
 /** Runs the command that the arguments name; its exit code. What goes wrong is told on standard error. */
 export async function program(args: readonly string[]): Promise<number> {
-  // Who reads the output may stop reading (`| head`): that is no failure.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-  });
+  // Who reads the output may stop reading (`| head`): that is no failure. A full disk is.
+  for (const output of [process.stdout, process.stderr]) {
+    output.on("error", ({ code }: NodeJS.ErrnoException) => {
+      if (code === "EPIPE") return;
+      if (output === process.stdout) tell(`blockyard: cannot write the output (${code})`);
+      process.exit(EXIT.failed);
+    });
+  }
   try {
     return await chosen(args);
   } catch (error) {

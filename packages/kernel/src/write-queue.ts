@@ -10,9 +10,10 @@ import type { AgentId, Block, BlockId, ConversationId } from "./block.ts";
 import { type Conversation, newConversation, type Turn } from "./conversation.ts";
 import { Draft, type Ground, Missing } from "./draft.ts";
 import type { Env } from "./env.ts";
-import { type Json, sameJson } from "./json.ts";
+import type { Json } from "./json.ts";
 import { limits } from "./limits.ts";
-import type { Op, OpBody } from "./op.ts";
+import { type Missed, readMissed, wasTaken } from "./missed.ts";
+import type { Op } from "./op.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import type { Commit, Store } from "./store.ts";
 import { StoreError } from "./store-rules.ts";
@@ -60,15 +61,6 @@ interface OpenUnit {
   readonly type: "append" | "burst" | "other";
   readonly unit: number;
   readonly at: number;
-}
-
-/** What others have committed since a sequence number. */
-interface Missed {
-  readonly record: Conversation;
-  readonly turns: readonly Turn[];
-  readonly blocks: readonly Block[];
-  readonly ops: readonly Op[];
-  readonly renewed: readonly BlockId[];
 }
 
 interface Planned {
@@ -404,27 +396,8 @@ export class WriteQueue {
     this.#tell({ conversation, record, ops, blocks, turns, ...(renewed.length > 0 ? { renewed } : {}) });
   }
 
-  /** All of it as it was at one moment: where the conversation moves while it is read, it is read again. */
-  async #missed(since: number): Promise<Missed | undefined> {
-    const { conversation } = this;
-    for (let tries = 0; tries < limits.replans; tries++) {
-      const record = await this.#store.conversation(conversation);
-      if (record === undefined || record.seq === since) return undefined;
-      const turns = await this.#store.turns(conversation);
-      const query = { conversation, changedSince: since, order: "first", limit: 1e9 } as const;
-      const blocks = await this.#store.blocks(query);
-      const ops = [...(await this.#store.conversationOps(conversation, since))];
-      const renewed: BlockId[] = [];
-      for (const block of blocks) {
-        const log = await this.#store.log(block.id, { seq: since });
-        if (log.fold) renewed.push(block.id);
-        else ops.push(...log.ops);
-      }
-      ops.sort((a, b) => a.seq - b.seq);
-      const now = await this.#store.conversation(conversation);
-      if (now?.seq === record.seq) return { record, turns, blocks, ops, renewed };
-    }
-    throw new Error("the conversation moves faster than it can be read");
+  #missed(since: number): Promise<Missed | undefined> {
+    return readMissed(this.#store, this.conversation, since);
   }
 
   async #loadMissing({ what }: Missing): Promise<void> {
@@ -509,33 +482,6 @@ export class WriteQueue {
   #failAll(answer: Problem): void {
     for (const write of this.#waiting.splice(0)) write.settle(answer);
   }
-}
-
-/** Whether the ops are among what was committed; undefined if that was folded since and cannot be told any more. */
-function wasTaken({ ops, renewed }: Missed, own: readonly Op[]): boolean | undefined {
-  if (own.some((op) => op.block !== null && renewed.includes(op.block))) return undefined;
-  return own.every((op) => ops.some((stored) => holds(stored, op)));
-}
-
-/** Whether a stored op is, or has taken in, the one that was to be committed. */
-function holds(stored: Op, op: Op): boolean {
-  const isSame = stored.block === op.block && stored.agent === op.agent && stored.body.type === op.body.type;
-  if (!isSame || stored.seqFrom > op.seq || stored.seq < op.seq || stored.unit !== op.unit) return false;
-  if (stored.body.type === "append" && op.body.type === "append") {
-    return stored.body.text.startsWith(op.body.text, op.body.at - stored.body.at);
-  }
-  if (stored.seq !== op.seq || stored.at !== op.at || stored.version !== op.version) return false;
-  return sameBody(stored.body, op.body);
-}
-
-/** Two nodes may plan for one agent at one moment: what they plan tells them apart. */
-function sameBody(a: OpBody, b: OpBody): boolean {
-  if (a.type !== "splice" || b.type !== "splice") return sameJson(a as unknown as Json, b as unknown as Json);
-  const { update: updateA, ...restA } = a;
-  const { update: updateB, ...restB } = b;
-  const isSameUpdate =
-    updateA.length === updateB.length && updateA.every((byte, index) => byte === updateB[index]);
-  return isSameUpdate && sameJson(restA as unknown as Json, restB as unknown as Json);
 }
 
 export function storageProblem(error: unknown): Problem {

@@ -37,6 +37,8 @@ export const limits = {
   /** Loaded texts kept in memory, in UTF-16 units over all blocks, and as a count. */
   loadedChars: 16 * 1024 * 1024,
   loadedBlocks: 4_096,
+  /** A loaded text that has grown by this much since somebody wanted it is let go. */
+  unreadChars: 64 * 1024,
   /** Conversations kept open in memory. */
   openConversations: 256,
   /** block.read */

@@ -1,5 +1,6 @@
 /**
- * Loaded texts of all conversations, bounded in number and size; the least recently used leave first.
+ * Loaded texts of all conversations, bounded in number and size; the least recently used leave first. One that a stream
+ * makes longer while nobody reads or edits it leaves too: the stream does not need it.
  *
  * A text under a draft is never evicted by size alone while it is being planned on: eviction happens between batches, and
  * a dropped text is simply loaded again.
@@ -16,6 +17,8 @@ export class TextCache {
   readonly #loading = new Map<BlockId, Promise<BlockText>>();
   #chars = 0;
   readonly #sizes = new Map<BlockId, number>();
+  /** By how much texts have grown since they were wanted. */
+  readonly #unread = new Map<BlockId, number>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -46,12 +49,25 @@ export class TextCache {
     else if (version > text.version) this.drop(text);
   }
 
-  /** It was changed or read: it counts as new, with the size that it has now. */
+  /** It was read or edited: it counts as new, with the size that it has now. */
   used(text: BlockText): void {
     if (this.#texts.get(text.id) !== text) return;
+    this.#unread.delete(text.id);
     this.#texts.delete(text.id);
     this.#texts.set(text.id, text);
     this.#resize(text.id, text.value.length);
+    this.#evict(text);
+  }
+
+  /** A stream has made it longer. */
+  grew(text: BlockText): void {
+    const { id } = text;
+    if (this.#texts.get(id) !== text) return;
+    const grown = text.value.length - (this.#sizes.get(id) ?? 0);
+    const unread = (this.#unread.get(id) ?? 0) + grown;
+    if (unread > limits.unreadChars) return this.dropId(id);
+    this.#unread.set(id, unread);
+    this.#resize(id, text.value.length);
     this.#evict(text);
   }
 
@@ -62,6 +78,7 @@ export class TextCache {
   dropId(id: BlockId): void {
     this.#texts.delete(id);
     this.#loading.delete(id); // what is being loaded is old too: it is not kept
+    this.#unread.delete(id);
     this.#resize(id, 0);
   }
 

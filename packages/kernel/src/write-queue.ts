@@ -351,7 +351,8 @@ export class WriteQueue {
     for (const text of draft.touched) {
       if (draft.spoilt.has(text)) continue;
       text.commit();
-      this.#texts.used(text);
+      if (isStreamed(text, draft.ops)) this.#texts.grew(text);
+      else this.#texts.used(text);
     }
     for (const block of blocks) this.#texts.outdate(block.id, block.version);
     const at = this.#env.monotonic();
@@ -482,6 +483,11 @@ export class WriteQueue {
   #failAll(answer: Problem): void {
     for (const write of this.#waiting.splice(0)) write.settle(answer);
   }
+}
+
+/** Whether nothing but a stream has written to the text, which it does without looking at it. */
+function isStreamed({ id }: BlockText, ops: readonly Op[]): boolean {
+  return ops.every((op) => op.block !== id || op.body.type === "append");
 }
 
 export function storageProblem(error: unknown): Problem {

@@ -122,6 +122,19 @@ describe.each(ways)("MCP over %s", (name, connect) => {
     const wrong = await client.callTool({ name: "block_edit", arguments: { block_id: block } });
     expect(wrong.isError).toBe(true);
     expect(JSON.stringify(wrong.content)).toContain("operations");
+    const listed = (await client.listTools()).tools.map((tool) => tool.name);
+    const nothing = await client.callTool({ name: "block_write", arguments: {} }).catch(() => undefined);
+    if (nothing) expect(textOf(nothing)).toMatchObject({ details: { valid_tools: listed } });
+  });
+
+  it("[AC31] a tool that streams is answered with what to do instead", async () => {
+    const streams = yard.running.tools.schemas().filter((schema) => schema.streams);
+    expect(streams.length).toBeGreaterThan(0);
+    for (const { modelName } of streams) {
+      const said = await client.callTool({ name: modelName, arguments: { conversation } });
+      expect(said.isError).toBe(true);
+      expect(textOf(said)).toMatchObject({ problem: "invalid", message: expect.stringContaining("instead") });
+    }
   });
 
   it("[AC34] conversations and blocks are resources, with templates; what is not there is said to be so", async () => {
@@ -142,12 +155,31 @@ describe.each(ways)("MCP over %s", (name, connect) => {
       await expect(client.readResource({ uri })).rejects.toThrow();
   });
 
+  it("[AC34] the list of resources has every conversation, in pages", async () => {
+    const made = await Promise.all(
+      Array.from({ length: 120 }, () => yard.call("conversation.create", { title: "one of many" })),
+    );
+    const uris: string[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await client.listResources(cursor === undefined ? undefined : { cursor });
+      uris.push(...page.resources.map(({ uri }) => uri));
+      cursor = page.nextCursor;
+      if (cursor === undefined) break;
+    }
+    expect(new Set(uris).size).toBe(uris.length);
+    for (const each of made) expect(uris).toContain(`blockyard://conversation/${each["conversation"]}`);
+    await expect(client.listResources({ cursor: "no cursor" })).rejects.toThrow("cursor");
+  });
+
   it("[AC35] prompts are there, filled in, and say what they need", async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.length).toBeGreaterThanOrEqual(3);
     const prompt = await client.getPrompt({ name: "review-conversation", arguments: { conversation } });
     expect(JSON.stringify(prompt.messages)).toContain(conversation);
     await expect(client.getPrompt({ name: "no-such", arguments: {} })).rejects.toThrow("review-conversation");
+    await expect(client.getPrompt({ name: "edit-together", arguments: { change: "x" } })).rejects.toThrow(
+      "needs block_id",
+    );
   });
 
   it("[AC36] hears of what it subscribes to, gathered; or is not promised to", async () => {
@@ -176,6 +208,10 @@ describe.each(ways)("MCP over %s", (name, connect) => {
   });
 });
 
+function textOf(result: { readonly content: unknown }): unknown {
+  return JSON.parse((result.content as { text: string }[])[0]?.text ?? "null");
+}
+
 async function subscribe(client: Client, uri: string, isOlder: boolean): Promise<() => Promise<unknown>> {
   if (isOlder) {
     await client.subscribeResource({ uri });
@@ -197,6 +233,18 @@ async function append(block_id: string, times: number): Promise<void> {
   for (let i = 0; i < times; i++)
     await yard.call("block.append", { block_id, text: `line ${i}\n`, wait: true });
 }
+
+describe("hints", () => {
+  it("[AC32] what starts agents and commands does not claim that it can be undone", async () => {
+    const client = await mcpClient(yard.running.url, yard.owner, true);
+    const { tools } = await client.listTools();
+    const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
+    for (const name of ["command_run", "turn_start", "turn_answer"])
+      expect(hints(name)).toMatchObject({ destructiveHint: true, openWorldHint: true });
+    expect(hints("block_edit")).toMatchObject({ destructiveHint: false, openWorldHint: false });
+    await client.close();
+  });
+});
 
 describe("blockyard mcp without a server", () => {
   it(

@@ -12,6 +12,7 @@ import {
   modelName,
   type Problem,
   parseBlockId,
+  problem,
   type ToolSchema,
 } from "@blockyard/kernel";
 import {
@@ -23,7 +24,6 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import type { Announcement } from "../announcer.ts";
-import { isStreamed } from "./http.ts";
 
 export interface McpPort {
   readonly version: string;
@@ -62,8 +62,8 @@ const PROMPTS = [
     description: "Search everything that agents have done before",
     arguments: [{ name: "about", description: "What to look for", required: true }],
     text: (args: Record<string, string>) =>
-      `Search all conversations with kernel_search for: ${args["about"] ?? ""}. Show the hits with their block ids and what ` +
-      "they say, newest first.",
+      `Search all conversations with kernel_search and kinds: "all" for: ${args["about"] ?? ""}. Show the hits with their ` +
+      "block ids and what they say, newest first.",
   },
 ] as const;
 
@@ -74,6 +74,8 @@ export type Announcing =
   | { readonly by: "nothing" };
 
 const MAX_URIS = 1_000;
+/** Conversations in one page of the list of resources. */
+const LISTED = 100;
 
 export function mcpServer(port: McpPort, announcing: Announcing): Server {
   const tells = announcing.by !== "nothing";
@@ -89,7 +91,10 @@ export function mcpServer(port: McpPort, announcing: Announcing): Server {
     tools: (await port.tools()).filter(isForModels).map(describe),
   }));
   server.setRequestHandler("tools/call", async ({ params }) => {
-    return toResult(await port.call(params.name, params.arguments ?? {}));
+    const elsewhere = STREAMS.get(params.name);
+    if (elsewhere !== undefined) return toResult(problem("invalid", elsewhere, { tool: params.name }));
+    const said = await port.call(params.name, params.arguments ?? {});
+    return toResult(isProblem(said) ? await forModels(port, said) : said);
   });
   server.setRequestHandler("prompts/list", async () => ({
     prompts: PROMPTS.map(({ name, description, arguments: args }) => ({
@@ -102,10 +107,12 @@ export function mcpServer(port: McpPort, announcing: Announcing): Server {
     const prompt = PROMPTS.find(({ name }) => name === params.name);
     if (!prompt)
       throw invalid(`no prompt ${params.name}: one of ${PROMPTS.map(({ name }) => name).join(", ")}`);
+    const missing = prompt.arguments.filter(({ name }) => !params.arguments?.[name]).map(({ name }) => name);
+    if (missing.length > 0) throw invalid(`prompt ${prompt.name} needs ${missing.join(" and ")}`);
     const text = prompt.text(params.arguments ?? {});
     return { description: prompt.description, messages: [{ role: "user", content: { type: "text", text } }] };
   });
-  server.setRequestHandler("resources/list", async () => ({ resources: await listResources(port) }));
+  server.setRequestHandler("resources/list", ({ params }) => listResources(port, params?.cursor));
   server.setRequestHandler("resources/templates/list", async () => ({
     resourceTemplates: [
       { name: "conversation", uriTemplate: "blockyard://conversation/{id}", mimeType: "application/json" },
@@ -167,7 +174,20 @@ function subscriptions(server: Server, uris: Set<string>): void {
   });
 }
 
-/** Streams have no place in a tool call: models follow blocks by resource subscriptions, or block_sync with wait_ms. */
+/** Streams have no place in a tool call: what a model does instead. */
+const STREAMS = new Map(
+  [
+    [
+      "block.subscribe",
+      "subscribe to the resource blockyard://block/<block_id>, or call block_sync with wait_ms",
+    ],
+    ["conversation.export", "call conversation_read, and block_read for the texts"],
+  ].flatMap(([name = "", instead = ""]) => {
+    const message = `${modelName(name)} streams, which a tool call cannot; ${instead} instead`;
+    return [name, modelName(name)].map((each) => [each, message] as const);
+  }),
+);
+
 function isForModels({ streams }: ToolSchema): boolean {
   return !streams;
 }
@@ -181,16 +201,15 @@ function describe({ modelName, description, access, input, output }: ToolSchema)
     ...(isObject ? { outputSchema: output as { type: "object" } } : {}),
     annotations: {
       readOnlyHint: access === "read",
-      destructiveHint: false, // nothing is ever deleted: every change can be undone
+      // Changes of blocks can be undone. What an agent or a command does, which are the owner's to start, cannot.
+      destructiveHint: access === "owner",
       idempotentHint: access === "read",
-      openWorldHint: false,
+      openWorldHint: access === "owner",
     },
   };
 }
 
-function toResult(said: unknown) {
-  if (isStreamed(said)) return refuseStream(said.stream);
-  const answer = isProblem(said) ? forModels(said) : (said as Json);
+function toResult(answer: Json | Problem) {
   const text = typeof answer === "string" ? answer : JSON.stringify(answer, null, 1);
   const content = [{ type: "text" as const, text }];
   if (isProblem(answer)) return { content, isError: true };
@@ -199,35 +218,34 @@ function toResult(said: unknown) {
 }
 
 /** Names in a problem are the ones that the model can use. */
-function forModels(refused: Problem): Problem {
-  const valid = refused.details?.["valid_tools"];
-  if (!Array.isArray(valid)) return refused;
-  return {
-    ...refused,
-    details: { ...refused.details, valid_tools: valid.map((name) => modelName(String(name))) },
+async function forModels(port: McpPort, refused: Problem): Promise<Problem> {
+  if (!Array.isArray(refused.details?.["valid_tools"])) return refused;
+  const valid = (await port.tools()).filter(isForModels).map((tool) => tool.modelName);
+  return { ...refused, details: { ...refused.details, valid_tools: valid } };
+}
+
+/** In pages: the cursor is the time of the last one. */
+async function listResources(port: McpPort, cursor: string | undefined) {
+  const before = cursor === undefined ? undefined : Number(cursor);
+  if (Number.isNaN(before)) throw invalid(`not a cursor of this list: ${cursor?.slice(0, 80)}`);
+  const listed = await port.call("conversation.list", {
+    limit: LISTED,
+    ...(before === undefined ? {} : { before }),
+  });
+  if (isProblem(listed)) return { resources: [] };
+  const { conversations, more } = listed as unknown as {
+    readonly conversations: readonly { conversation: string; title: string; updated_at: number }[];
+    readonly more: boolean;
   };
-}
-
-async function refuseStream(stream: AsyncIterable<unknown>) {
-  await stream[Symbol.asyncIterator]().return?.();
-  const text = "this tool streams; subscribe to the resource, or call block_sync with wait_ms instead";
-  return { content: [{ type: "text" as const, text }], isError: true };
-}
-
-async function listResources(port: McpPort) {
-  const listed = await port.call("conversation.list", {});
-  if (isProblem(listed)) return [];
-  const rows = (
-    Array.isArray(listed) ? listed : ((listed as { conversations?: unknown }).conversations ?? [])
-  ) as {
-    conversation: string;
-    title?: string;
-  }[];
-  return rows.map(({ conversation, title }) => ({
-    uri: conversationUri(conversation),
-    name: title || conversation,
-    mimeType: "application/json",
-  }));
+  const last = conversations.at(-1);
+  return {
+    resources: conversations.map(({ conversation, title }) => ({
+      uri: conversationUri(conversation),
+      name: title || conversation,
+      mimeType: "application/json",
+    })),
+    ...(more && last ? { nextCursor: String(last.updated_at) } : {}),
+  };
 }
 
 async function readResource(port: McpPort, uri: string) {

@@ -280,6 +280,26 @@ describe("[E10] redaction", () => {
       added: 3,
     });
   });
+
+  it("knows what the provider needs back by its place, not by its name", async () => {
+    const [, secret] = SECRETS[0] as [string, string];
+    const input = { data: secret, blob: secret, head: secret, epoch: secret, deep: [{ signature: secret }] };
+    const id = await conversationOf("Names", [
+      { kind: "tool_call", text: "{}", metadata: { toolUseId: "t", toolName: "Post", input } },
+    ]);
+    expect(await exported(id, "jsonl", () => undefined)).not.toContain(secret);
+    const signed = await conversationOf("Signed", [
+      { kind: "thinking", text: "…", metadata: { signature: secret, opaque: secret } },
+      { kind: "image", text: "", metadata: { data: secret } },
+      {
+        kind: "tool_result",
+        text: "",
+        metadata: { toolUseId: "t", toolName: "Show", images: [{ data: secret, mediaType: "image/png" }] },
+      },
+    ]);
+    const kept = await exported(signed, "jsonl", () => undefined);
+    expect(kept.split(secret)).toHaveLength(5);
+  });
 });
 
 describe("files", () => {

@@ -38,18 +38,26 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-/** What the provider needs back byte for byte, and pictures: chance hits in them would only break them. */
-const UNTOUCHED = new Set([
-  "data",
-  "signature",
-  "opaque",
-  "blob",
-  "block_id",
-  "parent_id",
-  "conversation",
-  "head",
-  "epoch",
-]);
+/** The fields of an object that stay as they are, and those below it that have such fields. */
+interface Untouched {
+  readonly keys: readonly string[];
+  readonly below?: Readonly<Record<string, Untouched>>;
+}
+
+/**
+ * What the provider needs back byte for byte, pictures and ids: chance hits in them would only break them. By their places,
+ * not by their names: the fields of a tool's input have whatever names their tool gave them.
+ */
+const LINE: Untouched = {
+  keys: ["block_id", "parent_id", "conversation", "head", "epoch"],
+  below: {
+    metadata: {
+      keys: ["data", "blob", "signature", "opaque"],
+      below: { images: { keys: ["data", "blob"] } },
+    },
+  },
+};
+const NOTHING: Untouched = { keys: [] };
 
 export interface Finding {
   readonly name: string;
@@ -79,7 +87,7 @@ export function redactText(text: string, found: (name: string, secret: string) =
 export function redactLine(line: ExportLine, found: Found): ExportLine {
   const where = line.type === "block" ? line.block_id : line.type;
   const seen = (name: string, secret: string) => found({ name, where, sample: sampleOf(secret) });
-  const clean = redactValue(line as unknown as Json, seen) as unknown as ExportLine;
+  const clean = redactValue(line as unknown as Json, seen, LINE) as unknown as ExportLine;
   if (clean.type !== "block") return clean;
   return { ...clean, chars: clean.content.length, newlines: countNewlines(clean.content) };
 }
@@ -91,20 +99,23 @@ export async function* redactLines(
   for await (const line of lines) yield redactLine(line, found);
 }
 
-function redactValue(value: Json, seen: (name: string, secret: string) => void): Json {
+type Seen = (name: string, secret: string) => void;
+
+function redactValue(value: Json, seen: Seen, untouched: Untouched): Json {
   if (typeof value === "string") return redactText(value, seen);
-  if (Array.isArray(value)) return value.map((item: Json) => redactValue(item, seen));
+  if (Array.isArray(value)) return value.map((item: Json) => redactValue(item, seen, untouched));
   if (typeof value !== "object" || value === null) return value;
   const clean: Record<string, Json> = {};
   for (const [key, item] of Object.entries(value)) {
-    clean[key] = UNTOUCHED.has(key) && typeof item === "string" ? item : redactField(key, item, seen);
+    const isKept = typeof item === "string" && untouched.keys.includes(key);
+    clean[key] = isKept ? item : redactField(key, item, seen, untouched.below?.[key] ?? NOTHING);
   }
   return clean;
 }
 
 /** A field's name may be what makes its value a secret. */
-function redactField(key: string, value: Json, seen: (name: string, secret: string) => void): Json {
-  if (typeof value !== "string") return redactValue(value, seen);
+function redactField(key: string, value: Json, seen: Seen, untouched: Untouched): Json {
+  if (typeof value !== "string") return redactValue(value, seen, untouched);
   const isNamed =
     /^(api[_-]?key|secret|password|passwd|client[_-]?secret|access[_-]?(key|token)|authorization)$/i;
   if (isNamed.test(key) && value.length >= 8 && !value.startsWith("[redacted")) {

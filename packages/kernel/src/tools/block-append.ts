@@ -29,6 +29,8 @@ export const blockAppend = tool({
   output: z.object({ version: z.number().int(), durable_version: z.number().int().optional() }),
   access: "write",
   async run(call, { block_id, text, wait }): Promise<Appended | Problem> {
+    // What is durable cannot wait for its other half: it would be kept as a character that nobody wrote.
+    if ((wait || call.key !== undefined) && splitTail(text).held !== "") return halfCharacter(text);
     if (call.key !== undefined) return appendOnce(call, block_id, text);
     const { kernel, caller } = call;
     const block = await kernel.append(block_id, caller.agent, text);
@@ -42,13 +44,6 @@ export const blockAppend = tool({
 });
 
 function appendOnce(call: Call, id: string, text: string): Promise<Appended | Problem> {
-  if (splitTail(text).held !== "") {
-    return Promise.resolve(
-      problem("boundary", "the text ends in half a character; with an idempotency key send whole ones", {
-        chars: text.length,
-      }),
-    );
-  }
   return call.kernel.writeBlock(id, {
     ...writer(call),
     plan: (draft) => {
@@ -56,6 +51,14 @@ function appendOnce(call: Call, id: string, text: string): Promise<Appended | Pr
       return isProblem(block) ? block : { version: block.version, durable_version: block.version };
     },
   });
+}
+
+function halfCharacter(text: string): Problem {
+  return problem(
+    "boundary",
+    "the text ends in half a character, which waits for its other half; with wait or an idempotency key send whole ones",
+    { chars: text.length, whole_chars: text.length - 1 },
+  );
 }
 
 /** What the store could not take is kept and tried again: sent once more it would be there twice. */

@@ -149,14 +149,17 @@ describe("block.append", () => {
     expect(await desk.text(id)).toBe("one two three(note)!");
   });
 
-  it("[T34] half a character waits for its other half; with a key it is refused", async () => {
+  it("[T34] half a character waits for its other half; with a key, or to wait for it, it is refused", async () => {
     const desk = new Desk();
     const id = await desk.block(await desk.conversation(), "");
     await desk.ok("block.append", { block_id: id, text: "\n\ud83d" });
     await desk.ok("block.append", { block_id: id, text: "\ude00", wait: true });
     expect(await desk.text(id)).toBe("\n😀");
     const answer = (await desk.ask("block.append", { block_id: id, text: "\ud83d" }, ann, "key")) as Problem;
-    expect(answer).toMatchObject({ problem: "boundary" });
+    expect(answer).toMatchObject({ problem: "boundary", details: { chars: 1, whole_chars: 0 } });
+    const waiting = await desk.problem("block.append", { block_id: id, text: "x\ud83d", wait: true });
+    expect(waiting).toMatchObject({ problem: "boundary", details: { chars: 2, whole_chars: 1 } });
+    expect(await desk.text(id)).toBe("\n😀");
     expect(await desk.ok("block.append", { block_id: id, text: "\r\n", wait: true }, ann, "k")).toEqual({
       version: 4,
       durable_version: 4,

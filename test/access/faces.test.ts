@@ -224,6 +224,27 @@ describe("the three faces", () => {
     });
   });
 
+  it("[AC39] HTTP says what is wrong with an address, and takes ids as they are printed", async () => {
+    const { conversation = "" } = await yard.call("conversation.create", {});
+    const { block_id = "" } = await yard.call("block.create", { conversation, ...text, content: "x" });
+    const get = (path: string, method = "GET") => yard.ask(path, { method, token: yard.owner });
+    for (const id of [block_id, encodeURIComponent(block_id)])
+      expect(JSON.parse((await get(`/v1/blocks/${id}`)).body)).toMatchObject({ block_id, content: "x" });
+    const wrong = await get("/v1/tools/block.read");
+    expect([wrong.status, wrong.headers["allow"]]).toEqual([405, "POST"]);
+    expect(wrong.body).toContain("POST");
+    const rows: [string, number, string][] = [
+      ["/v1/nothing", 404, "no route GET /v1/nothing"],
+      [`/v1/blocks/${conversation}`, 404, "is not a block id"],
+      [`/v1/conversations/${conversation}/events?format=xml`, 400, "blocks, legacy"],
+    ];
+    for (const [path, status, message] of rows) {
+      const answer = await get(path);
+      expect([path, answer.status]).toEqual([path, status]);
+      expect(JSON.parse(answer.body)).toMatchObject({ message: expect.stringContaining(message) });
+    }
+  });
+
   it("[AC31] a stream over HTTP follows what changes and ends with its reader", async () => {
     const { conversation = "" } = await yard.call("conversation.create", {});
     const { block_id = "" } = await yard.call("block.create", { conversation, ...text, content: "x" });

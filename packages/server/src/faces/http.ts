@@ -122,6 +122,10 @@ export function httpApp(options: HttpOptions): App {
     const input = await readJson(context);
     return isProblem(input) ? answer(context, input) : call(context, context.req.param("name"), input.json);
   });
+  app.all("/v1/tools/:name", (context) => {
+    context.header("allow", "POST");
+    return context.json(problem("invalid", "a tool is called with POST, its input as the body"), 405);
+  });
   app.get("/v1/conversations", (context) => call(context, "conversation.list", {}));
   app.get("/v1/conversations/:id", (context) =>
     call(context, "conversation.read", { conversation: context.req.param("id") }),
@@ -130,8 +134,14 @@ export function httpApp(options: HttpOptions): App {
     const { conversation, agent, seq } = context.req.param();
     return call(context, "block.read", { block_id: `${conversation}/${agent}/${seq}`, line_numbers: false });
   });
+  // The same id as one part of the address, its slashes escaped.
+  app.get("/v1/blocks/:id", (context) =>
+    call(context, "block.read", { block_id: context.req.param("id"), line_numbers: false }),
+  );
   app.get("/v1/conversations/:id/events", async (context) => {
-    const format = context.req.query("format") === "legacy" ? "legacy" : "blocks";
+    const format = context.req.query("format") ?? "blocks";
+    if (format !== "blocks" && format !== "legacy")
+      return answer(context, problem("invalid", `no format ${format.slice(0, 40)}: blocks, legacy`));
     const stream = await options.events(context.req.param("id"), format);
     return isProblem(stream) ? answer(context, stream) : sse(stream);
   });
@@ -181,6 +191,7 @@ export function httpApp(options: HttpOptions): App {
   });
   app.get("/health", (context) => context.json(options.health() as object));
   app.get("/metrics", (context) => context.text(options.metrics()));
+  app.get("/v1/*", (context) => context.notFound());
   app.get("/*", (context) => pageResponse(options.page, context.req.path));
   app.notFound((context) =>
     answer(context, problem("not_found", `no route ${context.req.method} ${context.req.path}`)),

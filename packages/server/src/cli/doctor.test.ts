@@ -51,6 +51,30 @@ describe("[AC54] the doctor", () => {
     chmodSync(join(home, "token"), 0o600);
   });
 
+  it("[AC54] gives no advice to close what is no home", () => {
+    const file = join(folder, "file");
+    writeFileSync(file, "", { mode: 0o644 });
+    expect(checkHome(file)).toEqual([
+      {
+        check: "home",
+        state: "fail",
+        message: `${file} is no folder`,
+        fix: "give another folder with --home",
+      },
+    ]);
+  });
+
+  it("[AC54] finds tokens with which no server starts", () => {
+    const other = mkdtempSync(join(folder, "other-"));
+    const tokens = () => named(checkHome(other), "tokens");
+    writeFileSync(join(other, "token"), "", { mode: 0o600 });
+    expect(tokens()).toMatchObject({ state: "fail", message: `${other}/token does not hold a token` });
+    writeFileSync(join(other, "token"), "a".repeat(43));
+    expect(tokens()).toBeUndefined();
+    writeFileSync(join(other, "tokens.json"), "{", { mode: 0o600 });
+    expect(tokens()).toMatchObject({ state: "fail", fix: expect.stringMatching(/^delete it, then make/) });
+  });
+
   it("[AC54] finds a damaged database and leaves a sound one as it was", () => {
     const path = join(home, "blockyard.db");
     const bytes = readFileSync(path);

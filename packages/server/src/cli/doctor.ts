@@ -4,9 +4,10 @@
  */
 
 import { execFile } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Auth, AuthError } from "../auth.ts";
 import { makeConfig } from "../config.ts";
 import { DIST } from "../faces/page.ts";
 import { quickCheck } from "../store/quick-check.ts";
@@ -15,6 +16,7 @@ import { findCommand } from "../turns/child.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { serverClient } from "./client.ts";
 import { type Command, CommandError } from "./command.ts";
+import { print, printJson } from "./terminal.ts";
 
 export interface Finding {
   readonly check: string;
@@ -49,9 +51,7 @@ export const doctor: Command = {
       ...(values.home === undefined ? {} : { home: values.home }),
     });
     const findings = await examine(home, process.env);
-    process.stdout.write(
-      values.json ? `${JSON.stringify(findings, null, 2)}\n` : findings.map(line).join(""),
-    );
+    await (values.json ? printJson(findings) : print(findings.map(line).join("")));
     return findings.some(({ state }) => state === "fail") ? 1 : 0;
   },
 };
@@ -96,12 +96,14 @@ export function checkHome(home: string): readonly Finding[] {
       { check: "home", state: "warn", message: `${home} is not there yet`, fix: "start a server: blockyard" },
     ];
   }
+  const closed = closedHome(home);
+  if (closed) return [closed];
   const rows: [string, string, number][] = [
     ["home", home, 0o700],
     ["token", join(home, "token"), 0o600],
     ["tokens of agents", join(home, "tokens.json"), 0o600],
   ];
-  return rows.flatMap(([check, path, wanted]): Finding[] => {
+  const found = rows.flatMap(([check, path, wanted]): Finding[] => {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (!stat) return [];
     const mode = (stat.mode & 0o777).toString(8);
@@ -110,6 +112,33 @@ export function checkHome(home: string): readonly Finding[] {
     const fix = `chmod ${wanted.toString(8)} ${path}`;
     return [{ check, state: "fail", message: `${path} can be read by others (mode ${mode})`, fix }];
   });
+  const isPrivate = found.every(({ state }) => state === "ok");
+  return isPrivate && existsSync(join(home, "token")) ? [...found, ...unusableTokens(home)] : found;
+}
+
+/** What is no folder, or another account's, is not looked into. */
+function closedHome(home: string): Finding | undefined {
+  const fix = "give another folder with --home";
+  if (!statSync(home).isDirectory())
+    return { check: "home", state: "fail", message: `${home} is no folder`, fix };
+  try {
+    accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch {
+    return { check: "home", state: "fail", message: `${home} may not be used by this account`, fix };
+  }
+}
+
+/** What a server would refuse to start with. Makes nothing: the owner's token is there. */
+function unusableTokens(home: string): readonly Finding[] {
+  try {
+    new Auth(home, "owner", Date.now).list();
+    return [];
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error;
+    const [, message = error.message, fix = "delete it"] = /^(.*)[;:] (delete .*)$/.exec(error.message) ?? [];
+    return [{ check: "tokens", state: "fail", message, fix }];
+  }
 }
 
 export function checkDatabase(path: string, hasServer: boolean): Finding {

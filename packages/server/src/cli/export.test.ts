@@ -72,3 +72,11 @@ it.runIf(existsSync("/dev/full"))("[U4] an output that is full is one sentence t
   });
   expect([status, stderr]).toEqual([1, "blockyard: cannot write the output (ENOSPC)\n"]);
 });
+
+it("[U4] a home that is none is one sentence", () => {
+  writeFileSync(join(folder, "file"), "");
+  const args = [MAIN, "token", "list", "--home", join(folder, "file")];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^blockyard: cannot use \S+ \(EEXIST\)\. [^\n]*--home\n$/);
+});

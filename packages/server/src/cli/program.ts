@@ -77,6 +77,15 @@ function isUsage(error: unknown): boolean {
   return String((error as NodeJS.ErrnoException)?.code).startsWith("ERR_PARSE_ARGS");
 }
 
+/** Only a bug is told with where it happened. */
+function sentenceOf(error: unknown): string {
+  const known = error instanceof ConfigError || error instanceof CommandError || error instanceof AuthError;
+  if (known || isUsage(error)) return (error as Error).message;
+  const { code, path, syscall, stack } = (error ?? {}) as NodeJS.ErrnoException;
+  if (syscall === undefined || path === undefined) return String(stack ?? error);
+  return `cannot use ${path} (${code}). Is it yours, and what it should be? Another home is given with --home`;
+}
+
 /** Runs the command that the arguments name; its exit code. What goes wrong is told on standard error. */
 export async function program(args: readonly string[]): Promise<number> {
   // Who reads the output may stop reading (`| head`): that is no failure. A full disk is.
@@ -90,10 +99,7 @@ export async function program(args: readonly string[]): Promise<number> {
   try {
     return await chosen(args);
   } catch (error) {
-    const known = error instanceof ConfigError || error instanceof CommandError || error instanceof AuthError;
-    const message =
-      known || isUsage(error) ? (error as Error).message : String((error as Error)?.stack ?? error);
-    tell(`blockyard: ${message}`);
+    tell(`blockyard: ${sentenceOf(error)}`);
     if (error instanceof CommandError) return error.code;
     return isUsage(error) ? EXIT.usage : EXIT.failed;
   }

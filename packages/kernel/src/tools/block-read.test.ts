@@ -159,6 +159,9 @@ describe("kernel.search", () => {
         .map((hit) => hit.block_id)
         .sort();
     expect(await ids({})).toEqual([a, b].sort());
+    expect(await desk.problem("kernel.search", { query: "needle", conversation: "none" })).toMatchObject({
+      problem: "not_found",
+    });
     expect(await ids({ kinds: "all" })).toEqual([a, b, text].sort());
     expect(await ids({ kinds: ["text"] })).toEqual([text]);
     expect(await ids({ path_prefix: "src/" })).toEqual([a]);

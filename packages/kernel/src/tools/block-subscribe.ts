@@ -61,6 +61,8 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
   readonly #stopListening: () => void;
   #wake: (() => void) | undefined;
   #isOver = false;
+  /** Why it ended, if its reader has not. */
+  #cut: Problem | undefined;
 
   constructor(call: Call, scope: Input) {
     this.#call = call;
@@ -99,6 +101,7 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
       this.#remember(id, item.version);
       return { done: false, value: item };
     }
+    if (this.#cut) throw new StreamProblem(this.#cut);
     return { done: true, value: undefined };
   }
 
@@ -110,7 +113,14 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
   #take({ conversation, blocks }: Told): void {
     if (this.#scope.conversation !== undefined && conversation !== this.#scope.conversation) return;
     for (const { id } of blocks) if (this.#ids.size === 0 || this.#ids.has(id)) this.#changed.add(id);
-    if (this.#changed.size > limits.loadedBlocks) this.#end();
+    if (this.#changed.size > limits.loadedBlocks) {
+      this.#cut = problem(
+        "busy",
+        `more than ${limits.loadedBlocks} changed blocks wait for the reader; subscribe again, or to fewer, from the versions that you have`,
+        { max_blocks: limits.loadedBlocks },
+      );
+      this.#end();
+    }
     this.#wake?.();
   }
 

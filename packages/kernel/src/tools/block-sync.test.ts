@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import { limits } from "../limits.ts";
 import type { BlockPatch, WholePatch } from "./block-patch.ts";
+import { problemOf } from "./block-subscribe.ts";
 import { ann, bob, Desk } from "./desk.ts";
 import type { Signal } from "./tool.ts";
 
@@ -295,6 +296,19 @@ describe("block.subscribe", () => {
       expect(cuts).toBeGreaterThanOrEqual(0);
       await stream.return?.();
     }
+  });
+
+  it("[T46] says so when more waits for a reader than is kept", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    const stream = await desk.stream<Item>("block.subscribe", { conversation: c });
+    for (let made = 0; made <= limits.loadedBlocks; made += 100)
+      await Promise.all(Array.from({ length: 100 }, () => desk.block(c, "x")));
+    const thrown = await stream.next().catch((error: unknown) => error);
+    expect(problemOf(thrown)).toMatchObject({
+      problem: "busy",
+      details: { max_blocks: limits.loadedBlocks },
+    });
   });
 
   it("[T46] ends when its caller goes away", async () => {

@@ -22,8 +22,9 @@ const input = z.strictObject({
 export const kernelSearch = tool({
   name: "kernel.search",
   description:
-    'Find a regular expression (or literal text) across blocks; by default in files, with kinds: "all" everywhere. ' +
-    "Newest blocks first, with line numbers (0-based) and block ids that the other tools take. No match is an empty list.",
+    "Find a regular expression (or literal text) across blocks; by default in the files that somebody has opened (others " +
+    'are no blocks yet), with kinds: "all" everywhere. Newest blocks first, with line numbers (0-based) and ' +
+    "block ids that the other tools take. No match is an empty list.",
   input,
   output: z.object({
     blocks: z.array(
@@ -41,6 +42,10 @@ export const kernelSearch = tool({
   }),
   access: "read",
   async run(call, given) {
+    // An id that is mistyped must not look like a search that found nothing.
+    const record =
+      given.conversation === undefined ? undefined : await call.kernel.conversation(given.conversation);
+    if (isProblem(record)) return record;
     const kinds: readonly Kind[] | undefined = given.kinds === "all" ? undefined : given.kinds;
     const answer = await call.kernel.search({
       pattern: given.query,

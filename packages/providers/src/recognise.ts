@@ -23,7 +23,10 @@ export function recognise(head: string): Recognised | undefined {
   }
   const events: Json[] = [];
   for (const line of text.split(/\r\n|\n|\r/)) {
-    const data = /^(?:data:)?\s*(.*?),?\s*$/.exec(line)?.[1] ?? "";
+    const data = line
+      .replace(/^data:/, "")
+      .trim()
+      .replace(/,$/, "");
     const event = parseJson(data);
     if (event !== undefined) events.push(...(Array.isArray(event) ? (event as readonly Json[]) : [event]));
   }

@@ -229,7 +229,7 @@ function diffFromSnippet(path: string, input: JsonObject, said: string): string 
   const after = textOf(input.new_string);
   if (before === undefined || after === undefined || input.replace_all === true || after === "")
     return undefined;
-  const start = said.search(/^\s*\d+(?:\t|→)/m);
+  const start = said.search(/^[ \t]*\d+(?:\t|→)/m);
   const snippet = start < 0 ? undefined : withoutNumbers(said.slice(start).replace(/^\n/, ""));
   const at = snippet === undefined ? -1 : snippet.text.indexOf(after);
   if (snippet === undefined || at < 0) return undefined;

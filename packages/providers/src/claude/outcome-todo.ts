@@ -72,7 +72,7 @@ export const taskListOutcome: Show = (told) => {
 function spokenTasks(told: Told): Json {
   const lines = contentOf(told.content).text.split("\n");
   const tasks = lines.flatMap((line) => {
-    const match = /^#(\S+) \[(\w+)\] (.*?)(?: \[blocked by [^\]]*\])?$/.exec(line);
+    const match = /^#(\S+) \[(\w+)\] (.*?)(?: \[blocked by [^\][]*\])?$/.exec(line);
     return match === null
       ? []
       : [{ id: match[1] as string, status: match[2] as string, subject: match[3] as string }];

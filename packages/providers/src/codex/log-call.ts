@@ -277,7 +277,7 @@ function unquoted(text: string): string {
 
 /** `mcp__server__tool`, or a tool in the namespace of a server. */
 function mcpNames(call: LoggedCall): { server: string; tool: string } | undefined {
-  const namespace = /^mcp__(.+?)_*$/.exec(call.namespace ?? "")?.[1];
+  const namespace = /^mcp__(.*[^_])_*$/.exec(call.namespace ?? "")?.[1];
   if (namespace !== undefined) return { server: namespace, tool: call.name };
   const match = /^mcp__(.+?)__(.+)$/.exec(call.name);
   return match === null ? undefined : { server: match[1] as string, tool: match[2] as string };

@@ -1,0 +1,33 @@
+/**
+ * Texts that make a careless pattern try everything: each of these took minutes to days. Whoever reads what an agent
+ * says takes time in proportion to its length; a test that does not end fails.
+ */
+import { expect, it } from "vitest";
+import { only, used } from "../../../test/claude-lines.ts";
+import { faceOfCall, readCall } from "./codex/log-call.ts";
+import { recognise } from "./recognise.ts";
+
+const MEGABYTE = 1024 * 1024;
+
+it.each(["\u2028", " ", "\t", ",", "data:", ", "])("[P9] a head of nothing but %j", (sign) => {
+  expect(recognise(`{"a":1}\n${sign.repeat(64 * 1024)}x`)).toBeUndefined();
+});
+
+it.each(["\n", " ", "1", "\n 1"])("[C18] an edit's answer of nothing but %j", (sign) => {
+  const input = { file_path: "/w/a.ts", old_string: "a", new_string: "b" };
+  const said = sign.repeat(MEGABYTE);
+  expect(only(used("Edit", input, said), "tool_call").status).toBe("done");
+});
+
+it.each([" [blocked by ", "[", " ["])("[C18] a list of tasks with many %j", (sign) => {
+  const said = `#1 [pending] ${sign.repeat(MEGABYTE / sign.length)}x`;
+  expect(only(used("TaskList", {}, said), "tool_call").status).toBe("done");
+});
+
+it.each([`mcp__${"_".repeat(MEGABYTE)}x!`, `mcp__a${"__".repeat(MEGABYTE)}`])(
+  "[P9] a name of a server that is underscores",
+  (namespace) => {
+    const call = readCall({ type: "function_call", name: "tool", namespace, arguments: "{}" });
+    expect(faceOfCall(call).displayName).toBe("tool");
+  },
+);

@@ -18,6 +18,7 @@ import {
   type Json,
   type JsonObject,
   type Kernel,
+  type Op,
   type Problem,
   problem,
   type Reason,
@@ -200,10 +201,7 @@ export class Turns {
 
   async #begin(queued: Queued, runner: Runner): Promise<BlockId | Problem> {
     const { id, request, by } = queued;
-    const opened = await this.#kernel.write(request.conversation, {
-      agent: by,
-      plan: (draft) => openTurn(draft, queued),
-    });
+    const opened = await this.#open(queued);
     if (isProblem(opened)) return opened;
     const start: TurnStart = {
       id,
@@ -218,6 +216,28 @@ export class Turns {
     }
     this.#runs.set(request.conversation, { start, run, done: this.#follow(start, run) });
     return opened.prompt;
+  }
+
+  /** Opens the turn, unless somebody else has written to the message while it waited: it would be sent in the name of `by`. */
+  async #open(queued: Queued): Promise<Opened | Problem> {
+    const { id, request, by, waiting } = queued;
+    for (;;) {
+      const seen = waiting === undefined ? undefined : await this.#kernel.log(waiting, { version: 0 });
+      if (isProblem(seen)) return seen;
+      const other = seen?.fold ? "others" : seen?.ops.find((op) => op.agent !== by && isText(op))?.agent;
+      if (other !== undefined) {
+        await this.#drop(queued, "interrupted");
+        const why = `Not sent: ${other} changed this message while it waited. Send it again as you mean it.`;
+        await this.#show({ id, request, by }, why);
+        return problem("conflict", why);
+      }
+      const version = seen?.ops.at(-1)?.version;
+      const opened = await this.#kernel.write(request.conversation, {
+        agent: by,
+        plan: (draft) => openTurn(draft, queued, version),
+      });
+      if (opened !== undefined) return opened;
+    }
   }
 
   /** To the run's end, and the end of the turn whatever happens. */
@@ -251,7 +271,7 @@ export class Turns {
     if (reason !== "cancelled") await this.#show(start, error);
   }
 
-  async #show({ id, request, by }: TurnStart, text: string): Promise<void> {
+  async #show({ id, request, by }: Omit<TurnStart, "prompt">, text: string): Promise<void> {
     const metadata = { turn: id, code: "agent" };
     await this.#kernel.write(request.conversation, {
       agent: by,
@@ -270,15 +290,22 @@ export class Turns {
   }
 }
 
-/** The turn's record, and its prompt where it belongs now. */
+interface Opened {
+  readonly prompt: BlockId;
+  readonly text: string;
+}
+
+/** The turn's record, and its prompt where it belongs now. Undefined: the message that waited is at another version. */
 function openTurn(
   draft: Draft,
   { id, request, waiting }: Queued,
-): { prompt: BlockId; text: string } | Problem {
+  version: number | undefined,
+): Opened | Problem | undefined {
   const text = waiting === undefined ? request.prompt : draft.text(waiting).toString();
   if (waiting !== undefined) {
     const waited = draft.block(waiting);
     if (isProblem(waited)) return waited;
+    if (waited.version !== version) return undefined;
     if (waited.status === "pending") draft.status(waiting, "done");
   }
   const parent = writeAttachments(draft, id, request.attachments ?? [], request.parent);
@@ -302,6 +329,10 @@ function openTurn(
     ...(request.model === undefined ? {} : { model: request.model }),
   });
   return { prompt: asked.id, text };
+}
+
+function isText({ body }: Op): boolean {
+  return body.type === "append" || body.type === "splice";
 }
 
 function writeAnswer(

@@ -14,6 +14,13 @@ const options = {
   limit: { type: "string", value: "N", summary: "how many at most (default: 30)" },
 } as const;
 
+const MOST = 2_000;
+
+interface Page {
+  readonly conversations: readonly ConversationView[];
+  readonly more: boolean;
+}
+
 export const ls: Command = {
   name: "ls",
   usage: "ls [words in the title] [--limit N] [--json]",
@@ -23,32 +30,41 @@ export const ls: Command = {
   async run(args) {
     const { values, positionals } = readArguments({ name: "ls", options }, args, [0, 20]);
     const limit = Number(values.limit ?? 30);
-    if (!Number.isInteger(limit) || limit < 1 || limit > 2_000)
-      throw new CommandError("--limit takes a number from 1 to 2000", EXIT.usage);
+    if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
+      throw new CommandError(`--limit takes a number from 1 to ${MOST}`, EXIT.usage);
     const yard = await openYard({ home: values.home });
     try {
       const title = positionals.join(" ");
       const input = { limit, ...(title === "" ? {} : { title }) };
-      const answer = known(await yard.call("conversation.list", input)) as unknown as {
-        conversations: readonly ConversationView[];
-        more: boolean;
-      };
-      for (const view of answer.conversations) {
+      const { views, more } = firstOf(
+        known(await yard.call("conversation.list", input)) as unknown as Page,
+        limit,
+      );
+      for (const view of views) {
         if (values.json) await printJson(view);
         else await print(row(view));
       }
-      if (answer.conversations.length === 0) {
+      if (views.length === 0) {
         if (!values.json) process.stderr.write("Nothing found.\n");
         return EXIT.nothing;
       }
-      if (answer.more && !values.json)
-        process.stderr.write(`There are more: blockyard ls --limit ${limit * 2}\n`);
+      if (more && !values.json)
+        process.stderr.write(
+          limit < MOST
+            ? `There are more: blockyard ls --limit ${Math.min(MOST, limit * 2)}\n`
+            : "There are more: give words of the title.\n",
+        );
       return EXIT.done;
     } finally {
       await yard.close();
     }
   },
 };
+
+/** As many as were asked for: a page has all that changed in its last moment, and after an import those can be thousands. */
+export function firstOf({ conversations, more }: Page, limit: number) {
+  return { views: conversations.slice(0, limit), more: more || conversations.length > limit };
+}
 
 /** A conversation as a line; its names are others' and made safe. */
 export function row(view: ConversationView): string {

@@ -2,7 +2,7 @@
 
 import type { ConversationView } from "@blockyard/kernel";
 import { expect, it, vi } from "vitest";
-import { row } from "./ls.ts";
+import { firstOf, row } from "./ls.ts";
 import { oneLine, safeText, styleFor, tell } from "./terminal.ts";
 
 const RED = "\u001b[31mx\u001b[0m";
@@ -47,4 +47,18 @@ it("[U15] names and messages that others chose are printed safely too", () => {
   const lines = [row(view as unknown as ConversationView), String(told.mock.lastCall?.[0])];
   told.mockRestore();
   for (const line of lines) expect(line.replaceAll("\n", "")).not.toMatch(/\p{Cc}|\u202e/u);
+});
+
+it("[U20] a list has no more lines than were asked for, and says that there are more", () => {
+  const conversations = ["a", "b", "c"].map((conversation) => ({ conversation }) as ConversationView);
+  const ids = (limit: number, more: boolean) => {
+    const found = firstOf({ conversations, more }, limit);
+    return [found.views.map(({ conversation }) => conversation).join(""), found.more];
+  };
+  expect([ids(2, false), ids(3, false), ids(3, true), ids(9, false)]).toEqual([
+    ["ab", true],
+    ["abc", false],
+    ["abc", true],
+    ["abc", false],
+  ]);
 });

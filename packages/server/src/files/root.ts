@@ -140,7 +140,7 @@ export function asError(error: unknown): NodeJS.ErrnoException {
 }
 
 const WORDS: Readonly<Record<string, readonly [Problem["problem"], string]>> = {
-  EACCES: ["forbidden", "may not be opened by the server's account"],
+  EACCES: ["forbidden", "may not be opened or changed by the server's account"],
   EPERM: ["forbidden", "may not be changed by the server's account"],
   EROFS: ["forbidden", "is on a disk that is read only"],
   EISDIR: ["invalid", "is a folder"],

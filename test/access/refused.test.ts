@@ -64,6 +64,20 @@ function hasSecret(line: string): boolean {
 }
 
 describe("[R42] without a valid credential", () => {
+  it("[AC1] a person with a browser is told how to get in, a program what the problem is", async () => {
+    const ask = (path: string, accept: string) => fetch(new URL(path, yard.running.url), { headers: { accept } });
+    const page = await ask("/", "text/html,application/xhtml+xml,*/*;q=0.8");
+    expect([page.status, page.headers.get("content-type")]).toEqual([401, "text/html; charset=utf-8"]);
+    expect(await page.text()).toContain("blockyard link");
+    for (const [path, accept] of [
+      ["/", "*/*"],
+      ["/v1/conversations", "text/html"],
+    ] as const) {
+      const answer = await ask(path, accept);
+      expect(await answer.json()).toMatchObject({ problem: "forbidden" });
+    }
+  });
+
   it("[AC1] every route and method is refused, nothing is done, and one line is left without a secret", async () => {
     expect(routes().length).toBeGreaterThan(18);
     const before = await yard.state();

@@ -10,6 +10,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type Problem, problem } from "@blockyard/kernel";
 import type { Auth, Caller } from "./auth.ts";
+import { escapeText } from "./export/escape.ts";
 import { type Addresses, addressesOf, guard, isRefusal, type Refusal } from "./guard.ts";
 import type { Log } from "./log.ts";
 
@@ -100,8 +101,10 @@ export class Door {
     const url = targetOf(request);
     const token = url && linkToken(request, url);
     const caller = guard(request, this.#options.auth, this.#addresses, false, token);
-    if (isRefusal(caller)) return this.#refuse(request, caller, (body) => endWith(response, caller, body));
-    if (!url) return this.#refuse(request, BAD_TARGET, (body) => endWith(response, BAD_TARGET, body));
+    if (isRefusal(caller))
+      return this.#refuse(request, caller, (body) => endWith(request, response, caller, body));
+    if (!url)
+      return this.#refuse(request, BAD_TARGET, (body) => endWith(request, response, BAD_TARGET, body));
     this.#strangers.delete(placeOf(request.socket));
     if (token !== undefined) return this.#trade(request, response, caller, url);
     this.#callers.set(request, caller);
@@ -127,7 +130,7 @@ export class Door {
   #trade(request: IncomingMessage, response: ServerResponse, caller: Caller, url: URL): void {
     if (caller.role !== "owner") {
       const refusal: Refusal = { status: 403, message: "this link is the owner's alone", delayMs: 0 };
-      return this.#refuse(request, refusal, (body) => endWith(response, refusal, body));
+      return this.#refuse(request, refusal, (body) => endWith(request, response, refusal, body));
     }
     url.searchParams.delete("token");
     response.setHeader(
@@ -187,10 +190,37 @@ function linkToken({ method }: IncomingMessage, { pathname, searchParams }: URL)
 }
 
 /** The connection ends with a refusal: nothing more of it is read, however much is sent. */
-function endWith(response: ServerResponse, { status }: Refusal, body: Problem): void {
+function endWith(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status }: Refusal,
+  body: Problem,
+): void {
   const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {};
-  response.writeHead(status, { "content-type": "application/json", connection: "close", ...challenge });
-  response.end(JSON.stringify(body));
+  const type = isPerson(request) ? "text/html; charset=utf-8" : "application/json";
+  response.writeHead(status, { "content-type": type, connection: "close", ...challenge });
+  response.end(isPerson(request) ? refusalPage(body.message) : JSON.stringify(body));
+}
+
+/** Somebody who has typed the address into a browser. */
+function isPerson({ method, url, headers }: IncomingMessage): boolean {
+  return method === "GET" && !url?.startsWith("/v1/") && headers.accept?.includes("text/html") === true;
+}
+
+function refusalPage(message: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Blockyard</title>
+<h1>This Blockyard is private</h1>
+<p>It opens with the link that it prints when it starts. To see the link again, in the folder that it was started in:</p>
+<pre>npm start -s -- link  from a clone
+blockyard link        where it is installed</pre>
+<p>The reason: ${escapeText(message)}.</p>
+</html>
+`;
 }
 
 /** For a socket that was to be upgraded: nobody else looks after it, so that one whose peer never hangs up would stay. */

@@ -57,16 +57,18 @@ export const run: Command = {
     try {
       const conversation = values.conversation ?? (await newConversation(yard, values.title ?? prompt));
       const since = await seqOf(yard, conversation);
-      const started = known(
-        await yard.call("turn.start", {
-          conversation,
-          provider,
-          prompt,
-          ...(values.model === undefined ? {} : { model: values.model }),
-          ...(values.fresh === undefined ? {} : { fresh: values.fresh }),
-          ...(values.allow === undefined ? {} : { allow: values.allow }),
-        }),
-      ) as { turn: string; queued: boolean };
+      const answer = await yard.call("turn.start", {
+        conversation,
+        provider,
+        prompt,
+        ...(values.model === undefined ? {} : { model: values.model }),
+        ...(values.fresh === undefined ? {} : { fresh: values.fresh }),
+        ...(values.allow === undefined ? {} : { allow: values.allow }),
+      });
+      // One that was made for a turn that could not start is in nobody's list.
+      if (isProblem(answer) && values.conversation === undefined)
+        await yard.call("conversation.update", { conversation, archived: true });
+      const started = known(answer) as { turn: string; queued: boolean };
       if (started.queued) tell("Another turn runs in this conversation: this one waits for it.");
       return await follow(
         yard,

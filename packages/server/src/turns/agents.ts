@@ -102,7 +102,7 @@ export function childSpec(agent: Agent, request: AgentRequest): ChildSpec | Prob
   if (file === undefined) {
     return problem(
       "unavailable",
-      `${named} was not found. Install it with \`${agent.install}\`, or set ${agent.variable} to its path, and start again`,
+      `${named} was not found. Install it with \`${agent.install}\`, or set ${agent.variable} to its path, and start Blockyard again`,
       { command: named, install: agent.install },
     );
   }

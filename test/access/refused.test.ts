@@ -65,7 +65,8 @@ function hasSecret(line: string): boolean {
 
 describe("[R42] without a valid credential", () => {
   it("[AC1] a person with a browser is told how to get in, a program what the problem is", async () => {
-    const ask = (path: string, accept: string) => fetch(new URL(path, yard.running.url), { headers: { accept } });
+    const ask = (path: string, accept: string) =>
+      fetch(new URL(path, yard.running.url), { headers: { accept } });
     const page = await ask("/", "text/html,application/xhtml+xml,*/*;q=0.8");
     expect([page.status, page.headers.get("content-type")]).toEqual([401, "text/html; charset=utf-8"]);
     expect(await page.text()).toContain("blockyard link");
@@ -117,7 +118,7 @@ describe("[R42] without a valid credential", () => {
     expect(await yard.state()).toBe(before);
   });
 
-  it("[AC5] a token in the query opens the page's address alone, and only the owner's", async () => {
+  it("[AC5] a token in the query opens the page's address alone, and no agent's", async () => {
     for (const path of ["/v1/tools", "/v1/conversations", "/health?x=1", "/metrics", "/mcp"]) {
       const from = freshPeer();
       const joined = path.includes("?") ? "&" : "?";
@@ -131,6 +132,20 @@ describe("[R42] without a valid credential", () => {
     expect((await yard.ask(`/?token=${agent}`, { from: freshPeer() })).status).toBe(403);
     expect((await yard.ask("/?token=", { from: freshPeer() })).status).toBe(401);
     expect(await yard.upgrade(`/v1/feed?token=${yard.owner}`, {}, freshPeer())).toBe(401);
+  });
+
+  it("[AC5] a viewer's link is traded for a cookie that reads, until the token is taken back", async () => {
+    const { headers, status } = await yard.ask(`/?token=${yard.viewer("screen")}`);
+    const seen = (headers["set-cookie"]?.[0] ?? "").split(";", 1)[0] ?? "";
+    expect(status).toBe(303);
+    expect(seen).not.toBe(cookie);
+    const reads = () => yard.ask("/v1/conversations", { headers: { cookie: seen }, from: freshPeer() });
+    expect((await reads()).status).toBe(200);
+    const json = { cookie: seen, origin: yard.origin, "content-type": "application/json" };
+    const writes = { method: "POST", headers: json, body: BODY };
+    expect((await yard.ask("/v1/tools/conversation.create", writes)).status).toBe(403);
+    yard.running.auth.revoke("screen");
+    expect((await reads()).status).toBe(401);
   });
 
   it("[AC5] the trade sets a cookie that no script and no other site can use, and leaves this host for none", async () => {

@@ -289,6 +289,22 @@ describe("working", () => {
     await page.context().close();
   });
 
+  test("[AC5] a viewer's link opens a page to read along, which offers no prompt", async () => {
+    const conversation = await newConversation(yard.kernel, "on the wall");
+    const [block] = await say(yard.kernel, conversation, [{ text: "first words", status: "running" }]);
+    const token = yard.running.auth.create("wall-screen", "viewer");
+    const { page, complaints } = await yard.open(`/c/${conversation}`, { token });
+    await page.getByText("first words").waitFor();
+    await yard.kernel.append(block as string, "tester", " and more\n");
+    await page.getByText("and more").waitFor();
+    await page.getByText("You are reading along").waitFor();
+    expect(await page.getByRole("textbox", { name: "Prompt" }).count()).toBe(0);
+    await page.goto(yard.running.url);
+    await page.getByText("You are reading along").waitFor();
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("search finds a word anywhere and opens at its block", async () => {
     const conversation = await newConversation(yard.kernel, "haystack");
     const [needle] = await say(yard.kernel, conversation, [{ text: "here lies the xylophone of the yard" }]);

@@ -126,10 +126,11 @@ describe("[R48] comparing", () => {
   it("[AC8] looks at hashes of equal length with a comparison that takes the same time, and at every record", () => {
     const source = readFileSync(new URL("./auth.ts", import.meta.url), "utf8");
     const body = source.slice(source.indexOf("  byToken("), source.indexOf("  isCurrent("));
-    expect(body.match(/timingSafeEqual\(hash/g)).toHaveLength(2);
+    expect(body.match(/timingSafeEqual\(hash/g)).toHaveLength(4);
     expect(body).not.toMatch(/===\s*(token|hash)|(token|hash)\s*===|break|startsWith|localeCompare/);
-    // The loop goes on behind a hit: how long it takes tells nothing about where the token stands.
-    expect(body.slice(body.indexOf("for ("), body.indexOf("return found"))).not.toContain("return");
+    // The loops go on behind a hit: how long it takes tells nothing about where the token stands.
+    for (const loop of body.split("for (").slice(1))
+      expect(loop.slice(0, loop.indexOf("return found"))).not.toContain("return");
   });
 
   it("[AC8] counts wrong tokens by peer and by minute", () => {

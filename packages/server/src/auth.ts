@@ -1,7 +1,7 @@
 /**
  * Who may come in. A random token always; there is no way to switch it off. Three credentials name a caller: the owner's
- * token, the owner's cookie (traded from the link), and tokens made for agents and viewers. Role and agent come from the
- * credential and from nothing else.
+ * token, tokens made for agents and viewers, and cookies, for which a person's browser trades the token in its link: the
+ * owner's, or a viewer's. Role and agent come from the credential and from nothing else.
  *
  * The owner's token is a file that only its owner can read. Other tokens are kept as hashes. Comparison takes the same
  * time whatever is compared; a peer that guesses is slowed down, and nobody else with it.
@@ -45,8 +45,6 @@ export class AuthError extends Error {
 export class Auth {
   readonly #home: string;
   readonly #ownerHash: Buffer;
-  readonly #cookieHash: Buffer;
-  readonly #cookie: string;
   readonly ownerToken: string;
   readonly ownerAgent: string;
   readonly #now: () => number;
@@ -62,8 +60,6 @@ export class Auth {
     this.ownerAgent = ownerAgent;
     this.ownerToken = readOrMakeToken(join(home, "token"));
     this.#ownerHash = sha256(this.ownerToken);
-    this.#cookie = createHmac("sha256", this.ownerToken).update("blockyard cookie").digest("base64url");
-    this.#cookieHash = sha256(this.#cookie);
     this.#tokens = [];
     this.#readTokens();
   }
@@ -76,10 +72,7 @@ export class Auth {
     const bearer = /^Bearer ([A-Za-z0-9_-]{1,200})$/.exec(headers.authorization ?? "")?.[1];
     if (headers.authorization !== undefined) return bearer === undefined ? undefined : this.byToken(bearer);
     const cookie = cookieOf(headers.cookie, cookieName(port));
-    if (cookie !== undefined && timingSafeEqual(sha256(cookie), this.#cookieHash)) {
-      return { agent: this.ownerAgent, role: "owner", by: "cookie" };
-    }
-    return undefined;
+    return cookie === undefined ? undefined : this.#byCookie(cookie);
   }
 
   byToken(token: string): Caller | undefined {
@@ -95,6 +88,26 @@ export class Auth {
     return found;
   }
 
+  #byCookie(cookie: string): Caller | undefined {
+    const hash = sha256(cookie);
+    let found: Caller | undefined;
+    if (timingSafeEqual(hash, sha256(this.#cookie())))
+      found = { agent: this.ownerAgent, role: "owner", by: "cookie" };
+    this.#refresh();
+    for (const { hash: of, agent, role } of this.#tokens) {
+      const same = role === "viewer" && timingSafeEqual(hash, sha256(this.#cookie(of)));
+      if (same) found ??= { agent, role, by: "cookie", hash: of };
+    }
+    return found;
+  }
+
+  /** The owner's cookie, or that of a viewer's token: who knows one of them knows no other, and no token. */
+  #cookie(of = ""): string {
+    return createHmac("sha256", this.ownerToken)
+      .update(of === "" ? "blockyard cookie" : `blockyard cookie ${of}`)
+      .digest("base64url");
+  }
+
   /** Whether what let a caller in would still do so. */
   isCurrent({ hash }: Caller): boolean {
     if (hash === undefined) return true;
@@ -102,10 +115,10 @@ export class Auth {
     return this.#tokens.some((record) => record.hash === hash);
   }
 
-  /** The cookie that the link is traded for. Browsers share cookies between ports, so its name holds the port. */
-  setCookie(port: number, secure: boolean): string {
+  /** The cookie that a link is traded for. Browsers share cookies between ports, so its name holds the port. */
+  setCookie({ hash }: Caller, port: number, secure: boolean): string {
     const rest = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${COOKIE_SECONDS}${secure ? "; Secure" : ""}`;
-    return `${cookieName(port)}=${this.#cookie}; ${rest}`;
+    return `${cookieName(port)}=${this.#cookie(hash)}; ${rest}`;
   }
 
   /** Notes a wrong credential; how long to wait before answering. */

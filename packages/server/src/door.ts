@@ -128,14 +128,15 @@ export class Door {
 
   /** The link's token for a cookie; the address bar never keeps it. */
   #trade(request: IncomingMessage, response: ServerResponse, caller: Caller, url: URL): void {
-    if (caller.role !== "owner") {
-      const refusal: Refusal = { status: 403, message: "this link is the owner's alone", delayMs: 0 };
+    if (caller.role === "agent") {
+      const message = "a link is for people: an agent's token goes into its Authorization header";
+      const refusal: Refusal = { status: 403, message, delayMs: 0 };
       return this.#refuse(request, refusal, (body) => endWith(request, response, refusal, body));
     }
     url.searchParams.delete("token");
     response.setHeader(
       "set-cookie",
-      this.#options.auth.setCookie(this.#addresses.port, this.#options.secure),
+      this.#options.auth.setCookie(caller, this.#addresses.port, this.#options.secure),
     );
     // One slash: two would name another host.
     response.writeHead(303, { location: `/${url.pathname.replace(/^[/\\]+/, "")}${url.search}` });

@@ -8,6 +8,7 @@ import { ThemeButton } from "./conversation/theme-button.tsx";
 import { copyText } from "./copy.tsx";
 import { Icon } from "./icons.tsx";
 import { isSidebarOpen } from "./page-state.ts";
+import { useIsViewer } from "./session.tsx";
 import type { Conversations } from "./sidebar/conversations.ts";
 
 const COMMANDS = [
@@ -31,6 +32,7 @@ const RECORDED = 2;
 
 export function Home({ conversations }: { conversations: Conversations }): ReactNode {
   const listing = useCell(conversations.listing);
+  const isViewer = useIsViewer();
   const isNew = listing.state === "here" && listing.conversations.length <= RECORDED;
   return (
     <main className="home" aria-label="New conversation">
@@ -47,13 +49,22 @@ export function Home({ conversations }: { conversations: Conversations }): React
         <ThemeButton />
       </header>
       <div className="home-main">
-        <h1>What should be done?</h1>
-        <p className="dim">
-          Pick an agent, say what you want, and watch its blocks arrive. You can edit, fork and undo them
-          while they are being written.
-        </p>
+        {isViewer ? (
+          <>
+            <h1>Reading along</h1>
+            <p className="dim">Choose a conversation: what happens in it shows here as it happens.</p>
+          </>
+        ) : (
+          <>
+            <h1>What should be done?</h1>
+            <p className="dim">
+              Pick an agent, say what you want, and watch its blocks arrive. You can edit, fork and undo them
+              while they are being written.
+            </p>
+          </>
+        )}
         <Composer conversation={undefined} />
-        {isNew && <FirstSteps />}
+        {isNew && !isViewer && <FirstSteps />}
       </div>
     </main>
   );

@@ -19,6 +19,7 @@ import {
   type ViewChange,
 } from "@blockyard/kernel";
 import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
+import { useCell } from "./cell.ts";
 import { PageLink } from "./connect.ts";
 
 /** A hidden tab has no animation frames; it is told this often instead. */
@@ -154,6 +155,13 @@ export function useSession(): Session {
   const session = useContext(SessionContext);
   if (!session) throw new Error("no session");
   return session;
+}
+
+/** Whether this reader may change nothing; known when the connection is open. */
+export function useIsViewer(): boolean {
+  const { link, replica } = useSession();
+  useCell(link.state);
+  return replica.self?.role === "viewer";
 }
 
 /** The view that the blocks below belong to. */

@@ -21,6 +21,8 @@ export interface Look {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
+  /** Another's link than the owner's. */
+  readonly token?: string;
 }
 
 export interface Yard {
@@ -79,7 +81,7 @@ async function visit(browser: Browser, running: Running, path: string, look: Loo
     if (message.type() === "error") complaints.push(`console: ${message.text()}`);
   });
   page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
-  const { search } = new URL(running.link);
+  const search = look.token === undefined ? new URL(running.link).search : `?token=${look.token}`;
   const [place = "", hash] = path.split("#");
   const token = place.includes("?") ? search.replace("?", "&") : search;
   await page.goto(`${running.url}${place}${token}${hash === undefined ? "" : `#${hash}`}`);

@@ -5,6 +5,7 @@
 import { Auth } from "../auth.ts";
 import { makeConfig, prepareHome } from "../config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
+import { serverClient } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 
 const ACTIONS = ["create", "list", "revoke"] as const;
@@ -41,7 +42,9 @@ export const token: Command = {
     if (values.agent === undefined)
       throw new CommandError(`which agent? For example: blockyard token ${action} --agent codex`, EXIT.usage);
     if (action === "create") {
-      process.stdout.write(`${auth.create(values.agent, values.viewer ? "viewer" : "agent")}\n`);
+      const made = auth.create(values.agent, values.viewer ? "viewer" : "agent");
+      process.stdout.write(`${made}\n`);
+      if (values.viewer) process.stderr.write(`For a browser: ${pageOf(home)}/?token=${made}\n`);
       return 0;
     }
     const revoked = auth.revoke(values.agent);
@@ -49,6 +52,16 @@ export const token: Command = {
     return revoked > 0 ? 0 : 1;
   },
 };
+
+/** Where the page is, if a server runs. */
+function pageOf(home: string): string {
+  try {
+    return serverClient({ home }).url;
+  } catch (error) {
+    if (error instanceof CommandError) return "the page's address";
+    throw error;
+  }
+}
 
 function list(auth: Auth): number {
   const tokens = auth.list();

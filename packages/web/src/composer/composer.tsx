@@ -8,7 +8,7 @@ import { Icon } from "../icons.tsx";
 import { isFollowing } from "../page-state.ts";
 import { preferences } from "../preferences.ts";
 import { go, linkTo } from "../route.ts";
-import { type Session, useSession, useViewPart } from "../session.tsx";
+import { type Session, useIsViewer, useSession, useViewPart } from "../session.tsx";
 import { AttachButton, useDrop } from "./attach-button.tsx";
 import { AttachedList } from "./attached-list.tsx";
 import { type Attachment, useAttachments } from "./attachments.ts";
@@ -25,6 +25,8 @@ interface ComposerProps {
 }
 
 export function Composer({ conversation, view }: ComposerProps): ReactNode {
+  if (useIsViewer())
+    return <p className="composer reading">You are reading along: this link changes nothing.</p>;
   return view ? (
     <Inside conversation={conversation} view={view} />
   ) : (

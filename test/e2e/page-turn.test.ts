@@ -42,6 +42,9 @@ describe("a turn", () => {
     await page.waitForURL(/\/c\//);
     const allow = page.getByRole("button", { name: "Allow this once" });
     await allow.first().waitFor();
+    await page.locator(".entry .asking").waitFor();
+    expect(await page.title()).toMatch(/^\(1\) .* · Blockyard$/);
+    await page.getByText("waits for your answer").waitFor();
     await watchWaits(page, "Allow this once");
     await page.reload();
     await expect.poll(() => allow.first().isEnabled()).toBe(true);

@@ -4,7 +4,7 @@
  */
 
 import { assert, unreachable } from "./assert.ts";
-import { type Block, isEnded, patchMetadata, type Stage, type Status } from "./block.ts";
+import { type Block, type BlockId, isEnded, patchMetadata, type Stage, type Status } from "./block.ts";
 import {
   addUsage,
   type Conversation,
@@ -13,6 +13,7 @@ import {
   subtractUsage,
   type Turn,
 } from "./conversation.ts";
+import type { JsonObject } from "./json.ts";
 import { countNewlines, type Op, type OpBody, type Splice } from "./op.ts";
 
 /** The block after `op`. The op must be the next one of that block; the caller has checked what is legal. */
@@ -49,12 +50,26 @@ export function applyOp(block: Block | undefined, op: Op): Block {
 export function applyToConversation(record: Conversation, op: Op, previous: Turn | undefined): Conversation {
   const next: Conversation = { ...record, seq: op.seq, updatedAt: op.at };
   const { body } = op;
+  if (body.type === "append" || body.type === "splice") return next;
   if (body.type === "create") {
-    return { ...next, blocks: record.blocks + 1, head: body.side ? record.head : op.block };
+    const head = body.side ? record.head : op.block;
+    return withQuestion({ ...next, blocks: record.blocks + 1, head }, op.block, body.metadata);
   }
+  if (body.type === "status" || body.type === "meta") return withQuestion(next, op.block, body.metadata);
   if (body.type === "turn") return withTurn(next, body.turn, previous);
   if (body.type === "conversation") return patched(next, body.patch);
   return next;
+}
+
+/** A question is asked and answered in its block's metadata. */
+function withQuestion(record: Conversation, block: BlockId | null, metadata: JsonObject): Conversation {
+  const { approval } = metadata;
+  if (approval === undefined || block === null) return record;
+  const { asking = [], ...rest } = record;
+  const others = asking.filter((id) => id !== block);
+  const isAsked = (approval as JsonObject | null)?.["state"] === "asked";
+  const now = isAsked ? [...others, block] : others;
+  return now.length === 0 ? rest : { ...rest, asking: now };
 }
 
 function patched(record: Conversation, patch: ConversationPatch): Conversation {

@@ -21,6 +21,8 @@ export interface Conversation {
   readonly head: BlockId | null;
   /** Turns that run now. */
   readonly running: readonly string[];
+  /** Tool calls that wait for the owner's answer; absent where none does. */
+  readonly asking?: readonly BlockId[];
   readonly provider?: string;
   readonly model?: string;
   /** The provider's session, for resuming, by provider name. */

@@ -334,6 +334,23 @@ describe("units", () => {
 });
 
 describe("records", () => {
+  it("[K31] name the calls that wait for an answer, until it is given or the call ends", async () => {
+    const world = await new World().open();
+    const first = await world.create(call);
+    const second = await world.create({ ...call, metadata: { toolUseId: "2", toolName: "x" } });
+    const approval = (state: string) => ({ approval: { id: "a", state, input: {} } }) as JsonObject;
+    const set = (block: Block, state: string) => world.do((draft) => draft.meta(block.id, approval(state)));
+    expect((await world.record()).asking).toBeUndefined();
+    await set(first, "asked");
+    await set(second, "asked");
+    await set(first, "asked");
+    expect((await world.record()).asking).toEqual([second.id, first.id]);
+    await set(first, "allowed");
+    expect((await world.record()).asking).toEqual([second.id]);
+    await world.do((draft) => draft.status(second.id, "error", { reason: "cancelled" }));
+    expect((await world.record()).asking).toBeUndefined();
+  });
+
   it("[K31] count blocks and turns, follow the head, add usage once per turn", async () => {
     const world = await new World().open();
     const usage = (input: number) => ({ input, cacheRead: 0, cacheWrite: 0, output: 1, reasoning: 0 });

@@ -8,6 +8,7 @@ import { ConversationPane } from "./conversation/conversation.tsx";
 import { Home } from "./home.tsx";
 import { later, MISSING } from "./later.tsx";
 import { inspected, isSidebarOpen, notices, notify, overlay } from "./page-state.ts";
+import { usePageTitle } from "./page-title.ts";
 import { useRoute } from "./route.ts";
 import { useSession } from "./session.tsx";
 import { useShortcuts } from "./shortcuts.ts";
@@ -22,12 +23,14 @@ const Overlays = later(() => import("./palette/overlays.tsx"));
 const PREPARE_MS = 1_000;
 
 export function App({ conversations }: { conversations: Conversations }): ReactNode {
-  const { conversation, block, file } = useRoute();
+  const route = useRoute();
+  const { conversation, block, file } = route;
   const inspectedBlock = useCell(inspected);
   const isCovered = useCell(isSidebarOpen);
   const shown = useCell(overlay);
   const { link } = useSession();
   useShortcuts();
+  usePageTitle(conversations, route);
   useEffect(() => {
     const timer = setTimeout(() => {
       if (link.state.get().state === "open") for (const part of [Overlays, Inspector]) part.prepare();

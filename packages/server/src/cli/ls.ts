@@ -69,8 +69,8 @@ export function firstOf({ conversations, more }: Page, limit: number) {
 /** A conversation as a line; its names are others' and made safe. */
 export function row(view: ConversationView): string {
   const style = styleFor(process.stdout);
-  const { conversation, title, provider, blocks, cost_usd, updated_at, running } = view;
-  const state = running.length > 0 ? style.green("● ") : "  ";
+  const { conversation, title, provider, blocks, cost_usd, updated_at, running, asking } = view;
+  const state = asking ? style.yellow("? ") : running.length > 0 ? style.green("● ") : "  ";
   const cost = cost_usd === null ? "" : `$${cost_usd.toFixed(2)}`;
   const facts = `${oneLine(provider ?? "", 9).padEnd(9)} ${String(blocks).padStart(6)} ${cost.padStart(8)} ${age(updated_at)}`;
   const name = oneLine(title === "" ? "(no title)" : title, Math.max(16, terminalWidth() - 58));

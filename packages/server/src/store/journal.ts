@@ -151,6 +151,7 @@ function onlyNumbersMoved(a: Conversation, b: Conversation): boolean {
     a.createdBy === b.createdBy &&
     a.createdAt === b.createdAt &&
     sameValue(a.running, b.running) &&
+    sameValue(a.asking, b.asking) &&
     sameValue(a.sessions, b.sessions) &&
     sameValue(a.included, b.included) &&
     sameValue(a.usage, b.usage) &&
@@ -171,6 +172,7 @@ type Compared =
   | "createdBy"
   | "createdAt"
   | "running"
+  | "asking"
   | "sessions"
   | "included"
   | "usage"

@@ -4,15 +4,18 @@
 import type { Turn, Usage } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { formatCost, formatCount, formatDuration } from "../format.ts";
-import { useTurn, useView } from "../session.tsx";
+import { useTurn, useView, useViewPart } from "../session.tsx";
 
 export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
-  const turn = useTurn(useView(), id);
+  const view = useView();
+  const turn = useTurn(view, id);
+  const isAsking = useViewPart(view, ({ record }) => (record?.asking ?? []).length > 0);
   if (!turn) return null;
+  const name = turn.model ?? turn.provider;
   if (turn.status === "running")
     return (
       <footer className="turn running">
-        <span className="spinner" /> <span>{turn.model ?? turn.provider} is working…</span>
+        {isAsking ? <span className="warn">{name} waits for your answer</span> : <Working name={name} />}
       </footer>
     );
   return (
@@ -23,6 +26,14 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
       {turn.durationMs !== undefined && <span>{formatDuration(turn.durationMs)}</span>}
       <Ending turn={turn} />
     </footer>
+  );
+}
+
+function Working({ name }: { name: string }): ReactNode {
+  return (
+    <>
+      <span className="spinner" /> <span>{name} is working…</span>
+    </>
   );
 }
 

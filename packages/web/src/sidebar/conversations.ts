@@ -1,6 +1,6 @@
 /**
- * The list of conversations: asked for when the page connects, then told of every change. Running ones first, then the
- * newest. What is told and changes nothing that is shown is passed over, so that streaming costs the list nothing.
+ * The list of conversations: asked for when the page connects, then told of every change. Those that ask for an
+ * answer first, then those that run, then the newest. What is told and changes nothing that is shown is passed over, so that streaming costs the list nothing.
  */
 import { type Conversation, isProblem, type Json, type Problem } from "@blockyard/kernel";
 import { Cell } from "../cell.ts";
@@ -18,6 +18,8 @@ export interface ListedConversation {
   readonly provider: string | undefined;
   readonly model: string | undefined;
   readonly isRunning: boolean;
+  /** It waits for the reader's answer. */
+  readonly isAsking: boolean;
   readonly isArchived: boolean;
   /** It holds the files of the workspace, which have a list of their own. */
   readonly isFiles: boolean;
@@ -127,6 +129,7 @@ type Facts = Pick<
   | "id"
   | "title"
   | "running"
+  | "asking"
   | "createdBy"
   | "createdAt"
   | "updatedAt"
@@ -153,6 +156,7 @@ function listed(record: Facts): ListedConversation {
     provider,
     model,
     isRunning: running.length > 0,
+    isAsking: (record.asking ?? []).length > 0,
     isArchived: metadata["archived"] === true,
     isUnread: false,
     isFiles: record.createdBy === "disk",
@@ -166,6 +170,7 @@ function listed(record: Facts): ListedConversation {
 
 /** Those that run stay where they are while they run; the others by when they last changed. */
 function runningFirst(a: ListedConversation, b: ListedConversation): number {
+  if (a.isAsking !== b.isAsking) return Number(b.isAsking) - Number(a.isAsking);
   if (a.isRunning !== b.isRunning) return Number(b.isRunning) - Number(a.isRunning);
   return a.isRunning ? b.createdAt - a.createdAt : b.updatedAt - a.updatedAt;
 }

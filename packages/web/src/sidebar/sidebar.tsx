@@ -222,10 +222,11 @@ function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
 }
 
 function Facts({ conversation, now }: { conversation: ListedConversation; now: number }): ReactNode {
-  const { provider, isRunning, costUsd, updatedAt } = conversation;
+  const { provider, isRunning, isAsking, costUsd, updatedAt } = conversation;
   return (
     <span className="entry-facts">
-      {isRunning && (
+      {isAsking && <span className="asking">asks you</span>}
+      {isRunning && !isAsking && (
         <span className="live">
           <span className="live-dot" aria-hidden="true" /> running
         </span>
@@ -252,11 +253,16 @@ function EntryMenu({ conversation }: { conversation: ListedConversation }): Reac
   );
 }
 
-/** By its words; "running", "unread" and "archived" are words of those that are. */
+/** By its words; "asks", "running", "unread" and "archived" are words of those that do or are. */
 function matches(conversation: ListedConversation, words: string): boolean {
   if (words === "") return true;
-  const { title, provider, id, model, isRunning, isUnread, isArchived } = conversation;
-  const states = [isRunning ? "running" : "", isUnread ? "unread" : "", isArchived ? "archived" : ""];
+  const { title, provider, id, model, isAsking, isRunning, isUnread, isArchived } = conversation;
+  const states = [
+    isAsking ? "asks" : "",
+    isRunning ? "running" : "",
+    isUnread ? "unread" : "",
+    isArchived ? "archived" : "",
+  ];
   return [title, provider, model, id, ...states].join(" ").toLowerCase().includes(words);
 }
 

@@ -266,3 +266,32 @@ describe("the three faces", () => {
     await expect(reader.read()).rejects.toThrow();
   });
 });
+
+it("[T44] a wait that its caller has given up is given up here", async () => {
+  const { kernel } = yard.running;
+  const listen = kernel.listen.bind(kernel);
+  let listening = 0;
+  kernel.listen = (listener) => {
+    const stop = listen(listener);
+    listening++;
+    return () => {
+      listening--;
+      stop();
+    };
+  };
+  const { conversation } = (await yard.call("conversation.create", { title: "t" })) as {
+    conversation: string;
+  };
+  const gone = new AbortController();
+  const asked = fetch(`${yard.running.url}/v1/tools/block.sync`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${yard.owner}` },
+    body: JSON.stringify({ conversation, since_seq: 1, wait_ms: 30_000 }),
+    signal: gone.signal,
+  }).catch(() => undefined);
+  await expect.poll(() => listening).toBe(1);
+  gone.abort();
+  await asked;
+  await expect.poll(() => listening).toBe(0);
+  kernel.listen = listen;
+});

@@ -97,7 +97,7 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
   const mcp = mcpHandler<Caller>((caller) => ({
     version: VERSION,
     tools: async () => tools.schemasFor(caller),
-    call: (tool, input) => desk.audited(caller, tool, input),
+    call: (tool, input, signal) => desk.audited(caller, tool, input, undefined, signal),
   }));
   announcer.listen((announcement) => {
     for (const uri of changedUris(announcement)) mcp.handler.notify.resourceUpdated(uri);
@@ -190,18 +190,24 @@ class Desk {
     this.#log = log;
   }
 
-  async call(caller: Caller, tool: string, input: unknown, key?: string): Promise<Json | Problem> {
+  async call(
+    caller: Caller,
+    tool: string,
+    input: unknown,
+    key?: string,
+    signal?: AbortSignal,
+  ): Promise<Json | Problem> {
     this.#metrics.count("blockyard_calls_total");
     const answer = this.#auth.isCurrent(caller)
-      ? await this.#tools.call(caller, tool, input, key)
+      ? await this.#tools.call(caller, tool, input, key, signal)
       : problem("forbidden", "this token has been taken back");
     if (isProblem(answer)) this.#metrics.count("blockyard_problems_total");
     return answer;
   }
 
   /** For faces that do not look at what they send. */
-  async audited(caller: Caller, tool: string, input: unknown, key?: string): Promise<Json | Problem> {
-    return this.checked(caller, await this.call(caller, tool, input, key));
+  async audited(...call: Parameters<Desk["call"]>): Promise<Json | Problem> {
+    return this.checked(call[0], await this.call(...call));
   }
 
   checked(caller: Caller, answer: Json | Problem): Json | Problem {

@@ -13,6 +13,7 @@ import {
   mayCall,
   type Presence,
   type Problem,
+  type Signal,
   schemasOf,
   type Tool,
   type ToolSchema,
@@ -92,7 +93,14 @@ export class Tools {
     return this.schemas().filter(({ access }) => mayCall(access, role));
   }
 
-  async call(caller: Caller, name: string, input: unknown, key?: string): Promise<Json | Problem> {
+  /** `signal`: nobody waits for the answer any more. */
+  async call(
+    caller: Caller,
+    name: string,
+    input: unknown,
+    key?: string,
+    signal?: AbortSignal,
+  ): Promise<Json | Problem> {
     await this.#touch(input);
     const answer = await callIn(
       this.#table,
@@ -103,6 +111,7 @@ export class Tools {
         cursors: this.#cursors,
         onFault: (tool, error) => this.#fault(tool, error),
         ...(key === undefined ? {} : { key }),
+        ...(signal === undefined ? {} : { signal: signal as Signal }),
       },
       name,
       input,

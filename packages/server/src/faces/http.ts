@@ -31,7 +31,13 @@ export interface NodeBindings {
 
 export interface HttpOptions {
   readonly callerOf: (request: IncomingMessage) => Caller;
-  readonly call: (caller: Caller, tool: string, input: unknown, key?: string) => Promise<Json | Problem>;
+  readonly call: (
+    caller: Caller,
+    tool: string,
+    input: unknown,
+    key?: string,
+    signal?: AbortSignal,
+  ) => Promise<Json | Problem>;
   /** Those that the caller may call. */
   readonly tools: (caller: Caller) => Json;
   readonly page: PageFiles;
@@ -99,7 +105,10 @@ export function httpApp(options: HttpOptions): App {
     const key = context.req.header("idempotency-key");
     if (key !== undefined && !/^[\x21-\x7e]{1,200}$/.test(key))
       return answer(context, problem("invalid", "an idempotency-key has 1 to 200 visible ASCII characters"));
-    const said = await options.call(options.callerOf(context.env.incoming), tool, input, key);
+    const gone = new AbortController();
+    context.env.outgoing.once("close", () => gone.abort());
+    const caller = options.callerOf(context.env.incoming);
+    const said = await options.call(caller, tool, input, key, gone.signal);
     return isStreamed(said) ? lines(said.stream) : answer(context, said);
   };
 

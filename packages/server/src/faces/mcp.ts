@@ -28,7 +28,7 @@ import type { Announcement } from "../announcer.ts";
 export interface McpPort {
   readonly version: string;
   tools(): Promise<readonly ToolSchema[]>;
-  call(tool: string, input: unknown): Promise<Json | Problem>;
+  call(tool: string, input: unknown, signal?: AbortSignal): Promise<Json | Problem>;
 }
 
 const INSTRUCTIONS = `Blockyard keeps the work of coding agents and people as blocks: texts, tool calls, results, files.
@@ -90,10 +90,10 @@ export function mcpServer(port: McpPort, announcing: Announcing): Server {
   server.setRequestHandler("tools/list", async () => ({
     tools: (await port.tools()).filter(isForModels).map(describe),
   }));
-  server.setRequestHandler("tools/call", async ({ params }) => {
+  server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     const elsewhere = STREAMS.get(params.name);
     if (elsewhere !== undefined) return toResult(problem("invalid", elsewhere, { tool: params.name }));
-    const said = await port.call(params.name, params.arguments ?? {});
+    const said = await port.call(params.name, params.arguments ?? {}, mcpReq.signal);
     return toResult(isProblem(said) ? await forModels(port, said) : said);
   });
   server.setRequestHandler("prompts/list", async () => ({

@@ -267,3 +267,33 @@ describe("blockyard mcp without a server", () => {
     SLOW_MS,
   );
 });
+
+describe("blockyard mcp with the server started again", () => {
+  it.each([true, false])(
+    "[AC36] whoever subscribed is told to read again, since changes may have been missed (stream: %s)",
+    async (isModern) => {
+      const first = await Yard.start();
+      const config = { home: first.home, root: first.root };
+      const made = await first.call("conversation.create", { title: "t" });
+      const uri = `blockyard://conversation/${made["conversation"]}`;
+      const mode = isModern ? "auto" : "legacy";
+      const client = new StdioClient({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+      const env = { PATH: process.env["PATH"] ?? "", HOME: first.root, BLOCKYARD_TOKEN: first.agent("mira") };
+      const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", first.home];
+      await client.connect(
+        new StdioClientTransport({ command: process.execPath, args, env, stderr: "inherit" }),
+      );
+      const heard = Promise.withResolvers<string>();
+      client.setNotificationHandler("notifications/resources/updated", ({ params }) =>
+        heard.resolve(params.uri),
+      );
+      await subscribe(client, uri, !isModern);
+      await first.running.stop();
+      const second = await Yard.start(config);
+      expect(await heard.promise).toBe(uri);
+      await client.close();
+      await second.stop();
+    },
+    SLOW_MS,
+  );
+});

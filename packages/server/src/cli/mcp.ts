@@ -1,13 +1,14 @@
 /**
  * `blockyard mcp`: MCP on stdin and stdout, for agents that start their tools as processes. It talks to the running server
  * and never opens the database itself; standard output carries nothing but the protocol. What changes there is announced
- * here; while the server is away, calls say so and announcements wait.
+ * here; while the server is away, calls say so, and when it is back everything that is subscribed is announced once,
+ * because nobody knows what has changed meanwhile.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { problem } from "@blockyard/kernel";
 import type { Server } from "@modelcontextprotocol/server";
-import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Announcement } from "../announcer.ts";
 import { type Announcing, changedUris, type McpPort, mcpServer } from "../faces/mcp.ts";
 import { VERSION } from "../version.ts";
@@ -17,6 +18,7 @@ import { type Command, CommandError } from "./command.ts";
 
 const RETRY_MS = 2_000;
 const MAX_LINE = 4 * 1024 * 1024;
+const MAX_STREAMED = 1_000;
 
 const options = { home: HOME_OPTION } as const;
 
@@ -34,6 +36,7 @@ export const mcp: Command = {
     const port = portOf(() => serverClient({ home: values.home }));
     const tell = (error: Error) => process.stderr.write(`blockyard mcp: ${error.message}\n`);
     const servers = new Map<Server, Announcing>();
+    const { transport, streamed } = listening();
     const handle = serveStdio(
       ({ era }) => {
         const announcing: Announcing =
@@ -43,12 +46,15 @@ export const mcp: Command = {
         server.onclose = () => servers.delete(server);
         return server;
       },
-      { onerror: tell },
+      { onerror: tell, transport },
     );
     const over = new AbortController();
     const following = follow(
       () => serverClient({ home: values.home }),
       over.signal,
+      () => {
+        for (const [server, announcing] of servers) announceAll(server, announcing, streamed).catch(tell);
+      },
       (announcement) => {
         for (const [server, announcing] of servers) announce(server, announcing, announcement).catch(tell);
       },
@@ -91,17 +97,53 @@ async function announce(server: Server, announcing: Announcing, announcement: An
   if (announcement.isNew) await server.sendResourceListChanged();
 }
 
-/** Hears what changes in the running server; comes back whenever the connection is lost. */
+/** What has changed while nobody was told is not known: whoever subscribed reads again. */
+async function announceAll(
+  server: Server,
+  announcing: Announcing,
+  streamed: ReadonlySet<string>,
+): Promise<void> {
+  for (const uri of announcing.by === "subscription" ? announcing.uris : streamed)
+    await server.sendResourceUpdated({ uri });
+  await server.sendResourceListChanged();
+}
+
+/**
+ * Standard input and output, and the resources for which a stream was opened there. The protocol's library keeps these to
+ * itself and drops what nobody listens to any more, so the last ones that it acknowledged are enough.
+ */
+function listening(): { readonly transport: StdioServerTransport; readonly streamed: ReadonlySet<string> } {
+  const transport = new StdioServerTransport();
+  const streamed = new Set<string>();
+  const send = transport.send.bind(transport);
+  transport.send = (message) => {
+    if ("method" in message && message.method === "notifications/subscriptions/acknowledged") {
+      const { notifications } = message.params as { notifications?: { resourceSubscriptions?: string[] } };
+      for (const uri of notifications?.resourceSubscriptions ?? []) {
+        streamed.delete(uri);
+        streamed.add(uri);
+      }
+      for (const uri of streamed) if (streamed.size > MAX_STREAMED) streamed.delete(uri);
+    }
+    return send(message);
+  };
+  return { transport, streamed };
+}
+
+/** Hears what changes in the running server; comes back whenever the connection is lost, and says so. */
 async function follow(
   client: () => ServerClient,
   signal: AbortSignal,
+  back: () => void,
   hear: (announcement: Announcement) => void,
 ): Promise<void> {
-  while (!signal.aborted) {
+  for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       const response = await client().fetch("/v1/changes", { signal });
-      if (response.ok && response.body) await readEvents(response.body, hear);
-      else await response.body?.cancel();
+      if (response.ok && response.body) {
+        if (attempt > 1) back();
+        await readEvents(response.body, hear);
+      } else await response.body?.cancel();
     } catch {
       // the server is away, or we are done
     }

@@ -55,7 +55,7 @@ export function compilePattern(source: PatternSource): Pattern | Problem {
       `The pattern has ${pattern.length} characters; at most ${limits.patternChars} are taken.`,
       {
         chars: pattern.length,
-        maxChars: limits.patternChars,
+        max_chars: limits.patternChars,
       },
     );
   }
@@ -92,7 +92,7 @@ function regexPattern({ pattern, ignoreCase }: PatternSource): Pattern | Problem
       "pattern",
       `The pattern compiles to ${instructions} instructions; at most ${limits.patternInstructions} are run. ` +
         "Nested repetitions with counts multiply.",
-      { instructions, maxInstructions: limits.patternInstructions },
+      { instructions, max_instructions: limits.patternInstructions },
     );
   }
   const { demand, lineBound } = shapeOf(pattern);

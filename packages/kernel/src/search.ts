@@ -152,7 +152,7 @@ class TimedMatching {
 
   timeout(): Problem {
     const message = `The pattern was not done after ${this.#deadlineMs} ms: make it simpler, or search less.`;
-    return problem("timeout", message, { deadlineMs: this.#deadlineMs });
+    return problem("timeout", message, { deadline_ms: this.#deadlineMs });
   }
 
   #guarded<T extends object>(work: () => T): T | undefined {

@@ -3,12 +3,14 @@
  */
 
 import { type Command, EXIT } from "./command.ts";
-import { styleFor } from "./terminal.ts";
+import { oneLine, styleFor } from "./terminal.ts";
 
 const EXIT_CODES = `Exit codes: ${EXIT.done} done, ${EXIT.failed} failed or refused, ${EXIT.usage} wrong use, ${EXIT.nothing} nothing found, ${EXIT.interrupted} interrupted.`;
 
 export function help(commands: readonly Command[], name: string | undefined): number {
   const one = commands.find((command) => command.name === name);
+  if (name !== undefined && !one)
+    process.stderr.write(`blockyard: there is no command ${oneLine(name, 40)}\n\n`);
   process.stdout.write(one ? describe(one) : overview(commands));
   return name === undefined || one ? EXIT.done : EXIT.usage;
 }

@@ -79,6 +79,7 @@ export function row(view: ConversationView): string {
 
 function age(time: number): string {
   const minutes = Math.max(0, Date.now() - time) / 60_000;
+  if (minutes < 1) return "now".padStart(7);
   if (minutes < 60) return `${Math.floor(minutes)} min`.padStart(7);
   if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h`.padStart(7);
   return `${Math.floor(minutes / 1_440)} d`.padStart(7);

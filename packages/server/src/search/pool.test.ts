@@ -30,7 +30,7 @@ describe("[Q20] a thread that does not come back", () => {
   it("does not keep its caller; it is ended, and the next search has a new one", async () => {
     const stuck = pool(STUCK);
     const answer = (await stuck.matcher("text", query("t"), 20)) as Problem;
-    expect(answer).toMatchObject({ problem: "timeout", details: { deadlineMs: 20 } });
+    expect(answer).toMatchObject({ problem: "timeout", details: { deadline_ms: 20 } });
     expect(stuck.kills).toBe(0);
     expect(await stuck.matcher("text", query("t"), 20)).toMatchObject({ problem: "timeout" });
     expect(stuck.kills).toBe(1);

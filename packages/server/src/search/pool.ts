@@ -217,5 +217,5 @@ function answer(job: Job, result: SearchAnswer | MatchAnswer | Problem): void {
 
 function timeout({ deadlineMs }: Job): Problem {
   const message = `The search did not end after ${deadlineMs} ms: make the pattern simpler, or search less.`;
-  return problem("timeout", message, { deadlineMs });
+  return problem("timeout", message, { deadline_ms: deadlineMs });
 }

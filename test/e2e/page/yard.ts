@@ -80,7 +80,10 @@ async function visit(browser: Browser, running: Running, path: string, look: Loo
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(`console: ${message.text()}`);
   });
-  page.on("requestfailed", (request) => complaints.push(`failed: ${request.url()}`));
+  page.on("requestfailed", (request) => {
+    // What was under way when the page went elsewhere was not refused by anybody.
+    if (request.failure()?.errorText !== "net::ERR_ABORTED") complaints.push(`failed: ${request.url()}`);
+  });
   const search = look.token === undefined ? new URL(running.link).search : `?token=${look.token}`;
   const [place = "", hash] = path.split("#");
   const token = place.includes("?") ? search.replace("?", "&") : search;

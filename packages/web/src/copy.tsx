@@ -3,13 +3,22 @@
  */
 import { type ReactNode, useState } from "react";
 import { Icon } from "./icons.tsx";
+import { notify } from "./page-state.ts";
 
 const SAID_MS = 1_500;
 
-export function CopyButton({ text, label = "Copy" }: { text: () => string; label?: string }): ReactNode {
+export function CopyButton({
+  text,
+  label = "Copy",
+}: {
+  text: () => string | Promise<string | undefined>;
+  label?: string;
+}): ReactNode {
   const [isDone, setDone] = useState(false);
   const copy = async () => {
-    if (!(await copyText(text()))) return;
+    const copied = await text();
+    if (copied === undefined) return notify("Not copied: its text did not come from the server", true);
+    if (!(await copyText(copied))) return;
     setDone(true);
     setTimeout(() => setDone(false), SAID_MS);
   };

@@ -22,6 +22,8 @@ import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } f
 import { useCell } from "./cell.ts";
 import { PageLink } from "./connect.ts";
 
+/** How long a text that was asked for may take. */
+const TEXT_MS = 10_000;
 /** A hidden tab has no animation frames; it is told this often instead. */
 const HIDDEN_MS = 250;
 /** What streams is drawn every other frame of a usual screen: drawing each of them is twice the work for the same reading. */
@@ -61,6 +63,24 @@ export class Session {
     this.#schedule();
   }
 
+  /** A block's whole text, asked for if the window left it out; undefined if it does not come. */
+  async text(view: View, block: BlockId): Promise<string | undefined> {
+    const isHere = () => view.texts.has(block);
+    if (!isHere() && view.blocks.get(block)?.chars === 0) return "";
+    if (!isHere())
+      await new Promise<void>((resolve) => {
+        const end = () => {
+          clearTimeout(timer);
+          stop();
+          resolve();
+        };
+        const timer = setTimeout(end, TEXT_MS);
+        const stop = this.listen(block, () => isHere() && end());
+        this.want(view, block);
+      });
+    return view.texts.get(block)?.toString();
+  }
+
   /** A tool call that changes nothing. */
   ask(tool: string, input: Json): Promise<Json | Problem> {
     return this.replica.call(tool, input, { write: false });
@@ -68,8 +88,7 @@ export class Session {
 
   /** A tool call that writes: sent again after a reconnect, applied once. */
   write(tool: string, input: Json): Promise<Json | Problem> {
-    if (this.replica.self?.role === "viewer")
-      return Promise.resolve(problem("forbidden", "you may read here, not write"));
+    if (this.isViewer) return Promise.resolve(problem("forbidden", "you may read here, not write"));
     return this.replica.call(tool, input, { write: true });
   }
 
@@ -94,6 +113,11 @@ export class Session {
   /** Whether this reader is the owner, who alone may run things. */
   get isOwner(): boolean {
     return this.replica.self?.role === "owner";
+  }
+
+  /** Whether this reader may change nothing. */
+  get isViewer(): boolean {
+    return this.replica.self?.role === "viewer";
   }
 
   #hear(change: ViewChange): void {
@@ -159,9 +183,9 @@ export function useSession(): Session {
 
 /** Whether this reader may change nothing; known when the connection is open. */
 export function useIsViewer(): boolean {
-  const { link, replica } = useSession();
-  useCell(link.state);
-  return replica.self?.role === "viewer";
+  const session = useSession();
+  useCell(session.link.state);
+  return session.isViewer;
 }
 
 /** The view that the blocks below belong to. */

@@ -13,17 +13,20 @@ interface Shortcut {
   readonly key: string;
   readonly label: string;
   readonly ctrl?: true;
+  /** Not for those who may only read. */
+  readonly writes?: true;
   readonly run: (session: Session) => void;
 }
 
-export const SHORTCUTS: readonly Shortcut[] = [
+const SHORTCUTS: readonly Shortcut[] = [
   { key: "j", label: "Next block", run: () => step(1) },
   { key: "k", label: "Previous block", run: () => step(-1) },
   { key: "o", label: "Open or close the block", run: () => toggleFocused() },
-  { key: "e", label: "Edit the block", run: (session) => withFocused(session, editBlock) },
+  { key: "e", label: "Edit the block", writes: true, run: (session) => withFocused(session, editBlock) },
   {
     key: "f",
     label: "Fork here",
+    writes: true,
     run: (session) => withFocused(session, (block) => void forkAt(session, block)),
   },
   {
@@ -34,22 +37,26 @@ export const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "p",
     label: "Prune the block, or put it back",
+    writes: true,
     run: (session) => withFocused(session, (block) => void prune(session, block.id, !block.pruned)),
   },
   {
     key: "u",
     label: "Undo my last edit of the block",
+    writes: true,
     run: (session) => withFocused(session, (block) => void undo(session, block.id, "undo")),
   },
   {
     key: "r",
     label: "Redo it",
+    writes: true,
     run: (session) => withFocused(session, (block) => void undo(session, block.id, "redo")),
   },
   { key: "E", label: "Open the block's file in the editor", run: () => openFile() },
   {
     key: "x",
     label: "Run the block's command again",
+    writes: true,
     run: (session) => withFocused(session, (block) => askRerun(session, block)),
   },
   {
@@ -57,25 +64,32 @@ export const SHORTCUTS: readonly Shortcut[] = [
     label: "Details and history of the block",
     run: () => inspected.change((now) => (now === undefined ? focused.get() : undefined)),
   },
-  { key: "t", label: "Rename the conversation", run: () => renameCurrent() },
+  { key: "t", label: "Rename the conversation", writes: true, run: () => renameCurrent() },
   { key: "G", label: "To the end, and follow it", run: () => toEnd() },
   {
     key: "n",
     label: "Write a prompt",
+    writes: true,
     run: () => document.querySelector<HTMLElement>(".composer textarea")?.focus(),
   },
   {
     key: "a",
     label: "Attach files to the prompt",
+    writes: true,
     run: () => document.querySelector<HTMLElement>(".composer .attach")?.click(),
   },
   { key: "/", label: "Search everything", run: () => overlay.set({ type: "search" }) },
-  { key: "O", label: "Open a file", run: () => overlay.set({ type: "open-file" }) },
+  { key: "O", label: "Open a file", writes: true, run: () => overlay.set({ type: "open-file" }) },
   { key: "f", ctrl: true, label: "Find in this conversation", run: () => isFinding.set(true) },
   { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },
   { key: "?", label: "This help", run: () => overlay.set({ type: "help" }) },
   { key: "Escape", label: "Close what is open", run: () => close() },
 ];
+
+/** The keys that do something for this reader. */
+export function shortcutsFor(session: Session): readonly Shortcut[] {
+  return session.isViewer ? SHORTCUTS.filter(({ writes }) => !writes) : SHORTCUTS;
+}
 
 export function useShortcuts(): void {
   const session = useSession();
@@ -83,7 +97,9 @@ export function useShortcuts(): void {
     const onKey = (event: KeyboardEvent) => {
       const isCtrl = event.ctrlKey || event.metaKey;
       if (event.defaultPrevented || event.altKey || overlay.get() !== undefined) return;
-      const shortcut = SHORTCUTS.find(({ key, ctrl }) => key === event.key && (ctrl ?? false) === isCtrl);
+      const shortcut = shortcutsFor(session).find(
+        ({ key, ctrl }) => key === event.key && (ctrl ?? false) === isCtrl,
+      );
       if (!shortcut || (isTyping(event) && !isCtrl)) return;
       if (shortcut.ctrl && shortcut.key === "f" && !document.querySelector(".list")) return;
       event.preventDefault();

@@ -17,8 +17,9 @@ import type { Session } from "../session.tsx";
 
 export async function copyBlock(session: Session, block: Block): Promise<void> {
   const view = [...session.replica.views.values()].find((known) => known.conversation === block.conversation);
-  const text = view?.texts.get(block.id);
-  const isDone = text !== undefined && (await copyText(text.toString()));
+  const text = view && (await session.text(view, block.id));
+  if (text === undefined) return notify("Not copied: its text did not come from the server", true);
+  const isDone = await copyText(text);
   notify(isDone ? "Copied" : "Not copied: the browser did not allow it", !isDone);
 }
 

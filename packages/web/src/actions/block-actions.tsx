@@ -6,12 +6,13 @@ import type { ReactNode } from "react";
 import { Icon } from "../icons.tsx";
 import { inspected } from "../page-state.ts";
 import { linkTo, point } from "../route.ts";
-import { useSession } from "../session.tsx";
+import { useIsViewer, useSession } from "../session.tsx";
 import { copyBlock, editBlock, forkAt, forkAway, prune, undo } from "./actions.ts";
 import { Menu, MenuItem } from "./menu.tsx";
 
 export function BlockActions({ block }: { block: Block }): ReactNode {
   const session = useSession();
+  const isViewer = useIsViewer();
   return (
     <div className="block-actions">
       <button
@@ -23,37 +24,45 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
       >
         <Icon name="copy" />
       </button>
-      <button
-        type="button"
-        className="icon-button"
-        title="Edit (e)"
-        aria-label="Edit this block"
-        onClick={() => editBlock(block)}
-      >
-        <Icon name="edit" />
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        title="Fork here (f)"
-        aria-label="Fork the conversation here"
-        onClick={() => void forkAt(session, block)}
-      >
-        <Icon name="fork" />
-      </button>
+      {!isViewer && (
+        <>
+          <button
+            type="button"
+            className="icon-button"
+            title="Edit (e)"
+            aria-label="Edit this block"
+            onClick={() => editBlock(block)}
+          >
+            <Icon name="edit" />
+          </button>
+          <button
+            type="button"
+            className="icon-button"
+            title="Fork here (f)"
+            aria-label="Fork the conversation here"
+            onClick={() => void forkAt(session, block)}
+          >
+            <Icon name="fork" />
+          </button>
+        </>
+      )}
       <Menu label="More for this block" icon="more">
-        <MenuItem icon="undo" onChoose={() => void undo(session, block.id, "undo")}>
-          Undo my last edit here
-        </MenuItem>
-        <MenuItem icon="redo" onChoose={() => void undo(session, block.id, "redo")}>
-          Redo
-        </MenuItem>
-        <MenuItem icon="branch" onChoose={() => void forkAway(session, block)}>
-          Fork into a new conversation
-        </MenuItem>
-        <MenuItem icon="prune" onChoose={() => void prune(session, block.id, !block.pruned)}>
-          {block.pruned ? "Put back into the context" : "Prune from the context"}
-        </MenuItem>
+        {!isViewer && (
+          <>
+            <MenuItem icon="undo" onChoose={() => void undo(session, block.id, "undo")}>
+              Undo my last edit here
+            </MenuItem>
+            <MenuItem icon="redo" onChoose={() => void undo(session, block.id, "redo")}>
+              Redo
+            </MenuItem>
+            <MenuItem icon="branch" onChoose={() => void forkAway(session, block)}>
+              Fork into a new conversation
+            </MenuItem>
+            <MenuItem icon="prune" onChoose={() => void prune(session, block.id, !block.pruned)}>
+              {block.pruned ? "Put back into the context" : "Prune from the context"}
+            </MenuItem>
+          </>
+        )}
         <MenuItem icon="link" onChoose={() => point(linkTo(block.conversation, block.id))}>
           Link to this block
         </MenuItem>

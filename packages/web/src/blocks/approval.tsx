@@ -5,7 +5,7 @@
 import { type Block, isProblem, type Metadata } from "@blockyard/kernel";
 import { type ReactNode, useState } from "react";
 import { exactText } from "../format.ts";
-import { useSession } from "../session.tsx";
+import { useIsViewer, useSession } from "../session.tsx";
 import { useSettled } from "../wait.ts";
 
 type Asked = NonNullable<Metadata<"tool_call">["approval"]>;
@@ -26,6 +26,7 @@ export function Approval({ block, approval }: { block: Block; approval: Asked })
 
 function Question({ block, approval }: { block: Block; approval: Asked }): ReactNode {
   const session = useSession();
+  const isViewer = useIsViewer();
   const isSettled = useSettled(approval.id);
   const [isAnswering, setAnswering] = useState(false);
   const [failure, setFailure] = useState("");
@@ -42,15 +43,19 @@ function Question({ block, approval }: { block: Block; approval: Asked }): React
     <section className="approval" aria-label="This tool asks for permission">
       <div className="approval-title">{approval.title ?? "This tool asks for permission"}</div>
       {input !== undefined && <pre className="exact">{exactText(inputText(input))}</pre>}
-      <div className="approval-buttons">
-        <button type="button" className="primary" disabled={!isReady} onClick={() => answer(true)}>
-          Allow this once
-        </button>
-        <button type="button" disabled={!isReady} onClick={() => answer(false)}>
-          Do not allow
-        </button>
-        {failure && <span className="bad">{failure}</span>}
-      </div>
+      {isViewer ? (
+        <p className="dim">It waits for the owner's answer.</p>
+      ) : (
+        <div className="approval-buttons">
+          <button type="button" className="primary" disabled={!isReady} onClick={() => answer(true)}>
+            Allow this once
+          </button>
+          <button type="button" disabled={!isReady} onClick={() => answer(false)}>
+            Do not allow
+          </button>
+          {failure && <span className="bad">{failure}</span>}
+        </div>
+      )}
     </section>
   );
 }

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { CopyButton } from "../copy.tsx";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
-import { useText, useView } from "../session.tsx";
+import { useSession, useText, useView } from "../session.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
 import { lineCount, metadataOf, type RendererProps } from "./renderer.ts";
@@ -49,6 +49,7 @@ function CodeBody({ block }: RendererProps): ReactNode {
 }
 
 export function CopyText({ block }: RendererProps): ReactNode {
+  const session = useSession();
   const view = useView();
-  return <CopyButton text={() => view.texts.get(block.id)?.toString() ?? ""} />;
+  return <CopyButton text={() => session.text(view, block.id)} />;
 }

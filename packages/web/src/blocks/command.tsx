@@ -42,6 +42,7 @@ function Again({ id }: { id: BlockId }): ReactNode {
 }
 
 function Run({ block }: RendererProps): ReactNode {
+  const session = useSession();
   const view = useView();
   const { command, stderr, exitCode, interrupted, background, durationMs, cwd, truncatedChars } = metadataOf(
     block,
@@ -78,7 +79,10 @@ function Run({ block }: RendererProps): ReactNode {
         <RunButtons block={block} />
         {lines > 0 && (
           <CopyButton
-            text={() => plainTerminal(view.texts.get(block.id)?.toString() ?? "")}
+            text={async () => {
+              const output = await session.text(view, block.id);
+              return output === undefined ? undefined : plainTerminal(output);
+            }}
             label="Copy the output"
           />
         )}

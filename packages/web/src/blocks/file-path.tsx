@@ -11,9 +11,11 @@ import { Icon } from "../icons.tsx";
 import { overlay } from "../page-state.ts";
 import { preferences } from "../preferences.ts";
 import { go, linkToFile } from "../route.ts";
+import { useIsViewer } from "../session.tsx";
 
 export function FilePath({ path, line = 1 }: { path: string; line?: number | undefined }): ReactNode {
   const root = useCell(workspaceRoot);
+  const isViewer = useIsViewer();
   const editor = useCellPart(preferences, (chosen) => chosen.editor);
   const link = useCellPart(preferences, (chosen) => linkOf(chosen, path, line, root));
   const inside = insidePath(path, root);
@@ -35,7 +37,7 @@ export function FilePath({ path, line = 1 }: { path: string; line?: number | und
           <Parts path={path} />
         </a>
       )}
-      {inside !== undefined && (
+      {inside !== undefined && !isViewer && (
         <a
           className="icon-button"
           href={linkToFile(inside)}

@@ -1,11 +1,12 @@
 /**
  * The composer: what to ask, of whom. While a turn runs, what is sent waits its turn at the server, and shows as waiting.
  */
-import { type ConversationId, isProblem, type View } from "@blockyard/kernel";
+import { type BlockId, type ConversationId, isProblem, type View } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, type SetStateAction, useEffect, useRef, useState } from "react";
 import { fieldOf, refused, stopTurn } from "../actions/actions.ts";
+import { headOf } from "../conversation/view-tree.ts";
 import { Icon } from "../icons.tsx";
-import { isFollowing } from "../page-state.ts";
+import { heads, isFollowing } from "../page-state.ts";
 import { preferences } from "../preferences.ts";
 import { go, linkTo } from "../route.ts";
 import { type Session, useIsViewer, useSession, useViewPart } from "../session.tsx";
@@ -70,7 +71,8 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
     setText("");
     setSending(prompt);
     const taken = attachments.take();
-    const isSent = await startTurn(session, conversation, provider, prompt, taken.attachments);
+    const parent = view && wayOf(view);
+    const isSent = await startTurn(session, conversation, provider, prompt, taken.attachments, parent);
     setSending(undefined);
     if (isSent) return taken.drop();
     setText((now) => (now === "" ? prompt : now));
@@ -107,6 +109,7 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
         rows={Math.min(12, Math.max(2, text.split("\n").length))}
         placeholder={promptHint(isRunning, isOver)}
         aria-label="Prompt"
+        dir="auto"
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKey}
         onPaste={(event) => {
@@ -143,11 +146,18 @@ async function startTurn(
   provider: string,
   prompt: string,
   attachments: readonly Attachment[],
+  parent: BlockId | undefined,
 ): Promise<boolean> {
   const model = preferences.get().models[provider];
   const where = conversation ?? (await newConversation(session, prompt));
   if (where === undefined) return false;
-  const request = { conversation: where, provider, prompt, ...(model ? { model } : {}) };
+  const request = {
+    conversation: where,
+    provider,
+    prompt,
+    ...(model ? { model } : {}),
+    ...(parent ? { parent_id: parent } : {}),
+  };
   const answer =
     attachments.length === 0
       ? await session.write("turn.start", request)
@@ -163,6 +173,12 @@ async function startTurn(
     go(linkTo(where));
   }
   return true;
+}
+
+/** The end of the way that the reader looks at, where it is not the conversation's own: a prompt goes on from what is seen. */
+function wayOf(view: View): BlockId | undefined {
+  const seen = headOf(view, heads.get().get(view.conversation));
+  return seen === null || seen === view.record?.head ? undefined : seen;
 }
 
 /** A conversation that was made for a prompt that could not be sent: out of the list until the next one takes it. */

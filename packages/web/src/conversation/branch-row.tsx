@@ -7,7 +7,7 @@ import { plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { chooseHead } from "../page-state.ts";
 import { useView } from "../session.tsx";
-import { treeOf } from "./view-tree.ts";
+import { endOf } from "./view-tree.ts";
 
 interface BranchRowProps {
   readonly at: BlockId;
@@ -19,12 +19,7 @@ export function BranchRow({ ways, chosen }: BranchRowProps): ReactNode {
   const view = useView();
   const now = chosen === undefined ? ways.length : ways.indexOf(chosen);
   const show = (way: BlockId | undefined) => {
-    if (way !== undefined) chooseHead(view.conversation, endOf(way));
-  };
-  const endOf = (start: BlockId): BlockId => {
-    let end = start;
-    for (let next = treeOf(view).nexts(end).at(-1); next; next = treeOf(view).nexts(end).at(-1)) end = next;
-    return end;
+    if (way !== undefined) chooseHead(view.conversation, endOf(view, way));
   };
   return (
     <div className="branch-row">

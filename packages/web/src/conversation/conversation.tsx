@@ -13,8 +13,8 @@ import { Announcer } from "./announcer.tsx";
 import { Find } from "./find.tsx";
 import { Head } from "./head.tsx";
 import { BlockList } from "./list.tsx";
-import { foldRows, isLeftOver, type Row } from "./rows.ts";
-import { treeOf } from "./view-tree.ts";
+import { askingIn, foldRows, isLeftOver, type Row } from "./rows.ts";
+import { headOf, treeOf } from "./view-tree.ts";
 
 interface ConversationProps {
   readonly conversation: ConversationId;
@@ -68,13 +68,20 @@ function useRows(view: View): readonly Row[] {
   const record = useRecord(view);
   const { thinking, tools, system } = useCell(preferences);
   const chosen = useCell(heads).get(view.conversation);
+  const asking = record?.asking?.join(" ") ?? "";
   const opened = useSyncExternalStore(listenDisclosure, disclosureVersion);
-  const head = chosen ?? record?.head ?? null;
+  const head = headOf(view, chosen);
   const inPlace = useChangedInPlace(view, order, record?.seq ?? 0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: order, opened and inPlace stand for what the fold reads
+  // biome-ignore lint/correctness/useExhaustiveDependencies: order, opened, inPlace and asking stand for what the fold reads
   return useMemo(
-    () => foldRows(view, treeOf(view), { head, shown: { thinking, tools, system }, isOpen }),
-    [view, order, head, thinking, tools, system, opened, inPlace],
+    () =>
+      foldRows(view, treeOf(view), {
+        head,
+        shown: { thinking, tools, system },
+        isOpen,
+        asking: askingIn(view, view.record?.asking ?? []),
+      }),
+    [view, order, head, thinking, tools, system, opened, inPlace, asking],
   );
 }
 

@@ -7,22 +7,28 @@ import { prune } from "../actions/actions.ts";
 import { useOpen } from "../disclosure.ts";
 import { plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
-import { useSession } from "../session.tsx";
+import { useIsViewer, useSession } from "../session.tsx";
 import { prunedName } from "./rows.ts";
 
 export function PrunedRow({ ids }: { ids: readonly BlockId[] }): ReactNode {
   const session = useSession();
+  const isViewer = useIsViewer();
   const first = ids[0] as BlockId;
   const [isOpen, toggle] = useOpen(prunedName(first), false);
+  const putBack = () => {
+    for (const id of ids) void prune(session, id, false);
+  };
   return (
     <div className="pruned-row">
       <button type="button" className="quiet-button" aria-expanded={isOpen} onClick={toggle}>
         <Icon name="prune" />
         {plural(ids.length, "block")} pruned from the context
       </button>
-      <button type="button" className="quiet-button" onClick={() => void prune(session, first, false)}>
-        Put back
-      </button>
+      {!isViewer && (
+        <button type="button" className="quiet-button" onClick={putBack}>
+          Put back
+        </button>
+      )}
     </div>
   );
 }

@@ -1,7 +1,7 @@
 /** The fold from tree to rows: paths, sides, turns, ways, what is pruned and hidden. */
 import type { Block, BlockId, JsonObject, Kind, Role, Status } from "@blockyard/kernel";
 import { describe, expect, test } from "vitest";
-import { foldRows, nestedName, prunedName, type RowOptions } from "./rows.ts";
+import { askingIn, foldRows, nestedName, prunedName, type RowOptions } from "./rows.ts";
 import { Tree } from "./tree.ts";
 
 interface Given {
@@ -49,7 +49,12 @@ function outline(given: Readonly<Record<string, Given>>) {
 
 function rows(
   given: Readonly<Record<string, Given>>,
-  { head, open = [], ...shown }: { head?: string; open?: string[] } & Partial<RowOptions["shown"]> = {},
+  {
+    head,
+    open = [],
+    asking = [],
+    ...shown
+  }: { head?: string; open?: string[]; asking?: string[] } & Partial<RowOptions["shown"]> = {},
 ): string[] {
   const made = outline(given);
   const tree = new Tree();
@@ -58,6 +63,7 @@ function rows(
     head: head ?? made.head,
     shown: { thinking: true, tools: true, system: true, ...shown },
     isOpen: (name, byDefault) => (open.includes(name) ? true : byDefault),
+    asking: askingIn(made, asking),
   };
   return foldRows(made, tree, options).map((row) => {
     if (row.type === "block") return `${"  ".repeat(row.depth)}${row.id}`;
@@ -97,6 +103,18 @@ describe("rows", () => {
     expect(rows({ a: { role: "system" }, b: { role: "system", kind: "error" } }, { system: false })).toEqual([
       "b",
     ]);
+  });
+
+  test("[V15] a sub-agent's call that asks is a row, whatever is closed or hidden; its neighbours are not", () => {
+    const asks = { ...CALL, deeper: { ...CALL.deeper, kind: "tool_call" as const } };
+    expect(rows(asks, { asking: ["deeper"] })).toEqual(["ask", "call", "  deep", "    deeper", "end"]);
+    const asked = {
+      ...asks,
+      deeper: { ...asks.deeper, metadata: { approval: { id: "1", state: "asked" } } },
+    };
+    const hidden = { tools: false, asking: ["deeper"], open: [nestedName("call")] };
+    expect(rows(asked, hidden)).toEqual(["ask", "    deeper", "end"]);
+    expect(rows(asks, { asking: ["not-here"] })).toEqual(["ask", "call", "end"]);
   });
 
   test("[V10] a message that waits, has run or was taken back is no row; one that never ran is", () => {

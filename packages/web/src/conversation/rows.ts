@@ -32,6 +32,8 @@ export interface RowOptions {
   readonly head: BlockId | null;
   readonly shown: Shown;
   readonly isOpen: (name: string, byDefault: boolean) => boolean;
+  /** Calls that wait for the reader's answer, with what they hang off: shown, whatever is closed or hidden. */
+  readonly asking?: ReadonlySet<BlockId>;
 }
 
 export function foldRows(outline: Outline, tree: Tree, options: RowOptions): readonly Row[] {
@@ -95,6 +97,18 @@ function withLoose({ order, blocks }: Outline, path: readonly Block[]): readonly
   return loose.length === 0 ? path : [...path, ...loose].sort((a, b) => a.born - b.born);
 }
 
+/** The calls that ask, and what they hang off. */
+export function askingIn({ blocks }: Outline, asking: readonly BlockId[]): ReadonlySet<BlockId> {
+  const ids = new Set<BlockId>();
+  for (const call of asking) {
+    for (let block = blocks.get(call); block && !ids.has(block.id); ) {
+      ids.add(block.id);
+      block = block.side && block.parent !== null ? blocks.get(block.parent) : undefined;
+    }
+  }
+  return ids;
+}
+
 /** The blocks on the way to a head, oldest first, as far as they are here. Without a head: all that continue anything. */
 export function pathTo(outline: Outline, head: BlockId | null): Block[] {
   const path: Block[] = [];
@@ -124,14 +138,15 @@ function addBlock(
   depth: number,
   options: RowOptions,
 ): void {
-  if (isVisible(block, options.shown)) rows.push({ type: "block", key: block.id, id: block.id, depth });
-  else if (block.kind === "tool_call") return;
+  const isShown = isVisible(block, options.shown);
+  if (isShown) rows.push({ type: "block", key: block.id, id: block.id, depth });
+  else if (block.kind === "tool_call" && !options.asking?.has(block.id)) return;
   const sides = tree.sides(block.id);
   if (sides.length === 0) return;
-  const isClosed = block.kind === "tool_call" && !options.isOpen(nestedName(block.id), false);
+  const isClosed = block.kind === "tool_call" && !(isShown && options.isOpen(nestedName(block.id), false));
   for (const id of sides) {
     const side = outline.blocks.get(id);
-    if (isClosed && !(side && isQueued(side))) continue;
+    if (isClosed && !(side && isQueued(side)) && !options.asking?.has(id)) continue;
     if (!side || (block.kind === "tool_call" && isResult(side.kind, side.metadata))) continue;
     if (block.kind === "command" && isRerun(side)) continue;
     addBlock(rows, outline, tree, side, depth + 1, options);

@@ -5,17 +5,24 @@ import type { Turn, Usage } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { formatCost, formatCount, formatDuration } from "../format.ts";
 import { useTurn, useView, useViewPart } from "../session.tsx";
+import { sought } from "./sought.ts";
 
 export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
   const view = useView();
   const turn = useTurn(view, id);
-  const isAsking = useViewPart(view, ({ record }) => (record?.asking ?? []).length > 0);
+  const asking = useViewPart(view, ({ record }) => record?.asking?.[0]);
   if (!turn) return null;
   const name = turn.model ?? turn.provider;
   if (turn.status === "running")
     return (
       <footer className="turn running">
-        {isAsking ? <span className="warn">{name} waits for your answer</span> : <Working name={name} />}
+        {asking === undefined ? (
+          <Working name={name} />
+        ) : (
+          <button type="button" className="quiet-button warn" onClick={() => sought.set(asking)}>
+            {name} waits for your answer
+          </button>
+        )}
       </footer>
     );
   return (

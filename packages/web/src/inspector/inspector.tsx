@@ -64,22 +64,24 @@ function Body({ id }: { id: BlockId; view: View }): ReactNode {
         {isProblem(history) && <p className="dim">{history.message}</p>}
         {history !== undefined && !isProblem(history) && (
           <>
-            <div className="inspector-buttons">
-              <button
-                type="button"
-                disabled={history.nextUndo === undefined}
-                onClick={() => void undo(session, id, "undo")}
-              >
-                <Icon name="undo" /> Undo mine
-              </button>
-              <button
-                type="button"
-                disabled={history.nextRedo === undefined}
-                onClick={() => void undo(session, id, "redo")}
-              >
-                <Icon name="redo" /> Redo mine
-              </button>
-            </div>
+            {!session.isViewer && (
+              <div className="inspector-buttons">
+                <button
+                  type="button"
+                  disabled={history.nextUndo === undefined}
+                  onClick={() => void undo(session, id, "undo")}
+                >
+                  <Icon name="undo" /> Undo mine
+                </button>
+                <button
+                  type="button"
+                  disabled={history.nextRedo === undefined}
+                  onClick={() => void undo(session, id, "redo")}
+                >
+                  <Icon name="redo" /> Redo mine
+                </button>
+              </div>
+            )}
             <Versions block={block} history={history} />
             <Authors block={block} history={history} />
           </>

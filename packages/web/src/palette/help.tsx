@@ -2,15 +2,17 @@
  * The keys, from the table that they are read from.
  */
 import type { ReactNode } from "react";
-import { SHORTCUTS } from "../shortcuts.ts";
+import { useSession } from "../session.tsx";
+import { shortcutsFor } from "../shortcuts.ts";
 import { Dialog } from "./dialog.tsx";
 
 export function Help(): ReactNode {
+  const session = useSession();
   return (
     <Dialog label="Keyboard" className="help">
       <h2>Keyboard</h2>
       <dl>
-        {SHORTCUTS.map(({ key, ctrl, label }) => (
+        {shortcutsFor(session).map(({ key, ctrl, label }) => (
           <div key={`${ctrl ?? ""}${key}`}>
             <dt>
               {ctrl && <kbd>ctrl</kbd>} <kbd>{key === "Escape" ? "esc" : key}</kbd>

@@ -9,7 +9,7 @@ import { isSidebarOpen, overlay, sidebarTab } from "../page-state.ts";
 import { prefer, preferences } from "../preferences.ts";
 import { go, linkTo, useRoute } from "../route.ts";
 import { useSession } from "../session.tsx";
-import { SHORTCUTS } from "../shortcuts.ts";
+import { shortcutsFor } from "../shortcuts.ts";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { Chooser } from "./chooser.tsx";
 import { Dialog } from "./dialog.tsx";
@@ -86,14 +86,18 @@ function useCommands(conversations: Conversations): readonly Command[] {
       { name: "Light theme", hint: "theme", run: () => prefer({ theme: "light" }) },
       { name: "Dark theme", hint: "theme", run: () => prefer({ theme: "dark" }) },
       { name: "Theme of the system", hint: "theme", run: () => prefer({ theme: "system" }) },
-      { name: "Show the files", hint: "files", run: () => showFiles() },
       {
         name: "Choose the editor that opens files",
         hint: "files",
         run: () => overlay.set({ type: "editor", path: undefined, line: 1 }),
       },
-      { name: "New conversation", hint: "go", run: () => go("/") },
-      ...(conversation === undefined
+      ...(session.isViewer
+        ? []
+        : [
+            { name: "Show the files", hint: "files", run: () => showFiles() },
+            { name: "New conversation", hint: "go", run: () => go("/") },
+          ]),
+      ...(conversation === undefined || session.isViewer
         ? []
         : [
             {
@@ -103,13 +107,13 @@ function useCommands(conversations: Conversations): readonly Command[] {
             },
           ]),
     ];
-    const keys = SHORTCUTS.filter(({ key, ctrl }) => key !== "Escape" && !(ctrl && key === "k")).map(
-      (shortcut) => ({
+    const keys = shortcutsFor(session)
+      .filter(({ key, ctrl }) => key !== "Escape" && !(ctrl && key === "k"))
+      .map((shortcut) => ({
         name: shortcut.label,
         hint: `${shortcut.ctrl ? "ctrl " : ""}${shortcut.key}`,
         run: () => shortcut.run(session),
-      }),
-    );
+      }));
     const places = listing.state !== "here" ? [] : listing.conversations;
     return [
       ...[...keys, ...view].map((command) => ({ ...command, key: command.name })),

@@ -13,7 +13,7 @@ import { Icon } from "../icons.tsx";
 import { later } from "../later.tsx";
 import { isSidebarOpen, overlay, renaming, sidebarTab } from "../page-state.ts";
 import { go, linkTo, useRoute } from "../route.ts";
-import { useSession } from "../session.tsx";
+import { useIsViewer, useSession } from "../session.tsx";
 import type { Conversations, ListedConversation } from "./conversations.ts";
 
 const FileTree = later(() => import("../files/file-tree.tsx"));
@@ -24,6 +24,7 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
   const isOpen = useCell(isSidebarOpen);
   const [filter, setFilter] = useState("");
   const tab = useCell(sidebarTab);
+  const isViewer = useIsViewer();
   return (
     <nav className={isOpen ? "sidebar open" : "sidebar"} aria-label="Conversations">
       <div className="sidebar-head">
@@ -47,18 +48,20 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
         >
           <Icon name="search" />
         </button>
-        <button
-          type="button"
-          className="icon-button"
-          title="New conversation"
-          aria-label="New conversation"
-          onClick={() => {
-            isSidebarOpen.set(false);
-            go("/");
-          }}
-        >
-          <Icon name="plus" />
-        </button>
+        {!isViewer && (
+          <button
+            type="button"
+            className="icon-button"
+            title="New conversation"
+            aria-label="New conversation"
+            onClick={() => {
+              isSidebarOpen.set(false);
+              go("/");
+            }}
+          >
+            <Icon name="plus" />
+          </button>
+        )}
       </div>
       <Tabs />
       {tab === "files" ? (
@@ -88,8 +91,10 @@ const TABS = [
 /** Only where the server has files to show. */
 function Tabs(): ReactNode {
   const shown = useCell(sidebarTab);
+  const isViewer = useIsViewer();
   const hasFiles = useCell(capabilities)?.tools.has("file.list") ?? false;
-  if (!hasFiles) return null;
+  // To open a file is to write: it becomes a block.
+  if (!hasFiles || isViewer) return null;
   return (
     <div className="sidebar-tabs">
       {TABS.map(({ tab, label }) => (
@@ -165,6 +170,7 @@ function Entries({
   now: number;
 }): ReactNode {
   const { conversation: current } = useRoute();
+  const isViewer = useIsViewer();
   // Only the entry that is pointed at has its menu in the document.
   const [pointed, setPointed] = useState<string | undefined>(undefined);
   return (
@@ -174,7 +180,7 @@ function Entries({
         return (
           <li key={id} onPointerEnter={() => setPointed(id)} onFocus={() => setPointed(id)}>
             <Entry conversation={conversation} isCurrent={id === current} now={now} />
-            {(pointed === id || id === current) && <EntryMenu conversation={conversation} />}
+            {!isViewer && (pointed === id || id === current) && <EntryMenu conversation={conversation} />}
           </li>
         );
       })}

@@ -1,0 +1,230 @@
+/**
+ * Places that are not simply on the screen: what is pruned, on another way, closed and not loaded, or in a sub-agent's
+ * work; and what a reader is offered who may only read.
+ */
+import { fileURLToPath } from "node:url";
+import { type BlockId, isProblem } from "@blockyard/kernel";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+
+type Draft = Parameters<Parameters<Yard["kernel"]["write"]>[1]["plan"]>[0];
+
+const AGENT = fileURLToPath(new URL("./agents/fake-claude.mjs", import.meta.url));
+const RECORDING = fileURLToPath(
+  new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
+);
+/** More than a window's texts may have together. */
+const LINES = 60_000;
+
+let yard: Yard;
+const before = process.env["BLOCKYARD_CLAUDE"];
+
+beforeAll(async () => {
+  process.env["BLOCKYARD_CLAUDE"] = AGENT;
+  yard = await openYard();
+}, 180_000);
+
+afterAll(async () => {
+  if (before === undefined) delete process.env["BLOCKYARD_CLAUDE"];
+  else process.env["BLOCKYARD_CLAUDE"] = before;
+  await yard?.close();
+});
+
+async function write<T>(conversation: string, plan: (draft: Draft) => T): Promise<T> {
+  const answer = await yard.kernel.write(conversation, { agent: "tester", plan: plan as never });
+  if (isProblem(answer)) throw new Error(answer.message);
+  return answer as T;
+}
+
+function create(draft: Draft, block: Parameters<Draft["create"]>[0]): BlockId {
+  const made = draft.create(block);
+  if (isProblem(made)) throw new Error(made.message);
+  return made.id;
+}
+
+const placeOf = (id: BlockId) => `/c/${id.replace("/", "#")}`;
+
+const focusedBlock = (page: Page) => page.locator("article.focused").getAttribute("data-block");
+
+/** A first way of 30 blocks, three of them pruned, and a second one from the middle of it. */
+async function ways(title: string): Promise<{ conversation: string; first: string[]; second: string[] }> {
+  const conversation = await newConversation(yard.kernel, title);
+  const texts = Array.from({ length: 30 }, (_, i) => ({ text: `First ${i}. ${"Words. ".repeat(60)}` }));
+  const first = await say(yard.kernel, conversation, texts);
+  const second = await write(conversation, (draft) => {
+    for (const id of first.slice(3, 6)) draft.prune(id, true);
+    const made: string[] = [];
+    for (let i = 0; i < 20; i++) {
+      const parent = made.at(-1) ?? (first[20] as string);
+      const text = `Second ${i}. ${"Words. ".repeat(60)}`;
+      made.push(create(draft, { kind: "text", role: "model", status: "done", parent, text }));
+    }
+    return made;
+  });
+  return { conversation, first, second };
+}
+
+test("[V5] a link goes to what is pruned, and to another way; all that is pruned is put back at once", async () => {
+  const { first, second } = await ways("links");
+  const [pruned, other] = [first[4] as string, first[27] as string];
+  const { page, complaints } = await yard.open(placeOf(pruned));
+  await expect.poll(() => focusedBlock(page)).toBe(pruned);
+  await page.getByText("3 blocks pruned").waitFor();
+  await page.getByRole("button", { name: "Put back" }).click();
+  await expect.poll(() => page.locator(".pruned-row").count()).toBe(0);
+  const hash = (id: BlockId) => page.evaluate((to) => location.assign(to), placeOf(id));
+  await hash(other);
+  await expect.poll(() => focusedBlock(page)).toBe(other);
+  await hash(second[19] as string);
+  await expect.poll(() => focusedBlock(page)).toBe(second[19]);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
+test("[V16] a prompt goes on from the way that is shown, and is seen there", async () => {
+  const { conversation, first, second } = await ways("goes on");
+  const { page } = await yard.open(`/c/${conversation}`);
+  await page.waitForSelector(`[data-block="${second[19]}"]`);
+  await page.goto(`${yard.running.url}${placeOf(first[29] as string)}`);
+  await expect.poll(() => focusedBlock(page)).toBe(first[29]);
+  const prompt = JSON.stringify({ recording: RECORDING, lines: 1_000, act: "exit0" });
+  await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("article.role-user");
+  const said = (await page.locator("article.role-user").last().getAttribute("data-block")) ?? "";
+  const [block] = await yard.kernel.store
+    .blocks({ conversation, order: "last", limit: 200 })
+    .then((all) => all.filter(({ id }) => id === said));
+  expect(block?.parent).toBe(first[29]);
+  await page.waitForSelector("footer.turn");
+  await page.context().close();
+});
+
+test("[V15] a sub-agent that asks for leave is seen, also with the tools hidden", async () => {
+  const conversation = await newConversation(yard.kernel, "asks below");
+  const call = { kind: "tool_call", role: "model", status: "running", text: "{}" } as const;
+  const inner = await write(conversation, (draft) => {
+    const metadata = { toolName: "Task", stage: "running", input: {} };
+    const outer = create(draft, { ...call, metadata: { ...metadata, toolUseId: "1" } });
+    const task = create(draft, {
+      ...call,
+      parent: outer,
+      side: true,
+      metadata: { ...metadata, toolUseId: "2" },
+    });
+    const bash = { toolName: "Bash", stage: "running", input: { command: "make" }, toolUseId: "3" };
+    return create(draft, { ...call, parent: task, side: true, metadata: bash });
+  });
+  const { page } = await yard.open(`/c/${conversation}`);
+  await page.waitForSelector(".nested-line");
+  const question = page.getByRole("region", { name: "This tool asks for permission" });
+  const ask = (state: "asked" | "denied") =>
+    write(conversation, (draft) => draft.meta(inner, { approval: { id: "a", state, title: "Make it?" } }));
+  await ask("asked");
+  await question.waitFor();
+  await ask("denied");
+  await expect.poll(() => question.count()).toBe(0);
+  await page.getByRole("button", { name: "Tools" }).click();
+  await expect.poll(() => page.locator(".nested-line").count()).toBe(0);
+  await ask("asked");
+  await question.waitFor();
+  await page.context().close();
+});
+
+test("[V18] what is closed and was not loaded is copied whole", async () => {
+  const conversation = await newConversation(yard.kernel, "long output");
+  const text = Array.from({ length: LINES }, (_, i) => `line ${i}`).join("\n");
+  await write(conversation, (draft) => {
+    for (const toolUseId of ["1", "2"]) {
+      const metadata = { toolName: "Bash", toolUseId, stage: "end", input: { command: "seq" } };
+      const call = create(draft, { kind: "tool_call", role: "model", status: "done", text: "{}", metadata });
+      const result = { command: "seq", exitCode: 0, toolUseId };
+      create(draft, {
+        kind: "command",
+        role: "tool",
+        status: "done",
+        parent: call,
+        side: true,
+        text,
+        metadata: result,
+      });
+    }
+  });
+  const { page } = await yard.open(`/c/${conversation}`);
+  await page.waitForSelector(".command-result");
+  const copy = page.getByRole("button", { name: "Copy the output" });
+  for (const at of [0, 1]) {
+    await page.evaluate(() => navigator.clipboard.writeText(""));
+    await copy.nth(at).click();
+    await expect
+      .poll(() => page.evaluate(async () => (await navigator.clipboard.readText()).length))
+      .toBe(text.length);
+  }
+  await page.context().close();
+});
+
+test("[V19] a long title and a wide table make no page wider than the screen; words stay whole", async () => {
+  const conversation = await newConversation(yard.kernel, "a title that goes on and on ".repeat(8));
+  const cells = (word: string) => `|${` ${word} |`.repeat(40)}`;
+  const table = [cells("column"), cells("---"), cells("somewhat")].join("\n");
+  const [block] = await say(yard.kernel, conversation, [
+    { text: `${table}\n\nשלום עולם, hello\n\n${"x".repeat(20_000)}` },
+  ]);
+  const { page } = await yard.open(`/c/${conversation}`, { width: 360, height: 700 });
+  await page.waitForSelector(`[data-block="${block}"] td`);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+  const { lines, isRight } = await page.evaluate(() => {
+    const boxes = (selector: string) => {
+      const range = document.createRange();
+      range.selectNodeContents(document.querySelector(selector) as Element);
+      return [...range.getClientRects()];
+    };
+    const hebrew = document.querySelectorAll(".md p")[0] as Element;
+    const [text] = boxes(".md p");
+    return {
+      lines: boxes(".md td").length,
+      isRight: (text?.left ?? 0) > hebrew.getBoundingClientRect().left + 20,
+    };
+  });
+  expect(lines).toBe(1);
+  expect(isRight).toBe(true);
+  await page.context().close();
+});
+
+test("[V17] who may only read is offered nothing that writes", async () => {
+  const { conversation, first } = await ways("to read");
+  await write(conversation, (draft) => {
+    const approval = { id: "a", state: "asked", title: "Make it?" };
+    const metadata = {
+      toolName: "Bash",
+      toolUseId: "1",
+      stage: "running",
+      input: { command: "make" },
+      approval,
+    };
+    return create(draft, { kind: "tool_call", role: "model", status: "running", text: "{}", metadata });
+  });
+  const token = yard.running.auth.create("places-wall", "viewer");
+  const { page, complaints } = await yard.open(placeOf(first[4] as string), { token });
+  await expect.poll(() => focusedBlock(page)).toBe(first[4]);
+  await page.locator("article.focused").hover();
+  await page.getByRole("button", { name: "Copy this block" }).waitFor();
+  await page.keyboard.press("G");
+  await page.getByText("It waits for the owner's answer.").waitFor();
+  const writing = /edit|fork|put back|rename|allow|new conversation|files|run again|more for (?!this block)/i;
+  const named = await page.getByRole("button").allTextContents();
+  const labels = await page
+    .locator("[aria-label]")
+    .evaluateAll((all) => all.map((one) => one.ariaLabel ?? ""));
+  expect([...named, ...labels].filter((name) => writing.test(name))).toEqual([]);
+  for (const key of ["e", "t", "x", "O"]) await page.keyboard.press(key);
+  expect(await page.locator(".editor, .rename, dialog").count()).toBe(0);
+  await page.keyboard.press("?");
+  await page.getByText("Copy the block").waitFor();
+  expect((await page.locator("dialog dd").allTextContents()).filter((name) => writing.test(name))).toEqual([
+    "Open the block's file in the editor",
+  ]);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});

@@ -10,25 +10,20 @@ export const MINE = "<<<<<<< here";
 export const BETWEEN = "=======";
 export const DISK = ">>>>>>> disk";
 
-/** Lines that may differ before the texts count as two different ones: the time grows with its square. */
-const MAX_EDITS = 4_000;
-
 /** What no line can be: the ends of a text. */
 const START = "\0start";
 const END = "\0end";
 
 export function proposeMerge(base: string | undefined, mine: string, disk: string): string {
   const known = base === undefined ? undefined : `\n${[START, base, END].join("\n")}\n`;
-  const parts = diffArrays(mine.split("\n"), disk.split("\n"), { maxEditLength: MAX_EDITS });
-  // Two texts with hardly a line in common: comparing them would stop the page, and there is nothing to merge.
-  if (parts === undefined) return [MINE, mine, BETWEEN, disk, DISK].join("\n");
+  const parts = diffArrays(mine.split("\n"), disk.split("\n"));
   const merged: string[] = [];
   let before = START;
   for (let i = 0; i < parts.length; i++) {
     const part = parts[i];
     if (!part) break;
     if (!part.added && !part.removed) {
-      for (const line of part.value) merged.push(line);
+      merged.push(...part.value);
       before = part.value.at(-1) ?? before;
       continue;
     }
@@ -40,7 +35,7 @@ export function proposeMerge(base: string | undefined, mine: string, disk: strin
     const after = parts[i + 1]?.value[0] ?? END;
     const isOld = (lines: readonly string[]) =>
       known?.includes(`\n${[before, ...lines, after].join("\n")}\n`) ?? false;
-    for (const line of decide(side(true), side(false), isOld)) merged.push(line);
+    merged.push(...decide(side(true), side(false), isOld));
   }
   return merged.join("\n");
 }

@@ -22,3 +22,11 @@ it("knows whether something is left to decide", () => {
   expect(hasMarks(proposeMerge("a", "b", "c"))).toBe(true);
   expect(hasMarks("a\n=======\nb")).toBe(false);
 });
+
+it("[V11] is done with large files at once: with equal lines, and with none", () => {
+  const lines = (word: string) => Array.from({ length: 200_000 }, (_, i) => `${word} ${i}`).join("\n");
+  const [mine, disk] = [lines("mine"), lines("disk")];
+  check(mine, mine, `${mine}\nnew`, `${mine}\nnew`);
+  check("a", mine, disk, [MINE, mine, BETWEEN, disk, DISK].join("\n"));
+  check(mine, mine, disk, disk);
+});

@@ -10,20 +10,25 @@ export const MINE = "<<<<<<< here";
 export const BETWEEN = "=======";
 export const DISK = ">>>>>>> disk";
 
+/** Lines that may differ before the texts count as two different ones: the time grows with its square. */
+const MAX_EDITS = 2_000;
+
 /** What no line can be: the ends of a text. */
 const START = "\0start";
 const END = "\0end";
 
 export function proposeMerge(base: string | undefined, mine: string, disk: string): string {
   const known = base === undefined ? undefined : `\n${[START, base, END].join("\n")}\n`;
-  const parts = diffArrays(mine.split("\n"), disk.split("\n"));
+  const parts = diffArrays(mine.split("\n"), disk.split("\n"), { maxEditLength: MAX_EDITS });
+  // Two texts with hardly a line in common: comparing them would stop the page, and there is nothing to merge.
+  if (parts === undefined) return decide([mine], [disk], ([text]) => text === base).join("\n");
   const merged: string[] = [];
   let before = START;
   for (let i = 0; i < parts.length; i++) {
     const part = parts[i];
     if (!part) break;
     if (!part.added && !part.removed) {
-      merged.push(...part.value);
+      for (const line of part.value) merged.push(line);
       before = part.value.at(-1) ?? before;
       continue;
     }
@@ -35,7 +40,7 @@ export function proposeMerge(base: string | undefined, mine: string, disk: strin
     const after = parts[i + 1]?.value[0] ?? END;
     const isOld = (lines: readonly string[]) =>
       known?.includes(`\n${[before, ...lines, after].join("\n")}\n`) ?? false;
-    merged.push(...decide(side(true), side(false), isOld));
+    for (const line of decide(side(true), side(false), isOld)) merged.push(line);
   }
   return merged.join("\n");
 }

@@ -61,3 +61,33 @@ describe("growing markdown", () => {
     expect(types("a [link](https://exa")).toEqual(["text"]);
   });
 });
+
+describe("a text that is hard to lex costs no more than its length, and is shown", () => {
+  const n = 128 * 1024;
+  const many = (text: string, chars = n): string => text.repeat(chars / text.length);
+  const HARD: Readonly<Record<string, string>> = {
+    "an item and a log behind it": `- a\n${many("b\n")}`,
+    "an item with a log inside it": `- a\n${many("  b\n")}`,
+    "marks of exclamation": many("!"),
+    "half an address": `${many("a.")}@`,
+    "emphases that begin and end": many("*a") + many("b*"),
+    "emphases of all kinds": many("**a*b_c__"),
+    "quotes in quotes": many(">"),
+    "lists in lists": `${many("- ")}x`,
+    "a table of many columns and rows": `${many("a|", 8_192)}\n${many("-|", 8_192)}\n${many("a|\n", 8_192)}`,
+    brackets: many("[") + many("]"),
+    "sentences in a bracket": `[${many("a, B ")}]`,
+  };
+  test.each(Object.entries(HARD))("%s", (_name, text) => {
+    const start = performance.now();
+    for (const parsed of [parseWhole(Text.of(text)), parseGrowing(undefined, Text.of(text))])
+      expect(words(flat(parsed)).replace(/\s/g, "")).toBe(text.replace(/\s/g, ""));
+    expect(performance.now() - start).toBeLessThan(15_000);
+  });
+
+  test("a long answer is markdown still", () => {
+    const section = `# A\n\n${"Some **bold** words and `code`. ".repeat(80)}\n\n${"- an *item*\n".repeat(20)}\n`;
+    const parsed = parseWhole(Text.of(section.repeat(200)));
+    expect(flat(parsed).map(({ type }) => type)).not.toContain("html");
+  });
+});

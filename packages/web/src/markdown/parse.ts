@@ -7,8 +7,9 @@
  *
  * Positions: marked turns CR LF into LF, which would move them; so a CR is read as a space, which markdown ignores there.
  */
-import { Lexer, type Links, type Token, type Tokens } from "marked";
+import type { Links, Token, Tokens } from "marked";
 import remend from "remend";
+import { lexBounded } from "./bounded-lexer.ts";
 
 /** What the parser reads; the kernel's Text is one. */
 export interface Source {
@@ -39,6 +40,10 @@ const SPLIT_ITEMS = 12;
 const SPLIT_CHARS = 1_500;
 /** What is near the end of a paragraph may still change its meaning: an open emphasis, half a link. */
 const KEEP_CHARS = 400;
+/** Sentences that are looked at, from the end: where something is open for longer, the paragraph stays whole. */
+const SPLIT_TRIES = 24;
+/** Of a longer end nothing is closed: looking for what is open takes too long in some. */
+const MEND_CHARS = 16_000;
 
 const NOTHING: Parsed = {
   settled: [],
@@ -52,7 +57,7 @@ const NOTHING: Parsed = {
 /** The whole text, which has ended. */
 export function parseWhole(source: Source): Parsed {
   const text = readable(source.slice(0));
-  const { tokens, links } = lex(text, {});
+  const { tokens, links } = lexBounded(text, {});
   return { ...NOTHING, settled: grouped([], tokens), settledChars: text.length, links };
 }
 
@@ -61,7 +66,7 @@ export function parseGrowing(before: Parsed | undefined, source: Source): Parsed
   const known = before ?? NOTHING;
   const start = known.settledChars + known.sentenceChars;
   const tail = readable(source.slice(start));
-  const { tokens, links } = lex(tail, known.links);
+  const { tokens, links } = lexBounded(tail, known.links);
   const settled = { ...known, links };
   return settleTail(settled, tokens, tail);
 }
@@ -109,7 +114,8 @@ function splitList(known: Parsed, list: Tokens.List, rest: string): Parsed {
 
 /** Settles the sentences of a long paragraph that are certainly finished. */
 function splitParagraph(known: Parsed, rest: string): Parsed {
-  const at = rest.length > SPLIT_CHARS ? sentenceEnd(rest) : undefined;
+  const isSplit = rest.length > SPLIT_CHARS && rest.length <= MEND_CHARS;
+  const at = isSplit ? sentenceEnd(rest) : undefined;
   if (at === undefined) return { ...known, tail: asTail(known.sentences, mended(rest, known.links)) };
   const sentences = [...known.sentences, inlineOf(rest.slice(0, at), known.links)];
   const next = { ...known, sentences, sentenceChars: known.sentenceChars + at };
@@ -118,15 +124,18 @@ function splitParagraph(known: Parsed, rest: string): Parsed {
 
 /** Behind a sentence where nothing is open and a letter follows, so that what follows reads as a paragraph too. */
 function sentenceEnd(text: string): number | undefined {
-  for (let at = text.length - KEEP_CHARS; at > SPLIT_CHARS / 2; at--) {
+  let tries = SPLIT_TRIES;
+  for (let at = text.length - KEEP_CHARS; at > SPLIT_CHARS / 2 && tries > 0; at--) {
     if (
       text[at - 1] !== " " ||
       !/[.!?:;,]/.test(text[at - 2] as string) ||
       !/[A-Za-z]/.test(text[at] as string)
     )
       continue;
+    tries--;
     const head = text.slice(0, at);
-    if (remend(head.trimEnd(), REMEND) === head.trimEnd() && !/\[[^\]]*$/.test(head)) return at;
+    const isOpen = head.lastIndexOf("[") > head.lastIndexOf("]");
+    if (!isOpen && remend(head.trimEnd(), REMEND) === head.trimEnd()) return at;
   }
   return undefined;
 }
@@ -146,19 +155,13 @@ const OPEN_FENCE = /^ {0,3}(`{3,}|~{3,})/;
 
 /** The tail with what is open in it closed, so that half a link or an open emphasis looks as it will. */
 function mended(text: string, links: Links): readonly Token[] {
-  return lex(OPEN_FENCE.test(text) ? text : remend(text, REMEND), links).tokens;
-}
-
-function lex(text: string, links: Links): { tokens: readonly Token[]; links: Links } {
-  const lexer = new Lexer({ gfm: true });
-  Object.assign(lexer.tokens.links, links);
-  const tokens = lexer.lex(text);
-  return { tokens: [...tokens], links: tokens.links };
+  const isLeft = text.length > MEND_CHARS || OPEN_FENCE.test(text);
+  return lexBounded(isLeft ? text : remend(text, REMEND), links).tokens;
 }
 
 function inlineOf(text: string, links: Links): readonly Token[] {
-  const [first] = lex(text, links).tokens;
-  return (first as Tokens.Paragraph | undefined)?.tokens ?? [];
+  const { tokens } = lexBounded(text, links);
+  return (tokens[0] as Tokens.Paragraph | undefined)?.tokens ?? tokens;
 }
 
 function readable(text: string): string {

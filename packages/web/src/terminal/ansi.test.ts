@@ -58,4 +58,10 @@ describe("terminal text", () => {
   test("a far column costs a bounded line", () => {
     expect(plainTerminal(`${ESC}[999999999Cx`).length).toBeLessThanOrEqual(10_001);
   });
+
+  test("many far columns and many erasures cost a bounded output", () => {
+    expect(plainTerminal(`${ESC}[10000Gx\n`.repeat(20_000)).length).toBeLessThan(3_000_000);
+    expect(plainTerminal(`${"a".repeat(300_000)}${`${ESC}[1K`.repeat(20_000)}`).length).toBe(300_000);
+    expect(plainTerminal(`${"a".repeat(300_000)}${`\rx${ESC}[2K`.repeat(20_000)}`).length).toBe(300_000);
+  });
 });

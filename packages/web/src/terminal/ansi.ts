@@ -26,10 +26,17 @@ export type TerminalLine = readonly Run[];
 const PLAIN: Style = {};
 /** A line that moves its cursor past this is not a line any more. */
 const MAX_COLUMN = 10_000;
+/** Cells that one output may fill with blanks, by moving far to the right and by erasing; then it does neither any more. */
+const MAX_BLANKS = 2_000_000;
+
+interface Blanks {
+  left: number;
+}
 
 /** The lines of an output. A final newline ends the last line; it does not begin another. */
 export function readTerminal(output: string): readonly TerminalLine[] {
   const lines: TerminalLine[] = [];
+  const blanks = { left: MAX_BLANKS };
   let style = PLAIN;
   const rows = output.split("\n");
   if (rows.at(-1) === "") rows.pop();
@@ -38,7 +45,7 @@ export function readTerminal(output: string): readonly TerminalLine[] {
       lines.push(row === "" ? [] : [{ text: row, style }]);
       continue;
     }
-    const screen = new Line(style);
+    const screen = new Line(style, blanks);
     screen.write(row);
     style = screen.style;
     lines.push(screen.runs());
@@ -68,10 +75,12 @@ class Line {
   style: Style;
   readonly #characters: string[] = [];
   readonly #styles: Style[] = [];
+  readonly #blanks: Blanks;
   #column = 0;
 
-  constructor(style: Style) {
+  constructor(style: Style, blanks: Blanks) {
     this.style = style;
+    this.#blanks = blanks;
   }
 
   write(row: string): void {
@@ -107,15 +116,19 @@ class Line {
     if (code === 0x0d) this.#column = 0;
     else if (code === 0x08) this.#column = Math.max(0, this.#column - 1);
     else if (code === 0x09 || (code >= 0x20 && code !== 0x7f && !(code >= 0x80 && code <= 0x9f))) {
-      this.#fillTo(this.#column);
+      this.#fill();
       this.#characters[this.#column] = character;
       this.#styles[this.#column] = this.style;
       this.#column = Math.min(this.#column + 1, 1_000_000);
     }
   }
 
-  #fillTo(column: number): void {
-    while (this.#characters.length < column) {
+  /** Blanks up to the column; where there are none left, the column comes to the end of the line. */
+  #fill(): void {
+    const missing = this.#column - this.#characters.length;
+    if (missing <= 0) return;
+    if (!this.#take(missing)) this.#column = this.#characters.length;
+    while (this.#characters.length < this.#column) {
       this.#characters.push(" ");
       this.#styles.push(PLAIN);
     }
@@ -138,10 +151,17 @@ class Line {
       return;
     }
     const end = mode === 2 ? this.#characters.length : Math.min(this.#column + 1, this.#characters.length);
+    if (!this.#take(end)) return;
     for (let i = 0; i < end; i++) {
       this.#characters[i] = " ";
       this.#styles[i] = PLAIN;
     }
+  }
+
+  #take(cells: number): boolean {
+    if (cells > this.#blanks.left) return false;
+    this.#blanks.left -= cells;
+    return true;
   }
 }
 

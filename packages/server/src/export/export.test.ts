@@ -193,6 +193,23 @@ describe("pieces of a page", () => {
     expect(plainTerminal(output)).toBe(plain);
   });
 
+  it.each(["- a\n", "!", ">", "1. ", "**a*b_c__", "*a"])(
+    "[R34] markdown that is hard, such as many %j",
+    (sign) => {
+      const text = `${sign}${(sign === "- a\n" ? "b\n" : sign).repeat(64 * 1024)}`;
+      expect(markdownHtml(text).html).toContain('<pre class="plain">');
+    },
+  );
+
+  it("[R34] beginnings of secrets without an end, and fences without number", async () => {
+    for (const sign of ["-----BEGIN PRIVATE KEY-----", "eyJ-"]) {
+      const text = `${sign.repeat(64 * 1024)}${"x y ".repeat(10_000)}`;
+      expect(redactText(text, () => {})).toBe(text);
+    }
+    const id = await conversationOf("fences", [{ kind: "code", text: "```\n".repeat(200_000) }]);
+    expect(await exported(id, "markdown")).toContain("````\n```\n");
+  });
+
   it("[R34] hostile code costs no more than its length", () => {
     const since = performance.now();
     for (const text of [

@@ -3,7 +3,8 @@
  * links lead only where links may lead, and pictures from elsewhere are links.
  */
 
-import { Lexer, type Token, type Tokens } from "marked";
+import type { Token, Tokens } from "marked";
+import { lexBounded } from "./bounded-lexer.ts";
 import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
 import { highlight } from "./highlight.ts";
 
@@ -12,8 +13,8 @@ const MAX_CHARS = 1_000_000;
 const MAX_DEPTH = 64;
 
 export function markdownHtml(text: string): Html {
-  if (text.length > MAX_CHARS) return html`<pre class="plain">${text}</pre>`;
-  return blocks(new Lexer({ gfm: true }).lex(text), 0);
+  const tokens = text.length > MAX_CHARS ? undefined : lexBounded(text);
+  return tokens === undefined ? html`<pre class="plain">${text}</pre>` : blocks(tokens, 0);
 }
 
 function blocks(tokens: readonly Token[], depth: number): Html {

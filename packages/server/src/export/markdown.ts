@@ -93,7 +93,8 @@ function folded(summary: string, body: string): string {
 }
 
 function fence(text: string, language: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([run]) => run.length));
+  let longest = 2;
+  for (const [run] of text.matchAll(/`{3,}/g)) longest = Math.max(longest, run.length);
   const marks = "`".repeat(longest + 1);
   return `${marks}${/^[\w+-]*$/.test(language) ? language : ""}\n${text.replace(/\n$/, "")}\n${marks}\n\n`;
 }

@@ -11,12 +11,15 @@ interface Shape {
   readonly pattern: RegExp;
 }
 
-/** The first that fits wins. A capture group, where there is one, is what is taken out. */
+/**
+ * The first that fits wins. A capture group, where there is one, is what is taken out. What begins like a secret and is
+ * none is read only as far as the next such beginning, so that a text of nothing but beginnings is read once.
+ */
 const SHAPES: readonly Shape[] = [
   {
     name: "private key",
     pattern:
-      /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[\s\S]{0,20000}?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,
+      /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:(?!-----BEGIN )[\s\S]){0,20000}?(?:-----END [A-Z ]{0,30}PRIVATE KEY-----|$)/g,
   },
   { name: "Anthropic key", pattern: /\bsk-ant-[\w-]{16,200}/g },
   { name: "OpenAI key", pattern: /\bsk-(?:proj-|svcacct-)?[\w-]{20,200}/g },
@@ -28,7 +31,7 @@ const SHAPES: readonly Shape[] = [
   { name: "Stripe key", pattern: /\b[rs]k_(?:live|test)_[A-Za-z0-9]{16,255}/g },
   { name: "npm token", pattern: /\bnpm_[A-Za-z0-9]{30,64}/g },
   { name: "Hugging Face token", pattern: /\bhf_[A-Za-z0-9]{20,64}/g },
-  { name: "JSON web token", pattern: /\beyJ[\w-]{8,4000}\.eyJ[\w-]{8,8000}\.[\w-]{8,2000}/g },
+  { name: "JSON web token", pattern: /\beyJ(?:\w|-(?!eyJ)){8,4000}\.eyJ[\w-]{8,8000}\.[\w-]{8,2000}/g },
   { name: "password in a URL", pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,200}:([^\s/@]{1,200})@/g },
   { name: "bearer token", pattern: /\b[Bb]earer\s+([\w.~+/-]{16,4000}=*)/g },
   {

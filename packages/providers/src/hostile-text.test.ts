@@ -5,12 +5,22 @@
 import { expect, it } from "vitest";
 import { only, used } from "../../../test/claude-lines.ts";
 import { faceOfCall, readCall } from "./codex/log-call.ts";
+import { numberedLines } from "./opencode/outcome.ts";
 import { recognise } from "./recognise.ts";
 
 const MEGABYTE = 1024 * 1024;
 
 it.each(["\u2028", " ", "\t", ",", "data:", ", "])("[P9] a head of nothing but %j", (sign) => {
   expect(recognise(`{"a":1}\n${sign.repeat(64 * 1024)}x`)).toBeUndefined();
+});
+
+it("[P9] a head that is one list of many values", () => {
+  expect(recognise(`x\n[${"1,".repeat(256 * 1024)}1]`)).toBeUndefined();
+});
+
+it("[P9] a listing that begins again and again", () => {
+  expect(numberedLines("<file>\n".repeat(MEGABYTE))).toBeUndefined();
+  expect(numberedLines("<file>\n1| a\n2| b\n</file>\n<file>\n</file>")?.text).toBe("a\nb");
 });
 
 it.each(["\n", " ", "1", "\n 1"])("[C18] an edit's answer of nothing but %j", (sign) => {

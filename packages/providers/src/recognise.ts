@@ -28,7 +28,8 @@ export function recognise(head: string): Recognised | undefined {
       .trim()
       .replace(/,$/, "");
     const event = parseJson(data);
-    if (event !== undefined) events.push(...(Array.isArray(event) ? (event as readonly Json[]) : [event]));
+    if (Array.isArray(event)) for (const each of event as readonly Json[]) events.push(each);
+    else if (event !== undefined) events.push(event);
   }
   return firstOf(events) ?? byNames(text);
 }

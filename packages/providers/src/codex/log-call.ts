@@ -165,8 +165,14 @@ function patchOutcome(call: LoggedCall, output: ToolOutput): Outcome {
 function patchText(call: LoggedCall): string | undefined {
   const input = objectOf(call.input);
   const command = COMMAND_FIELDS.get(call.name)?.map((field) => input[field]) ?? [];
-  const candidates: (Json | undefined)[] = [call.input, input.input, input.patch, ...command];
-  for (const value of command) candidates.push(...listOf(value));
+  const listed = command.flatMap((value) => listOf(value));
+  const candidates: readonly (Json | undefined)[] = [
+    call.input,
+    input.input,
+    input.patch,
+    ...command,
+    ...listed,
+  ];
   for (const candidate of candidates) {
     const start = typeof candidate === "string" ? candidate.indexOf("*** Begin Patch") : -1;
     if (start !== -1) return (candidate as string).slice(start).replace(/(\*\*\* End Patch)[\s\S]*$/, "$1\n");

@@ -158,7 +158,7 @@ export function failChat(state: ChatState, event: JsonObject): readonly BlockEve
 function stepChoice(state: ChatState, completion: Completion, native: JsonObject): readonly BlockEvent[] {
   const choice = choiceOf(completion, native);
   const delta = isObject(native.delta) ? native.delta : objectOf(native.message);
-  choice.annotations.push(...listOf(delta.annotations));
+  for (const annotation of listOf(delta.annotations)) choice.annotations.push(annotation);
   const events: BlockEvent[] = [
     ...say(completion, choice, "thinking", thinkingText(delta)),
     ...say(completion, choice, "text", contentText(delta.content ?? native.text)),

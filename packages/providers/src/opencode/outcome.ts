@@ -133,12 +133,20 @@ function readOutcome(state: ToolState): Outcome | undefined {
 
 /** `12: text` inside `<content>`, or `00012| text` inside `<file>`; undefined where the output is no listing. */
 export function numberedLines(output: string): { text: string; startLine: number } | undefined {
-  const listing = /<(content|file)>\n([\s\S]*?)\n<\/\1>/.exec(output)?.[2];
+  const tag = /<(content|file)>\n/.exec(output)?.[1];
+  const listing = tag === undefined ? undefined : between(output, `<${tag}>\n`, `\n</${tag}>`);
   const found = listing?.split("\n").map((line) => /^\s*(\d+)(?:: ?|\| ?)(.*)$/s.exec(line)) ?? [];
   const lines = found.filter((match) => match !== null);
   const first = lines[0];
   if (first === undefined) return undefined;
   return { text: lines.map((match) => match[2]).join("\n"), startLine: Number(first[1]) };
+}
+
+/** What stands between the first `from` and the next `to`. A pattern would look for the end from every beginning. */
+function between(text: string, from: string, to: string): string | undefined {
+  const start = text.indexOf(from) + from.length;
+  const end = start < from.length ? -1 : text.indexOf(to, start);
+  return end === -1 ? undefined : text.slice(start, end);
 }
 
 function editOutcome(state: ToolState): Outcome | undefined {
@@ -199,7 +207,8 @@ function todoItem(todo: JsonObject): TodoItem {
 
 /** A sub-agent's answer, without the tags around it; its own blocks are in a session of its own. */
 function taskOutcome(state: ToolState): Outcome {
-  const answer = /<task_result>\n?([\s\S]*?)\n?<\/task_result>/.exec(state.output)?.[1] ?? state.output;
+  const inner = between(state.output, "<task_result>", "</task_result>");
+  const answer = inner?.replace(/^\n/, "").replace(/\n$/, "") ?? state.output;
   return {
     result: { kind: "tool_result", text: answer, metadata: given({ result: leftOver(state.metadata) }) },
     failed: false,

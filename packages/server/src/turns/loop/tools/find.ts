@@ -16,6 +16,9 @@ const SEARCHED_BYTES = 128 * 1024 * 1024;
 const FILE_BYTES = 2 * 1024 * 1024;
 const SEARCH_MS = 20_000;
 const MATCH_MS = 5_000;
+const GLOB_STARS = 3;
+const GLOB_DEPTHS = 4;
+const GLOB_WAYS = 64;
 const SKIPPED = new Set([".git", "node_modules"]);
 
 const folder = z
@@ -30,6 +33,7 @@ export const globTool = loopTool({
     "List the files of the workspace whose path fits a pattern such as src/**/*.ts, the latest changed first.",
   input: z.strictObject({ pattern: z.string().min(1).max(1_000), path: folder }),
   async run({ pattern, path }, run) {
+    if (!isQuick(pattern)) return failed(tooHard(pattern));
     const place = await run.workspace.place(path);
     if (isProblem(place)) return failed(place);
     const found: { readonly name: string; readonly at: number }[] = [];
@@ -56,6 +60,30 @@ function fits(name: string, pattern: string): boolean {
   return matchesGlob(name, plainPattern.includes("/") ? plainPattern : `**/${plainPattern}`);
 }
 
+/**
+ * Whether a pattern is matched in a moment, whatever the name. Node turns it into regular expressions, one for each way
+ * through its braces and with one loop for each star, and runs them where the whole server runs.
+ */
+function isQuick(pattern: string): boolean {
+  if (/[*+]\(|\{[^{}]*\.\.[^{}]*\}/.test(pattern)) return false;
+  const ways = pattern.split("{").slice(1);
+  if (ways.reduce((product, way) => product * way.split(",").length, 1) > GLOB_WAYS) return false;
+  const parts = pattern.split("/");
+  const stars = (part: string) => part.match(/\*+/g)?.length ?? 0;
+  return (
+    parts.filter((part) => part === "**").length <= GLOB_DEPTHS &&
+    parts.every((part) => stars(part) <= GLOB_STARS)
+  );
+}
+
+function tooHard(pattern: string): Problem {
+  return problem(
+    "invalid",
+    `${pattern.slice(0, 200)} takes too long to match: at most ${GLOB_STARS} stars in a name, ${GLOB_DEPTHS} times **, ` +
+      `${GLOB_WAYS} ways through its braces, and neither {1..9} nor +( nor *(`,
+  );
+}
+
 export const grepTool = loopTool({
   name: "grep",
   description:
@@ -70,6 +98,7 @@ export const grepTool = loopTool({
     max_matches: z.number().int().min(1).max(1_000).default(200),
   }),
   async run(input, run) {
+    if (input.glob !== undefined && !isQuick(input.glob)) return failed(tooHard(input.glob));
     const place = await run.workspace.place(input.path);
     if (isProblem(place)) return failed(place);
     const search = new Search(input, run);

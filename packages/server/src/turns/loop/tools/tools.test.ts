@@ -339,6 +339,25 @@ describe("[L35] glob and grep", () => {
     expect((await use("grep", input)).result?.text.split("\n")).toEqual(expected);
   });
 
+  it.each([
+    "{a,b}".repeat(30),
+    `${"*a".repeat(20)}*b`,
+    "{1..100000000}",
+    `${"+(a|aa)".repeat(9)}b`,
+    "**/*/".repeat(30),
+  ])("a name like %j is refused before it stops the server", async (pattern) => {
+    writeFileSync(join(root, `${"a".repeat(200)}c`), "two");
+    expect(await use("glob", { pattern })).toMatchObject({ failed: true });
+    expect(await use("grep", { pattern: "two", glob: pattern })).toMatchObject({ failed: true });
+  });
+
+  it.each(["**/*.{ts,tsx,md}", "{src,b}*/**/*.@(ts|js)", "**/src/**/*a*.*"])(
+    "%j is quick",
+    async (pattern) => {
+      expect((await use("glob", { pattern })).result?.text).toContain("src/a.ts");
+    },
+  );
+
   it.each(["(a", "(?=a)"])("grep %j is refused, not taken literally", async (pattern) => {
     expect(await use("grep", { pattern })).toMatchObject({ failed: true });
   });

@@ -496,6 +496,42 @@ describe("run", () => {
   );
 });
 
+describe("run behind another turn", () => {
+  it(
+    "[U13] Ctrl-C takes back the message that waits, and leaves alone what it waits for",
+    async () => {
+      const here = place();
+      const file = join(here.folder, "agent.sh");
+      writeFileSync(file, "#!/bin/sh\nexec sleep 60\n");
+      chmodSync(file, 0o755);
+      const server = start(here, ["serve", "--port", "0"], { BLOCKYARD_CLAUDE: file });
+      const served = ended(server);
+      await printed(server, /Open\s+(http\S+)/);
+      const first = start(here, ["run", "claude", "First", "--json"]);
+      const firstEnd = ended(first);
+      const id = await printed(first, /"block_id":"(\w+)\//);
+      const second = start(here, ["run", "claude", "Second", "-c", id]);
+      const secondEnd = ended(second);
+      await printed(second, /waits for it/, "stderr");
+      second.kill("SIGINT");
+      expect(await secondEnd).toMatchObject({
+        code: 130,
+        stderr: expect.stringContaining("The message was not sent."),
+      });
+      expect(first.exitCode).toBe(null);
+      first.kill("SIGINT");
+      const { code, stdout } = await firstEnd;
+      expect({ code, last: jsonLines(stdout).at(-1) }).toMatchObject({
+        code: 130,
+        last: { type: "turn", reason: "cancelled" },
+      });
+      server.kill("SIGTERM");
+      await served;
+    },
+    LIMIT_MS,
+  );
+});
+
 describe("backup and restore", () => {
   it(
     "[U14] a backup of a running server holds everything; what it replaces is kept",

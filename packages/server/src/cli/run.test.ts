@@ -1,8 +1,9 @@
 /** What somebody in a terminal is asked to allow, and how often. */
+import { PassThrough } from "node:stream";
 import type { BlockSnapshot } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { Follower } from "./follow.ts";
-import { approvalText } from "./run.ts";
+import { approvalText, typed } from "./run.ts";
 import { styleFor } from "./terminal.ts";
 import type { Yard } from "./yard.ts";
 
@@ -38,4 +39,17 @@ it("[D7] the same request on another block is asked for itself", async () => {
   });
   await follower.step(0);
   expect(asked).toEqual(["c/bob/1", "c/claude/2"]);
+});
+
+it.each<[string, string, string | undefined, number]>([
+  ["a line", " use printf\r", "use printf", 0],
+  ["Ctrl-C", "use\u0003", undefined, 1],
+  ["Ctrl-D", "\u0004", "", 0],
+])("[U13] asked for leave, somebody types %s", async (_, keys, said, interrupts) => {
+  const input = new PassThrough();
+  let interrupted = 0;
+  const answer = typed("Allow it? ", { input, output: new PassThrough(), interrupt: () => interrupted++ });
+  input.write(keys);
+  expect(await answer).toBe(said);
+  expect(interrupted).toBe(interrupts);
 });

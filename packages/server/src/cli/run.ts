@@ -68,11 +68,11 @@ export const run: Command = {
       // One that was made for a turn that could not start is in nobody's list.
       if (isProblem(answer) && values.conversation === undefined)
         await yard.call("conversation.update", { conversation, archived: true });
-      const started = known(answer) as { turn: string; queued: boolean };
+      const started = known(answer) as { turn: string; queued: boolean; block_id: string };
       if (started.queued) tell("Another turn runs in this conversation: this one waits for it.");
       return await follow(
         yard,
-        { conversation, since, turn: started.turn },
+        { conversation, since, turn: started.turn, prompt: started.block_id },
         {
           isJson: values.json === true,
           isFull: values.full === true,
@@ -96,6 +96,14 @@ async function seqOf(yard: Yard, conversation: string): Promise<number> {
   return (read as { conversation: { seq: number } }).conversation.seq;
 }
 
+interface Followed {
+  readonly conversation: string;
+  readonly since: number;
+  readonly turn: string;
+  /** The block with the prompt, or with the message that waits. */
+  readonly prompt: string;
+}
+
 interface FollowOptions {
   readonly isJson: boolean;
   readonly isFull: boolean;
@@ -104,15 +112,20 @@ interface FollowOptions {
 
 async function follow(
   yard: Yard,
-  { conversation, since, turn }: { conversation: string; since: number; turn: string },
+  { conversation, since, turn, prompt }: Followed,
   options: FollowOptions,
 ): Promise<number> {
   const { isJson, isFull, allowsAll } = options;
   const text = { style: styleFor(process.stdout), width: terminalWidth(), isFull };
+  /** It waited, and was taken out of the queue: its turn will never begin. */
+  let isDropped = false;
   const follower = new Follower(yard, conversation, since, {
     text,
     show: (shown) => (isJson ? Promise.resolve() : print(shown)),
-    ended: (block) => (isJson ? printJson({ ...block, type: "block" }) : Promise.resolve()),
+    ended: async (block) => {
+      isDropped ||= block.block_id === prompt && block.status === "error";
+      if (isJson) await printJson({ ...block, type: "block" });
+    },
     asked: (block) => answer(yard, block, allowsAll),
   });
   let isStopped = false;
@@ -120,12 +133,16 @@ async function follow(
     if (isStopped) process.exit(EXIT.interrupted);
     isStopped = true;
     tell("\nStopping. Again to leave at once.");
-    void yard.call("turn.stop", { conversation });
+    void yard.call("turn.stop", { conversation, turn });
   };
   process.on("SIGINT", stop);
   try {
     for (;;) {
       const isQuiet = await follower.step();
+      if (isQuiet && isDropped) {
+        tell("The message was not sent.");
+        return isStopped ? EXIT.interrupted : EXIT.failed;
+      }
       const ended = isQuiet ? await endOf(yard, conversation, turn) : undefined;
       if (!ended) continue;
       while (!(await follower.step(0)));
@@ -171,9 +188,12 @@ async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Pro
   let message = "nobody was there to ask; blockyard run --yes allows everything";
   if (!allowsAll && process.stdin.isTTY) {
     tell(`\n${approvalText(block)}`);
-    const lines = createInterface({ input: process.stdin, output: process.stderr });
-    const said = (await lines.question("Allow it? [y/N, or why not] ")).trim();
-    lines.close();
+    const said = await typed("Allow it? [y/N, or why not] ", {
+      input: process.stdin,
+      output: process.stderr,
+      interrupt: () => process.kill(process.pid, "SIGINT"),
+    });
+    if (said === undefined) return; // the turn is being stopped, and the request with it
     allow = /^y(es)?$/i.test(said);
     message = /^(no?)?$/i.test(said) ? "no" : said;
   }
@@ -183,4 +203,27 @@ async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Pro
   });
   if (isProblem(given)) tell(`blockyard: ${given.message}`);
   else if (!allow) tell(`Denied: ${nameOf(approval.title, block.metadata)}`);
+}
+
+interface Keyboard {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  /** While somebody types, Ctrl-C is a key: it means what it means everywhere else. */
+  interrupt(): void;
+}
+
+/** A line that somebody types: empty where they end the input instead, undefined where they interrupt. */
+export function typed(question: string, { input, output, interrupt }: Keyboard): Promise<string | undefined> {
+  const lines = createInterface({ input, output, terminal: true });
+  return new Promise<string | undefined>((resolve) => {
+    lines.on("SIGINT", () => {
+      resolve(undefined);
+      interrupt();
+    });
+    lines.on("close", () => resolve(""));
+    lines.question(question).then(
+      (line) => resolve(line.trim()),
+      () => resolve(""), // Ctrl-D
+    );
+  }).finally(() => lines.close());
 }

@@ -32,6 +32,8 @@ export interface Agent {
   readonly talks: boolean;
   /** It takes pictures as paths of files. */
   readonly takesPaths: boolean;
+  /** What it says where it does not have the session any more with which it should go on. */
+  readonly lost: RegExp;
 }
 
 export const AGENTS: ReadonlyMap<string, Agent> = new Map(
@@ -44,6 +46,7 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
         install: "npm install -g @anthropic-ai/claude-code",
         talks: true,
         takesPaths: false,
+        lost: /No conversation found with session ID/,
         args: ({ model, session }) => [
           "-p",
           "--output-format=stream-json",
@@ -74,6 +77,7 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
         install: "npm install -g @openai/codex",
         talks: false,
         takesPaths: true,
+        lost: /no rollout found for thread id/,
         // An option for pictures takes all words that follow; another option ends it.
         args: ({ model, session, picturePaths }) => {
           const pictures = picturePaths.map((path) => `--image=${path}`);

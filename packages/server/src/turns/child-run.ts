@@ -53,9 +53,7 @@ export function childRunner(agent: Agent, options: ChildOptions): Runner {
     },
     async begin(start) {
       const { request } = start;
-      const record = await options.kernel.conversation(request.conversation);
-      const goesOn = !isProblem(record) && !request.fresh && !request.parent;
-      const session = goesOn ? record.sessions[agent.provider] : undefined;
+      const session = await sessionOf(options.kernel, agent, start);
       const provider = providers.get(agent.provider);
       if (!provider) return problem("unavailable", `there is no adapter for ${agent.provider}`);
       const attached = await readAttachments(options.kernel.store, request.attachments ?? []);
@@ -92,6 +90,20 @@ function requestOf(
   };
 }
 
+/** The session to go on with, unless the agent has just said that it lost it. */
+async function sessionOf(
+  kernel: Kernel,
+  { provider, lost }: Agent,
+  { id, request }: TurnStart,
+): Promise<string | undefined> {
+  if (request.fresh || request.parent) return undefined;
+  const record = await kernel.conversation(request.conversation);
+  const turns = await kernel.turns(request.conversation);
+  if (isProblem(record) || isProblem(turns)) return undefined;
+  const last = turns.findLast((turn) => turn.provider === provider && turn.id !== id);
+  return lost.test(last?.error ?? "") ? undefined : record.sessions[provider];
+}
+
 /** What the turns of a session add up to so far: where its own counters stand. */
 async function counted(kernel: Kernel, { request }: TurnStart, session: string): Promise<Before> {
   const turns = await kernel.turns(request.conversation);
@@ -114,8 +126,13 @@ interface Program {
   readonly input: string;
 }
 
+const LOST =
+  "The agent does not have the session of this conversation any more: it deletes old ones, and may know one only in the " +
+  "folder where it began. The next message starts a new session, which does not know what was said before.";
+
 class ChildRun implements Run {
   readonly ended: Promise<RunEnd>;
+  readonly #agent: Agent;
   readonly #options: ChildOptions;
   readonly #child: Child;
   readonly #stream: StreamIngest;
@@ -124,6 +141,8 @@ class ChildRun implements Run {
   #why: string | undefined;
   /** The provider has said that the turn is over. */
   #isOver = false;
+  /** With which error it has. */
+  #said: string | undefined;
   /** Requests that the owner has not answered yet, each with the call that it is about. */
   readonly #asked = new Map<string, BlockKey>();
   #cancelSilence: (() => void) | undefined;
@@ -132,6 +151,7 @@ class ChildRun implements Run {
   constructor(options: ChildOptions, start: TurnStart, program: Program) {
     const { agent, provider, spec, before, input } = program;
     this.#options = options;
+    this.#agent = agent;
     this.#child = new Child(spec, options.offspring, { graceMs: options.graceMs });
     this.#stream = new StreamIngest(options.kernel, {
       conversation: start.request.conversation,
@@ -198,11 +218,13 @@ class ChildRun implements Run {
     this.#cancelSilence?.();
     this.#cancelLinger?.();
     const reason = this.#stopping;
-    const error = this.#why ?? explain(end, reason);
+    const known = this.#why ?? explain(end, reason);
+    const isLost = this.#agent.lost.test(this.#said ?? known);
+    const error = !isLost ? known : this.#isOver ? LOST : `${LOST}\n\n${known}`;
     this.#stream.explain({ reason, error });
     await this.#stream.end();
     // Whoever stopped it knows why; what it said itself needs no explanation either.
-    const isExpected = this.#isOver || (reason !== undefined && this.#why === undefined);
+    const isExpected = !isLost && (this.#isOver || (reason !== undefined && this.#why === undefined));
     return { error, reason, isExpected };
   }
 
@@ -211,6 +233,7 @@ class ChildRun implements Run {
       this.#heardApproval(event.key, event.metadata);
     if (event.type !== "turn-end" || this.#isOver) return;
     this.#isOver = true;
+    this.#said = event.error;
     this.#child.closeInput();
     this.#linger(); // some versions go on living after their result
   }

@@ -4,7 +4,7 @@
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Offspring } from "./child-offspring.ts";
 
@@ -69,7 +69,13 @@ export class Child {
         await this.#offspring.end(this.#mark); // and what had moved out of it
         resolve({ ...end, stderr: this.#stderr });
       };
-      const fail = ({ message }: Error) => void end({ code: null, signal: null, failed: message });
+      // The system blames the program where it is the folder that is missing.
+      const fail = ({ message }: Error) =>
+        void end({
+          code: null,
+          signal: null,
+          failed: existsSync(spec.cwd) ? message : `the folder ${spec.cwd} is not there (any more)`,
+        });
       if (started instanceof Error) return fail(started);
       started.on("error", fail);
       started.on("close", (code, signal) => void end({ code, signal }));

@@ -160,15 +160,18 @@ export class Turns {
       return problem("busy", `${length()} messages wait in this conversation already`);
     const asked = await this.#kernel.write(conversation, {
       agent: by,
-      plan: (draft) =>
-        draft.create({
+      plan: (draft) => {
+        const above = request.parent === undefined ? undefined : draft.block(request.parent);
+        if (isProblem(above)) return above; // now, while somebody listens
+        return draft.create({
           kind: "text",
           role: "user",
           text,
           side: true,
           status: "pending",
           metadata: { turn: id, notice: "queued" },
-        }),
+        });
+      },
     });
     if (isProblem(asked)) return asked;
     const waiting = this.#queues.get(conversation) ?? [];
@@ -220,24 +223,31 @@ export class Turns {
 
   /** Opens the turn, unless somebody else has written to the message while it waited: it would be sent in the name of `by`. */
   async #open(queued: Queued): Promise<Opened | Problem> {
-    const { id, request, by, waiting } = queued;
+    const { request, by, waiting } = queued;
     for (;;) {
       const seen = waiting === undefined ? undefined : await this.#kernel.log(waiting, { version: 0 });
       if (isProblem(seen)) return seen;
       const other = seen?.fold ? "others" : seen?.ops.find((op) => op.agent !== by && isText(op))?.agent;
       if (other !== undefined) {
-        await this.#drop(queued, "interrupted");
-        const why = `Not sent: ${other} changed this message while it waited. Send it again as you mean it.`;
-        await this.#show({ id, request, by }, why);
-        return problem("conflict", why);
+        const why = `${other} changed this message while it waited. Send it again as you mean it.`;
+        return this.#unsent(queued, problem("conflict", why));
       }
       const version = seen?.ops.at(-1)?.version;
       const opened = await this.#kernel.write(request.conversation, {
         agent: by,
         plan: (draft) => openTurn(draft, queued, version),
       });
+      if (isProblem(opened) && waiting !== undefined) return this.#unsent(queued, opened);
       if (opened !== undefined) return opened;
     }
+  }
+
+  /** A message that waited and cannot be sent: nobody waits for the answer any more, so the conversation says it. */
+  async #unsent(queued: Queued, why: Problem): Promise<Problem> {
+    const message = `Not sent: ${why.message}`;
+    await this.#drop(queued, "interrupted");
+    await this.#show(queued, message);
+    return { ...why, message };
   }
 
   /** To the run's end, and the end of the turn whatever happens. */
@@ -271,7 +281,7 @@ export class Turns {
     if (reason !== "cancelled") await this.#show(start, error);
   }
 
-  async #show({ id, request, by }: Omit<TurnStart, "prompt">, text: string): Promise<void> {
+  async #show({ id, request, by }: Pick<TurnStart, "id" | "request" | "by">, text: string): Promise<void> {
     const metadata = { turn: id, code: "agent" };
     await this.#kernel.write(request.conversation, {
       agent: by,

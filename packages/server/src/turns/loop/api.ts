@@ -63,7 +63,7 @@ export function failureOf(error: unknown): Failure {
   const codes = [thrown["code"], thrown["type"], inner["type"], body["code"], body["type"]].filter(
     (each): each is string => typeof each === "string" && each !== "" && each !== "error",
   );
-  const message = [inner["message"], body["message"], thrown["message"]].find(
+  const message = [inner["message"], body["message"], lostWords(error), thrown["message"]].find(
     (each): each is string => typeof each === "string" && each !== "",
   );
   return {
@@ -73,6 +73,19 @@ export function failureOf(error: unknown): Failure {
     retryAfterMs: thrown["headers"] instanceof Headers ? retryAfter(thrown["headers"]) : undefined,
     isRetryable: isRetryable(error, status, codes),
   };
+}
+
+/** Of a connection: the SDKs and Node say that it failed, and why only in the innermost cause. */
+function lostWords(error: unknown): string | undefined {
+  let inmost = error;
+  for (let depth = 0; depth < 5 && recordOf(inmost)["cause"] !== undefined; depth++)
+    inmost = recordOf(inmost)["cause"];
+  const { message } = recordOf(inmost);
+  const why = inmost !== error && typeof message === "string" && message !== "" ? `: ${message}` : "";
+  const said = recordOf(error)["message"];
+  if (said === "terminated") return `The connection broke off in the middle of the answer${why}`;
+  if (said === "Connection error.") return `The provider cannot be reached${why}`;
+  return undefined;
 }
 
 function isRetryable(error: unknown, status: number | undefined, codes: readonly string[]): boolean {

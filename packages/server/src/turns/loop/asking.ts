@@ -79,9 +79,11 @@ export class Asking {
     const hearing = new Hearing();
     const silence = this.#watchSilence();
     let failure: Failure | undefined;
+    let isHeard = false;
     try {
       for await (const event of api.ask(request, AbortSignal.any([signal, silence.signal]))) {
         silence.heard();
+        isHeard = true;
         await writing.keep(event);
         await writing.push(hearing.take(this.#step(event)));
       }
@@ -104,7 +106,7 @@ export class Asking {
       isTruncated: hearing.isTruncated,
       isRefused: hearing.isRefused,
       refusal: hearing.refusal,
-      failure: end === "failed" ? (failure ?? hearing.failure) : undefined,
+      failure: end === "failed" ? (failure ?? (isHeard ? hearing.failure : NOTHING)) : undefined,
     };
     return { answered, keys: hearing.keys };
   }
@@ -201,6 +203,16 @@ const CUT: Failure = {
   isRetryable: true,
 };
 
+/** A page to log in, say, or an address that is not quite the API's. */
+const NOTHING: Failure = {
+  message: "The provider answered with nothing that can be read; is the base URL the one of its API?",
+  code: "cut",
+  isRetryable: true,
+};
+
+/** OpenAI's stop reason for an answer that its filter would not let through, or not to its end. */
+const FILTERED = "content_filter";
+
 /** What is heard of one answer. */
 class Hearing {
   /** Blocks that it began. */
@@ -232,7 +244,10 @@ class Hearing {
     if (event.type === "turn-end") {
       this.stopReason = event.stopReason;
       this.isTruncated = event.reason === "truncated";
-      this.isRefused ||= event.stopReason === "refusal";
+      const isFiltered = event.stopReason === FILTERED;
+      this.isRefused ||= event.stopReason === "refusal" || isFiltered;
+      if (isFiltered && this.refusal !== undefined)
+        this.refusal = "A filter of the provider ended this answer.";
       const details = event.native?.["stop_details"] as { readonly explanation?: Json } | undefined;
       if (typeof details?.explanation === "string") this.refusal = details.explanation;
       this.isWhole = event.status === "done";

@@ -7,7 +7,7 @@
 import type { Outcome } from "@blockyard/providers";
 import { rowOf } from "@blockyard/providers";
 import { z } from "zod";
-import { Child } from "../../child.ts";
+import { Child, type ChildEnd } from "../../child.ts";
 import { loopTool, type ToolRun } from "./tool.ts";
 
 const USUAL_MS = 120_000;
@@ -73,9 +73,11 @@ class Command {
       const decoder = new TextDecoder();
       for await (const bytes of this.#child.output()) this.#print(decoder.decode(bytes, { stream: true }));
       this.#print(decoder.decode());
-      const { code, signal, failed } = await this.#child.ended;
+      const end = await this.#child.ended;
+      const { failed } = end;
       if (failed !== undefined) this.#print(`bash could not be started: ${failed}\n`);
-      return this.#outcome(code, signal, Math.round(performance.now() - began), timeoutMs);
+      const durationMs = Math.round(performance.now() - began);
+      return this.#outcome(end, durationMs, timeoutMs);
     } finally {
       clearTimeout(timer);
       this.#run.signal.removeEventListener("abort", kill);
@@ -91,17 +93,19 @@ class Command {
     this.#run.grow(kept);
   }
 
-  #outcome(code: number | null, signal: string | null, durationMs: number, timeoutMs: number): Outcome {
+  #outcome({ code, signal, failed }: ChildEnd, durationMs: number, timeoutMs: number): Outcome {
     const isStopped = this.#run.signal.aborted;
     const why = this.#isLate
       ? `ended after ${timeoutMs} ms, its time limit`
       : isStopped
         ? "stopped"
-        : signal === null
-          ? code === 0
-            ? undefined
-            : `exit code ${code}`
-          : `ended by signal ${signal}`;
+        : failed !== undefined
+          ? `bash could not be started: ${failed}`
+          : signal === null
+            ? code === 0
+              ? undefined
+              : `exit code ${code}`
+            : `ended by signal ${signal}`;
     const left = this.#leftOut === 0 ? "" : `\n[… ${this.#leftOut} characters more …]`;
     const late = this.#isLate ? `\n[${why}]` : "";
     return {

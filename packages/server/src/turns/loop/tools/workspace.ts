@@ -44,7 +44,9 @@ export class Workspace {
   /** Where a path leads, if that is a place that may be used. */
   async place(path: string): Promise<Place | Problem> {
     if (path.includes("\0")) return problem("invalid", "a path holds no U+0000");
-    const root = await realpath(this.root);
+    const root = await realpath(this.root).catch(() => undefined);
+    if (root === undefined)
+      return problem("unavailable", `the workspace ${this.root} is not there (any more)`, { path });
     const asked = resolve(isAbsolute(path) ? path : join(root, path));
     const real = await realPlace(asked);
     if (isProblem(real)) return real;

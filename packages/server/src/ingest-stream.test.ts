@@ -1,8 +1,9 @@
-/** Whose blocks a stream makes, and under which title. */
+/** Whose blocks a stream makes, under which title, and how one that was stopped ends. */
 import { isProblem, type JsonObject, Kernel, limits, MemoryStore, parseBlockId } from "@blockyard/kernel";
+import { type Provider, providers } from "@blockyard/providers";
 import { expect, it } from "vitest";
 import { nodeEnv } from "./env.ts";
-import { ingestStream } from "./ingest-stream.ts";
+import { ingestStream, StreamIngest } from "./ingest-stream.ts";
 
 const owner = { role: "owner", agent: "ada", by: "token" } as const;
 
@@ -32,4 +33,18 @@ it("[AC24] a long title is cut as every other", async () => {
   expect(await kernel.conversation(String(conversation))).toMatchObject({
     title: "x".repeat(limits.titleChars),
   });
+});
+
+it("[D1] what an agent calls being stopped does not replace that it was", async () => {
+  const conversation = await kernel.createConversation("ada", "t");
+  if (isProblem(conversation)) throw new Error(conversation.message);
+  const provider = providers.get("claude") as Provider;
+  const stopped = new StreamIngest(kernel, { conversation, agent: "claude", provider });
+  await stopped.open();
+  stopped.explain({ reason: "cancelled", error: "Stopped." });
+  const result = { type: "result", subtype: "error_during_execution", is_error: true };
+  await stopped.push(Buffer.from(`${JSON.stringify({ ...result, terminal_reason: "aborted_streaming" })}\n`));
+  await stopped.end();
+  const turns = await kernel.turns(conversation);
+  expect(turns).toMatchObject([{ status: "error", reason: "cancelled", error: "Stopped." }]);
 });

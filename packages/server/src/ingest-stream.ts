@@ -125,7 +125,9 @@ function explained(event: BlockEvent, { reason, error }: StreamEnd): BlockEvent 
   if ((event.type !== "block-end" && event.type !== "turn-end") || event.reason !== "interrupted")
     return event;
   const known = { ...event, reason: reason ?? event.reason };
-  return known.type === "turn-end" && error !== undefined ? { error, ...known } : known;
+  if (known.type !== "turn-end" || error === undefined) return known;
+  // What an agent calls being stopped ("aborted streaming") explains nothing to whoever stopped it.
+  return reason === "cancelled" ? { ...known, error } : { error, ...known };
 }
 
 /** The ingest route: `provider` (or recognised from the first bytes), `conversation` (or a new one). */

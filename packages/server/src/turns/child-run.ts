@@ -126,6 +126,7 @@ interface Program {
   readonly input: string;
 }
 
+const STOPPED = "Stopped.";
 const LOST =
   "The agent does not have the session of this conversation any more: it deletes old ones, and may know one only in the " +
   "folder where it began. The next message starts a new session, which does not know what was said before.";
@@ -189,7 +190,8 @@ class ChildRun implements Run {
   /** An agent that is interrupted may still say so in a result: that it was, not by whom. */
   #isStopped(reason: Reason): void {
     this.#stopping ??= reason;
-    this.#stream.explain({ reason: this.#stopping, error: this.#why });
+    const error = this.#why ?? (this.#stopping === "cancelled" ? STOPPED : undefined);
+    this.#stream.explain({ reason: this.#stopping, error });
   }
 
   asks(approval: string): BlockId | undefined {
@@ -270,7 +272,7 @@ class ChildRun implements Run {
 
 function explain(end: ChildEnd, stopping: Reason | undefined): string {
   if (end.failed !== undefined) return `The agent could not be started: ${end.failed}`;
-  if (stopping === "cancelled") return "Stopped.";
+  if (stopping === "cancelled") return STOPPED;
   const how = end.signal === null ? `with exit code ${end.code}` : `by signal ${end.signal}`;
   const said = end.stderr.trim();
   return `The agent ended ${how} before its turn was over.${said === "" ? "" : `\n\n${said}`}`;

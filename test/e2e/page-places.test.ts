@@ -192,6 +192,55 @@ test("[V19] a long title and a wide table make no page wider than the screen; wo
   await page.context().close();
 });
 
+test("[V12] an open menu has the keys to itself: Escape closes it and nothing else", async () => {
+  const conversation = await newConversation(yard.kernel, "menu");
+  const [block] = await say(yard.kernel, conversation, [{ text: "one" }]);
+  const { page } = await yard.open(`/c/${conversation}`);
+  await page.locator(`[data-block="${block}"]`).focus();
+  await page.keyboard.press("i");
+  await page.waitForSelector(".inspector");
+  await page.getByRole("button", { name: "More for this block" }).click();
+  await page.waitForSelector(".menu:popover-open [role=menuitem]:focus");
+  await page.keyboard.press("p");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => page.locator(".menu:popover-open").count()).toBe(0);
+  expect(await page.locator(".inspector").count()).toBe(1);
+  expect(await page.locator(".pruned-row").count()).toBe(0);
+  await page.context().close();
+});
+
+test("[V20] what does not fit into a frame is refused where it is pasted, or goes as a request", async () => {
+  const conversation = await newConversation(yard.kernel, "a lot");
+  const [block] = await say(yard.kernel, conversation, [{ text: "Short." }]);
+  const { page, complaints } = await yard.open(`/c/${conversation}`);
+  let cuts = 0;
+  page.on("websocket", () => cuts++);
+  const stored = async () => {
+    const read = await yard.kernel.whole(block as string);
+    return isProblem(read) ? "" : read.text;
+  };
+  await page.locator(`[data-block="${block}"]`).focus();
+  await page.keyboard.press("e");
+  await page.locator(".editor-host .cm-content").click();
+  await page.keyboard.press("Control+End");
+  const paste = async (chars: number) => {
+    await page.evaluate((count) => navigator.clipboard.writeText("x".repeat(count)), chars);
+    await page.keyboard.press("Control+v");
+  };
+  await paste(1_100_000);
+  await page.getByText("Paste it in parts").waitFor();
+  await paste(600_000);
+  await expect.poll(async () => (await stored()).length).toBe("Short.".length + 600_000);
+  await page.keyboard.press("Escape");
+  const plan = { recording: RECORDING, lines: 1_000, act: "exit0", more: "あ".repeat(400_000) };
+  await page.getByRole("textbox", { name: "Prompt" }).fill(JSON.stringify(plan));
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("footer.turn:not(.running)");
+  expect(cuts).toBe(0);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});
+
 test("[V17] who may only read is offered nothing that writes", async () => {
   const { conversation, first } = await ways("to read");
   await write(conversation, (draft) => {

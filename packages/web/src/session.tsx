@@ -22,6 +22,8 @@ import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } f
 import { useCell } from "./cell.ts";
 import { PageLink } from "./connect.ts";
 
+/** A call of more characters goes out as a request: each of them may take three bytes of a frame. */
+const FRAME_CHARS = 256 * 1024;
 /** How long a text that was asked for may take. */
 const TEXT_MS = 10_000;
 /** A hidden tab has no animation frames; it is told this often instead. */
@@ -89,6 +91,7 @@ export class Session {
   /** A tool call that writes: sent again after a reconnect, applied once. */
   write(tool: string, input: Json): Promise<Json | Problem> {
     if (this.isViewer) return Promise.resolve(problem("forbidden", "you may read here, not write"));
+    if (isTooLong(input)) return this.post(tool, input);
     return this.replica.call(tool, input, { write: true });
   }
 
@@ -163,6 +166,11 @@ export class Session {
     const listeners = this.#listeners.get(topic);
     if (listeners) for (const listener of [...listeners]) listener();
   }
+}
+
+/** Whether a call may not fit into a frame: a server that is sent more cuts the connection, and would be sent it again. */
+function isTooLong(input: Json): boolean {
+  return JSON.stringify(input).length > FRAME_CHARS;
 }
 
 const EVERYTHING = "all:";

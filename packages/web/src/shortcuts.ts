@@ -97,6 +97,8 @@ export function useShortcuts(): void {
     const onKey = (event: KeyboardEvent) => {
       const isCtrl = event.ctrlKey || event.metaKey;
       if (event.defaultPrevented || event.altKey || overlay.get() !== undefined) return;
+      // An open menu has the keys to itself: Escape closes it, and no letter reaches the block behind it.
+      if (document.querySelector("[popover]:popover-open")) return;
       const shortcut = shortcutsFor(session).find(
         ({ key, ctrl }) => key === event.key && (ctrl ?? false) === isCtrl,
       );

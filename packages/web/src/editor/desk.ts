@@ -6,11 +6,12 @@
  */
 import { ownEnv } from "@blockyard/client";
 import { type BlockId, type Cursor, isProblem, type Problem } from "@blockyard/kernel";
-import { EditorState } from "@codemirror/state";
+import { EditorState, type Transaction } from "@codemirror/state";
 import { EditorView, highlightActiveLineGutter, keymap, lineNumbers } from "@codemirror/view";
-import { yCollab } from "y-codemirror.next";
+import { yCollab, ySyncAnnotation } from "y-codemirror.next";
 import * as Y from "yjs";
 import { undo } from "../actions/actions.ts";
+import { notify } from "../page-state.ts";
 import type { Session } from "../session.tsx";
 import { coloured } from "./colours.ts";
 import { remoteCursors, setCursors } from "./remote-cursors.ts";
@@ -19,6 +20,9 @@ const SEND_MS = 60;
 const CURSOR_MS = 150;
 const CURSOR_AGAIN_MS = 25_000;
 const REMOTE = "remote";
+/** What one change may bring: it goes out in one frame of a million bytes, and takes a third more there. */
+const CHANGE_BYTES = 700_000;
+const LARGE_BYTES = 50_000;
 
 interface DeskEvents {
   readonly opened: () => void;
@@ -127,6 +131,7 @@ export class Desk {
         extensions: [
           yCollab(this.#text, null, { undoManager: false }),
           remoteCursors,
+          EditorState.changeFilter.of((change) => this.#fits(change)),
           this.#look.isFile ? [lineNumbers(), highlightActiveLineGutter()] : EditorView.lineWrapping,
           this.#look.grammar === undefined ? [] : coloured(`${this.#block}:desk`, this.#look.grammar),
           EditorView.contentAttributes.of({ "aria-label": this.#look.label, spellcheck: "false" }),
@@ -153,8 +158,23 @@ export class Desk {
     if (replica.self?.role !== "viewer") this.#editor.focus();
   }
 
+  /** What would not fit into a frame is refused where it is pasted: nothing is shown that cannot be kept. */
+  #fits(change: Transaction): boolean {
+    let bytes = 0;
+    change.changes.iterChanges((_fromA, _toA, _fromB, _toB, inserted) => {
+      bytes += inserted.length * 3 > CHANGE_BYTES ? bytesOf(inserted.toString()) : inserted.length;
+    });
+    if (bytes <= CHANGE_BYTES || change.annotation(ySyncAnnotation) !== undefined) return true;
+    notify(`Not pasted: at most ${CHANGE_BYTES / 1000} KB fit at once. Paste it in parts.`, true);
+    return false;
+  }
+
   #queue(update: Uint8Array): void {
+    // Large ones go out alone: together they might not fit.
+    const isLarge = update.length > LARGE_BYTES;
+    if (isLarge) this.#send();
     this.#unsent.push(update);
+    if (isLarge) return this.#send();
     this.#sendTimer ??= setTimeout(() => this.#send(), SEND_MS);
   }
 
@@ -191,6 +211,10 @@ export class Desk {
       anchor: { offset: selection.anchor },
     });
   }
+}
+
+function bytesOf(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 function indent(view: EditorView): boolean {

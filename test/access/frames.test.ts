@@ -152,6 +152,26 @@ describe("bounds of a connection", () => {
     for (const socket of [...idle, inside]) socket.destroy();
   }, 30_000);
 
+  it("[AC9] an agent with more streams than it may have is told so, and locks nobody out", async () => {
+    const token = yard.agent("greedy");
+    const lines = ["GET /v1/changes HTTP/1.1", `host: ${yard.host}`, `authorization: Bearer ${token}`];
+    const statuses: number[] = [];
+    const open: ReturnType<Yard["socket"]>[] = [];
+    while (open.length < 300) {
+      const more = Array.from({ length: 50 }, () => yard.socket(`${lines.join("\r\n")}\r\n\r\n`));
+      open.push(...more);
+      const heads = more.map((socket) => new Promise<Buffer>((come) => socket.once("data", come)));
+      for (const head of await Promise.all(heads)) statuses.push(statusOf(head.toString("latin1")));
+    }
+    expect(statuses.filter((status) => status === 200)).toHaveLength(250);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(50);
+    expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+    for (const socket of open) socket.destroy();
+    await expect
+      .poll(async () => (await yard.ask("/health", { token })).status, { timeout: 10_000 })
+      .toBe(200);
+  }, 30_000);
+
   it("[AC9] hundreds of idle strangers and slow headers keep nobody waiting", async () => {
     const idle = Array.from({ length: 300 }, () => yard.socket(""));
     const slow = Array.from({ length: 100 }, () =>

@@ -34,6 +34,8 @@ const REVOKED_MS = 1_000;
 const BODY_MS = 60_000;
 /** More strangers than this: the oldest makes room. Well below all connections, so that there is room for those inside. */
 const MAX_STRANGERS = 1_000;
+/** Connections that one agent or viewer may have: several of them together still leave room for the owner. */
+const MAX_EACH = 250;
 /** How long whoever was refused an upgrade has to hang up. */
 const LAST_WORDS_MS = 1_000;
 const STREAMED = new Set(["/v1/ingest", "/v1/import"]);
@@ -54,6 +56,8 @@ export class Door {
   readonly #inside = new Set<Inside>();
   /** Connections on which nobody has shown a credential yet, oldest first. */
   readonly #strangers = new Map<string, Socket>();
+  /** Where each agent and viewer is connected from, by the hash of its token. */
+  readonly #places = new Map<string, Set<string>>();
   readonly #watch: NodeJS.Timeout;
   #addresses: Addresses = { port: 0, hosts: new Set(), origins: new Set() };
 
@@ -105,6 +109,8 @@ export class Door {
       return this.#refuse(request, caller, (body) => endWith(request, response, caller, body));
     if (!url)
       return this.#refuse(request, BAD_TARGET, (body) => endWith(request, response, BAD_TARGET, body));
+    if (!this.#seat(caller, request.socket))
+      return this.#refuse(request, TOO_MANY, (body) => endWith(request, response, TOO_MANY, body));
     this.#strangers.delete(placeOf(request.socket));
     if (token !== undefined) return this.#trade(request, response, caller, url);
     this.#callers.set(request, caller);
@@ -121,6 +127,8 @@ export class Door {
     const url = targetOf(request);
     if (isRefusal(caller)) return this.#refuse(request, caller, () => endSocket(socket, caller.status));
     if (!url) return this.#refuse(request, BAD_TARGET, () => endSocket(socket, BAD_TARGET.status));
+    if (!this.#seat(caller, request.socket))
+      return this.#refuse(request, TOO_MANY, () => endSocket(socket, TOO_MANY.status));
     this.#strangers.delete(placeOf(request.socket));
     if (!next(caller, url)) return endSocket(socket, 404);
     this.#remember(caller, socket, () => socket.destroy());
@@ -152,9 +160,24 @@ export class Door {
       path: (request.url ?? "").split(/[?#]/, 1)[0]?.slice(0, 200),
       peer: request.socket.remoteAddress,
     });
-    const body = problem("forbidden", refusal.message);
+    const body = problem(refusal === TOO_MANY ? "busy" : "forbidden", refusal.message);
     if (refusal.delayMs === 0) end(body);
     else setTimeout(() => end(body), refusal.delayMs).unref();
+  }
+
+  /** Counts a connection to whoever uses it; false where that one has too many. The owner may have all there are. */
+  #seat({ hash }: Caller, socket: Socket): boolean {
+    if (hash === undefined) return true;
+    const places = this.#places.get(hash) ?? new Set();
+    const place = placeOf(socket);
+    if (places.has(place)) return true;
+    if (places.size >= MAX_EACH) return false;
+    this.#places.set(hash, places.add(place));
+    socket.once("close", () => {
+      places.delete(place);
+      if (places.size === 0) this.#places.delete(hash);
+    });
+    return true;
   }
 
   #remember(caller: Caller, until: ServerResponse | Duplex, cut: () => void): void {
@@ -177,6 +200,12 @@ export class Door {
 }
 
 const BAD_TARGET: Refusal = { status: 400, message: "the request target must be a path", delayMs: 0 };
+
+const TOO_MANY: Refusal = {
+  status: 429,
+  message: `one token has at most ${MAX_EACH} connections at once: close some, or use them again`,
+  delayMs: 0,
+};
 
 /** What is asked for; undefined if that is no path. */
 function targetOf({ url }: IncomingMessage): URL | undefined {

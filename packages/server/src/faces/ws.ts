@@ -34,6 +34,8 @@ export interface WsOptions {
 
 const MAX_FRAME = 1024 * 1024;
 const MAX_SOCKETS = 500;
+/** Of these so many are kept for the owner: agents must not be able to lock the page out. */
+const OWNER_SOCKETS = 100;
 const PING_MS = 15_000;
 const HARD_BUFFER = 16 * 1024 * 1024;
 /** How long the other end has to say goodbye too; then it is cut, and what waited for it is let go of. */
@@ -82,7 +84,7 @@ export class WsFace {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller, url: URL): boolean {
     const events = /^\/v1\/conversations\/([^/]{1,80})\/events$/.exec(url.pathname)?.[1];
     if (url.pathname !== "/v1/feed" && events === undefined) return false;
-    if (this.count >= MAX_SOCKETS) {
+    if (this.count >= (caller.role === "owner" ? MAX_SOCKETS : MAX_SOCKETS - OWNER_SOCKETS)) {
       endSocket(socket, 503);
       return true;
     }

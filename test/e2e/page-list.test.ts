@@ -158,3 +158,17 @@ describe("messages that wait", () => {
     await page.context().close();
   });
 });
+
+describe("a long list", () => {
+  test("[V9] of very many, the first are drawn and the filter finds all", async () => {
+    const oldest = await newConversation(yard.kernel, "the needle below");
+    await Promise.all(Array.from({ length: 700 }, (_, i) => newConversation(yard.kernel, `hay ${i}`)));
+    const { page } = await yard.open("/");
+    await page.getByText(/more: filter to see them/).waitFor();
+    expect(await page.locator(".conversation-list li").count()).toBeLessThan(400);
+    await page.getByRole("searchbox", { name: "Filter conversations" }).fill("the needle");
+    await entry(page, "the needle below").locator("a").click();
+    await page.waitForURL(`**/c/${oldest}`);
+    await page.context().close();
+  });
+});

@@ -8,7 +8,9 @@ import { listenRoute, readRoute } from "../route.ts";
 import type { Session } from "../session.tsx";
 import { Seen } from "./seen.ts";
 
+/** Conversations that are asked for at once, and in all. */
 const LISTED = 500;
+const MOST = 20_000;
 /** The age of a running conversation is not shown to the second. */
 const AGE_STEP_MS = 30_000;
 
@@ -59,13 +61,22 @@ export class Conversations {
   }
 
   async refresh(): Promise<void> {
-    const answer = await this.#session.ask("conversation.list", { limit: LISTED });
-    if (!isProblem(answer)) {
+    let before: number | undefined;
+    for (let read = 0; read < MOST; ) {
+      const request = { limit: LISTED, ...(before === undefined ? {} : { before }) };
+      const answer = await this.#session.ask("conversation.list", request);
+      if (isProblem(answer)) {
+        if (this.listing.get().state !== "here") this.listing.set({ state: "failed", problem: answer });
+        return;
+      }
       const rows = readListing(answer);
       for (const { id, seq } of rows) this.#seen.assume(id, seq);
       this.#take(rows);
       if (rows.length === 0) this.#show();
-    } else if (this.listing.get().state !== "here") this.listing.set({ state: "failed", problem: answer });
+      if (!(answer as { readonly more?: boolean }).more) return;
+      before = rows.at(-1)?.updatedAt;
+      read += rows.length;
+    }
   }
 
   /** What is newer than what is known; a record may be overtaken by the list, and the other way round. */

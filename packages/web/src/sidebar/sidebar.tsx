@@ -19,6 +19,8 @@ import type { Conversations, ListedConversation } from "./conversations.ts";
 const FileTree = later(() => import("../files/file-tree.tsx"));
 
 const AGE_MS = 30_000;
+/** Entries that are drawn; the filter finds the others. */
+const DRAWN = 300;
 
 export function Sidebar({ conversations }: { conversations: Conversations }): ReactNode {
   const isOpen = useCell(isSidebarOpen);
@@ -175,7 +177,7 @@ function Entries({
   const [pointed, setPointed] = useState<string | undefined>(undefined);
   return (
     <ul>
-      {conversations.map((conversation) => {
+      {conversations.slice(0, DRAWN).map((conversation) => {
         const { id } = conversation;
         return (
           <li key={id} onPointerEnter={() => setPointed(id)} onFocus={() => setPointed(id)}>
@@ -184,6 +186,9 @@ function Entries({
           </li>
         );
       })}
+      {conversations.length > DRAWN && (
+        <li className="sidebar-note">{conversations.length - DRAWN} more: filter to see them</li>
+      )}
     </ul>
   );
 }

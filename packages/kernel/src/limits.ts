@@ -52,6 +52,8 @@ export const limits = {
   /** block.apply_patch */
   patchChars: 4 * 1024 * 1024,
   patchSearchLines: 100_000,
+  /** Lines that are looked at to find the places of all hunks of one patch. */
+  patchLooks: 4_000_000,
   /** Search. */
   patternChars: 1_024,
   searchDeadlineMs: 250,

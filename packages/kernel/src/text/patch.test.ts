@@ -287,3 +287,8 @@ it("[T27] hunks are found in a large text without comparing every line for each"
   expect("splices" in plan && plan.splices.length).toBe(500);
   expect("hunks" in plan && plan.hunks[0]).toEqual({ line: 5, offset: -199, added: 1, removed: 1 });
 });
+
+it("gives up on hunks that fit everywhere, before they stop whoever else is there", () => {
+  const patch = "@@ -1,3 +1,3 @@\n a\n-a\n+c\n a\n".repeat(2_000);
+  expect(apply("a\n".repeat(200_000), patch)).toMatchObject({ problem: "too_large" });
+});

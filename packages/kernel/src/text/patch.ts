@@ -58,6 +58,11 @@ export function planPatch(text: Text, patch: string): PatchPlan | { readonly err
   const places = new Places(text);
   const errors: HunkError[] = [];
   const placed = placeAll(places, parsed.hunks, errors);
+  if (places.isSpent)
+    return problem(
+      "too_large",
+      "its hunks fit at too many places to try them all: add context lines, or send fewer",
+    );
   if (errors.length > 0) return { errors };
   const splices: Splice[] = [];
   const blind = parsed.hunks.every(({ lines }) =>
@@ -261,11 +266,17 @@ class Places {
   readonly endsOpen: boolean;
   #exact: Map<string, number[]> | undefined;
   #loose: Map<string, number[]> | undefined;
+  #looks: number = limits.patchLooks;
 
   constructor(text: Text) {
     this.text = text;
     this.lines = text.lines(0, text.lineCount);
     this.endsOpen = text.length > 0 && !text.endsWithNewline;
+  }
+
+  /** Whether more lines were looked at than may be. From then on no place is found. */
+  get isSpent(): boolean {
+    return this.#looks < 0;
   }
 
   /** Whether the hunk's old lines are at `line`. */
@@ -289,6 +300,8 @@ class Places {
       if (rarest === undefined || where.length < rarest.where.length) rarest = { at, where };
     }
     const { at, where } = rarest ?? { at: 0, where: [] };
+    this.#looks -= where.length * old.length;
+    if (this.isSpent) return [];
     return where
       .map((line) => line - at)
       .filter((line) => line >= from && line <= to && this.fits(old, line, loose));
@@ -323,6 +336,7 @@ function placeAll(places: Places, hunks: readonly Hunk[], errors: HunkError[]): 
   let from = 0;
   let drift = 0;
   for (const [i, hunk] of hunks.entries()) {
+    if (places.isSpent) break;
     const place = placeHunk(places, hunks, i, from, drift);
     if ("message" in place) {
       errors.push(place);
@@ -400,6 +414,7 @@ function lastStart(places: Places, hunks: readonly Hunk[], i: number, loose: boo
     const old = oldLines(hunk);
     if (old.length === 0) continue;
     const [only, second] = places.all(old, 0, places.lines.length, loose);
+    if (places.isSpent) break;
     if (only !== undefined && second === undefined) return only - room;
     room += old.length;
   }

@@ -431,7 +431,14 @@ class Batch {
     this.place.turn = this.#nameOf(event.turn);
     const open = this.#turn(this.place.turn);
     if (open) {
-      if (open.model === undefined && model !== undefined) this.#setTurn({ ...open, model });
+      // Who opened it could not know what it would run with.
+      const isNew = (open.model ?? model) !== open.model || (open.sessionId ?? sessionId) !== open.sessionId;
+      if (isNew)
+        this.#setTurn({
+          ...open,
+          ...(model === undefined || open.model !== undefined ? {} : { model }),
+          ...(sessionId === undefined || open.sessionId !== undefined ? {} : { sessionId }),
+        });
       return;
     }
     this.#setTurn({

@@ -150,6 +150,18 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     ]);
   });
 
+  it("[D11] a turn of a second session is counted beside that session, not beside the first", async () => {
+    const conversation = await lab.conversation();
+    const first = await lab.turn(conversation, "Count plums", [say("One.")]);
+    lab.model.play([say("Two.")]);
+    const fresh = { conversation, provider: "claude", prompt: "two", fresh: true };
+    const { turn } = (await lab.server.do("turn.start", fresh)) as { turn: string };
+    const second = await lab.over(conversation, turn);
+    const third = await lab.turn(conversation, "three", [say("Three.")]);
+    expect(JSON.stringify(lab.model.asked.at(-1)?.body["messages"])).not.toContain("plums");
+    for (const { cost_usd } of [second, third]) expect(cost_usd).toBeCloseTo(first.cost_usd as number, 6);
+  });
+
   it("a message that comes meanwhile waits its turn", async () => {
     const conversation = await lab.conversation();
     let release = () => {};

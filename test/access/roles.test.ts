@@ -200,6 +200,8 @@ describe("[R45] an agent", () => {
       expect(problemOf(forged)).toBe("forbidden");
       const born = await yard.call("block.create", { ...made, metadata: { ...metadata, approval } }, token);
       expect(problemOf(born)).toBe("forbidden");
+      const waiting = { ...made, kind: "text", role: "user", metadata: { notice: "queued" } };
+      expect(problemOf(await yard.call("block.create", waiting, token))).toBe("forbidden");
     }
   });
 });

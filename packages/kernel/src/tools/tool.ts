@@ -86,6 +86,10 @@ export function mayDecide({ caller }: Call, block: Block): Problem | undefined {
 
 /** What an agent's own run and the owner's answer to it write, and no call: whoever could would approve for the owner. */
 export function mayWrite(metadata: Readonly<Record<string, unknown>> | undefined): Problem | undefined {
+  if (metadata?.["notice"] === "queued")
+    return problem("forbidden", 'the notice "queued" is that of a message that turn.start makes wait', {
+      field: "metadata.notice",
+    });
   if (metadata === undefined || !("approval" in metadata)) return undefined;
   return problem("forbidden", "metadata.approval is written by the run that asks and by turn.answer alone", {
     field: "metadata.approval",

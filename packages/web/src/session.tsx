@@ -28,8 +28,8 @@ const FRAME_CHARS = 256 * 1024;
 const TEXT_MS = 10_000;
 /** A hidden tab has no animation frames; it is told this often instead. */
 const HIDDEN_MS = 250;
-/** What streams is drawn every other frame of a usual screen: drawing each of them is twice the work for the same reading. */
-const DRAW_MS = 25;
+/** What streams is drawn every third frame of a usual screen: drawing each of them is three times the work for the same reading. */
+const DRAW_MS = 40;
 
 export class Session {
   readonly replica: Replica;

@@ -54,6 +54,7 @@ export { cleanJson, type Json, type JsonObject, sameJson } from "./json.ts";
 export { Kernel, type Listener } from "./kernel.ts";
 export { limits } from "./limits.ts";
 export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";
+export { boundRules, type MarkdownRules, TOO_HARD } from "./markdown-bound.ts";
 export { MemoryStore } from "./memory-store.ts";
 export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./op.ts";
 export { type Closed, closeOrphans } from "./orphans.ts";

@@ -9,9 +9,8 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { openYard, type Yard } from "./page/yard.ts";
+import { FAKE_CLAUDE, openYard, type Yard } from "./page/yard.ts";
 
-const AGENT = fileURLToPath(new URL("./agents/fake-claude.mjs", import.meta.url));
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
 );
@@ -20,20 +19,16 @@ const PIXEL =
 
 let yard: Yard;
 let folder: string;
-const before = process.env["BLOCKYARD_CLAUDE"];
 
 beforeAll(async () => {
-  process.env["BLOCKYARD_CLAUDE"] = AGENT;
   folder = mkdtempSync(join(tmpdir(), "blockyard-attach-"));
   writeFileSync(join(folder, "notes.md"), "# Notes\n\nsome words\n");
   writeFileSync(join(folder, "pixel.png"), Buffer.from(PIXEL, "base64"));
   writeFileSync(join(folder, "program.bin"), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0xff]));
-  yard = await openYard();
+  yard = await openYard({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  if (before === undefined) delete process.env["BLOCKYARD_CLAUDE"];
-  else process.env["BLOCKYARD_CLAUDE"] = before;
   await yard?.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -128,7 +123,7 @@ test("[V7] what was not sent stays, with its files", async () => {
   await page.keyboard.press("Enter");
   await page.waitForSelector(".note.bad");
   expect(await attached(page).textContent()).toContain("kept.txt");
-  process.env["BLOCKYARD_CLAUDE"] = AGENT;
+  process.env["BLOCKYARD_CLAUDE"] = FAKE_CLAUDE;
   await page.context().close();
 });
 

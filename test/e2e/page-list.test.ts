@@ -8,22 +8,17 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
 import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
-const AGENT = fileURLToPath(new URL("./agents/fake-claude.mjs", import.meta.url));
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
 );
 
 let yard: Yard;
-const before = process.env["BLOCKYARD_CLAUDE"];
 
 beforeAll(async () => {
-  process.env["BLOCKYARD_CLAUDE"] = AGENT;
-  yard = await openYard();
+  yard = await openYard({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  if (before === undefined) delete process.env["BLOCKYARD_CLAUDE"];
-  else process.env["BLOCKYARD_CLAUDE"] = before;
   await yard?.close();
 });
 

@@ -10,7 +10,6 @@ import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 type Draft = Parameters<Parameters<Yard["kernel"]["write"]>[1]["plan"]>[0];
 
-const AGENT = fileURLToPath(new URL("./agents/fake-claude.mjs", import.meta.url));
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
 );
@@ -18,16 +17,12 @@ const RECORDING = fileURLToPath(
 const LINES = 60_000;
 
 let yard: Yard;
-const before = process.env["BLOCKYARD_CLAUDE"];
 
 beforeAll(async () => {
-  process.env["BLOCKYARD_CLAUDE"] = AGENT;
-  yard = await openYard();
+  yard = await openYard({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  if (before === undefined) delete process.env["BLOCKYARD_CLAUDE"];
-  else process.env["BLOCKYARD_CLAUDE"] = before;
   await yard?.close();
 });
 

@@ -7,26 +7,21 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitsIn, watchWaits } from "./page/waits.ts";
-import { ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
+import { FAKE_CLAUDE, ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
-const AGENT = fileURLToPath(new URL("./agents/fake-claude.mjs", import.meta.url));
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/permission-control.jsonl", import.meta.url),
 );
 
 let yard: Yard;
 let folder: string;
-const before = process.env["BLOCKYARD_CLAUDE"];
 
 beforeAll(async () => {
-  process.env["BLOCKYARD_CLAUDE"] = AGENT;
   folder = mkdtempSync(join(tmpdir(), "blockyard-turn-"));
-  yard = await openYard();
+  yard = await openYard({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
-  if (before === undefined) delete process.env["BLOCKYARD_CLAUDE"];
-  else process.env["BLOCKYARD_CLAUDE"] = before;
   await yard?.close();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -75,7 +70,7 @@ describe("a turn", () => {
     await page.waitForSelector(".note.bad");
     expect(await page.textContent(".note.bad")).toContain("not found");
     expect(await page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe("do it");
-    process.env["BLOCKYARD_CLAUDE"] = AGENT;
+    process.env["BLOCKYARD_CLAUDE"] = FAKE_CLAUDE;
     const listed = page.locator(".sidebar li", { hasText: "do it" });
     await expect.poll(() => listed.count()).toBe(0);
     const prompt = JSON.stringify({ recording: RECORDING, lines: 0, act: "exit0" });

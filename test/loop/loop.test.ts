@@ -352,10 +352,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
   });
 
   it("[L28] a message that waits is answered next, behind the whole first answer", async () => {
-    let open = (): void => undefined;
-    const until = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const { promise: until, resolve: open } = Promise.withResolvers<void>();
     rig.model.play([say("First answer.", { hold: { after: 4, until } }), say("Second answer.")]);
     const first = await rig.start(flavour, "First");
     await rig.model.askedTimes(1);
@@ -373,10 +370,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
   });
 
   it("[L28] a message that its owner changed is sent as it reads now, one that another agent changed is not sent", async () => {
-    let open = (): void => undefined;
-    const until = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const { promise: until, resolve: open } = Promise.withResolvers<void>();
     rig.model.play([say("First answer.", { hold: { after: 4, until } }), say("Third answer.")]);
     const { conversation } = await rig.start(flavour, "First");
     await rig.model.askedTimes(1);
@@ -432,10 +426,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
   });
 
   it("[L28] one message that waits is dropped; what runs and what waits besides is not", async () => {
-    let open = (): void => undefined;
-    const until = new Promise<void>((resolve) => {
-      open = resolve;
-    });
+    const { promise: until, resolve: open } = Promise.withResolvers<void>();
     rig.model.play([say("First answer.", { hold: { after: 4, until } }), say("Third answer.")]);
     const { conversation } = await rig.start(flavour, "First");
     await rig.model.askedTimes(1);

@@ -43,7 +43,12 @@ export interface Visit {
   readonly complaints: readonly string[];
 }
 
-export async function openYard(): Promise<Yard> {
+/** The program that stands in for Claude Code; what it does is in its prompt. */
+export const FAKE_CLAUDE = fileURLToPath(new URL("../agents/fake-claude.mjs", import.meta.url));
+
+export async function openYard({ fakeClaude = false } = {}): Promise<Yard> {
+  const claude = process.env["BLOCKYARD_CLAUDE"];
+  if (fakeClaude) process.env["BLOCKYARD_CLAUDE"] = FAKE_CLAUDE;
   await buildPage();
   const folder = mkdtempSync(join(tmpdir(), "blockyard-page-"));
   mkdirSync(join(folder, "root"));
@@ -60,6 +65,8 @@ export async function openYard(): Promise<Yard> {
     root: config.root,
     open: (path = "/", look = {}) => visit(browser, running, path, look),
     async close() {
+      if (claude === undefined) delete process.env["BLOCKYARD_CLAUDE"];
+      else process.env["BLOCKYARD_CLAUDE"] = claude;
       await browser.close();
       await running.stop();
       rmSync(folder, { recursive: true, force: true });

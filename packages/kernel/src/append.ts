@@ -8,27 +8,20 @@
  * front and is tried again; until then nothing of the same stream that was sent behind it is written.
  */
 
-import type { AgentId, BlockId } from "./block.ts";
+import { type AgentId, type BlockId, type ConversationId, conversationOf } from "./block.ts";
+import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { limits } from "./limits.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { splitTail } from "./text/door.ts";
-
-/** One piece on its way to the store. */
-export interface Flush {
-  readonly block: BlockId;
-  readonly agent: AgentId;
-  readonly text: string;
-  /** Asked when the piece is planned: why it must not be written now, if an earlier one of the stream was not. */
-  refused(): Problem | undefined;
-  /** Told before anything else is planned: the block's version, or why the piece was not written. */
-  settled(answer: number | Problem): void;
-}
+import type { Queued } from "./write-queue.ts";
 
 type Outcome = number | Problem | undefined;
 
-interface Buffer {
+/** What one agent streams into one block. It stays for a while when all of it is written: most streams go on. */
+interface Stream {
   readonly block: BlockId;
+  readonly conversation: ConversationId;
   readonly agent: AgentId;
   /** Accepted and not sent. */
   text: string;
@@ -40,49 +33,110 @@ interface Buffer {
   /** Refused for good; told once. */
   failed: Problem | undefined;
   version: number | undefined;
-  waiting: ((outcome: Outcome) => void)[];
+  waiting: ((outcome: Outcome) => void)[] | undefined;
+}
+
+/**
+ * One piece on its way to the store. There are more of them than of anything else, so that a piece is itself the write
+ * that the queue holds.
+ */
+export class Piece implements Queued {
+  readonly text: string;
+  readonly key = undefined;
+  readonly create = false;
+  answer: unknown = undefined;
+  isNew = true;
+  isFresh = false;
+  texts: Set<BlockId> | undefined = undefined;
+  readonly #stream: Stream;
+  readonly #appender: Appender;
+
+  constructor(appender: Appender, stream: Stream, text: string) {
+    this.#appender = appender;
+    this.#stream = stream;
+    this.text = text;
+  }
+
+  get block(): BlockId {
+    return this.#stream.block;
+  }
+
+  get conversation(): ConversationId {
+    return this.#stream.conversation;
+  }
+
+  get agent(): AgentId {
+    return this.#stream.agent;
+  }
+
+  /** Not written either if an earlier piece of the stream was not. */
+  plan(draft: Draft): number | Problem {
+    const { refused, block } = this.#stream;
+    if (refused) return refused;
+    const after = draft.append(block, this.text);
+    return isProblem(after) ? after : after.version;
+  }
+
+  /** Told before anything else is planned: the block's version, or why the piece was not written. */
+  settle(answer: number | Problem): void {
+    this.#appender.settle(this.#stream, this.text, answer);
+  }
 }
 
 const RETRY_MS = 1_000;
 
+/** Beyond this many, streams of which all is written are let go of. */
+const IDLE_STREAMS = 1_024;
+
 export class Appender {
   readonly #env: Env;
-  readonly #flush: (flush: Flush) => void;
+  readonly #flush: (piece: Piece) => void;
   /** Of each block the streams that are open: nearly always one. */
-  readonly #buffers = new Map<BlockId, Buffer[]>();
+  readonly #streams = new Map<BlockId, Stream[]>();
+  #sweepAt = IDLE_STREAMS;
 
-  constructor(env: Env, flush: (flush: Flush) => void) {
+  constructor(env: Env, flush: (piece: Piece) => void) {
     this.#env = env;
     this.#flush = flush;
   }
 
+  /** The conversation of a block that is streamed into. */
+  conversation(block: BlockId): ConversationId | undefined {
+    return this.#streams.get(block)?.[0]?.conversation;
+  }
+
   /** Accepts a piece. Answers with a problem if an earlier piece of this stream was refused. */
   append(block: BlockId, agent: AgentId, text: string): Problem | undefined {
-    const buffer = this.#open(block, agent);
-    if (buffer.failed) return this.#tellFailure(buffer);
-    const chars = buffer.returned.length + buffer.text.length;
+    const stream = this.#find(block, agent) ?? this.#open(block, agent);
+    if (stream.failed) return this.#tellFailure(stream);
+    const chars = stream.returned.length + stream.text.length;
     if (chars + text.length > limits.writeTextChars) {
       return problem("busy", "too much text waits to be written to this block; try again", { chars });
     }
-    buffer.text += text;
-    if (text.includes("\n") || buffer.text.length > limits.appendFlushChars) this.#flushNow(buffer, false);
-    else if (!buffer.cancelTimer) this.#arm(buffer, limits.appendFlushMs);
+    stream.text += text;
+    if (text.includes("\n") || stream.text.length > limits.appendFlushChars) this.#flushNow(stream, false);
+    else if (!stream.cancelTimer) this.#arm(stream, limits.appendFlushMs);
     return undefined;
   }
 
   /** Everything accepted of this stream is durable, or refused. The version is that of the last flush, if there was one. */
   drain(block: BlockId, agent: AgentId): Promise<Outcome> {
-    const buffer = this.#find(block, agent);
-    if (!buffer) return Promise.resolve(undefined);
-    this.#flushNow(buffer, true);
-    if (buffer.underWay > 0) return new Promise((done) => buffer.waiting.push(done));
-    return Promise.resolve(buffer.failed ? this.#tellFailure(buffer) : buffer.version);
+    const stream = this.#find(block, agent);
+    if (!stream) return Promise.resolve(undefined);
+    this.#flushNow(stream, true);
+    if (stream.underWay > 0) {
+      return new Promise((done) => {
+        if (stream.waiting) stream.waiting.push(done);
+        else stream.waiting = [done];
+      });
+    }
+    return Promise.resolve(stream.failed ? this.#tellFailure(stream) : stream.version);
   }
 
   /** Sends what is buffered on its way, so that a write that follows comes behind it. */
   push(block: BlockId, agent: AgentId): void {
-    const buffer = this.#find(block, agent);
-    if (buffer) this.#flushNow(buffer, true);
+    const stream = this.#find(block, agent);
+    if (stream) this.#flushNow(stream, true);
   }
 
   /** Why a write that must come behind the stream cannot be planned now. */
@@ -91,20 +145,21 @@ export class Appender {
   }
 
   async drainAll(): Promise<void> {
-    const all = [...this.#buffers.values()].flat();
+    const all = [...this.#streams.values()].flat();
     await Promise.all(all.map(({ block, agent }) => this.drain(block, agent)));
   }
 
-  #find(block: BlockId, agent: AgentId): Buffer | undefined {
-    return this.#buffers.get(block)?.find((buffer) => buffer.agent === agent);
+  #find(block: BlockId, agent: AgentId): Stream | undefined {
+    const streams = this.#streams.get(block);
+    if (streams !== undefined) for (const stream of streams) if (stream.agent === agent) return stream;
+    return undefined;
   }
 
-  #open(block: BlockId, agent: AgentId): Buffer {
-    const streams = this.#buffers.get(block);
-    const known = streams?.find((buffer) => buffer.agent === agent);
-    if (known) return known;
-    const buffer: Buffer = {
+  #open(block: BlockId, agent: AgentId): Stream {
+    if (this.#streams.size >= this.#sweepAt) this.#closeIdle();
+    const stream: Stream = {
       block,
+      conversation: conversationOf(block),
       agent,
       text: "",
       cancelTimer: undefined,
@@ -113,76 +168,80 @@ export class Appender {
       refused: undefined,
       failed: undefined,
       version: undefined,
-      waiting: [],
+      waiting: undefined,
     };
-    if (streams) streams.push(buffer);
-    else this.#buffers.set(block, [buffer]);
-    return buffer;
+    const streams = this.#streams.get(block);
+    if (streams) streams.push(stream);
+    else this.#streams.set(block, [stream]);
+    return stream;
   }
 
-  #close(buffer: Buffer): void {
-    buffer.cancelTimer?.();
-    buffer.cancelTimer = undefined;
-    const streams = this.#buffers.get(buffer.block);
-    const at = streams?.indexOf(buffer) ?? -1;
+  #closeIdle(): void {
+    for (const streams of this.#streams.values())
+      for (const stream of streams.filter(isIdle)) this.#close(stream);
+    this.#sweepAt = Math.max(IDLE_STREAMS, 2 * this.#streams.size);
+  }
+
+  #close(stream: Stream): void {
+    stream.cancelTimer?.();
+    stream.cancelTimer = undefined;
+    const streams = this.#streams.get(stream.block);
+    const at = streams?.indexOf(stream) ?? -1;
     if (!streams || at === -1) return;
-    if (streams.length === 1) this.#buffers.delete(buffer.block);
+    if (streams.length === 1) this.#streams.delete(stream.block);
     else streams.splice(at, 1);
   }
 
-  #tellFailure(buffer: Buffer): Problem | undefined {
-    this.#close(buffer);
-    return buffer.failed;
+  #tellFailure(stream: Stream): Problem | undefined {
+    this.#close(stream);
+    return stream.failed;
   }
 
-  #arm(buffer: Buffer, delayMs: number): void {
-    buffer.cancelTimer?.();
-    buffer.cancelTimer = this.#env.after(delayMs, () => this.#flushNow(buffer, true));
+  #arm(stream: Stream, delayMs: number): void {
+    stream.cancelTimer?.();
+    stream.cancelTimer = this.#env.after(delayMs, () => this.#flushNow(stream, true));
   }
 
   /** `all`: nothing more is expected, so half a pair at the end goes too (and is replaced at the door). */
-  #flushNow(buffer: Buffer, all: boolean): void {
-    buffer.cancelTimer?.();
-    buffer.cancelTimer = undefined;
-    if (buffer.failed) return;
-    const { ready, held } = all ? { ready: buffer.text, held: "" } : splitTail(buffer.text);
-    buffer.text = held;
-    if (held !== "") this.#arm(buffer, limits.appendFlushMs);
+  #flushNow(stream: Stream, all: boolean): void {
+    stream.cancelTimer?.();
+    stream.cancelTimer = undefined;
+    if (stream.failed || stream.text === "") return;
+    const { ready, held } = all ? { ready: stream.text, held: "" } : splitTail(stream.text);
+    stream.text = held;
+    if (held !== "") this.#arm(stream, limits.appendFlushMs);
     if (ready === "") return;
-    buffer.underWay++;
-    const { block, agent } = buffer;
-    this.#flush({
-      block,
-      agent,
-      text: ready,
-      refused: () => buffer.refused,
-      settled: (answer) => this.#settle(buffer, ready, answer),
-    });
+    stream.underWay++;
+    this.#flush(new Piece(this, stream, ready));
   }
 
-  #settle(buffer: Buffer, text: string, answer: number | Problem): void {
-    buffer.underWay--;
+  /** For pieces to call: what became of one. */
+  settle(stream: Stream, text: string, answer: number | Problem): void {
+    stream.underWay--;
     if (isProblem(answer)) {
-      buffer.refused ??= answer;
-      buffer.returned += text;
-    } else buffer.version = answer;
-    if (buffer.underWay > 0) return;
-    const { refused } = buffer;
-    if (refused) this.#takeBack(buffer, refused);
-    else if (buffer.text === "") this.#close(buffer);
-    const { waiting } = buffer;
-    if (waiting.length === 0) return;
-    buffer.waiting = [];
-    const outcome = buffer.failed ? this.#tellFailure(buffer) : (refused ?? buffer.version);
+      stream.refused ??= answer;
+      stream.returned += text;
+    } else stream.version = answer;
+    if (stream.underWay > 0) return;
+    const { refused, version, waiting } = stream;
+    if (refused) this.#takeBack(stream, refused);
+    else if (stream.text === "") stream.version = undefined;
+    if (!waiting) return;
+    stream.waiting = undefined;
+    const outcome = stream.failed ? this.#tellFailure(stream) : (refused ?? version);
     for (const done of waiting) done(outcome);
   }
 
-  #takeBack(buffer: Buffer, refused: Problem): void {
+  #takeBack(stream: Stream, refused: Problem): void {
     if (refused.problem === "storage" || refused.problem === "busy") {
-      buffer.text = buffer.returned + buffer.text;
-      this.#arm(buffer, RETRY_MS);
-    } else buffer.failed = refused;
-    buffer.returned = "";
-    buffer.refused = undefined;
+      stream.text = stream.returned + stream.text;
+      this.#arm(stream, RETRY_MS);
+    } else stream.failed = refused;
+    stream.returned = "";
+    stream.refused = undefined;
   }
+}
+
+function isIdle({ text, underWay, failed }: Stream): boolean {
+  return text === "" && underWay === 0 && failed === undefined;
 }

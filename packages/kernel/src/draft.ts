@@ -73,46 +73,84 @@ export interface NewBlock {
   readonly metadata?: JsonObject;
 }
 
-/** How to take one plan back. */
-interface Journal {
-  readonly ops: number;
-  readonly units: number;
-  readonly record: Conversation;
-  readonly blocks: { readonly id: BlockId; readonly before: Block | undefined }[];
-  readonly turns: { readonly id: string; readonly before: Turn | undefined }[];
-  readonly touched: BlockText[];
+/** How one plan is taken back: what its changes have replaced, newest last. */
+type Change =
+  | { readonly block: BlockId; readonly before: Block | undefined }
+  | { readonly turn: string; readonly before: Turn | undefined };
+
+/** A unit as it stands after the draft. */
+export interface DraftedUnit {
+  readonly block: BlockId;
+  readonly agent: AgentId;
+  readonly type: "append" | "burst" | "other";
+  readonly unit: number;
+}
+
+interface Answer {
+  readonly key: string;
+  readonly answer: Json;
 }
 
 const NO_TEXTS: ReadonlySet<BlockText> = new Set();
+// Never added to.
+const NO_OPS: Op[] = [];
+const NO_ANSWERS: Answer[] = [];
+const NO_UNITS: DraftedUnit[] = [];
+const NO_BLOCKS: readonly Block[] = [];
+const NO_TURNS: readonly Turn[] = [];
 
 export class Draft {
-  readonly ops: Op[] = [];
-  readonly answers: { key: string; answer: Json }[] = [];
-  /** Texts that this draft has changed: spoilt if the batch does not commit. */
-  get touched(): ReadonlySet<BlockText> {
-    return this.#touched ?? NO_TEXTS;
-  }
-  /** Texts that a plan has changed and then given up: spoilt whatever becomes of the batch. */
-  get spoilt(): ReadonlySet<BlockText> {
-    return this.#spoilt ?? NO_TEXTS;
-  }
-  /** Units as they stand after this draft, for the queue to remember. */
-  readonly units: { block: BlockId; agent: AgentId; type: "append" | "burst" | "other"; unit: number }[] = [];
   readonly #ground: Ground;
-  // Most drafts append to texts that nobody has loaded: what they do not need is not made.
+  // Most drafts are one append to a text that nobody has loaded, and there are more of them than of anything else: what
+  // they do not need is not made. An array that begins empty has room for many; one that begins with its first does not.
+  #ops: Op[] = NO_OPS;
+  #answers: Answer[] = NO_ANSWERS;
+  #units: DraftedUnit[] = NO_UNITS;
   #touched: Set<BlockText> | undefined;
   #spoilt: Set<BlockText> | undefined;
+  #turns: Map<string, Turn> | undefined;
   #record: Conversation;
-  readonly #blocks = new Map<BlockId, Block>();
-  readonly #turns = new Map<string, Turn>();
-  #journal: Journal;
+  /** The blocks as drafted, in the order in which they were first changed: one by itself, several in a map. */
+  #block: Block | undefined;
+  #blocks: Map<BlockId, Block> | undefined;
   #agent: AgentId = "";
   #at = 0;
+  // How things stood before the plan at hand.
+  #opsBefore = 0;
+  #unitsBefore = 0;
+  #recordBefore: Conversation;
+  #blockBefore: Block | undefined;
+  #hadBlocks = false;
+  #changes: Change[] | undefined;
+  #touchedNow: BlockText[] | undefined;
 
   constructor(ground: Ground) {
     this.#ground = ground;
     this.#record = ground.record;
-    this.#journal = this.#newJournal();
+    this.#recordBefore = this.#record;
+  }
+
+  get ops(): readonly Op[] {
+    return this.#ops;
+  }
+
+  get answers(): readonly Answer[] {
+    return this.#answers;
+  }
+
+  /** Texts that this draft has changed: spoilt if the batch does not commit. */
+  get touched(): ReadonlySet<BlockText> {
+    return this.#touched ?? NO_TEXTS;
+  }
+
+  /** Texts that a plan has changed and then given up: spoilt whatever becomes of the batch. */
+  get spoilt(): ReadonlySet<BlockText> {
+    return this.#spoilt ?? NO_TEXTS;
+  }
+
+  /** Units as they stand after this draft, for the queue to remember. */
+  get units(): readonly DraftedUnit[] {
+    return this.#units;
   }
 
   get record(): Conversation {
@@ -133,21 +171,28 @@ export class Draft {
     if (this.#record.seq === 0) this.#record = { ...this.#record, createdAt: at };
   }
 
-  get changedBlocks(): Iterable<Block> {
-    return this.#blocks.values();
+  get changedBlocks(): readonly Block[] {
+    if (this.#blocks) return [...this.#blocks.values()];
+    return this.#block ? [this.#block] : NO_BLOCKS;
   }
 
-  get changedTurns(): Iterable<Turn> {
-    return this.#turns.values();
+  get changedTurns(): readonly Turn[] {
+    return this.#turns ? [...this.#turns.values()] : NO_TURNS;
+  }
+
+  /** Keeps the answer of the plan that was run last, to be given again to the same key. */
+  answered(key: string, answer: Json): void {
+    if (this.#answers === NO_ANSWERS) this.#answers = [{ key, answer }];
+    else this.#answers.push({ key, answer });
   }
 
   /** Runs one plan: its ops stay if it succeeds, and none of them if it answers with a problem. */
-  plan<T>(agent: AgentId, at: number, run: (draft: Draft) => T | Problem): T | Problem {
-    this.#journal = this.#newJournal();
+  plan(agent: AgentId, at: number, write: { plan(draft: Draft): unknown }): unknown {
+    this.#begin();
     this.#agent = agent;
     this.#at = at;
     try {
-      const answer = run(this);
+      const answer = write.plan(this);
       if (isProblem(answer)) this.#rollBack();
       return answer;
     } catch (error) {
@@ -157,7 +202,7 @@ export class Draft {
   }
 
   block(id: BlockId): Block | Problem {
-    const known = this.#blocks.get(id) ?? this.#ground.block(id);
+    const known = this.#drafted(id) ?? this.#ground.block(id);
     if (known) return known;
     const parts = parseBlockId(id);
     if (parts?.conversation !== this.#ground.conversation) return notFound(id);
@@ -171,7 +216,7 @@ export class Draft {
   }
 
   turn(id: string): Turn | undefined {
-    return this.#turns.get(id) ?? this.#ground.turn(id);
+    return this.#turns?.get(id) ?? this.#ground.turn(id);
   }
 
   create(spec: NewBlock): Block | Problem {
@@ -348,30 +393,34 @@ export class Draft {
       at: this.#at,
       body,
     };
-    this.ops.push(op);
+    if (this.#ops === NO_OPS) this.#ops = [op];
+    else this.#ops.push(op);
     const previous = body.type === "turn" ? this.turn(body.turn.id) : undefined;
     this.#record = applyToConversation(this.#record, op, previous);
     if (body.type === "turn") {
-      this.#journal.turns.push({ id: body.turn.id, before: this.#turns.get(body.turn.id) });
+      this.#turns ??= new Map();
+      this.#changed({ turn: body.turn.id, before: this.#turns.get(body.turn.id) });
       this.#turns.set(body.turn.id, body.turn);
     }
     if (id === null) return undefined;
     const next = applyOp(block ?? undefined, op);
-    this.#journal.blocks.push({ id, before: this.#blocks.get(id) });
-    this.#blocks.set(id, next);
+    if (this.#hadBlocks) this.#changed({ block: id, before: this.#drafted(id) });
+    this.#setDrafted(next);
     const text = this.#peek(id);
     if (text) {
       this.#touch(text);
       text.drafted(op);
     }
     if (body.type !== "promote")
-      this.units.push({ block: id, agent: this.#agent, type: session ?? "other", unit });
+      this.#setUnit({ block: id, agent: this.#agent, type: session ?? "other", unit });
     return next;
   }
 
   #unitFor(id: BlockId, session: "append" | "burst", version: number): number {
-    const drafted = this.units.findLast((unit) => unit.block === id && unit.agent === this.#agent);
-    if (drafted) return drafted.type === session ? drafted.unit : version;
+    for (let at = this.#units.length - 1; at >= 0; at--) {
+      const { block, agent, type, unit } = this.#units[at] as DraftedUnit;
+      if (block === id && agent === this.#agent) return type === session ? unit : version;
+    }
     return this.#ground.openUnit(id, this.#agent, session) ?? version;
   }
 
@@ -405,28 +454,60 @@ export class Draft {
   #touch(text: BlockText): void {
     this.#touched ??= new Set();
     this.#touched.add(text);
-    this.#journal.touched.push(text);
+    this.#touchedNow ??= [];
+    this.#touchedNow.push(text);
   }
 
-  #newJournal(): Journal {
-    const { length: ops } = this.ops;
-    return { ops, units: this.units.length, record: this.#record, blocks: [], turns: [], touched: [] };
+  #drafted(id: BlockId): Block | undefined {
+    if (this.#blocks) return this.#blocks.get(id);
+    return this.#block?.id === id ? this.#block : undefined;
+  }
+
+  #setDrafted(block: Block): void {
+    if (!this.#blocks && this.#block && this.#block.id !== block.id) {
+      this.#blocks = new Map([[this.#block.id, this.#block]]);
+    }
+    if (this.#blocks) this.#blocks.set(block.id, block);
+    else this.#block = block;
+  }
+
+  #setUnit(unit: DraftedUnit): void {
+    if (this.#units === NO_UNITS) this.#units = [unit];
+    else this.#units.push(unit);
+  }
+
+  #changed(change: Change): void {
+    this.#changes ??= [];
+    this.#changes.push(change);
+  }
+
+  #begin(): void {
+    this.#opsBefore = this.#ops.length;
+    this.#unitsBefore = this.#units.length;
+    this.#recordBefore = this.#record;
+    this.#blockBefore = this.#block;
+    this.#hadBlocks = this.#blocks !== undefined;
+    this.#changes = undefined;
+    this.#touchedNow = undefined;
   }
 
   #rollBack(): void {
-    const journal = this.#journal;
-    if (journal.touched.length > 0) this.#spoilt = new Set([...this.spoilt, ...journal.touched]);
-    this.ops.length = journal.ops;
-    this.units.length = journal.units;
-    this.#record = journal.record;
-    for (const { id, before } of journal.blocks.reverse()) restore(this.#blocks, id, before);
-    for (const { id, before } of journal.turns.reverse()) restore(this.#turns, id, before);
+    if (this.#touchedNow) this.#spoilt = new Set([...this.spoilt, ...this.#touchedNow]);
+    this.#ops = this.#opsBefore === 0 ? NO_OPS : this.#ops.slice(0, this.#opsBefore);
+    this.#units = this.#unitsBefore === 0 ? NO_UNITS : this.#units.slice(0, this.#unitsBefore);
+    this.#record = this.#recordBefore;
+    this.#block = this.#blockBefore;
+    if (!this.#hadBlocks) this.#blocks = undefined;
+    for (const change of this.#changes?.reverse() ?? []) {
+      if ("block" in change) restore(this.#blocks, change.block, change.before);
+      else restore(this.#turns, change.turn, change.before);
+    }
   }
 }
 
-function restore<K, V>(map: Map<K, V>, key: K, before: V | undefined): void {
-  if (before === undefined) map.delete(key);
-  else map.set(key, before);
+function restore<K, V>(map: Map<K, V> | undefined, key: K, before: V | undefined): void {
+  if (before === undefined) map?.delete(key);
+  else map?.set(key, before);
 }
 
 function notFound(id: BlockId): Problem {

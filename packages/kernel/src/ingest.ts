@@ -80,9 +80,9 @@ export class Ingest {
     this.#head = options.parent;
     this.#turn = options.turn;
     this.#at = options.from;
-    this.#appender = new Appender(kernel.env, ({ block: key, text, settled }) => {
-      this.#enqueue({ type: "flush", key, text });
-      settled(0); // from here on it is in the queue of events, whose order is kept
+    this.#appender = new Appender(kernel.env, (piece) => {
+      this.#enqueue({ type: "flush", key: piece.block, text: piece.text });
+      piece.settle(0); // from here on it is in the queue of events, whose order is kept
     });
   }
 

@@ -6,7 +6,7 @@
  * It does no I/O of its own: the store is a port, and time, timers and randomness come in with `env`.
  */
 
-import { Appender, type Flush } from "./append.ts";
+import { Appender } from "./append.ts";
 import {
   type AgentId,
   type Block,
@@ -28,7 +28,7 @@ import { cleanText } from "./text/door.ts";
 import type { Text } from "./text/text.ts";
 import type { UndoModel } from "./text/undo.ts";
 import { TextCache } from "./text-cache.ts";
-import { storageProblem, type Told, type Write, WriteQueue } from "./write-queue.ts";
+import { Rounds, storageProblem, type Told, type Write, WriteQueue } from "./write-queue.ts";
 
 export type Listener = (told: Told) => void;
 
@@ -36,6 +36,7 @@ export class Kernel {
   readonly env: Env;
   readonly store: Store;
   readonly #queues = new Map<ConversationId, WriteQueue>();
+  readonly #rounds: Rounds;
   readonly #texts: TextCache;
   readonly #appender: Appender;
   readonly #listeners = new Set<Listener>();
@@ -46,7 +47,8 @@ export class Kernel {
     this.env = env;
     this.store = store;
     this.#texts = new TextCache(store);
-    this.#appender = new Appender(env, (flush) => this.#flush(flush));
+    this.#rounds = new Rounds(env);
+    this.#appender = new Appender(env, (piece) => this.#queue(piece.conversation).post(piece));
   }
 
   /** Calls back after every commit, in order per conversation. The returned function ends it. */
@@ -98,7 +100,7 @@ export class Kernel {
 
   /** Accepts a streamed piece; see append.ts for when it is flushed. */
   append(id: BlockId, agent: AgentId, text: string): Promise<Block | Problem> {
-    const known = this.#queues.get(conversationOf(id))?.cached(id);
+    const known = this.#queues.get(this.#appender.conversation(id) ?? conversationOf(id))?.cached(id);
     if (known) return Promise.resolve(this.#accept(known, agent, text));
     return this.block(id).then((block) => (isProblem(block) ? block : this.#accept(block, agent, text)));
   }
@@ -286,14 +288,6 @@ export class Kernel {
     );
   }
 
-  #flush({ block, agent, text, refused, settled }: Flush): void {
-    const plan = (draft: Draft) => {
-      const after = refused() ?? draft.append(block, text);
-      return isProblem(after) ? after : after.version;
-    };
-    this.#queue(conversationOf(block)).post(agent, plan, settled);
-  }
-
   #queue(conversation: ConversationId): WriteQueue {
     const known = this.#queues.get(conversation);
     if (known) {
@@ -303,7 +297,7 @@ export class Kernel {
       this.#queues.set(conversation, known);
       return known;
     }
-    const queue = new WriteQueue(conversation, this.env, this.store, this.#texts, (told) => this.#tell(told));
+    const queue = new WriteQueue(conversation, this.env, this.store, this.#texts, this.#rounds, this.#tell);
     this.#queues.set(conversation, queue);
     this.#forgetIdle();
     return queue;
@@ -318,7 +312,7 @@ export class Kernel {
     }
   }
 
-  #tell(told: Told): void {
+  readonly #tell = (told: Told): void => {
     for (const { id, promoted } of told.blocks) {
       if (!promoted) continue;
       const ops = told.ops.reduce(
@@ -337,7 +331,7 @@ export class Kernel {
         });
       }
     }
-  }
+  };
 
   async #read<T>(read: () => Promise<T>): Promise<T | Problem> {
     try {

@@ -15,7 +15,7 @@ import { limits } from "./limits.ts";
 import { type Missed, readMissed, wasTaken } from "./missed.ts";
 import type { Op } from "./op.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
-import type { Commit, Store } from "./store.ts";
+import type { Commit, CommitAnswer, Store } from "./store.ts";
 import { StoreError } from "./store-rules.ts";
 import type { BlockText } from "./text/block-text.ts";
 import type { TextCache } from "./text-cache.ts";
@@ -43,29 +43,36 @@ export interface Told {
   readonly renewed?: readonly BlockId[];
 }
 
-interface Waiting {
+/** A write that waits in a queue, or is under way. */
+export interface Queued {
   readonly agent: AgentId;
   readonly key: string | undefined;
   readonly create: boolean;
-  readonly plan: (draft: Draft) => unknown;
-  readonly settle: (answer: unknown) => void;
+  plan(draft: Draft): unknown;
+  settle(answer: unknown): void;
+  /** What its plan came to, if the batch that it is in is committed. */
+  answer: unknown;
   /** Its key is not among the stored answers. */
   isNew: boolean;
   /** What other nodes have committed was looked for on its behalf. */
-  isFresh?: boolean;
+  isFresh: boolean;
   /** The texts that its plan has asked for. A plan that is given up spoils those that it changed: it needs them all again. */
-  texts?: Set<BlockId>;
+  texts: Set<BlockId> | undefined;
 }
 
 interface OpenUnit {
   readonly type: "append" | "burst" | "other";
   readonly unit: number;
-  readonly at: number;
+  at: number;
 }
 
-interface Planned {
-  readonly write: Waiting;
-  readonly answer: unknown;
+/** What was planned together. `missing`: what the next write needs. */
+interface Batch {
+  readonly draft: Draft;
+  readonly planned: readonly Queued[];
+  /** None where no plan came to an op. */
+  readonly commit: Commit | undefined;
+  readonly missing: Missing | undefined;
 }
 
 /** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
@@ -75,14 +82,35 @@ const OUTCOME_MS = 250;
 /** Block records kept in memory per conversation. */
 const CACHED_BLOCKS = 20_000;
 
+/** Which queues have something to do: one call of the environment's `soon` runs all that came together. */
+export class Rounds {
+  readonly #env: Env;
+  #due: WriteQueue[] = [];
+
+  constructor(env: Env) {
+    this.#env = env;
+  }
+
+  add(queue: WriteQueue): void {
+    if (this.#due.push(queue) === 1) this.#env.soon(this.#run);
+  }
+
+  readonly #run = (): void => {
+    const due = this.#due;
+    this.#due = [];
+    for (const queue of due) queue.run();
+  };
+}
+
 export class WriteQueue {
   readonly conversation: ConversationId;
   readonly #env: Env;
   readonly #store: Store;
   readonly #texts: TextCache;
   readonly #tell: (told: Told) => void;
+  readonly #rounds: Rounds;
   readonly #ground: Ground;
-  #waiting: Waiting[] = [];
+  #waiting: Queued[] = [];
   #running = false;
   #record: Conversation | undefined;
   readonly #blocks = new Map<BlockId, Block | null>();
@@ -90,6 +118,8 @@ export class WriteQueue {
   readonly #units = new Map<BlockId, Map<AgentId, OpenUnit>>();
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #isOpen = false;
+  #planning: Queued | undefined;
+  #underWay: Batch | undefined;
   /** Those who want to know what other nodes have committed. */
   #refreshing: (() => void)[] = [];
 
@@ -98,12 +128,14 @@ export class WriteQueue {
     env: Env,
     store: Store,
     texts: TextCache,
+    rounds: Rounds,
     tell: (told: Told) => void,
   ) {
     this.conversation = conversation;
     this.#env = env;
     this.#store = store;
     this.#texts = texts;
+    this.#rounds = rounds;
     this.#tell = tell;
     this.#ground = this.#makeGround();
   }
@@ -137,7 +169,9 @@ export class WriteQueue {
         settled?.(given as T | Problem);
         done(given as T | Problem);
       };
-      this.#waiting.push({ agent, key, create, plan, settle, isNew: key === undefined });
+      const isNew = key === undefined;
+      const given = { answer: undefined, isNew, isFresh: false, texts: undefined };
+      this.#add({ agent, key, create, plan, settle, ...given });
     });
     if (key !== undefined) {
       this.#inFlight.set(key, answer);
@@ -147,13 +181,18 @@ export class WriteQueue {
     return answer;
   }
 
-  /** A write without a key whose answer goes to `settle` alone. Streams come this way: they need no promise. */
-  post<T>(agent: AgentId, plan: (draft: Draft) => T | Problem, settle: (answer: T | Problem) => void): void {
+  /** A write whose answer goes to its `settle` alone. Streams come this way: they need no promise. */
+  post(write: Queued): void {
     const busy = this.#busy();
-    if (busy) return settle(busy);
-    const told = settle as (answer: unknown) => void;
-    this.#waiting.push({ agent, key: undefined, create: false, plan, settle: told, isNew: true });
+    if (busy) return write.settle(busy);
+    this.#add(write);
     this.#start();
+  }
+
+  /** An array that begins with its first has no room that nobody needs: nearly always it is the only one. */
+  #add(write: Queued): void {
+    if (this.#waiting.length === 0) this.#waiting = [write];
+    else this.#waiting.push(write);
   }
 
   #busy(): Problem | undefined {
@@ -172,20 +211,77 @@ export class WriteQueue {
   #start(): void {
     if (this.#running) return;
     this.#running = true;
-    this.#env.soon(() => this.#run());
+    this.#rounds.add(this);
   }
 
-  async #run(): Promise<void> {
-    try {
-      while (this.#waiting.length > 0 || this.#refreshing.length > 0) {
-        const refused = this.#isOpen ? undefined : await this.#open();
-        if (this.#refreshing.length > 0) await this.#refreshAll();
-        if (refused) this.#failAll(refused);
-        else if (this.#waiting.length > 0) await this.#batch();
-      }
-    } finally {
-      this.#running = false;
+  /** Called by the rounds: plans what waits and sends it on its way. */
+  run(): void {
+    if (!this.#isReady()) {
+      void this.#runReady();
+      return;
     }
+    const batch = this.#planned();
+    if (batch.commit === undefined || batch.missing !== undefined) {
+      void this.#runBatch(batch);
+      return;
+    }
+    // Nearly every batch: it waits for its commit and for nothing else, so that no function has to wait for it.
+    this.#underWay = batch;
+    this.#store.commit(batch.commit).then(this.#answered, this.#unanswered);
+  }
+
+  readonly #answered = ({ type }: CommitAnswer): void => {
+    const batch = this.#underWay as Batch;
+    this.#underWay = undefined;
+    if (type === "moved") {
+      void this.#moved(batch).then(() => this.#goOn());
+      return;
+    }
+    this.#committed(batch);
+    this.#goOn();
+  };
+
+  readonly #unanswered = (error: unknown): void => {
+    const batch = this.#underWay as Batch;
+    this.#underWay = undefined;
+    void this.#failed(batch, error).then(() => this.#goOn());
+  };
+
+  #goOn(): void {
+    if (this.#waiting.length > 0 || this.#refreshing.length > 0) this.run();
+    else this.#running = false;
+  }
+
+  /** Whether all that waits can be planned as it stands. */
+  #isReady(): boolean {
+    if (!this.#isOpen || this.#refreshing.length > 0) return false;
+    for (const write of this.#waiting) if (!write.isNew) return false;
+    return true;
+  }
+
+  async #runReady(): Promise<void> {
+    const refused = this.#isOpen ? undefined : await this.#open();
+    if (this.#refreshing.length > 0) await this.#refreshAll();
+    if (refused) this.#failAll(refused);
+    else await this.#answerAgain();
+    this.#goOn();
+  }
+
+  async #runBatch(batch: Batch): Promise<void> {
+    const { commit, missing } = batch;
+    if (commit === undefined) for (const write of batch.planned) write.settle(write.answer);
+    else {
+      let answer: CommitAnswer | undefined;
+      try {
+        answer = await this.#store.commit(commit);
+      } catch (error) {
+        await this.#failed(batch, error);
+      }
+      if (answer?.type === "moved") await this.#moved(batch);
+      else if (answer) this.#committed(batch);
+    }
+    if (missing) await this.#loadMissing(missing);
+    this.#goOn();
   }
 
   async #refreshAll(): Promise<void> {
@@ -215,51 +311,36 @@ export class WriteQueue {
       for (const turn of await this.#store.turns(this.conversation)) this.#turns.set(turn.id, turn);
   }
 
-  /** Plans what waits, until something is missing or the batch is full; commits it; then loads what was missing. */
-  async #batch(): Promise<void> {
-    if (this.#waiting.some((write) => !write.isNew)) await this.#answerAgain();
-    if (this.#waiting.length === 0) return;
+  /** Plans what waits, until something is missing or the batch is full. */
+  #planned(): Batch {
     const draft = new Draft(this.#ground);
-    const planned: Planned[] = [];
+    const waiting = this.#waiting;
     let missing: Missing | undefined;
-    while (
-      this.#waiting.length > 0 &&
-      draft.ops.length < limits.opsPerCommit &&
-      planned.length < limits.queuedWrites
-    ) {
-      const write = this.#waiting[0] as Waiting;
-      if (!write.isNew) break; // it came while the stored answers were looked up
+    let count = 0;
+    while (count < waiting.length && count < limits.queuedWrites && draft.ops.length < limits.opsPerCommit) {
+      const write = waiting[count] as Queued;
+      this.#planning = write;
       const answer = this.#plan(draft, write);
       if (answer instanceof Missing) {
         missing = answer;
         break;
       }
-      this.#waiting.shift();
-      planned.push({ write, answer });
+      write.answer = answer;
+      count++;
     }
+    const all = count === waiting.length;
+    const planned = all ? waiting : waiting.slice(0, count);
+    this.#waiting = all ? [] : waiting.slice(count);
     for (const text of draft.spoilt) this.#texts.drop(text);
     const commit = draft.ops.length > 0 ? this.#commitOf(draft) : undefined;
-    if (!commit) for (const { write, answer } of planned) write.settle(answer);
-    else {
-      // Waited for here and not one call further down: of nearly every write this is the only wait.
-      let refused: Problem | undefined;
-      let isMoved = false;
-      try {
-        isMoved = (await this.#store.commit(commit)).type === "moved";
-      } catch (error) {
-        refused = await this.#outcome(commit, error);
-      }
-      if (refused) this.#fail(draft, planned, refused);
-      else if (isMoved) await this.#moved(draft, planned);
-      else this.#committed(draft, planned, commit);
-    }
-    if (missing) await this.#loadMissing(missing);
+    return { draft, planned, commit, missing };
   }
 
   /** Settles the writes whose keys were answered before. */
   async #answerAgain(): Promise<void> {
     const keyed = this.#waiting.filter((write) => !write.isNew);
-    const settled = new Set<Waiting>();
+    if (keyed.length === 0) return;
+    const settled = new Set<Queued>();
     await Promise.all(
       keyed.map(async (write) => {
         try {
@@ -276,15 +357,15 @@ export class WriteQueue {
     this.#waiting = this.#waiting.filter((write) => !settled.has(write));
   }
 
-  #plan(draft: Draft, write: Waiting): unknown {
+  #plan(draft: Draft, write: Queued): unknown {
     if (this.#record === undefined && draft.record.seq === 0 && !write.create) {
       return problem("not_found", `conversation ${this.conversation} does not exist`);
     }
     const before = draft.ops.length;
     try {
-      const answer = draft.plan(write.agent, this.#env.now(), write.plan);
+      const answer = draft.plan(write.agent, this.#env.now(), write);
       if (write.key !== undefined && !isProblem(answer) && draft.ops.length > before) {
-        draft.answers.push({ key: write.key, answer: (answer ?? null) as Json });
+        draft.answered(write.key, (answer ?? null) as Json);
       }
       return answer;
     } catch (thrown) {
@@ -301,28 +382,28 @@ export class WriteQueue {
     const { conversation } = this;
     const { ops, record, answers } = draft;
     const expectedSeq = record.seq - ops.length;
-    const blocks = [...draft.changedBlocks];
-    const turns = [...draft.changedTurns];
+    const { changedBlocks: blocks, changedTurns: turns } = draft;
     return { conversation, expectedSeq, ops, blocks, record, turns, answers };
   }
 
-  #committed(draft: Draft, planned: readonly Planned[], commit: Commit): void {
-    const { conversation, record, ops, blocks, turns } = commit;
+  #committed({ draft, planned, commit }: Batch): void {
+    const { conversation, record, ops, blocks, turns } = commit as Commit;
     this.#takeUp(draft, blocks, turns);
     this.#tell({ conversation, record, ops, blocks, turns });
-    for (const { write, answer } of planned) write.settle(answer);
+    for (const write of planned) write.settle(write.answer);
   }
 
-  #fail(draft: Draft, planned: readonly Planned[], refused: Problem): void {
-    for (const text of draft.touched) this.#texts.drop(text);
+  /** A commit that the store has not answered: it failed, or it took effect all the same. */
+  async #failed(batch: Batch, error: unknown): Promise<void> {
+    const refused = await this.#outcome(batch.commit as Commit, error);
+    if (!refused) return this.#committed(batch);
+    for (const text of batch.draft.touched) this.#texts.drop(text);
     // Where it is not known whether a write was committed, its key tells, sooner or later.
     const isKnown = refused.problem !== "unavailable";
-    const again = planned
-      .filter(({ write }) => !isKnown && write.key !== undefined)
-      .map(({ write }) => write);
+    const again = batch.planned.filter(({ key }) => !isKnown && key !== undefined);
     for (const write of again) write.isNew = false;
     this.#waiting = [...again, ...this.#waiting];
-    for (const { write } of planned) if (!again.includes(write)) write.settle(refused);
+    for (const write of batch.planned) if (!again.includes(write)) write.settle(refused);
   }
 
   /**
@@ -357,23 +438,25 @@ export class WriteQueue {
     for (const block of blocks) this.#texts.outdate(block.id, block.version);
     const at = this.#env.monotonic();
     for (const { block, agent, type, unit } of draft.units) {
-      const open = this.#units.get(block);
-      if (open) open.set(agent, { type, unit, at });
+      const units = this.#units.get(block);
+      const open = units?.get(agent);
+      if (open?.unit === unit && open.type === type) open.at = at;
+      else if (units) units.set(agent, { type, unit, at });
       else this.#units.set(block, new Map([[agent, { type, unit, at }]]));
     }
     if (this.#units.size > CACHED_BLOCKS) this.#units.clear(); // the next write of each starts a new unit
   }
 
-  async #moved(draft: Draft, planned: readonly Planned[]): Promise<void> {
+  async #moved({ draft, planned }: Batch): Promise<void> {
     for (const text of draft.touched) this.#texts.drop(text);
     try {
       await this.#takeIn();
     } catch (error) {
-      for (const { write } of planned) write.settle(storageProblem(error));
+      for (const write of planned) write.settle(storageProblem(error));
       return;
     }
-    for (const { write } of planned) write.isNew = write.key === undefined;
-    this.#waiting = [...planned.map(({ write }) => write), ...this.#waiting];
+    for (const write of planned) write.isNew = write.key === undefined;
+    this.#waiting = [...planned, ...this.#waiting];
   }
 
   /** Reads what others have committed since our record, tells it, and forgets what it has made old. */
@@ -453,7 +536,7 @@ export class WriteQueue {
       block: (id) => this.#blocks.get(id),
       text: (id) => this.#text(id),
       turn: (id) => this.#turns.get(id),
-      isFresh: () => this.#waiting[0]?.isFresh === true,
+      isFresh: () => this.#planning?.isFresh === true,
       openUnit: (block, agent, type) => this.#openUnit(block, agent, type),
     };
   }

@@ -14,6 +14,7 @@ export {
   type ConversationId,
   canFollow,
   checkMetadata,
+  conversationOf,
   isAgentId,
   isConversationId,
   isEnded,

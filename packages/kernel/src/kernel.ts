@@ -32,10 +32,14 @@ import { Rounds, storageProblem, type Told, type Write, WriteQueue } from "./wri
 
 export type Listener = (told: Told) => void;
 
+/** Of the queues that may be open, those that stay when the others are let go of. */
+const KEPT_SHARE = 0.75;
+
 export class Kernel {
   readonly env: Env;
   readonly store: Store;
   readonly #queues = new Map<ConversationId, WriteQueue>();
+  #uses = 0;
   readonly #rounds: Rounds;
   readonly #texts: TextCache;
   readonly #appender: Appender;
@@ -291,25 +295,22 @@ export class Kernel {
   #queue(conversation: ConversationId): WriteQueue {
     const known = this.#queues.get(conversation);
     if (known) {
-      // Age matters only to those who may have to leave.
-      if (this.#queues.size <= limits.openConversations / 2) return known;
-      this.#queues.delete(conversation);
-      this.#queues.set(conversation, known);
+      known.usedAt = ++this.#uses;
       return known;
     }
+    if (this.#queues.size >= limits.openConversations) this.#forgetIdle();
     const queue = new WriteQueue(conversation, this.env, this.store, this.#texts, this.#rounds, this.#tell);
+    queue.usedAt = ++this.#uses;
     this.#queues.set(conversation, queue);
-    this.#forgetIdle();
     return queue;
   }
 
+  /** Lets go of the queues that have not been used for longest, a good part at once: looking at all of them takes time. */
   #forgetIdle(): void {
-    if (this.#queues.size <= limits.openConversations) return;
-    for (const [id, queue] of this.#queues) {
-      if (!queue.idle) continue;
-      this.#queues.delete(id);
-      if (this.#queues.size <= limits.openConversations) return;
-    }
+    const idle = [...this.#queues.values()].filter((queue) => queue.idle);
+    idle.sort((a, b) => a.usedAt - b.usedAt);
+    const spare = this.#queues.size - limits.openConversations * KEPT_SHARE;
+    for (const queue of idle.slice(0, spare)) this.#queues.delete(queue.conversation);
   }
 
   readonly #tell = (told: Told): void => {

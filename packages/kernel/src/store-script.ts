@@ -113,7 +113,7 @@ export class StoreScript {
   take(): Commit {
     const ops = this.#ops;
     const touched = new Set(ops.flatMap((op) => op.block ?? []));
-    this.record = { ...this.record, seq: this.#seq, updatedAt: this.now };
+    this.record = { ...this.record, seq: this.#seq, updatedAt: ops.at(-1)?.at ?? this.now };
     const commit: Commit = {
       conversation: this.id,
       expectedSeq: this.#seq - ops.length,

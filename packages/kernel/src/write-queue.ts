@@ -104,6 +104,8 @@ export class Rounds {
 
 export class WriteQueue {
   readonly conversation: ConversationId;
+  /** When it was last used, counted in uses of all queues: the kernel's own note. */
+  usedAt = 0;
   readonly #env: Env;
   readonly #store: Store;
   readonly #texts: TextCache;
@@ -331,7 +333,7 @@ export class WriteQueue {
     const all = count === waiting.length;
     const planned = all ? waiting : waiting.slice(0, count);
     this.#waiting = all ? [] : waiting.slice(count);
-    for (const text of draft.spoilt) this.#texts.drop(text);
+    if (draft.spoilt.size > 0) for (const text of draft.spoilt) this.#texts.drop(text);
     const commit = draft.ops.length > 0 ? this.#commitOf(draft) : undefined;
     return { draft, planned, commit, missing };
   }
@@ -429,12 +431,7 @@ export class WriteQueue {
     this.#record = draft.record;
     for (const block of blocks) this.#remember(block.id, block);
     for (const turn of turns) this.#turns.set(turn.id, turn);
-    for (const text of draft.touched) {
-      if (draft.spoilt.has(text)) continue;
-      text.commit();
-      if (isStreamed(text, draft.ops)) this.#texts.grew(text);
-      else this.#texts.used(text);
-    }
+    if (draft.touched.size > 0) this.#takeUpTexts(draft);
     for (const block of blocks) this.#texts.outdate(block.id, block.version);
     const at = this.#env.monotonic();
     for (const { block, agent, type, unit } of draft.units) {
@@ -445,6 +442,15 @@ export class WriteQueue {
       else this.#units.set(block, new Map([[agent, { type, unit, at }]]));
     }
     if (this.#units.size > CACHED_BLOCKS) this.#units.clear(); // the next write of each starts a new unit
+  }
+
+  #takeUpTexts(draft: Draft): void {
+    for (const text of draft.touched) {
+      if (draft.spoilt.has(text)) continue;
+      text.commit();
+      if (isStreamed(text, draft.ops)) this.#texts.grew(text);
+      else this.#texts.used(text);
+    }
   }
 
   async #moved({ draft, planned }: Batch): Promise<void> {

@@ -15,18 +15,22 @@ import {
   type Op,
 } from "@blockyard/kernel";
 import { ByteWriter } from "./bytes.ts";
-import { type Before, type RawEntry, writeCommit, writeRaw } from "./journal.ts";
-import type { Young } from "./young.ts";
+import { type Before, type RawEntry, writeCommit, writeRaw, wroteStreamed } from "./journal.ts";
+import type { BlockHead, ConversationHead, Streamed, Young } from "./young.ts";
 
 /** A buffer that grew beyond this for one large commit is not kept for the next. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
+const COMMITTED: CommitAnswer = { type: "committed" };
+
 export class Batch implements Before {
   readonly #young: Young;
   #writer = new ByteWriter(64 * 1024);
+  /** The heads whose next records are drafted here; the records of what has no head yet are in the maps. */
+  #heads: (ConversationHead | BlockHead)[] = [];
   readonly #conversations = new Map<ConversationId, Conversation>();
   readonly #blocks = new Map<BlockId, Block>();
-  #entries: ({ readonly commit: Commit } | { readonly raw: RawEntry })[] = [];
+  #entries: (Streamed | { readonly commit: Commit } | { readonly raw: RawEntry })[] = [];
 
   constructor(young: Young) {
     this.#young = young;
@@ -37,33 +41,84 @@ export class Batch implements Before {
   }
 
   get touched(): number {
-    return this.#conversations.size + this.#blocks.size;
+    return this.#heads.length + this.#conversations.size + this.#blocks.size;
   }
 
   conversation(id: ConversationId): Conversation | undefined {
-    return this.#conversations.get(id) ?? this.#young.conversation(id);
+    const made = this.#conversations.size > 0 ? this.#conversations.get(id) : undefined;
+    if (made !== undefined) return made;
+    const head = this.#young.conversationHead(id);
+    return head?.drafted ?? head?.record;
   }
 
   block(id: BlockId): Block | undefined {
-    return this.#blocks.get(id) ?? this.#young.block(id);
+    const made = this.#blocks.size > 0 ? this.#blocks.get(id) : undefined;
+    if (made !== undefined) return made;
+    const head = this.#young.blockHead(id);
+    return head?.drafted ?? head?.record;
   }
 
   /** Takes the commit in if it fits. What it is made of may change afterwards; the batch has it encoded. */
-  add(given: Commit): CommitAnswer {
+  add(commit: Commit): CommitAnswer {
+    return this.#addStreamed(commit) ?? this.#addAny(commit);
+  }
+
+  /** The short way, for what streams write: one append to a block that is known, in a conversation that is. */
+  #addStreamed(commit: Commit): CommitAnswer | undefined {
+    const { conversation, expectedSeq, ops, blocks, record } = commit;
+    const [op, block] = [ops[0], blocks[0]];
+    if (ops.length !== 1 || blocks.length !== 1 || op?.block !== block?.id) return undefined;
+    const conversationHead = this.#young.knownConversation(conversation);
+    const blockHead = block && this.#young.knownBlock(block.id);
+    if (conversationHead === undefined || blockHead === undefined) return undefined;
+    const before = {
+      conversation: conversationHead.drafted ?? conversationHead.record,
+      block: blockHead.drafted ?? blockHead.record,
+    };
+    if (before.conversation.seq !== expectedSeq) return { type: "moved", seq: before.conversation.seq };
+    checkCommit(commit, () => before.block.version);
+    if (!wroteStreamed(this.#writer, commit, before)) return undefined;
+    this.#draft(conversationHead, record);
+    this.#draft(blockHead, block as Block);
+    this.#entries.push({ commit, conversation: conversationHead, block: blockHead });
+    return COMMITTED;
+  }
+
+  #addAny(given: Commit): CommitAnswer {
     const seq = this.conversation(given.conversation)?.seq ?? 0;
     if (seq !== given.expectedSeq) return { type: "moved", seq };
     checkCommit(given, (id) => this.block(id)?.version ?? 0);
     const commit = given.ops.some(hasBytes) ? { ...given, ops: given.ops.map(withOwnBytes) } : given;
-    this.#write(() => writeCommit(this.#writer, commit, this));
-    this.#conversations.set(commit.conversation, commit.record);
-    for (const block of commit.blocks) this.#blocks.set(block.id, block);
+    const before = this.#writer.length;
+    try {
+      writeCommit(this.#writer, commit, this);
+    } catch (error) {
+      this.#writer.rewind(before);
+      throw error;
+    }
+    const { record } = commit;
+    const head = this.#conversations.has(record.id) ? undefined : this.#young.conversationHead(record.id);
+    if (head) this.#draft(head, record);
+    else this.#conversations.set(record.id, record);
+    for (const block of commit.blocks) {
+      const head = this.#blocks.has(block.id) ? undefined : this.#young.blockHead(block.id);
+      if (head) this.#draft(head, block);
+      else this.#blocks.set(block.id, block);
+    }
     this.#entries.push({ commit });
-    return { type: "committed" };
+    return COMMITTED;
+  }
+
+  #draft(head: ConversationHead, record: Conversation): void;
+  #draft(head: BlockHead, record: Block): void;
+  #draft(head: ConversationHead | BlockHead, record: Conversation | Block): void {
+    if (head.drafted === undefined) this.#heads.push(head);
+    head.drafted = record;
   }
 
   addRaw(entry: RawEntry): void {
     const raw = { run: { ...entry.run }, bytes: entry.bytes.slice() };
-    this.#write(() => writeRaw(this.#writer, raw));
+    writeRaw(this.#writer, raw);
     this.#entries.push({ raw });
   }
 
@@ -75,27 +130,20 @@ export class Batch implements Before {
   /** Hands everything to the young, now that the journal row is durable. */
   apply(journal: number): void {
     for (const entry of this.#entries) {
-      if ("commit" in entry) this.#young.applyCommit(journal, entry.commit);
+      if ("block" in entry) this.#young.applyStreamed(journal, entry);
+      else if ("commit" in entry) this.#young.applyCommit(journal, entry.commit);
       else this.#young.applyRaw(journal, entry.raw);
     }
   }
 
   clear(): void {
+    for (const head of this.#heads) head.drafted = undefined;
+    this.#heads = [];
     this.#conversations.clear();
     this.#blocks.clear();
     this.#entries = [];
     if (this.#writer.length > KEPT_BYTES) this.#writer = new ByteWriter(64 * 1024);
     else this.#writer.rewind(0);
-  }
-
-  #write(write: () => void): void {
-    const before = this.#writer.length;
-    try {
-      write();
-    } catch (error) {
-      this.#writer.rewind(before);
-      throw error;
-    }
   }
 }
 

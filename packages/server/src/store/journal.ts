@@ -7,6 +7,10 @@
  *     varint count · count x (varint n: of the n-th block from 1, or 0: of the conversation · op) ·
  *     varint count · count x json turn · varint count · count x (string key · json answer)
  *   varint 2 · string conversation · string run · bytes
+ *   varint 3 · string block id · varint seq, version - unit · number at · varint newlines in the text · string text
+ *
+ * The third is what a stream comes to, and nearly all there is: one append, by the block's own agent, that changes nothing
+ * of the records but what every append changes.
  *
  * A conversation record is `varint 1 · json`, or, when nothing but its numbers moved, `varint 0 · number updatedAt`. A
  * block record is `varint 1 · json`, or `varint 0 · varint version, seq · number updatedAt · varint chars, newlines`.
@@ -19,6 +23,7 @@ import {
   type Commit,
   type Conversation,
   type ConversationId,
+  conversationOf,
   type Json,
   type Op,
   type RawRun,
@@ -31,6 +36,7 @@ import { corrupt } from "./fault.ts";
 
 const COMMIT = 1;
 const RAW = 2;
+const STREAMED = 3;
 const SHORT = 0;
 const WHOLE = 1;
 
@@ -89,6 +95,7 @@ export function readEntries(
     const tag = reader.varint();
     if (tag === COMMIT) take.commit(readCommit(reader, before));
     else if (tag === RAW) take.raw(readRaw(reader));
+    else if (tag === STREAMED) take.commit(readStreamed(reader, before));
     else throw corrupt(`a journal entry of an unknown kind, ${tag}`);
   }
 }
@@ -119,6 +126,75 @@ function readCommit(reader: ByteReader, before: Before): Commit {
   }
   const record = { ...short, seq: expectedSeq + ops.length };
   return { conversation, expectedSeq, ops, blocks, record, turns, answers };
+}
+
+/** Writes a commit of one op on one block in the short form, if it has one. */
+export function wroteStreamed(
+  writer: ByteWriter,
+  { ops, blocks, record, turns, answers }: Commit,
+  before: { readonly conversation: Conversation; readonly block: Block },
+): boolean {
+  const [op, block] = [ops[0] as Op, blocks[0] as Block];
+  const { body, at } = op;
+  const older = before.block;
+  const isOne =
+    body.type === "append" &&
+    turns.length === 0 &&
+    answers.length === 0 &&
+    op.agent === block.agent &&
+    body.at === older.chars &&
+    block.chars === body.at + body.text.length &&
+    block.newlines >= older.newlines &&
+    block.seq === op.seq &&
+    block.updatedAt === at &&
+    record.updatedAt === at &&
+    onlyGrown(older, block) &&
+    onlyNumbersMoved(before.conversation, record);
+  if (!isOne) return false;
+  writer.varint(STREAMED);
+  writer.string(block.id);
+  writer.varint(op.seq);
+  writer.varint(op.version - op.unit);
+  writer.number(at);
+  writer.varint(block.newlines - older.newlines);
+  writer.string(body.text);
+  return true;
+}
+
+function readStreamed(reader: ByteReader, before: Before): Commit {
+  const id = reader.string();
+  const conversation = conversationOf(id);
+  const [older, record] = [before.block(id), before.conversation(conversation)];
+  if (older === undefined || record === undefined)
+    throw corrupt(`a stream goes on in ${id}, which is not there`);
+  const seq = reader.varint();
+  const version = older.version + 1;
+  const unit = version - reader.varint();
+  const updatedAt = reader.number();
+  const newlines = older.newlines + reader.varint();
+  const text = reader.string();
+  const op: Op = {
+    conversation,
+    seq,
+    seqFrom: seq,
+    block: id,
+    version,
+    versionFrom: version,
+    agent: older.agent,
+    unit,
+    at: updatedAt,
+    body: { type: "append", at: older.chars, text },
+  };
+  const block = { ...older, version, seq, updatedAt, chars: older.chars + text.length, newlines };
+  return {
+    conversation,
+    expectedSeq: seq - 1,
+    ops: [op],
+    blocks: [block],
+    record: { ...record, seq, updatedAt },
+    turns: [],
+    answers: [],
+  };
 }
 
 function writeConversation(writer: ByteWriter, before: Conversation | undefined, record: Conversation): void {

@@ -6,12 +6,11 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import type { Block, ConversationId, Kind, Op } from "@blockyard/kernel";
+import type { ConversationId, Kind, Op } from "@blockyard/kernel";
 import { checkSum, guarded } from "./fault.ts";
 import { storedOps, unpackFold } from "./settle.ts";
 import { type BlockRow, openBlock, type StoredBlock, Tables } from "./tables.ts";
 import { textOf } from "./text.ts";
-import type { BlockHead } from "./young.ts";
 
 /** What is needed of a block to tell whether it is worth reading. */
 export interface Outline {
@@ -89,28 +88,14 @@ export class StoreReader {
   /** The text of a block as the tables have it, with `later` ops behind it. */
   text({ id, record }: BlockRow, later: readonly Op[] = []): string {
     const fold = this.#tables.fold(id);
-    const ops = storedOps(this.#tables, settledHead(id, record), { version: 0 }, fold?.version ?? 0);
+    const head = { row: id, record, pending: [] }; // to a reader every block is as the tables have it
+    const ops = storedOps(this.#tables, head, { version: 0 }, fold?.version ?? 0);
     return textOf(fold === undefined ? "" : unpackFold(fold).text, [...ops, ...later]);
   }
 
   close(): void {
     this.#db.close();
   }
-}
-
-/** To a reader every block is as the tables have it. */
-function settledHead(row: number, record: Block): BlockHead {
-  return {
-    type: "block",
-    row,
-    record,
-    stored: true,
-    pending: [],
-    pendingBytes: 0,
-    settled: 0,
-    since: 0,
-    changed: 0,
-  };
 }
 
 function outlineOf(stored: StoredOutline): Outline {

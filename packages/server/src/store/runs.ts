@@ -40,7 +40,8 @@ export function mergeRuns(ops: readonly Op[]): Op[] {
     const first = ops[from] as Op;
     let to = from + 1;
     while (to < ops.length && continues(ops[to - 1] as Op, ops[to] as Op)) to++;
-    merged.push(to === from + 1 ? first : run(ops.slice(from, to)));
+    const texts = to === from + 1 ? [] : ops.slice(from, to).map(textOfAppend);
+    merged.push(to === from + 1 ? first : joinRun(first, ops[to - 1] as Op, texts));
     from = to;
   }
   return merged;
@@ -54,7 +55,7 @@ export function cutRun(op: Op, version: number, at: number): Op {
 }
 
 export function encodeOps(ops: readonly Op[]): Uint8Array {
-  const writer = new ByteWriter();
+  const writer = new ByteWriter(ops.length === 1 ? 64 + 2 * textOfAppend(ops[0] as Op).length : 4_096);
   for (const op of ops) writeOp(writer, op);
   return writer.view();
 }
@@ -66,7 +67,8 @@ export function decodeOps(bytes: Uint8Array, conversation: ConversationId, block
   return ops;
 }
 
-function continues(before: Op, op: Op): boolean {
+/** Whether an op is an append of the same unit, right behind another. */
+export function continues(before: Op, op: Op): boolean {
   return (
     before.body.type === "append" &&
     op.body.type === "append" &&
@@ -77,15 +79,17 @@ function continues(before: Op, op: Op): boolean {
   );
 }
 
-function run(ops: readonly Op[]): Op {
-  const first = ops[0] as Op;
-  const last = ops[ops.length - 1] as Op;
+/** One op for appends that continue each other, given the first, the last and the texts of all of them. */
+export function joinRun(first: Op, last: Op, texts: readonly string[]): Op {
   const at = first.body.type === "append" ? first.body.at : 0;
-  const text = ops.map((op) => (op.body.type === "append" ? op.body.text : "")).join("");
   return {
     ...last,
     seqFrom: first.seqFrom,
     versionFrom: first.versionFrom,
-    body: { type: "append", at, text },
+    body: { type: "append", at, text: texts.join("") },
   };
+}
+
+function textOfAppend({ body }: Op): string {
+  return body.type === "append" ? body.text : "";
 }

@@ -172,8 +172,8 @@ function configure(db: DatabaseSync, { durability = "full" }: OpenOptions): void
     PRAGMA synchronous = ${wanted};
     PRAGMA cell_size_check = ON;
     PRAGMA trusted_schema = OFF;
-    PRAGMA wal_autocheckpoint = 1000;
-    PRAGMA journal_size_limit = ${16 * 1024 * 1024};
+    PRAGMA wal_autocheckpoint = 4000;
+    PRAGMA journal_size_limit = ${20 * 1024 * 1024};
     PRAGMA cache_size = -16384;
     PRAGMA temp_store = MEMORY;
   `);

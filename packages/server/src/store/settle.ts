@@ -69,7 +69,8 @@ export function settle(tables: Tables, young: Young, head: AnyHead): void {
 /** Replaces all chunks of a block by those ops. */
 export function rewriteOps(tables: Tables, row: number, ops: readonly Op[]): void {
   tables.deleteChunks(row);
-  addOps(tables, row, { conversation: "", block: null, ended: false, place: byVersion }, ops);
+  const owner = { conversation: "", block: null, ended: false, place: byVersion };
+  addOps(tables, { row, stored: false }, owner, ops);
 }
 
 /** A block as far as the tables have it; `pending`: what they lack. */
@@ -133,7 +134,7 @@ export function unpackFold({ version, body }: FoldRow): Fold {
 
 function settleConversation(tables: Tables, head: ConversationHead): void {
   const { row, record, pending } = head;
-  addOps(tables, row, { conversation: record.id, block: null, ended: false, place: bySeq }, pending);
+  addOps(tables, head, { conversation: record.id, block: null, ended: false, place: bySeq }, pending);
   const ops = pending.at(-1)?.seq ?? head.ops;
   tables.putConversation({ id: row, record, ops, journal: head.changed });
   for (const turn of head.turns.values()) tables.putTurn(row, turn);
@@ -146,7 +147,7 @@ function settleBlock(tables: Tables, young: Young, head: BlockHead): void {
   const conversation = young.conversationHead(record.conversation) as ConversationHead;
   const ended = isEnded(record.status);
   const owner: Owner = { conversation: record.conversation, block: record.id, ended, place: byVersion };
-  const ops = addOps(tables, row, owner, pending);
+  const ops = addOps(tables, head, owner, pending);
   if (ended && pending.some(changesText)) settleFilter(tables, head, ops);
   else if (ended) tables.moveFilter(row, record.version);
   tables.putBlock(conversation.row, { id: row, record, journal: head.changed });
@@ -205,12 +206,18 @@ function bySeq(op: Op): { from: number; to: number } {
   return { from: op.seqFrom, to: op.seq };
 }
 
-/** Adds ops behind the chunks of an owner. Gives the ops of the chunk that they are in now. */
-function addOps(tables: Tables, row: number, owner: Owner, added: readonly Op[]): readonly Op[] {
+/** Adds ops behind the chunks of an owner, if it has any. Gives the ops of the chunk that they are in now. */
+function addOps(
+  tables: Tables,
+  { row, stored }: { readonly row: number; readonly stored: boolean },
+  owner: Owner,
+  added: readonly Op[],
+): readonly Op[] {
   let ops = mergeRuns(added);
   if (ops.length === 0) return ops;
   let plain = encodeOps(ops);
-  const merged = chunksToMerge(tables.newestChunks(row), plain.length, owner.ended).reverse();
+  const newest = stored ? tables.newestChunks(row) : [];
+  const merged = chunksToMerge(newest, plain.length, owner.ended).reverse();
   if (merged.length > 0) {
     const older = merged.flatMap(({ id }) =>
       openOps(tables, tables.chunk(id), owner.conversation, owner.block),

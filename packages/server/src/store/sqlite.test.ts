@@ -1,11 +1,12 @@
 /** The contract of stores, kept by the one on SQLite, and what only SQLite's has. */
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { contract, StoreScript } from "@blockyard/kernel/store-contract";
 import { afterAll, describe, expect, it } from "vitest";
 import { restoreSqliteStore } from "./restore.ts";
+import { mergeRuns } from "./runs.ts";
 import { migrate, openDatabase, pragma, SCHEMA_VERSION } from "./schema.ts";
 import { openSqliteStore, type SqliteStore } from "./sqlite.ts";
 
@@ -191,6 +192,37 @@ it("[S26] a short finished block is one chunk, whatever happened on the way", as
   const sql = "SELECT count(*) AS n FROM chunk WHERE owner = (SELECT id FROM block)";
   expect(db.prepare(sql).get()).toMatchObject({ n: 1 });
   db.close();
+});
+
+it("[S5] what a stream appended comes back whole after a kill, settled or not, and with its conversation", async () => {
+  // How much settles at once decides which of block and conversation the tables have when the journal is read again.
+  for (const options of [
+    {},
+    { pendingBytes: 300, journalBytes: 400 },
+    { pendingBytes: 0, journalBytes: 0 },
+  ]) {
+    const path = newPath();
+    const store = await openSqliteStore(path, options);
+    const script = new StoreScript("c");
+    const [stream, other] = [script.create({ status: "running" }), script.create({ status: "running" })];
+    await script.commit(store);
+    for (let i = 0; i < 40; i++) {
+      script.append(i % 3 === 0 ? other : stream, `piece ${i}, \u00e9\n`, 2);
+      await script.commit(store);
+      const killed = newPath();
+      for (const end of ["", "-wal"]) copyFileSync(`${path}${end}`, `${killed}${end}`);
+      const again = await openSqliteStore(killed, options);
+      expect(await again.conversation("c")).toEqual(script.record);
+      for (const id of [stream, other]) {
+        expect(await again.block(id)).toEqual(script.block(id));
+        expect(await again.text(id)).toBe(await store.text(id));
+        const [kept, wanted] = [await again.log(id, { version: 0 }), await store.log(id, { version: 0 })];
+        expect(mergeRuns(kept.ops)).toEqual(mergeRuns(wanted.ops));
+      }
+      await again.close();
+    }
+    await store.close();
+  }
 });
 
 it("[S21] a closed store says so", async () => {

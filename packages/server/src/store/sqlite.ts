@@ -71,11 +71,7 @@ const JOURNAL_BYTES = 2 * 1024 * 1024;
 const SLICE_HEADS = 48;
 const SLICE_BYTES = 96 * 1024;
 
-interface Waiting {
-  readonly answer: CommitAnswer;
-  readonly resolve: (answer: CommitAnswer) => void;
-  readonly reject: (error: unknown) => void;
-}
+const COMMITTED: CommitAnswer = { type: "committed" };
 
 export async function openSqliteStore(path: string, options: OpenOptions = {}): Promise<SqliteStore> {
   return new SqliteStore(path, options);
@@ -89,7 +85,8 @@ export class SqliteStore implements Store {
   readonly #tables: Tables;
   readonly #young: Young;
   readonly #batch: Batch;
-  #waiting: Waiting[] = [];
+  /** What all who are in the batch at hand wait for. */
+  #written: PromiseWithResolvers<CommitAnswer> | undefined;
   #epoch: string;
   #lastJournal: number;
   readonly #window: JournalWindow;
@@ -134,9 +131,12 @@ export class SqliteStore implements Store {
 
   commit(commit: Commit): Promise<CommitAnswer> {
     try {
-      return this.#queue(this.#guard("commit", () => this.#batch.add(commit)));
+      this.#assertOpen("commit");
+      const answer = this.#batch.add(commit);
+      // One who came too late waits as well: what was faster is there to be read only when it is written.
+      return answer.type === "committed" ? this.#flushed() : this.#flushed().then(() => answer);
     } catch (error) {
-      return Promise.reject(error);
+      return Promise.reject(asFault(error, "commit"));
     }
   }
 
@@ -232,7 +232,7 @@ export class SqliteStore implements Store {
 
   async appendRaw(run: RawRun, bytes: Uint8Array): Promise<void> {
     this.#guard("appendRaw", () => this.#batch.addRaw({ run, bytes }));
-    await this.#queue({ type: "committed" });
+    await this.#flushed();
   }
 
   async raw(run: RawRun): Promise<Uint8Array> {
@@ -295,29 +295,33 @@ export class SqliteStore implements Store {
   }
 
   #guard<T>(doing: string, work: () => T): T {
-    if (this.#closed) throw new StoreError("closed", `${doing}: the store is closed`);
+    this.#assertOpen(doing);
     return guarded(doing, work);
   }
 
-  /** Waits for the batch at hand to be written. */
-  #queue(answer: CommitAnswer): Promise<CommitAnswer> {
-    return new Promise((resolve, reject) => {
-      if (this.#waiting.length === 0) setImmediate(() => this.#flush());
-      this.#waiting.push({ answer, resolve, reject });
-    });
+  #assertOpen(doing: string): void {
+    if (this.#closed) throw new StoreError("closed", `${doing}: the store is closed`);
+  }
+
+  /** Settled when the batch at hand is written. */
+  #flushed(): Promise<CommitAnswer> {
+    if (this.#written === undefined) {
+      this.#written = Promise.withResolvers();
+      setImmediate(() => this.#flush());
+    }
+    return this.#written.promise;
   }
 
   /** Writes the batch and answers all who wait for it. Never throws: the failure is theirs. */
   #flush(): void {
-    const waiting = this.#waiting;
-    if (waiting.length === 0) return;
-    this.#waiting = [];
+    const written = this.#written;
+    if (written === undefined) return;
+    this.#written = undefined;
     try {
       if (this.#batch.bytes > 0) this.#writeBatch();
-      for (const { answer, resolve } of waiting) resolve(answer);
+      written.resolve(COMMITTED);
     } catch (error) {
-      const fault = asFault(error, "commit");
-      for (const { reject } of waiting) reject(fault);
+      written.reject(asFault(error, "commit"));
     } finally {
       this.#batch.clear();
     }

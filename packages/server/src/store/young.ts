@@ -22,6 +22,7 @@ import {
   type Turn,
 } from "@blockyard/kernel";
 import type { Before, RawEntry } from "./journal.ts";
+import { continues, joinRun } from "./runs.ts";
 import type { Tables } from "./tables.ts";
 
 /** Heads kept although the tables have all of them. */
@@ -43,6 +44,8 @@ interface Head {
 export interface ConversationHead extends Head {
   readonly type: "conversation";
   record: Conversation;
+  /** The record as the batch at hand will leave it (batch.ts). */
+  drafted: Conversation | undefined;
   /** Sequence number of the last own op in the tables. */
   ops: number;
   pending: Op[];
@@ -50,21 +53,79 @@ export interface ConversationHead extends Head {
   readonly answers: Map<string, Json>;
 }
 
-export interface BlockHead extends Head {
-  readonly type: "block";
+export class BlockHead implements Head {
+  readonly type = "block";
+  readonly row: number;
+  stored = false;
+  settled = 0;
+  since = 0;
+  changed = 0;
+  pendingBytes = 0;
   record: Block;
-  pending: Op[];
+  drafted: Block | undefined = undefined;
+  #pending: Op[] = [];
+  /** A stream's appends that continue each other: the first, the last, and the texts of all. They become one op later. */
+  #first: Op | undefined = undefined;
+  #last: Op | undefined = undefined;
+  #texts: string[] = [];
+
+  constructor(row: number, record: Block) {
+    this.row = row;
+    this.record = record;
+  }
+
+  get pending(): readonly Op[] {
+    this.#endRun();
+    return this.#pending;
+  }
+
+  add(op: Op): void {
+    const { body } = op;
+    if (this.#last !== undefined && body.type === "append" && continues(this.#last, op)) {
+      this.#last = op;
+      this.#texts.push(body.text);
+      return;
+    }
+    this.#endRun();
+    if (body.type !== "append") this.#pending.push(op);
+    else {
+      this.#first = this.#last = op;
+      this.#texts = [body.text];
+    }
+  }
+
+  clear(): void {
+    this.#pending = [];
+    this.#first = this.#last = undefined;
+    this.#texts = [];
+  }
+
+  #endRun(): void {
+    if (this.#first === undefined) return;
+    const last = this.#last as Op;
+    this.#pending.push(this.#texts.length === 1 ? last : joinRun(this.#first, last, this.#texts));
+    this.#first = this.#last = undefined;
+    this.#texts = [];
+  }
 }
 
 export interface RawHead extends Head {
   readonly type: "raw";
   readonly run: RawRun;
+  readonly drafted: undefined;
   /** Bytes in the tables. */
   bytes: number;
   pending: Uint8Array[];
 }
 
 export type AnyHead = ConversationHead | BlockHead | RawHead;
+
+/** One append, with the heads of the conversation and of the block that it goes to. */
+export interface Streamed {
+  readonly commit: Commit;
+  readonly conversation: ConversationHead;
+  readonly block: BlockHead;
+}
 
 /** What an op costs beside its text, roughly. */
 const OP_BYTES = 32;
@@ -92,6 +153,15 @@ export class Young implements Before {
     return this.blockHead(id)?.record;
   }
 
+  /** The head if it is in memory. */
+  knownConversation(id: ConversationId): ConversationHead | undefined {
+    return this.#conversations.get(id);
+  }
+
+  knownBlock(id: BlockId): BlockHead | undefined {
+    return this.#blocks.get(id);
+  }
+
   conversationHead(id: ConversationId): ConversationHead | undefined {
     const known = this.#conversations.get(id);
     if (known !== undefined) return known;
@@ -112,7 +182,7 @@ export class Young implements Before {
     if (parts === undefined || !conversation?.stored) return undefined;
     const row = this.#tables.block(conversation.row, parts.conversation, parts.seq);
     if (row === undefined || row.record.id !== id) return undefined;
-    const head = blockHead(row.id, row.record);
+    const head = new BlockHead(row.id, row.record);
     head.stored = true;
     head.settled = head.changed = row.journal;
     return remember(this.#blocks, id, head);
@@ -173,9 +243,20 @@ export class Young implements Before {
     for (const op of commit.ops) {
       const head = op.block === null ? conversation : (heads?.get(op.block) ?? (last as BlockHead));
       if (head.settled >= journal) continue;
-      head.pending.push(op);
+      if (head.type === "block") head.add(op);
+      else head.pending.push(op);
       this.#touch(head, journal, OP_BYTES + opChars(op));
     }
+  }
+
+  /** The same for what a stream has written, whose heads the batch has looked up. */
+  applyStreamed(journal: number, { commit, conversation, block }: Streamed): void {
+    const op = commit.ops[0] as Op;
+    conversation.record = commit.record;
+    this.#touch(conversation, journal, OP_BYTES);
+    block.record = commit.blocks[0] as Block;
+    block.add(op);
+    this.#touch(block, journal, OP_BYTES + opChars(op));
   }
 
   applyRaw(journal: number, { run, bytes }: RawEntry): void {
@@ -199,7 +280,8 @@ export class Young implements Before {
       head.turns.clear();
       head.answers.clear();
     }
-    head.pending = [];
+    if (head.type === "block") head.clear();
+    else head.pending = [];
     this.dirty.delete(head);
   }
 
@@ -216,7 +298,7 @@ export class Young implements Before {
 
   #openBlock(record: Block): BlockHead {
     const known = this.blockHead(record.id);
-    return known ?? remember(this.#blocks, record.id, blockHead(++this.#lastRow, record));
+    return known ?? remember(this.#blocks, record.id, new BlockHead(++this.#lastRow, record));
   }
 
   #touch(head: AnyHead, journal: number, bytes: number): void {
@@ -235,6 +317,7 @@ function conversationHead(row: number, record: Conversation): ConversationHead {
     type: "conversation",
     ...cleanHead(row),
     record,
+    drafted: undefined,
     ops: 0,
     pending: [],
     turns: new Map(),
@@ -242,12 +325,8 @@ function conversationHead(row: number, record: Conversation): ConversationHead {
   };
 }
 
-function blockHead(row: number, record: Block): BlockHead {
-  return { type: "block", ...cleanHead(row), record, pending: [] };
-}
-
 function rawHead(row: number, run: RawRun): RawHead {
-  return { type: "raw", ...cleanHead(row), run, bytes: 0, pending: [] };
+  return { type: "raw", ...cleanHead(row), run, drafted: undefined, bytes: 0, pending: [] };
 }
 
 function cleanHead(row: number): Head {
@@ -255,12 +334,12 @@ function cleanHead(row: number): Head {
 }
 
 /** Adds a head, and lets go of the oldest clean ones when there are many. */
-function remember<H extends Head>(heads: Map<string, H>, name: string, head: H): H {
+function remember<H extends AnyHead>(heads: Map<string, H>, name: string, head: H): H {
   heads.set(name, head);
   if (heads.size <= CLEAN_HEADS) return head;
-  for (const [other, { since, stored }] of heads) {
+  for (const [other, { since, stored, drafted }] of heads) {
     if (heads.size <= CLEAN_HEADS * 0.75) break;
-    if (since === 0 && stored && other !== name) heads.delete(other);
+    if (since === 0 && stored && drafted === undefined && other !== name) heads.delete(other);
   }
   return head;
 }

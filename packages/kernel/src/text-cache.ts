@@ -86,7 +86,7 @@ export class TextCache {
   outdate(id: BlockId, version: number): void {
     const text = this.#texts.get(id);
     if (text && text.committed.version !== version) this.dropId(id);
-    else if (!text) this.#loading.delete(id);
+    else if (!text && this.#loading.size > 0) this.#loading.delete(id);
   }
 
   get size(): number {

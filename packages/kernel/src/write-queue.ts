@@ -60,10 +60,14 @@ export interface Queued {
   texts: Set<BlockId> | undefined;
 }
 
+/** The unit that an agent wrote to a block last. Those of several agents in one block hang together. */
 interface OpenUnit {
-  readonly type: "append" | "burst" | "other";
-  readonly unit: number;
+  readonly agent: AgentId;
+  type: "append" | "burst" | "other";
+  unit: number;
+  /** When. Only bursts end by themselves. */
   at: number;
+  readonly next: OpenUnit | undefined;
 }
 
 /** What was planned together. `missing`: what the next write needs. */
@@ -117,7 +121,7 @@ export class WriteQueue {
   #record: Conversation | undefined;
   readonly #blocks = new Map<BlockId, Block | null>();
   readonly #turns = new Map<string, Turn>();
-  readonly #units = new Map<BlockId, Map<AgentId, OpenUnit>>();
+  readonly #units = new Map<BlockId, OpenUnit>();
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #isOpen = false;
   #planning: Queued | undefined;
@@ -433,13 +437,14 @@ export class WriteQueue {
     for (const turn of turns) this.#turns.set(turn.id, turn);
     if (draft.touched.size > 0) this.#takeUpTexts(draft);
     for (const block of blocks) this.#texts.outdate(block.id, block.version);
-    const at = this.#env.monotonic();
     for (const { block, agent, type, unit } of draft.units) {
-      const units = this.#units.get(block);
-      const open = units?.get(agent);
-      if (open?.unit === unit && open.type === type) open.at = at;
-      else if (units) units.set(agent, { type, unit, at });
-      else this.#units.set(block, new Map([[agent, { type, unit, at }]]));
+      const at = type === "burst" ? this.#env.monotonic() : 0;
+      const known = this.#unit(block, agent);
+      if (known) {
+        known.type = type;
+        known.unit = unit;
+        known.at = at;
+      } else this.#units.set(block, { agent, type, unit, at, next: this.#units.get(block) });
     }
     if (this.#units.size > CACHED_BLOCKS) this.#units.clear(); // the next write of each starts a new unit
   }
@@ -550,11 +555,18 @@ export class WriteQueue {
   /** A text of another version than the record's is not one to plan on. */
   #text(id: BlockId): BlockText | undefined {
     const text = this.#texts.peek(id);
-    return text?.committed.version === (this.#blocks.get(id)?.version ?? 0) ? text : undefined;
+    if (text === undefined) return undefined;
+    return text.committed.version === (this.#blocks.get(id)?.version ?? 0) ? text : undefined;
+  }
+
+  #unit(block: BlockId, agent: AgentId): OpenUnit | undefined {
+    let unit = this.#units.get(block);
+    while (unit && unit.agent !== agent) unit = unit.next;
+    return unit;
   }
 
   #openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined {
-    const open = this.#units.get(block)?.get(agent);
+    const open = this.#unit(block, agent);
     if (open?.type !== type) return undefined;
     if (type === "burst" && this.#env.monotonic() - open.at > limits.burstMs) return undefined;
     return open.unit;

@@ -40,8 +40,8 @@ export function mergeRuns(ops: readonly Op[]): Op[] {
     const first = ops[from] as Op;
     let to = from + 1;
     while (to < ops.length && continues(ops[to - 1] as Op, ops[to] as Op)) to++;
-    const texts = to === from + 1 ? [] : ops.slice(from, to).map(textOfAppend);
-    merged.push(to === from + 1 ? first : joinRun(first, ops[to - 1] as Op, texts));
+    const text = () => ops.slice(from, to).map(textOfAppend).join("");
+    merged.push(to === from + 1 ? first : joinRun(first, ops[to - 1] as Op, text()));
     from = to;
   }
   return merged;
@@ -79,14 +79,14 @@ export function continues(before: Op, op: Op): boolean {
   );
 }
 
-/** One op for appends that continue each other, given the first, the last and the texts of all of them. */
-export function joinRun(first: Op, last: Op, texts: readonly string[]): Op {
+/** One op for appends that continue each other, given the first, the last and the text of all of them. */
+export function joinRun(first: Op, last: Op, text: string): Op {
   const at = first.body.type === "append" ? first.body.at : 0;
   return {
     ...last,
     seqFrom: first.seqFrom,
     versionFrom: first.versionFrom,
-    body: { type: "append", at, text: texts.join("") },
+    body: { type: "append", at, text },
   };
 }
 

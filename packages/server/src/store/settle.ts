@@ -24,9 +24,6 @@ import type { AnyHead, BlockHead, ConversationHead, RawHead, Young } from "./you
 /** A longer text has no filter: making it would take longer than a commit may. */
 const FILTERED_CHARS = 1024 * 1024;
 
-/** A running block is left alone until it has this much for the tables, or stands in the way of the journal. */
-const WORTHWHILE_BYTES = 16 * 1024;
-
 export interface Slice {
   readonly maxHeads: number;
   readonly maxBytes: number;
@@ -36,27 +33,31 @@ export interface Slice {
 }
 
 /**
- * The heads to settle: of those that are finished or have gathered much, the ones that have waited longest; of the others
- * only the overdue. A block comes after its conversation, whose number it is found by.
+ * The heads to settle: first the overdue, then those that are worth it, in the order in which they have waited. A block
+ * comes after its conversation, whose number it is found by.
  */
 export function pickHeads(young: Young, { maxHeads, maxBytes, overdue, except }: Slice): Set<AnyHead> {
   const picked = new Set<AnyHead>();
   let bytes = 0;
-  for (const head of young.dirty) {
-    if (picked.size >= maxHeads || bytes >= maxBytes) break;
-    if (except.has(head) || (head.since >= overdue && !isWorthwhile(head))) continue;
+  const isFull = () => picked.size >= maxHeads || bytes >= maxBytes;
+  const pick = (head: AnyHead) => {
+    if (except.has(head) || picked.has(head)) return;
     if (head.type === "block") {
       const conversation = young.conversationHead(head.record.conversation) as ConversationHead;
       if (!conversation.stored) picked.add(conversation);
     }
     picked.add(head);
     bytes += head.pendingBytes;
+  };
+  for (const head of young.dirty) {
+    if (head.since >= overdue || isFull()) break;
+    pick(head);
+  }
+  for (const head of young.worthwhile) {
+    if (isFull()) break;
+    pick(head);
   }
   return picked;
-}
-
-function isWorthwhile(head: AnyHead): boolean {
-  return head.pendingBytes >= WORTHWHILE_BYTES || (head.type === "block" && isEnded(head.record.status));
 }
 
 /** Writes what the tables lack of `head`. */

@@ -15,6 +15,7 @@ import {
   type Commit,
   type Conversation,
   type ConversationId,
+  isEnded,
   type Json,
   type Op,
   parseBlockId,
@@ -64,10 +65,10 @@ export class BlockHead implements Head {
   record: Block;
   drafted: Block | undefined = undefined;
   #pending: Op[] = [];
-  /** A stream's appends that continue each other: the first, the last, and the texts of all. They become one op later. */
+  /** A stream's appends that continue each other: the first, the last, and the text of all. They become one op later. */
   #first: Op | undefined = undefined;
   #last: Op | undefined = undefined;
-  #texts: string[] = [];
+  #text = "";
 
   constructor(row: number, record: Block) {
     this.row = row;
@@ -83,29 +84,29 @@ export class BlockHead implements Head {
     const { body } = op;
     if (this.#last !== undefined && body.type === "append" && continues(this.#last, op)) {
       this.#last = op;
-      this.#texts.push(body.text);
+      this.#text += body.text;
       return;
     }
     this.#endRun();
     if (body.type !== "append") this.#pending.push(op);
     else {
       this.#first = this.#last = op;
-      this.#texts = [body.text];
+      this.#text = body.text;
     }
   }
 
   clear(): void {
     this.#pending = [];
     this.#first = this.#last = undefined;
-    this.#texts = [];
+    this.#text = "";
   }
 
   #endRun(): void {
     if (this.#first === undefined) return;
     const last = this.#last as Op;
-    this.#pending.push(this.#texts.length === 1 ? last : joinRun(this.#first, last, this.#texts));
+    this.#pending.push(this.#first === last ? last : joinRun(this.#first, last, this.#text));
     this.#first = this.#last = undefined;
-    this.#texts = [];
+    this.#text = "";
   }
 }
 
@@ -127,6 +128,9 @@ export interface Streamed {
   readonly block: BlockHead;
 }
 
+/** A head is worth settling when it has this much for the tables, or when its block has ended. */
+const WORTHWHILE_BYTES = 16 * 1024;
+
 /** What an op costs beside its text, roughly. */
 const OP_BYTES = 32;
 
@@ -136,6 +140,8 @@ export class Young implements Before {
   readonly #blocks = new Map<BlockId, BlockHead>();
   readonly #raws = new Map<string, RawHead>();
   readonly dirty = new Set<AnyHead>();
+  /** Of these the ones that are worth settling; the others rather wait. */
+  readonly worthwhile = new Set<AnyHead>();
   /** Roughly how much is pending. */
   pendingBytes = 0;
   #lastRow: number;
@@ -283,6 +289,7 @@ export class Young implements Before {
     if (head.type === "block") head.clear();
     else head.pending = [];
     this.dirty.delete(head);
+    this.worthwhile.delete(head);
   }
 
   /** The first journal row that is still needed, if any. */
@@ -309,6 +316,8 @@ export class Young implements Before {
     head.changed = journal;
     head.pendingBytes += bytes;
     this.pendingBytes += bytes;
+    if (head.pendingBytes >= WORTHWHILE_BYTES || (head.type === "block" && isEnded(head.record.status)))
+      this.worthwhile.add(head);
   }
 }
 

@@ -43,7 +43,8 @@ export function checkCommit(commit: Commit, storedVersion: (block: BlockId) => n
     broken(`record at ${record.seq} after ${expectedSeq} + ${ops.length}`);
   }
   // One op on one block, the streamed append, is nearly every commit: it is checked without a map.
-  const [op, block] = [ops[0], blocks[0]];
+  const op = ops[0];
+  const block = blocks[0];
   if (
     ops.length === 1 &&
     blocks.length === 1 &&

@@ -66,8 +66,8 @@ export class Batch implements Before {
   /** The short way, for what streams write: one append to a block that is known, in a conversation that is. */
   #addStreamed(commit: Commit): CommitAnswer | undefined {
     const { conversation, expectedSeq, ops, blocks, record } = commit;
-    const [op, block] = [ops[0], blocks[0]];
-    if (ops.length !== 1 || blocks.length !== 1 || op?.block !== block?.id) return undefined;
+    const block = blocks[0];
+    if (ops.length !== 1 || blocks.length !== 1 || ops[0]?.block !== block?.id) return undefined;
     const conversationHead = this.#young.knownConversation(conversation);
     const blockHead = block && this.#young.knownBlock(block.id);
     if (conversationHead === undefined || blockHead === undefined) return undefined;

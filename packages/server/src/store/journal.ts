@@ -134,7 +134,8 @@ export function wroteStreamed(
   { ops, blocks, record, turns, answers }: Commit,
   before: { readonly conversation: Conversation; readonly block: Block },
 ): boolean {
-  const [op, block] = [ops[0] as Op, blocks[0] as Block];
+  const op = ops[0] as Op;
+  const block = blocks[0] as Block;
   const { body, at } = op;
   const older = before.block;
   const isOne =

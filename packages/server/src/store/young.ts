@@ -259,10 +259,10 @@ export class Young implements Before {
   applyStreamed(journal: number, { commit, conversation, block }: Streamed): void {
     const op = commit.ops[0] as Op;
     conversation.record = commit.record;
-    this.#touch(conversation, journal, OP_BYTES);
+    this.#touch(conversation, journal, conversation.since === 0 ? OP_BYTES : 0);
     block.record = commit.blocks[0] as Block;
     block.add(op);
-    this.#touch(block, journal, OP_BYTES + opChars(op));
+    this.#touch(block, journal, opChars(op)); // as part of a run it costs its text and nothing else
   }
 
   applyRaw(journal: number, { run, bytes }: RawEntry): void {

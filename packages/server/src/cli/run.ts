@@ -69,10 +69,9 @@ export const run: Command = {
       if (isProblem(answer) && values.conversation === undefined)
         await yard.call("conversation.update", { conversation, archived: true });
       const started = known(answer) as { turn: string; queued: boolean; block_id: string };
-      if (started.queued) tell("Another turn runs in this conversation: this one waits for it.");
       return await follow(
         yard,
-        { conversation, since, turn: started.turn, prompt: started.block_id },
+        { conversation, since, turn: started.turn, prompt: started.block_id, waits: started.queued },
         {
           isJson: values.json === true,
           isFull: values.full === true,
@@ -102,6 +101,7 @@ interface Followed {
   readonly turn: string;
   /** The block with the prompt, or with the message that waits. */
   readonly prompt: string;
+  readonly waits: boolean;
 }
 
 interface FollowOptions {
@@ -112,7 +112,7 @@ interface FollowOptions {
 
 async function follow(
   yard: Yard,
-  { conversation, since, turn, prompt }: Followed,
+  { conversation, since, turn, prompt, waits }: Followed,
   options: FollowOptions,
 ): Promise<number> {
   const { isJson, isFull, allowsAll } = options;
@@ -136,6 +136,8 @@ async function follow(
     void yard.call("turn.stop", { conversation, turn });
   };
   process.on("SIGINT", stop);
+  // Said when it can be taken back: whoever reads it may press Ctrl-C at once.
+  if (waits) tell("Another turn runs in this conversation: this one waits for it.");
   try {
     for (;;) {
       const isQuiet = await follower.step();

@@ -60,7 +60,13 @@ export class Batch implements Before {
 
   /** Takes the commit in if it fits. What it is made of may change afterwards; the batch has it encoded. */
   add(commit: Commit): CommitAnswer {
-    return this.#addStreamed(commit) ?? this.#addAny(commit);
+    const before = this.#writer.length;
+    try {
+      return this.#addStreamed(commit) ?? this.#addAny(commit);
+    } catch (error) {
+      this.#writer.rewind(before);
+      throw error;
+    }
   }
 
   /** The short way, for what streams write: one append to a block that is known, in a conversation that is. */
@@ -89,16 +95,10 @@ export class Batch implements Before {
     if (seq !== given.expectedSeq) return { type: "moved", seq };
     checkCommit(given, (id) => this.block(id)?.version ?? 0);
     const commit = given.ops.some(hasBytes) ? { ...given, ops: given.ops.map(withOwnBytes) } : given;
-    const before = this.#writer.length;
-    try {
-      writeCommit(this.#writer, commit, this);
-    } catch (error) {
-      this.#writer.rewind(before);
-      throw error;
-    }
+    writeCommit(this.#writer, commit, this);
     const { record } = commit;
-    const head = this.#conversations.has(record.id) ? undefined : this.#young.conversationHead(record.id);
-    if (head) this.#draft(head, record);
+    const owner = this.#conversations.has(record.id) ? undefined : this.#young.conversationHead(record.id);
+    if (owner) this.#draft(owner, record);
     else this.#conversations.set(record.id, record);
     for (const block of commit.blocks) {
       const head = this.#blocks.has(block.id) ? undefined : this.#young.blockHead(block.id);

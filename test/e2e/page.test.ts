@@ -103,6 +103,31 @@ describe("what is shown", () => {
     await page.context().close();
   });
 
+  test.each(["command", "code", "file"] as const)(
+    "counts the lines of %s, and no line that the last newline would begin",
+    async (kind) => {
+      const conversation = await newConversation(yard.kernel, `lines of ${kind}`);
+      const metadata = { command: { command: "seq" }, code: {}, tool_result: {}, file: { path: "seq" } }[
+        kind
+      ];
+      const lines = (count: number) => Array.from({ length: count }, (_, i) => i).join("\n");
+      const written = await yard.kernel.write(conversation, {
+        agent: "tester",
+        plan: (draft) => {
+          for (const text of [lines(12), `${lines(11)}\n`, `${lines(10)}\n`])
+            draft.create({ kind, role: "tool", side: false, text, status: "done", metadata });
+          return null;
+        },
+      });
+      expect(written).toBeNull();
+      const { page } = await yard.open(`/c/${conversation}`, TALL);
+      await settled(page, ".fold-line");
+      const folds = await page.locator(".fold-line").allTextContents();
+      expect(folds).toEqual(["Show 12 lines", "Show 11 lines"]);
+      await page.context().close();
+    },
+  );
+
   test("a sub-agent's work opens below its call", async () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/subagent.jsonl");
     const { page } = await yard.open(`/c/${conversation}`);

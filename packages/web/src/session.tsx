@@ -226,6 +226,12 @@ export function useText(id: BlockId, isWanted = true): Text | undefined {
   return text;
 }
 
+/** A block's text if it is here; it is not asked for. */
+export function useTextHere(id: BlockId): Text | undefined {
+  const view = useView();
+  return useTopic(id, () => view.texts.get(id));
+}
+
 export function useOrder(view: View): readonly BlockId[] {
   return useTopic(orderOf(view.conversation), () => view.order);
 }

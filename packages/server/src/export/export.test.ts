@@ -142,6 +142,17 @@ describe("[E3] what was written stays text", () => {
     expect(await gutterOf("a\nb")).toBe("1\n2");
   });
 
+  it("says how many lines are folded, whether or not the last one ends", async () => {
+    const foldOf = async (text: string) => {
+      const id = await conversationOf("lines", [{ kind: "code", text }]);
+      return /<summary>(Show \d+ lines)</.exec(await exported(id, "html"))?.[1];
+    };
+    const ten = "line\n".repeat(10);
+    expect(await foldOf(ten)).toBeUndefined();
+    expect(await foldOf(`${ten}line`)).toBe("Show 11 lines");
+    expect(await foldOf(`${ten}line\n`)).toBe("Show 11 lines");
+  });
+
   it("[E13] a message that waited is shown once, one that waits still or never ran as what it is", async () => {
     const id = await conversationOf("queue", [{ kind: "text", role: "user", text: "first" }]);
     const waited = async (text: string, status: Status, reason?: string) => {

@@ -284,9 +284,9 @@ function pretty(input: string): string {
   }
 }
 
-/** As the page counts, which knows how many lines a text has before it has the text. */
-function lineCount({ chars, newlines }: BlockSnapshot): number {
-  return chars === 0 ? 0 : newlines + 1;
+/** As the page counts: a final newline begins no other line. */
+function lineCount({ content, newlines }: BlockSnapshot): number {
+  return content === "" || content.endsWith("\n") ? newlines : newlines + 1;
 }
 
 function took(ms: number | undefined): string {

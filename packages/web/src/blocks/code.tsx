@@ -8,12 +8,12 @@ import { grammarOf } from "../highlight/language.ts";
 import { useSession, useText, useView } from "../session.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
-import { lineCount, metadataOf, type RendererProps } from "./renderer.ts";
+import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 export function CodeBlock({ block }: RendererProps): ReactNode {
   const { filename, startLine, totalLines, truncatedChars } = metadataOf(block, "code");
-  const lines = lineCount(block);
+  const lines = useLineCount(block);
   const first = startLine ?? 1;
   return (
     <div className="result code-result">

@@ -15,7 +15,7 @@ import { useBlock, useSession, useText, useView } from "../session.tsx";
 import { plainTerminal } from "../terminal/ansi.ts";
 import { Terminal } from "../terminal/terminal.tsx";
 import { Fold } from "./fold.tsx";
-import { lineCount, metadataOf, type RendererProps } from "./renderer.ts";
+import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 export function CommandBlock({ block }: RendererProps): ReactNode {
@@ -49,7 +49,7 @@ function Run({ block }: RendererProps): ReactNode {
     "command",
   );
   const errorLines = stderr ? stderr.trimEnd().split("\n").length : 0;
-  const lines = lineCount(block) + errorLines;
+  const lines = useLineCount(block) + errorLines;
   return (
     <div className="result command-result">
       <div className="command-line">

@@ -8,12 +8,13 @@ import { useText } from "../session.tsx";
 import { CopyText } from "./code.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
-import { lineCount, metadataOf, type RendererProps } from "./renderer.ts";
+import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 export function FileBlock({ block }: RendererProps): ReactNode {
   const { path, persistedVersion, conflict } = metadataOf(block, "file");
   const isDirty = persistedVersion !== undefined && block.version > persistedVersion;
+  const lines = useLineCount(block);
   return (
     <div className="result file-result">
       <div className="result-head">
@@ -22,7 +23,7 @@ export function FileBlock({ block }: RendererProps): ReactNode {
         {conflict !== undefined && <span className="bad">changed on disk too: not overwritten</span>}
         <CopyText block={block} />
       </div>
-      <Fold name={block.id} lines={lineCount(block)}>
+      <Fold name={block.id} lines={lines}>
         {() => <FileBody block={block} />}
       </Fold>
     </div>

@@ -2,8 +2,9 @@
  * What a renderer is: a component for one kind of block. It gets the block's record and asks for the text itself, if it
  * shows it: what is closed is neither loaded nor drawn.
  */
-import type { Block, Kind, Metadata } from "@blockyard/kernel";
+import type { Block, Kind, Metadata, Text } from "@blockyard/kernel";
 import type { ReactNode } from "react";
+import { useTextHere } from "../session.tsx";
 
 export interface RendererProps {
   readonly block: Block;
@@ -16,7 +17,15 @@ export function metadataOf<K extends Kind>(block: Block, _kind: K): Metadata<K> 
   return block.metadata as Metadata<K>;
 }
 
-/** Lines of the text, counted as an editor does; a final newline begins no other line. */
-export function lineCount(block: Block): number {
-  return block.chars === 0 ? 0 : block.newlines + 1;
+/** How many lines a block has, closed or not: nothing is loaded for it. */
+export function useLineCount(block: Block): number {
+  return lineCount(block, useTextHere(block.id));
+}
+
+/**
+ * Lines of the text, counted as an editor does: a final newline begins no other line. The record alone does not tell
+ * whether there is one, so a text that is not here may have one line less than this says.
+ */
+export function lineCount({ chars, newlines }: Block, text: Text | undefined): number {
+  return text?.lineCount ?? (chars === 0 ? 0 : newlines + 1);
 }

@@ -9,12 +9,12 @@ import { CopyText } from "./code.tsx";
 import { Details, Fold } from "./fold.tsx";
 import { Pictures } from "./image.tsx";
 import { JsonView } from "./json-view.tsx";
-import { lineCount, metadataOf, type RendererProps } from "./renderer.ts";
+import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 export function ToolResultBlock({ block }: RendererProps): ReactNode {
   const { isError, images, citations, result } = metadataOf(block, "tool_result");
-  const lines = lineCount(block);
+  const lines = useLineCount(block);
   return (
     <div className={isError ? "result plain-result failed" : "result plain-result"}>
       {lines > 0 && (

@@ -62,6 +62,44 @@ describe("a turn", () => {
     await page.context().close();
   });
 
+  test("[V15] [D7] who does not allow a call can say why, by keyboard; the agent gets it and the call shows it", async () => {
+    const answers = join(folder, "denials.jsonl");
+    const { page, complaints } = await yard.open("/");
+    await page
+      .getByRole("textbox", { name: "Prompt" })
+      .fill(JSON.stringify({ recording: RECORDING, lines: 0, act: "ask", answers }));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/c\//);
+    const deny = page.getByRole("button", { name: "Do not allow…" });
+    const why = page.getByRole("textbox", { name: "Why not, for the agent" });
+    const heard = () => readFileSync(answers, "utf8").trimEnd().split("\n");
+    await expect.poll(() => deny.isEnabled()).toBe(true);
+    await deny.focus();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => why.evaluate((field) => field === document.activeElement)).toBe(true);
+    await page.keyboard.type("changed my mind");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => deny.evaluate((button) => button === document.activeElement)).toBe(true);
+    expect(await why.count()).toBe(0);
+    await page.keyboard.press("Enter");
+    expect(await why.inputValue()).toBe("");
+    await page.keyboard.type("Use the other folder");
+    await page.keyboard.press("Enter");
+    await page.locator(".approval.denied").first().waitFor();
+    expect(await page.locator(".approval.denied").first().textContent()).toMatch(
+      /^Not allowed by \S+: Use the other folder$/,
+    );
+    await expect.poll(() => heard()[0]).toContain('"deny","message":"Use the other folder"');
+
+    await expect.poll(() => deny.isEnabled()).toBe(true);
+    await deny.click();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => heard()[1]).toMatch(/"deny","message":"\S+ did not allow this"/);
+    expect(await page.locator(".approval.denied").last().textContent()).toMatch(/^Not allowed by \S+$/);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("an agent that is not installed is said to be so, and the prompt stays", async () => {
     process.env["BLOCKYARD_CLAUDE"] = join(folder, "no-such-agent");
     const { page } = await yard.open("/");

@@ -131,6 +131,19 @@ describe("an approval", () => {
     await expect.poll(async () => (await desk.answer(third, true)).status, { timeout: 10_000 }).toBe(410);
   });
 
+  it("[D7] is denied for a reason: without words of the owner's the agent is told who did it", async () => {
+    const desk = await new Desk().start();
+    const asked = await desk.ask();
+    await desk.answer(asked, false, { message: " \n" });
+    await desk.asked(1);
+    expect(desk.heard()[0]?.response).toEqual({
+      behavior: "deny",
+      message: expect.stringMatching(/^\S+ did not allow this$/),
+    });
+    expect((await desk.approvals())[0]).not.toHaveProperty("message");
+    await desk.server.do("turn.stop", { conversation: desk.conversation });
+  });
+
   it("[D6] is there for whoever loads again, and expires with the server", async () => {
     const desk = await new Desk().start();
     const asked = await desk.ask();

@@ -126,12 +126,13 @@ export class Turns {
     const live = this.#runs.get(conversation);
     if (!live) return problem("gone", "the agent that asked is not running any more");
     const state = allow ? ("allowed" as const) : ("denied" as const);
+    const said = message?.trim() ? message : undefined;
     const answered = await this.#kernel.writeBlock(block, {
       agent: by,
-      plan: (draft) => writeAnswer(draft, block, approval, state, message, live.run),
+      plan: (draft) => writeAnswer(draft, block, approval, state, said, live.run),
     });
     if (isProblem(answered)) return answered;
-    const why = message ?? `${by} did not allow this`;
+    const why = said ?? `${by} did not allow this`;
     const input = answers === undefined ? answered.input : { ...(answered.input as JsonObject), answers };
     live.run.answer({ approval, allow, input, message: why });
     return { state };

@@ -1,9 +1,10 @@
 /**
  * An approval: what a tool asks to do, exactly, and two buttons. Bound to this one call. The buttons do not work for the
- * first half second after they appear, so that a click or key that was meant for something else allows nothing.
+ * first half second after they appear, so that a click or key that was meant for something else allows nothing. Who does
+ * not allow it may say why, for the agent: Enter sends that, also empty, and Escape goes back to the buttons.
  */
 import { type Block, isProblem, type Metadata } from "@blockyard/kernel";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { exactText } from "../format.ts";
 import { useIsViewer, useSession } from "../session.tsx";
 import { useSettled } from "../wait.ts";
@@ -11,6 +12,12 @@ import { useSettled } from "../wait.ts";
 type Asked = NonNullable<Metadata<"tool_call">["approval"]>;
 
 const ANSWERED = { allowed: "Allowed", denied: "Not allowed", expired: "Nobody answered in time" } as const;
+
+/** What `turn.answer` takes. */
+const MESSAGE_CHARS = 10_000;
+
+/** Reasons that are being written, by request: a row that leaves the screen and comes back is as it was. */
+const reasons = new Map<string, string>();
 
 export function Approval({ block, approval }: { block: Block; approval: Asked }): ReactNode {
   if (approval.state !== "asked")
@@ -31,10 +38,13 @@ function Question({ block, approval }: { block: Block; approval: Asked }): React
   const [isAnswering, setAnswering] = useState(false);
   const [failure, setFailure] = useState("");
   const isReady = isSettled && !isAnswering;
-  const answer = async (allow: boolean) => {
+  const answer = async (allow: boolean, message = "") => {
     setAnswering(true);
-    const said = await session.write("turn.answer", { block_id: block.id, approval_id: approval.id, allow });
-    if (!isProblem(said)) return;
+    const said = await session.write("turn.answer", {
+      ...{ block_id: block.id, approval_id: approval.id, allow },
+      ...(message === "" ? {} : { message }),
+    });
+    if (!isProblem(said)) return void reasons.delete(approval.id);
     setFailure(said.message);
     setAnswering(false);
   };
@@ -46,17 +56,76 @@ function Question({ block, approval }: { block: Block; approval: Asked }): React
       {isViewer ? (
         <p className="dim">It waits for the owner's answer.</p>
       ) : (
-        <div className="approval-buttons">
-          <button type="button" className="primary" disabled={!isReady} onClick={() => answer(true)}>
-            Allow this once
-          </button>
-          <button type="button" disabled={!isReady} onClick={() => answer(false)}>
-            Do not allow
-          </button>
-          {failure && <span className="bad">{failure}</span>}
-        </div>
+        <Answers id={approval.id} isReady={isReady} onAnswer={answer} />
       )}
+      {failure && <p className="bad">{failure}</p>}
     </section>
+  );
+}
+
+interface AnswersProps {
+  readonly id: string;
+  readonly isReady: boolean;
+  readonly onAnswer: (allow: boolean, message?: string) => void;
+}
+
+function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
+  const [isDenying, setDenying] = useState(reasons.has(id));
+  const field = useRef<HTMLInputElement>(null);
+  const deny = useRef<HTMLButtonElement>(null);
+  // Only who has just gone there or back: a row that comes back to the screen takes no focus.
+  const wasDenying = useRef(isDenying);
+  useEffect(() => {
+    if (wasDenying.current !== isDenying) (isDenying ? field : deny).current?.focus();
+    wasDenying.current = isDenying;
+  }, [isDenying]);
+  const ask = () => {
+    reasons.set(id, "");
+    setDenying(true);
+  };
+  const goBack = () => {
+    reasons.delete(id);
+    setDenying(false);
+  };
+  if (!isDenying)
+    return (
+      <div className="approval-buttons">
+        <button type="button" className="primary" disabled={!isReady} onClick={() => onAnswer(true)}>
+          Allow this once
+        </button>
+        <button type="button" ref={deny} disabled={!isReady} onClick={ask}>
+          Do not allow…
+        </button>
+      </div>
+    );
+  return (
+    <form
+      className="approval-buttons"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) onAnswer(false, field.current?.value.trim());
+      }}
+    >
+      <input
+        ref={field}
+        aria-label="Why not, for the agent"
+        placeholder="Why not? (optional)"
+        maxLength={MESSAGE_CHARS}
+        defaultValue={reasons.get(id)}
+        onChange={(event) => reasons.set(id, event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          event.stopPropagation();
+          if (!event.nativeEvent.isComposing) goBack();
+        }}
+      />
+      <button type="submit" disabled={!isReady}>
+        Do not allow
+      </button>
+      <button type="button" className="quiet-button" onClick={goBack}>
+        Back
+      </button>
+    </form>
   );
 }
 

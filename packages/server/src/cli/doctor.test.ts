@@ -1,5 +1,16 @@
 /** What the doctor finds, and that it leaves everything as it was. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -91,6 +102,37 @@ describe("[AC54] the doctor", () => {
     writeFileSync(copy, "no database at all, but long enough to look like one".repeat(100));
     expect(checkDatabase(copy, false).state).toBe("fail");
   });
+
+  it("[AC54] finds what is there in the database's place and is none", () => {
+    const place = mkdtempSync(join(folder, "place-"));
+    const path = join(place, "blockyard.db");
+    const found = () => checkDatabase(path, false);
+    const fix = expect.stringMatching(/^put back a backup: .* --replace; without one move it away/);
+    writeFileSync(path, "");
+    expect(found()).toMatchObject({ state: "fail", message: `${path} is empty (0 bytes)`, fix });
+    rmSync(path);
+    mkdirSync(path);
+    expect(found()).toMatchObject({ state: "fail", message: `${path} is a folder, no database`, fix });
+    rmdirSync(path);
+    symlinkSync(join(place, "nowhere"), path);
+    expect(found()).toMatchObject({ state: "fail", message: `${path} is a link to nothing` });
+    expect(readdirSync(place)).toEqual(["blockyard.db"]);
+  });
+
+  // To root every file is open.
+  it.skipIf(process.getuid?.() === 0)(
+    "[AC54] finds a database that may not be read, and says how to open it",
+    () => {
+      const path = join(folder, "closed.db");
+      copyFileSync(join(home, "blockyard.db"), path);
+      for (const mode of [0o000, 0o400]) {
+        chmodSync(path, mode);
+        expect(checkDatabase(path, false)).toMatchObject({ state: "fail", fix: `chmod 600 ${path}` });
+      }
+      chmodSync(path, 0o600);
+      expect(checkDatabase(path, false).state).toBe("ok");
+    },
+  );
 
   it("[AC54] finds the server and the agents, and prints no secret", async () => {
     const agent = join(folder, "claude");

@@ -4,7 +4,7 @@
  */
 
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Auth, AuthError } from "../auth.ts";
@@ -29,6 +29,7 @@ const MIN_NODE = 24;
 const MIN_SQLITE = "3.51.3";
 const VERSION_MS = 5_000;
 const HEALTH_MS = 3_000;
+const RESTORE = "put back a backup: blockyard restore FILE --replace";
 
 const options = {
   home: HOME_OPTION,
@@ -143,16 +144,57 @@ function unusableTokens(home: string): readonly Finding[] {
 
 export function checkDatabase(path: string, hasServer: boolean): Finding {
   const check = "database";
-  if (!existsSync(path)) return { check, state: "ok", message: "none yet: the first start makes it" };
+  if (!isThere(path)) return { check, state: "ok", message: "none yet: the first start makes it" };
+  const unusable = unusableDatabase(path);
+  if (unusable) return { check, state: "fail", ...unusable };
   const found = quickCheck(path);
   if (found.is === "sound") return { check, state: "ok", message: `${path} is sound` };
-  if (found.is === "damaged") {
-    const fix = "put back a backup: blockyard restore FILE";
-    return { check, state: "fail", message: `${path} is damaged: ${found.why}`, fix };
-  }
+  if (found.is === "damaged")
+    return { check, state: "fail", message: `${path} is damaged: ${found.why}`, fix: RESTORE };
   return hasServer
     ? { check, state: "ok", message: `${path} is open in the running server, which checked it at its start` }
     : { check, state: "warn", message: `${path} is in use, but no server answers`, fix: "end that process" };
+}
+
+/** Also a link that leads nowhere. What is in a closed folder is not seen; the check of the home tells of that. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * What is there, but is no database that could be opened: it is not given to SQLite, which takes an empty file for a new
+ * database.
+ */
+function unusableDatabase(path: string): Pick<Finding, "message" | "fix"> | undefined {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat)
+    return {
+      message: `${path} is a link to nothing`,
+      fix: "bring back what it leads to (is its disk mounted?), or remove the link",
+    };
+  const anew = `${RESTORE}; without one move it away, and the next start makes a new database`;
+  if (!stat.isFile())
+    return {
+      message: `${path} is a ${stat.isDirectory() ? "folder" : "special file"}, no database`,
+      fix: anew,
+    };
+  if (stat.size === 0) return { message: `${path} is empty (0 bytes)`, fix: anew };
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+    return undefined;
+  } catch {
+    const mode = (stat.mode & 0o777).toString(8);
+    const message = `${path} may not be read and written by this account (mode ${mode}, owned by user ${stat.uid})`;
+    const isOwn = stat.uid === process.getuid?.();
+    return {
+      message,
+      fix: isOwn ? `chmod 600 ${path}` : "run blockyard as that user, or give it another folder with --home",
+    };
+  }
 }
 
 async function checkServer(home: string): Promise<Finding> {

@@ -213,10 +213,24 @@ describe("pieces of a page", () => {
   );
 
   it("[R34] beginnings of secrets without an end, and fences without number", async () => {
-    for (const sign of ["-----BEGIN PRIVATE KEY-----", "eyJ-"]) {
+    for (const sign of [
+      "-----BEGIN PRIVATE KEY-----",
+      "eyJ-",
+      'token="',
+      "token='",
+      'token=\\"',
+      'token="\n',
+    ]) {
       const text = `${sign.repeat(64 * 1024)}${"x y ".repeat(10_000)}`;
       expect(redactText(text, () => {})).toBe(text);
     }
+    const mixed = ['"', "'", "`", '\\"', "\\'", '\\\\"', '\\\\\\"']
+      .map((quote) => `token=${quote}x `)
+      .join("");
+    const since = performance.now();
+    redactText(mixed.repeat(20_000), () => {});
+    redactText(`token="${"x ".repeat(3_000)}`.repeat(200), () => {});
+    expect(performance.now() - since).toBeLessThan(10_000);
     const id = await conversationOf("fences", [{ kind: "code", text: "```\n".repeat(200_000) }]);
     expect(await exported(id, "markdown")).toContain("````\n```\n");
   });
@@ -259,6 +273,21 @@ describe("[E10] redaction", () => {
     ["Authorization: Bearer abcdefghijklmnopqrstuv", "Authorization: Bearer [redacted bearer token]"],
     ['{"api_key": "correct-horse-battery"}', '{"api_key": "[redacted named secret]"}'],
     ["PASSWORD=correcthorse ./run", "PASSWORD=[redacted named secret] ./run"],
+    ['password = "correct horse battery" # mine', 'password = "[redacted named secret]" # mine'],
+    ["PASSWORD='a b' ./run 'c d'", "PASSWORD='[redacted named secret]' ./run 'c d'"],
+    ["the secret: `a b`, not `c d`", "the secret: `[redacted named secret]`, not `c d`"],
+    ['{"password": "a b c", "user": "ada x"}', '{"password": "[redacted named secret]", "user": "ada x"}'],
+    ['{"password": "a \\"b\\" c", "n": 1}', '{"password": "[redacted named secret]", "n": 1}'],
+    [
+      '{"body": "{\\"password\\": \\"a b c\\", \\"user\\": \\"ada x\\"}"}',
+      '{"body": "{\\"password\\": \\"[redacted named secret]\\", \\"user\\": \\"ada x\\"}"}',
+    ],
+    [`password="it's mine"`, 'password="[redacted named secret]"'],
+    ['password: "correct horse batt', 'password: "[redacted named secret]'],
+    ['password = "correct horse\nand "more"', 'password = "correct horse\nand "more"'],
+    [`password: "sk-ant-${"a".repeat(20)} battery"`, 'password: "[redacted named secret]"'],
+    [`authorization: "Bearer ${"a".repeat(20)}"`, 'authorization: "Bearer [redacted bearer token]"'],
+    ['token: "none", secret: "" and password: "x"', 'token: "none", secret: "" and password: "x"'],
     ["max_tokens: 1234567890 and sk-short", "max_tokens: 1234567890 and sk-short"],
     ["nothing to see", "nothing to see"],
   ])("%j", (text, clean) => expect(redactText(text, () => undefined)).toBe(clean));
@@ -273,7 +302,7 @@ describe("[E10] redaction", () => {
         metadata: {
           toolUseId: "t",
           toolName: "Bash",
-          input: { password: "correct horse" },
+          input: { password: "correct horse", passwd: "a b" },
           compactParams: secret,
         },
       },

@@ -9,10 +9,20 @@ import { countNewlines, type ExportLine, type Json } from "@blockyard/kernel";
 interface Shape {
   readonly name: string;
   readonly pattern: RegExp;
+  /** Where the pattern finds more than secrets. */
+  readonly isSecret?: (value: string) => boolean;
 }
 
+/** What stands in front of a secret that has a name. */
+const NAMED =
+  /(?:api[_-]?key|secret|token|passw(?:or)?d|authorization|client[_-]?secret|access[_-]?key)["'\\]{0,3}\s{0,3}[:=]\s{0,3}/
+    .source;
+
+/** As many letters make a secret of a named value, if it is one word. A few words do, whatever their length. */
+const SECRET_CHARS = 8;
+
 /**
- * The first that fits wins. A capture group, where there is one, is what is taken out. What begins like a secret and is
+ * The first that fits wins. The group `secret`, where there is one, is what is taken out. What begins like a secret and is
  * none is read only as far as the next such beginning, so that a text of nothing but beginnings is read once.
  */
 const SHAPES: readonly Shape[] = [
@@ -32,12 +42,23 @@ const SHAPES: readonly Shape[] = [
   { name: "npm token", pattern: /\bnpm_[A-Za-z0-9]{30,64}/g },
   { name: "Hugging Face token", pattern: /\bhf_[A-Za-z0-9]{20,64}/g },
   { name: "JSON web token", pattern: /\beyJ(?:\w|-(?!eyJ)){8,4000}\.eyJ[\w-]{8,8000}\.[\w-]{8,2000}/g },
-  { name: "password in a URL", pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,200}:([^\s/@]{1,200})@/g },
-  { name: "bearer token", pattern: /\b[Bb]earer\s+([\w.~+/-]{16,4000}=*)/g },
+  {
+    name: "password in a URL",
+    pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,200}:(?<secret>[^\s/@]{1,200})@/g,
+  },
+  { name: "bearer token", pattern: /\b[Bb]earer\s+(?<secret>[\w.~+/-]{16,4000}=*)/g },
+  {
+    // Up to its own quotation mark, as often escaped as that one; or to the end of a text that was cut.
+    name: "named secret",
+    pattern: new RegExp(
+      `${NAMED}(\\\\{0,3}["'\`])(?<secret>(?:(?!(?<!\\\\)\\1)[^\\r\\n]){3,4000})(?:\\1|$)`,
+      "gi",
+    ),
+    isSecret: isNamedSecret,
+  },
   {
     name: "named secret",
-    pattern:
-      /(?:api[_-]?key|secret|token|passw(?:or)?d|authorization|client[_-]?secret|access[_-]?key)["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}([^\s"'\\,;&]{8,4000})/gi,
+    pattern: new RegExp(`${NAMED}["'\`\\\\]{0,3}(?<secret>[^\\s"'\\\\,;&]{8,4000})`, "gi"),
   },
 ];
 
@@ -75,16 +96,24 @@ export type Found = (finding: Finding) => void;
 export function redactText(text: string, found: (name: string, secret: string) => void): string {
   if (text.length < 8) return text;
   let clean = text;
-  for (const { name, pattern } of SHAPES) {
+  for (const { name, pattern, isSecret } of SHAPES) {
     clean = clean.replace(pattern, (whole: string, ...rest: unknown[]) => {
-      const secret = typeof rest[0] === "string" ? rest[0] : whole;
-      if (secret.startsWith("[redacted")) return whole;
+      const groups = rest.at(-1);
+      const secret = typeof groups === "object" ? (groups as { secret: string }).secret : whole;
+      if (isSecret ? !isSecret(secret) : secret.startsWith("[redacted")) return whole;
       found(name, secret);
       const at = whole.lastIndexOf(secret);
       return `${whole.slice(0, at)}[redacted ${name}]${whole.slice(at + secret.length)}`;
     });
   }
   return clean;
+}
+
+/** Not a short word, as in `"token": "none"`; nor what is left of a value whose secret was taken out already. */
+function isNamedSecret(value: string): boolean {
+  const rest = value.replaceAll(/\[redacted [^\]]{1,40}\]/g, "").trim();
+  if (rest !== value.trim()) return !/^(bearer|basic|)$/i.test(rest);
+  return rest.length >= SECRET_CHARS || /\s/.test(rest);
 }
 
 export function redactLine(line: ExportLine, found: Found): ExportLine {
@@ -121,7 +150,7 @@ function redactField(key: string, value: Json, seen: Seen, untouched: Untouched)
   if (typeof value !== "string") return redactValue(value, seen, untouched);
   const isNamed =
     /^(api[_-]?key|secret|password|passwd|client[_-]?secret|access[_-]?(key|token)|authorization)$/i;
-  if (isNamed.test(key) && value.length >= 8 && !value.startsWith("[redacted")) {
+  if (isNamed.test(key) && isNamedSecret(value)) {
     seen("named secret", value);
     return "[redacted named secret]";
   }

@@ -147,6 +147,116 @@ async function openStreaming(blocks: number) {
   return { ...visit, conversation, tail: tail as string };
 }
 
+/** Goes to a conversation as a link inside the page does. */
+async function goTo(page: Page, conversation: string): Promise<void> {
+  await page.evaluate((path) => {
+    history.pushState(null, "", path);
+    dispatchEvent(new PopStateEvent("popstate"));
+  }, `/c/${conversation}`);
+}
+
+/** The rows on the screen, by their keys: where each begins, from the top of the list. */
+function placesOf(page: Page): Promise<Readonly<Record<string, number>>> {
+  return page.evaluate(() => {
+    const box = (document.querySelector(".list") as HTMLElement).getBoundingClientRect();
+    const rows = [...document.querySelectorAll<HTMLElement>(".list-row")].flatMap((row) => {
+      const { top, bottom } = row.getBoundingClientRect();
+      return bottom > box.top && top < box.bottom ? [[row.dataset["key"], top - box.top] as const] : [];
+    });
+    return Object.fromEntries(rows);
+  });
+}
+
+/** Where a row is, in each frame in which any row of its conversation can be seen, from now on. */
+async function watchRow(page: Page, key: string): Promise<() => Promise<(number | null)[]>> {
+  await page.evaluate((wanted) => {
+    const own = `[data-block^="${wanted.split("/")[0]}/"]`;
+    const places: (number | null)[] = [];
+    const watched = { places, isOver: false };
+    Object.assign(window, { watched });
+    const look = (): void => {
+      const list = document.querySelector<HTMLElement>(".list");
+      const rows = [...(list?.querySelectorAll<HTMLElement>(".list-row") ?? [])];
+      const isSeen = rows.some(
+        (row) => row.querySelector(own) !== null && row.checkVisibility({ visibilityProperty: true }),
+      );
+      const row = rows.find(({ dataset }) => dataset["key"] === wanted);
+      const top = list?.getBoundingClientRect().top ?? 0;
+      if (isSeen) places.push(row ? row.getBoundingClientRect().top - top : null);
+      if (!watched.isOver) requestAnimationFrame(look);
+    };
+    requestAnimationFrame(look);
+  }, key);
+  return () =>
+    page.evaluate(() => {
+      const { watched } = window as unknown as { watched: { places: (number | null)[]; isOver: boolean } };
+      watched.isOver = true;
+      return watched.places;
+    });
+}
+
+describe("who comes back", () => {
+  test.each([
+    ["near the end", 6_000],
+    ["where older blocks have to be fetched first", 40_000],
+  ])("[V21] is where they were, from the first frame on: %s", async (_, px) => {
+    const { page, context, conversation, complaints } = await openStreaming(500);
+    const other = await newConversation(yard.kernel, "elsewhere");
+    await fill(yard.kernel, other, 40);
+    // What was focused and is far away by now takes nobody back to it.
+    await page.keyboard.press("j");
+    for (let up = 0; up < px; up += 1_000) {
+      await page.mouse.wheel(0, -1_000);
+      await frames(page, 2);
+    }
+    await frames(page, 30);
+    const [[key, top] = ["", 0]] = Object.entries(await placesOf(page));
+    await goTo(page, other);
+    await page.getByText("Block 39").waitFor();
+    await say(yard.kernel, conversation, [{ text: "said meanwhile" }]);
+    const seen = await watchRow(page, key);
+    await goTo(page, conversation);
+    await page.waitForSelector(`.list-row[data-key="${key}"]`);
+    await frames(page, 60);
+    const places = await seen();
+    expect(places.length).toBeGreaterThan(40);
+    for (const place of places) expect(Math.abs((place ?? Number.NaN) - top)).toBeLessThan(1);
+    expect(await page.locator(".to-end").count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  test("[V21] is at the end if they were there, and where a link points if it points somewhere", async () => {
+    const { page, context, conversation, tail } = await openStreaming(200);
+    const other = await newConversation(yard.kernel, "elsewhere");
+    await fill(yard.kernel, other, 3);
+    const away = async () => {
+      await goTo(page, other);
+      await page.getByText("Block 2").waitFor();
+    };
+    const first = Object.keys(await placesOf(page))[0] as string;
+    await away();
+    await goTo(page, `${conversation}#${tail.slice(conversation.length + 1)}`);
+    await page.locator(`[data-block="${tail}"].focused`).waitFor();
+    expect(await page.locator(`.list-row[data-key="${first}"]`).count()).toBe(0);
+    await page.keyboard.press("G");
+    await page.locator(".to-end").waitFor({ state: "detached" });
+    await away();
+    await say(yard.kernel, conversation, [{ text: "the newest of all" }]);
+    await goTo(page, conversation);
+    await page.getByText("the newest of all").waitFor();
+    await frames(page, 10);
+    const rest = await page.evaluate(() => {
+      const list = document.querySelector(".list") as HTMLElement;
+      return list.scrollHeight - list.scrollTop - list.clientHeight;
+    });
+    expect(rest).toBeLessThan(2);
+    await page.reload();
+    await page.getByText("the newest of all").waitFor();
+    await context.close();
+  });
+});
+
 describe("what is looked at", () => {
   test("[V1] stays where it is while text streams below", async () => {
     const { page, context, tail, complaints } = await openStreaming(300);

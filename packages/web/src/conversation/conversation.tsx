@@ -6,7 +6,7 @@ import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from "react"
 import { useCell } from "../cell.ts";
 import { Composer } from "../composer/composer.tsx";
 import { disclosureVersion, isOpen, listenDisclosure } from "../disclosure.ts";
-import { heads, isFinding, isFollowing } from "../page-state.ts";
+import { heads, isFinding } from "../page-state.ts";
 import { preferences } from "../preferences.ts";
 import { useOrder, useRecord, useSession, useViewState, ViewProvider } from "../session.tsx";
 import { Announcer } from "./announcer.tsx";
@@ -24,10 +24,7 @@ interface ConversationProps {
 export function ConversationPane({ conversation, block }: ConversationProps): ReactNode {
   const session = useSession();
   const view = useMemo(() => session.replica.subscribe(conversation), [session, conversation]);
-  useEffect(() => {
-    isFollowing.set(true);
-    return () => session.replica.unsubscribe(view);
-  }, [session, view]);
+  useEffect(() => () => session.replica.unsubscribe(view), [session, view]);
   const { isOpen: isHere, problem } = useViewState(view);
   return (
     <ViewProvider value={view}>

@@ -20,6 +20,7 @@ import { useSession, useViewState } from "../session.tsx";
 import { rowOrder } from "../shortcuts.ts";
 import { RowView } from "./block-row.tsx";
 import { guessedPx } from "./guess.ts";
+import { usePlace } from "./place.ts";
 import type { Row } from "./rows.ts";
 import { reveal, sought } from "./sought.ts";
 import { Stage } from "./stage.ts";
@@ -53,6 +54,7 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
   const following = useCell(isFollowing);
   const stage = useStage(view, scroller, page);
   const { from, to } = stage.take(rows);
+  const isGoing = usePlace(view, stage, rows, page, target);
 
   useLayoutEffect(() => {
     const [box, outer, first, inner] = [scroller.current, sizer.current, head.current, frame.current];
@@ -65,13 +67,20 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
   }, [rows]);
   useReaderScrolls(scroller);
   useSought(view, stage, rows, target, page);
-  useFocusedRow(stage, rows);
+  useFocusedRow(stage, rows, target);
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows that have come may still be too few
   useEffect(() => pageIfNear(stage.strip, page), [stage, page, rows]);
 
   return (
     <div className="list-frame">
-      <div className="list" ref={scroller} role="log" aria-live="off" aria-label="Blocks">
+      <div
+        className="list"
+        ref={scroller}
+        role="log"
+        aria-live="off"
+        aria-label="Blocks"
+        data-going={isGoing || undefined}
+      >
         <div className="list-sizer" ref={sizer}>
           <div className="list-start" ref={head}>
             {more && "Loading older blocks…"}
@@ -254,12 +263,18 @@ function rowOf(view: View, rows: readonly Row[], target: BlockId): number | unde
   return undefined;
 }
 
-/** The focused block is brought into view and gets the browser's focus. */
-function useFocusedRow(stage: Stage<Row>, rows: readonly Row[]): void {
+/**
+ * The focused block is brought into view and gets the browser's focus; not one that was focused before the list came, and
+ * that the address does not point at.
+ */
+function useFocusedRow(stage: Stage<Row>, rows: readonly Row[], target: BlockId | undefined): void {
   const now = useCell(focused);
   const known = useRef(rows);
   known.current = rows;
+  const before = useRef(target === undefined ? now : undefined);
   useEffect(() => {
+    if (now === before.current) return;
+    before.current = undefined;
     if (now === undefined) return;
     const present = document.querySelector<HTMLElement>(`article[data-block="${CSS.escape(now)}"]`);
     if (present?.contains(document.activeElement)) return;

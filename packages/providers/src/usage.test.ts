@@ -35,7 +35,10 @@ it.each<[JsonObject, Usage]>([
     usage(1, 2, 0, 0, 1),
   ],
   [{}, NO_USAGE],
-  [{ input_tokens: null, output_tokens: "5", cache_read_input_tokens: -3 }, NO_USAGE],
+  [{ input_tokens: null, output_tokens: {}, cache_read_input_tokens: -3 }, NO_USAGE],
+  [{ input_tokens: "12", output_tokens: "5", cache_read_input_tokens: "0" }, usage(12, 5)],
+  [{ input_tokens: "", output_tokens: "-5", cache_read_input_tokens: "1e3" }, NO_USAGE],
+  [{ input_tokens: " 7", output_tokens: "1,000", cache_read_input_tokens: "9".repeat(16) }, NO_USAGE],
 ])("[P25] Anthropic %j", (native, expected) => expect(anthropicUsage(native)).toEqual(expected));
 
 it.each<[JsonObject, Usage]>([
@@ -53,6 +56,10 @@ it.each<[JsonObject, Usage]>([
     usage(812, 58, 512),
   ],
   [{ prompt_tokens: 10, completion_tokens: 1, prompt_cache_hit_tokens: 8 }, usage(10, 1, 8)],
+  [
+    { prompt_tokens: "812", completion_tokens: "58", prompt_tokens_details: { cached_tokens: "512" } },
+    usage(812, 58, 512),
+  ],
 ])("[P25] OpenAI %j", (native, expected) => expect(openaiUsage(native)).toEqual(expected));
 
 it("[A4] a later row wins, its gaps do not", () => {

@@ -5,6 +5,7 @@
 
 import type { Json, JsonObject, Usage } from "@blockyard/kernel";
 import { isObject } from "./framing/json.ts";
+import { wholeOf } from "./read.ts";
 
 export const NO_USAGE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
 
@@ -107,8 +108,9 @@ function combine(a: Usage, b: Usage, join: (left: number, right: number) => numb
   };
 }
 
-/** A token count as it may be kept: whole and not negative, whatever the wire says. */
+/** A token count as it may be kept: whole and not negative, whatever the wire says. Some servers write theirs as text. */
 export function count(value: Json | undefined): number {
+  if (typeof value === "string") return wholeOf(value) ?? 0;
   return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.round(value) : 0;
 }
 

@@ -4,6 +4,7 @@
 import type { BlockId, View } from "@blockyard/kernel";
 import { useEffect } from "react";
 import { askRerun, copyBlock, editBlock, forkAt, prune, undo } from "./actions/actions.ts";
+import { isComposing } from "./composing.ts";
 import { isOpen, setOpen } from "./disclosure.ts";
 import { editing, focused, inspected, isFinding, isFollowing, overlay, renaming } from "./page-state.ts";
 import { readRoute } from "./route.ts";
@@ -97,6 +98,7 @@ export function useShortcuts(): void {
     const onKey = (event: KeyboardEvent) => {
       const isCtrl = event.ctrlKey || event.metaKey;
       if (event.defaultPrevented || event.altKey || overlay.get() !== undefined) return;
+      if (isComposing(event)) return;
       // An open menu has the keys to itself: Escape closes it, and no letter reaches the block behind it.
       if (document.querySelector("[popover]:popover-open")) return;
       const shortcut = shortcutsFor(session).find(

@@ -3,6 +3,7 @@
  */
 import type { ConversationId } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef } from "react";
+import { isComposing } from "../composing.ts";
 import { renaming } from "../page-state.ts";
 import { useSession } from "../session.tsx";
 import { rename } from "./actions.ts";
@@ -39,9 +40,10 @@ export function RenameField({
       maxLength={TITLE_CHARS}
       onBlur={() => end(true)}
       onKeyDown={(event) => {
-        if (event.key === "Enter" && !event.nativeEvent.isComposing) end(true);
-        if (event.key === "Escape") end(false);
         event.stopPropagation();
+        if (isComposing(event.nativeEvent)) return;
+        if (event.key === "Enter") end(true);
+        if (event.key === "Escape") end(false);
       }}
     />
   );

@@ -5,6 +5,7 @@
  */
 import { type Block, isProblem, type Metadata } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { isComposing } from "../composing.ts";
 import { exactText } from "../format.ts";
 import { useIsViewer, useSession } from "../session.tsx";
 import { useSettled } from "../wait.ts";
@@ -114,9 +115,12 @@ function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
         defaultValue={reasons.get(id)}
         onChange={(event) => reasons.set(id, event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key !== "Escape") return;
+          const isOwn = !isComposing(event.nativeEvent);
+          // A form sends itself by this key, whoever it is for.
+          if (event.key === "Enter" && !isOwn) event.preventDefault();
+          if (event.key !== "Escape" || !isOwn) return;
           event.stopPropagation();
-          if (!event.nativeEvent.isComposing) goBack();
+          goBack();
         }}
       />
       <button type="submit" disabled={!isReady}>

@@ -4,6 +4,7 @@
 import { type BlockId, type ConversationId, isProblem, type View } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, type SetStateAction, useEffect, useRef, useState } from "react";
 import { fieldOf, refused, stopTurn } from "../actions/actions.ts";
+import { isComposing } from "../composing.ts";
 import { headOf } from "../conversation/view-tree.ts";
 import { Icon } from "../icons.tsx";
 import { heads, isFollowing } from "../page-state.ts";
@@ -79,7 +80,8 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
     taken.back();
   };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+    if (isComposing(event.nativeEvent)) return;
+    if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
       void submit();
     }

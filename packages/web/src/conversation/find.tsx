@@ -4,6 +4,7 @@
  */
 import { type BlockId, isProblem, limits, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { isComposing } from "../composing.ts";
 import { Icon } from "../icons.tsx";
 import { isFinding, isFollowing } from "../page-state.ts";
 import { useOrder, useSession } from "../session.tsx";
@@ -56,6 +57,7 @@ export function Find({ view }: { view: View }): ReactNode {
           setNow(undefined);
         }}
         onKeyDown={(event) => {
+          if (isComposing(event.nativeEvent)) return;
           if (event.key === "Escape") close();
           if (event.key === "Enter") step(event.shiftKey ? -1 : 1);
         }}

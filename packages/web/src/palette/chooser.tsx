@@ -2,6 +2,7 @@
  * A field with a list below it: type to narrow, arrows to walk, Enter to take. For commands and for search.
  */
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { isComposing } from "../composing.ts";
 
 interface ChooserProps<T> {
   readonly label: string;
@@ -25,6 +26,7 @@ export function Chooser<T>(props: ChooserProps<T>): ReactNode {
     list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
   const onKey = (event: KeyboardEvent) => {
+    if (isComposing(event.nativeEvent)) return;
     const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
     if (step !== 0) setAt(Math.max(0, Math.min(items.length - 1, chosen + step)));
     const item = items[chosen];

@@ -27,6 +27,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "@blockyard/kernel";
 import { corrupt, guarded } from "./fault.ts";
+import { LOG_BYTES, LOG_PAGES } from "./log-room.ts";
 
 export const SCHEMA_VERSION = 1;
 
@@ -172,8 +173,8 @@ function configure(db: DatabaseSync, { durability = "full" }: OpenOptions): void
     PRAGMA synchronous = ${wanted};
     PRAGMA cell_size_check = ON;
     PRAGMA trusted_schema = OFF;
-    PRAGMA wal_autocheckpoint = 4000;
-    PRAGMA journal_size_limit = ${20 * 1024 * 1024};
+    PRAGMA wal_autocheckpoint = ${LOG_PAGES};
+    PRAGMA journal_size_limit = ${LOG_BYTES};
     PRAGMA cache_size = -16384;
     PRAGMA temp_store = MEMORY;
   `);

@@ -43,6 +43,7 @@ import { readEntries } from "./journal.ts";
 import { JournalWindow } from "./journal-window.ts";
 import { holdLock, type Lock } from "./lock.ts";
 import { checkLog } from "./log-check.ts";
+import { BUSY_AFTER, makeLogRoom } from "./log-room.ts";
 import { queryBlocks, queryConversations } from "./query.ts";
 import { cutRun } from "./runs.ts";
 import { type OpenOptions, openDatabase, transaction } from "./schema.ts";
@@ -89,6 +90,8 @@ export class SqliteStore implements Store {
   #written: PromiseWithResolvers<CommitAnswer> | undefined;
   #epoch: string;
   #lastJournal: number;
+  /** Written since it was opened. */
+  #rows = 0;
   readonly #window: JournalWindow;
   readonly #pendingBytes: number;
   /** Heads that could not be settled because what they join is damaged. Their journal rows stay. */
@@ -343,6 +346,7 @@ export class SqliteStore implements Store {
     this.#window.add(journal, this.#batch.bytes);
     if (settled) this.#settled(picked);
     this.#batch.apply(journal);
+    if (++this.#rows === BUSY_AFTER) makeLogRoom(this.path);
   }
 
   #writeJournal(journal: number, picked: ReadonlySet<AnyHead>): void {

@@ -97,8 +97,8 @@ describe.each(SIZES)("$width by $height", (size) => {
     await prompt.fill("line\n".repeat(30));
     expect(await outOfReach(page, ".head, .composer")).toEqual([]);
     await prompt.fill("");
-    const list = await page.evaluate(() => document.querySelector(".list")?.clientHeight ?? 0);
-    expect(list).toBeGreaterThan(100);
+    const list = () => page.evaluate(() => document.querySelector(".list")?.clientHeight ?? 0);
+    await expect.poll(list).toBeGreaterThan(100);
     await page.locator(".head button[aria-haspopup]").click();
     await page.waitForFunction(() => document.activeElement?.matches(".menu-item"));
     expect(await outOfReach(page, ".menu:popover-open")).toEqual([]);
@@ -119,6 +119,7 @@ describe.each(SIZES)("$width by $height", (size) => {
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog[open]", { state: "detached" });
     await page.keyboard.press("Control+f");
+    await page.waitForSelector(".find");
     expect(await outOfReach(page, ".find")).toEqual([]);
     await context.close();
   });

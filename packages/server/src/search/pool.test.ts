@@ -1,4 +1,6 @@
 /** The search thread: deadlines, queues, threads that hang or die, and hostile patterns. */
+import { readdirSync, readFileSync } from "node:fs";
+import { getPriority } from "node:os";
 import { isProblem, limits, type MatchQuery, type Problem } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
 import { hostilePatterns, hostileText } from "../../../../test/hostile-patterns.ts";
@@ -57,6 +59,24 @@ describe("[Q20] a thread that does not come back", () => {
     expect(real.kills).toBe(0);
   });
 });
+
+describe.runIf(process.platform === "linux")("[Q19] the thread", () => {
+  it("yields to those who write", async () => {
+    const before = priorities();
+    await pool().matcher("text", query("t"), 5_000);
+    const searching = priorities().filter((priority) => priority > getPriority());
+    expect(searching.length - before.filter((priority) => priority > getPriority()).length).toBe(1);
+    expect(getPriority()).toBe(Math.min(...before));
+  });
+});
+
+/** Of all threads of this program. */
+function priorities(): number[] {
+  return readdirSync("/proc/self/task").map((thread) => {
+    const stat = readFileSync(`/proc/self/task/${thread}/stat`, "utf8");
+    return Number(stat.slice(stat.lastIndexOf(")")).split(" ")[17]);
+  });
+}
 
 describe("[Q21] who may wait", () => {
   it("is bounded, and all are told when it closes", async () => {

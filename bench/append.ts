@@ -5,11 +5,6 @@
  * transaction durable (WAL, synchronous=FULL) before the next begins. Ours goes the whole way: every stream appends a piece
  * through the kernel and waits until it is durable. The two take turns, so that a noisy device is noisy for both.
  *
- * The streams are opened once and go on through all measurements: opening a conversation and a block is not an append, and
- * the floor does nothing like it. What the appends themselves leave behind (text to be joined and compressed, records to be
- * written) is settled between them and counted. `newStreams100` is the same with a hundred new conversations for every
- * measurement, of 60 appends each, whose rows are then settled at the cost of the appends behind them.
- *
  * The cost of a large block is that of one append into 10 MB against one into 10 KB: into a plain block, and into a promoted
  * one, whose text is a CRDT document; in memory, where nothing hides the kernel's own cost, and on SQLite.
  */
@@ -34,10 +29,9 @@ import { seeded, tokens } from "./corpus/prose.ts";
 const SEED = 20264;
 /** How many streams, and how many pieces all of them write together in one measurement. */
 const LOADS = [
-  { name: "shareOfFloor1", streams: 1, pieces: 200, isNew: false },
-  { name: "shareOfFloor10", streams: 10, pieces: 1_500, isNew: false },
-  { name: "shareOfFloor100", streams: 100, pieces: 6_000, isNew: false },
-  { name: "newStreams100", streams: 100, pieces: 6_000, isNew: true },
+  { streams: 1, pieces: 200 },
+  { streams: 10, pieces: 1_500 },
+  { streams: 100, pieces: 6_000 },
 ];
 const PAIRS = 9;
 const SMALL_CHARS = 10 * 1024;
@@ -57,7 +51,7 @@ export const bench: Bench = {
       const shares = await compareWithFloor(directory, report);
       const ratios = await compareSizes(directory, report);
       return {
-        shareOfFloor: Math.min(...LOADS.filter(({ isNew }) => !isNew).map(({ name }) => shares[name] ?? 0)),
+        shareOfFloor: Math.min(...Object.values(shares)),
         bigBlockRatio: Math.max(...Object.values(ratios)),
         ...shares,
         ...ratios,
@@ -78,18 +72,16 @@ async function compareWithFloor(directory: string, report: Report): Promise<Reco
   const pieces = makePieces(Math.max(...LOADS.map((load) => load.pieces)));
   const shares: Record<string, number> = {};
   const rows: Record<string, string | number>[] = [];
-  for (const { name, streams, pieces: count, isNew } of LOADS) {
+  for (const { streams, pieces: count } of LOADS) {
     const some = pieces.slice(0, count);
-    const open = () => Promise.all(Array.from({ length: streams }, () => openBlock(kernel, "")));
-    const going = await open();
-    const ours = async () => ourRate(kernel, some, isNew ? await open() : going);
+    const ours = () => ourRate(kernel, some, streams);
     const bare = () => floorRate(floor, some, streams);
     await ours();
     await bare();
     const compared = await alternate(PAIRS, ours, bare);
-    shares[name] = compared.ratio;
+    shares[`shareOfFloor${streams}`] = compared.ratio;
     rows.push({
-      figure: name,
+      streams,
       "ours per s": Math.round(compared.medianA),
       "floor per s": Math.round(compared.medianB),
       share: Number(compared.ratio.toFixed(2)),
@@ -114,12 +106,9 @@ function makePieces(count: number): string[] {
 }
 
 /** Durable appends a second, each stream in a block and a conversation of its own. */
-async function ourRate(
-  kernel: Kernel,
-  pieces: readonly string[],
-  blocks: readonly BlockId[],
-): Promise<number> {
-  const perStream = Math.floor(pieces.length / blocks.length);
+async function ourRate(kernel: Kernel, pieces: readonly string[], streams: number): Promise<number> {
+  const blocks = await Promise.all(Array.from({ length: streams }, () => openBlock(kernel, "")));
+  const perStream = Math.floor(pieces.length / streams);
   const ms = await elapsedMs(() =>
     Promise.all(
       blocks.map(async (block, i) => {
@@ -129,7 +118,7 @@ async function ourRate(
       }),
     ),
   );
-  return (perStream * blocks.length * 1_000) / ms;
+  return (perStream * streams * 1_000) / ms;
 }
 
 async function append(kernel: Kernel, block: BlockId, piece: string): Promise<void> {

@@ -22,13 +22,14 @@ import type { Draft } from "./draft.ts";
 import { derivedName, type Env, randomName } from "./env.ts";
 import { limits } from "./limits.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
+import { Rounds } from "./rounds.ts";
 import type { BlockLog, BlockQuery, LogPoint, SearchAnswer, SearchQuery, Store } from "./store.ts";
 import { BlockText } from "./text/block-text.ts";
 import { cleanText } from "./text/door.ts";
 import type { Text } from "./text/text.ts";
 import type { UndoModel } from "./text/undo.ts";
 import { TextCache } from "./text-cache.ts";
-import { Rounds, storageProblem, type Told, type Write, WriteQueue } from "./write-queue.ts";
+import { storageProblem, type Told, type Write, WriteQueue } from "./write-queue.ts";
 
 export type Listener = (told: Told) => void;
 

@@ -14,7 +14,9 @@ import type { Json } from "./json.ts";
 import { limits } from "./limits.ts";
 import { type Missed, readMissed, wasTaken } from "./missed.ts";
 import type { Op } from "./op.ts";
+import { OpenUnits } from "./open-units.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
+import type { Rounds } from "./rounds.ts";
 import type { Commit, CommitAnswer, Store } from "./store.ts";
 import { StoreError } from "./store-rules.ts";
 import type { BlockText } from "./text/block-text.ts";
@@ -60,16 +62,6 @@ export interface Queued {
   texts: Set<BlockId> | undefined;
 }
 
-/** The unit that an agent wrote to a block last. Those of several agents in one block hang together. */
-interface OpenUnit {
-  readonly agent: AgentId;
-  type: "append" | "burst" | "other";
-  unit: number;
-  /** When. Only bursts end by themselves. */
-  at: number;
-  readonly next: OpenUnit | undefined;
-}
-
 /** What was planned together. `missing`: what the next write needs. */
 interface Batch {
   readonly draft: Draft;
@@ -86,26 +78,6 @@ const OUTCOME_MS = 250;
 /** Block records kept in memory per conversation. */
 const CACHED_BLOCKS = 20_000;
 
-/** Which queues have something to do: one call of the environment's `soon` runs all that came together. */
-export class Rounds {
-  readonly #env: Env;
-  #due: WriteQueue[] = [];
-
-  constructor(env: Env) {
-    this.#env = env;
-  }
-
-  add(queue: WriteQueue): void {
-    if (this.#due.push(queue) === 1) this.#env.soon(this.#run);
-  }
-
-  readonly #run = (): void => {
-    const due = this.#due;
-    this.#due = [];
-    for (const queue of due) queue.run();
-  };
-}
-
 export class WriteQueue {
   readonly conversation: ConversationId;
   /** When it was last used, counted in uses of all queues: the kernel's own note. */
@@ -121,7 +93,7 @@ export class WriteQueue {
   #record: Conversation | undefined;
   readonly #blocks = new Map<BlockId, Block | null>();
   readonly #turns = new Map<string, Turn>();
-  readonly #units = new Map<BlockId, OpenUnit>();
+  readonly #units: OpenUnits;
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #isOpen = false;
   #planning: Queued | undefined;
@@ -143,6 +115,7 @@ export class WriteQueue {
     this.#texts = texts;
     this.#rounds = rounds;
     this.#tell = tell;
+    this.#units = new OpenUnits(() => env.monotonic());
     this.#ground = this.#makeGround();
   }
 
@@ -176,8 +149,17 @@ export class WriteQueue {
         done(given as T | Problem);
       };
       const isNew = key === undefined;
-      const given = { answer: undefined, isNew, isFresh: false, texts: undefined };
-      this.#add({ agent, key, create, plan, settle, ...given });
+      this.#add({
+        agent,
+        key,
+        create,
+        plan,
+        settle,
+        answer: undefined,
+        isNew,
+        isFresh: false,
+        texts: undefined,
+      });
     });
     if (key !== undefined) {
       this.#inFlight.set(key, answer);
@@ -437,16 +419,7 @@ export class WriteQueue {
     for (const turn of turns) this.#turns.set(turn.id, turn);
     if (draft.touched.size > 0) this.#takeUpTexts(draft);
     for (const block of blocks) this.#texts.outdate(block.id, block.version);
-    for (const { block, agent, type, unit } of draft.units) {
-      const at = type === "burst" ? this.#env.monotonic() : 0;
-      const known = this.#unit(block, agent);
-      if (known) {
-        known.type = type;
-        known.unit = unit;
-        known.at = at;
-      } else this.#units.set(block, { agent, type, unit, at, next: this.#units.get(block) });
-    }
-    if (this.#units.size > CACHED_BLOCKS) this.#units.clear(); // the next write of each starts a new unit
+    this.#units.take(draft.units);
   }
 
   #takeUpTexts(draft: Draft): void {
@@ -548,7 +521,7 @@ export class WriteQueue {
       text: (id) => this.#text(id),
       turn: (id) => this.#turns.get(id),
       isFresh: () => this.#planning?.isFresh === true,
-      openUnit: (block, agent, type) => this.#openUnit(block, agent, type),
+      openUnit: (block, agent, type) => this.#units.get(block, agent, type),
     };
   }
 
@@ -557,19 +530,6 @@ export class WriteQueue {
     const text = this.#texts.peek(id);
     if (text === undefined) return undefined;
     return text.committed.version === (this.#blocks.get(id)?.version ?? 0) ? text : undefined;
-  }
-
-  #unit(block: BlockId, agent: AgentId): OpenUnit | undefined {
-    let unit = this.#units.get(block);
-    while (unit && unit.agent !== agent) unit = unit.next;
-    return unit;
-  }
-
-  #openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined {
-    const open = this.#unit(block, agent);
-    if (open?.type !== type) return undefined;
-    if (type === "burst" && this.#env.monotonic() - open.at > limits.burstMs) return undefined;
-    return open.unit;
   }
 
   #remember(id: BlockId, block: Block | null): void {

@@ -202,6 +202,9 @@ describe("[R45] an agent", () => {
       expect(problemOf(born)).toBe("forbidden");
       const waiting = { ...made, kind: "text", role: "user", metadata: { notice: "queued" } };
       expect(problemOf(await yard.call("block.create", waiting, token))).toBe("forbidden");
+      const told = { blocks: 1, leftOut: 0, fresh: true, included: {} };
+      const telling = { ...made, kind: "text", role: "user", metadata: { told } };
+      expect(problemOf(await yard.call("block.create", telling, token))).toBe("forbidden");
     }
   });
 });

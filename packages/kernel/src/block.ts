@@ -200,8 +200,27 @@ const approval = z.strictObject({
 
 export const CHANGE_KINDS = ["add", "modify", "delete"] as const;
 
+/** What an agent with sessions of its own was told of the conversation in front of a prompt. */
+export interface ToldMark {
+  readonly [key: string]: Json;
+  /** How many blocks, and how many more there was no room for. */
+  readonly blocks: number;
+  readonly leftOut: number;
+  /** The session began here on purpose: nothing before belongs to it. */
+  readonly fresh: boolean;
+  /** The included blocks that it knows from here on, each at its version. */
+  readonly included: { readonly [id: BlockId]: number };
+}
+
+const told: z.ZodType<ToldMark> = z.strictObject({
+  blocks: count,
+  leftOut: count,
+  fresh: z.boolean(),
+  included: z.record(z.string(), count),
+});
+
 export const metadataSchemas = {
-  text: z.strictObject({ ...anyKind, citations: z.array(citation).optional() }),
+  text: z.strictObject({ ...anyKind, citations: z.array(citation).optional(), told: told.optional() }),
   thinking: z.strictObject({
     ...anyKind,
     signature: z.string().optional(),
@@ -319,7 +338,7 @@ export function checkMetadata(kind: Kind, value: unknown): JsonObject | Problem 
       max_depth: limits.jsonDepth,
     });
   }
-  const schema = metadataSchemas[kind];
+  const schema: z.ZodObject = metadataSchemas[kind];
   const parsed = schema.safeParse(clean);
   if (!parsed.success) {
     return problem("invalid", `metadata of a ${kind} block: ${describeIssues(parsed.error.issues)}`, {

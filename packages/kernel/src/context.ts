@@ -60,7 +60,11 @@ export async function pathOf(
     return problem("not_found", `block ${head} is not in conversation ${conversation}`, { block_id: head });
   }
   const blocks = await kernel.blocks({ conversation, order: "first", limit: 1e9 });
-  if (isProblem(blocks)) return blocks;
+  return isProblem(blocks) ? blocks : pathIn(blocks, head);
+}
+
+/** The same, where all blocks of the conversation are at hand. */
+export function pathIn(blocks: readonly Block[], head: BlockId): readonly PathBlock[] {
   const known = new Map(blocks.map((block) => [block.id, block]));
   const results = Map.groupBy(
     blocks.filter((block) => block.side && block.parent !== null),

@@ -33,9 +33,10 @@ export {
   STATUSES,
   type Stage,
   type Status,
+  type ToldMark,
   type WholeBlock,
 } from "./block.ts";
-export { type ContextBlock, contextOf, type PathBlock, pathOf } from "./context.ts";
+export { type ContextBlock, contextOf, type PathBlock, pathIn, pathOf } from "./context.ts";
 export {
   addUsage,
   type Conversation,

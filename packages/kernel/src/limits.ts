@@ -94,6 +94,12 @@ export const limits = {
   cursorTtlMs: 60_000,
   /** Blocks of elsewhere in one conversation's context. */
   includedBlocks: 500,
+  /** What an agent with sessions of its own is told of a conversation that it does not know: in all, … */
+  toldChars: 120_000,
+  /** … of one text or file, of one call's input, of one result. */
+  toldTextChars: 16_000,
+  toldInputChars: 500,
+  toldResultChars: 1_500,
   /** Blocks that a fork into a new conversation copies. */
   forkedBlocks: 20_000,
   /** Names. */

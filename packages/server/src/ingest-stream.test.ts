@@ -48,3 +48,25 @@ it("[D1] what an agent calls being stopped does not replace that it was", async 
   const turns = await kernel.turns(conversation);
   expect(turns).toMatchObject([{ status: "error", reason: "cancelled", error: "Stopped." }]);
 });
+
+it("[D13] [E9] what an agent was told is kept before it says anything, in a line of its own", async () => {
+  const conversation = await kernel.createConversation("ada", "t");
+  if (isProblem(conversation)) throw new Error(conversation.message);
+  const provider = providers.get("claude") as Provider;
+  const told = "who said what\n| 😀";
+  const run = new StreamIngest(kernel, { conversation, agent: "claude", turn: "t1", provider, told });
+  await run.open();
+  const lines = async () =>
+    Buffer.from(await kernel.store.raw({ conversation, run: run.run }))
+      .toString()
+      .trimEnd()
+      .split("\n");
+  expect((await lines()).map((line) => JSON.parse(line))).toEqual([
+    { type: "blockyard_told", turn: "t1", text: told },
+  ]);
+  for await (const bytes of stream()) await run.push(bytes);
+  await run.end();
+  expect((await lines()).map((line) => JSON.parse(line).type)).toEqual(["blockyard_told", "assistant"]);
+  const blocks = await kernel.blocks({ conversation, order: "first", limit: 10 });
+  expect(blocks).toMatchObject([{ kind: "text", role: "model" }]);
+});

@@ -37,6 +37,8 @@ export interface StreamOptions {
   readonly provider: Provider;
   /** What the session had counted before, where this run resumes one. */
   readonly before?: Before;
+  /** What the agent was told in front of its prompt: kept in front of what it says, in a line of our own. */
+  readonly told?: string;
   /** Told every event, before it is written. */
   readonly onEvent?: (event: BlockEvent) => void;
 }
@@ -68,12 +70,14 @@ export class StreamIngest {
       raw: (line) => this.#keep(line),
       ...before,
     });
-    const { conversation, agent, turn, parent } = options;
+    const { conversation, agent, turn, parent, told } = options;
+    if (told !== undefined) this.#keep(JSON.stringify({ type: "blockyard_told", turn, text: told }));
     const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
     this.#ingest = new Ingest(kernel, { conversation, agent, ...place });
   }
 
   async open(): Promise<Problem | undefined> {
+    await this.#flushRaw();
     return this.#ingest.open();
   }
 

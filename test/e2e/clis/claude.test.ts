@@ -162,6 +162,17 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     for (const { cost_usd } of [second, third]) expect(cost_usd).toBeCloseTo(first.cost_usd as number, 6);
   });
 
+  it("[D12] that was told to clear itself is told nothing of what was before; its own commands still work", async () => {
+    const conversation = await lab.conversation();
+    await lab.turn(conversation, "Count plums", [say("One.")]);
+    expect(await lab.turn(conversation, "/clear", [])).toMatchObject({ status: "done" });
+    await lab.turn(conversation, "two", [say("Two.")]);
+    await lab.turn(conversation, "three", [say("Three.")]);
+    const sent = JSON.stringify(lab.model.asked.at(-1)?.body["messages"]);
+    expect(sent).toContain("Two.");
+    expect(sent).not.toMatch(/plums|Blockyard/);
+  });
+
   it("a message that comes meanwhile waits its turn", async () => {
     const conversation = await lab.conversation();
     let release = () => {};

@@ -46,7 +46,13 @@ export class Lab {
   readonly model: ModelServer;
   readonly server: Server;
 
-  static async open(cli: Cli, program: string, files: Readonly<Record<string, string>> = {}): Promise<Lab> {
+  /** With `other`, a second agent works there too. */
+  static async open(
+    cli: Cli,
+    program: string,
+    files: Readonly<Record<string, string>> = {},
+    other?: { readonly cli: Cli; readonly program: string },
+  ): Promise<Lab> {
     const folder = mkdtempSync(join(tmpdir(), `blockyard-${cli}-`));
     const work = join(folder, "work");
     for (const [name, text] of Object.entries({ "README.md": "# Demo\n", ...files })) {
@@ -54,8 +60,9 @@ export class Lab {
       writeFileSync(join(work, name), text);
     }
     const model = await ModelServer.start();
-    const env =
-      cli === "claude" ? claudeEnv(folder, model.url, program) : codexEnv(folder, model.url, program);
+    const envOf = (each: Cli, its: string) =>
+      (each === "claude" ? claudeEnv : codexEnv)(folder, model.url, its);
+    const env = { ...envOf(cli, program), ...(other ? envOf(other.cli, other.program) : {}) };
     const server = await Server.start({ home: join(folder, "yard"), root: work, env });
     return new Lab(cli, folder, work, model, server);
   }

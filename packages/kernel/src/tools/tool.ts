@@ -90,6 +90,10 @@ export function mayWrite(metadata: Readonly<Record<string, unknown>> | undefined
     return problem("forbidden", 'the notice "queued" is that of a message that turn.start makes wait', {
       field: "metadata.notice",
     });
+  if (metadata?.["told"] !== undefined)
+    return problem("forbidden", "metadata.told is written by the run that tells an agent alone", {
+      field: "metadata.told",
+    });
   if (metadata === undefined || !("approval" in metadata)) return undefined;
   return problem("forbidden", "metadata.approval is written by the run that asks and by turn.answer alone", {
     field: "metadata.approval",

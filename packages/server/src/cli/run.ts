@@ -25,7 +25,7 @@ const options = {
   conversation: { type: "string", short: "c", value: "ID", summary: "go on in this conversation" },
   model: { type: "string", value: "NAME", summary: "the model to ask for" },
   title: { type: "string", value: "TEXT", summary: "of a new conversation" },
-  fresh: { type: "boolean", summary: "a new session of the agent, not the conversation's last one" },
+  fresh: { type: "boolean", summary: "the agent is told nothing of what was said before" },
   allow: {
     type: "string",
     multiple: true,

@@ -87,6 +87,15 @@ it("[D10] Claude Code reads pictures and files in the message, in front of the p
   ]);
 });
 
+it("[D12] what an agent is told stands in front of everything, the prompt behind everything", () => {
+  const asked = { ...request({}), prompt: "What is it?", told: "The past.", attached };
+  const { content } = JSON.parse(claude.input(asked)).message;
+  expect(content.map(({ text = "a picture" }) => text)).toEqual([
+    ...["The past.", "a picture", "Attached file notes.txt:\n\nsome notes", "What is it?"],
+  ]);
+  expect(codex.input(asked)).toBe("The past.\n\nAttached file notes.txt:\n\nsome notes\n\nWhat is it?");
+});
+
 it("[D10] Codex gets pictures as paths where it takes them, and files with the prompt", () => {
   const asked = { ...request({}), prompt: "What is it?", attached, picturePaths: ["/x/1.png", "/x/2.png"] };
   expect(codex.input(asked)).toBe("Attached file notes.txt:\n\nsome notes\n\nWhat is it?");

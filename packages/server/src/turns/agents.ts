@@ -9,6 +9,8 @@ import { type ChildSpec, findCommand } from "./child.ts";
 
 export interface AgentRequest {
   readonly prompt: string;
+  /** What it is told of the conversation first. */
+  readonly told?: string;
   readonly model?: string;
   /** The provider's session to go on with. */
   readonly session?: string;
@@ -57,8 +59,9 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
           ...(model === undefined ? [] : [`--model=${model}`]),
           ...(session === undefined ? [] : [`--resume=${session}`]),
         ],
-        input: ({ prompt, attached: { files, pictures } }) => {
+        input: ({ prompt, told, attached: { files, pictures } }) => {
           const content = [
+            ...(told === undefined ? [] : [{ type: "text", text: told }]),
             ...pictures.map(({ mediaType, bytes }) => ({
               type: "image",
               source: { type: "base64", media_type: mediaType, data: Buffer.from(bytes).toString("base64") },
@@ -91,7 +94,8 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
             "-",
           ];
         },
-        input: ({ prompt, attached }) => [...attached.files.map(fileText), prompt].join("\n\n"),
+        input: ({ prompt, told, attached }) =>
+          [...(told === undefined ? [] : [told]), ...attached.files.map(fileText), prompt].join("\n\n"),
       },
     ] satisfies Agent[]
   ).map((agent) => [agent.provider, agent]),

@@ -15,8 +15,10 @@ import {
   type JsonObject,
   type Kernel,
   NO_USAGE,
+  type Problem,
   problem,
   type Reason,
+  type ToldMark,
 } from "@blockyard/kernel";
 import { type Before, type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../ingest-stream.ts";
@@ -25,6 +27,8 @@ import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.t
 import { Child, type ChildEnd, type ChildSpec } from "./child.ts";
 import type { Offspring } from "./child-offspring.ts";
 import type { Answer, Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
+import { beginningOf, markOf } from "./session.ts";
+import { tell } from "./told.ts";
 
 export interface ChildOptions {
   readonly kernel: Kernel;
@@ -53,21 +57,37 @@ export function childRunner(agent: Agent, options: ChildOptions): Runner {
     },
     async begin(start) {
       const { request } = start;
-      const session = await sessionOf(options.kernel, agent, start);
+      const beginning = await beginningOf(options.kernel, agent, start);
+      if (isProblem(beginning)) return beginning;
+      const { session, news } = beginning;
+      const told = await tell(news, session !== undefined, (id) => options.kernel.whole(id));
+      if (isProblem(told)) return told;
       const provider = providers.get(agent.provider);
       if (!provider) return problem("unavailable", `there is no adapter for ${agent.provider}`);
       const attached = await readAttachments(options.kernel.store, request.attachments ?? []);
       if (isProblem(attached)) return attached;
       const files = pictureFiles(agent.takesPaths ? attached.pictures : []);
-      const asked = { ...requestOf(options, request, session), attached, picturePaths: files.paths };
+      const asked = {
+        ...requestOf(options, request, session),
+        ...(told.text === "" ? {} : { told: told.text }),
+        attached,
+        picturePaths: files.paths,
+      };
       const spec = specOf(asked);
       if (isProblem(spec)) {
         files.remove();
         return spec;
       }
+      const mark = markOf(beginning, told, request.fresh === true);
+      const unkept = await remember(options.kernel, start, mark);
+      if (unkept) {
+        files.remove();
+        return unkept;
+      }
       const before = session === undefined ? undefined : await counted(options.kernel, start, session);
       await options.offspring.swept;
-      const run = new ChildRun(options, start, { agent, provider, spec, before, input: agent.input(asked) });
+      const input = agent.input(asked);
+      const run = new ChildRun(options, start, { agent, provider, spec, before, input, told: told.text });
       void run.ended.then(() => files.remove());
       return run;
     },
@@ -90,18 +110,18 @@ function requestOf(
   };
 }
 
-/** The session to go on with, unless the agent has just said that it lost it. */
-async function sessionOf(
+/** Kept on the prompt, so that it is told once. */
+async function remember(
   kernel: Kernel,
-  { provider, lost }: Agent,
-  { id, request }: TurnStart,
-): Promise<string | undefined> {
-  if (request.fresh || request.parent) return undefined;
-  const record = await kernel.conversation(request.conversation);
-  const turns = await kernel.turns(request.conversation);
-  if (isProblem(record) || isProblem(turns)) return undefined;
-  const last = turns.findLast((turn) => turn.provider === provider && turn.id !== id);
-  return lost.test(last?.error ?? "") ? undefined : record.sessions[provider];
+  { by, prompt }: TurnStart,
+  told: ToldMark | undefined,
+): Promise<Problem | undefined> {
+  if (told === undefined) return undefined;
+  const kept = await kernel.writeBlock(prompt, {
+    agent: by,
+    plan: (draft) => draft.meta(prompt, { told }),
+  });
+  return isProblem(kept) ? kept : undefined;
 }
 
 /** What the turns of a session add up to so far: where its own counters stand. */
@@ -124,12 +144,14 @@ interface Program {
   readonly before: Before | undefined;
   /** What it reads first. */
   readonly input: string;
+  /** What of it is not in the conversation's prompt; kept with what it answers. */
+  readonly told: string;
 }
 
 const STOPPED = "Stopped.";
 const LOST =
   "The agent does not have the session of this conversation any more: it deletes old ones, and may know one only in the " +
-  "folder where it began. The next message starts a new session, which does not know what was said before.";
+  "folder where it began. The next message starts a new session, which is told what was said before.";
 
 class ChildRun implements Run {
   readonly ended: Promise<RunEnd>;
@@ -150,7 +172,7 @@ class ChildRun implements Run {
   #cancelLinger: (() => void) | undefined;
 
   constructor(options: ChildOptions, start: TurnStart, program: Program) {
-    const { agent, provider, spec, before, input } = program;
+    const { agent, provider, spec, before, input, told } = program;
     this.#options = options;
     this.#agent = agent;
     this.#child = new Child(spec, options.offspring, { graceMs: options.graceMs });
@@ -162,6 +184,7 @@ class ChildRun implements Run {
       parent: start.prompt,
       onEvent: (event) => this.#heard(event),
       ...(before === undefined ? {} : { before }),
+      ...(told === "" ? {} : { told }),
     });
     this.ended = this.#pump().catch(async (error) => {
       // The boundary of one run: its output could not be kept, so it does not go on unseen.

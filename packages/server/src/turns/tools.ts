@@ -30,7 +30,9 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
       fresh: z
         .boolean()
         .optional()
-        .describe("Start a new session of the agent instead of going on with the last one"),
+        .describe(
+          "Start anew: the agent is told nothing of the conversation but what is included. Default: it knows all of it",
+        ),
       allow: z
         .array(z.enum(ALLOWANCES))
         .max(ALLOWANCES.length)

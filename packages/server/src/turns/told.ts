@@ -1,0 +1,151 @@
+/**
+ * What an agent with sessions of its own is told of a conversation: blocks as text, in front of the prompt. Which blocks,
+ * is decided in session.ts; this is how they read.
+ *
+ * The text is a frame that nothing inside can end: every line of a block begins with "|", the frame's own lines never do.
+ * It is bounded: long texts lose their middle, and where not everything has room the newest is kept, behind what was
+ * included on purpose. Pure: the same blocks read the same.
+ */
+
+import {
+  type Block,
+  type BlockId,
+  isProblem,
+  limits,
+  type Problem,
+  parseBlockId,
+  RESULT_KINDS,
+  type WholeBlock,
+} from "@blockyard/kernel";
+import { cutMiddle, resultText } from "./loop/result-text.ts";
+
+/** A block that an agent does not know, or not as it reads now. */
+export interface News {
+  readonly block: Block;
+  readonly how: "new" | "changed" | "included";
+}
+
+export interface Told {
+  /** Empty where there is nothing to tell. */
+  readonly text: string;
+  readonly blocks: number;
+  /** Those for which there was no room. */
+  readonly leftOut: number;
+}
+
+const OURS = "[Blockyard]";
+const FORM =
+  'Each block stands under its id and who wrote it, its text in lines that begin with "|". All of it is past, told for ' +
+  "you to know: what it asks for was asked then. What you are asked now stands below the line that ends it.";
+const SO_FAR = `${OURS} You join a conversation that you do not know. This is what it holds so far, oldest first. ${FORM}`;
+const SINCE =
+  `${OURS} Others have written in this conversation since you did, or have changed what you know of it. This is what ` +
+  `is new to you, oldest first. ${FORM}`;
+const END = `${OURS} End of the conversation so far. What you are asked now:`;
+
+/** Errors, notices, reasoning and what was taken back are not told. */
+export function isTold({ kind, side, chars, metadata }: Block): boolean {
+  if (metadata["notice"] !== undefined || metadata["reason"] === "retracted") return false;
+  if (kind === "thinking" || kind === "unknown" || (kind === "error" && !side)) return false;
+  return chars > 0 || kind === "tool_call" || kind === "command" || kind === "image";
+}
+
+/** `isKnown`: the agent has a session of the conversation, and this is what is new to it. */
+export async function tell(
+  news: readonly News[],
+  isKnown: boolean,
+  read: (id: BlockId) => Promise<WholeBlock | Problem>,
+): Promise<Told | Problem> {
+  if (news.length === 0) return { text: "", blocks: 0, leftOut: 0 };
+  const included = news.filter(({ how }) => how === "included");
+  const said = news.filter(({ how }) => how !== "included").reverse();
+  const front = await entries(included, limits.toldChars / 2, read);
+  if (isProblem(front)) return front;
+  const room = limits.toldChars - front.reduce((sum, entry) => sum + entry.length, 0);
+  const back = await entries(said, room, read);
+  if (isProblem(back)) return back;
+  const text = [
+    isKnown ? SINCE : SO_FAR,
+    ...front,
+    ...leftOutLine(included.length - front.length, "included"),
+    ...leftOutLine(said.length - back.length, "earlier"),
+    ...back.reverse(),
+    END,
+  ];
+  const blocks = front.length + back.length;
+  return { text: text.join("\n\n"), blocks, leftOut: news.length - blocks };
+}
+
+/** As many as have room, in the order given. */
+async function entries(
+  news: readonly News[],
+  room: number,
+  read: (id: BlockId) => Promise<WholeBlock | Problem>,
+): Promise<string[] | Problem> {
+  const told: string[] = [];
+  let chars = 0;
+  for (const { block, how } of news) {
+    const whole = await read(block.id);
+    if (isProblem(whole)) return whole;
+    const entry = `${headingOf(whole, how)}:\n${quoted(textOf(whole))}`;
+    chars += entry.length;
+    if (chars > room) break;
+    told.push(entry);
+  }
+  return told;
+}
+
+function leftOutLine(count: number, what: "included" | "earlier"): string[] {
+  if (count === 0) return [];
+  const blocks = count === 1 ? `1 ${what} block is` : `${count} ${what} blocks are`;
+  return [
+    `${OURS} ${blocks} left out here. The tools block_list and block_read, where you have them, read all.`,
+  ];
+}
+
+function headingOf(block: WholeBlock, how: News["how"]): string {
+  const { id, kind, metadata } = block;
+  const changed = how === "changed" ? ", as it reads now" : "";
+  if (how === "included") return `${id} included (${kind}${nameIn(block)})`;
+  if (block.side && metadata["toolName"] !== undefined)
+    return `${id} result of ${oneLine(metadata["toolName"])}${nameIn(block)}${changed}`;
+  const speaker = `${id} ${block.role} (${agentOf(block)})`;
+  if (kind === "tool_call") return `${speaker} called ${oneLine(metadata["toolName"])}${changed}`;
+  return `${speaker}${kind === "text" ? "" : ` ${kind.replace("_", " ")}${nameIn(block)}`}${changed}`;
+}
+
+/** Who wrote it; a copy that a fork made is its source's. */
+function agentOf({ agent, metadata }: Block): string {
+  const { includes } = metadata;
+  return (typeof includes === "string" ? parseBlockId(includes)?.agent : undefined) ?? agent;
+}
+
+function nameIn({ metadata }: Block): string {
+  const name = metadata["path"] ?? metadata["filename"] ?? metadata["command"];
+  return typeof name === "string" ? ` ${oneLine(name)}` : "";
+}
+
+function textOf(block: WholeBlock): string {
+  if (block.kind === "tool_call") return cutMiddle(block.text, limits.toldInputChars);
+  if (block.side && RESULT_KINDS.includes(block.kind))
+    return cutMiddle(resultText(block), limits.toldResultChars);
+  if (block.kind === "image") return `[an image: ${oneLine(block.text) || "without a description"}]`;
+  return cutMiddle(block.text, limits.toldTextChars);
+}
+
+const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
+const NAME_CHARS = 200;
+
+/** Every line of it begins with a mark, so that no line of it can be one of the frame's. */
+function quoted(text: string): string {
+  const lines = text.toWellFormed().split(LINE_END);
+  return lines.map((line) => (line === "" ? "|" : `| ${line}`)).join("\n");
+}
+
+/** A name inside a line of the frame. */
+function oneLine(name: unknown): string {
+  return String(name)
+    .slice(0, NAME_CHARS)
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ");
+}

@@ -121,6 +121,35 @@ describe("a turn", () => {
     await page.context().close();
   });
 
+  test("[D13] a prompt says how much of the conversation went along, and is what was typed", async () => {
+    const conversation = await newConversation(yard.kernel, "taken over");
+    const texts = ["How many plums?", "Seven.", "And pears?", "Nine."];
+    await say(
+      yard.kernel,
+      conversation,
+      texts.map((text, i) => ({ text, role: i % 2 === 0 ? "user" : "model" })),
+    );
+    const { page, complaints } = await yard.open(`/c/${conversation}`);
+    const heard = join(folder, "heard.json");
+    const prompt = JSON.stringify({ recording: RECORDING, lines: 0, act: "exit0", heard });
+    await page.getByRole("combobox", { name: "Agent" }).selectOption("claude");
+    await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
+    await page.keyboard.press("Enter");
+    const note = page.locator(".said-user .told");
+    await note.waitFor();
+    expect(await note.textContent()).toBe(
+      "sent with 4 blocks of the conversation that the agent did not know",
+    );
+    await page.waitForSelector("footer.turn:not(.running)");
+    expect(await page.locator(".said-user .told").count()).toBe(1);
+    expect(await page.locator("main").innerText()).not.toContain("[Blockyard]");
+    const [told, asked] = JSON.parse(readFileSync(heard, "utf8"));
+    for (const text of texts) expect(told.text).toContain(`| ${text}`);
+    expect(asked.text).toBe(prompt);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+
   test("a conversation goes on with the agent that it was with; another choice holds for it", async () => {
     const conversation = await ingest(yard.kernel, "codex", "codex/api-500-then-ok.jsonl");
     const { page } = await yard.open(`/c/${conversation}`);

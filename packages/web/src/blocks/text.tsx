@@ -1,7 +1,7 @@
 /**
  * Text: what people and models say, as markdown; what the system notes, as one dim line.
  */
-import { isEnded } from "@blockyard/kernel";
+import { isEnded, type ToldMark } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Icon } from "../icons.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
@@ -12,7 +12,7 @@ import { metadataOf, type RendererProps } from "./renderer.ts";
 
 export function TextBlock({ block }: RendererProps): ReactNode {
   const text = useText(block.id);
-  const { citations, notice, label, reason } = metadataOf(block, "text");
+  const { citations, notice, label, reason, told } = metadataOf(block, "text");
   const isWaiting = block.role === "user" && block.status === "pending";
   const isGrowing = !isEnded(block.status) && !isWaiting;
   if (notice !== undefined || (block.role === "system" && lineIsShort(block.chars, block.newlines)))
@@ -33,9 +33,17 @@ export function TextBlock({ block }: RendererProps): ReactNode {
       )}
       {citations && citations.length > 0 && <Citations citations={citations} />}
       {isWaiting && <span className="reason">waits for its turn</span>}
+      {told && told.blocks > 0 && <span className="told">{toldText(told)}</span>}
       <Reason reason={reason} />
     </div>
   );
+}
+
+/** That more than this went to the agent: it did not know the conversation, or not all of it. */
+function toldText({ blocks, leftOut }: ToldMark): string {
+  const some = blocks === 1 ? "1 block" : `${blocks.toLocaleString("en-US")} blocks`;
+  const rest = leftOut === 0 ? "" : `; no room for ${leftOut.toLocaleString("en-US")} more`;
+  return `sent with ${some} of the conversation that the agent did not know${rest}`;
 }
 
 function lineIsShort(chars: number, newlines: number): boolean {

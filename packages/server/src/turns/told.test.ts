@@ -87,7 +87,7 @@ describe("what is told", () => {
         "ID user (ann):\n| Look\n| here",
         "ID model (codex):\n| I look.",
         'ID model (claude) called Bash:\n| {"command":"ls"}',
-        "ID result of Bash ls:\n| a.txt\n| [exit code 3]",
+        "ID result of Bash:\n| a.txt\n| [exit code 3]",
         "ID user (ann) code notes.py:\n| x = 1",
         "ID user (ann) image:\n| [an image: a logo]",
         "ID system (ann):\n| Use tabs.",
@@ -102,6 +102,9 @@ describe("what is told", () => {
     const since = await told([user("again")], { isKnown: true, how: "changed" });
     expect(since.text).toMatch(/^\[Blockyard\] Others have written in this conversation since you did/);
     expect(inside(since)).toBe("ID user (ann), as it reads now:\n| again");
+    const output = result("command", "a.txt\n", { command: "ls" });
+    const alone = await told([output], { isKnown: true, how: "changed" });
+    expect(inside(alone)).toBe("ID result of Bash ls, as it reads now:\n| a.txt");
     const file = block("file", "body", { metadata: { path: "src/a.ts" } });
     expect(inside(await told([file], { how: "included" }))).toBe("ID included (file src/a.ts):\n| body");
   });

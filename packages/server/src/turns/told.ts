@@ -108,7 +108,8 @@ function headingOf(block: WholeBlock, how: News["how"]): string {
   const changed = how === "changed" ? ", as it reads now" : "";
   if (how === "included") return `${id} included (${kind}${nameIn(block)})`;
   if (block.side && metadata["toolName"] !== undefined)
-    return `${id} result of ${oneLine(metadata["toolName"])}${nameIn(block)}${changed}`;
+    // Its call stands before it and names the rest, unless it is told alone.
+    return `${id} result of ${oneLine(metadata["toolName"])}${changed && nameIn(block) + changed}`;
   const speaker = `${id} ${block.role} (${agentOf(block)})`;
   if (kind === "tool_call") return `${speaker} called ${oneLine(metadata["toolName"])}${changed}`;
   return `${speaker}${kind === "text" ? "" : ` ${kind.replace("_", " ")}${nameIn(block)}`}${changed}`;
@@ -138,7 +139,7 @@ const NAME_CHARS = 200;
 
 /** Every line of it begins with a mark, so that no line of it can be one of the frame's. */
 function quoted(text: string): string {
-  const lines = text.toWellFormed().split(LINE_END);
+  const lines = text.toWellFormed().trimEnd().split(LINE_END);
   return lines.map((line) => (line === "" ? "|" : `| ${line}`)).join("\n");
 }
 

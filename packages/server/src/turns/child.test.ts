@@ -34,6 +34,13 @@ describe("a child", () => {
     expect(end).toEqual({ code: 3, signal: null, stderr: "err\n" });
   });
 
+  it("[D1] gives its output also to whoever reads when it has ended", async () => {
+    const child = new Child({ file: "/bin/sh", args: ["-c", "echo out"], cwd: home, env }, offspring);
+    await vi.waitFor(async () => expect(await offspring.living()).toEqual([]), WAIT);
+    for (let i = 0; i < 5; i++) await new Promise(setImmediate); // until Node has heard of its end
+    expect((await run(child)).out).toBe("out\n");
+  });
+
   it("[D5] sees the environment without what is the server's own", async () => {
     const { out } = await run(start("env"));
     expect(out).toContain("GIVEN=yes");

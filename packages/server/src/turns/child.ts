@@ -56,6 +56,8 @@ export class Child {
     const started = start(spec, env);
     this.#process = started instanceof Error ? undefined : started;
     this.#process?.stdin?.on("error", () => undefined); // it may be gone before it has read everything
+    // Held until somebody reads: of a child that has ended already, Node would throw away what nobody listens to.
+    this.#process?.stdout?.on("readable", () => undefined);
     this.#process?.stderr?.on("data", (bytes: Buffer) => {
       onErrors?.(bytes);
       this.#stderr = (this.#stderr + bytes.toString("utf8")).slice(-STDERR_TAIL);

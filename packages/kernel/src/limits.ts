@@ -100,6 +100,8 @@ export const limits = {
   toldTextChars: 16_000,
   toldInputChars: 500,
   toldResultChars: 1_500,
+  /** Pictures that come along with it: the newest. */
+  toldPictures: 4,
   /** Blocks that a fork into a new conversation copies. */
   forkedBlocks: 20_000,
   /** Names. */

@@ -29,10 +29,15 @@ export async function keepPicture(store: Store, given: Uint8Array): Promise<Kept
       bytes: bytes.length,
       max_bytes: PICTURE_BYTES,
     });
-  const mediaType = SIGNS.find(([, fits]) => fits(bytes))?.[0];
+  const mediaType = mediaTypeOf(bytes);
   if (mediaType === undefined)
     return problem("invalid", "not a picture that can be taken: PNG, JPEG, GIF or WebP");
   const blob = createHash("sha256").update(bytes).digest("hex");
   await store.putBlob(blob, mediaType, bytes);
   return { blob, media_type: mediaType, bytes: bytes.length };
+}
+
+/** What its bytes say that it is; undefined for what models do not take. */
+export function mediaTypeOf(bytes: Buffer): string | undefined {
+  return SIGNS.find(([, fits]) => fits(bytes))?.[0];
 }

@@ -114,6 +114,18 @@ describe.skipIf(why !== "").each<[Cli, Cli]>([
     expect(await lab.server.do("kernel.search", search)).toMatchObject({ blocks: [] });
   });
 
+  it("[D10] [D13] files and pictures of earlier messages are told too", async () => {
+    const conversation = await lab.conversation();
+    await lab.turnWithAttached(conversation, "Look", [say("Seen.")]);
+    const { block_id } = await block(conversation, "Seen.");
+    await lab.server.do("conversation.fork", { block_id });
+    await ask(conversation, "Compare", [say("Compared.")], { provider: other });
+    const pictures = () => sent().match(/"type":"image"|data:image\/png;base64/g)?.length;
+    expect([times("the attached words"), times("; it comes along"), pictures()]).toEqual([1, 1, 1]);
+    await ask(conversation, "Again", [say("Again.")], { provider: other });
+    expect([times("the attached words"), pictures()]).toEqual([1, 1]);
+  });
+
   it("[D12] two agents in one conversation tell each other only what is new", async () => {
     const conversation = await lab.conversation();
     await ask(conversation, "The word is amber", [say("Amber it is.")]);

@@ -15,8 +15,10 @@ import {
   type Problem,
   problem,
   type Store,
+  type WholeBlock,
 } from "@blockyard/kernel";
 import { z } from "zod";
+import { mediaTypeOf, PICTURE_BYTES } from "../pictures.ts";
 
 const MAX_ATTACHMENTS = 20;
 const FILE_CHARS = 256 * 1024;
@@ -137,6 +139,19 @@ export function pictureFiles(pictures: readonly Picture[]): { paths: readonly st
     return path;
   });
   return { paths, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
+
+/** The picture that an image block shows, where it is one that agents take. */
+export async function pictureIn(
+  store: Store,
+  { kind, text, metadata }: WholeBlock,
+): Promise<Picture | undefined> {
+  const { blob, data } = metadata;
+  if (kind !== "image") return undefined;
+  const kept = typeof blob === "string" ? (await store.blob(blob))?.bytes : undefined;
+  const bytes = typeof data === "string" ? Buffer.from(data, "base64") : kept && Buffer.from(kept);
+  const mediaType = bytes && bytes.length <= PICTURE_BYTES ? mediaTypeOf(bytes) : undefined;
+  return bytes && mediaType ? { name: text, mediaType, bytes } : undefined;
 }
 
 /** A context whose pictures hold their data, for those that are sent in words. */

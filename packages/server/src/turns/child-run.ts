@@ -15,10 +15,8 @@ import {
   type JsonObject,
   type Kernel,
   NO_USAGE,
-  type Problem,
   problem,
   type Reason,
-  type ToldMark,
 } from "@blockyard/kernel";
 import { type Before, type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../ingest-stream.ts";
@@ -26,9 +24,8 @@ import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
 import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
 import { Child, type ChildEnd, type ChildSpec } from "./child.ts";
 import type { Offspring } from "./child-offspring.ts";
+import { openingOf } from "./opening.ts";
 import type { Answer, Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
-import { beginningOf, markOf } from "./session.ts";
-import { tell } from "./told.ts";
 
 export interface ChildOptions {
   readonly kernel: Kernel;
@@ -57,15 +54,14 @@ export function childRunner(agent: Agent, options: ChildOptions): Runner {
     },
     async begin(start) {
       const { request } = start;
-      const beginning = await beginningOf(options.kernel, agent, start);
-      if (isProblem(beginning)) return beginning;
-      const { session, news } = beginning;
-      const told = await tell(news, session !== undefined, (id) => options.kernel.whole(id));
-      if (isProblem(told)) return told;
+      const opening = await openingOf(options.kernel, agent, start);
+      if (isProblem(opening)) return opening;
+      const { session, told } = opening;
       const provider = providers.get(agent.provider);
       if (!provider) return problem("unavailable", `there is no adapter for ${agent.provider}`);
-      const attached = await readAttachments(options.kernel.store, request.attachments ?? []);
-      if (isProblem(attached)) return attached;
+      const given = await readAttachments(options.kernel.store, request.attachments ?? []);
+      if (isProblem(given)) return given;
+      const attached = { ...given, pictures: [...told.pictures, ...given.pictures] };
       const files = pictureFiles(agent.takesPaths ? attached.pictures : []);
       const asked = {
         ...requestOf(options, request, session),
@@ -77,12 +73,6 @@ export function childRunner(agent: Agent, options: ChildOptions): Runner {
       if (isProblem(spec)) {
         files.remove();
         return spec;
-      }
-      const mark = markOf(beginning, told, request.fresh === true);
-      const unkept = await remember(options.kernel, start, mark);
-      if (unkept) {
-        files.remove();
-        return unkept;
       }
       const before = session === undefined ? undefined : await counted(options.kernel, start, session);
       await options.offspring.swept;
@@ -108,20 +98,6 @@ function requestOf(
     ...(model === undefined ? {} : { model }),
     ...(session === undefined ? {} : { session }),
   };
-}
-
-/** Kept on the prompt, so that it is told once. */
-async function remember(
-  kernel: Kernel,
-  { by, prompt }: TurnStart,
-  told: ToldMark | undefined,
-): Promise<Problem | undefined> {
-  if (told === undefined) return undefined;
-  const kept = await kernel.writeBlock(prompt, {
-    agent: by,
-    plan: (draft) => draft.meta(prompt, { told }),
-  });
-  return isProblem(kept) ? kept : undefined;
 }
 
 /** What the turns of a session add up to so far: where its own counters stand. */

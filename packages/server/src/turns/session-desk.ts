@@ -16,8 +16,7 @@ import {
   VirtualEnv,
 } from "@blockyard/kernel";
 import { AGENTS, type Agent } from "./agents.ts";
-import { beginningOf, markOf } from "./session.ts";
-import { tell } from "./told.ts";
+import { openingOf } from "./opening.ts";
 
 export interface Played {
   readonly provider?: string;
@@ -83,26 +82,17 @@ export class SessionDesk {
     const id = `turn-${++this.turns}`;
     const prompt = await this.#ask(id, said, provider, played.parent);
     const start = { id, request: { conversation, provider, prompt: said, fresh }, by: "ann", prompt };
-    const beginning = must(await beginningOf(kernel, AGENTS.get(provider) as Agent, start));
-    const told = must(await tell(beginning.news, false, (each) => kernel.whole(each)));
-    const mark = markOf(beginning, told, fresh);
-    if (mark)
-      must(
-        await kernel.writeBlock(prompt, {
-          agent: "ann",
-          plan: (draft) => draft.meta(prompt, { told: mark }),
-        }),
-      );
+    const opening = must(await openingOf(kernel, AGENTS.get(provider) as Agent, start));
     const news = new Map<BlockId, string>();
     const texts: string[] = [];
-    for (const { block, how } of beginning.news) {
+    for (const { block, how } of opening.news) {
       const { text } = must(await kernel.whole(block.id));
       news.set(block.id, text);
       texts.push(how === "new" ? text : `${how}: ${text}`);
     }
-    const session = (end === "other" ? undefined : beginning.session) ?? `session-${this.turns}`;
+    const session = (end === "other" ? undefined : opening.session) ?? `session-${this.turns}`;
     const answer = await this.#answer(id, said, prompt, session, { ...played, provider, end });
-    return { session, isNew: beginning.session === undefined, news: texts, told: news, prompt, answer };
+    return { session, isNew: opening.session === undefined, news: texts, told: news, prompt, answer };
   }
 
   async #ask(id: string, text: string, provider: string, parent: BlockId | undefined): Promise<BlockId> {

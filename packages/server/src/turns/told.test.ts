@@ -2,6 +2,7 @@
 import { type Block, type BlockId, type Kind, limits, type WholeBlock } from "@blockyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Picture } from "./attachments.ts";
 import { isTold, type News, type Told, tell } from "./told.ts";
 
 let seq = 0;
@@ -37,6 +38,8 @@ const model = (text: string) => block("text", text, { role: "model", agent: "cod
 const result = (kind: Kind, text: string, metadata: Block["metadata"] = {}) =>
   block(kind, text, { side: true, role: "tool", metadata: { toolName: "Bash", ...metadata } });
 
+const pictureOf = (name: string): Picture => ({ name, mediaType: "image/png", bytes: new Uint8Array() });
+
 async function told(
   blocks: readonly WholeBlock[],
   { isKnown = false, how = "new" }: { isKnown?: boolean; how?: News["how"] } = {},
@@ -46,9 +49,12 @@ async function told(
   const answer = await tell(
     blocks.map((each) => ({ block: each, how })),
     isKnown,
-    async (id) => {
-      read.push(id);
-      return all.get(id) as WholeBlock;
+    {
+      read: async (id) => {
+        read.push(id);
+        return all.get(id) as WholeBlock;
+      },
+      show: async ({ text }) => (text.endsWith(".png") ? pictureOf(text) : undefined),
     },
   );
   return { ...(answer as Told), read };
@@ -65,7 +71,7 @@ function inside({ text }: Told): string {
 
 describe("what is told", () => {
   it("[D13] of an empty context is nothing", async () => {
-    expect(await told([])).toEqual({ text: "", blocks: 0, leftOut: 0, read: [] });
+    expect(await told([])).toEqual({ text: "", blocks: 0, leftOut: 0, pictures: [], read: [] });
   });
 
   it("[D13] reads as who said what, called what, and what came of it", async () => {
@@ -219,6 +225,19 @@ describe("bounds", () => {
     expect(at(398)).toBeLessThan(at(399));
   });
 
+  it("[D13] the newest pictures come along, in their order, and each says whether it does", async () => {
+    const all = await told([1, 2, 3, 4, 5, 6].map((i) => block("image", `${i}.png`)));
+    expect(all.pictures.map(({ name }) => name)).toEqual(["3.png", "4.png", "5.png", "6.png"]);
+    expect(all.text).toContain("| [an image: 2.png]");
+    expect(all.text).toContain("| [an image: 3.png; it comes along]");
+    expect((await told([block("image", "a drawing")])).pictures).toEqual([]);
+    const both = await told(
+      [1, 2, 3, 4, 5, 6].map((i) => block("image", `${i}.png`)),
+      { how: "included" },
+    );
+    expect(both.pictures).toHaveLength(limits.toldPictures);
+  });
+
   it("[D13] what is included takes at most half, and stands in front", async () => {
     const files = Array.from({ length: 20 }, (_, i) =>
       block("file", `${i} ${long(9_000)}`, { metadata: { path: "a" } }),
@@ -229,7 +248,10 @@ describe("bounds", () => {
       ...said.map((each) => ({ block: each, how: "new" }) as const),
     ];
     const all = new Map([...files, ...said].map((each) => [each.id, each]));
-    const { text } = (await tell(news, false, async (id) => all.get(id) as WholeBlock)) as Told;
+    const { text } = (await tell(news, false, {
+      read: async (id) => all.get(id) as WholeBlock,
+      show: async () => undefined,
+    })) as Told;
     expect(text.length).toBeLessThan(limits.toldChars + 2_000);
     expect(text).toMatch(/\[Blockyard\] 14 included blocks are left out here/);
     expect(text).toMatch(/\[Blockyard\] \d+ earlier blocks are left out here/);

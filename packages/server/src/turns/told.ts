@@ -17,6 +17,7 @@ import {
   RESULT_KINDS,
   type WholeBlock,
 } from "@blockyard/kernel";
+import type { Picture } from "./attachments.ts";
 import { cutMiddle, resultText } from "./loop/result-text.ts";
 
 /** A block that an agent does not know, or not as it reads now. */
@@ -31,6 +32,15 @@ export interface Told {
   readonly blocks: number;
   /** Those for which there was no room. */
   readonly leftOut: number;
+  /** Of the image blocks that are told, as far as they can be shown. */
+  readonly pictures: readonly Picture[];
+}
+
+/** The way to what is told. */
+export interface Telling {
+  read(id: BlockId): Promise<WholeBlock | Problem>;
+  /** The picture of an image block, where an agent could see it. */
+  show(block: WholeBlock): Promise<Picture | undefined>;
 }
 
 const OURS = "[Blockyard]";
@@ -54,43 +64,52 @@ export function isTold({ kind, side, chars, metadata }: Block): boolean {
 export async function tell(
   news: readonly News[],
   isKnown: boolean,
-  read: (id: BlockId) => Promise<WholeBlock | Problem>,
+  telling: Telling,
 ): Promise<Told | Problem> {
-  if (news.length === 0) return { text: "", blocks: 0, leftOut: 0 };
+  if (news.length === 0) return { text: "", blocks: 0, leftOut: 0, pictures: [] };
   const included = news.filter(({ how }) => how === "included");
   const said = news.filter(({ how }) => how !== "included").reverse();
-  const front = await entries(included, limits.toldChars / 2, read);
+  const front = await entries(included, limits.toldChars / 2, telling, 0);
   if (isProblem(front)) return front;
-  const room = limits.toldChars - front.reduce((sum, entry) => sum + entry.length, 0);
-  const back = await entries(said, room, read);
+  const back = await entries(said, limits.toldChars - front.chars, telling, front.pictures.length);
   if (isProblem(back)) return back;
   const text = [
     isKnown ? SINCE : SO_FAR,
-    ...front,
-    ...leftOutLine(included.length - front.length, "included"),
-    ...leftOutLine(said.length - back.length, "earlier"),
-    ...back.reverse(),
+    ...front.entries,
+    ...leftOutLine(included.length - front.entries.length, "included"),
+    ...leftOutLine(said.length - back.entries.length, "earlier"),
+    ...back.entries.reverse(),
     END,
   ];
-  const blocks = front.length + back.length;
-  return { text: text.join("\n\n"), blocks, leftOut: news.length - blocks };
+  const blocks = front.entries.length + back.entries.length;
+  const pictures = [...front.pictures, ...back.pictures.reverse()];
+  return { text: text.join("\n\n"), blocks, leftOut: news.length - blocks, pictures };
+}
+
+interface Entries {
+  readonly entries: string[];
+  readonly pictures: Picture[];
+  chars: number;
 }
 
 /** As many as have room, in the order given. */
 async function entries(
   news: readonly News[],
   room: number,
-  read: (id: BlockId) => Promise<WholeBlock | Problem>,
-): Promise<string[] | Problem> {
-  const told: string[] = [];
-  let chars = 0;
+  telling: Telling,
+  shown: number,
+): Promise<Entries | Problem> {
+  const told: Entries = { entries: [], pictures: [], chars: 0 };
   for (const { block, how } of news) {
-    const whole = await read(block.id);
+    const whole = await telling.read(block.id);
     if (isProblem(whole)) return whole;
-    const entry = `${headingOf(whole, how)}:\n${quoted(textOf(whole))}`;
-    chars += entry.length;
-    if (chars > room) break;
-    told.push(entry);
+    const isRoom = shown + told.pictures.length < limits.toldPictures;
+    const picture = isRoom ? await telling.show(whole) : undefined;
+    const entry = `${headingOf(whole, how)}:\n${quoted(textOf(whole, picture !== undefined))}`;
+    if (told.chars + entry.length > room) break;
+    told.chars += entry.length;
+    told.entries.push(entry);
+    if (picture) told.pictures.push(picture);
   }
   return told;
 }
@@ -126,11 +145,14 @@ function nameIn({ metadata }: Block): string {
   return typeof name === "string" ? ` ${oneLine(name)}` : "";
 }
 
-function textOf(block: WholeBlock): string {
+function textOf(block: WholeBlock, isShown: boolean): string {
   if (block.kind === "tool_call") return cutMiddle(block.text, limits.toldInputChars);
   if (block.side && RESULT_KINDS.includes(block.kind))
     return cutMiddle(resultText(block), limits.toldResultChars);
-  if (block.kind === "image") return `[an image: ${oneLine(block.text) || "without a description"}]`;
+  if (block.kind === "image") {
+    const name = oneLine(block.text) || "without a description";
+    return `[an image: ${name}${isShown ? "; it comes along" : ""}]`;
+  }
   return cutMiddle(block.text, limits.toldTextChars);
 }
 

@@ -1,0 +1,34 @@
+/**
+ * How a turn opens for an agent that keeps sessions itself: with which of them it goes on (session.ts), and what it is told
+ * in front of the prompt (told.ts). What was told is remembered on the prompt before the agent starts, so that it is told
+ * once; if the agent never gets as far as a session, the mark counts for nothing and it is told again.
+ */
+
+import { isProblem, type Kernel, type Problem } from "@blockyard/kernel";
+import type { Agent } from "./agents.ts";
+import { pictureIn } from "./attachments.ts";
+import type { TurnStart } from "./run.ts";
+import { type Beginning, beginningOf, markOf } from "./session.ts";
+import { type Told, tell } from "./told.ts";
+
+export interface Opening extends Beginning {
+  readonly told: Told;
+}
+
+export async function openingOf(kernel: Kernel, agent: Agent, start: TurnStart): Promise<Opening | Problem> {
+  const beginning = await beginningOf(kernel, agent, start);
+  if (isProblem(beginning)) return beginning;
+  const told = await tell(beginning.news, beginning.session !== undefined, {
+    read: (id) => kernel.whole(id),
+    show: (block) => pictureIn(kernel.store, block),
+  });
+  if (isProblem(told)) return told;
+  const { by, prompt, request } = start;
+  const mark = markOf(beginning, told, request.fresh === true);
+  if (mark === undefined) return { ...beginning, told };
+  const kept = await kernel.writeBlock(prompt, {
+    agent: by,
+    plan: (draft) => draft.meta(prompt, { told: mark }),
+  });
+  return isProblem(kept) ? kept : { ...beginning, told };
+}

@@ -22,7 +22,7 @@ afterEach(() => {
 
 const RESULT = '{"type":"result","subtype":"success","is_error":false,"session_id":"new","total_cost_usd":0}';
 
-it.each([
+const forgetting: [string, string, string, string][] = [
   [
     "claude",
     '{"type":"system","subtype":"init","session_id":"old","model":"m"}',
@@ -35,19 +35,39 @@ it.each([
     '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}',
     "echo 'Error: thread/resume failed: no rollout found for thread id old' >&2",
   ],
-])(
-  "[D11] %s has lost its session: that is said, and the next message starts a new one",
-  async (provider, begin, end, lost) => {
-    const file = join(rig.home, `${provider}.sh`);
-    const script = `case "$*" in *resume*) ${lost}; exit 1;; esac\necho '${begin}'\necho '${end}'`;
-    writeFileSync(file, `#!/bin/sh\ncat > /dev/null &\n${script}\n`);
-    chmodSync(file, 0o755);
-    vi.stubEnv(`BLOCKYARD_${provider.toUpperCase()}`, file);
-    const conversation = await rig.conversation();
-    const ask = async (prompt: string) => {
-      const { turn } = await rig.tool<{ turn: string }>("turn.start", { conversation, provider, prompt });
-      return rig.ended(conversation, turn);
-    };
+];
+
+/** An agent that has lost every session, and says so behind these words. */
+async function forgetful(
+  [provider, begin, end, lost]: [string, string, string, string],
+  words = "",
+): Promise<{ conversation: string; ask(prompt: string): ReturnType<Rig["ended"]> }> {
+  const file = join(rig.home, `${provider}.sh`);
+  const script = `case "$*" in *resume*) ${words} ${lost}; exit 1;; esac\necho '${begin}'\necho '${end}'`;
+  writeFileSync(file, `#!/bin/sh\ncat > /dev/null &\n${script}\n`);
+  chmodSync(file, 0o755);
+  vi.stubEnv(`BLOCKYARD_${provider.toUpperCase()}`, file);
+  const conversation = await rig.conversation();
+  const ask = async (prompt: string) => {
+    const { turn } = await rig.tool<{ turn: string }>("turn.start", { conversation, provider, prompt });
+    return rig.ended(conversation, turn);
+  };
+  return { conversation, ask };
+}
+
+it.each(forgetting)("[D11] %s has lost its session: the turn starts a new one", async (...agent) => {
+  const { ask } = await forgetful(agent);
+  expect((await ask("One")).turn.status).toBe("done");
+  const { turn, blocks } = await ask("Two");
+  expect(turn).toMatchObject({ status: "done" });
+  expect(blocks.filter(({ kind }) => kind === "error")).toEqual([]);
+  expect(blocks.at(-1)).toMatchObject({ text: "Two", metadata: { told: { blocks: 1 } } });
+});
+
+it.each(forgetting)(
+  "[D11] %s says late that it has lost its session: that is told, and the next message starts a new one",
+  async (...agent) => {
+    const { conversation, ask } = await forgetful(agent, 'echo \'{"type":"x"}\';');
     expect((await ask("One")).turn.status).toBe("done");
     const { turn } = await ask("Two");
     expect(turn).toMatchObject({ status: "error", reason: "failed" });

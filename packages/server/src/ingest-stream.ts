@@ -89,6 +89,12 @@ export class StreamIngest {
     return refused;
   }
 
+  /** Keeps what was said and is nothing of the conversation. */
+  async keepAside(bytes: Uint8Array): Promise<void> {
+    this.#keep(Buffer.from(bytes).toString("utf8").trimEnd());
+    await this.#flushRaw();
+  }
+
   /** The block that an event's key was given, once it is written. */
   idOf(key: BlockKey): BlockId | undefined {
     return this.#ingest.idOf(key);

@@ -15,6 +15,7 @@ import {
   type JsonObject,
   type Kernel,
   NO_USAGE,
+  type Problem,
   problem,
   type Reason,
 } from "@blockyard/kernel";
@@ -25,7 +26,8 @@ import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.t
 import { Child, type ChildEnd, type ChildSpec } from "./child.ts";
 import type { Offspring } from "./child-offspring.ts";
 import { openingOf } from "./opening.ts";
-import type { Answer, Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
+import type { Answer, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
+import { SecondTry, type Trial } from "./second-try.ts";
 
 export interface ChildOptions {
   readonly kernel: Kernel;
@@ -42,46 +44,63 @@ export interface ChildOptions {
 
 const SILENT_MS = 10 * 60_000;
 const LINGER_MS = 10_000;
+/** What says that a session is lost is shorter. */
+const FIRST_BYTES = 64 * 1024;
 
 /** Turns of one agent. */
 export function childRunner(agent: Agent, options: ChildOptions): Runner {
-  const specOf = (request: AgentRequest) => childSpec(agent, request);
   return {
     provider: agent.provider,
     check: (request) => {
-      const spec = specOf(requestOf(options, request));
+      const spec = childSpec(agent, requestOf(options, request));
       return isProblem(spec) ? spec : undefined;
     },
     async begin(start) {
-      const { request } = start;
-      const opening = await openingOf(options.kernel, agent, start);
-      if (isProblem(opening)) return opening;
-      const { session, told } = opening;
-      const provider = providers.get(agent.provider);
-      if (!provider) return problem("unavailable", `there is no adapter for ${agent.provider}`);
-      const given = await readAttachments(options.kernel.store, request.attachments ?? []);
-      if (isProblem(given)) return given;
-      const attached = { ...given, pictures: [...told.pictures, ...given.pictures] };
-      const files = pictureFiles(agent.takesPaths ? attached.pictures : []);
-      const asked = {
-        ...requestOf(options, request, session),
-        ...(told.text === "" ? {} : { told: told.text }),
-        attached,
-        picturePaths: files.paths,
-      };
-      const spec = specOf(asked);
-      if (isProblem(spec)) {
-        files.remove();
-        return spec;
-      }
-      const before = session === undefined ? undefined : await counted(options.kernel, start, session);
-      await options.offspring.swept;
-      const input = agent.input(asked);
-      const run = new ChildRun(options, start, { agent, provider, spec, before, input, told: told.text });
-      void run.ended.then(() => files.remove());
-      return run;
+      const first = await beginRun(agent, options, start);
+      if (isProblem(first) || !first.mayBeLost) return first;
+      return new SecondTry(first, () => beginRun(agent, options, start, true));
     },
   };
+}
+
+/** With `isLost`, none of the agent's sessions is there any more. */
+async function beginRun(
+  agent: Agent,
+  options: ChildOptions,
+  start: TurnStart,
+  isLost = false,
+): Promise<ChildRun | Problem> {
+  const { kernel, offspring } = options;
+  const { request } = start;
+  const opening = await openingOf(kernel, agent, start, isLost);
+  if (isProblem(opening)) return opening;
+  const { session, told } = opening;
+  const provider = providers.get(agent.provider);
+  if (!provider) return problem("unavailable", `there is no adapter for ${agent.provider}`);
+  const given = await readAttachments(kernel.store, request.attachments ?? []);
+  if (isProblem(given)) return given;
+  const attached = { ...given, pictures: [...told.pictures, ...given.pictures] };
+  const files = pictureFiles(agent.takesPaths ? attached.pictures : []);
+  const asked = {
+    ...requestOf(options, request, session),
+    ...(told.text === "" ? {} : { told: told.text }),
+    attached,
+    picturePaths: files.paths,
+  };
+  const spec = childSpec(agent, asked);
+  if (isProblem(spec)) {
+    files.remove();
+    return spec;
+  }
+  const before = session === undefined ? undefined : await counted(kernel, start, session);
+  await offspring.swept;
+  const input = agent.input(asked);
+  const mayBeLost = session !== undefined;
+  const run = new ChildRun(options, start, {
+    ...{ agent, provider, spec, before, input, told: told.text, mayBeLost },
+  });
+  void run.ended.then(() => files.remove());
+  return run;
 }
 
 function requestOf(
@@ -122,6 +141,8 @@ interface Program {
   readonly input: string;
   /** What of it is not in the conversation's prompt; kept with what it answers. */
   readonly told: string;
+  /** It goes on with a session, which it may not have any more. */
+  readonly mayBeLost: boolean;
 }
 
 const STOPPED = "Stopped.";
@@ -129,12 +150,17 @@ const LOST =
   "The agent does not have the session of this conversation any more: it deletes old ones, and may know one only in the " +
   "folder where it began. The next message starts a new session, which is told what was said before.";
 
-class ChildRun implements Run {
+class ChildRun implements Trial {
   readonly ended: Promise<RunEnd>;
+  readonly mayBeLost: boolean;
+  /** All that it said is that it does not have the session: nothing of it is written, and it may be tried again. */
+  isLost = false;
   readonly #agent: Agent;
   readonly #options: ChildOptions;
   readonly #child: Child;
   readonly #stream: StreamIngest;
+  /** What it says until its first line is whole, where that may be that its session is lost. */
+  #held: Uint8Array[] | undefined;
   #stopping: Reason | undefined;
   /** Why it was ended from here, where nobody asked for it. */
   #why: string | undefined;
@@ -148,7 +174,9 @@ class ChildRun implements Run {
   #cancelLinger: (() => void) | undefined;
 
   constructor(options: ChildOptions, start: TurnStart, program: Program) {
-    const { agent, provider, spec, before, input, told } = program;
+    const { agent, provider, spec, before, input, told, mayBeLost } = program;
+    this.mayBeLost = mayBeLost;
+    this.#held = mayBeLost ? [] : undefined;
     this.#options = options;
     this.#agent = agent;
     this.#child = new Child(spec, options.offspring, { graceMs: options.graceMs });
@@ -212,13 +240,14 @@ class ChildRun implements Run {
     this.#watchSilence();
     for await (const bytes of this.#child.output()) {
       this.#watchSilence();
-      await this.#stream.push(bytes);
+      await this.#take(bytes);
     }
     this.#linger(); // it may have closed its output and live on
     const end = await this.#child.ended;
     this.#cancelSilence?.();
     this.#cancelLinger?.();
     const reason = this.#stopping;
+    if (await this.#hasLost(end)) return { error: LOST, isExpected: false };
     const known = this.#why ?? explain(end, reason);
     const isLost = this.#agent.lost.test(this.#said ?? known);
     const error = !isLost ? known : this.#isOver ? LOST : `${LOST}\n\n${known}`;
@@ -229,12 +258,38 @@ class ChildRun implements Run {
     return { error, reason, isExpected };
   }
 
+  async #take(bytes: Uint8Array): Promise<void> {
+    if (this.#held === undefined) return void (await this.#stream.push(bytes));
+    this.#held.push(bytes);
+    const start = Buffer.concat(this.#held);
+    const end = start.indexOf("\n");
+    if (start.length < FIRST_BYTES && end === -1) return;
+    if (end !== -1 && this.#agent.lost.test(start.toString("utf8", 0, end))) return this.#closing();
+    this.#held = undefined;
+    await this.#stream.push(start);
+  }
+
+  /** Whether all it said was that its session is lost. What was held and is something else is taken now. */
+  async #hasLost({ stderr }: ChildEnd): Promise<boolean> {
+    if (this.#held === undefined) return false;
+    const held = Buffer.concat(this.#held);
+    const said = held.length === 0 ? stderr : (held.toString("utf8").split("\n", 1)[0] ?? "");
+    this.isLost = this.#stopping === undefined && this.#agent.lost.test(said);
+    if (this.isLost) await this.#stream.keepAside(held);
+    else await this.#stream.push(held);
+    return this.isLost;
+  }
+
   #heard(event: BlockEvent): void {
     if (event.type === "block-meta" || event.type === "block-end")
       this.#heardApproval(event.key, event.metadata);
     if (event.type !== "turn-end" || this.#isOver) return;
     this.#isOver = true;
     this.#said = event.error;
+    this.#closing();
+  }
+
+  #closing(): void {
     this.#child.closeInput();
     this.#linger(); // some versions go on living after their result
   }

@@ -15,8 +15,14 @@ export interface Opening extends Beginning {
   readonly told: Told;
 }
 
-export async function openingOf(kernel: Kernel, agent: Agent, start: TurnStart): Promise<Opening | Problem> {
-  const beginning = await beginningOf(kernel, agent, start);
+/** With `isLost`, the agent has just said that it does not have its sessions any more. */
+export async function openingOf(
+  kernel: Kernel,
+  agent: Agent,
+  start: TurnStart,
+  isLost = false,
+): Promise<Opening | Problem> {
+  const beginning = await beginningOf(kernel, agent, start, isLost);
   if (isProblem(beginning)) return beginning;
   const told = await tell(beginning.news, beginning.session !== undefined, {
     read: (id) => kernel.whole(id),

@@ -275,7 +275,9 @@ class Memory {
 
 let library: string;
 
-it("[D12] whatever happens, a turn's session knows exactly the context, each block as it reads", async () => {
+it("[D12] whatever happens, a turn's session knows exactly the context, each block as it reads", {
+  timeout: 60_000,
+}, async () => {
   const seen = { turns: 0, went: 0, told: 0, began: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { minLength: 3, maxLength: 40, size: "max" }), async (all) => {
@@ -286,7 +288,7 @@ it("[D12] whatever happens, a turn's session knows exactly the context, each blo
       for (const act of all) await memory.play(act);
       for (const key of ["turns", "went", "told", "began"] as const) seen[key] += memory.seen[key];
     }),
-    { numRuns: 80 },
+    { numRuns: 60 },
   );
   expect(seen.went).toBeGreaterThan(40);
   expect(seen.began).toBeGreaterThan(40);

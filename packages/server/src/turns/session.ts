@@ -49,6 +49,7 @@ export async function beginningOf(
   kernel: Kernel,
   agent: Agent,
   start: TurnStart,
+  isLost = false,
 ): Promise<Beginning | Problem> {
   const { conversation, fresh } = start.request;
   const record = await kernel.conversation(conversation);
@@ -63,7 +64,7 @@ export async function beginningOf(
   if (isProblem(others)) return others;
   const ground = { kernel, blocks, path, inPath, included: others };
   const included = Object.fromEntries(others.map(({ id, version }) => [id, version]));
-  for (const its of fresh ? [] : sessionsOf(turns, record, agent, start)) {
+  for (const its of fresh || isLost ? [] : sessionsOf(turns, record, agent, start)) {
     const { session } = its;
     const known = knownOf(its, ground);
     const news = known && (await newsFor(known, ground));

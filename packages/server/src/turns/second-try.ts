@@ -1,0 +1,54 @@
+/**
+ * A run that is tried a second time: an agent that says at once that it does not have the session any more with which it
+ * should go on is started again, with a new one, in the same turn. What it is told then is opening.ts' business.
+ *
+ * Like every run it ends once and never rejects; whoever stops it stops what runs, and what would run next.
+ */
+
+import { type BlockId, isProblem, type Problem, problem, type Reason } from "@blockyard/kernel";
+import type { Answer, Run, RunEnd } from "./run.ts";
+
+/** A run that may find its session lost; known when it has ended. */
+export interface Trial extends Run {
+  readonly isLost: boolean;
+}
+
+export class SecondTry implements Run {
+  readonly ended: Promise<RunEnd>;
+  #run: Run;
+  #stopping: Reason | undefined;
+
+  constructor(first: Trial, again: () => Promise<Run | Problem>) {
+    this.#run = first;
+    this.ended = this.#follow(first, again);
+  }
+
+  async #follow(first: Trial, again: () => Promise<Run | Problem>): Promise<RunEnd> {
+    const end = await first.ended;
+    if (!first.isLost) return end;
+    // The boundary of one run: that it cannot be started is its end, not the server's.
+    const second = await again().catch((error) => problem("unavailable", String(error)));
+    if (isProblem(second)) return { error: second.message, isExpected: false };
+    this.#run = second;
+    if (this.#stopping !== undefined) second.kill(this.#stopping);
+    return second.ended;
+  }
+
+  stop(reason: Reason): void {
+    this.#stopping ??= reason;
+    this.#run.stop(reason);
+  }
+
+  kill(reason: Reason): void {
+    this.#stopping ??= reason;
+    this.#run.kill(reason);
+  }
+
+  asks(approval: string): BlockId | undefined {
+    return this.#run.asks(approval);
+  }
+
+  answer(answer: Answer): void {
+    this.#run.answer(answer);
+  }
+}

@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { waitsIn, watchWaits } from "./page/waits.ts";
 import { FAKE_CLAUDE, ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
@@ -26,15 +27,20 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** Starts a turn whose agent asks for leave, and writes down how it is answered. */
+async function ask(page: Page, answers: string): Promise<void> {
+  await page
+    .getByRole("textbox", { name: "Prompt" })
+    .fill(JSON.stringify({ recording: RECORDING, lines: 0, act: "ask", answers }));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/c\//);
+}
+
 describe("a turn", () => {
   test("is asked for, asks back over a reload, and ends; the buttons wait half a second", async () => {
     const answers = join(folder, "answers.jsonl");
     const { page, complaints } = await yard.open("/");
-    await page
-      .getByRole("textbox", { name: "Prompt" })
-      .fill(JSON.stringify({ recording: RECORDING, lines: 0, act: "ask", answers }));
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/\/c\//);
+    await ask(page, answers);
     const allow = page.getByRole("button", { name: "Allow this once" });
     await allow.first().waitFor();
     await page.locator(".entry .asking").waitFor();
@@ -65,11 +71,7 @@ describe("a turn", () => {
   test("[V15] [D7] who does not allow a call can say why, by keyboard; the agent gets it and the call shows it", async () => {
     const answers = join(folder, "denials.jsonl");
     const { page, complaints } = await yard.open("/");
-    await page
-      .getByRole("textbox", { name: "Prompt" })
-      .fill(JSON.stringify({ recording: RECORDING, lines: 0, act: "ask", answers }));
-    await page.keyboard.press("Enter");
-    await page.waitForURL(/\/c\//);
+    await ask(page, answers);
     const deny = page.getByRole("button", { name: "Do not allow…" });
     const why = page.getByRole("textbox", { name: "Why not, for the agent" });
     const heard = () => readFileSync(answers, "utf8").trimEnd().split("\n");

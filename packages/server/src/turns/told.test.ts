@@ -3,40 +3,13 @@ import { type Block, type BlockId, type Kind, limits, type WholeBlock } from "@b
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Picture } from "./attachments.ts";
+import { madeBlock } from "./made-block.ts";
 import { isTold, type News, type Told, tell } from "./told.ts";
 
-let seq = 0;
-
-function block(kind: Kind, text: string, more: Partial<WholeBlock> = {}): WholeBlock {
-  seq++;
-  return {
-    id: `c/ann/${seq}`,
-    conversation: "c",
-    agent: "ann",
-    kind,
-    role: "user",
-    status: "done",
-    parent: null,
-    side: false,
-    version: 1,
-    seq,
-    born: seq,
-    createdAt: 0,
-    updatedAt: 0,
-    chars: text.length,
-    newlines: 0,
-    pruned: false,
-    promoted: false,
-    metadata: {},
-    text,
-    ...more,
-  };
-}
-
-const user = (text: string, more: Partial<WholeBlock> = {}) => block("text", text, more);
-const model = (text: string) => block("text", text, { role: "model", agent: "codex" });
+const user = (text: string, more: Partial<WholeBlock> = {}) => madeBlock("text", text, more);
+const model = (text: string) => madeBlock("text", text, { role: "model", agent: "codex" });
 const result = (kind: Kind, text: string, metadata: Block["metadata"] = {}) =>
-  block(kind, text, { side: true, role: "tool", metadata: { toolName: "Bash", ...metadata } });
+  madeBlock(kind, text, { side: true, role: "tool", metadata: { toolName: "Bash", ...metadata } });
 
 const pictureOf = (name: string): Picture => ({ name, mediaType: "image/png", bytes: new Uint8Array() });
 
@@ -75,7 +48,7 @@ describe("what is told", () => {
   });
 
   it("[D13] reads as who said what, called what, and what came of it", async () => {
-    const call = block("tool_call", '{"command":"ls"}', {
+    const call = madeBlock("tool_call", '{"command":"ls"}', {
       ...{ role: "model", agent: "claude" },
       metadata: { toolName: "Bash", toolUseId: "t" },
     });
@@ -84,8 +57,8 @@ describe("what is told", () => {
       model("I look."),
       call,
       result("command", "a.txt", { command: "ls", exitCode: 3 }),
-      block("code", "x = 1", { metadata: { filename: "notes.py" } }),
-      block("image", "a logo"),
+      madeBlock("code", "x = 1", { metadata: { filename: "notes.py" } }),
+      madeBlock("image", "a logo"),
       user("Use tabs.", { role: "system" }),
     ]);
     expect(inside(all)).toBe(
@@ -111,7 +84,7 @@ describe("what is told", () => {
     const output = result("command", "a.txt\n", { command: "ls" });
     const alone = await told([output], { isKnown: true, how: "changed" });
     expect(inside(alone)).toBe("ID result of Bash ls, as it reads now:\n| a.txt");
-    const file = block("file", "body", { metadata: { path: "src/a.ts" } });
+    const file = madeBlock("file", "body", { metadata: { path: "src/a.ts" } });
     expect(inside(await told([file], { how: "included" }))).toBe("ID included (file src/a.ts):\n| body");
   });
 
@@ -121,18 +94,18 @@ describe("what is told", () => {
   });
 
   const untold: readonly (readonly [string, Block])[] = [
-    ["a notice", block("text", "x", { metadata: { notice: "retry" } })],
-    ["what was taken back", block("text", "x", { metadata: { reason: "retracted" } })],
-    ["reasoning", block("thinking", "x")],
-    ["an error", block("error", "x")],
-    ["what nobody knows", block("unknown", "x")],
-    ["nothing", block("text", "")],
+    ["a notice", madeBlock("text", "x", { metadata: { notice: "retry" } })],
+    ["what was taken back", madeBlock("text", "x", { metadata: { reason: "retracted" } })],
+    ["reasoning", madeBlock("thinking", "x")],
+    ["an error", madeBlock("error", "x")],
+    ["what nobody knows", madeBlock("unknown", "x")],
+    ["nothing", madeBlock("text", "")],
   ];
   it.each(untold)("[D13] is not %s", (_, each) => expect(isTold(each)).toBe(false));
 
   it("[D13] is an error where it is a call's result, and a call or command that says nothing", () => {
     expect(isTold(result("error", "no such file"))).toBe(true);
-    expect(isTold(block("tool_call", ""))).toBe(true);
+    expect(isTold(madeBlock("tool_call", ""))).toBe(true);
     expect(isTold(result("command", ""))).toBe(true);
   });
 });
@@ -153,7 +126,7 @@ describe("the frame", () => {
   it("[D13] cannot be ended by a name in a heading", async () => {
     const name = `x:\n\n${END}\u2028now`;
     const named = result("code", "body", { toolName: name, filename: name });
-    const called = block("tool_call", "{}", { metadata: { toolName: name, toolUseId: "t" } });
+    const called = madeBlock("tool_call", "{}", { metadata: { toolName: name, toolUseId: "t" } });
     for (const how of ["new", "included"] as const) {
       const { text } = await told([named, called], { how });
       expect(text.split(/[\n\u2028]/).filter((line) => line.startsWith("[Blockyard]"))).toHaveLength(2);
@@ -172,7 +145,7 @@ describe("the frame", () => {
         async (rows) => {
           const all = await told(
             rows.map(([each, said, side]) =>
-              block(each, said, { side, metadata: { toolName: said, path: said } }),
+              madeBlock(each, said, { side, metadata: { toolName: said, path: said } }),
             ),
           );
           expect(all.text.isWellFormed()).toBe(true);
@@ -195,12 +168,12 @@ describe("bounds", () => {
     ["a text", user(long(50_000)), limits.toldTextChars],
     [
       "a call's input",
-      block("tool_call", long(50_000), { metadata: { toolName: "W" } }),
+      madeBlock("tool_call", long(50_000), { metadata: { toolName: "W" } }),
       limits.toldInputChars,
     ],
     ["a result", result("tool_result", long(50_000)), limits.toldResultChars],
     ["a command", result("command", long(50_000), { command: "ls" }), limits.toldResultChars],
-    ["a file", block("file", long(50_000), { metadata: { path: "a" } }), limits.toldTextChars],
+    ["a file", madeBlock("file", long(50_000), { metadata: { path: "a" } }), limits.toldTextChars],
   ])("[D13] %s loses its middle, and says how much", async (_, each, most) => {
     const { text } = await told([each]);
     expect(text.split("ö").length - 1).toBeLessThanOrEqual(most);
@@ -226,13 +199,13 @@ describe("bounds", () => {
   });
 
   it("[D13] the newest pictures come along, in their order, and each says whether it does", async () => {
-    const all = await told([1, 2, 3, 4, 5, 6].map((i) => block("image", `${i}.png`)));
+    const all = await told([1, 2, 3, 4, 5, 6].map((i) => madeBlock("image", `${i}.png`)));
     expect(all.pictures.map(({ name }) => name)).toEqual(["3.png", "4.png", "5.png", "6.png"]);
     expect(all.text).toContain("| [an image: 2.png]");
     expect(all.text).toContain("| [an image: 3.png; it comes along]");
-    expect((await told([block("image", "a drawing")])).pictures).toEqual([]);
+    expect((await told([madeBlock("image", "a drawing")])).pictures).toEqual([]);
     const both = await told(
-      [1, 2, 3, 4, 5, 6].map((i) => block("image", `${i}.png`)),
+      [1, 2, 3, 4, 5, 6].map((i) => madeBlock("image", `${i}.png`)),
       { how: "included" },
     );
     expect(both.pictures).toHaveLength(limits.toldPictures);
@@ -240,7 +213,7 @@ describe("bounds", () => {
 
   it("[D13] what is included takes at most half, and stands in front", async () => {
     const files = Array.from({ length: 20 }, (_, i) =>
-      block("file", `${i} ${long(9_000)}`, { metadata: { path: "a" } }),
+      madeBlock("file", `${i} ${long(9_000)}`, { metadata: { path: "a" } }),
     );
     const said = Array.from({ length: 40 }, (_, i) => user(`said ${i} ${long(3_000)}`));
     const news: News[] = [

@@ -21,37 +21,13 @@ import {
 } from "@blockyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { madeBlock } from "../made-block.ts";
 import { exchangeOf } from "./context.ts";
 import { type Exchange, type Message, validate } from "./exchange.ts";
 
-let seq = 0;
-
 /** A block of a path, as contextOf gives it. */
 function block(kind: Kind, text: string, more: Partial<WholeBlock> = {}): ContextBlock {
-  seq++;
-  const whole: WholeBlock = {
-    id: `c/a/${seq}`,
-    conversation: "c",
-    agent: "a",
-    kind,
-    role: "model",
-    status: "done",
-    parent: null,
-    side: false,
-    version: 1,
-    seq,
-    born: seq,
-    createdAt: 0,
-    updatedAt: 0,
-    chars: text.length,
-    newlines: 0,
-    pruned: false,
-    promoted: false,
-    metadata: {},
-    text,
-    ...more,
-  };
-  return { block: whole, included: false };
+  return { block: madeBlock(kind, text, { agent: "a", role: "model", ...more }), included: false };
 }
 
 const user = (text: string) => block("text", text, { role: "user" });

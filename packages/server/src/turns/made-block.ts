@@ -1,0 +1,32 @@
+/** Blocks of one conversation, made up one after the other, without a kernel. Only tests use it. */
+
+import type { Kind, WholeBlock } from "@blockyard/kernel";
+
+let seq = 0;
+
+/** A finished block of a person; `more` says what is different. */
+export function madeBlock(kind: Kind, text: string, more: Partial<WholeBlock> = {}): WholeBlock {
+  seq++;
+  return {
+    id: `c/ann/${seq}`,
+    conversation: "c",
+    agent: "ann",
+    kind,
+    role: "user",
+    status: "done",
+    parent: null,
+    side: false,
+    version: 1,
+    seq,
+    born: seq,
+    createdAt: 0,
+    updatedAt: 0,
+    chars: text.length,
+    newlines: 0,
+    pruned: false,
+    promoted: false,
+    metadata: {},
+    text,
+    ...more,
+  };
+}

@@ -1,5 +1,6 @@
 /** What a socket survives: frames that are no frames, senders that never end, readers that never read. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { heldBuffers } from "../held.ts";
 import { encode, fuzzFrames, type Target, upgraded } from "./frames.ts";
 import { statusOf, Yard } from "./yard.ts";
 
@@ -107,7 +108,7 @@ describe("bounds of a socket", () => {
       JSON.parse((await yard.ask("/health", { token: yard.owner })).body) as { sockets: number };
     const id = await write(kernel, target.conversation);
     const line = `${"not read by anybody ".repeat(500)}\n`;
-    const start = process.memoryUsage().arrayBuffers;
+    const start = heldBuffers();
     let most = 0;
     let written = 0;
     while ((await health()).sockets > 0) {
@@ -115,10 +116,10 @@ describe("bounds of a socket", () => {
       for (let i = 0; i < 50; i++) await kernel.append(id, "ann", line);
       await kernel.drain(id, "ann");
       written += 50 * line.length;
-      most = Math.max(most, process.memoryUsage().arrayBuffers - start);
+      most = Math.max(most, heldBuffers() - start);
     }
     expect((await health()).sockets).toBe(0);
-    expect(most).toBeLessThan(48 * 1024 * 1024);
+    expect(most).toBeLessThan(16 * 1024 * 1024);
     socket.destroy();
   });
 

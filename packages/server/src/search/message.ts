@@ -14,6 +14,12 @@ import type {
   SearchQuery,
 } from "@blockyard/kernel";
 
+/**
+ * A thread that gets less than this share of a processor is not slow by itself: the machine has other things to do. It has
+ * more time by the clock then, up to `ms`.
+ */
+export const starved = { share: 0.5, ms: 2_000 } as const;
+
 export type Request =
   | {
       readonly type: "search";

@@ -26,6 +26,10 @@ function query(pattern: string, literal = false): MatchQuery {
 const IMPORT = `import { parentPort } from "node:worker_threads";`;
 /** A thread that is stuck as soon as it has something to do. */
 const STUCK = `${IMPORT} parentPort.on("message", () => { parentPort.postMessage({ type: "begun" }); for (;;); });`;
+/** A thread that gets no processor for a while, and then answers. */
+const STARVED = `${IMPORT} parentPort.on("message", () => { parentPort.postMessage({ type: "begun" });
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600);
+  parentPort.postMessage({ type: "answer", answer: { matches: [], more: false } }); });`;
 const DYING = `${IMPORT} parentPort.on("message", () => { throw new Error("out of luck"); });`;
 
 describe("[Q20] a thread that does not come back", () => {
@@ -36,6 +40,12 @@ describe("[Q20] a thread that does not come back", () => {
     expect(stuck.kills).toBe(0);
     expect(await stuck.matcher("text", query("t"), 20)).toMatchObject({ problem: "timeout" });
     expect(stuck.kills).toBe(1);
+  });
+
+  it("[Q20] has more time where it gets no processor", async () => {
+    const starved = pool(STARVED);
+    expect(await starved.matcher("text", query("t"), 20)).toEqual({ matches: [], more: false });
+    expect(starved.kills).toBe(0);
   });
 
   it("is replaced when it dies by itself", async () => {

@@ -1,7 +1,8 @@
 /**
  * Searching off the main thread, so that no pattern, whatever it costs, holds up anybody but who asked for it. The
  * thread ends a search at its deadline by itself. If it does not, the caller is answered a little later all the same; and
- * if it is still not back after that, it is ended, and another one is started.
+ * if it is still not back after that, it is ended, and another one is started. A thread that hardly gets a processor,
+ * because the machine has other things to do, has some more time.
  *
  * Invariant: every request is answered exactly once: by the thread, by the deadline, or by `close`.
  */
@@ -16,12 +17,14 @@ import {
   type SearchAnswer,
   type SearchQuery,
 } from "@blockyard/kernel";
-import type { Reply, Request, YoungBlock } from "./message.ts";
+import { type Reply, type Request, starved, type YoungBlock } from "./message.ts";
 
 /** What the thread gets beyond the deadline to end a search by itself, before its caller is answered without it … */
 const GRACE_MS = 150;
 /** … and before it is given up. On a machine that is too busy it is just late, and a new one would be later. */
 const GIVE_UP_MS = 1_500;
+/** How long a thread may take to say what it has had of a processor; if it does not, it has had none. */
+const ASKED_MS = 100;
 /** Starting a thread and loading what it needs of a large database: not the pattern's fault, but not for ever. */
 const PREPARE_MS = 30_000;
 /** More changed rows than this are not listed: everything is loaded again. */
@@ -34,6 +37,9 @@ interface Job {
   readonly deadlineMs: number;
   readonly settle: (answer: SearchAnswer | MatchAnswer | Problem) => void;
   isAnswered: boolean;
+  /** When the thread began with it, by the clock, and what the thread had had of a processor until then. */
+  begunMs: number;
+  busyMs: number | undefined;
 }
 
 interface Thread {
@@ -107,7 +113,7 @@ export class SearchPool {
       return Promise.resolve(problem("busy", message, { waiting: limits.queuedSearches }));
     }
     return new Promise((settle) => {
-      this.#queue.push({ request, deadlineMs, settle, isAnswered: false });
+      this.#queue.push({ request, deadlineMs, settle, isAnswered: false, begunMs: 0, busyMs: undefined });
       this.#next();
     });
   }
@@ -138,7 +144,7 @@ export class SearchPool {
     clearTimeout(this.#timer);
     if (reply.type === "begun") {
       if (job.request.type === "search") thread.isLoaded = true;
-      this.#timer = setTimeout(() => this.#late(job), job.deadlineMs + GRACE_MS);
+      this.#begun(thread, job);
       return;
     }
     if (reply.type === "failed") {
@@ -151,7 +157,23 @@ export class SearchPool {
     );
   }
 
-  #late(job: Job): void {
+  #begun({ worker }: Thread, job: Job): void {
+    job.begunMs = performance.now();
+    void busyMs(worker).then((busy) => {
+      job.busyMs = busy;
+    });
+    this.#timer = setTimeout(() => void this.#late(worker, job), job.deadlineMs + GRACE_MS);
+  }
+
+  async #late(worker: Worker, job: Job): Promise<void> {
+    const busy = await busyMs(worker);
+    if (job !== this.#job) return;
+    const passedMs = performance.now() - job.begunMs;
+    const usedMs = busy === undefined || job.busyMs === undefined ? 0 : busy - job.busyMs;
+    if (usedMs < passedMs * starved.share && passedMs < starved.ms) {
+      this.#timer = setTimeout(() => void this.#late(worker, job), ASKED_MS);
+      return;
+    }
     answer(job, timeout(job));
     this.#timer = setTimeout(() => this.#expire(), GIVE_UP_MS);
   }
@@ -204,6 +226,16 @@ export class SearchPool {
     worker.on("exit", () => this.#ended(thread, undefined));
     return thread;
   }
+}
+
+/** How long a thread has had a processor. Unknown: it did not answer. */
+async function busyMs(worker: Worker): Promise<number | undefined> {
+  const asked = worker.cpuUsage().then(
+    ({ user, system }) => (user + system) / 1_000,
+    () => undefined,
+  );
+  const given = new Promise<undefined>((done) => setTimeout(() => done(undefined), ASKED_MS).unref());
+  return await Promise.race([asked, given]);
 }
 
 function bounded(deadlineMs: number): number {

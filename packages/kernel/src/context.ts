@@ -59,7 +59,7 @@ export async function pathOf(
   if (end.conversation !== conversation) {
     return problem("not_found", `block ${head} is not in conversation ${conversation}`, { block_id: head });
   }
-  const blocks = await kernel.blocks({ conversation, order: "first", limit: 1e9 });
+  const blocks = await kernel.allBlocks(conversation);
   return isProblem(blocks) ? blocks : pathIn(blocks, head);
 }
 

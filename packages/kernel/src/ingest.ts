@@ -96,7 +96,8 @@ export class Ingest {
     if (isProblem(turns)) return turns;
     for (const turn of turns) this.#turns.set(turn.id, turn);
     if (!keep) return undefined;
-    const blocks = await this.#kernel.store.blocks({ conversation, order: "first", limit: 1e9 });
+    const blocks = await this.#kernel.allBlocks(conversation);
+    if (isProblem(blocks)) return blocks;
     for (const block of blocks) this.#recognise(block);
     return undefined;
   }

@@ -406,3 +406,33 @@ describe("texts in the end", () => {
     expect(await world.text(open.id)).toHaveLength(limits.foldAfterOps + 2);
   });
 });
+
+describe("[K34] all blocks of a long conversation", () => {
+  it("come in order, and who writes meanwhile does not wait for the last of them", async () => {
+    const world = await new World().open();
+    const { kernel, conversation, store } = world;
+    const spec = { kind: "text", role: "user", text: "x" } as const;
+    for (let i = 0; i < 12; i++) {
+      await kernel.write(conversation, {
+        agent: "ann",
+        plan: (draft) => Array.from({ length: 100 }, () => draft.create(spec)).at(-1) as Block,
+      });
+    }
+    const reads: number[] = [];
+    const blocks = store.blocks.bind(store);
+    store.blocks = async (query) => {
+      const found = await blocks(query);
+      reads.push(found.length);
+      return found;
+    };
+    const reading = kernel.allBlocks(conversation);
+    const written = kernel.write(conversation, { agent: "bob", plan: (draft) => draft.create(spec) });
+    await written;
+    expect(reads.length).toBeLessThan(3);
+    const all = await reading;
+    if (isProblem(all)) throw new Error(all.message);
+    expect(reads.every((count) => count <= 500)).toBe(true);
+    expect(all.map(({ born }) => born)).toEqual(all.map(({ born }) => born).toSorted((a, b) => a - b));
+    expect(new Set(all.map(({ id }) => id)).size).toBe(1_201);
+  });
+});

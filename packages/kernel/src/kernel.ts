@@ -36,6 +36,9 @@ export type Listener = (told: Told) => void;
 /** Of the queues that may be open, those that stay when the others are let go of. */
 const KEPT_SHARE = 0.75;
 
+/** Blocks of a long conversation that are read at once: some milliseconds. */
+const READ_AT_ONCE = 500;
+
 export class Kernel {
   readonly env: Env;
   readonly store: Store;
@@ -161,6 +164,19 @@ export class Kernel {
   /** Committed blocks that fit a query. */
   blocks(query: BlockQuery): Promise<readonly Block[] | Problem> {
     return this.#read(() => this.store.blocks(query));
+  }
+
+  /** All blocks of a conversation, oldest first: read a part at a time, so that who writes elsewhere does not wait. */
+  async allBlocks(conversation: ConversationId): Promise<readonly Block[] | Problem> {
+    const all: Block[] = [];
+    for (;;) {
+      const after = all.at(-1)?.born ?? 0;
+      const part = await this.blocks({ conversation, after, order: "first", limit: READ_AT_ONCE });
+      if (isProblem(part)) return part;
+      for (const block of part) all.push(block);
+      if (part.length < READ_AT_ONCE) return all;
+      await new Promise<void>((done) => this.env.soon(done));
+    }
   }
 
   search(query: SearchQuery): Promise<SearchAnswer | Problem> {

@@ -56,7 +56,7 @@ export async function beginningOf(
   if (isProblem(record)) return record;
   const turns = await kernel.turns(conversation);
   if (isProblem(turns)) return turns;
-  const blocks = await kernel.blocks({ conversation, order: "first", limit: 1e9 });
+  const blocks = await kernel.allBlocks(conversation);
   if (isProblem(blocks)) return blocks;
   const path = pathIn(blocks, start.prompt).filter(({ metadata }) => metadata["turn"] !== start.id);
   const inPath = new Map(path.map((block) => [block.id, block]));

@@ -98,6 +98,27 @@ describe("the list", () => {
     await page.context().close();
   });
 
+  test("[V25] commands are those that can do something here", async () => {
+    const conversation = await newConversation(yard.kernel, "something to command");
+    await say(yard.kernel, conversation, [{ text: "a block" }]);
+    const { page } = await yard.open("/");
+    const offered = async () => {
+      await page.keyboard.press("Control+k");
+      await page.locator(".chooser-item").first().waitFor();
+      const names = await page.locator(".chooser-item").allTextContents();
+      await page.keyboard.press("Escape");
+      return names.join();
+    };
+    expect(await offered()).toMatch(/^(?!.*(the block|Next block|Rename)).*New conversation/);
+    await entry(page, "something to command").locator("a").click();
+    await page.locator("article[data-block]").waitFor();
+    expect(await offered()).toMatch(/^(?!.*Edit the block).*Next block.*Rename/);
+    await page.locator("body").click({ position: { x: 700, y: 10 } });
+    await page.keyboard.press("j");
+    expect(await offered()).toContain("Edit the block");
+    await page.context().close();
+  });
+
   test("[V12] the archive: out of the list, below it, and back; axe finds nothing", async () => {
     const conversation = await newConversation(yard.kernel, "put away");
     const { page } = await yard.open(`/c/${conversation}`);

@@ -16,57 +16,78 @@ interface Shortcut {
   readonly ctrl?: true;
   /** Not for those who may only read. */
   readonly writes?: true;
+  /** What must be there for it to do something. */
+  readonly needs?: "conversation" | "block";
   readonly run: (session: Session) => void;
 }
 
 const SHORTCUTS: readonly Shortcut[] = [
-  { key: "j", label: "Next block", run: () => step(1) },
-  { key: "k", label: "Previous block", run: () => step(-1) },
-  { key: "o", label: "Open or close the block", run: () => toggleFocused() },
-  { key: "e", label: "Edit the block", writes: true, run: (session) => withFocused(session, editBlock) },
+  { key: "j", label: "Next block", needs: "conversation", run: () => step(1) },
+  { key: "k", label: "Previous block", needs: "conversation", run: () => step(-1) },
+  { key: "o", label: "Open or close the block", needs: "block", run: () => toggleFocused() },
+  {
+    key: "e",
+    label: "Edit the block",
+    needs: "block",
+    writes: true,
+    run: (session) => withFocused(session, editBlock),
+  },
   {
     key: "f",
     label: "Fork here",
+    needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => void forkAt(session, block)),
   },
   {
     key: "c",
     label: "Copy the block",
+    needs: "block",
     run: (session) => withFocused(session, (block) => void copyBlock(session, block)),
   },
   {
     key: "p",
     label: "Prune the block, or put it back",
+    needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => void prune(session, block.id, !block.pruned)),
   },
   {
     key: "u",
     label: "Undo my last edit of the block",
+    needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => void undo(session, block.id, "undo")),
   },
   {
     key: "r",
     label: "Redo it",
+    needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => void undo(session, block.id, "redo")),
   },
-  { key: "E", label: "Open the block's file in the editor", run: () => openFile() },
+  { key: "E", label: "Open the block's file in the editor", needs: "block", run: () => openFile() },
   {
     key: "x",
     label: "Run the block's command again",
+    needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => askRerun(session, block)),
   },
   {
     key: "i",
     label: "Details and history of the block",
+    needs: "block",
     run: () => inspected.change((now) => (now === undefined ? focused.get() : undefined)),
   },
-  { key: "t", label: "Rename the conversation", writes: true, run: () => renameCurrent() },
-  { key: "G", label: "To the end, and follow it", run: () => toEnd() },
+  {
+    key: "t",
+    label: "Rename the conversation",
+    needs: "conversation",
+    writes: true,
+    run: () => renameCurrent(),
+  },
+  { key: "G", label: "To the end, and follow it", needs: "conversation", run: () => toEnd() },
   {
     key: "n",
     label: "Write a prompt",
@@ -81,7 +102,13 @@ const SHORTCUTS: readonly Shortcut[] = [
   },
   { key: "/", label: "Search everything", run: () => overlay.set({ type: "search" }) },
   { key: "O", label: "Open a file", writes: true, run: () => overlay.set({ type: "open-file" }) },
-  { key: "f", ctrl: true, label: "Find in this conversation", run: () => isFinding.set(true) },
+  {
+    key: "f",
+    ctrl: true,
+    label: "Find in this conversation",
+    needs: "conversation",
+    run: () => isFinding.set(true),
+  },
   { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },
   { key: "?", label: "This help", run: () => overlay.set({ type: "help" }) },
   { key: "Escape", label: "Close what is open", run: () => close() },

@@ -1,11 +1,11 @@
 /**
- * The command palette: every command and every conversation, by a few letters.
+ * The command palette: every command that can do something here, and every conversation, by a few letters.
  */
 import { type ReactNode, useMemo, useState } from "react";
 import { archive } from "../actions/actions.ts";
 import { useCell } from "../cell.ts";
 import { setAll } from "../disclosure.ts";
-import { isSidebarOpen, overlay, sidebarTab } from "../page-state.ts";
+import { focused, isSidebarOpen, overlay, sidebarTab } from "../page-state.ts";
 import { prefer, preferences } from "../preferences.ts";
 import { go, linkTo, useRoute } from "../route.ts";
 import { useSession } from "../session.tsx";
@@ -56,6 +56,7 @@ export function Palette({ conversations }: { conversations: Conversations }): Re
 function useCommands(conversations: Conversations): readonly Command[] {
   const session = useSession();
   const { conversation } = useRoute();
+  const hasBlock = useCell(focused) !== undefined && conversation !== undefined;
   const listing = useCell(conversations.listing);
   const { thinking, tools, results, system, diff } = useCell(preferences);
   return useMemo(() => {
@@ -109,6 +110,9 @@ function useCommands(conversations: Conversations): readonly Command[] {
     ];
     const keys = shortcutsFor(session)
       .filter(({ key, ctrl }) => key !== "Escape" && !(ctrl && key === "k"))
+      .filter(
+        ({ needs }) => needs === undefined || (needs === "block" ? hasBlock : conversation !== undefined),
+      )
       .map((shortcut) => ({
         name: shortcut.label,
         hint: `${shortcut.ctrl ? "ctrl " : ""}${shortcut.key}`,
@@ -124,7 +128,7 @@ function useCommands(conversations: Conversations): readonly Command[] {
         run: () => go(linkTo(id)),
       })),
     ];
-  }, [session, conversation, listing, thinking, tools, results, system, diff]);
+  }, [session, conversation, hasBlock, listing, thinking, tools, results, system, diff]);
 }
 
 function showFiles(): void {

@@ -11,12 +11,11 @@ import type { Duplex } from "node:stream";
 import { type Problem, problem } from "@blockyard/kernel";
 import type { Auth, Caller } from "./auth.ts";
 import { escapeText } from "./export/escape.ts";
-import { type Addresses, addressesOf, guard, isRefusal, type Refusal } from "./guard.ts";
+import { type Addresses, addressesOf, guard, isRefusal, type Place, type Refusal } from "./guard.ts";
 import type { Log } from "./log.ts";
 
 export interface DoorOptions {
-  readonly host: string;
-  readonly secure: boolean;
+  readonly place: Place;
   readonly auth: Auth;
   readonly log: Log;
   /** Told of every refusal. */
@@ -68,8 +67,8 @@ export class Door {
   }
 
   /** Nobody is let in before the port is known. */
-  open(port: number): void {
-    this.#addresses = addressesOf(this.#options.host, port, this.#options.secure);
+  open(port: number, localPort?: number): void {
+    this.#addresses = addressesOf(this.#options.place, port, localPort);
   }
 
   close(): void {
@@ -144,7 +143,7 @@ export class Door {
     url.searchParams.delete("token");
     response.setHeader(
       "set-cookie",
-      this.#options.auth.setCookie(caller, this.#addresses.port, this.#options.secure),
+      this.#options.auth.setCookie(caller, this.#addresses.port, this.#options.place.secure),
     );
     // One slash: two would name another host.
     response.writeHead(303, { location: `/${url.pathname.replace(/^[/\\]+/, "")}${url.search}` });

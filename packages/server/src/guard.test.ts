@@ -3,9 +3,12 @@ import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
 import { addressesOf, urlOf } from "./guard.ts";
 
+const plain = (host: string) => ({ host, secure: false, names: [] });
+const secure = (host: string, ...names: string[]) => ({ host, secure: true, names });
+
 describe("[AC2] the addresses of a server", () => {
   it("[AC2] on this machine are its loopback names with the port, and nothing else", () => {
-    const { hosts, origins } = addressesOf("127.0.0.1", 4567, false);
+    const { hosts, origins } = addressesOf(plain("127.0.0.1"), 4567);
     expect([...hosts]).toEqual(["127.0.0.1:4567", "localhost:4567", "[::1]:4567"]);
     expect([...origins]).toEqual(["http://127.0.0.1:4567", "http://localhost:4567", "http://[::1]:4567"]);
   });
@@ -16,22 +19,37 @@ describe("[AC2] the addresses of a server", () => {
     ["yard.example.org", "yard.example.org:4567"],
     ["2001:db8::1", "[2001:db8::1]:4567"],
   ])("[AC2] that listens on %s hold %s", (host, expected) => {
-    const { hosts } = addressesOf(host, 4567, true);
+    const { hosts } = addressesOf(secure(host), 4567);
     expect(hosts.has(expected)).toBe(true);
     expect(hosts.size).toBeLessThanOrEqual(4);
-    expect(urlOf(host, 4567, true)).toBe(`https://${expected}`);
+    expect(urlOf(secure(host), 4567)).toBe(`https://${expected}`);
   });
 
   it("[AC2] that listens everywhere are the machine's own, never a wildcard", () => {
-    const { hosts } = addressesOf("0.0.0.0", 4567, true);
+    const { hosts } = addressesOf(secure("0.0.0.0"), 4567);
     expect(hosts.has(`${hostname().toLowerCase()}:4567`)).toBe(true);
     expect(hosts.has("0.0.0.0:4567")).toBe(false);
     expect(hosts.has("evil.com:4567")).toBe(false);
-    expect(urlOf("0.0.0.0", 4567, true)).toBe("https://127.0.0.1:4567");
+    expect(urlOf(secure("0.0.0.0"), 4567)).toBe("https://127.0.0.1:4567");
   });
 
   it("[AC2] on the scheme's own port hold the names without it", () => {
-    expect(addressesOf("yard.example.org", 443, true).origins.has("https://yard.example.org")).toBe(true);
-    expect(addressesOf("127.0.0.1", 443, false).hosts.has("127.0.0.1")).toBe(false);
+    expect(addressesOf(secure("yard.example.org"), 443).origins.has("https://yard.example.org")).toBe(true);
+    expect(addressesOf(plain("127.0.0.1"), 443).hosts.has("127.0.0.1")).toBe(false);
+  });
+
+  it("[AC2] hold the names in its certificate, by which it is called where it listens everywhere", () => {
+    const place = secure("0.0.0.0", "localhost", "yard.example.org");
+    const { hosts, origins } = addressesOf(place, 4567);
+    expect(hosts.has("yard.example.org:4567")).toBe(true);
+    expect(origins.has("https://yard.example.org:4567")).toBe(true);
+    expect(urlOf(place, 4567)).toBe("https://yard.example.org:4567");
+    expect(urlOf(secure("10.0.0.5", "yard.example.org"), 4567)).toBe("https://10.0.0.5:4567");
+  });
+
+  it("[AC3] hold the plain socket of the commands, from which no page may ask", () => {
+    const { hosts, origins } = addressesOf(secure("0.0.0.0"), 4567, 4999);
+    expect(hosts.has("127.0.0.1:4999")).toBe(true);
+    expect([...origins].filter((origin) => origin.includes("4999"))).toEqual([]);
   });
 });

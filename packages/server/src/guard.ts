@@ -25,29 +25,42 @@ export interface Addresses {
   readonly origins: ReadonlySet<string>;
 }
 
-const EVERYWHERE = ["0.0.0.0", "::"];
+/** Where the server listens, and what it is called. */
+export interface Place {
+  readonly host: string;
+  readonly secure: boolean;
+  /** Those in its certificate. */
+  readonly names: readonly string[];
+}
 
-/** Where the server can be spoken to from this machine. */
-export function urlOf(host: string, port: number, secure: boolean): string {
-  const name = EVERYWHERE.includes(host) ? "127.0.0.1" : bracketed(host);
+const EVERYWHERE = ["0.0.0.0", "::"];
+const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
+
+/** Where people reach the server: where it listens everywhere, under the name in its certificate, if there is one. */
+export function urlOf({ host, secure, names }: Place, port: number): string {
+  const called = names.find((name) => !LOOPBACK.includes(name)) ?? "127.0.0.1";
+  const name = EVERYWHERE.includes(host) ? called : bracketed(host);
   return `${secure ? "https" : "http"}://${name}:${port}`;
 }
 
-export function addressesOf(host: string, port: number, secure: boolean): Addresses {
-  const names = new Set([
-    "127.0.0.1",
-    "localhost",
-    "[::1]",
+/** Where commands of this machine reach a server that shows a certificate to everybody else. */
+export function localUrl(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+/** `localPort`: of the plain socket for commands. No browser has business there, so no Origin is. */
+export function addressesOf({ host, secure, names }: Place, port: number, localPort?: number): Addresses {
+  const all = new Set([
+    ...LOOPBACK,
     ...(EVERYWHERE.includes(host) ? ownNames() : [bracketed(host)]),
+    ...names,
   ]);
-  const hosts = new Set([...names].map((name) => `${name}:${port}`));
+  const hosts = new Set([...all].map((name) => `${name}:${port}`));
   // Browsers leave the scheme's own port away.
-  if (port === (secure ? 443 : 80)) for (const name of names) hosts.add(name);
-  return {
-    port,
-    hosts,
-    origins: new Set([...hosts].map((value) => `${secure ? "https" : "http"}://${value}`)),
-  };
+  if (port === (secure ? 443 : 80)) for (const name of all) hosts.add(name);
+  const origins = new Set([...hosts].map((value) => `${secure ? "https" : "http"}://${value}`));
+  if (localPort !== undefined) hosts.add(`127.0.0.1:${localPort}`);
+  return { port, hosts, origins };
 }
 
 /** The names of a machine that listens on all its addresses: those, and what it calls itself. */

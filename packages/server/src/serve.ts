@@ -4,9 +4,6 @@
  */
 
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import {
@@ -23,6 +20,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { Announcer } from "./announcer.ts";
 import { Auth, type Caller, ownerName } from "./auth.ts";
+import { readCertificate } from "./certificate.ts";
 import { type Config, ConfigError, prepareHome } from "./config.ts";
 import { Door } from "./door.ts";
 import { nodeEnv } from "./env.ts";
@@ -32,9 +30,10 @@ import { httpApp, type NodeBindings } from "./faces/http.ts";
 import { changedUris, mcpHandler } from "./faces/mcp.ts";
 import { DIST, pageFiles } from "./faces/page.ts";
 import { WsFace } from "./faces/ws.ts";
-import { urlOf } from "./guard.ts";
+import { localUrl, urlOf } from "./guard.ts";
 import { importStream } from "./import/import-stream.ts";
 import { ingestStream } from "./ingest-stream.ts";
+import { Listeners } from "./listeners.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { keepPicture } from "./pictures.ts";
@@ -59,9 +58,9 @@ export interface Running {
 }
 
 const UPKEEP_MS = 60_000;
-const MAX_CONNECTIONS = 2_000;
 
 export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promise<Running> {
+  const certificate = config.tls && readCertificate(config.tls);
   prepareHome(config.home);
   const auth = new Auth(config.home, ownerName(), () => env.monotonic());
   auth.onFault = (message) => log("error", "the tokens of agents cannot be used", { message });
@@ -90,9 +89,9 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
     onForbidden: (caller, message) => desk.audit(caller, message),
   });
   tools.files.isWatched = (id) => tools.hasCursor(id) || ws.hasOpen(id);
-  const { host, tls } = config;
   const onRefused = () => metrics.count("blockyard_refused_total");
-  const door = new Door({ host, secure: tls !== undefined, auth, log, onRefused });
+  const place = { host: config.host, secure: certificate !== undefined, names: certificate?.names ?? [] };
+  const door = new Door({ place, auth, log, onRefused });
   const announcer = new Announcer(kernel);
   const mcp = mcpHandler<Caller>((caller) => ({
     version: VERSION,
@@ -143,36 +142,38 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
   const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
     overrideGlobalObjects: false,
   });
-  const server = makeServer(config, (request, response) => door.http(request, response, listener));
-  server.on("connection", (socket) => door.arrive(socket));
-  server.on("upgrade", (request, socket, head) => {
-    door.upgrade(request, socket, (caller, url) => ws.upgrade(request, socket, head, caller, url));
+  const listeners = new Listeners(certificate, {
+    connection: (socket) => door.arrive(socket),
+    request: (request, response) => door.http(request, response, listener),
+    upgrade: (request, socket, head) =>
+      door.upgrade(request, socket, (caller, url) => ws.upgrade(request, socket, head, caller, url)),
   });
   const address = join(config.home, "server.json");
   const stop = async (): Promise<void> => {
     clearInterval(upkeep);
     lag.disable();
     door.close();
-    server.close();
+    listeners.close();
     await tools.close();
     announcer.close();
     await mcp.handler.close();
     await kernel.close();
     await ws.close();
     await tools.files.close(); // nobody edits any more; what it writes itself it waits for
-    server.closeAllConnections();
+    listeners.closeAllConnections();
     await store.close();
     rmSync(address, { force: true });
   };
-  const { port, notes } = await listenSomewhere(server, config).catch(async (error) => {
+  const opened = listeners.open(config, (error) => fault("server", error));
+  const { port, localPort, notes } = await opened.catch(async (error) => {
     await stop();
     throw error;
   });
-  server.on("error", (error) => fault("server", error));
   for (const note of notes) log("info", note);
-  door.open(port);
-  const url = urlOf(host, port, tls !== undefined);
-  writeFileSync(address, JSON.stringify({ url, pid: process.pid }), { mode: 0o600 });
+  door.open(port, localPort);
+  const url = urlOf(place, port);
+  const local = localPort === undefined ? {} : { local: localUrl(localPort) };
+  writeFileSync(address, JSON.stringify({ url, ...local, pid: process.pid }), { mode: 0o600 });
   return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, app, stop };
 }
 
@@ -262,50 +263,4 @@ function announcements(announcer: Announcer): ReadableStream<Uint8Array> {
   const stream = new SseStream();
   stream.onEnd(announcer.listen((announcement) => stream.write(`data: ${JSON.stringify(announcement)}\n\n`)));
   return stream.readable;
-}
-
-function makeServer(
-  config: Config,
-  listener: (request: IncomingMessage, response: ServerResponse) => void,
-): Server {
-  const bounds = {
-    requestTimeout: 0, // an ingest may take hours; other bodies are bounded at the door
-    headersTimeout: 10_000,
-    connectionsCheckingInterval: 2_000,
-    keepAliveTimeout: 30_000,
-    maxHeaderSize: 16 * 1024,
-    requireHostHeader: false, // the guard asks for it, and leaves a line
-  };
-  const make = () => {
-    if (!config.tls) return createServer(bounds, listener);
-    const pair = { cert: readFileSync(config.tls.cert), key: readFileSync(config.tls.key) };
-    return createTlsServer({ ...bounds, ...pair }, listener) as unknown as Server;
-  };
-  const server = make();
-  server.maxConnections = MAX_CONNECTIONS;
-  return server;
-}
-
-/** On the port of the configuration; where nobody asked for that one and it is taken, on a free one. */
-async function listenSomewhere(
-  server: Server,
-  { host, port, anyPort }: Config,
-): Promise<{ readonly port: number; readonly notes: readonly string[] }> {
-  try {
-    return { port: await listen(server, host, port), notes: [] };
-  } catch (error) {
-    if (!anyPort || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    const free = await listen(server, host, 0);
-    return { port: free, notes: [`port ${port} is taken by another program; this is port ${free}`] };
-  }
-}
-
-function listen(server: Server, host: string, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(port, host, () => {
-      server.removeListener("error", reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
 }

@@ -10,6 +10,7 @@ import { makeConfig } from "../config.ts";
 import { CommandError } from "./command.ts";
 
 export interface ServerClient {
+  /** Where it is asked; a browser may have to go elsewhere. */
   readonly url: string;
   readonly token: string;
   call(tool: string, input: unknown): Promise<Json | Problem>;
@@ -29,7 +30,7 @@ export function serverClient(options: ClientOptions): ServerClient {
     env: process.env,
     ...(options.home === undefined ? {} : { home: options.home }),
   });
-  const url = options.url ?? process.env["BLOCKYARD_URL"] ?? runningServer(home).url;
+  const url = options.url ?? process.env["BLOCKYARD_URL"] ?? commandUrl(home);
   const token = options.token ?? process.env["BLOCKYARD_TOKEN"] ?? ownerToken(home);
   const request = (path: string, init: RequestInit = {}) => {
     const headers = {
@@ -55,18 +56,33 @@ export function serverClient(options: ClientOptions): ServerClient {
   };
 }
 
+interface RunningServer {
+  /** Where people reach it. */
+  readonly url: string;
+  /** Where commands do, if that is another place. */
+  readonly local?: string;
+  readonly pid: number;
+}
+
 /** Where the server of this home says that it listens. */
-export function runningServer(home: string): { readonly url: string; readonly pid: number } {
+export function runningServer(home: string): RunningServer {
   try {
-    const server = JSON.parse(readFileSync(join(home, "server.json"), "utf8")) as {
-      url: string;
-      pid: number;
-    };
+    const server = JSON.parse(readFileSync(join(home, "server.json"), "utf8")) as RunningServer;
     process.kill(server.pid, 0); // throws if it is gone
     return server;
   } catch {
     throw new CommandError("no server runs here. Start one with: blockyard");
   }
+}
+
+function commandUrl(home: string): string {
+  const { url, local } = runningServer(home);
+  return local ?? url;
+}
+
+/** Where a browser finds the server's page. */
+export function pageUrl(home: string): string {
+  return process.env["BLOCKYARD_URL"] ?? runningServer(home).url;
 }
 
 export function isRunning(home: string): boolean {

@@ -78,7 +78,9 @@ export const demo: Command = {
 
 /** A server to play on. */
 interface Stage {
+  /** For the agents, and for a browser. */
   readonly url: string;
+  readonly page: string;
   readonly ownerToken: string;
   readonly auth: Auth;
   close(): Promise<void>;
@@ -94,6 +96,7 @@ async function ownStage(): Promise<Stage> {
   const running = await serve(makeConfig({ env: {}, home, root: folder, port: 0 }), quiet);
   return {
     url: running.url,
+    page: running.url,
     ownerToken: running.auth.ownerToken,
     auth: running.auth,
     async close() {
@@ -105,13 +108,13 @@ async function ownStage(): Promise<Stage> {
 
 function runningStage(given: string | undefined): Stage {
   const { home } = makeConfig({ env: process.env, ...(given === undefined ? {} : { home: given }) });
-  const { url } = runningServer(home);
+  const { url, local } = runningServer(home);
   const auth = new Auth(home, ownerName(), () => nodeEnv.monotonic());
-  return { url, ownerToken: auth.ownerToken, auth, close: async () => undefined };
+  return { url: local ?? url, page: url, ownerToken: auth.ownerToken, auth, close: async () => undefined };
 }
 
 async function play(stage: Stage, seconds: number, isQuiet: boolean, stopped: AbortSignal): Promise<Verdict> {
-  const { url, ownerToken, auth } = stage;
+  const { url, page, ownerToken, auth } = stage;
   // Names that nobody has: at the end their tokens are taken back, and only those.
   const suffix = randomName(nodeEnv, 4);
   const names = CAST.map((name) => `${name}-${suffix}`);
@@ -133,7 +136,7 @@ async function play(stage: Stage, seconds: number, isQuiet: boolean, stopped: Ab
         if (!isQuiet) tellOf(deed, (performance.now() - began) / 1_000, suffix);
       },
       opened: async () => {
-        if (!isQuiet) await introduce(url, ownerToken, seconds);
+        if (!isQuiet) await introduce(page, ownerToken, seconds);
       },
     });
   } catch (error) {
@@ -149,9 +152,9 @@ function seatAt(url: string, agent: string, token: string): Seat {
   return { agent, call: (tool, input) => client.call(tool, input) };
 }
 
-async function introduce(url: string, token: string, seconds: number): Promise<void> {
+async function introduce(page: string, token: string, seconds: number): Promise<void> {
   const style = styleFor(process.stdout);
-  const link = `${url}/files?path=${encodeURIComponent(DEMO_PATH)}&token=${token}`;
+  const link = `${page}/files?path=${encodeURIComponent(DEMO_PATH)}&token=${token}`;
   await print(
     `\n  Three agents edit ${style.bold(DEMO_PATH)} (${DEMO_LINES} lines) for ${seconds} seconds: they insert and reword lines,\n` +
       "  apply patches, and take their own edits back, all at the same time. Open the file and type into it too:\n\n" +
@@ -186,7 +189,7 @@ async function conclude({ ok, deeds, lines, wrong }: Verdict): Promise<void> {
   for (const each of wrong.slice(0, 20)) tell(`  ${style.red("lost")}  ${each}`);
 }
 
-async function stay({ url, ownerToken }: Stage, stopped: AbortSignal): Promise<void> {
-  await print(`  The server stays: ${url}/?token=${ownerToken}\n  Stop it with Ctrl-C.\n\n`);
+async function stay({ page, ownerToken }: Stage, stopped: AbortSignal): Promise<void> {
+  await print(`  The server stays: ${page}/?token=${ownerToken}\n  Stop it with Ctrl-C.\n\n`);
   if (!stopped.aborted) await new Promise((end) => stopped.addEventListener("abort", end, { once: true }));
 }

@@ -14,7 +14,7 @@ import { quickCheck } from "../store/quick-check.ts";
 import { AGENTS, type Agent } from "../turns/agents.ts";
 import { findCommand } from "../turns/child.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
-import { serverClient } from "./client.ts";
+import { pageUrl, serverClient } from "./client.ts";
 import { type Command, CommandError } from "./command.ts";
 import { print, printJson } from "./terminal.ts";
 
@@ -202,7 +202,7 @@ async function checkServer(home: string): Promise<Finding> {
   try {
     const client = serverClient({ home });
     const response = await client.fetch("/health", { signal: AbortSignal.timeout(HEALTH_MS) });
-    if (response.ok) return { check, state: "ok", message: `answers at ${client.url}` };
+    if (response.ok) return { check, state: "ok", message: `answers at ${pageUrl(home)}` };
     const fix = "stop it and start it again: blockyard";
     return { check, state: "fail", message: `${client.url} answers with ${response.status}`, fix };
   } catch (error) {

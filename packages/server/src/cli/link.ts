@@ -2,8 +2,9 @@
  * `blockyard link`: the private link of the server that runs now.
  */
 
+import { makeConfig } from "../config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
-import { serverClient } from "./client.ts";
+import { pageUrl, serverClient } from "./client.ts";
 import type { Command } from "./command.ts";
 
 const options = { home: HOME_OPTION } as const;
@@ -16,8 +17,12 @@ export const link: Command = {
   options,
   async run(args) {
     const { values } = readArguments({ name: "link", options }, args, [0, 0]);
-    const { url, token } = serverClient({ home: values.home });
-    process.stdout.write(`${url}/?token=${token}\n`);
+    const { token } = serverClient({ home: values.home });
+    const { home } = makeConfig({
+      env: process.env,
+      ...(values.home === undefined ? {} : { home: values.home }),
+    });
+    process.stdout.write(`${pageUrl(home)}/?token=${token}\n`);
     return 0;
   },
 };

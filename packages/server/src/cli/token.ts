@@ -5,7 +5,7 @@
 import { Auth } from "../auth.ts";
 import { makeConfig, prepareHome } from "../config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
-import { serverClient } from "./client.ts";
+import { pageUrl } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 
 const ACTIONS = ["create", "list", "revoke"] as const;
@@ -56,7 +56,7 @@ export const token: Command = {
 /** Where the page is, if a server runs. */
 function pageOf(home: string): string {
   try {
-    return serverClient({ home }).url;
+    return pageUrl(home);
   } catch (error) {
     if (error instanceof CommandError) return "the page's address";
     throw error;

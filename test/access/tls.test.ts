@@ -1,7 +1,10 @@
 /** A server with a certificate, or behind a program that has one: who reaches it, by which names, and with what cookie. */
+import { readFileSync } from "node:fs";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request } from "node:https";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Ended, ended, newPlace, printed, removePlace, run, start } from "../cli/command.ts";
 
 const pem = (name: string) => fileURLToPath(new URL(`./fixtures/${name}.pem`, import.meta.url));
@@ -39,6 +42,9 @@ function ask(path: string, headers: Record<string, string>) {
   });
 }
 
+// Each starts several processes.
+vi.setConfig({ testTimeout: 60_000 });
+
 describe("[AC11] a server with a certificate", () => {
   it("[AC2] is called as its certificate says, and answers to that", async () => {
     expect(link.hostname).toBe("yard.example.org");
@@ -56,6 +62,49 @@ describe("[AC11] a server with a certificate", () => {
     expect(token.stderr).toContain(`${link.origin}/?token=`);
   });
 });
+
+describe("[AC2] a server behind a proxy", () => {
+  it("[AC5] is reached under the proxy's address, whether that keeps the Host or not, with a cookie for TLS", async () => {
+    const other = newPlace();
+    const child = start(other, ["serve", "--port", "0", "--origin", "https://yard.example.org"]);
+    const end = ended(child);
+    const shown = new URL(await printed(child, /Open\s+(http\S+)/));
+    expect(shown.origin).toBe("https://yard.example.org");
+    const { local } = JSON.parse(readFileSync(join(other.home, "server.json"), "utf8")) as { local: string };
+    const cookie = async (headers: Record<string, string>) => {
+      const asked = await get(`${local}/${shown.search}`, headers);
+      return `${asked.statusCode} ${/Secure/.exec(String(asked.headers["set-cookie"])) ?? ""}`;
+    };
+    expect(await cookie({ host: "yard.example.org" })).toBe("303 Secure");
+    expect(await cookie({ "x-forwarded-proto": "https" })).toBe("303 Secure");
+    expect(await cookie({})).toBe("303 ");
+    expect(await cookie({ host: "other.example.org" })).toBe("421 ");
+    const origin = async (value: string) =>
+      (
+        await get(`${local}/health`, {
+          origin: value,
+          authorization: `Bearer ${shown.searchParams.get("token")}`,
+        })
+      ).statusCode;
+    expect(await origin("https://yard.example.org")).toBe(200);
+    expect(await origin("https://other.example.org")).toBe(403);
+    expect((await run(other, ["ls"])).code).toBe(0);
+    child.kill("SIGTERM");
+    await end;
+    removePlace(other);
+  });
+});
+
+function get(url: string, headers: Record<string, string>): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest(url, { headers }, (response) => {
+      response.resume();
+      resolve(response);
+    });
+    asked.on("error", reject);
+    asked.end();
+  });
+}
 
 describe("[AC53] a start that cannot be", () => {
   it.each([

@@ -38,6 +38,13 @@ describe("[R47] where the server listens", () => {
     expect(() => make({ key: "k.pem" })).toThrow(/belong together/);
   });
 
+  it("[AC2] an address in front of it is one of TLS, without a path", () => {
+    expect(make({ origin: "https://Yard.example.org:443/" }).origin).toBe("https://yard.example.org");
+    expect(make({ origin: "https://yard.example.org:8443" }).origin).toBe("https://yard.example.org:8443");
+    for (const origin of ["yard.example.org", "http://yard.example.org", "https://yard.example.org/yard", ""])
+      expect(() => make({ origin })).toThrow(/--origin takes an address/);
+  });
+
   it("[AC10] no option and no variable of the environment switches the token off", () => {
     const source = ["auth", "guard", "door", "config", "serve"].map((name) =>
       readFileSync(new URL(`./${name}.ts`, import.meta.url), "utf8"),

@@ -17,6 +17,8 @@ export interface Config {
   /** Nobody asked for that port: where it is taken, another one does. */
   readonly anyPort?: boolean;
   readonly tls?: { readonly cert: string; readonly key: string };
+  /** Where people reach it through a program that stands in front of it. */
+  readonly origin?: string;
 }
 
 export const DEFAULT_PORT = 4567;
@@ -32,6 +34,7 @@ export interface ConfigInput {
   readonly port?: number;
   readonly cert?: string;
   readonly key?: string;
+  readonly origin?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -52,7 +55,15 @@ export function makeConfig(input: ConfigInput): Config {
       `refusing to listen on ${host} without TLS: pass --cert and --key, or leave --host away to stay on this machine`,
     );
   }
-  return { home, root, host, port, anyPort: asked === undefined, ...(tls ? { tls } : {}) };
+  const origin = input.origin === undefined ? {} : { origin: originOf(input.origin) };
+  return { home, root, host, port, anyPort: asked === undefined, ...(tls ? { tls } : {}), ...origin };
+}
+
+/** As browsers write it. Without TLS whoever listens on the way would have the token. */
+function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol === "https:" && url.href === `${url.origin}/`) return url.origin;
+  throw new ConfigError(`--origin takes an address such as https://yard.example.org, not ${text}`);
 }
 
 /** The home folder, made private before anything is put into it. */

@@ -11,7 +11,15 @@ import type { Duplex } from "node:stream";
 import { type Problem, problem } from "@blockyard/kernel";
 import type { Auth, Caller } from "./auth.ts";
 import { escapeText } from "./export/escape.ts";
-import { type Addresses, addressesOf, guard, isRefusal, type Place, type Refusal } from "./guard.ts";
+import {
+  type Addresses,
+  addressesOf,
+  guard,
+  isRefusal,
+  isSecure,
+  type Place,
+  type Refusal,
+} from "./guard.ts";
 import type { Log } from "./log.ts";
 
 export interface DoorOptions {
@@ -143,7 +151,7 @@ export class Door {
     url.searchParams.delete("token");
     response.setHeader(
       "set-cookie",
-      this.#options.auth.setCookie(caller, this.#addresses.port, this.#options.place.secure),
+      this.#options.auth.setCookie(caller, this.#addresses.port, isSecure(request, this.#options.place)),
     );
     // One slash: two would name another host.
     response.writeHead(303, { location: `/${url.pathname.replace(/^[/\\]+/, "")}${url.search}` });

@@ -47,6 +47,16 @@ describe("[AC2] the addresses of a server", () => {
     expect(urlOf(secure("10.0.0.5", "yard.example.org"), 4567)).toBe("https://10.0.0.5:4567");
   });
 
+  it("[AC2] hold where a proxy shows it, exactly", () => {
+    const place = { ...plain("127.0.0.1"), origin: "https://yard.example.org" };
+    const { hosts, origins } = addressesOf(place, 4567);
+    expect(hosts.has("yard.example.org")).toBe(true);
+    expect(hosts.has("yard.example.org:4567")).toBe(false);
+    expect(origins.has("https://yard.example.org")).toBe(true);
+    expect(origins.has("http://yard.example.org")).toBe(false);
+    expect(urlOf(place, 4567)).toBe("https://yard.example.org");
+  });
+
   it("[AC3] hold the plain socket of the commands, from which no page may ask", () => {
     const { hosts, origins } = addressesOf(secure("0.0.0.0"), 4567, 4999);
     expect(hosts.has("127.0.0.1:4999")).toBe(true);

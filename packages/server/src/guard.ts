@@ -31,13 +31,16 @@ export interface Place {
   readonly secure: boolean;
   /** Those in its certificate. */
   readonly names: readonly string[];
+  /** Where people reach it through a program that stands in front of it and speaks TLS. */
+  readonly origin?: string;
 }
 
 const EVERYWHERE = ["0.0.0.0", "::"];
 const LOOPBACK = ["127.0.0.1", "localhost", "[::1]"];
 
 /** Where people reach the server: where it listens everywhere, under the name in its certificate, if there is one. */
-export function urlOf({ host, secure, names }: Place, port: number): string {
+export function urlOf({ host, secure, names, origin }: Place, port: number): string {
+  if (origin !== undefined) return origin;
   const called = names.find((name) => !LOOPBACK.includes(name)) ?? "127.0.0.1";
   const name = EVERYWHERE.includes(host) ? called : bracketed(host);
   return `${secure ? "https" : "http"}://${name}:${port}`;
@@ -49,7 +52,11 @@ export function localUrl(port: number): string {
 }
 
 /** `localPort`: of the plain socket for commands. No browser has business there, so no Origin is. */
-export function addressesOf({ host, secure, names }: Place, port: number, localPort?: number): Addresses {
+export function addressesOf(
+  { host, secure, names, origin }: Place,
+  port: number,
+  localPort?: number,
+): Addresses {
   const all = new Set([
     ...LOOPBACK,
     ...(EVERYWHERE.includes(host) ? ownNames() : [bracketed(host)]),
@@ -60,7 +67,17 @@ export function addressesOf({ host, secure, names }: Place, port: number, localP
   if (port === (secure ? 443 : 80)) for (const name of all) hosts.add(name);
   const origins = new Set([...hosts].map((value) => `${secure ? "https" : "http"}://${value}`));
   if (localPort !== undefined) hosts.add(`127.0.0.1:${localPort}`);
+  if (origin !== undefined) {
+    hosts.add(new URL(origin).host);
+    origins.add(origin);
+  }
   return { port, hosts, origins };
+}
+
+/** Whether the browser speaks TLS, with the server or with the program in front of it; that may put its own Host in place. */
+export function isSecure({ headers }: IncomingMessage, { secure, origin }: Place): boolean {
+  if (secure || origin === undefined) return secure;
+  return headers.host === new URL(origin).host || headers["x-forwarded-proto"] === "https";
 }
 
 /** The names of a machine that listens on all its addresses: those, and what it calls itself. */

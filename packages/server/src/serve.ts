@@ -90,7 +90,9 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
   });
   tools.files.isWatched = (id) => tools.hasCursor(id) || ws.hasOpen(id);
   const onRefused = () => metrics.count("blockyard_refused_total");
-  const place = { host: config.host, secure: certificate !== undefined, names: certificate?.names ?? [] };
+  const { host, origin } = config;
+  const own = { host, secure: certificate !== undefined, names: certificate?.names ?? [] };
+  const place = { ...own, ...(origin === undefined ? {} : { origin }) };
   const door = new Door({ place, auth, log, onRefused });
   const announcer = new Announcer(kernel);
   const mcp = mcpHandler<Caller>((caller) => ({
@@ -172,8 +174,8 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
   for (const note of notes) log("info", note);
   door.open(port, localPort);
   const url = urlOf(place, port);
-  const local = localPort === undefined ? {} : { local: localUrl(localPort) };
-  writeFileSync(address, JSON.stringify({ url, ...local, pid: process.pid }), { mode: 0o600 });
+  const local = localPort === undefined ? urlOf(own, port) : localUrl(localPort);
+  writeFileSync(address, JSON.stringify({ url, local, pid: process.pid }), { mode: 0o600 });
   return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, app, stop };
 }
 

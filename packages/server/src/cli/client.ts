@@ -59,7 +59,7 @@ export function serverClient(options: ClientOptions): ServerClient {
 interface RunningServer {
   /** Where people reach it. */
   readonly url: string;
-  /** Where commands do, if that is another place. */
+  /** Where commands do; servers of before did not say it. */
   readonly local?: string;
   readonly pid: number;
 }

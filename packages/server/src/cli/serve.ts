@@ -22,16 +22,23 @@ const options = {
   },
   cert: { type: "string", value: "FILE", summary: "the certificate, as PEM" },
   key: { type: "string", value: "FILE", summary: "its key, as PEM" },
+  origin: {
+    type: "string",
+    value: "URL",
+    summary: "where a proxy that speaks TLS shows the page, such as https://yard.example.org",
+  },
   demo: { type: "boolean", summary: "play the recorded sessions again" },
 } as const;
 
 export const serveCommand: Command = {
   name: "serve",
-  usage: "serve [folder] [--port N] [--home DIR] [--host ADDRESS --cert FILE --key FILE] [--demo]",
+  usage:
+    "serve [folder] [--port N] [--home DIR] [--host ADDRESS --cert FILE --key FILE] [--origin URL] [--demo]",
   summary: "run the server for a folder (default: this one) and print the link to its page",
   examples: [
     "blockyard",
     "blockyard ~/code/shop --port 4600",
+    "blockyard --origin https://yard.example.org     # behind a proxy that speaks TLS",
     "blockyard --demo     # plays the recorded sessions again",
   ],
   options,
@@ -48,6 +55,7 @@ async function runServe(args: readonly string[]): Promise<number> {
     ...(values.port === undefined ? {} : { port: portOf(values.port) }),
     ...(values.cert === undefined ? {} : { cert: values.cert }),
     ...(values.key === undefined ? {} : { key: values.key }),
+    ...(values.origin === undefined ? {} : { origin: values.origin }),
   });
   const log = jsonLog((line) => process.stderr.write(line), Date.now);
   const running = await start(() => serve(config, log), config.port);

@@ -36,6 +36,7 @@ export {
   type ToldMark,
   type WholeBlock,
 } from "./block.ts";
+export { decodeReferences } from "./character-references.ts";
 export { type ContextBlock, contextOf, type PathBlock, pathIn, pathOf } from "./context.ts";
 export {
   addUsage,
@@ -57,6 +58,7 @@ export { Kernel, type Listener } from "./kernel.ts";
 export { limits } from "./limits.ts";
 export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";
 export { boundRules, type MarkdownRules, TOO_HARD } from "./markdown-bound.ts";
+export { GROWING_MATH_RULES, MATH_RULES, type MathToken, maskMath } from "./markdown-math.ts";
 export { MemoryStore } from "./memory-store.ts";
 export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./op.ts";
 export { type Closed, closeOrphans } from "./orphans.ts";

@@ -1,11 +1,14 @@
-/** marked's lexer with a bound on its work, the same as the page's. */
-import { boundRules, TOO_HARD } from "@blockyard/kernel";
-import { Lexer, type Token, Tokenizer } from "marked";
+/** marked's lexer with a bound on its work, and with formulas left alone, the same as the page's. */
+import { boundRules, MATH_RULES, maskMath, TOO_HARD } from "@blockyard/kernel";
+import { Hooks, Lexer, type Token, Tokenizer } from "marked";
+
+const hooks = Object.assign(new Hooks(), { emStrongMask: maskMath });
 
 /** The tokens; undefined for what is too hard. */
 export function lexBounded(text: string): readonly Token[] | undefined {
   try {
-    return new Lexer({ gfm: true, tokenizer: boundRules(new Tokenizer(), text.length) }).lex(text);
+    const tokenizer = boundRules(new Tokenizer(), text.length);
+    return new Lexer({ gfm: true, hooks, extensions: MATH_RULES, tokenizer }).lex(text);
   } catch (error) {
     if (error !== TOO_HARD) throw error;
     return undefined;

@@ -192,6 +192,14 @@ describe("pieces of a page", () => {
       '<pre class="code"><span class="t-keyword">let</span> a = <span class="t-number">1</span>; <span class="t-comment">// b</span>\n</pre>',
     ],
     ["a &amp; b &lt;c&gt;", "<p>a &amp; b &lt;c&gt;</p>"],
+    ["a &mdash; b &#8212; &nope;", "<p>a — b — &amp;nope;</p>"],
+    [
+      "[c](https://x.example/?a=1&amp;b=2)",
+      '<p><a href="https://x.example/?a=1&amp;b=2" rel="noopener noreferrer nofollow">c</a></p>',
+    ],
+    ["[c](javascript&colon;alert(1))", '<p>c <span class="dim">(javascript&amp;colon;alert(1))</span></p>'],
+    ["so $x_1*y_1*z$ is", '<p>so <span class="math">$x_1*y_1*z$</span> is</p>'],
+    ["$$\na \\\\\n- b\n$$", '<p class="math">$$\na \\\\\n- b\n$$</p>'],
   ])("markdown %j", (text, expected) => expect(markdownHtml(text).html).toBe(expected));
 
   it.each<[string, string, string]>([

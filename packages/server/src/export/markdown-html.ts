@@ -3,6 +3,7 @@
  * links lead only where links may lead, and pictures from elsewhere are links.
  */
 
+import { decodeReferences, type MathToken } from "@blockyard/kernel";
 import type { Token, Tokens } from "marked";
 import { lexBounded } from "./bounded-lexer.ts";
 import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
@@ -37,7 +38,7 @@ function block(token: Token, depth: number): Html {
     case "paragraph":
       return html`<p>${inner(token, depth)}</p>`;
     case "text":
-      return token.tokens ? inner(token, depth) : html`${(token as Tokens.Text).text}`;
+      return token.tokens ? inner(token, depth) : html`${decodeReferences((token as Tokens.Text).text)}`;
     case "code": {
       const { text, lang } = token as Tokens.Code;
       return html`<pre class="code">${highlight(text, lang?.split(/\s/, 1)[0])}\n</pre>`;
@@ -50,6 +51,8 @@ function block(token: Token, depth: number): Html {
       return table(token as Tokens.Table, depth);
     case "hr":
       return html`<hr>`;
+    case "math":
+      return html`<p class="math">${(token as MathToken).text}</p>`;
     default:
       return html`<p>${token.raw.trim()}</p>`;
   }
@@ -99,10 +102,12 @@ function inline(token: Token, depth: number): Html {
       return checkbox(token as Tokens.Checkbox);
     case "br":
       return html`<br>`;
+    case "math":
+      return html`<span class="math">${(token as MathToken).text}</span>`;
     case "escape":
       return html`${(token as Tokens.Escape).text}`;
     case "text":
-      return token.tokens ? inner(token, depth) : html`${decoded((token as Tokens.Text).text)}`;
+      return token.tokens ? inner(token, depth) : html`${decodeReferences((token as Tokens.Text).text)}`;
     case "link":
       return link(token as Tokens.Link, depth);
     case "image":
@@ -117,31 +122,19 @@ function checkbox({ checked }: Tokens.Checkbox): Html {
 }
 
 function link(token: Tokens.Link, depth: number): Html {
-  const href = safeLink(token.href);
+  const href = safeLink(decodeReferences(token.href));
   const content = inlines(token.tokens, depth + 1);
   if (href === undefined) return html`${content} <span class="dim">(${token.href})</span>`;
   return html`<a href="${href}" rel="noopener noreferrer nofollow">${content}</a>`;
 }
 
-function picture({ href, text }: Tokens.Image): Html {
+function picture(token: Tokens.Image): Html {
+  const href = decodeReferences(token.href);
+  const text = decodeReferences(token.text);
   const data = safePicture(href.startsWith("data:") ? href : undefined, undefined);
   if (data !== undefined) return html`<img src="${data}" alt="${text}">`;
   const safe = safeLink(href);
   const label = text === "" ? "picture" : text;
   if (safe === undefined) return html`${label} <span class="dim">(${href.slice(0, 200)})</span>`;
   return html`<a href="${safe}" rel="noopener noreferrer nofollow">🖼 ${label}</a>`;
-}
-
-/** The few references that people write; unknown ones stay as they were written. */
-const NAMED: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  "#39": "'",
-  nbsp: "\u00a0",
-};
-
-function decoded(text: string): string {
-  return text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => NAMED[name] as string);
 }

@@ -17,6 +17,7 @@ h1{font-size:1.4rem;margin:.5rem 0}
 .h{font-weight:600;margin:1em 0 .4em}.h2{font-size:1.2rem}.h3{font-size:1.1rem}
 a{color:var(--accent)}
 pre,code{font-family:ui-monospace,"SF Mono","JetBrains Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:13px}
+.math{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:.92em;white-space:pre-wrap}
 pre{margin:.4rem 0;padding:.5rem .75rem;background:var(--sunk);border-radius:6px;overflow-x:auto;white-space:pre-wrap}
 pre.terminal,pre.command{background:var(--term);color:var(--term-text)}
 .numbered{display:flex}.numbered .gutter{color:var(--dim);text-align:right;padding-right:.25rem;user-select:none;flex:none}

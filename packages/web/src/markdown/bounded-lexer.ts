@@ -1,9 +1,18 @@
-/** marked's lexer with a bound on its work. What is too hard is shown as it was written. */
-import { boundRules, TOO_HARD } from "@blockyard/kernel";
-import { Lexer, type Links, type Token, Tokenizer } from "marked";
+/** marked's lexer with a bound on its work, and with formulas left alone. What is too hard is shown as it was written. */
+import { boundRules, GROWING_MATH_RULES, MATH_RULES, maskMath, TOO_HARD } from "@blockyard/kernel";
+import { Hooks, Lexer, type Links, type Token, Tokenizer } from "marked";
 
-export function lexBounded(text: string, links: Links): { tokens: readonly Token[]; links: Links } {
-  const lexer = new Lexer({ gfm: true, tokenizer: boundRules(new Tokenizer(), text.length) });
+const hooks = Object.assign(new Hooks(), { emStrongMask: maskMath });
+
+export function lexBounded(
+  text: string,
+  links: Links,
+  isGrowing = false,
+): { tokens: readonly Token[]; links: Links } {
+  const lexer = new Lexer({
+    ...{ gfm: true, hooks, extensions: isGrowing ? GROWING_MATH_RULES : MATH_RULES },
+    tokenizer: boundRules(new Tokenizer(), text.length),
+  });
   Object.assign(lexer.tokens.links, links);
   try {
     const tokens = lexer.lex(text);

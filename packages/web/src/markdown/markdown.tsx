@@ -2,12 +2,12 @@
  * Markdown on the page: tokens become elements, one by one. There is no HTML on the way, so nothing that somebody wrote
  * can become an element of its own: HTML in markdown is shown as the text that it is.
  */
-import type { Text } from "@blockyard/kernel";
+import { decodeReferences, type Text } from "@blockyard/kernel";
 import type { Token, Tokens } from "marked";
 import { type JSX, memo, type ReactNode, useRef } from "react";
 import { CodeFence } from "../highlight/code-fence.tsx";
 import { Icon } from "../icons.tsx";
-import { decodeEntities, hostOf, safeImageData, safeLink } from "./link.ts";
+import { hostOf, safeImageData, safeLink } from "./link.ts";
 import { type LongParagraph, type Parsed, parseGrowing, parseWhole } from "./parse.ts";
 
 /** Parsed texts that have ended: a row that comes back to the screen is not parsed again. */
@@ -116,7 +116,7 @@ function renderBlock(token: Token, isOpen: boolean): ReactNode {
         </p>
       );
     case "text":
-      return token.tokens ? inline(token.tokens) : decodeEntities(token.text);
+      return token.tokens ? inline(token.tokens) : decodeReferences(token.text);
     case "code":
       return <CodeFence text={token.text} language={languageOf(token.lang)} isOpen={isOpen} />;
     case "blockquote":
@@ -131,6 +131,8 @@ function renderBlock(token: Token, isOpen: boolean): ReactNode {
       return renderTable(token as Tokens.Table);
     case "hr":
       return <hr />;
+    case "math":
+      return <p className="math">{token.text}</p>;
     case "html":
       return <p className="literal">{token.text.trimEnd()}</p>;
     default:
@@ -212,9 +214,9 @@ function inline(tokens: readonly Token[] | undefined): ReactNode[] {
 function renderInline(token: Token, key: number): ReactNode {
   switch (token.type) {
     case "text":
-      return token.tokens ? inline(token.tokens) : decodeEntities(token.text);
+      return token.tokens ? inline(token.tokens) : decodeReferences(token.text);
     case "escape":
-      return decodeEntities(token.text);
+      return decodeReferences(token.text);
     case "strong":
       return <strong key={key}>{inline(token.tokens)}</strong>;
     case "em":
@@ -225,6 +227,12 @@ function renderInline(token: Token, key: number): ReactNode {
       return <code key={key}>{token.text}</code>;
     case "br":
       return <br key={key} />;
+    case "math":
+      return (
+        <span key={key} className="math">
+          {token.text}
+        </span>
+      );
     case "link":
       return renderLink(token as Tokens.Link, key);
     case "image":
@@ -235,7 +243,7 @@ function renderInline(token: Token, key: number): ReactNode {
 }
 
 function renderLink(token: Tokens.Link, key: number): ReactNode {
-  const href = safeLink(decodeEntities(token.href));
+  const href = safeLink(decodeReferences(token.href));
   if (href === undefined)
     return (
       <span key={key} className="no-link" title={token.href}>
@@ -251,10 +259,10 @@ function renderLink(token: Tokens.Link, key: number): ReactNode {
 
 /** An image from elsewhere is never loaded by reading: it is a link that says where it would lead. */
 function renderImage(token: Tokens.Image, key: number): ReactNode {
-  const alt = decodeEntities(token.text);
+  const alt = decodeReferences(token.text);
   const data = safeImageData(token.href);
   if (data) return <img key={key} src={data} alt={alt} />;
-  const href = safeLink(decodeEntities(token.href));
+  const href = safeLink(decodeReferences(token.href));
   if (!href) return alt;
   return (
     <a key={key} className="remote-image" href={href} target="_blank" rel="noopener noreferrer nofollow">

@@ -30,6 +30,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   table: "| a | b |\n|---|---|\n| 1 | 2 |\n| 3 | 4 |\n\nend\n",
   quote: "> one\n> two\n\nthree\n",
   carriage: "one\r\ntwo\r\n\r\n- a\r\n- b\r\n",
+  formulas: "So\n$$\na \\\\\n- b\n=\nc\n$$\nand\n\n\\[\n- a\n\\]\n\nend $x_1*y*z$.\n",
   references: "[a]: https://example.org/a\n\nSee [a] and **b**.\n",
 };
 
@@ -38,6 +39,18 @@ describe("growing markdown", () => {
     const whole = words(flat(parseWhole(Text.of(text))));
     for (const step of [1, 2, 3, 7, 50])
       expect(words(flat(stream(text, step).last)).trim()).toBe(whole.trim());
+  });
+
+  test("[V24] a formula that is still being written is one from its first line on", () => {
+    const text = "So:\n$$\nx \\\\\n- y_1*z_1*a\n";
+    for (let end = 7; end <= text.length; end++) {
+      const types = flat(parseGrowing(undefined, Text.of(text.slice(0, end)))).map(({ type }) => type);
+      expect(types).toEqual(["paragraph", "math"]);
+    }
+    const streamed = stream(`${text}$$\n\nend`, 1).last;
+    expect(flat(streamed).map(({ type }) => type)).toEqual(["paragraph", "math", "paragraph"]);
+    const left = flat(parseWhole(Text.of("$$ never closed\n\nend"))).map(({ type }) => type);
+    expect(left).toEqual(["paragraph", "paragraph"]);
   });
 
   test("a finished block keeps its token", () => {

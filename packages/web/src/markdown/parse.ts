@@ -66,7 +66,7 @@ export function parseGrowing(before: Parsed | undefined, source: Source): Parsed
   const known = before ?? NOTHING;
   const start = known.settledChars + known.sentenceChars;
   const tail = readable(source.slice(start));
-  const { tokens, links } = lexBounded(tail, known.links);
+  const { tokens, links } = lexBounded(tail, known.links, true);
   const settled = { ...known, links };
   return settleTail(settled, tokens, tail);
 }
@@ -151,12 +151,13 @@ function asTail(sentences: readonly (readonly Token[])[], tokens: readonly Token
 }
 
 const REMEND = { linkMode: "text-only", comparisonOperators: false } as const;
-const OPEN_FENCE = /^ {0,3}(`{3,}|~{3,})/;
+/** A fence or a formula is as it was written, whatever is open in it. */
+const OPEN_FENCE = /^ {0,3}(`{3,}|~{3,}|\$\$|\\\[)/;
 
 /** The tail with what is open in it closed, so that half a link or an open emphasis looks as it will. */
 function mended(text: string, links: Links): readonly Token[] {
   const isLeft = text.length > MEND_CHARS || OPEN_FENCE.test(text);
-  return lexBounded(isLeft ? text : remend(text, REMEND), links).tokens;
+  return lexBounded(isLeft ? text : remend(text, REMEND), links, true).tokens;
 }
 
 function inlineOf(text: string, links: Links): readonly Token[] {

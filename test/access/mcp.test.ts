@@ -248,7 +248,7 @@ describe("hints", () => {
 
 describe("blockyard mcp without a server", () => {
   it(
-    "[AC37] says how to start one, and an agent's calls say so while it is away",
+    "[AC37] lists the same tools; calls say how to start one, and the list is announced when it is there",
     async () => {
       const away = await Yard.start();
       const token = away.agent("lonely");
@@ -258,11 +258,19 @@ describe("blockyard mcp without a server", () => {
       await client.connect(
         new StdioClientTransport({ command: process.execPath, args, env, stderr: "inherit" }),
       );
-      await away.stop();
+      const there = (await client.listTools()).tools;
+      const told = Promise.withResolvers<void>();
+      client.setNotificationHandler("notifications/tools/list_changed", () => told.resolve());
+      const { home, root } = away;
+      await away.running.stop();
+      expect((await client.listTools()).tools).toEqual(there);
       const result = await client.callTool({ name: "conversation_list", arguments: {} });
       expect(result.isError).toBe(true);
       expect(JSON.stringify(result.content)).toMatch(/Start (it|one) with: blockyard/);
+      const back = await Yard.start({ home, root });
+      await told.promise;
       await client.close();
+      await back.stop();
     },
     SLOW_MS,
   );

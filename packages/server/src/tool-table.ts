@@ -35,6 +35,18 @@ import { childRunner } from "./turns/child-run.ts";
 import { turnTools } from "./turns/tools.ts";
 import { Turns } from "./turns/turns.ts";
 
+/** What an agent may call, for whoever lists it while no server runs. Only calls would need what the tools work on. */
+export function agentSchemas(): readonly ToolSchema[] {
+  const turns = { providers: [...AGENTS.keys()] } as unknown as Turns;
+  const table = tableOf(turns, undefined as never, undefined as never);
+  return schemasOf(table).filter(({ access }) => mayCall(access, "agent"));
+}
+
+function tableOf(turns: Turns, reruns: Reruns, files: Files): ToolTable {
+  const own = [...turnTools(turns), ...rerunTools(reruns), ...fileTools(files)];
+  return makeTable([...coreTools, ...own] as readonly Tool[]);
+}
+
 export class Tools {
   readonly #kernel: Kernel;
   readonly #log: Log;
@@ -76,8 +88,7 @@ export class Tools {
       ],
     });
     this.#reruns = new Reruns(place);
-    const own = [...turnTools(this.turns), ...rerunTools(this.#reruns), ...fileTools(this.files)];
-    this.#table = makeTable([...coreTools, ...own] as readonly Tool[]);
+    this.#table = tableOf(this.turns, this.#reruns, this.files);
   }
 
   get presence(): Presence {

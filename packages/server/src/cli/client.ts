@@ -5,7 +5,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Json, type Problem, problem, type ToolSchema } from "@blockyard/kernel";
+import { isProblem, type Json, type Problem, problem, type ToolSchema } from "@blockyard/kernel";
 import { makeConfig } from "../config.ts";
 import { CommandError } from "./command.ts";
 
@@ -50,10 +50,18 @@ export function serverClient(options: ClientOptions): ServerClient {
     },
     async tools() {
       const answer = await reach(url, () => request("/v1/tools"));
-      if (!answer.ok) throw new CommandError(`the server at ${url} refused the token`);
-      return (await answer.json()) as readonly ToolSchema[];
+      if (answer.status === 401) throw new TokenRefused(url);
+      const tools = (await answer.json()) as readonly ToolSchema[] | Problem;
+      if (isProblem(tools)) throw new CommandError(tools.message);
+      return tools;
     },
   };
+}
+
+export class TokenRefused extends CommandError {
+  constructor(url: string) {
+    super(`the server at ${url} refused the token. Unset BLOCKYARD_TOKEN, or give it one that holds`);
+  }
 }
 
 interface RunningServer {

@@ -1,8 +1,8 @@
 /**
  * `blockyard mcp`: MCP on stdin and stdout, for agents that start their tools as processes. It talks to the running server
  * and never opens the database itself; standard output carries nothing but the protocol. What changes there is announced
- * here; while the server is away, calls say so, and when it is back everything that is subscribed is announced once,
- * because nobody knows what has changed meanwhile.
+ * here; while the server is away, the tools are listed and calls say so, and when it is back everything that is subscribed is
+ * announced once, because nobody knows what has changed meanwhile.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,9 +11,10 @@ import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Announcement } from "../announcer.ts";
 import { type Announcing, changedUris, type McpPort, mcpServer } from "../faces/mcp.ts";
+import { agentSchemas } from "../tool-table.ts";
 import { VERSION } from "../version.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
-import { type ServerClient, serverClient } from "./client.ts";
+import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { type Command, CommandError } from "./command.ts";
 
 const RETRY_MS = 2_000;
@@ -77,7 +78,16 @@ function portOf(client: () => ServerClient): McpPort {
   const away = (error: unknown) => problem("unavailable", (error as Error).message);
   return {
     version: VERSION,
-    tools: async () => client().tools(),
+    // An agent asks for the list once, when it starts. Started before the server, it would have no tools ever after.
+    tools: async () => {
+      try {
+        return await client().tools();
+      } catch (error) {
+        if (error instanceof TokenRefused) throw new Error(error.message);
+        if (error instanceof CommandError) return agentSchemas();
+        throw error;
+      }
+    },
     call: async (tool, input) => {
       try {
         return await client().call(tool, input);
@@ -106,6 +116,7 @@ async function announceAll(
   for (const uri of announcing.by === "subscription" ? announcing.uris : streamed)
     await server.sendResourceUpdated({ uri });
   await server.sendResourceListChanged();
+  await server.sendToolListChanged();
 }
 
 /**

@@ -24,7 +24,7 @@ import { importStream } from "../import/import-stream.ts";
 import { ingestStream } from "../ingest-stream.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
 import { Tools } from "../tool-table.ts";
-import { type ServerClient, serverClient } from "./client.ts";
+import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { CommandError, EXIT } from "./command.ts";
 import { sendBody } from "./send-body.ts";
 
@@ -151,12 +151,6 @@ async function answering(home: string): Promise<ServerClient | "silent"> {
   } catch (error) {
     if (error instanceof TokenRefused) throw error;
     return "silent";
-  }
-}
-
-class TokenRefused extends CommandError {
-  constructor(url: string) {
-    super(`the server at ${url} refused the token. Unset BLOCKYARD_TOKEN, or give it one that holds`);
   }
 }
 

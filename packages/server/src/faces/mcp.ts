@@ -82,7 +82,11 @@ export function mcpServer(port: McpPort, announcing: Announcing): Server {
   const server = new Server(
     { name: "blockyard", version: port.version },
     {
-      capabilities: { tools: {}, resources: { subscribe: tells, listChanged: tells }, prompts: {} },
+      capabilities: {
+        tools: { listChanged: tells },
+        resources: { subscribe: tells, listChanged: tells },
+        prompts: {},
+      },
       instructions: INSTRUCTIONS,
     },
   );

@@ -61,6 +61,8 @@ describe("help and mistakes", () => {
           expect(pages[i]?.stdout, name).toMatch(new RegExp(`^ .*${option}\\b.*  \\S`, "m"));
       }
       expect(await run(here, ["ls", "--help"])).toEqual(pages[names.indexOf("ls")]);
+      expect(await run(here, ["--port", "4600", "-h"])).toEqual(pages[names.indexOf("serve")]);
+      expect((await run(here, ["help", "exprot"])).stderr).toContain("Did you mean: blockyard help export?");
     },
     LIMIT_MS,
   );
@@ -72,6 +74,12 @@ describe("help and mistakes", () => {
     [["show"], 2, /show takes 1 argument, not 0/],
     [["export", "x", "-f", "pdf"], 2, /--format takes html, markdown, jsonl, raw, not pdf/],
     [["ls"], 3, /there are no conversations in .* yet\. Start the server \(blockyard\)/],
+    [["--home", "nowhere", "ls"], 3, /there are no conversations in .*nowhere yet/],
+    [["--port", "4600", "exprot"], 1, /the workspace .*exprot is not a directory/],
+    [["import", "."], 3, /this is a folder: give the files in it/],
+    [["import", "--dry-run"], 3, /No sessions found in .*\.claude or .*\.codex/],
+    [["import", "--watch", "a.jsonl"], 2, /--watch is for the sessions that are found .* takes no files/],
+    [["run", "claude", " "], 2, /the prompt is empty/],
     [["run", "llama", "hi"], 2, /no agent llama: one of claude, codex, anthropic, openai/],
     [["restore", "nowhere.db"], 3, /there is no file .*nowhere\.db/],
     [["completion", "tcsh"], 2, /one of bash, zsh, fish/],
@@ -261,6 +269,22 @@ describe("reading", () => {
     [["ls", "no such title"], 3],
     [["search", "("], 1],
   ])("[U1] %j ends with %d", async (args, code) => expect((await run(here, args)).code).toBe(code), LIMIT_MS);
+
+  it(
+    "[U20] a list leaves out what was put away, as the page does: also a conversation whose turn could not start",
+    async () => {
+      const there = place();
+      await run(there, ["ingest"], { input: stream });
+      const nobody = { BLOCKYARD_CLAUDE: "/nowhere/claude" };
+      for (const prompt of ["one", "two"])
+        expect((await run(there, ["run", "claude", prompt], { env: nobody })).code).toBe(1);
+      expect((await run(there, ["ls", "--limit", "1"])).stdout).toContain("count the exports");
+      expect((await run(there, ["ls", "--limit", "1"])).stderr).toBe("");
+      const all = await run(there, ["ls", "--archived"]);
+      expect(all.stdout.match(/\b(one|two) \(archived\)/g)).toHaveLength(2);
+    },
+    LIMIT_MS,
+  );
 
   it(
     "[U3] no colours in a pipe, nor against NO_COLOR",

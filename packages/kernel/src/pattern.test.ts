@@ -23,7 +23,7 @@ function spans(text: string, query: PatternSource): string {
 
 describe("[Q1] a pattern that does not compile is a problem with its reason", () => {
   it.each([
-    ["(", "missing closing )"],
+    ["(", "missing closing ): `(`"],
     [")", "unexpected )"],
     ["[a", "missing closing ]"],
     ["*a", "missing argument to repetition operator"],

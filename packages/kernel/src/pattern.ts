@@ -136,7 +136,8 @@ function lineEnd(text: string, from: number): number {
 }
 
 function refusal(pattern: string, error: unknown): string {
-  const reason = error instanceof Error ? error.message : String(error);
+  // The engine says the flags as if they had been written.
+  const reason = (error instanceof Error ? error.message : String(error)).replace(/`\(\?[a-z]+\)/, "`");
   const wants = /\(\?<?[=!]/.test(pattern) || /\\([1-9]|k[<{'])/.test(pattern);
   return `The pattern is not valid: ${reason}.${wants ? ` ${NO_LOOKAROUND}` : ""}`;
 }

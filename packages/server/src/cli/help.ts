@@ -7,10 +7,13 @@ import { oneLine, styleFor } from "./terminal.ts";
 
 const EXIT_CODES = `Exit codes: ${EXIT.done} done, ${EXIT.failed} failed or refused, ${EXIT.usage} wrong use, ${EXIT.nothing} nothing found, ${EXIT.interrupted} interrupted.`;
 
-export function help(commands: readonly Command[], name: string | undefined): number {
+/** `near`: the command that may have been meant, where there is none of that name. */
+export function help(commands: readonly Command[], name: string | undefined, near?: string): number {
   const one = commands.find((command) => command.name === name);
   if (name !== undefined && !one)
-    process.stderr.write(`blockyard: there is no command ${oneLine(name, 40)}\n\n`);
+    process.stderr.write(
+      `blockyard: there is no command ${oneLine(name, 40)}${near === undefined ? "" : `. Did you mean: blockyard help ${near}?`}\n\n`,
+    );
   process.stdout.write(one ? describe(one) : overview(commands));
   return name === undefined || one ? EXIT.done : EXIT.usage;
 }

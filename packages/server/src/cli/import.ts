@@ -52,6 +52,12 @@ export const importCommand: Command = {
     const isJson = values.json === true;
     const only = values.provider;
     const find = () => findSessions({ env: process.env, ...(only === undefined ? {} : { only }) });
+    const alone = values.watch ? "--watch" : values["dry-run"] ? "--dry-run" : undefined;
+    if (alone !== undefined && positionals.length > 0)
+      throw new CommandError(
+        `${alone} is for the sessions that are found on this machine, and takes no files\nTry: blockyard help import`,
+        EXIT.usage,
+      );
     if (values["dry-run"]) return listOnly(find(), isJson);
     const yard = await openYard({ home: values.home, create: true });
     try {
@@ -71,7 +77,13 @@ async function listOnly(logs: readonly SessionLog[], isJson: boolean): Promise<n
     if (isJson) await printJson({ provider: provider.name, path, bytes, changed_at: changedAt });
     else await print(`${provider.name.padEnd(8)} ${String(bytes).padStart(10)}  ${safeText(path)}\n`);
   }
-  return logs.length > 0 ? EXIT.done : EXIT.nothing;
+  return logs.length > 0 ? EXIT.done : noSessions();
+}
+
+function noSessions(): number {
+  const places = loggingProviders().map((name) => logHome(name, process.env));
+  tell(`No sessions found in ${places.join(" or ")}.`);
+  return EXIT.nothing;
 }
 
 async function importAll(
@@ -81,11 +93,7 @@ async function importAll(
   isJson: boolean,
   isFollowed: boolean,
 ): Promise<number> {
-  if (logs.length === 0) {
-    const places = loggingProviders().map((name) => logHome(name, process.env));
-    tell(`No sessions found in ${places.join(" or ")}.`);
-    return EXIT.nothing;
-  }
+  if (logs.length === 0) return noSessions();
   const progress = new Progress(logs.length);
   const sum = { new: 0, grown: 0, blocks: 0, here: 0, empty: 0, failed: 0 };
   for (const log of logs) {
@@ -229,9 +237,11 @@ function readHead(path: string): string {
     }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new CommandError(
-      code === "ENOENT" ? "there is no such file" : `cannot read it (${code})`,
-      EXIT.nothing,
-    );
+    const known: Readonly<Record<string, string>> = {
+      ENOENT: "there is no such file",
+      EISDIR:
+        "this is a folder: give the files in it. Whole homes of Claude Code and Codex are named by CLAUDE_CONFIG_DIR and CODEX_HOME",
+    };
+    throw new CommandError(known[code ?? ""] ?? `cannot read it (${code})`, EXIT.nothing);
   }
 }

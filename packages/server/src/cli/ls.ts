@@ -6,12 +6,13 @@ import type { ConversationView } from "@blockyard/kernel";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
-import { known, openYard } from "./yard.ts";
+import { known, openYard, type Yard } from "./yard.ts";
 
 const options = {
   home: HOME_OPTION,
   json: JSON_OPTION,
   limit: { type: "string", value: "N", summary: "how many at most (default: 30)" },
+  archived: { type: "boolean", summary: "also those that were put away" },
 } as const;
 
 const MOST = 2_000;
@@ -23,7 +24,7 @@ interface Page {
 
 export const ls: Command = {
   name: "ls",
-  usage: "ls [words in the title] [--limit N] [--json]",
+  usage: "ls [words in the title] [--limit N] [--archived] [--json]",
   summary: "list conversations, the last changed first",
   examples: ["blockyard ls", "blockyard ls parser --limit 5", "blockyard ls --json | jq -r .conversation"],
   options,
@@ -34,12 +35,8 @@ export const ls: Command = {
       throw new CommandError(`--limit takes a number from 1 to ${MOST}`, EXIT.usage);
     const yard = await openYard({ home: values.home });
     try {
-      const title = positionals.join(" ");
-      const input = { limit, ...(title === "" ? {} : { title }) };
-      const { views, more } = firstOf(
-        known(await yard.call("conversation.list", input)) as unknown as Page,
-        limit,
-      );
+      const page = await listed(yard, positionals.join(" "), limit, values.archived === true);
+      const { views, more } = firstOf(page, limit);
       for (const view of views) {
         if (values.json) await printJson(view);
         else await print(row(view));
@@ -61,6 +58,24 @@ export const ls: Command = {
   },
 };
 
+/** Page by page, until there are enough: those that were put away are in the pages too. */
+async function listed(yard: Yard, title: string, limit: number, isAll: boolean): Promise<Page> {
+  const conversations: ConversationView[] = [];
+  const wanted = title === "" ? {} : { title };
+  for (let before: number | undefined; ; ) {
+    const input = { limit, ...wanted, ...(before === undefined ? {} : { before }) };
+    const page = known(await yard.call("conversation.list", input)) as unknown as Page;
+    conversations.push(...page.conversations.filter((view) => isAll || !isArchived(view)));
+    before = page.conversations.at(-1)?.updated_at;
+    if (!page.more || before === undefined || conversations.length > limit)
+      return { conversations, more: page.more };
+  }
+}
+
+function isArchived({ metadata }: ConversationView): boolean {
+  return metadata["archived"] === true;
+}
+
 /** As many as were asked for: a page has all that changed in its last moment, and after an import those can be thousands. */
 export function firstOf({ conversations, more }: Page, limit: number) {
   return { views: conversations.slice(0, limit), more: more || conversations.length > limit };
@@ -73,7 +88,11 @@ export function row(view: ConversationView): string {
   const state = asking ? style.yellow("? ") : running.length > 0 ? style.green("● ") : "  ";
   const cost = cost_usd === null ? "" : `$${cost_usd.toFixed(2)}`;
   const facts = `${oneLine(provider ?? "", 9).padEnd(9)} ${String(blocks).padStart(6)} ${cost.padStart(8)} ${age(updated_at)}`;
-  const name = oneLine(title === "" ? "(no title)" : title, Math.max(16, terminalWidth() - 58));
+  const called = title === "" ? "(no title)" : title;
+  const name = oneLine(
+    isArchived(view) ? `${called} (archived)` : called,
+    Math.max(16, terminalWidth() - 58),
+  );
   return `${state}${style.bold(conversation.padEnd(17))} ${style.dim(facts)}  ${name}\n`;
 }
 

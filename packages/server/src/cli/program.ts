@@ -32,30 +32,57 @@ const COMMANDS: readonly Command[] = [
   ...[mcp, token, link, backup, restore, doctor, bench, demo, completion(() => COMMANDS)],
 ];
 
-async function chosen(args: readonly string[]): Promise<number> {
+async function chosen(given: readonly string[]): Promise<number> {
+  const args = commandFirst(given);
   const [first, ...rest] = args;
-  if (first === "help" || first === "--help" || first === "-h") return help(COMMANDS, rest[0]);
+  if (first === "help" || first === "--help" || first === "-h")
+    return help(COMMANDS, rest[0], nearest(rest[0] ?? ""));
   if (first === "--version" || first === "-v") {
     process.stdout.write(`${VERSION}\n`);
     return EXIT.done;
   }
   const named = COMMANDS.find(({ name }) => name === first);
-  if (named && (rest.includes("--help") || rest.includes("-h"))) return help(COMMANDS, named.name);
+  if (isHelp(named ? rest : args)) return help(COMMANDS, (named ?? serveCommand).name);
   if (!named && first !== undefined) requireFolder(first);
   return named ? named.run(rest) : serveCommand.run(args);
+}
+
+/** Options may stand before the command too: `--home yard ls` is `ls --home yard`. A folder of that name is a folder. */
+function commandFirst(args: readonly string[]): readonly string[] {
+  if (!args[0]?.startsWith("-")) return args;
+  const takesValue = new Set(
+    Object.entries(serveCommand.options ?? {}).flatMap(([name, { type }]) =>
+      type === "string" ? [`--${name}`] : [],
+    ),
+  );
+  const at = args.findIndex((word, i) => !word.startsWith("-") && !takesValue.has(args[i - 1] ?? ""));
+  const word = args[at];
+  const isCommand = COMMANDS.some(({ name }) => name === word) && !existsSync(word as string);
+  return isCommand ? [word as string, ...args.slice(0, at), ...args.slice(at + 1)] : args;
+}
+
+function isHelp(args: readonly string[]): boolean {
+  const end = args.indexOf("--");
+  const options = end === -1 ? args : args.slice(0, end);
+  return options.includes("--help") || options.includes("-h");
 }
 
 /** The first word is a command or a folder to serve; anything else is a command that was mistyped. */
 function requireFolder(word: string): void {
   if (word.startsWith("-") || existsSync(word) || /[/\\.~]/.test(word)) return;
-  const near = COMMANDS.map(({ name }) => ({ name, away: distance(word, name) }))
-    .filter(({ name, away }) => away <= Math.max(1, Math.floor(name.length / 3)))
-    .sort((a, b) => a.away - b.away)[0];
-  const meant = near ? ` Did you mean: blockyard ${near.name}?` : "";
+  const near = nearest(word);
+  const meant = near === undefined ? "" : ` Did you mean: blockyard ${near}?`;
   throw new CommandError(
     `there is no command and no folder ${word}.${meant}\nTry: blockyard help`,
     EXIT.usage,
   );
+}
+
+/** The command that is nearly called so. */
+function nearest(word: string): string | undefined {
+  return COMMANDS.map(({ name }) => ({ name, away: distance(word, name) }))
+    .filter(({ name, away }) => away <= Math.max(1, Math.floor(name.length / 3)))
+    .sort((a, b) => a.away - b.away)[0]?.name;
 }
 
 /** How many letters must change, come or go. */

@@ -53,6 +53,7 @@ export const run: Command = {
     const [provider, prompt] = positionals as [string, string];
     if (!PROVIDERS.includes(provider))
       throw new CommandError(`no agent ${provider}: one of ${PROVIDERS.join(", ")}`, EXIT.usage);
+    if (prompt.trim() === "") throw new CommandError("the prompt is empty", EXIT.usage);
     const yard = await openYard({ home: values.home, create: true });
     try {
       const conversation = values.conversation ?? (await newConversation(yard, values.title ?? prompt));

@@ -41,6 +41,7 @@ it("[U15] names and messages that others chose are printed safely too", () => {
     cost_usd: null,
     updated_at: 0,
     running: [],
+    metadata: {},
   };
   const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   tell(`no block ${evil}`);

@@ -5,11 +5,8 @@
  */
 
 import { constants, getPriority, setPriority } from "node:os";
-import { Script } from "node:vm";
 import { parentPort, workerData } from "node:worker_threads";
 import {
-  type Clock,
-  type Guard,
   limits,
   type MatchAnswer,
   matchWithin,
@@ -19,23 +16,11 @@ import {
 } from "@blockyard/kernel";
 import { StoreReader } from "../store/reader.ts";
 import { BlockIndex } from "./block-index.ts";
-import { type Reply, type Request, starved } from "./message.ts";
+import type { Reply, Request } from "./message.ts";
 import { RecentTexts } from "./recent-texts.ts";
 import { DatabaseSource } from "./source.ts";
+import { busyClock, stoppable, warmUp } from "./stoppable.ts";
 
-/** Asking for the time takes a microsecond: not for every match. */
-const LOOK_MS = 1;
-let lookedMs = 0;
-let busyMs = 0;
-/** Time that the thread has had a processor: on a busy machine, a pattern is not slow because its thread has to wait. */
-const clock: Clock = () => {
-  const nowMs = performance.now();
-  if (nowMs - lookedMs < LOOK_MS) return busyMs;
-  lookedMs = nowMs;
-  const { user, system } = process.threadCpuUsage();
-  busyMs = (user + system) / 1_000;
-  return busyMs;
-};
 const { path } = workerData as { readonly path: string | undefined };
 let reader: StoreReader | undefined;
 let index: BlockIndex | undefined;
@@ -49,6 +34,7 @@ if (process.platform === "linux") {
   setPriority(0, Math.min(getPriority(0) + YIELDS, constants.priority.PRIORITY_LOW));
 }
 
+warmUp();
 parentPort?.on("message", (request: Request) => {
   void respond(request);
 });
@@ -72,8 +58,8 @@ async function search(request: Request & { type: "search" }): Promise<SearchAnsw
     return await searchBlocks(
       new DatabaseSource(from, blocks, recent, request.young),
       request.query,
-      clock,
-      guard,
+      busyClock,
+      stoppable,
     );
   });
 }
@@ -95,51 +81,9 @@ function refreshed(from: StoreReader, changed: readonly number[] | undefined): B
 
 function match({ text, query, deadlineMs }: Request & { type: "match" }): MatchAnswer | Problem {
   say({ type: "begun" });
-  return matchWithin(text, query, deadlineMs, clock, guard);
+  return matchWithin(text, query, deadlineMs, busyClock, stoppable);
 }
 
 function say(reply: Reply): void {
   parentPort?.postMessage(reply);
 }
-
-/**
- * The only way to stop a running function from its own thread: a script with a time limit. What runs under it touches
- * nothing but the text and the pattern at hand, so that nothing is left half done.
- */
-const held: { work: () => object; result: object | undefined } = { work: () => held, result: undefined };
-const script = new Script("globalThis.runHeldWork()");
-Object.defineProperty(globalThis, "runHeldWork", {
-  value: () => {
-    held.result = held.work();
-  },
-});
-
-const guard: Guard = <T extends object>(work: () => T, leftMs: number) => {
-  const startMs = clock();
-  const done = within(work, leftMs);
-  const usedMs = clock() - startMs;
-  // A script's limit is one of the clock. Where the thread had hardly a processor, the work is done again, with more.
-  if (done !== undefined || usedMs > leftMs * starved.share) return done;
-  return within(work, Math.min((leftMs - usedMs) / starved.share ** 2, starved.ms));
-};
-
-function within<T extends object>(work: () => T, limitMs: number): T | undefined {
-  held.work = work;
-  held.result = undefined;
-  try {
-    script.runInThisContext({ timeout: Math.ceil(limitMs) });
-    return held.result as T | undefined;
-  } catch (error) {
-    if ((error as { code?: unknown }).code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return undefined;
-    throw error;
-  }
-}
-
-// The first match of all loads and compiles what every one needs. No pattern has to pay for that with its time.
-matchWithin(
-  "a",
-  { pattern: "a+|b", literal: false, ignoreCase: true, contextLines: 0, maxMatches: 1 },
-  starved.ms,
-  clock,
-  guard,
-);

@@ -46,6 +46,7 @@ export const libraryHomes: Readonly<Record<string, readonly RegExp[]>> = {
   yjs: [/^packages\/kernel\/src\/text\//, /^packages\/web\/src\/editor\//, /^bench\//],
   "y-codemirror.next": [/^packages\/web\/src\/editor\//],
   "node:sqlite": [/^packages\/server\/src\/store\//, /^bench\//, /^test\//],
+  pg: [/^packages\/server\/src\/postgres\//, /^test\/postgres\//],
 };
 
 /** Packages that run anywhere: no `node:` modules in them, except in these files, which are commands. */

@@ -1,0 +1,208 @@
+/**
+ * Connections to one PostgreSQL database: a bounded number, each looked at once before it is used, each given back or
+ * thrown away. Says what holds of every connection (durable commits, the same database as before), and how often a lost
+ * one is replaced.
+ *
+ * Invariant: whoever holds a connection is alone on it. After any failure on the way to the server it is not used again.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { StoreError } from "@blockyard/kernel";
+import pg from "pg";
+import type { DatabaseAddress } from "./address.ts";
+import { asFault, isDropped } from "./fault.ts";
+
+const MAX_CONNECTIONS = 10;
+const CONNECT_MS = 5_000;
+/** A statement without an answer for this long is given up with its connection: there may be no server any more. */
+const ANSWER_MS = 60_000;
+const LOCK_MS = 10_000;
+/** A transaction whose client has gone silent must not hold its locks for ever. */
+const SILENT_MS = 30_000;
+/** How often a connection is tried for, and how long after each failure: 3 s in all, as long as a restart may take. */
+const WAITS_MS = [0, 50, 100, 200, 400, 750, 1_500] as const;
+
+/** How often something that may run twice is run. */
+const TRIES = 3;
+
+const MIN_VERSION = 13;
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Statement {
+  /** Statements with a name are planned once per connection: one name, one text. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+export class Connection {
+  readonly #client: pg.PoolClient;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  async rows<T = Row>(statement: Statement): Promise<T[]> {
+    return (await this.#query(statement)).rows as T[];
+  }
+
+  /** How many rows it has changed. */
+  async run(statement: Statement): Promise<number> {
+    return (await this.#query(statement)).rowCount ?? 0;
+  }
+
+  /** Statements without values, in one go; the rows of the last. */
+  async script<T = Row>(text: string): Promise<T[]> {
+    const results = (await this.#client.query(text)) as unknown as pg.QueryResult | pg.QueryResult[];
+    return ((Array.isArray(results) ? results.at(-1) : results)?.rows ?? []) as T[];
+  }
+
+  /** A commit of a transaction that has failed is answered as well: with what it really did. */
+  async commit(): Promise<void> {
+    const { command } = await this.#client.query("COMMIT");
+    if (command !== "COMMIT") throw new StoreError("io", `commit: the server answered ${command}`);
+  }
+
+  #query({ name, text, values = [] }: Statement): Promise<pg.QueryResult> {
+    return this.#client.query({ ...(name === undefined ? {} : { name }), text, values: [...values] });
+  }
+}
+
+/** Numbers are what we have written: whole ones below 2^53. */
+const types = {
+  getTypeParser(oid: number, format?: "text" | "binary") {
+    if (oid === 20) return Number;
+    return pg.types.getTypeParser(oid, format as "text");
+  },
+} as pg.CustomTypesConfig;
+
+export class Connections {
+  readonly #pool: pg.Pool;
+  readonly #shown: string;
+  readonly #greeted = new WeakSet<pg.PoolClient>();
+  #look: ((connection: Connection) => Promise<void>) | undefined;
+  #closed = false;
+
+  constructor(address: DatabaseAddress, name: string, max: number = MAX_CONNECTIONS) {
+    this.#shown = address.shown;
+    this.#pool = new pg.Pool({
+      connectionString: address.reveal(),
+      application_name: name,
+      max,
+      types,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: ANSWER_MS,
+      lock_timeout: LOCK_MS,
+      idle_in_transaction_session_timeout: SILENT_MS,
+      keepAlive: true,
+    });
+    // One that was lost while nobody used it: the pool has let go of it already.
+    this.#pool.on("error", () => undefined);
+  }
+
+  /** What is looked at besides, on every connection that is made from now on. */
+  expect(look: (connection: Connection) => Promise<void>): void {
+    this.#look = look;
+  }
+
+  /** Runs `work` on a connection. Where the connection is lost, again on another one: only for what may run twice. */
+  async again<T>(doing: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.once(work);
+      } catch (error) {
+        // Where one connection was lost, the next one from the pool may be as well.
+        if (!isDropped(error) || this.#closed || tries === TRIES) throw asFault(error, doing);
+      }
+    }
+  }
+
+  /** Runs `work` on a connection; its failure is passed on as it is. */
+  async once<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const client = await this.#take();
+    try {
+      const result = await work(new Connection(client));
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#pool.end();
+  }
+
+  async #take(): Promise<pg.PoolClient> {
+    for (const [tries, waitMs] of WAITS_MS.entries()) {
+      if (waitMs > 0) await sleep(waitMs);
+      if (this.#closed) throw new StoreError("closed", "the store is closed");
+      try {
+        return await this.#greet(await this.#pool.connect());
+      } catch (error) {
+        if (!isDropped(error) || tries === WAITS_MS.length - 1) throw error;
+      }
+    }
+    throw new StoreError("io", `${this.#shown} cannot be reached`);
+  }
+
+  async #greet(client: pg.PoolClient): Promise<pg.PoolClient> {
+    if (this.#greeted.has(client)) return client;
+    // What a lost connection has to say is said to whoever waits for an answer on it.
+    client.on("error", () => undefined);
+    try {
+      const connection = new Connection(client);
+      await requireSettings(connection, this.#shown);
+      await this.#look?.(connection);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    this.#greeted.add(client);
+    return client;
+  }
+}
+
+interface Settings {
+  readonly version: number;
+  readonly durable: string;
+  readonly fsync: string;
+  readonly encoding: string;
+  readonly is_standby: boolean;
+}
+
+const SETTINGS = `SELECT current_setting('server_version_num')::int / 10000 AS version,
+  current_setting('synchronous_commit') AS durable, current_setting('fsync') AS fsync,
+  current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby`;
+
+/** What an acknowledgement rests on. Looked at on every connection: settings may differ by user, and servers change. */
+async function requireSettings(connection: Connection, shown: string): Promise<void> {
+  const [settings] = await connection.rows<Settings>({ text: SETTINGS });
+  const why = settings && refusal(settings);
+  if (why !== undefined) throw new StoreError(why.code, `cannot use ${shown}: ${why.message}`);
+}
+
+export function refusal({ version, durable, fsync, encoding, is_standby: isStandby }: Settings) {
+  if (version < MIN_VERSION) {
+    const message = `PostgreSQL ${version} is too old: ${MIN_VERSION} or newer is needed`;
+    return { code: "version", message } as const;
+  }
+  if (durable !== "on" && durable !== "remote_apply") {
+    const message = `synchronous_commit is ${durable}, so that a crash could lose what was acknowledged. Turn it on for this user: ALTER ROLE CURRENT_USER SET synchronous_commit = on`;
+    return { code: "io", message } as const;
+  }
+  if (fsync !== "on") {
+    const message = `fsync is ${fsync}, so that a crash could lose everything. Turn it on: ALTER SYSTEM SET fsync = on, then SELECT pg_reload_conf()`;
+    return { code: "io", message } as const;
+  }
+  if (encoding !== "UTF8") {
+    const message = `its encoding is ${encoding}. Make one that can hold every text: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0`;
+    return { code: "version", message } as const;
+  }
+  if (isStandby)
+    return { code: "io", message: "this is a standby: give the address of the primary" } as const;
+  return undefined;
+}

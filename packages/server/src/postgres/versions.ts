@@ -1,0 +1,46 @@
+/**
+ * The versions of blocks as they were when their conversation stood at a number, so that a stream's next append needs no
+ * look at its block. What is known holds exactly as long as the conversation stands there: whoever writes to a block
+ * moves its conversation, on whatever node.
+ */
+
+import type { BlockId, Commit, ConversationId } from "@blockyard/kernel";
+
+const CONVERSATIONS = 1_024;
+const BLOCKS_EACH = 256;
+
+interface Known {
+  seq: number;
+  readonly versions: Map<BlockId, number>;
+}
+
+export class Versions {
+  /** The one used longest ago first. */
+  readonly #known = new Map<ConversationId, Known>();
+
+  at(conversation: ConversationId, seq: number): ReadonlyMap<BlockId, number> | undefined {
+    const known = this.#known.get(conversation);
+    return known?.seq === seq ? known.versions : undefined;
+  }
+
+  /** Takes in what was committed, on top of what was there before. */
+  committed({ conversation, expectedSeq, record, blocks }: Commit): void {
+    const before = this.#known.get(conversation);
+    const versions = before?.seq === expectedSeq ? before.versions : new Map<BlockId, number>();
+    for (const { id, version } of blocks) {
+      versions.delete(id);
+      versions.set(id, version);
+    }
+    dropOldest(versions, BLOCKS_EACH);
+    this.#known.delete(conversation);
+    this.#known.set(conversation, { seq: record.seq, versions });
+    dropOldest(this.#known, CONVERSATIONS);
+  }
+}
+
+function dropOldest(map: Map<string, unknown>, keep: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= keep) return;
+    map.delete(key);
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Group commit: what arrives while a transaction is under way goes together into the next one. Answers each commit when
+ * it is durable, and says of one that failed whether it can have taken effect.
+ *
+ * Where the connection is lost before the transaction was to be committed, nothing has happened, and it is tried again. Where
+ * it is lost while it was being committed, nobody knows: its callers are told so, but only after the server has ended
+ * it one way or the other, so that reading tells what became of it (the kernel does).
+ *
+ * Invariant: one transaction is under way at a time, and commits of one conversation keep the order in which they came.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Commit, type CommitAnswer, type Op, StoreError } from "@blockyard/kernel";
+import type { Connection, Connections } from "./connections.ts";
+import { asFault, isDropped, isOfValues, isTransient } from "./fault.ts";
+import { type RawPart, type Verdict, writeGroup } from "./group.ts";
+import { Versions } from "./versions.ts";
+
+/** What one transaction takes. */
+const GROUP_COMMITS = 500;
+const GROUP_CHARS = 4 * 1024 * 1024;
+
+const TRIES = 5;
+/** How long the server is asked whether it has ended a transaction whose end was not heard. */
+const DOUBT_MS = 15_000;
+const DOUBT_STEP_MS = 50;
+
+interface Waiting {
+  readonly entry: { readonly commit: Commit } | { readonly raw: RawPart };
+  readonly chars: number;
+  readonly settle: (answer: CommitAnswer) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export class Writer {
+  readonly #connections: Connections;
+  readonly #versions = new Versions();
+  readonly #written: () => void;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+
+  /** `written` is called after each transaction. */
+  constructor(connections: Connections, written: () => void) {
+    this.#connections = connections;
+    this.#written = written;
+  }
+
+  commit(given: Commit): Promise<CommitAnswer> {
+    const commit = given.ops.some(hasBytes) ? { ...given, ops: given.ops.map(withOwnBytes) } : given;
+    return this.#add(
+      { commit },
+      commit.ops.reduce((sum, op) => sum + charsOf(op), 0),
+    );
+  }
+
+  async appendRaw({ run, bytes }: RawPart): Promise<void> {
+    await this.#add({ raw: { run: { ...run }, bytes: bytes.slice() } }, bytes.length);
+  }
+
+  /** When everything that waits has been answered. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  #add(entry: Waiting["entry"], chars: number): Promise<CommitAnswer> {
+    return new Promise((settle, fail) => {
+      this.#waiting.push({ entry, chars, settle, fail });
+      this.#running ??= this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    // What comes in the same turn of the event loop goes together.
+    await new Promise<void>((done) => setImmediate(done));
+    while (this.#waiting.length > 0) {
+      await this.#write(this.#next());
+      this.#written();
+    }
+    // In the same step in which nothing was found to wait: who comes next must find nobody at work.
+    this.#running = undefined;
+  }
+
+  #next(): readonly Waiting[] {
+    let chars = 0;
+    let count = 0;
+    while (count < this.#waiting.length && count < GROUP_COMMITS && (count === 0 || chars < GROUP_CHARS))
+      chars += (this.#waiting[count++] as Waiting).chars;
+    return this.#waiting.splice(0, count);
+  }
+
+  /** Answers all of them. Never throws: the failure is theirs. */
+  async #write(group: readonly Waiting[]): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      const attempt = new Attempt(group, this.#versions);
+      try {
+        const verdicts = await this.#connections.once((connection) => attempt.run(connection));
+        return this.#settle(group, verdicts);
+      } catch (error) {
+        if (attempt.isDoubtful) return this.#doubt(group, attempt, error);
+        if (isOfValues(error) && group.length > 1) return this.#writeOneByOne(group);
+        if (tries === TRIES || !(isDropped(error) || isTransient(error))) {
+          const fault = asFault(error, "commit");
+          for (const { fail } of group) fail(fault);
+          return;
+        }
+      }
+    }
+  }
+
+  /** One of them cannot be stored. The others can. */
+  async #writeOneByOne(group: readonly Waiting[]): Promise<void> {
+    for (const each of group) await this.#write([each]);
+  }
+
+  #settle(group: readonly Waiting[], verdicts: ReadonlyMap<Commit, Verdict>): void {
+    for (const { entry, settle, fail } of group) {
+      const verdict = "raw" in entry ? COMMITTED : (verdicts.get(entry.commit) as Verdict);
+      if ("error" in verdict) {
+        fail(verdict.error);
+        continue;
+      }
+      if ("commit" in entry && verdict.type === "committed") this.#versions.committed(entry.commit);
+      settle(verdict);
+    }
+  }
+
+  async #doubt(group: readonly Waiting[], attempt: Attempt, cause: unknown): Promise<void> {
+    const endMs = performance.now() + DOUBT_MS;
+    while (performance.now() < endMs && !(await this.#hasEnded(attempt.transaction)))
+      await sleep(DOUBT_STEP_MS);
+    const message =
+      "commit: the connection was lost before the answer came, so that it may have taken effect";
+    const fault = new StoreError("io", message, { cause });
+    for (const { fail } of group) fail(fault);
+  }
+
+  async #hasEnded(transaction: string): Promise<boolean> {
+    try {
+      const [row] = await this.#connections.once((connection) =>
+        connection.rows<{ status: string | null }>({
+          text: "SELECT pg_xact_status($1::xid8) AS status",
+          values: [transaction],
+        }),
+      );
+      return row?.status !== "in progress";
+    } catch (error) {
+      // A number that the server does not know: it has lost that transaction in a crash, before any of it was written.
+      return !isDropped(error);
+    }
+  }
+}
+
+const COMMITTED: CommitAnswer = { type: "committed" };
+
+/** One try of one transaction. */
+class Attempt {
+  readonly #group: readonly Waiting[];
+  readonly #versions: Versions;
+  /** Its number on the server. */
+  transaction = "";
+  /** The commit was asked for and not answered. */
+  isDoubtful = false;
+
+  constructor(group: readonly Waiting[], versions: Versions) {
+    this.#group = group;
+    this.#versions = versions;
+  }
+
+  async run(connection: Connection): Promise<ReadonlyMap<Commit, Verdict>> {
+    const [begun] = await connection.script<{ number: string }>(
+      "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text AS number",
+    );
+    this.transaction = begun?.number ?? "";
+    const entries = this.#group.map(({ entry }) => entry);
+    const commits = entries.flatMap((entry) => ("commit" in entry ? [entry.commit] : []));
+    const raws = entries.flatMap((entry) => ("raw" in entry ? [entry.raw] : []));
+    const verdicts = await writeGroup(connection, { commits, raws }, this.#versions);
+    this.isDoubtful = true;
+    try {
+      await connection.commit();
+    } catch (error) {
+      // An answer is an answer, also if it is no: a constraint, or a transaction that was not to be committed.
+      this.isDoubtful = isDropped(error);
+      throw error;
+    }
+    return verdicts;
+  }
+}
+
+function hasBytes({ body }: Op): boolean {
+  return body.type === "splice";
+}
+
+export function withOwnBytes(op: Op): Op {
+  return op.body.type === "splice" ? { ...op, body: { ...op.body, update: op.body.update.slice() } } : op;
+}
+
+function charsOf({ body }: Op): number {
+  if (body.type === "append" || body.type === "create") return body.text.length + 64;
+  return body.type === "splice" ? body.update.length + 256 : 256;
+}

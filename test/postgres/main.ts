@@ -5,7 +5,11 @@
  *
  * Prints a line per check, and ends with exit code 1 if one fails.
  */
+import { contentChecks } from "./contents.contract.ts";
 import { contractChecks } from "./contract.ts";
+import { lossChecks } from "./losses.contract.ts";
+import { nodeChecks } from "./nodes.contract.ts";
+import { openingChecks } from "./opening.contract.ts";
 import { startServer } from "./server.ts";
 
 const words = process.argv.slice(2);
@@ -13,7 +17,13 @@ const server = await startServer();
 console.log(server.version);
 let failed = 0;
 try {
-  for (const { title, run } of [...contractChecks]) {
+  for (const { title, run } of [
+    ...contractChecks,
+    ...openingChecks,
+    ...contentChecks,
+    ...nodeChecks,
+    ...lossChecks,
+  ]) {
     if (words.length > 0 && !words.some((word) => title.includes(word))) continue;
     const startMs = performance.now();
     const outcome = await run(server).then(

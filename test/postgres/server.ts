@@ -76,6 +76,9 @@ export async function startServer(): Promise<TestServer> {
     `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}${options}`;
   let child = await start();
   let databases = 0;
+  // Whatever ends the tests ends their server.
+  process.on("exit", () => child.kill("SIGINT"));
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(130));
 
   async function start(): Promise<ChildProcess> {
     const args = [

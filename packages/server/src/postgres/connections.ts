@@ -19,8 +19,8 @@ const ANSWER_MS = 60_000;
 const LOCK_MS = 10_000;
 /** A transaction whose client has gone silent must not hold its locks for ever. */
 const SILENT_MS = 30_000;
-/** How often a connection is tried for, and how long after each failure: 3 s in all, as long as a restart may take. */
-const WAITS_MS = [0, 50, 100, 200, 400, 750, 1_500] as const;
+/** How often a connection is tried for, and how long after each failure: a server that starts again needs a second. */
+const WAITS_MS = [0, 50, 100, 200, 400, 800] as const;
 
 /** How often something that may run twice is run. */
 const TRIES = 3;
@@ -97,8 +97,10 @@ export class Connections {
       idle_in_transaction_session_timeout: SILENT_MS,
       keepAlive: true,
     });
-    // One that was lost while nobody used it: the pool has let go of it already.
+    // One that was lost while nobody used it: the pool has let go of it already. What is lost in use is told to whoever
+    // waits for an answer on it; but first it has to be heard, from the very first moment.
     this.#pool.on("error", () => undefined);
+    this.#pool.on("connect", (client) => client.on("error", () => undefined));
   }
 
   /** What is looked at besides, on every connection that is made from now on. */
@@ -137,22 +139,23 @@ export class Connections {
   }
 
   async #take(): Promise<pg.PoolClient> {
-    for (const [tries, waitMs] of WAITS_MS.entries()) {
+    let failure: unknown;
+    for (const waitMs of WAITS_MS) {
       if (waitMs > 0) await sleep(waitMs);
       if (this.#closed) throw new StoreError("closed", "the store is closed");
       try {
         return await this.#greet(await this.#pool.connect());
       } catch (error) {
-        if (!isDropped(error) || tries === WAITS_MS.length - 1) throw error;
+        if (!isDropped(error)) throw error;
+        failure = error;
       }
     }
-    throw new StoreError("io", `${this.#shown} cannot be reached`);
+    // Not as a lost connection, which would be tried for once more.
+    throw asFault(failure, `${this.#shown} cannot be reached`);
   }
 
   async #greet(client: pg.PoolClient): Promise<pg.PoolClient> {
     if (this.#greeted.has(client)) return client;
-    // What a lost connection has to say is said to whoever waits for an answer on it.
-    client.on("error", () => undefined);
     try {
       const connection = new Connection(client);
       await requireSettings(connection, this.#shown);

@@ -51,9 +51,9 @@ export async function openPostgresStore(url: string | DatabaseAddress): Promise<
   const connections = new Connections(address, node);
   try {
     const opening = `cannot open ${address.shown}`;
-    const epoch = await connections.again(opening, (connection) => prepare(connection, address.shown));
-    connections.expect((connection) => requireSame(connection, address.shown, epoch));
-    return new PostgresStore(address, node, connections, epoch);
+    const opened = await connections.again(opening, (connection) => prepare(connection, address.shown));
+    connections.expect((connection) => requireSame(connection, address.shown, opened));
+    return new PostgresStore(address, node, connections, opened.epoch);
   } catch (error) {
     await connections.close();
     throw error;

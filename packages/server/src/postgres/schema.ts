@@ -83,11 +83,16 @@ const STORAGE = ["chunk", "fold", "filter", "raw_chunk", "blob"]
 /** A step brings a database from the version that is its place in the list, plus one, to the next. */
 const MIGRATIONS: readonly string[] = [];
 
-/** Makes or migrates the tables where that is needed. Gives the epoch. */
-export async function prepare(connection: Connection, shown: string): Promise<string> {
+export interface Opened {
+  readonly epoch: string;
+  readonly place: string;
+}
+
+/** Makes or migrates the tables where that is needed. */
+export async function prepare(connection: Connection, shown: string): Promise<Opened> {
   const place = await placeOf(connection);
   const known = await readMeta(connection, shown);
-  if (known?.version === SCHEMA_VERSION && known.place === place) return known.epoch;
+  if (known?.version === SCHEMA_VERSION && known.place === place) return { epoch: known.epoch, place };
   // Only whoever finds something to do waits for the others who do.
   await connection.script("BEGIN ISOLATION LEVEL READ COMMITTED");
   await connection.rows({ text: "SELECT pg_advisory_xact_lock($1)", values: [LOCK] });
@@ -101,13 +106,15 @@ export async function prepare(connection: Connection, shown: string): Promise<st
     await connection.script("UPDATE blockyard.block SET changed = 0");
   await putMeta(connection, { schema: String(SCHEMA_VERSION), place, epoch });
   await connection.commit();
-  return epoch;
+  return { epoch, place };
 }
 
 /** Stops at a database that is not the one which was opened any more: it was restored, or a standby took over. */
-export async function requireSame(connection: Connection, shown: string, epoch: string): Promise<void> {
-  const meta = await readMeta(connection, shown);
-  if (meta?.epoch === epoch && meta.place === (await placeOf(connection))) return;
+export async function requireSame(connection: Connection, shown: string, opened: Opened): Promise<void> {
+  const [now] = await connection.rows<Opened>({
+    text: `SELECT (SELECT value FROM blockyard.meta WHERE key = 'epoch') AS epoch, ${PLACE} AS place`,
+  });
+  if (now?.epoch === opened.epoch && now.place === opened.place) return;
   throw new StoreError(
     "io",
     `${shown} is not the database that was opened: it was restored, or another server took over. Start this server again`,
@@ -146,12 +153,12 @@ async function readMeta(connection: Connection, shown: string): Promise<Meta | u
  * Which server's history this is: the cluster, its timeline (another one after a standby took over, or after a restore to
  * a point in time) and the database in it.
  */
+const PLACE = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
+  substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
+  (SELECT oid FROM pg_database WHERE datname = current_database()))`;
+
 async function placeOf(connection: Connection): Promise<string> {
-  const [row] = await connection.rows<{ place: string }>({
-    text: `SELECT concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
-      substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
-      (SELECT oid FROM pg_database WHERE datname = current_database())) AS place`,
-  });
+  const [row] = await connection.rows<{ place: string }>({ text: `SELECT ${PLACE} AS place` });
   return row?.place ?? "";
 }
 

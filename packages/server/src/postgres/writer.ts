@@ -145,7 +145,7 @@ export class Writer {
       return row?.status !== "in progress";
     } catch (error) {
       // A number that the server does not know: it has lost that transaction in a crash, before any of it was written.
-      return !isDropped(error);
+      return !isDropped(error) && !(error instanceof StoreError);
     }
   }
 }

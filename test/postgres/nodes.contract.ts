@@ -1,0 +1,261 @@
+/** Several nodes on one database: what each commits is there once, in order, and read by all. */
+import { isProblem, Kernel, newConversation, type Op, type Store } from "@blockyard/kernel";
+import { StoreScript } from "@blockyard/kernel/store-contract";
+import pg from "pg";
+import { nodeEnv } from "../../packages/server/src/env.ts";
+import { openPostgresStore, type PostgresStore } from "../../packages/server/src/postgres/postgres.ts";
+import { Random } from "../sim/random.ts";
+import { type Check, require } from "./check.ts";
+import { databaseIn } from "./server.ts";
+
+const RACED = 1_000;
+const WRITERS = 8;
+const EACH = 60;
+const DELAY_S = 0.02;
+
+/** Commits a title, planning anew as often as others are faster. How often that was. */
+async function commitTitle(
+  store: Store,
+  conversation: string,
+  agent: string,
+  title: string,
+): Promise<number> {
+  for (let moved = 0; ; moved++) {
+    const record = (await store.conversation(conversation)) ?? newConversation(conversation, agent, 1);
+    const seq = record.seq + 1;
+    const op: Op = {
+      ...{ conversation, seq, seqFrom: seq, block: null, version: 0, versionFrom: 0 },
+      ...{ agent, unit: 0, at: seq, body: { type: "conversation", patch: { title } } },
+    };
+    const after = { ...record, title, seq, updatedAt: seq };
+    const parts = { ops: [op], blocks: [], record: after, turns: [], answers: [] };
+    const answer = await store.commit({ conversation, expectedSeq: record.seq, ...parts });
+    if (answer.type === "committed") return moved;
+  }
+}
+
+function titlesOf(ops: readonly Op[]): string[] {
+  return ops.map(({ body }) => (body.type === "conversation" ? String(body.patch.title) : "?"));
+}
+
+function requireDense(ops: readonly Op[], count: number): void {
+  require(ops.length === count, `${ops.length} ops instead of ${count}`);
+  for (const [i, { seq }] of ops.entries()) require(seq === i + 1, `op ${i + 1} has number ${seq}`);
+  require(new Set(titlesOf(ops)).size === count, "something is there twice");
+}
+
+async function withStores<T>(
+  url: string,
+  count: number,
+  work: (stores: readonly PostgresStore[]) => Promise<T>,
+): Promise<T> {
+  const stores = await Promise.all(Array.from({ length: count }, () => openPostgresStore(url)));
+  try {
+    return await work(stores);
+  } finally {
+    await Promise.all(stores.map((store) => store.close()));
+  }
+}
+
+export const nodeChecks: readonly Check[] = [
+  {
+    title:
+      "[S28] two nodes race 1,000 commits on one conversation: the numbers are dense and nothing is lost",
+    async run(server) {
+      const url = await server.newDatabase();
+      return withStores(url, 2, async (stores) => {
+        const moved = await Promise.all(
+          stores.flatMap((store, node) =>
+            [0, 1].map(async (writer) => {
+              let often = 0;
+              for (let i = 0; i < RACED / 4; i++)
+                often += await commitTitle(store, "race", `n${node}`, `${node}-${writer}-${i}`);
+              return often;
+            }),
+          ),
+        );
+        for (const store of stores) requireDense(await store.conversationOps("race", 0), RACED);
+        const often = moved.reduce((sum, each) => sum + each, 0);
+        require(often > 0, "nobody was ever too late: this was no race");
+        return `too late ${often} times`;
+      });
+    },
+  },
+  {
+    title: "[S28] a group is one transaction, and a commit in it that has moved does not disturb the others",
+    async run(server) {
+      const url = await server.newDatabase();
+      return withStores(url, 1, async ([store]) => {
+        if (!store) return undefined;
+        const scripts = Array.from({ length: 200 }, (_, i) => new StoreScript(`c${i}`));
+        for (const script of scripts) script.create({ text: "one" });
+        await Promise.all(scripts.map((script) => script.commit(store)));
+        for (const script of scripts) script.create({ text: "two" });
+        const commits = scripts.map((script) => script.take());
+        const stale = commits.map((commit, i) => (i % 10 === 0 ? { ...commit, expectedSeq: 9 } : commit));
+        const number = async () =>
+          Number((await server.run("SELECT pg_current_xact_id()::text AS n"))[0]?.["n"]);
+        const before = await number();
+        const answers = await Promise.all(stale.map((commit) => store.commit(commit)));
+        const transactions = (await number()) - before - 1;
+        for (const [i, { type }] of answers.entries())
+          require(type === (i % 10 === 0 ? "moved" : "committed"), `commit ${i} was ${type}`);
+        require(transactions <= 5, `${transactions} transactions for 200 commits`);
+        return `${transactions} transactions for 200 commits`;
+      });
+    },
+  },
+  {
+    title:
+      "[R23] [S29] eight writers whose commits take their time, and a reader that resumes by number misses none",
+    async run(server) {
+      const url = await server.newDatabase();
+      return withStores(url, WRITERS + 1, async (stores) => {
+        const [reader, ...writers] = stores as [PostgresStore, ...PostgresStore[]];
+        await slowDown(server.run, databaseIn(url), "blockyard.chunk");
+        const seen: string[] = [];
+        let cursor = 0;
+        let isDone = false;
+        const reading = (async () => {
+          for (let last = false; ; last = isDone) {
+            for (const op of await reader.conversationOps("slow", cursor)) {
+              seen.push(...titlesOf([op]));
+              cursor = op.seq;
+            }
+            if (last) return;
+          }
+        })();
+        const random = new Random(3);
+        await Promise.all(
+          writers.map(async (store, node) => {
+            for (let i = 0; i < EACH; i++) {
+              // Mostly their own conversation, so that transactions overlap; often all of them the same.
+              if (random.chance(0.5)) await commitTitle(store, `own-${node}`, `n${node}`, `x${i}`);
+              await commitTitle(store, "slow", `n${node}`, `${node}-${i}`);
+            }
+          }),
+        );
+        isDone = true;
+        await reading;
+        requireDense(await reader.conversationOps("slow", 0), WRITERS * EACH);
+        require(new Set(seen).size === WRITERS * EACH, `saw ${new Set(seen).size} of ${WRITERS * EACH}`);
+        require(seen.length === WRITERS * EACH, "saw something twice");
+        const missed = await naiveControl(url, server.run);
+        require(missed > 0, "the naive control missed nothing: this test shows nothing");
+        return `read ${seen.length}, missed 0; the control missed ${missed}`;
+      });
+    },
+  },
+  {
+    title: "[S28] kernels on two nodes write to the same blocks and come to the same",
+    async run(server) {
+      const url = await server.newDatabase();
+      return withStores(url, 2, async (stores) => {
+        const kernels = stores.map((store) => new Kernel(nodeEnv, store));
+        const [one, two] = kernels as [Kernel, Kernel];
+        const conversation = known(await one.createConversation("ann", "together"));
+        const block = known(
+          await one.write(conversation, {
+            agent: "ann",
+            plan: (draft) => draft.create({ kind: "text", role: "user", text: "start\n" }),
+          }),
+        );
+        const told = kernels.map((kernel) => {
+          const seqs: number[] = [];
+          kernel.listen(({ ops }) => seqs.push(...ops.map(({ seq }) => seq)));
+          return seqs;
+        });
+        await Promise.all(
+          [one, two].map(async (kernel, node) => {
+            for (let i = 0; i < 40; i++) {
+              const agent = node === 0 ? "ann" : "bob";
+              known(
+                await kernel.writeBlock(block.id, {
+                  agent,
+                  plan: (draft) => draft.append(block.id, `${agent} ${i}\n`),
+                }),
+              );
+            }
+          }),
+        );
+        for (const kernel of kernels) await kernel.wake(conversation);
+        const texts = await Promise.all(
+          kernels.map(async (kernel) => known(await kernel.whole(block.id)).text),
+        );
+        require(texts[0] === texts[1], "two nodes have two texts");
+        for (const agent of ["ann", "bob"])
+          for (let i = 0; i < 40; i++)
+            require((texts[0] as string).split(`${agent} ${i}\n`).length ===
+              2, `${agent} ${i} is not there once`);
+        const records = await Promise.all(kernels.map(async (kernel) => known(await kernel.block(block.id))));
+        require(JSON.stringify(records[0]) === JSON.stringify(records[1]), "two nodes have two records");
+        for (const seqs of told) require(isAscending(seqs), "a listener was told out of order");
+        await Promise.all(kernels.map((kernel) => kernel.close()));
+        return `${records[0]?.version} versions`;
+      });
+    },
+  },
+];
+
+/** Commits that write to the table take between nothing and DELAY_S longer, each another time. */
+async function slowDown(
+  run: (text: string, database: string) => Promise<unknown>,
+  database: string,
+  table: string,
+): Promise<void> {
+  await run(
+    `CREATE OR REPLACE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN PERFORM pg_sleep(random() * ${DELAY_S}); RETURN NULL; END $$`,
+    database,
+  );
+  await run(
+    `CREATE TRIGGER slow AFTER INSERT ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION slow()`,
+    database,
+  );
+}
+
+/** The same with a sequence of the database instead of the conversation's row: how many a reader misses. */
+async function naiveControl(
+  url: string,
+  run: (text: string, database: string) => Promise<unknown>,
+): Promise<number> {
+  await run("CREATE TABLE naive (id bigserial PRIMARY KEY)", databaseIn(url));
+  await slowDown(run, databaseIn(url), "naive");
+  const clients = await Promise.all(
+    Array.from({ length: WRITERS + 1 }, async () => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      return client;
+    }),
+  );
+  const [reader, ...writers] = clients as [pg.Client, ...pg.Client[]];
+  let isDone = false;
+  let seen = 0;
+  const reading = (async () => {
+    let cursor = 0;
+    for (let last = false; ; last = isDone) {
+      const { rows } = await reader.query("SELECT id FROM naive WHERE id > $1 ORDER BY id", [cursor]);
+      seen += rows.length;
+      cursor = Number(rows.at(-1)?.id ?? cursor);
+      if (last) return;
+    }
+  })();
+  await Promise.all(
+    writers.map(async (client) => {
+      for (let i = 0; i < EACH; i++) await client.query("INSERT INTO naive DEFAULT VALUES");
+    }),
+  );
+  isDone = true;
+  await reading;
+  await Promise.all(clients.map((client) => client.end()));
+  return WRITERS * EACH - seen;
+}
+
+export function known<T>(answer: T): Exclude<T, { readonly problem: unknown }> {
+  if (isProblem(answer)) throw new Error(`${answer.problem}: ${answer.message}`);
+  return answer as Exclude<T, { readonly problem: unknown }>;
+}
+
+function isAscending(numbers: readonly number[]): boolean {
+  return numbers.every((number, i) => i === 0 || number > (numbers[i - 1] as number));
+}

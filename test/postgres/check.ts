@@ -1,4 +1,5 @@
 /** One check of the store on PostgreSQL. */
+import { isProblem } from "@blockyard/kernel";
 import type { TestServer } from "./server.ts";
 
 export interface Check {
@@ -10,4 +11,9 @@ export interface Check {
 
 export function require(condition: boolean, what: string): asserts condition {
   if (!condition) throw new Error(what);
+}
+
+export function known<T>(answer: T): Exclude<T, { readonly problem: unknown }> {
+  if (isProblem(answer)) throw new Error(`${answer.problem}: ${answer.message}`);
+  return answer as Exclude<T, { readonly problem: unknown }>;
 }

@@ -3,8 +3,7 @@ import { isProblem, Kernel } from "@blockyard/kernel";
 import { nodeEnv } from "../../packages/server/src/env.ts";
 import { openPostgresStore } from "../../packages/server/src/postgres/postgres.ts";
 import { Random } from "../sim/random.ts";
-import { type Check, require } from "./check.ts";
-import { known } from "./nodes.contract.ts";
+import { type Check, known, require } from "./check.ts";
 import { databaseIn, type TestServer } from "./server.ts";
 
 const NODES = 2;

@@ -11,19 +11,18 @@ import { lossChecks } from "./losses.contract.ts";
 import { nodeChecks } from "./nodes.contract.ts";
 import { openingChecks } from "./opening.contract.ts";
 import { startServer } from "./server.ts";
+import { servingChecks } from "./serving.contract.ts";
 
+const checks = [
+  ...[...contractChecks, ...openingChecks, ...contentChecks],
+  ...[...nodeChecks, ...lossChecks, ...servingChecks],
+];
 const words = process.argv.slice(2);
 const server = await startServer();
 console.log(server.version);
 let failed = 0;
 try {
-  for (const { title, run } of [
-    ...contractChecks,
-    ...openingChecks,
-    ...contentChecks,
-    ...nodeChecks,
-    ...lossChecks,
-  ]) {
+  for (const { title, run } of checks) {
     if (words.length > 0 && !words.some((word) => title.includes(word))) continue;
     const startMs = performance.now();
     const outcome = await run(server).then(

@@ -1,11 +1,11 @@
 /** Several nodes on one database: what each commits is there once, in order, and read by all. */
-import { isProblem, Kernel, newConversation, type Op, type Store } from "@blockyard/kernel";
+import { Kernel, newConversation, type Op, type Store } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import pg from "pg";
 import { nodeEnv } from "../../packages/server/src/env.ts";
 import { openPostgresStore, type PostgresStore } from "../../packages/server/src/postgres/postgres.ts";
 import { Random } from "../sim/random.ts";
-import { type Check, require } from "./check.ts";
+import { type Check, known, require } from "./check.ts";
 import { databaseIn } from "./server.ts";
 
 const RACED = 1_000;
@@ -249,11 +249,6 @@ async function naiveControl(
   await reading;
   await Promise.all(clients.map((client) => client.end()));
   return WRITERS * EACH - seen;
-}
-
-export function known<T>(answer: T): Exclude<T, { readonly problem: unknown }> {
-  if (isProblem(answer)) throw new Error(`${answer.problem}: ${answer.message}`);
-  return answer as Exclude<T, { readonly problem: unknown }>;
 }
 
 function isAscending(numbers: readonly number[]): boolean {

@@ -116,14 +116,25 @@ export const openingChecks: readonly Check[] = [
       const restored = await openPostgresStore(copy);
       require(restored.epoch !== store.epoch, "the epoch is the same");
       require((await restored.conversation("c"))?.seq === 1, "the conversation is gone");
+      await restored.close();
+      // As pg_restore does it in the same database: the tables are made anew.
+      for (const text of [
+        "CREATE TABLE blockyard.kept AS SELECT * FROM blockyard.meta",
+        "DROP TABLE blockyard.meta",
+        "ALTER TABLE blockyard.kept RENAME TO meta",
+        "ALTER TABLE blockyard.meta ADD PRIMARY KEY (key)",
+      ])
+        await server.run(text, databaseIn(copy));
+      const again = await openPostgresStore(copy);
+      require(again.epoch !== restored.epoch, "the epoch is that of before the restore");
       // As if it were restored once more, under the running node.
       await server.run(`UPDATE blockyard.meta SET value = 'other' WHERE key = 'epoch'`, databaseIn(copy));
       await server.run(
         `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${databaseIn(copy)}'`,
       );
-      const error = await restored.conversation("c").catch((thrown: unknown) => thrown);
+      const error = await again.conversation("c").catch((thrown: unknown) => thrown);
       require(error instanceof Error && error.message.includes("Start this server again"), String(error));
-      await restored.close();
+      await again.close();
       return undefined;
     },
   },

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inspect } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
 import { ConfigError, DEFAULT_PORT, isLoopback, makeConfig, prepareHome } from "./config.ts";
 
@@ -50,7 +51,8 @@ describe("[R47] where the server listens", () => {
       readFileSync(new URL(`./${name}.ts`, import.meta.url), "utf8"),
     );
     const read = source.join("\n").match(/env\["(\w+)"\]/g);
-    expect(new Set(read)).toEqual(new Set(['env["BLOCKYARD_HOME"]', 'env["BLOCKYARD_PORT"]']));
+    const names = ["DATABASE", "HOME", "PORT"].map((name) => `env["BLOCKYARD_${name}"]`);
+    expect(new Set(read)).toEqual(new Set(names));
     expect(Object.keys(make({})).sort()).toEqual(["anyPort", "home", "host", "port", "root"]);
   });
 
@@ -60,6 +62,29 @@ describe("[R47] where the server listens", () => {
     expect(make({ env: { BLOCKYARD_PORT: "4700" } })).toMatchObject({ port: 4700, anyPort: false });
     for (const port of [-1, 65_536, 1.5, Number.NaN]) expect(() => make({ port })).toThrow(/not a port/);
     expect(() => make({ env: { BLOCKYARD_PORT: "x" } })).toThrow("not a port: x");
+  });
+
+  it("[S31] a database is named by option or variable, and its password is told to nobody", () => {
+    const url = "postgres://yard:s3cret%2F@db.example:5433/blocks?password=s3cret&sslmode=require";
+    for (const config of [make({ database: url }), make({ env: { BLOCKYARD_DATABASE: url } })]) {
+      expect(config.database?.reveal()).toBe(url);
+      expect(config.database?.shown).toBe("postgres://yard@db.example:5433/blocks");
+      const told = [String(config.database), JSON.stringify(config), inspect(config, { depth: 9 })].join();
+      expect(told).toContain("db.example");
+      expect(told).not.toContain("s3cret");
+    }
+    expect(make({ env: { BLOCKYARD_DATABASE: "" } }).database).toBeUndefined();
+    for (const wrong of [
+      "yard:s3cret@db/blocks",
+      "postgres://yard:s3cret@db",
+      "postgres://yard:s3cret@db/a/b",
+      "mysql://yard:s3cret@db/blocks",
+      "postgres://yard:s3cret@d b/blocks",
+    ]) {
+      expect(() => make({ database: wrong })).toThrow(ConfigError);
+      expect(() => make({ database: wrong })).toThrow(/postgres:\/\/user:password@host\/name is one$/);
+      expect(() => make({ database: wrong })).not.toThrow(/s3cret/);
+    }
   });
 
   it("[AC10] the home is made private, also one that was open", () => {

@@ -6,6 +6,7 @@
 import { chmodSync, mkdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { DatabaseAddress } from "./postgres/address.ts";
 
 export interface Config {
   /** Database, tokens and the server's address live here; only its owner can read it. */
@@ -19,6 +20,8 @@ export interface Config {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Where people reach it through a program that stands in front of it. */
   readonly origin?: string;
+  /** A PostgreSQL database instead of the file in the home. */
+  readonly database?: DatabaseAddress;
 }
 
 export const DEFAULT_PORT = 4567;
@@ -35,6 +38,7 @@ export interface ConfigInput {
   readonly cert?: string;
   readonly key?: string;
   readonly origin?: string;
+  readonly database?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -55,8 +59,14 @@ export function makeConfig(input: ConfigInput): Config {
       `refusing to listen on ${host} without TLS: pass --cert and --key, or leave --host away to stay on this machine`,
     );
   }
-  const origin = input.origin === undefined ? {} : { origin: originOf(input.origin) };
-  return { home, root, host, port, anyPort: asked === undefined, ...(tls ? { tls } : {}), ...origin };
+  // The variable is better for an address with a password: other users of the machine see a command's arguments.
+  const database = databaseOf(input.database ?? input.env["BLOCKYARD_DATABASE"]);
+  return {
+    ...{ home, root, host, port, anyPort: asked === undefined },
+    ...(tls ? { tls } : {}),
+    ...(input.origin === undefined ? {} : { origin: originOf(input.origin) }),
+    ...(database ? { database } : {}),
+  };
 }
 
 /** As browsers write it. Without TLS whoever listens on the way would have the token. */
@@ -64,6 +74,15 @@ function originOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "https:" && url.href === `${url.origin}/`) return url.origin;
   throw new ConfigError(`--origin takes an address such as https://yard.example.org, not ${text}`);
+}
+
+function databaseOf(url: string | undefined): DatabaseAddress | undefined {
+  if (url === undefined || url === "") return undefined;
+  try {
+    return new DatabaseAddress(url);
+  } catch (error) {
+    throw new ConfigError(`the database is ${(error as Error).message}`);
+  }
 }
 
 /** The home folder, made private before anything is put into it. */

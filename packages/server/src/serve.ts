@@ -14,6 +14,7 @@ import {
   Kernel,
   type Problem,
   problem,
+  type Store,
   StoreError,
 } from "@blockyard/kernel";
 import { getRequestListener } from "@hono/node-server";
@@ -37,7 +38,8 @@ import { Listeners } from "./listeners.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { keepPicture } from "./pictures.ts";
-import { openSqliteStore, type SqliteStore } from "./store/sqlite.ts";
+import { openNamed } from "./postgres/named.ts";
+import { openSqliteStore } from "./store/sqlite.ts";
 import { Tools } from "./tool-table.ts";
 import { VERSION } from "./version.ts";
 
@@ -48,7 +50,7 @@ export interface Running {
   /** What a person should know about this start, in sentences. */
   readonly notes: readonly string[];
   readonly kernel: Kernel;
-  readonly store: SqliteStore;
+  readonly store: Store;
   readonly auth: Auth;
   readonly tools: Tools;
   /** The routes, for whoever wants to know them all. */
@@ -64,10 +66,10 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
   prepareHome(config.home);
   const auth = new Auth(config.home, ownerName(), () => env.monotonic());
   auth.onFault = (message) => log("error", "the tokens of agents cannot be used", { message });
-  const store = await openStore(config, auth);
+  const { store, isAlone } = await openStore(config, auth);
   const kernel = new Kernel(env, store);
-  const closed = await closeOrphans(kernel, "blockyard");
-  if (closed.blocks + closed.turns > 0) log("info", "closed what an earlier run left open", { ...closed });
+  if (isAlone) await closeLeft(kernel, log);
+  else log("info", "another node has the database: what is open stays open, it may be that node's");
   const tools = new Tools(kernel, config, log);
   await tools.files.start();
   const metrics = new Metrics();
@@ -224,16 +226,25 @@ class Desk {
   }
 }
 
-/** The database, unless another server has it: then where that one is. */
-async function openStore(config: Config, auth: Auth): Promise<SqliteStore> {
+/** The database, and whether nobody else has it; in a file, unless another server has that: then where that one is. */
+async function openStore(config: Config, auth: Auth): Promise<{ store: Store; isAlone: boolean }> {
+  if (config.database) {
+    const store = await openNamed(config.database);
+    return { store, isAlone: await store.isAlone() };
+  }
   try {
-    return await openSqliteStore(join(config.home, "blockyard.db"));
+    return { store: await openSqliteStore(join(config.home, "blockyard.db")), isAlone: true };
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== "locked") throw error;
     const url = addressIn(config.home);
     const where = url === undefined ? "; stop it, or choose another --home" : `. Open  ${linkTo(url, auth)}`;
     throw new ConfigError(`a server already runs for ${config.home}${where}`);
   }
+}
+
+async function closeLeft(kernel: Kernel, log: Log): Promise<void> {
+  const closed = await closeOrphans(kernel, "blockyard");
+  if (closed.blocks + closed.turns > 0) log("info", "closed what an earlier run left open", { ...closed });
 }
 
 function addressIn(home: string): string | undefined {

@@ -11,6 +11,12 @@ export const HOME_OPTION = {
   summary: "where the database and the tokens are (default: ~/.blockyard)",
 } as const satisfies CommandOption;
 
+export const DATABASE_OPTION = {
+  type: "string",
+  value: "URL",
+  summary: "a PostgreSQL database instead of the file in the home; better given as BLOCKYARD_DATABASE",
+} as const satisfies CommandOption;
+
 export const JSON_OPTION = {
   type: "boolean",
   summary: "print JSON, one value per line, for programs",

@@ -7,6 +7,8 @@ import { existsSync, renameSync, rmSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { StoreError } from "@blockyard/kernel";
 import { makeConfig, prepareHome } from "../config.ts";
+import type { DatabaseAddress } from "../postgres/address.ts";
+import { dumpCommand, restoreCommand } from "../postgres/named.ts";
 import { copyDatabaseFile } from "../store/backup.ts";
 import { holdLock } from "../store/lock.ts";
 import { restoreSqliteStore } from "../store/restore.ts";
@@ -24,7 +26,7 @@ export const backup: Command = {
   options: backupOptions,
   async run(args) {
     const { values, positionals } = readArguments({ name: "backup", options: backupOptions }, args, [0, 1]);
-    const path = databaseOf(values.home);
+    const path = databaseOf(values.home, dumpCommand);
     if (!existsSync(path)) throw new CommandError(`there is no database at ${path} yet`, EXIT.nothing);
     const stamp = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
     const file = resolve(positionals[0] ?? `blockyard-${stamp}.db`);
@@ -61,7 +63,7 @@ export const restore: Command = {
     const { values, positionals } = readArguments({ name: "restore", options: restoreOptions }, args, [1, 1]);
     const file = resolve(positionals[0] as string);
     if (!existsSync(file)) throw new CommandError(`there is no file ${file}`, EXIT.nothing);
-    const path = databaseOf(values.home);
+    const path = databaseOf(values.home, restoreCommand);
     requireUnused(path);
     const isThere = existsSync(path);
     if (isThere && !values.replace)
@@ -104,8 +106,13 @@ function requireUnused(path: string): void {
   }
 }
 
-function databaseOf(home: string | undefined): string {
+/** The file. A database on a server is copied by that server's own tools: `instead` says how. */
+function databaseOf(home: string | undefined, instead: (address: DatabaseAddress) => string): string {
   const config = makeConfig({ env: process.env, ...(home === undefined ? {} : { home }) });
+  if (config.database)
+    throw new CommandError(
+      `the database is PostgreSQL's, and so are its backups: ${instead(config.database)}`,
+    );
   prepareHome(config.home);
   return join(config.home, "blockyard.db");
 }

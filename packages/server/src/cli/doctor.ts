@@ -8,12 +8,14 @@ import { accessSync, constants, existsSync, lstatSync, statSync } from "node:fs"
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Auth, AuthError } from "../auth.ts";
-import { makeConfig } from "../config.ts";
+import { ConfigError, makeConfig } from "../config.ts";
 import { DIST } from "../faces/page.ts";
+import type { DatabaseAddress } from "../postgres/address.ts";
+import { describeNamed } from "../postgres/named.ts";
 import { quickCheck } from "../store/quick-check.ts";
 import { AGENTS, type Agent } from "../turns/agents.ts";
 import { findCommand } from "../turns/child.ts";
-import { HOME_OPTION, readArguments } from "./args.ts";
+import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl, serverClient } from "./client.ts";
 import { type Command, CommandError } from "./command.ts";
 import { print, printJson } from "./terminal.ts";
@@ -33,12 +35,13 @@ const RESTORE = "put back a backup: blockyard restore FILE --replace";
 
 const options = {
   home: HOME_OPTION,
+  database: DATABASE_OPTION,
   json: { type: "boolean", summary: "print the findings as JSON, for programs" },
 } as const;
 
 export const doctor: Command = {
   name: "doctor",
-  usage: "doctor [--home DIR] [--json]",
+  usage: "doctor [--home DIR] [--database URL] [--json]",
   summary: "check Node, the database, the files of the home, the server, the agents and the page",
   examples: [
     "blockyard doctor",
@@ -47,11 +50,12 @@ export const doctor: Command = {
   options,
   async run(args) {
     const { values } = readArguments({ name: "doctor", options }, args, [0, 0]);
-    const { home } = makeConfig({
+    const { home, database } = makeConfig({
       env: process.env,
       ...(values.home === undefined ? {} : { home: values.home }),
+      ...(values.database === undefined ? {} : { database: values.database }),
     });
-    const findings = await examine(home, process.env);
+    const findings = await examine(home, process.env, database);
     await (values.json ? printJson(findings) : print(findings.map(line).join("")));
     return findings.some(({ state }) => state === "fail") ? 1 : 0;
   },
@@ -60,6 +64,7 @@ export const doctor: Command = {
 export async function examine(
   home: string,
   env: Readonly<Record<string, string | undefined>>,
+  database?: DatabaseAddress,
 ): Promise<readonly Finding[]> {
   const server = await checkServer(home);
   const agents = await Promise.all([...AGENTS.values()].map((agent) => checkAgent(agent, env)));
@@ -67,7 +72,7 @@ export async function examine(
     checkNode(process.versions.node),
     checkSqlite(process.versions.sqlite ?? "0"),
     ...checkHome(home),
-    checkDatabase(join(home, "blockyard.db"), server.state === "ok"),
+    database ? await checkNamed(database) : checkDatabase(join(home, "blockyard.db"), server.state === "ok"),
     server,
     ...agents,
     checkPage(DIST),
@@ -156,6 +161,18 @@ export function checkDatabase(path: string, hasServer: boolean): Finding {
     : { check, state: "warn", message: `${path} is in use, but no server answers`, fix: "end that process" };
 }
 
+/** A database on a server: whether it could be used, as a start would find it. */
+async function checkNamed(address: DatabaseAddress): Promise<Finding> {
+  const check = "database";
+  try {
+    return { check, state: "ok", message: await describeNamed(address) };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const fix = `is the server there, and are name, user and password right? Try: psql ${address.shown}`;
+    return { check, state: "fail", message: plain(error.message, 500), fix };
+  }
+}
+
 /** Also a link that leads nowhere. What is in a closed folder is not seen; the check of the home tells of that. */
 function isThere(path: string): boolean {
   try {
@@ -235,11 +252,11 @@ export function checkPage(folder: string): Finding {
 }
 
 /** What a program printed, as one short line without control characters. */
-function plain(text: string): string {
+function plain(text: string, most = 120): string {
   return text
     .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
     .trim()
-    .slice(0, 120);
+    .slice(0, most);
 }
 
 function line({ check, state, message, fix }: Finding): string {

@@ -7,7 +7,7 @@ import { makeConfig } from "../config.ts";
 import { jsonLog } from "../log.ts";
 import { type Running, serve } from "../serve.ts";
 import { RECORDINGS, replay } from "../turns/replay.ts";
-import { HOME_OPTION, readArguments } from "./args.ts";
+import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 
 const STOP_MS = 5_000;
@@ -27,13 +27,14 @@ const options = {
     value: "URL",
     summary: "where a proxy that speaks TLS shows the page, such as https://yard.example.org",
   },
+  database: DATABASE_OPTION,
   demo: { type: "boolean", summary: "play the recorded sessions again" },
 } as const;
 
 export const serveCommand: Command = {
   name: "serve",
   usage:
-    "serve [folder] [--port N] [--home DIR] [--host ADDRESS --cert FILE --key FILE] [--origin URL] [--demo]",
+    "serve [folder] [--port N] [--home DIR] [--host ADDRESS --cert FILE --key FILE] [--origin URL] [--database URL] [--demo]",
   summary: "run the server for a folder (default: this one) and print the link to its page",
   examples: [
     "blockyard",
@@ -56,7 +57,10 @@ async function runServe(args: readonly string[]): Promise<number> {
     ...(values.cert === undefined ? {} : { cert: values.cert }),
     ...(values.key === undefined ? {} : { key: values.key }),
     ...(values.origin === undefined ? {} : { origin: values.origin }),
+    ...(values.database === undefined ? {} : { database: values.database }),
   });
+  // Agents are given the environment: the way to the database is none of their business.
+  delete process.env["BLOCKYARD_DATABASE"];
   const log = jsonLog((line) => process.stderr.write(line), Date.now);
   const running = await start(() => serve(config, log), config.port);
   process.stdout.write(

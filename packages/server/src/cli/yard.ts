@@ -1,7 +1,8 @@
 /**
  * A command's way to the blocks: through the server if one runs, else by opening the database itself, under the store's
  * lock. The same calls either way; a command does not know which it is. While a server has the database nobody else opens
- * it, and while a command has it a server waits: the lock decides, never the file with the server's address.
+ * it, and while a command has it a server waits: the lock decides, never the file with the server's address. A database on a
+ * server has no such lock: it is for several.
  */
 
 import { existsSync } from "node:fs";
@@ -14,6 +15,7 @@ import {
   type Json,
   Kernel,
   type Problem,
+  type Store,
   StoreError,
 } from "@blockyard/kernel";
 import { type Caller, ownerName } from "../auth.ts";
@@ -22,7 +24,8 @@ import { nodeEnv } from "../env.ts";
 import { rawRuns } from "../export/export-file.ts";
 import { importStream } from "../import/import-stream.ts";
 import { ingestStream } from "../ingest-stream.ts";
-import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
+import { openNamed } from "../postgres/named.ts";
+import { openSqliteStore } from "../store/sqlite.ts";
 import { Tools } from "../tool-table.ts";
 import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { CommandError, EXIT } from "./command.ts";
@@ -60,7 +63,9 @@ export async function openYard(options: YardOptions = {}): Promise<Yard> {
   for (let waited = 0; ; waited += LOCK_STEP_MS) {
     const remote = await remoteYard(config.home);
     if (remote) return remote;
-    const store = await openStore(config.home, options.create === true);
+    const store = await (config.database
+      ? openNamed(config.database)
+      : openStore(config.home, options.create === true));
     if (store) return localYard(config, store);
     if (waited >= LOCK_WAIT_MS) {
       const fix = "Wait for it, or start the server (blockyard), through which any number can work at once";
@@ -71,7 +76,7 @@ export async function openYard(options: YardOptions = {}): Promise<Yard> {
 }
 
 /** Undefined while another process has it. */
-async function openStore(home: string, create: boolean): Promise<SqliteStore | undefined> {
+async function openStore(home: string, create: boolean): Promise<Store | undefined> {
   const path = join(home, "blockyard.db");
   if (!create && !existsSync(path)) {
     const fix =
@@ -88,7 +93,7 @@ async function openStore(home: string, create: boolean): Promise<SqliteStore | u
   }
 }
 
-function localYard(config: Config, store: SqliteStore): Yard {
+function localYard(config: Config, store: Store): Yard {
   const kernel = new Kernel(nodeEnv, store);
   const tools = new Tools(kernel, config, () => undefined);
   const owner: Caller = { agent: ownerName(), role: "owner", by: "token" };

@@ -7,7 +7,7 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { StoreError } from "@blockyard/kernel";
+import { StoreError, type StoreErrorCode } from "@blockyard/kernel";
 import pg from "pg";
 import type { DatabaseAddress } from "./address.ts";
 import { asFault, isDropped } from "./fault.ts";
@@ -90,6 +90,8 @@ export class Connections {
       connectionString: address.reveal(),
       application_name: name,
       max,
+      // One stays, so that other nodes see that this one is there.
+      min: 1,
       types,
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: ANSWER_MS,
@@ -169,7 +171,7 @@ export class Connections {
   }
 }
 
-interface Settings {
+export interface Settings {
   readonly version: number;
   readonly durable: string;
   readonly fsync: string;
@@ -184,28 +186,42 @@ const SETTINGS = `SELECT current_setting('server_version_num')::int / 10000 AS v
 /** What an acknowledgement rests on. Looked at on every connection: settings may differ by user, and servers change. */
 async function requireSettings(connection: Connection, shown: string): Promise<void> {
   const [settings] = await connection.rows<Settings>({ text: SETTINGS });
-  const why = settings && refusal(settings);
-  if (why !== undefined) throw new StoreError(why.code, `cannot use ${shown}: ${why.message}`);
+  const found = settings && refusal(settings);
+  if (found) throw new StoreError(found.code, `cannot use ${shown}: ${found.why}. ${found.fix}`);
 }
 
-export function refusal({ version, durable, fsync, encoding, is_standby: isStandby }: Settings) {
-  if (version < MIN_VERSION) {
-    const message = `PostgreSQL ${version} is too old: ${MIN_VERSION} or newer is needed`;
-    return { code: "version", message } as const;
-  }
-  if (durable !== "on" && durable !== "remote_apply") {
-    const message = `synchronous_commit is ${durable}, so that a crash could lose what was acknowledged. Turn it on for this user: ALTER ROLE CURRENT_USER SET synchronous_commit = on`;
-    return { code: "io", message } as const;
-  }
-  if (fsync !== "on") {
-    const message = `fsync is ${fsync}, so that a crash could lose everything. Turn it on: ALTER SYSTEM SET fsync = on, then SELECT pg_reload_conf()`;
-    return { code: "io", message } as const;
-  }
-  if (encoding !== "UTF8") {
-    const message = `its encoding is ${encoding}. Make one that can hold every text: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0`;
-    return { code: "version", message } as const;
-  }
-  if (isStandby)
-    return { code: "io", message: "this is a standby: give the address of the primary" } as const;
+interface Refusal {
+  readonly code: StoreErrorCode;
+  readonly why: string;
+  readonly fix: string;
+}
+
+export function refusal(settings: Settings): Refusal | undefined {
+  const { version, durable, fsync, encoding, is_standby: isStandby } = settings;
+  if (version < MIN_VERSION)
+    return {
+      code: "version",
+      why: `PostgreSQL ${version} is too old`,
+      fix: `Use ${MIN_VERSION} or newer`,
+    };
+  if (durable !== "on" && durable !== "remote_apply")
+    return {
+      code: "io",
+      why: `synchronous_commit is ${durable}, so that a crash could lose what was acknowledged`,
+      fix: "Turn it on for this user: ALTER ROLE CURRENT_USER SET synchronous_commit = on",
+    };
+  if (fsync !== "on")
+    return {
+      code: "io",
+      why: `fsync is ${fsync}, so that a crash could lose everything`,
+      fix: "Turn it on: ALTER SYSTEM SET fsync = on, then SELECT pg_reload_conf()",
+    };
+  if (encoding !== "UTF8")
+    return {
+      code: "version",
+      why: `its encoding is ${encoding}, which cannot hold every text`,
+      fix: "Make another one: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0",
+    };
+  if (isStandby) return { code: "io", why: "it is a standby", fix: "Give the address of the primary" };
   return undefined;
 }

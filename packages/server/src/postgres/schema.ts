@@ -90,9 +90,8 @@ export interface Opened {
 
 /** Makes or migrates the tables where that is needed. */
 export async function prepare(connection: Connection, shown: string): Promise<Opened> {
-  const place = await placeOf(connection);
   const known = await readMeta(connection, shown);
-  if (known?.version === SCHEMA_VERSION && known.place === place) return { epoch: known.epoch, place };
+  if (known?.version === SCHEMA_VERSION && known.place === (await placeOf(connection))) return known;
   // Only whoever finds something to do waits for the others who do.
   await connection.script("BEGIN ISOLATION LEVEL READ COMMITTED");
   await connection.rows({ text: "SELECT pg_advisory_xact_lock($1)", values: [LOCK] });
@@ -100,6 +99,7 @@ export async function prepare(connection: Connection, shown: string): Promise<Op
   if (meta === undefined) await connection.script(`${TABLES}${STORAGE}`);
   for (let version = meta?.version ?? SCHEMA_VERSION; version < SCHEMA_VERSION; version++)
     await connection.script(MIGRATIONS[version - 1] as string);
+  const place = await placeOf(connection);
   const epoch = meta?.place === place ? meta.epoch : randomBytes(12).toString("base64url");
   // Numbers of transactions are another server's now: whoever follows them begins anew.
   if (meta !== undefined && epoch !== meta.epoch)
@@ -121,10 +121,13 @@ export async function requireSame(connection: Connection, shown: string, opened:
   );
 }
 
-interface Meta {
+/** The version of the tables, if there are any. Changes nothing. */
+export async function readVersion(connection: Connection, shown: string): Promise<number | undefined> {
+  return (await readMeta(connection, shown))?.version;
+}
+
+interface Meta extends Opened {
   readonly version: number;
-  readonly epoch: string;
-  readonly place: string;
 }
 
 async function readMeta(connection: Connection, shown: string): Promise<Meta | undefined> {
@@ -151,11 +154,11 @@ async function readMeta(connection: Connection, shown: string): Promise<Meta | u
 
 /**
  * Which server's history this is: the cluster, its timeline (another one after a standby took over, or after a restore to
- * a point in time) and the database in it.
+ * a point in time), the database in it, and the tables in that (others after a dump was put back).
  */
 const PLACE = `concat_ws('/', (SELECT system_identifier FROM pg_control_system()),
   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
-  (SELECT oid FROM pg_database WHERE datname = current_database()))`;
+  (SELECT oid FROM pg_database WHERE datname = current_database()), to_regclass('blockyard.meta')::oid)`;
 
 async function placeOf(connection: Connection): Promise<string> {
   const [row] = await connection.rows<{ place: string }>({ text: `SELECT ${PLACE} AS place` });

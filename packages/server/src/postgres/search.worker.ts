@@ -4,21 +4,21 @@
  */
 
 import { parentPort, workerData } from "node:worker_threads";
-import { type Clock, limits, type Problem, type SearchAnswer, searchBlocks } from "@blockyard/kernel";
+import { limits, type Problem, type SearchAnswer, searchBlocks } from "@blockyard/kernel";
 import type { Reply, Request } from "../search/message.ts";
 import { RecentTexts } from "../search/recent-texts.ts";
-import { stoppable } from "../search/stoppable.ts";
+import { busyClock, stoppable, warmUp } from "../search/stoppable.ts";
 import { DatabaseAddress } from "./address.ts";
 import { Connections } from "./connections.ts";
 import { Outlines } from "./outlines.ts";
 import { PostgresSource } from "./source.ts";
 
-const clock: Clock = () => performance.now();
 const { path: url } = workerData as { readonly path: string };
 const connections = new Connections(new DatabaseAddress(url), "blockyard-search", 1);
 const outlines = new Outlines();
 const recent = new RecentTexts(limits.searchTextChars);
 
+warmUp();
 parentPort?.on("message", (request: Request) => {
   void respond(request);
 });
@@ -42,7 +42,7 @@ async function search({ query }: Request & { type: "search" }): Promise<SearchAn
     const answer = await searchBlocks(
       new PostgresSource(connection, outlines, recent),
       query,
-      clock,
+      busyClock,
       stoppable,
     );
     await connection.script("COMMIT");

@@ -240,6 +240,29 @@ describe("reading", () => {
   });
 });
 
+describe("what is long", () => {
+  test("[V25] a result of one endless line is closed, says how much it is, and opens", async () => {
+    const conversation = await newConversation(yard.kernel, "endless");
+    await yard.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) => {
+        const metadata = { toolUseId: "u", toolName: "Bash" };
+        const text = "x".repeat(60_000);
+        const made = draft.create({ kind: "tool_result", role: "tool", text, status: "done", metadata });
+        return isProblem(made) ? made : null;
+      },
+    });
+    const { page } = await yard.open(`/c/${conversation}`);
+    const fold = page.getByRole("button", { name: "Show 1 line of 60,000 characters" });
+    await fold.waitFor();
+    expect(await page.locator("article .line").count()).toBe(0);
+    await fold.click();
+    await page.waitForSelector("article .line");
+    expect((await page.locator("article .line").innerText()).trim()).toHaveLength(60_000);
+    await page.context().close();
+  });
+});
+
 describe("working", () => {
   test("two windows edit a block that an agent is still writing; all three texts survive", async () => {
     const conversation = await newConversation(yard.kernel, "together");

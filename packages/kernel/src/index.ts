@@ -57,6 +57,7 @@ export { cleanJson, type Json, type JsonObject, sameJson } from "./json.ts";
 export { Kernel, type Listener } from "./kernel.ts";
 export { limits } from "./limits.ts";
 export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";
+export { amountOf, isLong } from "./long-text.ts";
 export { boundRules, type MarkdownRules, TOO_HARD } from "./markdown-bound.ts";
 export { GROWING_MATH_RULES, MATH_RULES, type MathToken, maskMath } from "./markdown-math.ts";
 export { MemoryStore } from "./memory-store.ts";

@@ -173,6 +173,14 @@ describe("[E3] what was written stays text", () => {
     expect(await exported(id, "jsonl")).toContain("taken back");
   });
 
+  it("[V25] a result of one endless line is closed, as the page has it", async () => {
+    const metadata = { toolUseId: "u", toolName: "Bash" };
+    const result = (text: string) => conversationOf("t", [{ kind: "tool_result", text, metadata }]);
+    const long = await exported(await result("x".repeat(5_000)), "html");
+    expect(long).toContain("<summary>Show 1 line of 5,000 characters</summary>");
+    expect(await exported(await result("x".repeat(3_000)), "html")).not.toContain('class="fold"');
+  });
+
   it("[E4] no text ends its own fence", async () => {
     const text = "```\n````\n<details>";
     const markdown = await exported(await conversationOf("t", [{ kind: "code", text }]), "markdown");

@@ -3,15 +3,15 @@
  * block's element carries the attributes that the page's has: data-block, data-kind, data-status.
  */
 
-import { type BlockSnapshot, exactText, type Kind, type Metadata } from "@blockyard/kernel";
+import { amountOf, type BlockSnapshot, exactText, isLong, type Kind, type Metadata } from "@blockyard/kernel";
 import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
 import { highlight } from "./highlight.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { terminalHtml } from "./terminal-html.ts";
 import type { ExportNode } from "./tree.ts";
 
-/** Results with more lines than this are closed until somebody opens them, as on the page. */
-const FOLD_LINES = 10;
+/** A sub-agent's work with longer texts than this is closed. */
+const SHORT_LINES = 10;
 const INPUT_CHARS = 200_000;
 const PREVIEW_CHARS = 160;
 
@@ -55,7 +55,7 @@ export function branchesHtml({ branches }: Pick<ExportNode, "branches">, depth: 
 
 function nestedHtml({ nested }: ExportNode, depth: number, title: string): Html {
   if (nested.length === 0) return NOTHING;
-  const isShort = nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < FOLD_LINES);
+  const isShort = nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < SHORT_LINES);
   return html`<details class="nested"${isShort && nested.length < 4 ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${nested.map((node) => nodeHtml(node, depth + 1))}</details>`;
 }
 
@@ -116,7 +116,7 @@ function drawResult(block: BlockSnapshot): Html {
     block.content === "" && result !== undefined && result !== null
       ? html`<details><summary>Result</summary><pre class="code">${highlight(JSON.stringify(result, null, 2), "json")}</pre></details>`
       : NOTHING;
-  return html`${block.content === "" ? NOTHING : folded(lineCount(block), text)}${pictures(images)}${sources(citations)}${payload}`;
+  return html`${block.content === "" ? NOTHING : folded(lineCount(block), block.content.length, text)}${pictures(images)}${sources(citations)}${payload}`;
 }
 
 function drawCode(block: BlockSnapshot): Html {
@@ -131,7 +131,7 @@ function drawCode(block: BlockSnapshot): Html {
   const numbered = block.content.replace(/\n$/, "").split("\n").length;
   const gutter = Array.from({ length: numbered }, (_, i) => first + i).join("\n");
   const code = html`<div class="numbered"><pre class="gutter" aria-hidden="true">${gutter}</pre><pre class="code">${highlight(block.content, language, filename)}</pre></div>`;
-  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(lines, code)}${leftOut(truncatedChars)}`;
+  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(lines, block.content.length, code)}${leftOut(truncatedChars)}`;
 }
 
 function drawCommand(block: BlockSnapshot): Html {
@@ -145,7 +145,7 @@ function drawCommand(block: BlockSnapshot): Html {
     exitCode === undefined || exitCode === null
       ? NOTHING
       : html`<span class="${exitCode === 0 ? "ok" : "bad"}">exit ${exitCode}</span> `;
-  return html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>${lines > 0 ? folded(lines, output) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}`;
+  return html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>${lines > 0 ? folded(lines, block.content.length + (stderr?.length ?? 0), output) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}`;
 }
 
 const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
@@ -159,7 +159,9 @@ function drawChanges(block: BlockSnapshot): Html {
         movedTo === undefined ? NOTHING : html` <span class="dim">moved to</span> <code>${movedTo}</code>`;
       const lines = diffLines(text);
       const body =
-        lines.length === 0 ? NOTHING : folded(lines.length, html`<pre class="diff">${diffHtml(lines)}</pre>`);
+        lines.length === 0
+          ? NOTHING
+          : folded(lines.length, text.length, html`<pre class="diff">${diffHtml(lines)}</pre>`);
       return html`<div class="change"><div class="head"><span class="change-kind change-${kind}">${CHANGE_WORDS[kind]}</span> <code>${path}</code>${moved}</div>${body}</div>`;
     }),
   );
@@ -196,7 +198,7 @@ function drawTodo(block: BlockSnapshot): Html {
     ({ content, status, activeForm }) =>
       html`<li class="todo-${status}">${BOXES[status]} <span>${status === "in_progress" ? (activeForm ?? content) : content}</span></li>`,
   );
-  return folded(items.length, html`<ul class="todo">${rows}</ul>`);
+  return folded(items.length, 0, html`<ul class="todo">${rows}</ul>`);
 }
 
 function drawImage(block: BlockSnapshot): Html {
@@ -213,7 +215,7 @@ function drawImage(block: BlockSnapshot): Html {
 function drawFile(block: BlockSnapshot): Html {
   const { path, language } = metadataOf(block, "file");
   const code = html`<pre class="code">${highlight(block.content, language, path)}</pre>`;
-  return html`<div class="head"><code>${path}</code></div>${folded(lineCount(block), code)}`;
+  return html`<div class="head"><code>${path}</code></div>${folded(lineCount(block), block.content.length, code)}`;
 }
 
 function drawError(block: BlockSnapshot): Html {
@@ -231,9 +233,9 @@ function drawUnknown(block: BlockSnapshot): Html {
 }
 
 /** Short things are simply there; long ones have a line to open them by. */
-function folded(lines: number, body: Html): Html {
-  if (lines <= FOLD_LINES) return body;
-  return html`<details class="fold"><summary>Show ${plural(lines, "line")}</summary>${body}</details>`;
+function folded(lines: number, chars: number, body: Html): Html {
+  if (!isLong(lines, chars)) return body;
+  return html`<details class="fold"><summary>Show ${amountOf(lines, chars)}</summary>${body}</details>`;
 }
 
 function pictures(images: Metadata<"tool_call">["images"]): Html {

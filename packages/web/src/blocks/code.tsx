@@ -26,7 +26,7 @@ export function CodeBlock({ block }: RendererProps): ReactNode {
         </span>
         <CopyText block={block} />
       </div>
-      <Fold name={block.id} lines={lines}>
+      <Fold name={block.id} lines={lines} chars={block.chars}>
         {() => <CodeBody block={block} />}
       </Fold>
       {truncatedChars !== undefined && <p className="dim">{truncatedChars} characters were left out.</p>}

@@ -60,7 +60,7 @@ function Run({ block }: RendererProps): ReactNode {
         <CopyButton text={() => command} label="Copy the command" />
       </div>
       {lines > 0 && (
-        <Fold name={block.id} lines={lines}>
+        <Fold name={block.id} lines={lines} chars={block.chars + (stderr?.length ?? 0)}>
           {() => (
             <>
               <Output block={block} />

@@ -61,7 +61,7 @@ function FileChange({ block, change, i, diff }: FileChangeProps): ReactNode {
         {diff !== "" && <CopyButton text={() => diff} label="Copy the diff" />}
       </div>
       {rows.length > 0 && (
-        <Fold name={`${block.id}:${i}`} lines={rows.length}>
+        <Fold name={`${block.id}:${i}`} lines={rows.length} chars={diff.length}>
           {() => <DiffView rows={rows} label={`changes of ${change.path}`} />}
         </Fold>
       )}

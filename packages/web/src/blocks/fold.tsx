@@ -2,24 +2,22 @@
  * What can be folded: a line that says what there is, and the thing itself when it is open. Closed, the thing is not in
  * the document at all.
  */
+import { amountOf, isLong as isLongText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useOpen } from "../disclosure.ts";
-import { plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
-
-/** Results with more lines than this are closed until somebody opens them. */
-export const FOLD_LINES = 10;
 
 interface FoldProps {
   readonly name: string;
   readonly lines: number;
+  readonly chars: number;
   readonly label?: ReactNode;
   readonly children: () => ReactNode;
 }
 
 /** Short things are simply there; long ones have a line to open and close them by. */
-export function Fold({ name, lines, label, children }: FoldProps): ReactNode {
-  const isLong = lines > FOLD_LINES;
+export function Fold({ name, lines, chars, label, children }: FoldProps): ReactNode {
+  const isLong = isLongText(lines, chars);
   const [isOpen, toggle] = useOpen(name, !isLong);
   if (!isLong && isOpen) return children();
   return (
@@ -27,7 +25,7 @@ export function Fold({ name, lines, label, children }: FoldProps): ReactNode {
       <div className="fold-head">
         <button type="button" className="fold-line" aria-expanded={isOpen} onClick={toggle}>
           <Icon name="chevron" className={isOpen ? "turned" : ""} />
-          {isOpen ? "Hide" : "Show"} {plural(lines, "line")}
+          {isOpen ? "Hide" : "Show"} {amountOf(lines, chars)}
         </button>
         {label}
       </div>

@@ -19,7 +19,7 @@ export function TodoBlock({ block }: RendererProps): ReactNode {
   const { items } = metadataOf(block, "todo");
   return (
     <div className="result todo-result">
-      <Fold name={block.id} lines={items.length}>
+      <Fold name={block.id} lines={items.length} chars={0}>
         {() => <TodoList items={items} />}
       </Fold>
     </div>

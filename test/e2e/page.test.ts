@@ -413,6 +413,33 @@ describe("access", () => {
     await page.context().close();
   });
 
+  test("[V26] where the system chooses the colours, what is chosen, pressed and worked on is still seen", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/tasks.jsonl");
+    await say(yard.kernel, await newConversation(yard.kernel, "another"), [{ text: "one" }]);
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page.emulateMedia({ forcedColors: "active" });
+    await settled(page);
+    /** What is drawn at the left edge of an element: forced colours are not told by its styles. */
+    const colourOf = async (selector: string, inset: number) => {
+      await page.locator(selector).first().scrollIntoViewIfNeeded();
+      const box = await page.locator(selector).first().boundingBox();
+      if (!box) throw new Error(`${selector} is not drawn`);
+      const clip = { x: box.x + inset, y: box.y + box.height / 2, width: 1, height: 1 };
+      return (await page.screenshot({ clip })).toString("base64");
+    };
+    const differ = async (marked: string, plain: string) =>
+      expect(await colourOf(marked, 5), marked).not.toBe(await colourOf(plain, 5));
+    await page.keyboard.press("j");
+    await page.waitForSelector(".block.focused");
+    expect(await colourOf(".block.focused", 9)).not.toBe(await colourOf(".block.focused", 2));
+    await differ('[aria-pressed="true"]', '[aria-pressed="false"]');
+    await differ('[aria-current="page"]', ".entry:not([aria-current])");
+    await page.keyboard.press("Control+k");
+    await page.waitForSelector('.chooser-item[aria-selected="true"]');
+    await differ('.chooser-item[aria-selected="true"]', '.chooser-item[aria-selected="false"]');
+    await page.context().close();
+  });
+
   test("the narrowest phone has no sideways scroll, and the list opens over the page", async () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl");
     const { page } = await yard.open(`/c/${conversation}`, { width: 360, height: 700 });

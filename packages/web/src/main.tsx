@@ -14,6 +14,7 @@ import "./styles/code.css";
 import "./styles/markdown.css";
 import "./styles/overlays.css";
 import "./styles/work.css";
+import "./styles/forced-colors.css";
 
 const session = new Session(location.origin);
 const conversations = new Conversations(session);

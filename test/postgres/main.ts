@@ -13,9 +13,10 @@ import { openingChecks } from "./opening.contract.ts";
 import { startServer } from "./server.ts";
 import { servingChecks } from "./serving.contract.ts";
 
+// A killed server looks through all its files when it starts again: first, while there are few.
 const checks = [
-  ...[...contractChecks, ...openingChecks, ...contentChecks],
-  ...[...nodeChecks, ...lossChecks, ...servingChecks],
+  ...[...lossChecks, ...contractChecks, ...openingChecks],
+  ...[...contentChecks, ...nodeChecks, ...servingChecks],
 ];
 const words = process.argv.slice(2);
 const server = await startServer();

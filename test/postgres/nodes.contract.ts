@@ -10,7 +10,7 @@ import { databaseIn } from "./server.ts";
 
 const RACED = 1_000;
 const WRITERS = 8;
-const EACH = 60;
+const EACH = 40;
 const DELAY_S = 0.02;
 
 /** Commits a title, planning anew as often as others are faster. How often that was. */

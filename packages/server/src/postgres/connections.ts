@@ -93,6 +93,8 @@ export class Connections {
       // One stays, so that other nodes see that this one is there.
       min: 1,
       types,
+      // Statements that do not wait for each other's answers are on their way together.
+      pipeline: true,
       connectionTimeoutMillis: CONNECT_MS,
       query_timeout: ANSWER_MS,
       lock_timeout: LOCK_MS,

@@ -1,7 +1,8 @@
 /**
  * Gathering: what a stream has left in many small chunks becomes few large ones, and a finished block gets its search
- * filter. In the background, one block and one short transaction at a time, by whichever node comes first; the block's
- * `loose` says what is to be done, so that nothing is forgotten where a node ends.
+ * filter. In the background, a few blocks and one short transaction at a time, by whichever node comes first; the block's
+ * `loose` says what is to be done, so that nothing is forgotten where a node ends. Nobody waits for the device here: what
+ * a crash undoes of it is done again.
  *
  * A chunk that is full is left alone, so that every byte is rewritten a bounded number of times. Never changes what a
  * block is: ops come back as before, appends of one unit as runs.
@@ -20,7 +21,7 @@ import { FULL_CHUNK_BYTES, mergeRuns } from "../store/runs.ts";
 import { unpackFold } from "../store/settle.ts";
 import { textOf } from "../store/text.ts";
 import type { Connection, Connections } from "./connections.ts";
-import { asFault } from "./fault.ts";
+import { isDropped, isTransient } from "./fault.ts";
 import { addChunks } from "./group.ts";
 import {
   BLOCK_COLUMNS,
@@ -34,6 +35,8 @@ import {
 } from "./rows.ts";
 import { LOOSE_CHUNKS } from "./schema.ts";
 
+/** Blocks whose rows are locked together. */
+const AT_ONCE = 16;
 /** How long after a write it is looked for something to do. */
 const WAIT_MS = 300;
 /** A longer text has no filter: making it would take longer than a commit may. */
@@ -70,14 +73,8 @@ export class Gatherer {
   /** Gathers everything that is worth it. Never throws: nobody waits for it. */
   async run(): Promise<void> {
     this.#wanted = false;
-    while (!this.#closed && this.#stuck.size < STUCK) {
-      const done = await this.#one((connection, stuck) => gatherBlock(connection, stuck));
-      if (!done) break;
-    }
-    while (!this.#closed && this.#stuck.size < STUCK) {
-      const done = await this.#one((connection, stuck) => gatherRaw(connection, stuck));
-      if (!done) break;
-    }
+    for (const work of [gatherBlocks, gatherRaw])
+      for (let after: Place | undefined = FIRST; after; ) after = await this.#some(work, after);
   }
 
   async close(): Promise<void> {
@@ -86,32 +83,43 @@ export class Gatherer {
     await this.#running;
   }
 
-  async #one(work: Work): Promise<boolean> {
-    const at: { name?: string } = {};
+  /** Gathers some of what is loose behind a place. Where to go on, if there may be more. */
+  async #some(work: Work, after: Place): Promise<Place | undefined> {
+    if (this.#closed || this.#stuck.size >= STUCK) return undefined;
+    const at: At = {};
     try {
       return await this.#connections.once(async (connection) => {
-        await connection.script("BEGIN ISOLATION LEVEL READ COMMITTED");
-        const isDone = await work(connection, { has: this.#stuck, at });
+        await connection.script("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off");
+        const last = await work(connection, after, this.#stuck, at);
         await connection.commit();
-        return isDone;
+        return last;
       });
     } catch (error) {
       // Housekeeping: a later round does it, or another node. What is damaged is told to whoever reads it.
-      asFault(error, "gather");
-      if (at.name === undefined) return false;
+      if (at.name === undefined || isDropped(error) || isTransient(error)) return undefined;
       this.#stuck.add(at.name);
-      return true;
+      return after;
     }
   }
 }
 
-interface Stuck {
-  readonly has: ReadonlySet<string>;
-  /** What is being gathered. */
-  readonly at: { name?: string };
+/** The key of a row: blocks by conversation and birth, runs by their number. */
+type Place = readonly [number, number];
+
+const FIRST: Place = [0, 0];
+
+/** What is being gathered, for the case that it fails. */
+interface At {
+  name?: string;
 }
 
-type Work = (connection: Connection, stuck: Stuck) => Promise<boolean>;
+/** Gathers a few behind `after`, except those that are stuck; the last one, if there was any. */
+type Work = (
+  connection: Connection,
+  after: Place,
+  stuck: ReadonlySet<string>,
+  at: At,
+) => Promise<Place | undefined>;
 
 interface LooseRow extends BlockRow {
   readonly conversation: number;
@@ -119,29 +127,40 @@ interface LooseRow extends BlockRow {
   readonly filtered: number;
 }
 
-/** Locks a loose block that nobody else has at hand, and gathers it. Whether there was one. */
-async function gatherBlock(connection: Connection, { has, at }: Stuck): Promise<boolean> {
-  const [row] = await connection.rows<LooseRow>({
+/**
+ * Locks a few loose blocks that nobody else has at hand. In order, and from where the last few ended: what was gathered
+ * before has left its traces in the index, and they are not to be walked over again and again.
+ */
+async function gatherBlocks(
+  connection: Connection,
+  after: Place,
+  stuck: ReadonlySet<string>,
+  at: At,
+): Promise<Place | undefined> {
+  const rows = await connection.rows<LooseRow>({
     text: `SELECT b.conversation, b.texted, b.filtered, ${BLOCK_COLUMNS} FROM blockyard.block b
       JOIN blockyard.conversation c ON c.id = b.conversation
       WHERE (b.loose >= ${LOOSE_CHUNKS} OR (b.status IN ('done', 'error') AND (b.loose > 1 OR b.filtered < b.texted)))
-        AND NOT (b.conversation || '/' || b.born) = ANY($1)
-      LIMIT 1 FOR UPDATE OF b SKIP LOCKED`,
-    values: [[...has]],
+        AND (b.conversation, b.born) > ($1, $2) AND NOT (b.conversation || '/' || b.born) = ANY($3)
+      ORDER BY b.conversation, b.born LIMIT ${AT_ONCE} FOR UPDATE OF b SKIP LOCKED`,
+    values: [...after, [...stuck]],
   });
-  if (row === undefined) return false;
-  const { conversation, texted, filtered, ...columns } = row;
-  at.name = `${conversation}/${columns.born}`;
-  const block = openBlock(columns);
-  await gatherOps(connection, conversation, block);
-  const isFiltered = isEnded(block.status) && filtered < texted;
-  if (isFiltered) await putFilter(connection, conversation, block);
-  await connection.run({
-    text: `UPDATE blockyard.block SET loose = 0, filtered = $3, changed = pg_current_xact_id()::text::bigint
-      WHERE conversation = $1 AND born = $2`,
-    values: [conversation, block.born, isFiltered ? texted : filtered],
-  });
-  return true;
+  for (const { conversation, texted, filtered, ...columns } of rows) {
+    at.name = `${conversation}/${columns.born}`;
+    const block = openBlock(columns);
+    await gatherOps(connection, conversation, block);
+    const isFiltered = isEnded(block.status) && filtered < texted;
+    if (isFiltered) await putFilter(connection, conversation, block);
+    await connection.run({
+      name: "gathered",
+      text: `UPDATE blockyard.block SET loose = 0, filtered = $3, changed = pg_current_xact_id()::text::bigint
+        WHERE conversation = $1 AND born = $2`,
+      values: [conversation, block.born, isFiltered ? texted : filtered],
+    });
+  }
+  delete at.name;
+  const last = rows.at(-1);
+  return last && [last.conversation, last.born];
 }
 
 interface Of {
@@ -155,6 +174,7 @@ interface Of {
 /** Puts one chunk in the place of the last ones that are small. */
 async function gatherOps(connection: Connection, row: number, { id, conversation, born }: Of): Promise<void> {
   const small = await connection.rows<ChunkRow>({
+    name: "small chunks",
     text: `SELECT first, last, seq, plain, body FROM blockyard.chunk WHERE conversation = $1 AND born = $2
       AND last > coalesce((SELECT max(last) FROM blockyard.chunk
         WHERE conversation = $1 AND born = $2 AND plain >= ${FULL_CHUNK_BYTES}), 0) ORDER BY last`,
@@ -184,6 +204,7 @@ async function putFilter(
   const fold = await lockedFold(connection, row, born);
   const ops = await lockedOps(connection, row, born, id, conversation);
   await connection.run({
+    name: "put filter",
     text: `INSERT INTO blockyard.filter (conversation, born, body) VALUES ($1, $2, $3)
       ON CONFLICT (conversation, born) DO UPDATE SET body = excluded.body`,
     values: [row, born, Buffer.from(filterOf(textOf(fold?.text ?? "", ops)))],
@@ -197,6 +218,7 @@ export async function lockedFold(
   born: number,
 ): Promise<Fold | undefined> {
   const [fold] = await connection.rows<{ version: number; seq: number; body: Buffer }>({
+    name: "locked fold",
     text: "SELECT version, seq, body FROM blockyard.fold WHERE conversation = $1 AND born = $2",
     values: [row, born],
   });
@@ -212,20 +234,26 @@ export async function lockedOps(
   conversation: ConversationId,
 ): Promise<Op[]> {
   const chunks = await connection.rows<ChunkRow>({
+    name: "locked chunks",
     text: `SELECT first, last, seq, plain, body FROM blockyard.chunk WHERE conversation = $1 AND born = $2 ORDER BY last`,
     values: [row, born],
   });
   return chunks.flatMap((chunk) => unpackOps(chunk, conversation, id));
 }
 
-/** The same for a raw run. */
-async function gatherRaw(connection: Connection, { has, at }: Stuck): Promise<boolean> {
+/** The same for a raw run, one at a time: its rows are larger. */
+async function gatherRaw(
+  connection: Connection,
+  after: Place,
+  stuck: ReadonlySet<string>,
+  at: At,
+): Promise<Place | undefined> {
   const [run] = await connection.rows<{ id: number }>({
-    text: `SELECT id FROM blockyard.raw WHERE loose >= ${LOOSE_CHUNKS} AND NOT ('raw/' || id) = ANY($1)
-      LIMIT 1 FOR UPDATE SKIP LOCKED`,
-    values: [[...has]],
+    text: `SELECT id FROM blockyard.raw WHERE loose >= ${LOOSE_CHUNKS} AND id > $1 AND NOT ('raw/' || id) = ANY($2)
+      ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED`,
+    values: [after[0], [...stuck]],
   });
-  if (run === undefined) return false;
+  if (run === undefined) return undefined;
   at.name = `raw/${run.id}`;
   const small = await connection.rows<Packed & { at: number }>({
     text: `SELECT at, plain, body FROM blockyard.raw_chunk WHERE raw = $1
@@ -246,5 +274,5 @@ async function gatherRaw(connection: Connection, { has, at }: Stuck): Promise<bo
     });
   }
   await connection.run({ text: "UPDATE blockyard.raw SET loose = 0 WHERE id = $1", values: [run.id] });
-  return true;
+  return [run.id, 0];
 }

@@ -38,14 +38,20 @@ export type Verdict = CommitAnswer | { readonly error: unknown };
 
 const COMMITTED: CommitAnswer = { type: "committed" };
 
-/** Writes the group inside a transaction that has begun. What it answers holds when that is committed. */
+/**
+ * Writes the group inside a transaction that is being begun. Nothing is written before it has; what is answered holds
+ * when it is committed.
+ */
 export async function writeGroup(
   connection: Connection,
   { commits, raws }: Group,
   versions: Versions,
+  begun: Promise<unknown>,
 ): Promise<ReadonlyMap<Commit, Verdict>> {
   const verdicts = new Map<Commit, Verdict>();
-  if (commits.length > 0) await writeCommits(connection, byConversation(commits), versions, verdicts);
+  const groups = byConversation(commits);
+  const [standings] = await Promise.all([lock(connection, [...groups.keys()]), begun]);
+  await writeCommits(connection, groups, standings, versions, verdicts);
   if (raws.length > 0) await addRaws(connection, raws);
   return verdicts;
 }
@@ -67,10 +73,10 @@ interface Accepted {
 async function writeCommits(
   connection: Connection,
   groups: ReadonlyMap<ConversationId, readonly Commit[]>,
+  standings: ReadonlyMap<ConversationId, Standing>,
   versions: Versions,
   verdicts: Map<Commit, Verdict>,
 ): Promise<void> {
-  const standings = await lock(connection, [...groups.keys()]);
   const stored = await storedVersions(connection, groups, standings, versions);
   const accepted: Accepted[] = [];
   for (const [name, commits] of groups) {
@@ -90,10 +96,12 @@ async function writeCommits(
   }
   const old = accepted.filter(({ id }) => id !== 0);
   const made = accepted.filter(({ id }) => id === 0);
-  if (old.length > 0) await moveConversations(connection, old);
   const won = made.length > 0 ? await makeConversations(connection, made, verdicts) : [];
-  const written = [...old, ...won];
-  if (written.length > 0) await writeParts(connection, written);
+  // Sent one after the other and done in that order, without waiting for the answers in between.
+  await Promise.all([
+    old.length > 0 ? moveConversations(connection, old) : undefined,
+    ...writeParts(connection, [...old, ...won]),
+  ]);
 }
 
 function tell(verdicts: Map<Commit, Verdict>, { accepted, refused }: Decided): void {
@@ -106,6 +114,7 @@ async function lock(
   connection: Connection,
   names: readonly ConversationId[],
 ): Promise<Map<ConversationId, Standing>> {
+  if (names.length === 0) return new Map();
   const rows = await connection.rows<Standing & { name: ConversationId }>({
     name: "lock",
     text: "SELECT name, id, seq FROM blockyard.conversation WHERE name = ANY($1) ORDER BY name FOR UPDATE",
@@ -207,7 +216,7 @@ async function makeConversations(
   });
 }
 
-async function writeParts(connection: Connection, accepted: readonly Accepted[]): Promise<void> {
+function writeParts(connection: Connection, accepted: readonly Accepted[]): Promise<void>[] {
   const blocks: BlockPart[] = [];
   const own: { readonly id: number; readonly ops: readonly Op[] }[] = [];
   const turns: NamedPart[] = [];
@@ -221,13 +230,16 @@ async function writeParts(connection: Connection, accepted: readonly Accepted[])
     answers.push(...answerParts(id, commits));
   }
   // Blocks before their ops: whoever gathers or folds a block locks its row, and then sees all of its ops or none.
-  if (blocks.length > 0) await putBlocks(connection, blocks);
-  await addChunks(connection, [
-    ...blocks.flatMap(({ id, record, ops }) => (ops.length > 0 ? [{ id, born: record.born, ops }] : [])),
-    ...own.map(({ id, ops }) => ({ id, born: 0, ops })),
-  ]);
-  if (turns.length > 0) await putNamed(connection, "turn", turns);
-  if (answers.length > 0) await putAnswers(connection, answers);
+  return [
+    putBlocks(connection, blocks),
+    addChunks(connection, [
+      ...blocks.flatMap(({ id, record, ops }) => (ops.length > 0 ? [{ id, born: record.born, ops }] : [])),
+      ...own.map(({ id, ops }) => ({ id, born: 0, ops })),
+    ]),
+    putNamed(connection, "turn", turns),
+    putNamed(connection, "answer", answers),
+    trimAnswers(connection, answers),
+  ];
 }
 
 interface BlockPart {
@@ -251,6 +263,7 @@ function blockParts(id: number, commits: readonly Commit[], ops: readonly Op[]):
 }
 
 async function putBlocks(connection: Connection, parts: readonly BlockPart[]): Promise<void> {
+  if (parts.length === 0) return;
   const column = <T>(of: (block: Block, part: BlockPart) => T) => parts.map((part) => of(part.record, part));
   await connection.run({
     name: "put blocks",
@@ -337,6 +350,7 @@ async function putNamed(
   table: "turn" | "answer",
   parts: readonly NamedPart[],
 ): Promise<void> {
+  if (parts.length === 0) return;
   const renewed = table === "answer" ? ", place = excluded.place" : "";
   await connection.run({
     name: `put ${table}`,
@@ -348,8 +362,8 @@ async function putNamed(
   });
 }
 
-async function putAnswers(connection: Connection, parts: readonly NamedPart[]): Promise<void> {
-  await putNamed(connection, "answer", parts);
+async function trimAnswers(connection: Connection, parts: readonly NamedPart[]): Promise<void> {
+  if (parts.length === 0) return;
   await connection.run({
     name: "trim",
     text: `DELETE FROM blockyard.answer a USING (

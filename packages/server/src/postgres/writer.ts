@@ -167,14 +167,14 @@ class Attempt {
   }
 
   async run(connection: Connection): Promise<ReadonlyMap<Commit, Verdict>> {
-    const [begun] = await connection.script<{ number: string }>(
+    const begun = connection.script<{ number: string }>(
       "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text AS number",
     );
-    this.transaction = begun?.number ?? "";
     const entries = this.#group.map(({ entry }) => entry);
     const commits = entries.flatMap((entry) => ("commit" in entry ? [entry.commit] : []));
     const raws = entries.flatMap((entry) => ("raw" in entry ? [entry.raw] : []));
-    const verdicts = await writeGroup(connection, { commits, raws }, this.#versions);
+    const verdicts = await writeGroup(connection, { commits, raws }, this.#versions, begun);
+    this.transaction = (await begun)[0]?.number ?? "";
     this.isDoubtful = true;
     try {
       await connection.commit();

@@ -18,30 +18,70 @@ export interface Missed {
   readonly renewed: readonly BlockId[];
 }
 
-/** All of it as it was at one moment: where the conversation moves while it is read, it is read again. */
+/** How many logs are asked for at once. */
+const AT_ONCE = 8;
+
+/**
+ * All of it as it was at one moment. Where the conversation moves while it is read, what came meanwhile is read as well,
+ * which is less each time: whoever has missed much of a busy conversation gets to its end too.
+ */
 export async function readMissed(
   store: Store,
   conversation: ConversationId,
   since: number,
 ): Promise<Missed | undefined> {
+  const blocks = new Map<BlockId, Block>();
+  const renewed = new Set<BlockId>();
+  let ops: readonly Op[] = [];
+  let from = since;
   for (let tries = 0; tries < limits.replans; tries++) {
     const record = await store.conversation(conversation);
     if (record === undefined || record.seq === since) return undefined;
     const turns = await store.turns(conversation);
-    const query = { conversation, changedSince: since, order: "first", limit: 1e9 } as const;
-    const blocks = await store.blocks(query);
-    const ops = [...(await store.conversationOps(conversation, since))];
-    const renewed: BlockId[] = [];
-    for (const block of blocks) {
-      const log = await store.log(block.id, { seq: since });
-      if (log.fold) renewed.push(block.id);
-      else ops.push(...log.ops);
-    }
-    ops.sort((a, b) => a.seq - b.seq);
+    const read = await readSince(store, conversation, from);
+    for (const block of read.blocks) blocks.set(block.id, block);
+    for (const id of read.renewed) renewed.add(id);
+    ops = joined(ops, read.ops, renewed);
     const now = await store.conversation(conversation);
-    if (now?.seq === record.seq) return { record, turns, blocks, ops, renewed };
+    if (now?.seq === record.seq) {
+      const inOrder = [...ops].sort((a, b) => a.seq - b.seq);
+      return { record, turns, blocks: [...blocks.values()], ops: inOrder, renewed: [...renewed] };
+    }
+    // What was read from behind this point may be half of it only.
+    ops = ops.filter(({ seq }) => seq <= record.seq);
+    from = record.seq;
   }
   throw new Error("the conversation moves faster than it can be read");
+}
+
+async function readSince(
+  store: Store,
+  conversation: ConversationId,
+  since: number,
+): Promise<Pick<Missed, "blocks" | "ops" | "renewed">> {
+  const query = { conversation, changedSince: since, order: "first", limit: 1e9 } as const;
+  const blocks = await store.blocks(query);
+  const ops = [...(await store.conversationOps(conversation, since))];
+  const renewed: BlockId[] = [];
+  for (let at = 0; at < blocks.length; at += AT_ONCE) {
+    const some = blocks.slice(at, at + AT_ONCE);
+    const logs = await Promise.all(some.map(({ id }) => store.log(id, { seq: since })));
+    for (const [i, log] of logs.entries()) {
+      if (log.fold) renewed.push((some[i] as Block).id);
+      else ops.push(...log.ops);
+    }
+  }
+  return { blocks, ops, renewed };
+}
+
+/** What was read first, without what the second has too: a run may have grown out of it, a fold may have taken it in. */
+function joined(first: readonly Op[], second: readonly Op[], renewed: ReadonlySet<BlockId>): readonly Op[] {
+  const starts = new Map<BlockId, number>();
+  for (const { block, versionFrom } of second)
+    if (block !== null) starts.set(block, Math.min(versionFrom, starts.get(block) ?? versionFrom));
+  const isOld = ({ block, version }: Op) =>
+    block === null || (!renewed.has(block) && version < (starts.get(block) ?? Number.POSITIVE_INFINITY));
+  return [...first.filter(isOld), ...second.filter(({ block }) => block === null || !renewed.has(block))];
 }
 
 /** Whether the ops are among what was committed; undefined if that was folded since and cannot be told any more. */

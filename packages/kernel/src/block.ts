@@ -146,6 +146,8 @@ const anyKind = {
   index: count.optional(),
   /** The turn that produced it. */
   turn: z.string().optional(),
+  /** The node that it waits for or runs on, where several share a store and it is part of no turn that says so. */
+  node: z.string().optional(),
   provider: z.string().optional(),
   model: z.string().optional(),
   reason: z.enum(REASONS).optional(),

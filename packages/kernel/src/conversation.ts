@@ -70,6 +70,24 @@ export interface Turn {
   /** Usage by message id; of sub-agents too. */
   readonly messages?: { readonly [messageId: string]: MessageUsage };
   readonly native?: JsonObject;
+  /** The node that runs it, where several share a store. A run that ends its turn takes this off; who ends it for it does not. */
+  readonly node?: string;
+  /** What was asked of that node by way of another one. Absent: nobody there takes orders. */
+  readonly orders?: readonly TurnOrder[];
+}
+
+/** To stop a turn, or an answer to what it asks; it is carried out once. */
+export interface TurnOrder {
+  readonly id: string;
+  readonly by: AgentId;
+  /** Absent: stop. */
+  readonly answer?: {
+    readonly block: BlockId;
+    readonly approval: string;
+    readonly allow: boolean;
+    readonly message?: string;
+    readonly answers?: JsonObject;
+  };
 }
 
 export interface MessageUsage {

@@ -13,7 +13,7 @@ import type { Env } from "./env.ts";
 import type { Kernel } from "./kernel.ts";
 import { limits } from "./limits.ts";
 import { type Op, splicesOf } from "./op.ts";
-import { type Problem, problem } from "./problem.ts";
+import { isProblem, type Problem, problem } from "./problem.ts";
 import { mapOffset } from "./text/text.ts";
 import type { Told } from "./write-queue.ts";
 
@@ -24,6 +24,14 @@ export interface Cursor {
   readonly anchor: number;
   /** Where the cursor itself is. */
   readonly head: number;
+}
+
+/** Where somebody is, who is connected to another node. */
+export interface FarCursor {
+  readonly cursor: Cursor;
+  readonly conversation: ConversationId;
+  /** The version of the block that the offsets belong to; 0: the cursor is taken away. */
+  readonly version: number;
 }
 
 interface Kept {
@@ -43,6 +51,8 @@ export class Cursors {
   readonly #listeners = new Set<(conversation: ConversationId) => void>();
   readonly #stopListening: () => void;
   #cancelSweep: (() => void) | undefined;
+  /** Told what owners of cursors have said here; not what follows from edits, nor what comes from other nodes. */
+  onSaid: ((said: FarCursor) => void) | undefined;
 
   constructor(kernel: Kernel) {
     this.#env = kernel.env;
@@ -72,6 +82,25 @@ export class Cursors {
     version: number,
     ops: readonly Op[] = [],
   ): Cursor | Problem {
+    const kept = this.#put({ cursor, conversation, version }, ops);
+    if (isProblem(kept)) return kept;
+    this.onSaid?.({ cursor: kept.cursor, conversation, version: kept.version });
+    return kept.cursor;
+  }
+
+  remove(agent: AgentId): boolean {
+    const kept = this.#drop(agent);
+    if (kept) this.onSaid?.({ cursor: kept.cursor, conversation: kept.conversation, version: 0 });
+    return kept !== undefined;
+  }
+
+  /** What somebody has said at another node. */
+  setFar(said: FarCursor, ops: readonly Op[]): void {
+    if (said.version === 0) this.#drop(said.cursor.agent);
+    else this.#put(said, ops);
+  }
+
+  #put({ cursor, conversation, version }: FarCursor, ops: readonly Op[]): Kept | Problem {
     this.#dropOld();
     const known = this.#kept.get(cursor.agent);
     if (known === undefined && this.#kept.size >= limits.cursors) {
@@ -86,15 +115,15 @@ export class Cursors {
     if (known && known.conversation !== conversation) this.#tell(known.conversation);
     this.#tell(conversation);
     this.#arm();
-    return kept.cursor;
+    return kept;
   }
 
-  remove(agent: AgentId): boolean {
+  #drop(agent: AgentId): Kept | undefined {
     const kept = this.#kept.get(agent);
-    if (kept === undefined) return false;
+    if (kept === undefined) return undefined;
     this.#kept.delete(agent);
     this.#tell(kept.conversation);
-    return true;
+    return kept;
   }
 
   close(): void {
@@ -139,7 +168,7 @@ export class Cursors {
 
   #dropOld(): void {
     const now = this.#env.monotonic();
-    for (const [agent, { expiresAt }] of this.#kept) if (expiresAt <= now) this.remove(agent);
+    for (const [agent, { expiresAt }] of this.#kept) if (expiresAt <= now) this.#drop(agent);
   }
 
   /** One timer for all: cursors that fall silent disappear even if nobody asks. */

@@ -36,6 +36,7 @@ export {
   type ToldMark,
   type WholeBlock,
 } from "./block.ts";
+export { type Broadcast, type Hint, LocalBroadcast, type Word } from "./broadcast.ts";
 export { decodeReferences } from "./character-references.ts";
 export { type ContextBlock, contextOf, type PathBlock, pathIn, pathOf } from "./context.ts";
 export {
@@ -47,8 +48,9 @@ export {
   newConversation,
   subtractUsage,
   type Turn,
+  type TurnOrder,
 } from "./conversation.ts";
-export { type Cursor, Cursors } from "./cursor.ts";
+export { type Cursor, Cursors, type FarCursor } from "./cursor.ts";
 export { Draft, type NewBlock } from "./draft.ts";
 export { derivedName, type Env, randomName } from "./env.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./event.ts";
@@ -60,7 +62,9 @@ export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath }
 export { amountOf, isLong } from "./long-text.ts";
 export { boundRules, type MarkdownRules, TOO_HARD } from "./markdown-bound.ts";
 export { GROWING_MATH_RULES, MATH_RULES, type MathToken, maskMath } from "./markdown-math.ts";
+export { MemoryNodes } from "./memory-nodes.ts";
 export { MemoryStore } from "./memory-store.ts";
+export { Nodes, type NodesOptions } from "./nodes.ts";
 export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./op.ts";
 export { type Closed, closeOrphans } from "./orphans.ts";
 export { type GrowingString, PartialJson, type PartialPath, type PartialState } from "./partial-json.ts";
@@ -87,6 +91,8 @@ export type {
   CommitAnswer,
   Fold,
   LogPoint,
+  NodeList,
+  NodeRegister,
   RawRun,
   SearchAnswer,
   SearchHit,

@@ -42,12 +42,16 @@ const READ_AT_ONCE = 500;
 export class Kernel {
   readonly env: Env;
   readonly store: Store;
+  /** The name of this node, where several share the store: see nodes.ts. */
+  node: string | undefined;
   readonly #queues = new Map<ConversationId, WriteQueue>();
   #uses = 0;
   readonly #rounds: Rounds;
   readonly #texts: TextCache;
   readonly #appender: Appender;
   readonly #listeners = new Set<Listener>();
+  /** Conversations of which somebody must hear everything, with how many do. Empty where one node has the store. */
+  readonly #followed = new Map<ConversationId, number>();
   /** Promoted blocks that were written: when last, and how often since they were folded. */
   readonly #promoted = new Map<BlockId, { readonly at: number; readonly ops: number }>();
 
@@ -299,6 +303,60 @@ export class Kernel {
     await this.#queues.get(conversation)?.refresh();
   }
 
+  /** Whether other nodes may commit too. */
+  get isShared(): boolean {
+    return this.store.nodes !== undefined;
+  }
+
+  /**
+   * From here on listeners hear everything of a conversation, also what other nodes commit, until the returned function is
+   * called. Whoever reads and then relies on being told follows first. Where one node has the store, that is always so.
+   */
+  async follow(id: ConversationId): Promise<(() => void) | Problem> {
+    if (!this.isShared) return () => undefined;
+    this.#followed.set(id, (this.#followed.get(id) ?? 0) + 1);
+    let isOver = false;
+    const stop = () => {
+      if (isOver) return;
+      isOver = true;
+      const left = (this.#followed.get(id) ?? 1) - 1;
+      if (left === 0) this.#followed.delete(id);
+      else this.#followed.set(id, left);
+    };
+    // A queue tells what comes after the record that it has: it has one from now on, and keeps it.
+    const queue = this.#queue(id);
+    await queue.refresh();
+    if (queue.record !== undefined) return stop;
+    stop();
+    const there = await this.conversation(id);
+    return isProblem(there) ? there : problem("busy", `conversation ${id} could not be opened; try again`);
+  }
+
+  /** The conversations that are open here, and where they stand as far as is known here. */
+  open(): ReadonlyMap<ConversationId, number> {
+    const open = new Map<ConversationId, number>();
+    for (const [id, { record }] of this.#queues) open.set(id, record?.seq ?? 0);
+    return open;
+  }
+
+  /**
+   * Another node has committed up to `seq`. Followers are told; where there are none, what is kept of the conversation is
+   * let go of, and the next one who wants it reads it.
+   */
+  async heard(id: ConversationId, seq: number): Promise<void> {
+    const queue = this.#queues.get(id);
+    if (queue === undefined || (queue.record?.seq ?? 0) >= seq) return;
+    if (queue.idle && !this.#followed.has(id)) this.#queues.delete(id);
+    else await queue.refresh();
+  }
+
+  /** Tells where a conversation stands that is not open here: for lists. What is open is told op by op. */
+  tellRecord(record: Conversation): void {
+    const { id } = record;
+    if (this.#queues.has(id)) return;
+    this.#tell({ conversation: id, record, ops: [], blocks: [], turns: [] });
+  }
+
   /** Everything accepted is durable; nothing may be written afterwards. */
   async close(): Promise<void> {
     await this.#appender.drainAll();
@@ -324,7 +382,9 @@ export class Kernel {
 
   /** Lets go of the queues that have not been used for longest, a good part at once: looking at all of them takes time. */
   #forgetIdle(): void {
-    const idle = [...this.#queues.values()].filter((queue) => queue.idle);
+    const idle = [...this.#queues.values()].filter(
+      (queue) => queue.idle && !this.#followed.has(queue.conversation),
+    );
     idle.sort((a, b) => a.usedAt - b.usedAt);
     const spare = this.#queues.size - limits.openConversations * KEPT_SHARE;
     for (const queue of idle.slice(0, spare)) this.#queues.delete(queue.conversation);

@@ -92,6 +92,19 @@ export const limits = {
   subscriptions: 64,
   cursors: 256,
   cursorTtlMs: 60_000,
+  /** Nodes that share a store: how often at most one hints at its commits; how many conversations a hint waits for. */
+  hintMs: 20,
+  hintedConversations: 10_000,
+  /** How often what others have committed is looked for without a hint; how many of the newest conversations are looked at. */
+  lookMs: 1_000,
+  lookedAtConversations: 100,
+  /** Of the open conversations so many are looked at where the store answers one question for each. */
+  lookedAtSingly: 64,
+  /** A node that has not been heard of for this long is dead. */
+  leaseMs: 15_000,
+  /** How long a node that runs a turn has to carry out what was asked of it by way of another one. */
+  orderMs: 10_000,
+  ordersPerTurn: 100,
   /** Blocks of elsewhere in one conversation's context. */
   includedBlocks: 500,
   /** What an agent with sessions of its own is told of a conversation that it does not know: in all, … */

@@ -1,5 +1,6 @@
 /** The contract of stores, kept by the one in memory; and that nobody can change what it keeps. */
 import { describe, expect, it } from "vitest";
+import { MemoryNodes } from "./memory-nodes.ts";
 import { MemoryStore } from "./memory-store.ts";
 import { contract, StoreScript } from "./store-contract.ts";
 
@@ -7,6 +8,7 @@ describe("MemoryStore keeps the contract", () => {
   for (const { title, run } of contract) {
     it(title, async () => {
       const store = new MemoryStore("epoch");
+      store.nodes = new MemoryNodes(() => 0);
       await run({ store, reopen: async () => store, close: async () => {} });
     });
   }

@@ -22,6 +22,7 @@ import type {
   CommitAnswer,
   Fold,
   LogPoint,
+  NodeRegister,
   RawRun,
   SearchAnswer,
   SearchQuery,
@@ -53,6 +54,8 @@ interface KeptBlock {
 
 export class MemoryStore implements Store {
   readonly epoch: string;
+  /** Set where several kernels share this store. */
+  nodes?: NodeRegister;
   readonly #clock: Clock;
   readonly #conversations = new Map<ConversationId, KeptConversation>();
   readonly #blocks = new Map<BlockId, KeptBlock>();
@@ -84,6 +87,11 @@ export class MemoryStore implements Store {
 
   async conversation(id: ConversationId): Promise<Conversation | undefined> {
     return this.#conversations.get(id)?.record;
+  }
+
+  async seqs(ids: readonly ConversationId[]): Promise<ReadonlyMap<ConversationId, number>> {
+    const known = ids.map((id) => [id, this.#conversations.get(id)?.record.seq] as const);
+    return new Map(known.filter((each): each is [ConversationId, number] => each[1] !== undefined));
   }
 
   async conversations(query: {

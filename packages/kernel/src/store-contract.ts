@@ -379,6 +379,41 @@ export const contract: readonly ContractCheck[] = [
     },
   },
   {
+    title: "[S40] where conversations stand is answered for many at once, where it is",
+    async run({ store, reopen }) {
+      const script = new StoreScript("c");
+      script.title("one");
+      await script.commit(store);
+      script.create();
+      script.create();
+      await script.commit(store);
+      for (const opened of [store, await reopen()]) {
+        if (!opened.seqs) continue;
+        same([...(await opened.seqs(["nowhere", "c"]))], [["c", 3]], "seqs");
+        same([...(await opened.seqs([]))], [], "of none");
+      }
+    },
+  },
+  {
+    title: "[S41] nodes are alive as long as their leases, and dead until they are taken out",
+    async run({ store: { nodes } }) {
+      if (!nodes) return;
+      const sorted = async (node: string, leaseMs: number) => {
+        const { alive, dead } = await nodes.beat(node, leaseMs);
+        return [[...alive].sort(), [...dead].sort()];
+      };
+      same(await sorted("a", 60_000), [["a"], []], "the first");
+      same(await sorted("b", 60_000), [["a", "b"], []], "another");
+      await nodes.beat("a", 0);
+      same(await sorted("b", 60_000), [["b"], ["a"]], "a lease that has ended");
+      same(await sorted("a", 60_000), [["a", "b"], []], "alive again");
+      await nodes.beat("a", 0);
+      await nodes.remove("a");
+      await nodes.remove("nobody");
+      same(await sorted("b", 60_000), [["b"], []], "taken out");
+    },
+  },
+  {
     title: "[S14] every character comes back: emoji, separators, combining marks, right-to-left, CRLF",
     async run({ store, reopen }) {
       const texts = [

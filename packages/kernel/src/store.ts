@@ -131,6 +131,8 @@ export interface Store {
   commit(commit: Commit): Promise<CommitAnswer>;
 
   conversation(id: ConversationId): Promise<Conversation | undefined>;
+  /** Where conversations stand, in one question; those that do not exist are left out. Absent: they are read one by one. */
+  seqs?(ids: readonly ConversationId[]): Promise<ReadonlyMap<ConversationId, number>>;
   /** Newest first by `updatedAt`. */
   conversations(query: { limit: number; before?: number; title?: string }): Promise<readonly Conversation[]>;
   turns(conversation: ConversationId): Promise<readonly Turn[]>;
@@ -162,5 +164,25 @@ export interface Store {
   putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void>;
   blob(hash: string): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
 
+  /** The nodes that have this store open. Absent: one process at a time can. */
+  readonly nodes?: NodeRegister;
+
   close(): Promise<void>;
+}
+
+/**
+ * Which nodes are alive, by the store's own clock: a node says so again before its lease ends, and whose lease has ended is
+ * dead until it does. Before a node begins anything that dies with it, it is in here.
+ */
+export interface NodeRegister {
+  /** This node is alive for `leaseMs` from now on. */
+  beat(node: string, leaseMs: number): Promise<NodeList>;
+  /** Takes a node out: it has left, or what it left has been closed. */
+  remove(node: string): Promise<void>;
+}
+
+export interface NodeList {
+  readonly alive: readonly string[];
+  /** Their leases have ended, and nobody has closed what they left. */
+  readonly dead: readonly string[];
 }

@@ -22,6 +22,8 @@ export interface Config {
   readonly origin?: string;
   /** A PostgreSQL database instead of the file in the home. */
   readonly database?: DatabaseAddress;
+  /** The broker by which nodes that share a database wake each other up. May hold a password. */
+  readonly nats?: string;
 }
 
 export const DEFAULT_PORT = 4567;
@@ -39,6 +41,7 @@ export interface ConfigInput {
   readonly key?: string;
   readonly origin?: string;
   readonly database?: string;
+  readonly nats?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
@@ -61,11 +64,13 @@ export function makeConfig(input: ConfigInput): Config {
   }
   // The variable is better for an address with a password: other users of the machine see a command's arguments.
   const database = databaseOf(input.database ?? input.env["BLOCKYARD_DATABASE"]);
+  const nats = brokerOf(input.nats ?? input.env["BLOCKYARD_NATS"]);
   return {
     ...{ home, root, host, port, anyPort: asked === undefined },
     ...(tls ? { tls } : {}),
     ...(input.origin === undefined ? {} : { origin: originOf(input.origin) }),
     ...(database ? { database } : {}),
+    ...(nats === undefined ? {} : { nats }),
   };
 }
 
@@ -83,6 +88,14 @@ function databaseOf(url: string | undefined): DatabaseAddress | undefined {
   } catch (error) {
     throw new ConfigError(`the database is ${(error as Error).message}`);
   }
+}
+
+/** An address that is not one is not repeated: it may hold a password. */
+function brokerOf(url: string | undefined): string | undefined {
+  if (url === undefined || url === "") return undefined;
+  const { protocol = "", hostname = "" } = URL.canParse(url) ? new URL(url) : {};
+  if ((protocol === "nats:" || protocol === "tls:") && hostname !== "") return url;
+  throw new ConfigError("--nats takes an address like nats://host:4222 or tls://host:4222");
 }
 
 /** The home folder, made private before anything is put into it. */

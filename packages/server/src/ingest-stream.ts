@@ -24,6 +24,7 @@ import {
 import { type Before, Normalizer, type Provider, providers, recognise } from "@blockyard/providers";
 import { type Caller, RESERVED } from "./auth.ts";
 import { keepPictures } from "./kept-pictures.ts";
+import { fenced } from "./turns/fence.ts";
 
 const HEAD_BYTES = 64 * 1024;
 const RAW_FLUSH = 64 * 1024;
@@ -73,7 +74,7 @@ export class StreamIngest {
     const { conversation, agent, turn, parent, told } = options;
     if (told !== undefined) this.#keep(JSON.stringify({ type: "blockyard_told", turn, text: told }));
     const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
-    this.#ingest = new Ingest(kernel, { conversation, agent, ...place });
+    this.#ingest = new Ingest(fenced(kernel, turn), { conversation, agent, ...place });
   }
 
   async open(): Promise<Problem | undefined> {

@@ -7,7 +7,6 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import {
-  closeOrphans,
   type Env,
   isProblem,
   type Json,
@@ -21,6 +20,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { Announcer } from "./announcer.ts";
 import { Auth, type Caller, ownerName } from "./auth.ts";
+import { joinNodes } from "./broadcast/join.ts";
 import { readCertificate } from "./certificate.ts";
 import { type Config, ConfigError, prepareHome } from "./config.ts";
 import { Door } from "./door.ts";
@@ -66,22 +66,18 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
   prepareHome(config.home);
   const auth = new Auth(config.home, ownerName(), () => env.monotonic());
   auth.onFault = (message) => log("error", "the tokens of agents cannot be used", { message });
-  const { store, isAlone } = await openStore(config, auth);
+  const store = await openStore(config, auth);
   const kernel = new Kernel(env, store);
-  if (isAlone) await closeLeft(kernel, log);
-  else log("info", "another node has the database: what is open stays open, it may be that node's");
+  const { nodes, leave } = await joinNodes(kernel, config, log);
   const tools = new Tools(kernel, config, log);
+  nodes?.shareCursors(tools.presence);
   await tools.files.start();
   const metrics = new Metrics();
   const fault = (where: string, error: unknown) => {
     metrics.count("blockyard_faults_total");
     log("error", "a fault inside", { where, error: String((error as Error)?.stack ?? error) });
   };
-  const upkeep = setInterval(
-    () => void kernel.maintain().catch((error) => fault("upkeep", error)),
-    UPKEEP_MS,
-  );
-  upkeep.unref();
+  const upkeep = keepUp(kernel, (error) => fault("upkeep", error));
   kernel.listen((told) => metrics.count("blockyard_ops_total", told.ops.length));
   const desk = new Desk(auth, tools, metrics, log);
   const ws = new WsFace({
@@ -118,6 +114,7 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
       version: VERSION,
       root: config.root,
       epoch: store.epoch,
+      ...(nodes ? { node: nodes.id } : {}),
       sockets: ws.count,
       turns: tools.turns.running,
     }),
@@ -165,6 +162,7 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
     await ws.close();
     await tools.files.close(); // nobody edits any more; what it writes itself it waits for
     listeners.closeAllConnections();
+    await leave();
     await store.close();
     rmSync(address, { force: true });
   };
@@ -179,6 +177,10 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
   const local = localPort === undefined ? urlOf(own, port) : localUrl(localPort);
   writeFileSync(address, JSON.stringify({ url, local, pid: process.pid }), { mode: 0o600 });
   return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, app, stop };
+}
+
+function keepUp(kernel: Kernel, onFault: (error: unknown) => void): NodeJS.Timeout {
+  return setInterval(() => void kernel.maintain().catch(onFault), UPKEEP_MS).unref();
 }
 
 /** Where calls come together: the credential still holds, what is refused leaves a line, everything is counted. */
@@ -226,25 +228,17 @@ class Desk {
   }
 }
 
-/** The database, and whether nobody else has it; in a file, unless another server has that: then where that one is. */
-async function openStore(config: Config, auth: Auth): Promise<{ store: Store; isAlone: boolean }> {
-  if (config.database) {
-    const store = await openNamed(config.database);
-    return { store, isAlone: await store.isAlone() };
-  }
+/** The database: the one that is named, or the file, unless another server has that: then where that one is. */
+async function openStore(config: Config, auth: Auth): Promise<Store> {
+  if (config.database) return openNamed(config.database);
   try {
-    return { store: await openSqliteStore(join(config.home, "blockyard.db")), isAlone: true };
+    return await openSqliteStore(join(config.home, "blockyard.db"));
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== "locked") throw error;
     const url = addressIn(config.home);
     const where = url === undefined ? "; stop it, or choose another --home" : `. Open  ${linkTo(url, auth)}`;
     throw new ConfigError(`a server already runs for ${config.home}${where}`);
   }
-}
-
-async function closeLeft(kernel: Kernel, log: Log): Promise<void> {
-  const closed = await closeOrphans(kernel, "blockyard");
-  if (closed.blocks + closed.turns > 0) log("info", "closed what an earlier run left open", { ...closed });
 }
 
 function addressIn(home: string): string | undefined {

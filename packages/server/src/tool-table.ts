@@ -11,7 +11,6 @@ import {
   type Kernel,
   makeTable,
   mayCall,
-  type Presence,
   type Problem,
   type Signal,
   schemasOf,
@@ -91,7 +90,7 @@ export class Tools {
     this.#table = tableOf(this.turns, this.#reruns, this.files);
   }
 
-  get presence(): Presence {
+  get presence(): Cursors {
     return this.#cursors;
   }
 

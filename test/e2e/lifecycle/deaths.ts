@@ -118,7 +118,7 @@ export async function die({ name, plan, isStopped, turn, told }: Death): Promise
         const calls = (await world.blocks(conversation)).filter(({ kind }) => kind === "tool_call");
         return calls.length === 3;
       });
-      const stopped = await world.turns.stop(conversation, true);
+      const stopped = await world.turns.stop("ann", conversation, true);
       if (isProblem(stopped)) return [`${name}: ${stopped.message}`];
     }
     await world.over(conversation);

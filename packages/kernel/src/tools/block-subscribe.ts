@@ -11,6 +11,7 @@ import { isProblem, type Problem, problem } from "../problem.ts";
 import type { Told } from "../write-queue.ts";
 import { type BlockPatch, patchSchema, patchSince, type WholePatch, wholeSchema } from "./block-patch.ts";
 import { versionsField } from "./block-sync.ts";
+import { followAll } from "./follow.ts";
 import { blockIdField, type Call, conversationField, type Streamed, tool } from "./tool.ts";
 
 const input = z.strictObject({
@@ -39,7 +40,8 @@ export const blockSubscribe = tool({
   access: "read",
   streams: true,
   async run(call, given): Promise<Streamed<Item> | Problem> {
-    for (const id of new Set([...given.block_ids, ...given.from_versions.map(({ block_id }) => block_id)])) {
+    const ids = new Set([...given.block_ids, ...given.from_versions.map(({ block_id }) => block_id)]);
+    for (const id of ids) {
       const block = await call.kernel.block(id);
       if (isProblem(block)) return block;
     }
@@ -47,7 +49,8 @@ export const blockSubscribe = tool({
       const record = await call.kernel.conversation(given.conversation);
       if (isProblem(record)) return record;
     }
-    return { stream: new Subscription(call, given) };
+    const unfollow = await followAll(call.kernel, [...ids], given.conversation);
+    return { stream: new Subscription(call, given, unfollow) };
   },
 });
 
@@ -59,13 +62,15 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
   readonly #sent = new Map<BlockId, number>();
   readonly #changed = new Set<BlockId>();
   readonly #stopListening: () => void;
+  readonly #unfollow: () => void;
   #wake: (() => void) | undefined;
   #isOver = false;
   /** Why it ended, if its reader has not. */
   #cut: Problem | undefined;
 
-  constructor(call: Call, scope: Input) {
+  constructor(call: Call, scope: Input, unfollow: () => void) {
     this.#call = call;
+    this.#unfollow = unfollow;
     this.#scope = scope;
     this.#ids = new Set(scope.block_ids);
     for (const { block_id, version } of scope.from_versions) {
@@ -136,6 +141,7 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
   readonly #end = (): void => {
     this.#isOver = true;
     this.#stopListening();
+    this.#unfollow();
     this.#call.signal?.removeEventListener("abort", this.#end);
     this.#wake?.();
   };

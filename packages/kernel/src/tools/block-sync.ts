@@ -9,6 +9,7 @@ import { limits } from "../limits.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
 import type { Told } from "../write-queue.ts";
 import { type BlockPatch, patchSchema, patchSince, type WholePatch, wholeSchema } from "./block-patch.ts";
+import { followAll } from "./follow.ts";
 import { blockIdField, type Call, conversationField, tool, versionField } from "./tool.ts";
 import { snapshotView } from "./view.ts";
 
@@ -65,6 +66,9 @@ export const blockSync = tool({
         valid_fields: Object.keys(input.shape),
       });
     }
+    const blocks = given.versions.map(({ block_id }) => block_id);
+    const unfollow =
+      given.wait_ms === 0 ? undefined : await followAll(call.kernel, blocks, given.conversation);
     const wait = new Wait(call, given);
     try {
       for (;;) {
@@ -74,6 +78,7 @@ export const blockSync = tool({
       }
     } finally {
       wait.stop();
+      unfollow?.();
     }
   },
 });

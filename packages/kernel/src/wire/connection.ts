@@ -9,7 +9,7 @@
  * Bounds: subscriptions, calls under way, what waits to be sent (see outbox.ts). Nothing is answered before `hello`.
  */
 
-import type { AgentId, BlockId, ConversationId } from "../block.ts";
+import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../block.ts";
 import type { Conversation } from "../conversation.ts";
 import type { Cursor } from "../cursor.ts";
 import type { Env } from "../env.ts";
@@ -75,6 +75,7 @@ export class Connection {
   readonly #pace: Pace;
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #synced = new Set<BlockId>();
+  readonly #unfollows = new Map<BlockId, () => void>();
   readonly #ends: (() => void)[] = [];
   #greeted = false;
   #closed = false;
@@ -141,8 +142,9 @@ export class Connection {
     this.#pace.leave(this.#sendInRound);
     this.#cancelWatch?.();
     for (const end of this.#ends.splice(0)) end();
+    for (const { feed } of this.#subscriptions.values()) feed.close();
     this.#subscriptions.clear();
-    this.#synced.clear();
+    for (const id of [...this.#synced]) this.#unsync(id);
   }
 
   /** Sends what is gathered, also behind what still waits in the pipe, as far as that is not full. */
@@ -159,6 +161,7 @@ export class Connection {
       case "subscribe":
         return this.#start(this.#subscribe(frame));
       case "unsubscribe":
+        this.#subscriptions.get(frame.sub)?.feed.close();
         this.#subscriptions.delete(frame.sub);
         return;
       case "page":
@@ -172,8 +175,7 @@ export class Connection {
       case "update":
         return this.#start(this.#update(frame));
       case "unsync":
-        this.#synced.delete(frame.block);
-        return;
+        return this.#unsync(frame.block);
       case "watch":
         this.#watched ??= new Map();
         return;
@@ -220,6 +222,7 @@ export class Connection {
       isLive: false,
       opening: Promise.resolve(),
     };
+    this.#subscriptions.get(sub)?.feed.close();
     this.#subscriptions.set(sub, subscription);
     subscription.opening = this.#openFeed(subscription, frame);
     await subscription.opening;
@@ -231,6 +234,7 @@ export class Connection {
     const opening = await feed.open(since, frame.blocks ?? limits.windowBlocks);
     if (this.#closed || this.#subscriptions.get(sub) !== subscription) return;
     if (isProblem(opening)) {
+      feed.close();
       this.#subscriptions.delete(sub);
       return this.#send({ type: "refused", sub, problem: opening });
     }
@@ -376,12 +380,28 @@ export class Connection {
       return this.#send({ type: "state", block, problem: problem("invalid", "the vector is not base64") });
     }
     this.#synced.add(block); // first, so that no update falls between; a double one changes nothing
+    await this.#followSynced(block);
     const state = await this.#kernel.mergeState(block, this.#options.agent, bytes);
     if (isProblem(state)) {
-      this.#synced.delete(block);
+      this.#unsync(block);
       return this.#send({ type: "state", block, problem: state });
     }
     this.#send({ type: "state", block, version: state.version, update: toBase64(state.update) });
+  }
+
+  /** An editor must hear what other nodes commit, also where nobody here follows the conversation. */
+  async #followSynced(block: BlockId): Promise<void> {
+    if (!this.#kernel.isShared || this.#unfollows.has(block)) return;
+    const stop = await this.#kernel.follow(conversationOf(block));
+    if (isProblem(stop)) return; // and so is the answer to come
+    if (this.#synced.has(block) && !this.#unfollows.has(block)) this.#unfollows.set(block, stop);
+    else stop();
+  }
+
+  #unsync(block: BlockId): void {
+    this.#synced.delete(block);
+    this.#unfollows.get(block)?.();
+    this.#unfollows.delete(block);
   }
 
   async #update(frame: ClientFrame & { type: "update" }): Promise<void> {

@@ -65,6 +65,8 @@ export class Feed {
   #heldBack: Told[] | undefined = [];
   /** Versions that the catch-up has already given. */
   readonly #given = new Map<BlockId, number>();
+  #unfollow: (() => void) | undefined;
+  #isClosed = false;
 
   constructor(kernel: Kernel, conversation: ConversationId, deliver: (delta: Delta) => void) {
     this.#kernel = kernel;
@@ -82,6 +84,12 @@ export class Feed {
   }
 
   async open(since: Since | undefined, windowBlocks: number): Promise<Opening | Problem> {
+    if (this.#kernel.isShared) {
+      const followed = await this.#kernel.follow(this.conversation);
+      if (isProblem(followed)) return followed;
+      this.#unfollow = followed;
+      if (this.#isClosed) followed();
+    }
     const record = await this.#kernel.conversation(this.conversation);
     if (isProblem(record)) return record;
     const turns = await this.#kernel.turns(this.conversation);
@@ -97,6 +105,12 @@ export class Feed {
     const reason = since === undefined ? undefined : (why ?? "too much has changed");
     const { blocks, more } = window;
     return { verdict: "reset", seq: record.seq, record, turns, blocks, more, ...(reason ? { reason } : {}) };
+  }
+
+  /** Nobody reads it any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#unfollow?.();
   }
 
   /** The opening has been sent: what was held back follows, then everything live. */

@@ -28,13 +28,19 @@ const options = {
     summary: "where a proxy that speaks TLS shows the page, such as https://yard.example.org",
   },
   database: DATABASE_OPTION,
+  nats: {
+    type: "string",
+    value: "URL",
+    summary: "the broker that wakes up the nodes which share a database; or BLOCKYARD_NATS",
+  },
   demo: { type: "boolean", summary: "play the recorded sessions again" },
 } as const;
 
 export const serveCommand: Command = {
   name: "serve",
   usage:
-    "serve [folder] [--port N] [--home DIR] [--host ADDRESS --cert FILE --key FILE] [--origin URL] [--database URL] [--demo]",
+    "serve [folder] [--port N] [--home DIR] [--host ADDRESS --cert FILE --key FILE] [--origin URL] " +
+    "[--database URL] [--nats URL] [--demo]",
   summary: "run the server for a folder (default: this one) and print the link to its page",
   examples: [
     "blockyard",
@@ -58,9 +64,10 @@ async function runServe(args: readonly string[]): Promise<number> {
     ...(values.key === undefined ? {} : { key: values.key }),
     ...(values.origin === undefined ? {} : { origin: values.origin }),
     ...(values.database === undefined ? {} : { database: values.database }),
+    ...(values.nats === undefined ? {} : { nats: values.nats }),
   });
-  // Agents are given the environment: the way to the database is none of their business.
-  delete process.env["BLOCKYARD_DATABASE"];
+  // Agents are given the environment: the ways to the database and to the broker are none of their business.
+  for (const name of ["BLOCKYARD_DATABASE", "BLOCKYARD_NATS"]) delete process.env[name];
   const log = jsonLog((line) => process.stderr.write(line), Date.now);
   const running = await start(() => serve(config, log), config.port);
   process.stdout.write(

@@ -174,6 +174,7 @@ describe("[AC43] joining", () => {
     /** A kernel whose readers are late: something is committed and told between listening and reading, or behind it. */
     const late = (before: number, after: number): LlmSource => ({
       conversation: (id) => kernel.conversation(id),
+      follow: (id) => kernel.follow(id),
       listen: (listener) => kernel.listen(listener),
       turns: (id) => kernel.turns(id),
       blocks: (query) => kernel.blocks(query),

@@ -23,7 +23,7 @@ const KEEP_ALIVE_MS = 15_000;
 const PAGE = 1_000;
 
 /** As much of the kernel as a reader needs. */
-export type LlmSource = Pick<Kernel, "conversation" | "listen" | "turns" | "blocks" | "read">;
+export type LlmSource = Pick<Kernel, "conversation" | "follow" | "listen" | "turns" | "blocks" | "read">;
 
 /** Tells `write` everything; answers with how to stop. `write` is called in order and never after the stop. */
 export async function followLlm(
@@ -35,11 +35,17 @@ export async function followLlm(
   if (isProblem(record)) return record;
   const follower = new Follower();
   let held: Told[] | undefined = [];
-  const unlisten = kernel.listen((told) => {
+  const stop = await kernel.follow(conversation);
+  if (isProblem(stop)) return stop;
+  const end = kernel.listen((told) => {
     if (told.conversation !== conversation) return;
     if (held) held.push(told);
     else write(follower.commit(told));
   });
+  const unlisten = () => {
+    end();
+    stop();
+  };
   const opening = await follower.open(kernel, conversation);
   if (isProblem(opening)) {
     unlisten();

@@ -134,6 +134,7 @@ export class Reruns {
 
   /** Only if the block is, in the commit itself, still what was confirmed. */
   async #create({ by, block, version, command, folder }: Subject): Promise<BlockId | Problem> {
+    const { node } = this.#options.kernel;
     const created = await this.#options.kernel.writeBlock<Block>(block, {
       agent: by,
       plan: (draft) => {
@@ -147,7 +148,7 @@ export class Reruns {
           parent: block,
           side: true,
           status: "running",
-          metadata: { command, cwd: folder, notice: "rerun" },
+          metadata: { command, cwd: folder, notice: "rerun", ...(node === undefined ? {} : { node }) },
         });
       },
     });

@@ -64,8 +64,8 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
       turn: z.string().max(100).optional().describe("As turn.start answered"),
     }),
     output: z.object({ stopped: z.number(), dropped: z.number() }),
-    async run(_call: Call, input) {
-      return turns.stop(input.conversation, input.queued, input.turn);
+    async run(call: Call, input) {
+      return turns.stop(call.caller.agent, input.conversation, input.queued, input.turn);
     },
   });
 

@@ -1,6 +1,7 @@
 /**
  * Turns: start, queue, stop, answer. One turn runs in a conversation at a time; what is asked meanwhile waits. What runs
- * in a turn is a run (see run.ts): an agent in a child process, or our own loop on a provider's API.
+ * in a turn is a run (see run.ts): an agent in a child process, or our own loop on a provider's API. Where several nodes
+ * share the store, a turn runs on the node where it was started; elsewhere.ts has how it is reached from others.
  *
  * A turn ends exactly once. Its end comes from the run; where the run does not bring it (the agent died, could not start,
  * hangs after its result, is silent for too long), it is ended here, with a reason.
@@ -23,8 +24,11 @@ import {
   problem,
   type Reason,
   randomName,
+  type Told,
+  type Turn,
 } from "@blockyard/kernel";
 import { checkAttachments, writeAttachments } from "./attachments.ts";
+import { Elsewhere, isDropped } from "./elsewhere.ts";
 import type { Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
 
 export interface TurnsOptions {
@@ -36,6 +40,8 @@ interface Live {
   readonly start: TurnStart;
   readonly run: Run;
   readonly done: Promise<void>;
+  /** Orders that came by way of other nodes and were taken. */
+  readonly taken: Set<string>;
 }
 
 interface Queued {
@@ -53,6 +59,9 @@ interface Started {
 }
 
 const MAX_QUEUED = 20;
+const LOOK_AGAIN_MS = 1_000;
+/** Not an answer to a caller: the turn waits. */
+const ELSEWHERE = problem("busy", "another node runs a turn in this conversation");
 
 export class Turns {
   readonly #kernel: Kernel;
@@ -61,11 +70,18 @@ export class Turns {
   readonly #queues = new Map<ConversationId, Queued[]>();
   /** Conversations in which a turn is being started. */
   readonly #starting = new Map<ConversationId, Promise<unknown>>();
+  readonly #elsewhere: Elsewhere | undefined;
+  /** Conversations in which something waits for a turn of another node, with how to stop following them. */
+  readonly #awaited = new Map<ConversationId, () => void>();
+  readonly #stopListening: () => void;
   #isClosed = false;
 
   constructor({ kernel, runners }: TurnsOptions) {
+    const { node } = kernel;
     this.#kernel = kernel;
     this.#runners = new Map(runners.map((runner) => [runner.provider, runner]));
+    this.#elsewhere = node === undefined ? undefined : new Elsewhere(kernel, node);
+    this.#stopListening = node === undefined ? () => undefined : kernel.listen((told) => this.#hear(told));
   }
 
   get providers(): readonly string[] {
@@ -89,11 +105,13 @@ export class Turns {
     const id = `turn-${randomName(this.#kernel.env, 8)}`;
     if (this.#isBusy(request.conversation)) return this.#enqueue({ id, request, by });
     const prompt = await this.#beginAlone({ id, request, by }, runner);
+    if (prompt === ELSEWHERE) return this.#enqueue({ id, request, by });
     return isProblem(prompt) ? prompt : { turn: id, queued: false, block: prompt };
   }
 
   /** Stops what runs in a conversation; with `queued`, what waits there too. With `only`, that turn and no other. */
   async stop(
+    by: AgentId,
     conversation: ConversationId,
     queued: boolean,
     only?: string,
@@ -106,11 +124,18 @@ export class Turns {
     for (const each of waiting) await this.#drop(each, "cancelled");
     await this.#starting.get(conversation);
     const live = this.#runs.get(conversation);
-    if (!live || (only !== undefined && live.start.id !== only))
-      return { stopped: 0, dropped: waiting.length };
-    live.run.stop("cancelled");
-    await live.done;
-    return { stopped: 1, dropped: waiting.length };
+    const isMeant = live !== undefined && (only === undefined || live.start.id === only);
+    if (isMeant) {
+      live.run.stop("cancelled");
+      await live.done;
+    }
+    const here = { stopped: isMeant ? 1 : 0, dropped: waiting.length };
+    if (!this.#elsewhere || (only !== undefined && here.stopped + here.dropped > 0)) return here;
+    const dropped = queued || only !== undefined ? await this.#elsewhere.drop(by, conversation, only) : 0;
+    if (isProblem(dropped)) return dropped;
+    const stopped = await this.#elsewhere.stop(by, conversation, only);
+    if (isProblem(stopped)) return stopped;
+    return { stopped: here.stopped + stopped, dropped: here.dropped + dropped };
   }
 
   /** Answers a permission request of what runs; once. */
@@ -124,6 +149,10 @@ export class Turns {
   ): Promise<{ state: "allowed" | "denied" } | Problem> {
     const conversation = block.split("/", 1)[0] ?? "";
     const live = this.#runs.get(conversation);
+    if (!live && this.#elsewhere) {
+      const said = { ...(message === undefined ? {} : { message }), ...(answers ? { answers } : {}) };
+      return this.#elsewhere.answer(by, { block, approval, allow, ...said });
+    }
     if (!live) return problem("gone", "the agent that asked is not running any more");
     const state = allow ? ("allowed" as const) : ("denied" as const);
     const said = message?.trim() ? message : undefined;
@@ -141,6 +170,8 @@ export class Turns {
   /** Stops everything; nothing is left behind. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#stopListening();
+    for (const unfollow of this.#awaited.values()) unfollow();
     const waiting = [...this.#queues.values()].flat();
     this.#queues.clear();
     await Promise.all(this.#starting.values());
@@ -151,7 +182,9 @@ export class Turns {
   }
 
   #isBusy(conversation: ConversationId): boolean {
-    return this.#runs.has(conversation) || this.#starting.has(conversation);
+    return (
+      this.#runs.has(conversation) || this.#starting.has(conversation) || this.#awaited.has(conversation)
+    );
   }
 
   async #enqueue({ id, request, by }: Queued): Promise<Started | Problem> {
@@ -159,6 +192,7 @@ export class Turns {
     const length = () => this.#queues.get(conversation)?.length ?? 0;
     if (length() >= MAX_QUEUED)
       return problem("busy", `${length()} messages wait in this conversation already`);
+    const node = this.#elsewhere?.node;
     const asked = await this.#kernel.write(conversation, {
       agent: by,
       plan: (draft) => {
@@ -170,7 +204,7 @@ export class Turns {
           text,
           side: true,
           status: "pending",
-          metadata: { turn: id, notice: "queued" },
+          metadata: { turn: id, notice: "queued", ...(node === undefined ? {} : { node }) },
         });
       },
     });
@@ -205,8 +239,15 @@ export class Turns {
 
   async #begin(queued: Queued, runner: Runner): Promise<BlockId | Problem> {
     const { id, request, by } = queued;
+    const { conversation } = request;
+    const unfollow = await this.#kernel.follow(conversation);
+    if (isProblem(unfollow)) return queued.waiting ? this.#unsent(queued, unfollow) : unfollow;
     const opened = await this.#open(queued);
-    if (isProblem(opened)) return opened;
+    if (opened === ELSEWHERE) await this.#await(queued);
+    if (isProblem(opened)) {
+      unfollow();
+      return opened;
+    }
     const start: TurnStart = {
       id,
       request: { ...request, prompt: opened.text },
@@ -216,9 +257,12 @@ export class Turns {
     const run = await runner.begin(start);
     if (isProblem(run)) {
       await this.#fail(start, run.message);
+      unfollow();
       return opened.prompt;
     }
-    this.#runs.set(request.conversation, { start, run, done: this.#follow(start, run) });
+    const done = this.#follow(start, run).finally(unfollow);
+    this.#runs.set(conversation, { start, run, done, taken: new Set() });
+    if (this.#elsewhere) void this.#catchUp(conversation);
     return opened.prompt;
   }
 
@@ -236,8 +280,12 @@ export class Turns {
       const version = seen?.ops.at(-1)?.version;
       const opened = await this.#kernel.write(request.conversation, {
         agent: by,
-        plan: (draft) => openTurn(draft, queued, version),
+        plan: (draft) =>
+          this.#elsewhere?.runsIn(draft)
+            ? ELSEWHERE
+            : openTurn(draft, queued, version, this.#elsewhere?.node),
       });
+      if (opened === ELSEWHERE) return opened;
       if (isProblem(opened) && waiting !== undefined) return this.#unsent(queued, opened);
       if (opened !== undefined) return opened;
     }
@@ -275,7 +323,8 @@ export class Turns {
       plan: (draft) => {
         const turn = draft.turn(start.id);
         if (turn?.status !== "running") return null;
-        draft.setTurn({ ...turn, status: "error", reason, error, endedAt: draft.at });
+        const { node: _node, orders: _orders, ...rest } = turn;
+        draft.setTurn({ ...rest, status: "error", reason, error, endedAt: draft.at });
         return null;
       },
     });
@@ -299,6 +348,67 @@ export class Turns {
     const runner = this.#runners.get(first.request.provider);
     if (runner) void this.#beginAlone(first, runner);
   }
+
+  // -- other nodes
+
+  /** A commit, of whichever node: what it means for what runs and waits here. */
+  #hear({ conversation, turns, blocks }: Told): void {
+    for (const turn of turns) this.#obey(conversation, turn);
+    if (turns.length > 0 && this.#awaited.has(conversation)) void this.#lookElsewhere(conversation);
+    const waiting = this.#queues.get(conversation);
+    if (waiting === undefined || blocks.length === 0) return;
+    const rest = waiting.filter((each) => each.waiting === undefined || !isDropped(blocks, each.waiting));
+    if (rest.length === waiting.length) return;
+    if (rest.length === 0) this.#queues.delete(conversation);
+    else this.#queues.set(conversation, rest);
+  }
+
+  #obey(conversation: ConversationId, turn: Turn): void {
+    const live = this.#runs.get(conversation);
+    if (live?.start.id !== turn.id) return;
+    // This node was taken for dead: what the agent still says belongs to no turn.
+    if (turn.status !== "running" && turn.node !== undefined) live.run.kill("interrupted");
+    for (const { id, by, answer } of turn.orders ?? []) {
+      if (live.taken.has(id)) continue;
+      live.taken.add(id);
+      if (answer === undefined) live.run.stop("cancelled");
+      else {
+        const { block, approval, allow, message, answers } = answer;
+        void this.answer(by, block, approval, allow, message, answers);
+      }
+    }
+  }
+
+  /** Orders that came before there was anything to give them to. */
+  async #catchUp(conversation: ConversationId): Promise<void> {
+    const turns = await this.#kernel.turns(conversation);
+    if (!isProblem(turns)) for (const turn of turns) this.#obey(conversation, turn);
+  }
+
+  /** Waits with a turn until no other node runs one; a message that waits stays the first that does. */
+  async #await(queued: Queued): Promise<void> {
+    const { conversation } = queued.request;
+    if (queued.waiting !== undefined)
+      this.#queues.set(conversation, [queued, ...(this.#queues.get(conversation) ?? [])]);
+    if (this.#awaited.has(conversation)) return;
+    this.#awaited.set(conversation, () => undefined);
+    const unfollow = await this.#kernel.follow(conversation);
+    if (isProblem(unfollow)) return void this.#awaited.delete(conversation);
+    this.#awaited.set(conversation, unfollow);
+    this.#kernel.env.soon(() => void this.#lookElsewhere(conversation));
+  }
+
+  async #lookElsewhere(conversation: ConversationId): Promise<void> {
+    const running = await this.#elsewhere?.runningIn(conversation);
+    const unfollow = this.#awaited.get(conversation);
+    if (unfollow === undefined || this.#isClosed) return;
+    if (isProblem(running))
+      return void this.#kernel.env.after(LOOK_AGAIN_MS, () => void this.#lookElsewhere(conversation));
+    if (running && running.length > 0) return;
+    this.#awaited.delete(conversation);
+    unfollow();
+    this.#next(conversation);
+  }
 }
 
 interface Opened {
@@ -311,6 +421,7 @@ function openTurn(
   draft: Draft,
   { id, request, waiting }: Queued,
   version: number | undefined,
+  node: string | undefined,
 ): Opened | Problem | undefined {
   const text = waiting === undefined ? request.prompt : draft.text(waiting).toString();
   if (waiting !== undefined) {
@@ -338,6 +449,7 @@ function openTurn(
     status: "running",
     startedAt: draft.at,
     ...(request.model === undefined ? {} : { model: request.model }),
+    ...(node === undefined ? {} : { node, orders: [] }),
   });
   return { prompt: asked.id, text };
 }

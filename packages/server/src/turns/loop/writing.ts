@@ -22,6 +22,7 @@ import {
   type Usage,
 } from "@blockyard/kernel";
 import { keepPictures } from "../../kept-pictures.ts";
+import { fenced } from "../fence.ts";
 import type { TurnStart } from "../run.ts";
 
 export interface TurnOutcome {
@@ -59,7 +60,7 @@ export class Writing {
     this.run = randomName(kernel.env, 8);
     this.#began = kernel.env.monotonic();
     const { conversation, provider } = start.request;
-    this.#ingest = new Ingest(kernel, {
+    this.#ingest = new Ingest(fenced(kernel, start.id), {
       conversation,
       agent: provider,
       turn: start.id,

@@ -1,0 +1,351 @@
+/**
+ * Nodes that share a store: what each hears of the other's commits, with hints and without, and who closes what a dead one
+ * left. Several kernels on one MemoryStore, in virtual time.
+ */
+
+import { describe, expect, it } from "vitest";
+import { type Broadcast, LocalBroadcast, type Word } from "./broadcast.ts";
+import type { Turn } from "./conversation.ts";
+import { Cursors } from "./cursor.ts";
+import { Kernel } from "./kernel.ts";
+import { limits } from "./limits.ts";
+import { MemoryNodes } from "./memory-nodes.ts";
+import { MemoryStore } from "./memory-store.ts";
+import { Nodes } from "./nodes.ts";
+import type { Closed } from "./orphans.ts";
+import { isProblem } from "./problem.ts";
+import { settle, VirtualEnv } from "./virtual-env.ts";
+import { Connection } from "./wire/connection.ts";
+import { PROTOCOL, type ServerFrame } from "./wire/frame.ts";
+import type { Told } from "./write-queue.ts";
+
+class Yard {
+  readonly env = new VirtualEnv(7);
+  readonly store = new MemoryStore("e");
+  readonly broadcast = new LocalBroadcast();
+  readonly words: Word[] = [];
+  isBrokerDown = false;
+
+  constructor() {
+    this.store.nodes = new MemoryNodes(() => this.env.monotonic());
+  }
+
+  async node(): Promise<Node> {
+    const node = new Node(this);
+    await node.nodes.start();
+    return node;
+  }
+
+  join(): Broadcast {
+    const joined = this.broadcast.join();
+    return {
+      ...joined,
+      send: (word) => {
+        this.words.push(word);
+        if (!this.isBrokerDown) joined.send(word);
+      },
+    };
+  }
+}
+
+class Node {
+  readonly kernel: Kernel;
+  readonly nodes: Nodes;
+  readonly told: Told[] = [];
+  readonly closed: Closed[] = [];
+
+  constructor(yard: Yard) {
+    this.kernel = new Kernel(yard.env, yard.store);
+    this.kernel.listen((told) => this.told.push(told));
+    const onClosed = (closed: Closed) => this.closed.push(closed);
+    this.nodes = new Nodes({ kernel: this.kernel, broadcast: yard.join(), agent: "blockyard", onClosed });
+  }
+
+  seqs(): readonly number[] {
+    return this.told.flatMap(({ ops }) => ops.map(({ seq }) => seq));
+  }
+}
+
+describe("[N1] what another node commits", () => {
+  it("is told to those who follow, everything once and in order, within the time of a hint", async () => {
+    const yard = new Yard();
+    const [a, b] = [await yard.node(), await yard.node()];
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    good(await b.kernel.follow(id));
+    for (let i = 0; i < 5; i++) {
+      await say(a.kernel, id, "ann", `${i}`);
+      if (i % 2 === 0) await say(b.kernel, id, "ben", `${i}`);
+    }
+    await yard.env.advance(limits.hintMs);
+    expect(b.seqs()).toEqual(range(2, 9));
+    expect(a.seqs().slice(0, 1)).toEqual([1]);
+  });
+
+  it("is heard by a viewer who has only ever read, from where it stopped reading", async () => {
+    const yard = new Yard();
+    const [a, b] = [await yard.node(), await yard.node()];
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    await say(a.kernel, id, "ann", "before");
+    const frames: ServerFrame[] = [];
+    const viewer = connect(b.kernel, frames);
+    viewer.receive({ type: "subscribe", sub: 1, conversation: id });
+    await settle();
+    await say(a.kernel, id, "ann", "one");
+    // Whoever writes here next must not step over what came in between.
+    await say(b.kernel, id, "ben", "two");
+    await yard.env.advance(50);
+    expect(opsOf(frames)).toEqual([3, 4]);
+  });
+
+  it("[N2] is found by looking where hints are lost, within a second", async () => {
+    const yard = new Yard();
+    yard.isBrokerDown = true;
+    const [a, b] = [await yard.node(), await yard.node()];
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    good(await b.kernel.follow(id));
+    await say(a.kernel, id, "ann", "one");
+    await yard.env.advance(limits.lookMs);
+    expect(b.seqs()).toEqual([2]);
+  });
+
+  it("[N2] is found one by one where the store cannot be asked for many", async () => {
+    const yard = new Yard();
+    yard.isBrokerDown = true;
+    Object.assign(yard.store, { seqs: undefined });
+    const [a, b] = [await yard.node(), await yard.node()];
+    const count = limits.lookedAtSingly + 10;
+    for (let i = 0; i < count; i++) {
+      const id = good(await a.kernel.createConversation("ann", `${i}`));
+      good(await b.kernel.follow(id));
+      await say(a.kernel, id, "ann", "one");
+    }
+    await yard.env.advance(2 * limits.lookMs);
+    expect(b.seqs()).toHaveLength(count);
+  });
+
+  it("[N3] is told to lists, as far as where it stands, though nobody has it open", async () => {
+    const yard = new Yard();
+    const [a, b] = [await yard.node(), await yard.node()];
+    await yard.env.advance(limits.lookMs);
+    for (const isDown of [false, true]) {
+      yard.isBrokerDown = isDown;
+      const frames: ServerFrame[] = [];
+      const viewer = connect(b.kernel, frames);
+      viewer.receive({ type: "watch" });
+      const id = good(await a.kernel.createConversation("ann", `title ${isDown}`));
+      await yard.env.advance(limits.lookMs + 2 * limits.watchMs);
+      const records = frames.flatMap((frame) => (frame.type === "records" ? frame.records : []));
+      expect(records.map(({ id: of, title }) => [of, title])).toEqual([[id, `title ${isDown}`]]);
+      viewer.close();
+    }
+  });
+
+  it("[N4] is not kept where nobody follows: what was cached is read anew", async () => {
+    const yard = new Yard();
+    const [a, b] = [await yard.node(), await yard.node()];
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    await say(b.kernel, id, "ben", "opens it there");
+    expect(b.kernel.open().has(id)).toBe(true);
+    await say(a.kernel, id, "ann", "one");
+    await yard.env.advance(limits.hintMs);
+    expect(b.kernel.open().has(id)).toBe(false);
+    expect(good(await b.kernel.conversation(id)).seq).toBe(3);
+  });
+});
+
+describe("[N5] hints", () => {
+  it("are gathered, and what was heard from others is not hinted at again", async () => {
+    const yard = new Yard();
+    const [a, b] = [await yard.node(), await yard.node()];
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    good(await b.kernel.follow(id));
+    await yard.env.advance(100);
+    yard.words.length = 0;
+    for (let i = 0; i < 200; i++) {
+      await say(a.kernel, id, "ann", `${i}`);
+      await yard.env.advance(1);
+    }
+    await yard.env.advance(100);
+    expect(yard.words.length).toBeLessThan(15);
+    expect(b.seqs().at(-1)).toBe(201);
+  });
+
+  it("are not sent by a kernel that has its store alone", async () => {
+    const kernel = new Kernel(new VirtualEnv(1), new MemoryStore("e"));
+    expect(kernel.isShared).toBe(false);
+    expect(() => new Nodes({ kernel, broadcast: new LocalBroadcast().join(), agent: "x" })).toThrow(
+      "register",
+    );
+  });
+});
+
+describe("[N10] a cursor that is set at one node", () => {
+  it("is shown at another, where its text is by then, until it is taken away", async () => {
+    const yard = new Yard();
+    const [a, b] = [await yard.node(), await yard.node()];
+    const [atA, atB] = [new Cursors(a.kernel), new Cursors(b.kernel)];
+    a.nodes.shareCursors(atA);
+    b.nodes.shareCursors(atB);
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    await say(a.kernel, id, "ann", "one two");
+    const block = `${id}/ann/2`;
+    const cursor = { agent: "ann", block, anchor: 4, head: 7 };
+    atA.set(cursor, id, 1);
+    await settle();
+    expect(atB.of(id)).toEqual([]); // nobody there has it open
+    for (const { kernel } of [a, b]) good(await kernel.follow(id));
+    const insert = (kernel: Kernel) =>
+      kernel.writeBlock(block, {
+        agent: "ben",
+        plan: (draft) => draft.splice(block, [{ at: 0, del: "", ins: "> " }]),
+      });
+    good(await insert(b.kernel));
+    atA.set(cursor, id, 1); // before it has heard of that
+    await yard.env.advance(100);
+    const shown = { agent: "ann", block, anchor: 6, head: 9 };
+    expect(atA.of(id).find(({ agent }) => agent === "ann")).toEqual(shown);
+    expect(atB.of(id).find(({ agent }) => agent === "ann")).toEqual(shown);
+    atA.remove("ann");
+    await settle();
+    expect(atB.of(id).map(({ agent }) => agent)).toEqual(["ben"]);
+  });
+});
+
+describe("[N6] a node that starts or notices a death", () => {
+  it("leaves alone what a living node runs", async () => {
+    const yard = new Yard();
+    const a = await yard.node();
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    await run(a, id, "turn-1");
+    await say(a.kernel, id, "model", "of nobody's turn", {});
+    const b = await yard.node();
+    expect(good(await b.kernel.turns(id)).map(({ status }) => status)).toEqual(["running"]);
+    const open = await b.kernel.blocks({ conversation: id, status: "running", order: "first", limit: 9 });
+    expect(open).toHaveLength(2);
+    await yard.env.advance(10 * limits.leaseMs);
+    expect(good(await b.kernel.turns(id)).map(({ status }) => status)).toEqual(["running"]);
+    expect(b.closed).toEqual([]);
+  });
+
+  it("ends what a dead node ran, once, and what waited for it; nothing else", async () => {
+    const yard = new Yard();
+    const [a, b, c] = [await yard.node(), await yard.node(), await yard.node()];
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    await run(a, id, "turn-a");
+    await run(b, id, "turn-b");
+    const waits = { turn: "turn-c", notice: "queued", node: a.nodes.id };
+    await say(a.kernel, id, "ann", "waits", waits);
+    await say(c.kernel, id, "model", "of nobody's turn", {});
+    await a.nodes.close();
+    await yard.store.nodes?.beat(a.nodes.id, limits.leaseMs); // as if it had been killed instead
+    await yard.env.advance(2 * limits.leaseMs);
+    const turns = good(await b.kernel.turns(id));
+    expect(turns.map(({ id: of, status, reason }) => [of, status, reason])).toEqual([
+      ["turn-a", "error", "interrupted"],
+      ["turn-b", "running", undefined],
+    ]);
+    const blocks = good(await b.kernel.blocks({ conversation: id, order: "first", limit: 10 }));
+    expect(blocks.map(({ status }) => status)).toEqual(["error", "running", "error", "running"]);
+    const sum = [...b.closed, ...c.closed].reduce((all, { turns: ended }) => all + ended, 0);
+    expect(sum).toBe(1);
+  });
+
+  it("ends what names nobody when all are gone that were there before, unless somebody went on with it", async () => {
+    const yard = new Yard();
+    const [a, b] = [await yard.node(), await yard.node()];
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    for (const text of ["left", "gone on with"]) await say(a.kernel, id, "model", text, {});
+    const c = await yard.node();
+    await say(c.kernel, id, "model", "new", {});
+    for (const { nodes } of [a, b]) {
+      await nodes.close();
+      await yard.store.nodes?.beat(nodes.id, limits.leaseMs); // as if it had been killed instead
+    }
+    const goneOn = `${id}/model/3`;
+    good(await c.kernel.append(goneOn, "model", "!\n"));
+    await c.kernel.drain(goneOn, "model");
+    await yard.env.advance(2 * limits.leaseMs);
+    const blocks = good(await c.kernel.blocks({ conversation: id, order: "first", limit: 10 }));
+    expect(blocks.map(({ status }) => status)).toEqual(["error", "running", "running"]);
+  });
+
+  it("ends everything where it is alone, as a restart does", async () => {
+    const yard = new Yard();
+    const a = await yard.node();
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    await run(a, id, "turn-a");
+    await say(a.kernel, id, "model", "open", {});
+    await a.nodes.close();
+    const b = new Node(yard);
+    expect(await b.nodes.start()).toEqual({ blocks: 2, turns: 1 });
+  });
+});
+
+async function run(node: Node, conversation: string, id: string): Promise<void> {
+  const turn: Turn = {
+    id,
+    provider: "claude",
+    agent: "claude",
+    status: "running",
+    startedAt: 0,
+    node: node.nodes.id,
+  };
+  good(
+    await node.kernel.write(conversation, {
+      agent: "claude",
+      plan: (draft) => {
+        draft.setTurn(turn);
+        return draft.create({
+          kind: "text",
+          role: "model",
+          status: "running",
+          text: "",
+          metadata: { turn: id },
+        });
+      },
+    }),
+  );
+}
+
+async function say(
+  kernel: Kernel,
+  conversation: string,
+  agent: string,
+  text: string,
+  metadata?: object,
+): Promise<void> {
+  const open = metadata === undefined ? ({ status: "done" } as const) : ({ status: "running" } as const);
+  const plan = {
+    kind: "text",
+    role: "user",
+    text,
+    ...open,
+    ...(metadata ? { metadata: { ...metadata } } : {}),
+  } as const;
+  good(await kernel.write(conversation, { agent, plan: (draft) => draft.create(plan) }));
+}
+
+function connect(kernel: Kernel, frames: ServerFrame[]): Connection {
+  const connection = new Connection({
+    kernel,
+    agent: "viewer",
+    role: "viewer",
+    call: async () => null,
+    pipe: { send: (frame) => frames.push(frame), buffered: () => 0, close: () => undefined },
+  });
+  connection.receive({ type: "hello", protocol: PROTOCOL });
+  return connection;
+}
+
+function opsOf(frames: readonly ServerFrame[]): readonly number[] {
+  return frames.flatMap((frame) => (frame.type === "changes" ? frame.ops.map(({ seq }) => seq) : []));
+}
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, i) => from + i);
+}
+
+function good<T>(value: T): Exclude<T, { problem: string }> {
+  if (isProblem(value)) throw new Error(value.message);
+  return value as Exclude<T, { problem: string }>;
+}

@@ -1,0 +1,21 @@
+/**
+ * Following the conversations that a call is about, where other nodes may commit to them too.
+ */
+
+import { type BlockId, type ConversationId, conversationOf } from "../block.ts";
+import type { Kernel } from "../kernel.ts";
+import { isProblem } from "../problem.ts";
+
+/** Until the returned function is called. What cannot be followed is not there: whoever reads it says so. */
+export async function followAll(
+  kernel: Kernel,
+  blocks: readonly BlockId[],
+  conversation: ConversationId | undefined,
+): Promise<() => void> {
+  if (!kernel.isShared) return () => undefined;
+  const ids = new Set([...blocks.map(conversationOf), ...(conversation === undefined ? [] : [conversation])]);
+  const followed = await Promise.all([...ids].map((id) => kernel.follow(id)));
+  return () => {
+    for (const stop of followed) if (!isProblem(stop)) stop();
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * How a server becomes one node of several: where its store can be shared, it joins the others, over NATS if it was told of
+ * a broker; where it cannot, it is alone and clears up after its last life by itself.
+ */
+
+import { join } from "node:path";
+import { closeOrphans, type Kernel, LocalBroadcast, Nodes, StoreError } from "@blockyard/kernel";
+import { type Config, ConfigError } from "../config.ts";
+import type { Log } from "../log.ts";
+import { holdLock, type Lock } from "../store/lock.ts";
+
+/** Under which name the server closes what was left open. */
+const AGENT = "blockyard";
+
+export interface Joined {
+  readonly nodes: Nodes | undefined;
+  /** Leaves: everything that this node ran has ended. */
+  leave(): Promise<void>;
+}
+
+export async function joinNodes(
+  kernel: Kernel,
+  { home, nats }: Pick<Config, "home" | "nats">,
+  log: Log,
+): Promise<Joined> {
+  if (!kernel.isShared) {
+    if (nats !== undefined) {
+      await kernel.store.close();
+      throw new ConfigError("--nats is for servers that share a database: name it with --database");
+    }
+    const closed = await closeOrphans(kernel, AGENT);
+    if (closed.blocks + closed.turns > 0) log("info", "closed what an earlier run left open", { ...closed });
+    return { nodes: undefined, leave: async () => undefined };
+  }
+  const lock = await lockHome(kernel, home);
+  const broadcast =
+    nats === undefined
+      ? new LocalBroadcast().join()
+      : (await import("./nats.ts")).natsBroadcast(nats, kernel.store.epoch, log);
+  const nodes = new Nodes({
+    kernel,
+    broadcast,
+    agent: AGENT,
+    onClosed: (closed, node) => log("warn", "a node has died; closed what it left open", { node, ...closed }),
+  });
+  const closed = await nodes.start();
+  log("info", "joined the nodes of this database", { node: nodes.id, ...closed });
+  return {
+    nodes,
+    async leave() {
+      await nodes.close();
+      await broadcast.close();
+      lock.release();
+    },
+  };
+}
+
+/** A start ends what agents of its home folder left running: two nodes with one home would end each other's. */
+async function lockHome(kernel: Kernel, home: string): Promise<Lock> {
+  try {
+    return holdLock(join(home, "node"));
+  } catch (error) {
+    await kernel.store.close();
+    if (!(error instanceof StoreError) || error.code !== "locked") throw error;
+    throw new ConfigError(`a server already runs for ${home}; give each node a --home of its own`);
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * Turns that other nodes run on the same store. What is asked here for one of them (stop it, an answer to what it asks) is
+ * written to the turn's record as an order; the node that runs it hears of that as of every commit, carries it out, and
+ * what comes of it is seen in the conversation. So the store is the truth of it, and no message that is lost loses one.
+ *
+ * Orders stand in turns because nothing but a server writes those: no agent can give itself leave.
+ */
+
+import {
+  type AgentId,
+  type BlockId,
+  type ConversationId,
+  type Draft,
+  isProblem,
+  type JsonObject,
+  type Kernel,
+  limits,
+  type Problem,
+  problem,
+  randomName,
+  type Turn,
+  type TurnOrder,
+} from "@blockyard/kernel";
+
+/** What the owner answers to a permission request. */
+export type OwnerAnswer = NonNullable<TurnOrder["answer"]>;
+
+export class Elsewhere {
+  readonly #kernel: Kernel;
+  /** This node. */
+  readonly node: string;
+
+  constructor(kernel: Kernel, node: string) {
+    this.#kernel = kernel;
+    this.node = node;
+  }
+
+  /** Whether another node runs it. */
+  isElsewhere({ status, node, orders }: Turn): boolean {
+    return status === "running" && orders !== undefined && node !== this.node;
+  }
+
+  /** The same of what a draft stands on. */
+  runsIn(draft: Draft): boolean {
+    return draft.record.running.some((id) => {
+      const turn = draft.turn(id);
+      return turn !== undefined && this.isElsewhere(turn);
+    });
+  }
+
+  async runningIn(conversation: ConversationId): Promise<readonly Turn[] | Problem> {
+    const turns = await this.#kernel.turns(conversation);
+    return isProblem(turns) ? turns : turns.filter((turn) => this.isElsewhere(turn));
+  }
+
+  /** Stops a turn of another node; how many that were. */
+  async stop(by: AgentId, conversation: ConversationId, only?: string): Promise<number | Problem> {
+    const running = await this.runningIn(conversation);
+    if (isProblem(running)) return running;
+    const meant = running.filter(({ id }) => only === undefined || id === only);
+    for (const { id, node } of meant) {
+      const ordered = await this.#order(by, conversation, id, {});
+      if (isProblem(ordered)) return ordered;
+      const ended = await this.#until(conversation, async () => {
+        const now = await this.runningIn(conversation);
+        return isProblem(now) || now.some((turn) => turn.id === id) ? undefined : true;
+      });
+      if (!ended) return this.#noAnswer(node);
+    }
+    return meant.length;
+  }
+
+  /** Drops messages that wait at other nodes: they see that these have ended, and do not send them. */
+  async drop(by: AgentId, conversation: ConversationId, only?: string): Promise<number | Problem> {
+    const pending = await this.#kernel.blocks({
+      conversation,
+      status: "pending",
+      order: "first",
+      limit: limits.listRows,
+    });
+    if (isProblem(pending)) return pending;
+    let dropped = 0;
+    for (const { id, metadata } of pending) {
+      const { node, notice, turn } = metadata;
+      if (notice !== "queued" || node === undefined || node === this.node) continue;
+      if (only !== undefined && turn !== only) continue;
+      const plan = (draft: Draft) => draft.status(id, "error", { reason: "cancelled" });
+      if (!isProblem(await this.#kernel.writeBlock(id, { agent: by, plan }))) dropped++;
+    }
+    return dropped;
+  }
+
+  /** Answers what an agent at another node asks. */
+  async answer(by: AgentId, answer: OwnerAnswer): Promise<{ state: "allowed" | "denied" } | Problem> {
+    const { block } = answer;
+    const call = await this.#kernel.block(block);
+    if (isProblem(call)) return call;
+    const { conversation, metadata } = call;
+    const state = stateOf(metadata, answer.approval);
+    if (state === undefined) return problem("not_found", `block ${block} has no request ${answer.approval}`);
+    if (state !== "asked") return answered(state);
+    const running = await this.runningIn(conversation);
+    if (isProblem(running)) return running;
+    const turn = running.find(({ id }) => id === metadata["turn"]);
+    if (!turn) return problem("gone", "the agent that asked is not running any more");
+    const ordered = await this.#order(by, conversation, turn.id, { answer });
+    if (isProblem(ordered)) return ordered;
+    const after = await this.#until(conversation, async () => {
+      const now = await this.#kernel.block(block);
+      const said = isProblem(now) ? undefined : stateOf(now.metadata, answer.approval);
+      return said === "asked" ? undefined : said;
+    });
+    if (after === undefined) return this.#noAnswer(turn.node);
+    return after === (answer.allow ? "allowed" : "denied") ? { state: after } : answered(after);
+  }
+
+  async #order(
+    by: AgentId,
+    conversation: ConversationId,
+    turn: string,
+    what: Pick<TurnOrder, "answer">,
+  ): Promise<null | Problem> {
+    const order: TurnOrder = { id: randomName(this.#kernel.env, 8), by, ...what };
+    return this.#kernel.write(conversation, {
+      agent: by,
+      plan: (draft) => {
+        const now = draft.turn(turn);
+        if (now?.status !== "running" || now.orders === undefined)
+          return problem("gone", "the agent is not running any more");
+        if (now.orders.length >= limits.ordersPerTurn)
+          return problem("busy", `${now.orders.length} orders were given to this turn already`);
+        draft.setTurn({ ...now, orders: [...now.orders, order] });
+        return null;
+      },
+    });
+  }
+
+  /** Waits for what another node brings about; undefined if it does not in time. */
+  async #until<T>(conversation: ConversationId, look: () => Promise<T | undefined>): Promise<T | undefined> {
+    const unfollow = await this.#kernel.follow(conversation);
+    if (isProblem(unfollow)) return undefined;
+    let wake: () => void = () => undefined;
+    let isLate = false;
+    const end = this.#kernel.listen((told) => told.conversation === conversation && wake());
+    const cancel = this.#kernel.env.after(limits.orderMs, () => {
+      isLate = true;
+      wake();
+    });
+    try {
+      for (;;) {
+        const changed = new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+        const found = await look();
+        if (found !== undefined || isLate) return found;
+        await changed;
+      }
+    } finally {
+      cancel();
+      end();
+      unfollow();
+    }
+  }
+
+  #noAnswer(node: string | undefined): Problem {
+    return problem(
+      "unavailable",
+      `the node that runs this turn has not done it within ${limits.orderMs / 1000} seconds. It will when it is back; if it is dead, the turn ends as interrupted.`,
+      { node: node ?? null },
+    );
+  }
+}
+
+function stateOf(metadata: JsonObject, approval: string): string | undefined {
+  const asked = metadata["approval"] as JsonObject | undefined;
+  return asked?.["id"] === approval ? String(asked["state"]) : undefined;
+}
+
+function answered(state: string): Problem {
+  return problem("conflict", `this request was ${state} already`, { state });
+}
+
+/** A block that is waited for, and whether it has been dropped. */
+export function isDropped(
+  blocks: readonly { readonly id: BlockId; readonly status: string }[],
+  id: BlockId,
+): boolean {
+  return blocks.some((block) => block.id === id && block.status === "error");
+}

@@ -17,8 +17,8 @@ const CONNECT_MS = 5_000;
 /** A statement without an answer for this long is given up with its connection: there may be no server any more. */
 const ANSWER_MS = 60_000;
 const LOCK_MS = 10_000;
-/** A transaction whose client has gone silent must not hold its locks for ever. */
-const SILENT_MS = 30_000;
+/** A transaction whose node stands still must not hold its locks for long: other nodes wait for them. */
+const SILENT_MS = 3_000;
 /** How often a connection is tried for, and how long after each failure: a server that starts again needs a second. */
 const WAITS_MS = [0, 50, 100, 200, 400, 800] as const;
 

@@ -38,6 +38,7 @@ import { damaged } from "./fault.ts";
 import { foldBlock } from "./fold.ts";
 import { Gatherer } from "./gather.ts";
 import { queryBlocks, queryConversations, readBlock, readConversationOps, readLog } from "./query.ts";
+import { PostgresRegister } from "./register.ts";
 import { isText, keyOf, openRecord, type Packed, unpack } from "./rows.ts";
 import { prepare, requireSame } from "./schema.ts";
 import { Writer } from "./writer.ts";
@@ -63,6 +64,7 @@ export async function openPostgresStore(url: string | DatabaseAddress): Promise<
 export class PostgresStore implements Store {
   readonly address: DatabaseAddress;
   readonly epoch: string;
+  readonly nodes: PostgresRegister;
   readonly #node: string;
   readonly #connections: Connections;
   readonly #writer: Writer;
@@ -75,6 +77,7 @@ export class PostgresStore implements Store {
     this.epoch = epoch;
     this.#node = node;
     this.#connections = connections;
+    this.nodes = new PostgresRegister(connections);
     this.#gatherer = new Gatherer(connections);
     this.#writer = new Writer(connections, () => this.#gatherer.wake());
     this.#searchPool = new SearchPool({
@@ -96,6 +99,15 @@ export class PostgresStore implements Store {
       [id],
     );
     return row && openRecord(row.body);
+  }
+
+  async seqs(ids: readonly ConversationId[]): Promise<ReadonlyMap<ConversationId, number>> {
+    const rows = await this.#rows<{ name: string; seq: number }>(
+      "seqs",
+      "SELECT name, seq FROM blockyard.conversation WHERE name = ANY($1::text[])",
+      [ids.filter(isText)],
+    );
+    return new Map(rows.map(({ name, seq }) => [name, seq]));
   }
 
   conversations(query: { limit: number; before?: number; title?: string }): Promise<readonly Conversation[]> {

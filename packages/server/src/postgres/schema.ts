@@ -16,6 +16,7 @@
  *   turn, answer  `place`: their age. Of answers the newest limits.keysPerConversation are kept.
  *   raw           One row per raw run, `name` in UTF-8; its bytes are in raw_chunk, `at` their place.
  *   blob          Values by the hash of their content.
+ *   node          The nodes that have this database open, each with the end of its lease (register.ts).
  *   meta          `schema`: this version; `epoch`; `place`: the server and history that the epoch was made in.
  *
  * Names that come from outside are kept as bytes: PostgreSQL's text cannot hold U+0000, nor an index long keys (rows.ts).
@@ -72,6 +73,7 @@ const TABLES = `
   CREATE INDEX raw_loose ON blockyard.raw (id) WHERE loose >= ${LOOSE_CHUNKS};
   CREATE TABLE blockyard.raw_chunk (raw bigint NOT NULL, at bigint NOT NULL, plain integer NOT NULL,
     body bytea NOT NULL, PRIMARY KEY (raw, at));
+  CREATE TABLE blockyard.node (name text COLLATE "C" PRIMARY KEY, until timestamptz NOT NULL);
   CREATE TABLE blockyard.blob (key bytea PRIMARY KEY, media_type bytea NOT NULL, body bytea NOT NULL);
 `;
 

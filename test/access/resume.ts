@@ -9,7 +9,7 @@ import { Wire } from "./cut.ts";
 import type { Yard } from "./yard.ts";
 
 /** What a viewer was told, checked as it comes: every op is the next version of its block. */
-class Ledger {
+export class Ledger {
   readonly versions = new Map<string, number>();
   readonly failures: string[] = [];
   readonly counts = { ok: 0, reset: 0, ops: 0, blocks: 0 };

@@ -98,7 +98,7 @@ describe("the list", () => {
     await page.context().close();
   });
 
-  test("[V25] commands are those that can do something here", async () => {
+  test("[V29] commands are those that can do something here", async () => {
     const conversation = await newConversation(yard.kernel, "something to command");
     await say(yard.kernel, conversation, [{ text: "a block" }]);
     const { page } = await yard.open("/");

@@ -1,7 +1,7 @@
 /** Where a server may listen, and what it is built on. */
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, describe, expect, it } from "vitest";
@@ -90,7 +90,25 @@ describe("[R47] where the server listens", () => {
   it("[AC10] the home is made private, also one that was open", () => {
     const home = join(folder, "home");
     prepareHome(home);
+    writeFileSync(join(home, "token"), "");
+    chmodSync(home, 0o755);
+    prepareHome(home);
     expect(statSync(home).mode & 0o777).toBe(0o700);
+  });
+
+  it("[AC10] a folder of other things that others can read is no home, and stays as it is", () => {
+    const project = join(folder, "project");
+    mkdirSync(project, { mode: 0o755 });
+    writeFileSync(join(project, "package.json"), "{}");
+    expect(() => prepareHome(project)).toThrow(/has other things in it/);
+    expect(statSync(project).mode & 0o777).toBe(0o755);
+  });
+
+  it("[U4] an empty variable counts as none, and an empty --home is told", () => {
+    const env = { BLOCKYARD_HOME: "", BLOCKYARD_PORT: "" };
+    const made = makeConfig({ env, root: folder });
+    expect(made).toMatchObject({ home: join(homedir(), ".blockyard"), port: DEFAULT_PORT, anyPort: true });
+    expect(() => make({ home: "" })).toThrow(/--home is empty/);
   });
 });
 

@@ -3,7 +3,7 @@
  * of it can be changed by a request.
  */
 
-import { chmodSync, mkdirSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { DatabaseAddress } from "./postgres/address.ts";
@@ -46,10 +46,12 @@ export interface ConfigInput {
 }
 
 export function makeConfig(input: ConfigInput): Config {
-  const home = resolve(input.home ?? input.env["BLOCKYARD_HOME"] ?? join(homedir(), ".blockyard"));
+  // An empty variable is one that somebody meant to set; an empty path would be the folder that one is in.
+  if (input.home === "") throw new ConfigError("--home is empty: give it a folder, or leave it away");
+  const home = resolve(input.home ?? (input.env["BLOCKYARD_HOME"] || join(homedir(), ".blockyard")));
   const root = resolve(input.root ?? ".");
   const host = input.host ?? "127.0.0.1";
-  const asked = input.port ?? input.env["BLOCKYARD_PORT"];
+  const asked = input.port ?? (input.env["BLOCKYARD_PORT"] || undefined);
   const port = Number(asked ?? DEFAULT_PORT);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new ConfigError(`not a port: ${asked}`);
   const stat = statSync(root, { throwIfNoEntry: false });
@@ -98,11 +100,24 @@ function brokerOf(url: string | undefined): string | undefined {
   throw new ConfigError("--nats takes an address like nats://host:4222 or tls://host:4222");
 }
 
-/** The home folder, made private before anything is put into it. */
+/**
+ * The home folder, made private before anything is put into it. One that others can read and that has other things in it
+ * (a project, /tmp) is not taken: it would be closed to everybody else.
+ */
 export function prepareHome(home: string): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
+  const isOpen = (statSync(home).mode & 0o077) !== 0;
+  const inside = isOpen ? readdirSync(home) : [];
+  if (inside.length > 0 && !inside.some((name) => OWN_FILES.includes(name))) {
+    throw new ConfigError(
+      `${home} has other things in it, and as a home it would be closed to everybody but you: give --home a folder of its own`,
+    );
+  }
   chmodSync(home, 0o700);
 }
+
+/** By one of these a home is known. */
+const OWN_FILES = ["blockyard.db", "token", "tokens.json", "server.json", "unfinished"];
 
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);

@@ -7,6 +7,6 @@ import { enableCompileCache } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-enableCompileCache(join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "blockyard"));
+enableCompileCache(join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "blockyard"));
 const { program } = await import("./cli/program.ts");
 process.exitCode = await program(process.argv.slice(2));

@@ -30,8 +30,8 @@ export function serverClient(options: ClientOptions): ServerClient {
     env: process.env,
     ...(options.home === undefined ? {} : { home: options.home }),
   });
-  const url = options.url ?? process.env["BLOCKYARD_URL"] ?? commandUrl(home);
-  const token = options.token ?? process.env["BLOCKYARD_TOKEN"] ?? ownerToken(home);
+  const url = options.url ?? (process.env["BLOCKYARD_URL"] || commandUrl(home));
+  const token = options.token ?? (process.env["BLOCKYARD_TOKEN"] || ownerToken(home));
   const request = (path: string, init: RequestInit = {}) => {
     const headers = {
       authorization: `Bearer ${token}`,
@@ -90,7 +90,7 @@ function commandUrl(home: string): string {
 
 /** Where a browser finds the server's page. */
 export function pageUrl(home: string): string {
-  return process.env["BLOCKYARD_URL"] ?? runningServer(home).url;
+  return process.env["BLOCKYARD_URL"] || runningServer(home).url;
 }
 
 export function isRunning(home: string): boolean {

@@ -119,7 +119,7 @@ function localYard(config: Config, store: Store): Yard {
 
 /** Undefined where no server answers. */
 async function remoteYard(home: string): Promise<Yard | undefined> {
-  const isNamed = process.env["BLOCKYARD_URL"] !== undefined;
+  const isNamed = Boolean(process.env["BLOCKYARD_URL"]);
   if (!isNamed && !existsSync(join(home, "server.json"))) return undefined;
   const client = await answering(home);
   if (client === "silent") {

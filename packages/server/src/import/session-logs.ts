@@ -41,9 +41,9 @@ export interface LogPlaces {
 
 /** Where each program keeps its sessions. */
 export function logHome(provider: string, env: LogPlaces["env"]): string | undefined {
-  const home = env["HOME"] ?? homedir();
-  if (provider === "claude") return env["CLAUDE_CONFIG_DIR"] ?? join(home, ".claude");
-  return provider === "codex" ? (env["CODEX_HOME"] ?? join(home, ".codex")) : undefined;
+  const home = env["HOME"] || homedir();
+  if (provider === "claude") return env["CLAUDE_CONFIG_DIR"] || join(home, ".claude");
+  return provider === "codex" ? env["CODEX_HOME"] || join(home, ".codex") : undefined;
 }
 
 export function loggingProviders(): readonly string[] {

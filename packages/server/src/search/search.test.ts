@@ -152,6 +152,19 @@ describe("[Q16] [Q17] [Q18] the same hits as in memory, in the same order", () =
   });
 });
 
+it("[Q24] a giant takes no time from the others: it comes last, until it has a filter", async () => {
+  const store = await open("giant");
+  const script = new StoreScript("c");
+  const small = script.create({ text: "a needle", status: "done" });
+  await script.commit(store);
+  const giant = script.create({ text: `${"straw ".repeat(800_000)}needle`, status: "done" });
+  await script.commit(store);
+  await settle(store, "straw-giant");
+  expect(ids(await found(store, { deadlineMs: 5_000 }))).toEqual([small, giant]);
+  // Made behind the answer: from then on it has its place by age, and is read only for what it may hold.
+  await expect.poll(async () => ids(await found(store, { deadlineMs: 5_000 }))).toEqual([giant, small]);
+});
+
 it("[Q19] a writer does not wait for a search", async () => {
   const store = await open("writer");
   const script = new StoreScript("c");

@@ -7,6 +7,7 @@
 import { constants, getPriority, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import {
+  filterOf,
   limits,
   type MatchAnswer,
   matchWithin,
@@ -18,7 +19,7 @@ import { StoreReader } from "../store/reader.ts";
 import { BlockIndex } from "./block-index.ts";
 import type { Reply, Request } from "./message.ts";
 import { RecentTexts } from "./recent-texts.ts";
-import { DatabaseSource } from "./source.ts";
+import { DatabaseSource, type Giants } from "./source.ts";
 import { busyClock, stoppable, warmUp } from "./stoppable.ts";
 
 const { path } = workerData as { readonly path: string | undefined };
@@ -27,6 +28,7 @@ let index: BlockIndex | undefined;
 /** How much lower its priority is: on a busy core it has about a quarter of the time. */
 const YIELDS = 5;
 const recent = new RecentTexts(limits.searchTextChars);
+const giants: Giants = new Set();
 
 // Whoever writes comes first where there are not enough cores. Linux knows priorities of threads; elsewhere this would be
 // the whole program's.
@@ -43,6 +45,7 @@ async function respond(request: Request): Promise<void> {
   try {
     const answer = request.type === "search" ? await search(request) : match(request);
     say({ type: "answer", answer });
+    if (giants.size > 0) setTimeout(filterGiant, 0);
   } catch (error) {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     say({ type: "failed", message, stack });
@@ -56,12 +59,33 @@ async function search(request: Request & { type: "search" }): Promise<SearchAnsw
     const blocks = refreshed(from, request.changed);
     say({ type: "begun" });
     return await searchBlocks(
-      new DatabaseSource(from, blocks, recent, request.young),
+      new DatabaseSource(from, blocks, recent, request.young, giants),
       request.query,
       busyClock,
       stoppable,
     );
   });
+}
+
+/**
+ * Makes the filter that a giant lacks, when the search that met it has been answered: then it is read again only where it
+ * may hold what is asked for. One at a time, so that the next search need not wait for all.
+ */
+async function filterGiant(): Promise<void> {
+  const [entry] = giants;
+  if (entry === undefined || reader === undefined) return;
+  giants.delete(entry);
+  const from = reader;
+  try {
+    await from.snapshot(async () => {
+      const stored = from.block(entry.row);
+      if (stored === undefined || entry.from !== -1 || entry.version !== stored.record.version) return;
+      index?.putFilter(entry, filterOf(from.text(stored)));
+    });
+  } catch {
+    // It is met again by the next search.
+  }
+  if (giants.size > 0) setTimeout(filterGiant, 0);
 }
 
 /** The index as of this snapshot. A thread that is new knows nothing, whatever has changed. */
@@ -73,6 +97,7 @@ function refreshed(from: StoreReader, changed: readonly number[] | undefined): B
     }
     return index;
   }
+  giants.clear();
   const loaded = new BlockIndex();
   for (const outline of from.outlines()) loaded.put(outline);
   index = loaded;

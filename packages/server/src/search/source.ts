@@ -22,6 +22,9 @@ import type { RecentTexts } from "./recent-texts.ts";
 /** A filter is made here for a finished block that the tables have none of, once its text was read anyway. */
 const FILTERED_CHARS = 4 * 1024 * 1024;
 
+/** Blocks too long for that, without a filter yet. To read one takes longer than a search may. */
+export type Giants = Set<Entry>;
+
 /** A block that may match: as the index knows it, or as it was handed over because the tables lack some of it. */
 type Candidate = { readonly entry: Entry } | { readonly young: YoungBlock };
 
@@ -30,20 +33,37 @@ export class DatabaseSource implements SearchSource<Candidate> {
   readonly #index: BlockIndex;
   readonly #recent: RecentTexts;
   readonly #young: ReadonlyMap<number, YoungBlock>;
+  readonly #giants: Giants;
 
-  constructor(reader: StoreReader, index: BlockIndex, recent: RecentTexts, young: readonly YoungBlock[]) {
+  /** `giants`: where those that were met are noted. */
+  constructor(
+    reader: StoreReader,
+    index: BlockIndex,
+    recent: RecentTexts,
+    young: readonly YoungBlock[],
+    giants: Giants,
+  ) {
+    this.#giants = giants;
     this.#reader = reader;
     this.#index = index;
     this.#recent = recent;
     this.#young = new Map(young.map((block) => [block.row, block]));
   }
 
-  /** Young blocks may hold anything: they are given whatever their filter says, each at its place by age. */
+  /**
+   * Young blocks may hold anything: they are given whatever their filter says, each at its place by age. Giants come last:
+   * otherwise one of them would take the time of every search, and nothing else would be found.
+   */
   *candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): Generator<Candidate> {
+    const giants: Candidate[] = [];
     const young = [...this.#young.values()].filter(({ record }) => fitsSearch(record, query));
     young.sort((a, b) => byAge(a.record, b.record));
     for (const entry of this.#index.candidates(query, trigrams)) {
       if (this.#young.has(entry.row)) continue;
+      if (entry.from === -1 && this.#isGiant(entry)) {
+        giants.push({ entry });
+        continue;
+      }
       for (
         let last = young.at(-1);
         last !== undefined && byAge(last.record, entry) > 0;
@@ -55,6 +75,14 @@ export class DatabaseSource implements SearchSource<Candidate> {
       yield { entry };
     }
     for (const block of young.reverse()) yield { young: block };
+    yield* giants;
+  }
+
+  #isGiant(entry: Entry): boolean {
+    const record = this.#reader.block(entry.row)?.record;
+    if (record === undefined || record.chars <= FILTERED_CHARS) return false;
+    if (isEnded(record.status)) this.#giants.add(entry);
+    return true;
   }
 
   block(candidate: Candidate): Block | undefined {

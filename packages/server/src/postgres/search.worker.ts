@@ -8,6 +8,7 @@ import { limits, type Problem, type SearchAnswer, searchBlocks } from "@blockyar
 import type { Reply, Request } from "../search/message.ts";
 import { RecentTexts } from "../search/recent-texts.ts";
 import { busyClock, stoppable, warmUp } from "../search/stoppable.ts";
+import { yieldToWriters } from "../search/yield.ts";
 import { DatabaseAddress } from "./address.ts";
 import { Connections } from "./connections.ts";
 import { Outlines } from "./outlines.ts";
@@ -18,6 +19,7 @@ const connections = new Connections(new DatabaseAddress(url), "blockyard-search"
 const outlines = new Outlines();
 const recent = new RecentTexts(limits.searchTextChars);
 
+yieldToWriters();
 warmUp();
 parentPort?.on("message", (request: Request) => {
   void respond(request);

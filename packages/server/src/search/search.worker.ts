@@ -4,7 +4,6 @@
  * nothing that could not be loaded again. Started by pool.ts.
  */
 
-import { constants, getPriority, setPriority } from "node:os";
 import { parentPort, workerData } from "node:worker_threads";
 import {
   filterOf,
@@ -21,21 +20,15 @@ import type { Reply, Request } from "./message.ts";
 import { RecentTexts } from "./recent-texts.ts";
 import { DatabaseSource, type Giants } from "./source.ts";
 import { busyClock, stoppable, warmUp } from "./stoppable.ts";
+import { yieldToWriters } from "./yield.ts";
 
 const { path } = workerData as { readonly path: string | undefined };
 let reader: StoreReader | undefined;
 let index: BlockIndex | undefined;
-/** How much lower its priority is: on a busy core it has about a quarter of the time. */
-const YIELDS = 5;
 const recent = new RecentTexts(limits.searchTextChars);
 const giants: Giants = new Set();
 
-// Whoever writes comes first where there are not enough cores. Linux knows priorities of threads; elsewhere this would be
-// the whole program's.
-if (process.platform === "linux") {
-  setPriority(0, Math.min(getPriority(0) + YIELDS, constants.priority.PRIORITY_LOW));
-}
-
+yieldToWriters();
 warmUp();
 parentPort?.on("message", (request: Request) => {
   void respond(request);

@@ -1,7 +1,7 @@
 /** What is acknowledged is there, once, whatever becomes of connections and of the server. */
 import { isProblem, Kernel } from "@blockyard/kernel";
 import { nodeEnv } from "../../packages/server/src/env.ts";
-import { openPostgresStore } from "../../packages/server/src/postgres/postgres.ts";
+import { openPostgresStore, type PostgresOptions } from "../../packages/server/src/postgres/postgres.ts";
 import { Random } from "../sim/random.ts";
 import { type Check, known, require } from "./check.ts";
 import { startCutter } from "./cutter.ts";
@@ -18,7 +18,11 @@ export const lossChecks: readonly Check[] = [
   {
     title:
       "[S30] a commit whose answer is lost is found if it took effect, also a little later, and refused if not",
-    run: cutCommits,
+    run: (server) => cutCommits(server, {}),
+  },
+  {
+    title: "[S30] also where its end is not waited for: until then its conversation is not read",
+    run: (server) => cutCommits(server, { doubtMs: 0 }),
   },
   {
     title: "[R22] [S30] all connections ended 50 times while commits are under way: none lost, none twice",
@@ -44,10 +48,10 @@ export const lossChecks: readonly Check[] = [
  * One keyed write after the other, each with its commit cut. What did not reach the server is a problem and not there;
  * what did is answered as if nothing had happened, also where it arrived only when the answer was looked for.
  */
-async function cutCommits(server: TestServer): Promise<string> {
+async function cutCommits(server: TestServer, options: PostgresOptions): Promise<string> {
   const url = await server.newDatabase();
   const cutter = await startCutter(url);
-  const store = await openPostgresStore(cutter.url);
+  const store = await openPostgresStore(cutter.url, options);
   const kernel = new Kernel(nodeEnv, store);
   // What gathers commits as well: it is done before, so that it is the write that is cut.
   const conversation = known(await kernel.createConversation("ann", "cut"));

@@ -35,8 +35,8 @@ import {
 } from "./rows.ts";
 import { LOOSE_CHUNKS } from "./schema.ts";
 
-/** Blocks whose rows are locked together. */
-const AT_ONCE = 16;
+/** Blocks whose rows are locked together: who writes to one of them waits for all. */
+const AT_ONCE = 4;
 /** How long after a write it is looked for something to do. */
 const WAIT_MS = 300;
 /** A longer text has no filter: making it would take longer than a commit may. */

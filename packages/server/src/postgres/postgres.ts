@@ -46,7 +46,15 @@ import { Writer } from "./writer.ts";
 /** How the connections of all nodes are called; each node adds a name of its own. */
 const PROGRAM = "blockyard";
 
-export async function openPostgresStore(url: string | DatabaseAddress): Promise<PostgresStore> {
+export interface PostgresOptions {
+  /** How long the end of a commit is waited for whose answer was lost. Small numbers are for tests. */
+  readonly doubtMs?: number;
+}
+
+export async function openPostgresStore(
+  url: string | DatabaseAddress,
+  options: PostgresOptions = {},
+): Promise<PostgresStore> {
   const address = typeof url === "string" ? new DatabaseAddress(url) : url;
   const node = `${PROGRAM} ${randomBytes(6).toString("base64url")}`;
   const connections = new Connections(address, node);
@@ -54,7 +62,7 @@ export async function openPostgresStore(url: string | DatabaseAddress): Promise<
     const opening = `cannot open ${address.shown}`;
     const opened = await connections.again(opening, (connection) => prepare(connection, address.shown));
     connections.expect((connection) => requireSame(connection, address.shown, opened));
-    return new PostgresStore(address, node, connections, opened.epoch);
+    return new PostgresStore(address, node, connections, opened.epoch, options);
   } catch (error) {
     await connections.close();
     throw error;
@@ -72,14 +80,20 @@ export class PostgresStore implements Store {
   readonly #searchPool: SearchPool;
   #closed = false;
 
-  constructor(address: DatabaseAddress, node: string, connections: Connections, epoch: string) {
+  constructor(
+    address: DatabaseAddress,
+    node: string,
+    connections: Connections,
+    epoch: string,
+    { doubtMs }: PostgresOptions,
+  ) {
     this.address = address;
     this.epoch = epoch;
     this.#node = node;
     this.#connections = connections;
     this.nodes = new PostgresRegister(connections);
     this.#gatherer = new Gatherer(connections);
-    this.#writer = new Writer(connections, () => this.#gatherer.wake());
+    this.#writer = new Writer(connections, () => this.#gatherer.wake(), doubtMs);
     this.#searchPool = new SearchPool({
       path: address.reveal(),
       program: new URL("./search.worker.ts", import.meta.url),
@@ -93,6 +107,7 @@ export class PostgresStore implements Store {
 
   async conversation(id: ConversationId): Promise<Conversation | undefined> {
     if (!isText(id)) return undefined;
+    await this.#writer.requireCertain(id);
     const [row] = await this.#rows<{ body: Buffer }>(
       "conversation",
       "SELECT body FROM blockyard.conversation WHERE name = $1",

@@ -4,13 +4,14 @@
  *
  * Where the connection is lost before the transaction was to be committed, nothing has happened, and it is tried again. Where
  * it is lost while it was being committed, nobody knows: its callers are told so, but only after the server has ended
- * it one way or the other, so that reading tells what became of it (the kernel does).
+ * it one way or the other, so that reading tells what became of it (the kernel does). Where that takes too long, its
+ * conversations are in doubt, and are not read, until it has.
  *
  * Invariant: one transaction is under way at a time, and commits of one conversation keep the order in which they came.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Commit, type CommitAnswer, type Op, StoreError } from "@blockyard/kernel";
+import { type Commit, type CommitAnswer, type ConversationId, type Op, StoreError } from "@blockyard/kernel";
 import type { Connection, Connections } from "./connections.ts";
 import { asFault, isDropped, isOfValues, isTransient } from "./fault.ts";
 import { type RawPart, type Verdict, writeGroup } from "./group.ts";
@@ -36,13 +37,26 @@ export class Writer {
   readonly #connections: Connections;
   readonly #versions = new Versions();
   readonly #written: () => void;
+  readonly #doubtMs: number;
+  /** Conversations with a transaction that the server has perhaps not ended: its number. */
+  readonly #doubts = new Map<ConversationId, string>();
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
 
   /** `written` is called after each transaction. */
-  constructor(connections: Connections, written: () => void) {
+  constructor(connections: Connections, written: () => void, doubtMs: number = DOUBT_MS) {
     this.#connections = connections;
     this.#written = written;
+    this.#doubtMs = doubtMs;
+  }
+
+  /** Stops whoever would read a conversation of which it is not known yet what a lost commit has made of it. */
+  async requireCertain(conversation: ConversationId): Promise<void> {
+    const transaction = this.#doubts.get(conversation);
+    if (transaction === undefined) return;
+    if (!(await this.#hasEnded(transaction)))
+      throw new StoreError("io", `${conversation}: a commit whose answer was lost is still under way`);
+    this.#doubts.delete(conversation);
   }
 
   commit(given: Commit): Promise<CommitAnswer> {
@@ -125,9 +139,11 @@ export class Writer {
   }
 
   async #doubt(group: readonly Waiting[], attempt: Attempt, cause: unknown): Promise<void> {
-    const endMs = performance.now() + DOUBT_MS;
-    while (performance.now() < endMs && !(await this.#hasEnded(attempt.transaction)))
-      await sleep(DOUBT_STEP_MS);
+    const { transaction } = attempt;
+    for (const { entry } of group)
+      if ("commit" in entry) this.#doubts.set(entry.commit.conversation, transaction);
+    const endMs = performance.now() + this.#doubtMs;
+    while (performance.now() < endMs && !(await this.#hasEnded(transaction))) await sleep(DOUBT_STEP_MS);
     const message =
       "commit: the connection was lost before the answer came, so that it may have taken effect";
     const fault = new StoreError("io", message, { cause });

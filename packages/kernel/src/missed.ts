@@ -8,7 +8,7 @@ import type { Conversation, Turn } from "./conversation.ts";
 import { type Json, sameJson } from "./json.ts";
 import { limits } from "./limits.ts";
 import type { Op, OpBody } from "./op.ts";
-import type { Store } from "./store.ts";
+import type { BlockLog, Store } from "./store.ts";
 
 export interface Missed {
   readonly record: Conversation;
@@ -22,66 +22,40 @@ export interface Missed {
 const AT_ONCE = 8;
 
 /**
- * All of it as it was at one moment. Where the conversation moves while it is read, what came meanwhile is read as well,
- * which is less each time: whoever has missed much of a busy conversation gets to its end too.
+ * All of it as it was at one moment. Where the conversation moves while it is read, the blocks that have changed meanwhile
+ * are read again, which are fewer each time: whoever has missed much of a busy conversation gets to its end too.
  */
 export async function readMissed(
   store: Store,
   conversation: ConversationId,
   since: number,
 ): Promise<Missed | undefined> {
-  const blocks = new Map<BlockId, Block>();
-  const renewed = new Set<BlockId>();
-  let ops: readonly Op[] = [];
+  const read = new Map<BlockId, { readonly block: Block; readonly log: BlockLog }>();
   let from = since;
   for (let tries = 0; tries < limits.replans; tries++) {
     const record = await store.conversation(conversation);
     if (record === undefined || record.seq === since) return undefined;
     const turns = await store.turns(conversation);
-    const read = await readSince(store, conversation, from);
-    for (const block of read.blocks) blocks.set(block.id, block);
-    for (const id of read.renewed) renewed.add(id);
-    ops = joined(ops, read.ops, renewed);
+    const ops = [...(await store.conversationOps(conversation, since))];
+    const query = { conversation, changedSince: from, order: "first", limit: 1e9 } as const;
+    const changed = await store.blocks(query);
+    for (let at = 0; at < changed.length; at += AT_ONCE) {
+      const some = changed.slice(at, at + AT_ONCE);
+      // From the beginning each time: how ops are put together into runs may have changed too.
+      const logs = await Promise.all(some.map(({ id }) => store.log(id, { seq: since })));
+      for (const [i, block] of some.entries()) read.set(block.id, { block, log: logs[i] as BlockLog });
+    }
     const now = await store.conversation(conversation);
     if (now?.seq === record.seq) {
-      const inOrder = [...ops].sort((a, b) => a.seq - b.seq);
-      return { record, turns, blocks: [...blocks.values()], ops: inOrder, renewed: [...renewed] };
+      const all = [...read.values()];
+      for (const { log } of all) if (!log.fold) ops.push(...log.ops);
+      ops.sort((a, b) => a.seq - b.seq);
+      const renewed = all.filter(({ log }) => log.fold).map(({ block }) => block.id);
+      return { record, turns, blocks: all.map(({ block }) => block), ops, renewed };
     }
-    // What was read from behind this point may be half of it only.
-    ops = ops.filter(({ seq }) => seq <= record.seq);
     from = record.seq;
   }
   throw new Error("the conversation moves faster than it can be read");
-}
-
-async function readSince(
-  store: Store,
-  conversation: ConversationId,
-  since: number,
-): Promise<Pick<Missed, "blocks" | "ops" | "renewed">> {
-  const query = { conversation, changedSince: since, order: "first", limit: 1e9 } as const;
-  const blocks = await store.blocks(query);
-  const ops = [...(await store.conversationOps(conversation, since))];
-  const renewed: BlockId[] = [];
-  for (let at = 0; at < blocks.length; at += AT_ONCE) {
-    const some = blocks.slice(at, at + AT_ONCE);
-    const logs = await Promise.all(some.map(({ id }) => store.log(id, { seq: since })));
-    for (const [i, log] of logs.entries()) {
-      if (log.fold) renewed.push((some[i] as Block).id);
-      else ops.push(...log.ops);
-    }
-  }
-  return { blocks, ops, renewed };
-}
-
-/** What was read first, without what the second has too: a run may have grown out of it, a fold may have taken it in. */
-function joined(first: readonly Op[], second: readonly Op[], renewed: ReadonlySet<BlockId>): readonly Op[] {
-  const starts = new Map<BlockId, number>();
-  for (const { block, versionFrom } of second)
-    if (block !== null) starts.set(block, Math.min(versionFrom, starts.get(block) ?? versionFrom));
-  const isOld = ({ block, version }: Op) =>
-    block === null || (!renewed.has(block) && version < (starts.get(block) ?? Number.POSITIVE_INFINITY));
-  return [...first.filter(isOld), ...second.filter(({ block }) => block === null || !renewed.has(block))];
 }
 
 /** Whether the ops are among what was committed; undefined if that was folded since and cannot be told any more. */

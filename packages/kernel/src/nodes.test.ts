@@ -97,6 +97,32 @@ describe("[N1] what another node commits", () => {
     expect(opsOf(frames)).toEqual([3, 4]);
   });
 
+  it("is not told again to a viewer who got it with what it read first", async () => {
+    const yard = new Yard();
+    yard.isBrokerDown = true;
+    const [a, b] = [await yard.node(), await yard.node()];
+    const id = good(await a.kernel.createConversation("ann", "x"));
+    await say(a.kernel, id, "ann", "before");
+    const read = yard.store.blocks.bind(yard.store);
+    let isFirst = true;
+    yard.store.blocks = async (query) => {
+      if (isFirst) await say(a.kernel, id, "ann", "between");
+      isFirst = false;
+      return read(query);
+    };
+    const frames: ServerFrame[] = [];
+    const viewer = connect(b.kernel, frames);
+    viewer.receive({ type: "subscribe", sub: 1, conversation: id });
+    await settle();
+    const [verdict] = frames.filter((frame) => frame.type === "verdict");
+    expect(verdict).toMatchObject({ verdict: "reset", seq: 2, blocks: [{}, {}] });
+    await yard.env.advance(limits.lookMs + 50);
+    expect(opsOf(frames)).toEqual([]);
+    await say(a.kernel, id, "ann", "after");
+    await yard.env.advance(limits.lookMs + 50);
+    expect(opsOf(frames)).toEqual([4]);
+  });
+
   it("[N2] is found by looking where hints are lost, within a second", async () => {
     const yard = new Yard();
     yard.isBrokerDown = true;

@@ -65,6 +65,8 @@ export class Feed {
   #heldBack: Told[] | undefined = [];
   /** Versions that the catch-up has already given. */
   readonly #given = new Map<BlockId, number>();
+  /** Behind this sequence number none of them is. */
+  #givenSeq = 0;
   #unfollow: (() => void) | undefined;
   #isClosed = false;
 
@@ -80,7 +82,16 @@ export class Feed {
     else if (told.renewed) {
       this.#heldBack = [];
       void this.#renew(told, told.renewed);
-    } else this.#deliver(deltaOf(told));
+    } else if (this.#given.size > 0) this.#deliverRest(told);
+    else this.#deliver(deltaOf(told));
+  }
+
+  /** What the catch-up has given of another node's commits is heard of later: it is left out then. */
+  #deliverRest(told: Told): void {
+    const { record, turns } = told;
+    const ops = told.ops.filter((op) => !this.#isGiven(op));
+    if (record.seq >= this.#givenSeq) this.#given.clear();
+    this.#deliver({ seq: record.seq, ops, blocks: [], record, turns });
   }
 
   async open(since: Since | undefined, windowBlocks: number): Promise<Opening | Problem> {
@@ -121,7 +132,8 @@ export class Feed {
       if (told.record.seq <= from) continue;
       this.hear({ ...told, ops: told.ops.filter((op) => op.seq > from && !this.#isGiven(op)) });
     }
-    this.#given.clear();
+    const heard = heldBack.at(-1)?.record.seq ?? 0;
+    if (Math.max(from, heard) >= this.#givenSeq) this.#given.clear();
   }
 
   /** Ops of some blocks cannot be told any more: the blocks are read anew, and what is heard meanwhile waits. */
@@ -192,7 +204,7 @@ export class Feed {
     if (log.fold) return undefined;
     const missed = log.ops.filter((op) => op.seqFrom <= until);
     if (missed.some((op) => op.seqFrom <= since || op.seq > until)) return undefined;
-    this.#given.set(block.id, missed.at(-1)?.version ?? 0);
+    this.#give(block, missed.at(-1)?.version ?? 0);
     return missed;
   }
 
@@ -216,13 +228,19 @@ export class Feed {
   async #snapshot(block: Block): Promise<Snapshot | Problem> {
     const read = await this.#kernel.read(block.id);
     if (isProblem(read)) return read;
-    this.#given.set(block.id, read.block.version);
+    this.#give(read.block, read.block.version);
     return { block: read.block, text: read.text.toString() };
   }
 
   #outline(block: Block): Snapshot {
-    this.#given.set(block.id, block.version);
+    this.#give(block, block.version);
     return { block };
+  }
+
+  #give({ id, seq }: Block, version: number): void {
+    if (!this.#heldBack) return; // a page of older ones
+    this.#given.set(id, version);
+    this.#givenSeq = Math.max(this.#givenSeq, seq);
   }
 
   #isGiven(op: Op): boolean {

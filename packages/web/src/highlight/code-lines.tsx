@@ -5,6 +5,7 @@
 import { type CSSProperties, memo, type ReactNode, useMemo } from "react";
 import { useHighlight } from "./highlight.ts";
 import { COLORS, type LineTokens } from "./message.ts";
+import { MANY_LINES, useNear } from "./near.ts";
 
 const CHUNK_LINES = 64;
 
@@ -29,6 +30,7 @@ export function CodeLines({ name, text, grammar, startLine, isGrowing = false }:
         lines={lines.slice(i, end)}
         colors={colors?.slice(i, end)}
         first={startLine === undefined ? undefined : startLine + i}
+        isFar={lines.length > MANY_LINES && end - i === CHUNK_LINES}
       />,
     );
   }
@@ -45,21 +47,25 @@ interface ChunkProps {
   readonly lines: readonly string[];
   readonly colors: readonly LineTokens[] | undefined;
   readonly first: number | undefined;
+  readonly isFar: boolean;
 }
 
-const Chunk = memo(function Chunk({ lines, colors, first }: ChunkProps) {
+const Chunk = memo(function Chunk({ lines, colors, first, isFar }: ChunkProps) {
+  const { ref, isNear } = useNear(isFar);
   const style = {
     "--lines": lines.length,
     ...(first === undefined ? {} : { counterReset: `line ${first - 1}` }),
   } as CSSProperties;
   return (
-    <code className={lines.length === CHUNK_LINES ? "chunk full" : "chunk"} style={style}>
-      {lines.map((line, i) => (
-        <span key={i} className="line">
-          {colors?.[i] ? coloured(line, colors[i]) : line}
-          {"\n"}
-        </span>
-      ))}
+    <code className={lines.length === CHUNK_LINES ? "chunk full" : "chunk"} style={style} ref={ref}>
+      {isNear
+        ? lines.map((line, i) => (
+            <span key={i} className="line">
+              {colors?.[i] ? coloured(line, colors[i]) : line}
+              {"\n"}
+            </span>
+          ))
+        : `${lines.join("\n")}\n`}
     </code>
   );
 }, sameChunk);
@@ -67,6 +73,7 @@ const Chunk = memo(function Chunk({ lines, colors, first }: ChunkProps) {
 function sameChunk(a: ChunkProps, b: ChunkProps): boolean {
   return (
     a.first === b.first &&
+    a.isFar === b.isFar &&
     a.lines.length === b.lines.length &&
     a.lines.every((line, i) => line === b.lines[i] && a.colors?.[i] === b.colors?.[i])
   );

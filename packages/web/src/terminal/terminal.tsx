@@ -2,6 +2,7 @@
  * Terminal output on the page: lines of coloured runs, in chunks that are not laid out while they are off the screen.
  */
 import { type CSSProperties, memo, type ReactNode, useMemo } from "react";
+import { MANY_LINES, useNear } from "../highlight/near.ts";
 import { paletteColor, type Run, readTerminal, type Style, type TerminalLine } from "./ansi.ts";
 
 const CHUNK_LINES = 64;
@@ -9,26 +10,35 @@ const CHUNK_LINES = 64;
 export function Terminal({ output, className }: { output: string; className?: string }): ReactNode {
   const lines = useMemo(() => readTerminal(output), [output]);
   const chunks: ReactNode[] = [];
-  for (let i = 0; i < lines.length; i += CHUNK_LINES)
-    chunks.push(<Chunk key={i} lines={lines.slice(i, i + CHUNK_LINES)} />);
+  for (let i = 0; i < lines.length; i += CHUNK_LINES) {
+    const some = lines.slice(i, i + CHUNK_LINES);
+    const isFar = lines.length > MANY_LINES && some.length === CHUNK_LINES;
+    chunks.push(<Chunk key={i} lines={some} isFar={isFar} />);
+  }
   return <pre className={className ? `terminal ${className}` : "terminal"}>{chunks}</pre>;
 }
 
 const Chunk = memo(
-  function Chunk({ lines }: { lines: readonly TerminalLine[] }) {
+  function Chunk({ lines, isFar }: { lines: readonly TerminalLine[]; isFar: boolean }) {
+    const { ref, isNear } = useNear(isFar);
     const style = { "--lines": lines.length } as CSSProperties;
     return (
-      <code className={lines.length === CHUNK_LINES ? "chunk full" : "chunk"} style={style}>
-        {lines.map((line, i) => (
-          <span key={i} className="line">
-            {line.map((run, j) => renderRun(run, j))}
-            {"\n"}
-          </span>
-        ))}
+      <code className={lines.length === CHUNK_LINES ? "chunk full" : "chunk"} style={style} ref={ref}>
+        {isNear
+          ? lines.map((line, i) => (
+              <span key={i} className="line">
+                {line.map((run, j) => renderRun(run, j))}
+                {"\n"}
+              </span>
+            ))
+          : lines.map((line) => `${line.map(({ text }) => text).join("")}\n`).join("")}
       </code>
     );
   },
-  (a, b) => a.lines.length === b.lines.length && a.lines.every((line, i) => sameLine(line, b.lines[i])),
+  (a, b) =>
+    a.isFar === b.isFar &&
+    a.lines.length === b.lines.length &&
+    a.lines.every((line, i) => sameLine(line, b.lines[i])),
 );
 
 function sameLine(a: TerminalLine, b: TerminalLine | undefined): boolean {

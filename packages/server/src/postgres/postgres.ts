@@ -43,7 +43,7 @@ import { isText, keyOf, openRecord, type Packed, unpack } from "./rows.ts";
 import { prepare, requireSame } from "./schema.ts";
 import { Writer } from "./writer.ts";
 
-/** How the connections of all nodes are called; each node adds a name of its own. */
+/** How the connections of all nodes are called, for whoever looks at the server; each node adds a name of its own. */
 const PROGRAM = "blockyard";
 
 export interface PostgresOptions {
@@ -62,7 +62,7 @@ export async function openPostgresStore(
     const opening = `cannot open ${address.shown}`;
     const opened = await connections.again(opening, (connection) => prepare(connection, address.shown));
     connections.expect((connection) => requireSame(connection, address.shown, opened));
-    return new PostgresStore(address, node, connections, opened.epoch, options);
+    return new PostgresStore(address, connections, opened.epoch, options);
   } catch (error) {
     await connections.close();
     throw error;
@@ -73,7 +73,6 @@ export class PostgresStore implements Store {
   readonly address: DatabaseAddress;
   readonly epoch: string;
   readonly nodes: PostgresRegister;
-  readonly #node: string;
   readonly #connections: Connections;
   readonly #writer: Writer;
   readonly #gatherer: Gatherer;
@@ -82,14 +81,12 @@ export class PostgresStore implements Store {
 
   constructor(
     address: DatabaseAddress,
-    node: string,
     connections: Connections,
     epoch: string,
     { doubtMs }: PostgresOptions,
   ) {
     this.address = address;
     this.epoch = epoch;
-    this.#node = node;
     this.#connections = connections;
     this.nodes = new PostgresRegister(connections);
     this.#gatherer = new Gatherer(connections);
@@ -241,17 +238,6 @@ export class PostgresStore implements Store {
       [keyOf(hash)],
     );
     return row && { mediaType: row.media_type.toString(), bytes: new Uint8Array(row.body) };
-  }
-
-  /** Whether no other node has this database open, as far as the server knows. */
-  async isAlone(): Promise<boolean> {
-    const [row] = await this.#rows<{ others: number }>(
-      "nodes",
-      `SELECT count(*) AS others FROM pg_stat_activity WHERE datname = current_database()
-        AND application_name LIKE '${PROGRAM} %' AND application_name <> $1`,
-      [this.#node],
-    );
-    return row?.others === 0;
   }
 
   /** Gathers what is loose now instead of later. */

@@ -1,6 +1,7 @@
 /** [R24] The broker goes away, comes back knowing nothing, or stands still. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Check, newConversation, require, requireEverything } from "./check.ts";
+import { require } from "../checks.ts";
+import { type NodesCheck, newConversation, requireEverything } from "./check.ts";
 import { Viewer } from "./viewer.ts";
 import { Writer } from "./writer.ts";
 import { until, type Yard } from "./yard.ts";
@@ -54,7 +55,7 @@ async function outage(
   }
 }
 
-export const brokerChecks: readonly Check[] = [
+export const brokerChecks: readonly NodesCheck[] = [
   {
     title: "[R24] [N2] the broker is killed for 20 s and comes back knowing nothing",
     run: (yard) =>

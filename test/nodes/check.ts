@@ -1,19 +1,11 @@
 /** One check of several nodes, and what most of them need. */
 
+import { type Check, require } from "../checks.ts";
 import type { Viewer } from "./viewer.ts";
 import type { Writer } from "./writer.ts";
 import { type Node, until, type Yard } from "./yard.ts";
 
-export interface Check {
-  /** Begins with the rule's id. */
-  readonly title: string;
-  /** Throws where the rule is not kept. What it gives is told beside the title. */
-  run(yard: Yard): Promise<string>;
-}
-
-export function require(condition: boolean, what: string): asserts condition {
-  if (!condition) throw new Error(what);
-}
+export type NodesCheck = Check<Yard, string>;
 
 export async function newConversation({ nodes: [a] }: Yard, title: string): Promise<string> {
   return (await a.do("conversation.create", { title })).conversation;

@@ -3,8 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { require } from "../checks.ts";
 import { CUTS, type Plan, RECORDING } from "../e2e/lifecycle/world.ts";
-import { type Check, newConversation, require, requireEverything } from "./check.ts";
+import { type NodesCheck, newConversation, requireEverything } from "./check.ts";
 import { Viewer } from "./viewer.ts";
 import { Writer } from "./writer.ts";
 import { type Node, until } from "./yard.ts";
@@ -50,7 +51,7 @@ async function requireClosed(node: Node, conversation: string): Promise<void> {
   require(open.length === 0, `${open.length} blocks are still open`);
 }
 
-export const nodeChecks: readonly Check[] = [
+export const nodeChecks: readonly NodesCheck[] = [
   {
     title: `[R25] [N1] one of two nodes is killed, ${KILLS} times, while viewers go to the other and writers write`,
     async run(yard) {

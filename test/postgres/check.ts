@@ -1,17 +1,9 @@
 /** One check of the store on PostgreSQL. */
 import { isProblem } from "@blockyard/kernel";
+import type { Check } from "../checks.ts";
 import type { TestServer } from "./server.ts";
 
-export interface Check {
-  /** Begins with the rule's id. */
-  readonly title: string;
-  /** Throws where the rule is not kept. What it gives is told beside the title. */
-  run(server: TestServer): Promise<string | undefined>;
-}
-
-export function require(condition: boolean, what: string): asserts condition {
-  if (!condition) throw new Error(what);
-}
+export type StoreCheck = Check<TestServer, string | undefined>;
 
 export function known<T>(answer: T): Exclude<T, { readonly problem: unknown }> {
   if (isProblem(answer)) throw new Error(`${answer.problem}: ${answer.message}`);

@@ -11,9 +11,10 @@ import {
 } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import { openPostgresStore, type PostgresStore } from "../../packages/server/src/postgres/postgres.ts";
+import { require } from "../checks.ts";
 import { everything } from "../faults/everything.ts";
 import { Random } from "../sim/random.ts";
-import { type Check, require } from "./check.ts";
+import type { StoreCheck } from "./check.ts";
 import { databaseIn } from "./server.ts";
 
 const STEPS = 700;
@@ -48,7 +49,7 @@ async function finds(store: Store, asked: Partial<SearchQuery>, wanted: readonly
     wanted.join(), `${JSON.stringify(asked)} found ${ids.join()} instead of ${wanted.join()}`);
 }
 
-export const contentChecks: readonly Check[] = [
+export const contentChecks: readonly StoreCheck[] = [
   {
     title: "[S5] [S9] random commits, folds and raw bytes through two nodes: the same as in memory",
     async run(server) {

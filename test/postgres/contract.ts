@@ -2,9 +2,9 @@
 import type { Store } from "@blockyard/kernel";
 import { contract } from "@blockyard/kernel/store-contract";
 import { openPostgresStore, type PostgresStore } from "../../packages/server/src/postgres/postgres.ts";
-import type { Check } from "./check.ts";
+import type { StoreCheck } from "./check.ts";
 
-export const contractChecks: readonly Check[] = contract.map(({ title, run }) => ({
+export const contractChecks: readonly StoreCheck[] = contract.map(({ title, run }) => ({
   title,
   async run(server) {
     const url = await server.newDatabase();

@@ -2,8 +2,9 @@
 import { isProblem, Kernel } from "@blockyard/kernel";
 import { nodeEnv } from "../../packages/server/src/env.ts";
 import { openPostgresStore, type PostgresOptions } from "../../packages/server/src/postgres/postgres.ts";
+import { require } from "../checks.ts";
 import { Random } from "../sim/random.ts";
-import { type Check, known, require } from "./check.ts";
+import { known, type StoreCheck } from "./check.ts";
 import { startCutter } from "./cutter.ts";
 import { databaseIn, type TestServer } from "./server.ts";
 
@@ -14,7 +15,7 @@ const CRASHES = 5;
 /** What must be acknowledged between one harm and the next. */
 const WRITES_BETWEEN = 8;
 
-export const lossChecks: readonly Check[] = [
+export const lossChecks: readonly StoreCheck[] = [
   {
     title:
       "[S30] a commit whose answer is lost is found if it took effect, also a little later, and refused if not",

@@ -4,8 +4,9 @@ import { StoreScript } from "@blockyard/kernel/store-contract";
 import pg from "pg";
 import { nodeEnv } from "../../packages/server/src/env.ts";
 import { openPostgresStore, type PostgresStore } from "../../packages/server/src/postgres/postgres.ts";
+import { require } from "../checks.ts";
 import { Random } from "../sim/random.ts";
-import { type Check, known, require } from "./check.ts";
+import { known, type StoreCheck } from "./check.ts";
 import { databaseIn } from "./server.ts";
 
 const RACED = 1_000;
@@ -57,7 +58,7 @@ async function withStores<T>(
   }
 }
 
-export const nodeChecks: readonly Check[] = [
+export const nodeChecks: readonly StoreCheck[] = [
   {
     title:
       "[S28] two nodes race 1,000 commits on one conversation: the numbers are dense and nothing is lost",

@@ -4,7 +4,8 @@ import { StoreScript } from "@blockyard/kernel/store-contract";
 import { nodeEnv } from "../../packages/server/src/env.ts";
 import { openPostgresStore } from "../../packages/server/src/postgres/postgres.ts";
 import { SCHEMA_VERSION } from "../../packages/server/src/postgres/schema.ts";
-import { type Check, require } from "./check.ts";
+import { require } from "../checks.ts";
+import type { StoreCheck } from "./check.ts";
 import { databaseIn } from "./server.ts";
 
 /** Why it was refused. */
@@ -21,7 +22,7 @@ async function refused(url: string): Promise<{ readonly code: string; readonly m
   throw new Error("it was opened");
 }
 
-export const openingChecks: readonly Check[] = [
+export const openingChecks: readonly StoreCheck[] = [
   {
     title: "[S31] a database whose commits are not durable is refused, with what to do about it",
     async run(server) {

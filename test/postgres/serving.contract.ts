@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { examine } from "../../packages/server/src/cli/doctor.ts";
 import { makeConfig } from "../../packages/server/src/config.ts";
 import { type Running, serve } from "../../packages/server/src/serve.ts";
-import { type Check, known, require } from "./check.ts";
+import { require } from "../checks.ts";
+import { known, type StoreCheck } from "./check.ts";
 import type { TestServer } from "./server.ts";
 
-export const servingChecks: readonly Check[] = [
+export const servingChecks: readonly StoreCheck[] = [
   {
     title: "[AC51] what is open stays open while another node runs, and is closed by one that starts alone",
     run: (server) =>

@@ -69,6 +69,11 @@ export class Piece implements Queued {
     return this.#stream.agent;
   }
 
+  /** Why it cannot be written: an earlier piece of the stream was not. */
+  get refused(): Problem | undefined {
+    return this.#stream.refused;
+  }
+
   /** Not written either if an earlier piece of the stream was not. */
   plan(draft: Draft): number | Problem {
     const { refused, block } = this.#stream;

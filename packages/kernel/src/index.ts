@@ -102,6 +102,7 @@ export type {
 } from "./store.ts";
 export {
   checkCommit,
+  checkLone,
   fitsQuery,
   newestFirst,
   oldestFirst,

@@ -1,17 +1,25 @@
 /**
- * Rounds: which write queues have something to do. One call of the environment's `soon` runs all that came together, since
- * with many streams a call for each would cost more than what it calls.
+ * Rounds: which write queues have something to do, and which wait for the same commit. One call of the environment's
+ * `soon` runs all that came together, and one answer of the store goes to all that it answers: with many streams a call,
+ * or a promise, for each would cost more than what it does.
  */
 
 import type { Env } from "./env.ts";
+import type { CommitAnswer } from "./store.ts";
 
 export interface Runnable {
   run(): void;
+  /** What became of the commit that it waits for. */
+  answered(answer: CommitAnswer): void;
+  unanswered(error: unknown): void;
 }
 
 export class Rounds {
   readonly #env: Env;
   #due: Runnable[] = [];
+  /** The answer that was waited for last, and by whom. */
+  #answer: Promise<CommitAnswer> | undefined;
+  #waiting: Runnable[] = [];
 
   constructor(env: Env) {
     this.#env = env;
@@ -19,6 +27,33 @@ export class Rounds {
 
   add(due: Runnable): void {
     if (this.#due.push(due) === 1) this.#env.soon(this.#run);
+  }
+
+  /** A store that writes commits together gives them one promise. */
+  wait(answer: Promise<CommitAnswer>, queue: Runnable): void {
+    if (answer === this.#answer) {
+      this.#waiting.push(queue);
+      return;
+    }
+    const waiting = [queue];
+    this.#answer = answer;
+    this.#waiting = waiting;
+    answer.then(
+      (given) => {
+        this.#forget(answer);
+        for (const each of waiting) each.answered(given);
+      },
+      (error) => {
+        this.#forget(answer);
+        for (const each of waiting) each.unanswered(error);
+      },
+    );
+  }
+
+  #forget(answer: Promise<CommitAnswer>): void {
+    if (this.#answer !== answer) return;
+    this.#answer = undefined;
+    this.#waiting = [];
   }
 
   readonly #run = (): void => {

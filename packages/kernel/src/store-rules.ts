@@ -37,26 +37,10 @@ export class StoreError extends Error {
  * record, a record that stands elsewhere than the ops. Every store runs it before it writes.
  */
 export function checkCommit(commit: Commit, storedVersion: (block: BlockId) => number): void {
-  const { conversation, expectedSeq, ops, blocks, record } = commit;
-  if (record.id !== conversation) broken(`commit to ${conversation} carries the record of ${record.id}`);
-  if (record.seq !== expectedSeq + ops.length) {
-    broken(`record at ${record.seq} after ${expectedSeq} + ${ops.length}`);
-  }
-  // One op on one block, the streamed append, is nearly every commit: it is checked without a map.
-  const op = ops[0];
-  const block = blocks[0];
-  if (
-    ops.length === 1 &&
-    blocks.length === 1 &&
-    op !== undefined &&
-    block !== undefined &&
-    op.block === block.id
-  ) {
-    checkOp(op, conversation, expectedSeq + 1);
-    checkVersion(op, block.id, storedVersion(block.id) + 1);
-    if (block.version !== op.version) broken(`${block.id}: record at ${block.version}, ops at ${op.version}`);
-    return;
-  }
+  const { conversation, expectedSeq, ops, blocks } = commit;
+  const lone = ops.length === 1 && blocks.length === 1 ? blocks[0] : undefined;
+  if (lone !== undefined && ops[0]?.block === lone.id) return checkLone(commit, storedVersion(lone.id));
+  checkRecord(commit);
   const versions = new Map<BlockId, number>();
   for (const [i, op] of ops.entries()) {
     checkOp(op, conversation, expectedSeq + 1 + i);
@@ -72,6 +56,24 @@ export function checkCommit(commit: Commit, storedVersion: (block: BlockId) => n
     versions.delete(block.id);
   }
   if (versions.size > 0) broken(`commit without the record of ${[...versions.keys()].join(", ")}`);
+}
+
+/** The same for one op on one block, which nearly every commit is. */
+export function checkLone(commit: Commit, storedVersion: number): void {
+  const { conversation, expectedSeq, ops, blocks } = commit;
+  const op = ops[0] as Op;
+  const { id, version } = blocks[0] as Block;
+  checkRecord(commit);
+  checkOp(op, conversation, expectedSeq + 1);
+  checkVersion(op, id, storedVersion + 1);
+  if (version !== op.version) broken(`${id}: record at ${version}, ops at ${op.version}`);
+}
+
+function checkRecord({ conversation, expectedSeq, ops, record }: Commit): void {
+  if (record.id !== conversation) broken(`commit to ${conversation} carries the record of ${record.id}`);
+  if (record.seq !== expectedSeq + ops.length) {
+    broken(`record at ${record.seq} after ${expectedSeq} + ${ops.length}`);
+  }
 }
 
 function checkOp(op: Op, conversation: ConversationId, seq: number): void {

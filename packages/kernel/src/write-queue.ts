@@ -6,9 +6,10 @@
  * batch is planned again; when it fails, every write of the batch is answered with a problem and nothing has changed.
  */
 
+import { Piece } from "./append.ts";
 import type { AgentId, Block, BlockId, ConversationId } from "./block.ts";
 import { type Conversation, newConversation, type Turn } from "./conversation.ts";
-import { Draft, type Ground, Missing } from "./draft.ts";
+import { Draft, type DraftedUnit, type Ground, Missing } from "./draft.ts";
 import type { Env } from "./env.ts";
 import type { Json } from "./json.ts";
 import { limits } from "./limits.ts";
@@ -16,9 +17,10 @@ import { type Missed, readMissed, wasTaken } from "./missed.ts";
 import type { Op } from "./op.ts";
 import { OpenUnits } from "./open-units.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
-import type { Rounds } from "./rounds.ts";
+import type { Rounds, Runnable } from "./rounds.ts";
 import type { Commit, CommitAnswer, Store } from "./store.ts";
 import { StoreError } from "./store-rules.ts";
+import { commitOf, isPlain } from "./streamed.ts";
 import type { BlockText } from "./text/block-text.ts";
 import type { TextCache } from "./text-cache.ts";
 
@@ -64,12 +66,18 @@ export interface Queued {
 
 /** What was planned together. `missing`: what the next write needs. */
 interface Batch {
-  readonly draft: Draft;
   readonly planned: readonly Queued[];
+  /** None where a piece has gone the short way. */
+  readonly draft: Draft | undefined;
+  readonly units: readonly DraftedUnit[];
   /** None where no plan came to an op. */
   readonly commit: Commit | undefined;
   readonly missing: Missing | undefined;
 }
+
+/** Never added to. */
+const NOTHING: Queued[] = [];
+const NO_UNITS: readonly DraftedUnit[] = [];
 
 /** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
 const OUTCOME_TRIES = 20;
@@ -78,7 +86,7 @@ const OUTCOME_MS = 250;
 /** Block records kept in memory per conversation. */
 const CACHED_BLOCKS = 20_000;
 
-export class WriteQueue {
+export class WriteQueue implements Runnable {
   readonly conversation: ConversationId;
   /** When it was last used, counted in uses of all queues: the kernel's own note. */
   usedAt = 0;
@@ -202,23 +210,25 @@ export class WriteQueue {
     this.#rounds.add(this);
   }
 
-  /** Called by the rounds: plans what waits and sends it on its way. */
+  // -- for the rounds to call
+
+  /** Plans what waits and sends it on its way. */
   run(): void {
     if (!this.#isReady()) {
       void this.#runReady();
       return;
     }
-    const batch = this.#planned();
+    const batch = this.#streamed() ?? this.#planned();
     if (batch.commit === undefined || batch.missing !== undefined) {
       void this.#runBatch(batch);
       return;
     }
     // Nearly every batch: it waits for its commit and for nothing else, so that no function has to wait for it.
     this.#underWay = batch;
-    this.#store.commit(batch.commit).then(this.#answered, this.#unanswered);
+    this.#rounds.wait(this.#store.commit(batch.commit), this);
   }
 
-  readonly #answered = ({ type }: CommitAnswer): void => {
+  answered({ type }: CommitAnswer): void {
     const batch = this.#underWay as Batch;
     this.#underWay = undefined;
     if (type === "moved") {
@@ -227,13 +237,13 @@ export class WriteQueue {
     }
     this.#committed(batch);
     this.#goOn();
-  };
+  }
 
-  readonly #unanswered = (error: unknown): void => {
+  unanswered(error: unknown): void {
     const batch = this.#underWay as Batch;
     this.#underWay = undefined;
     void this.#failed(batch, error).then(() => this.#goOn());
-  };
+  }
 
   #goOn(): void {
     if (this.#waiting.length > 0 || this.#refreshing.length > 0) this.run();
@@ -299,6 +309,25 @@ export class WriteQueue {
       for (const turn of await this.#store.turns(this.conversation)) this.#turns.set(turn.id, turn);
   }
 
+  /** What waits as a batch, if it is a piece that can go the short way. */
+  #streamed(): Batch | undefined {
+    const planned = this.#waiting;
+    const piece = planned[0];
+    const record = this.#record;
+    if (planned.length !== 1 || !(piece instanceof Piece) || record === undefined) return undefined;
+    const block = this.#blocks.get(piece.block);
+    if (!block || !isPlain(piece, block) || this.#texts.peek(block.id) !== undefined) return undefined;
+    const { id, agent } = block;
+    const unit = this.#units.get(id, agent, "append");
+    const commit = commitOf(piece, block, record, unit, this.#env.now());
+    const { version } = commit.blocks[0] as Block;
+    const units =
+      unit === undefined ? [{ block: id, agent, type: "append" as const, unit: version }] : NO_UNITS;
+    piece.answer = version;
+    this.#waiting = NOTHING;
+    return { planned, draft: undefined, units, commit, missing: undefined };
+  }
+
   /** Plans what waits, until something is missing or the batch is full. */
   #planned(): Batch {
     const draft = new Draft(this.#ground);
@@ -321,7 +350,7 @@ export class WriteQueue {
     this.#waiting = all ? [] : waiting.slice(count);
     if (draft.spoilt.size > 0) for (const text of draft.spoilt) this.#texts.drop(text);
     const commit = draft.ops.length > 0 ? this.#commitOf(draft) : undefined;
-    return { draft, planned, commit, missing };
+    return { planned, draft, units: draft.units, commit, missing };
   }
 
   /** Settles the writes whose keys were answered before. */
@@ -374,18 +403,17 @@ export class WriteQueue {
     return { conversation, expectedSeq, ops, blocks, record, turns, answers };
   }
 
-  #committed({ draft, planned, commit }: Batch): void {
-    const { conversation, record, ops, blocks, turns } = commit as Commit;
-    this.#takeUp(draft, blocks, turns);
-    this.#tell({ conversation, record, ops, blocks, turns });
-    for (const write of planned) write.settle(write.answer);
+  #committed(batch: Batch): void {
+    this.#takeUp(batch);
+    this.#tell(batch.commit as Commit);
+    for (const write of batch.planned) write.settle(write.answer);
   }
 
   /** A commit that the store has not answered: it failed, or it took effect all the same. */
   async #failed(batch: Batch, error: unknown): Promise<void> {
     const refused = await this.#outcome(batch.commit as Commit, error);
     if (!refused) return this.#committed(batch);
-    for (const text of batch.draft.touched) this.#texts.drop(text);
+    this.#dropTouched(batch);
     // Where it is not known whether a write was committed, its key tells, sooner or later.
     const isKnown = refused.problem !== "unavailable";
     const again = batch.planned.filter(({ key }) => !isKnown && key !== undefined);
@@ -413,13 +441,19 @@ export class WriteQueue {
     return problem("unavailable", "the store did not answer: whether this was written is not known");
   }
 
-  #takeUp(draft: Draft, blocks: readonly Block[], turns: readonly Turn[]): void {
-    this.#record = draft.record;
+  #takeUp({ draft, units, commit }: Batch): void {
+    const { record, blocks, turns } = commit as Commit;
+    this.#record = record;
     for (const block of blocks) this.#remember(block.id, block);
     for (const turn of turns) this.#turns.set(turn.id, turn);
-    if (draft.touched.size > 0) this.#takeUpTexts(draft);
+    if (draft !== undefined && draft.touched.size > 0) this.#takeUpTexts(draft);
     for (const block of blocks) this.#texts.outdate(block.id, block.version);
-    this.#units.take(draft.units);
+    if (units.length > 0) this.#units.take(units);
+  }
+
+  /** The texts that a draft has changed are not what is committed, if it is not. */
+  #dropTouched({ draft }: Batch): void {
+    for (const text of draft?.touched ?? []) this.#texts.drop(text);
   }
 
   #takeUpTexts(draft: Draft): void {
@@ -431,8 +465,9 @@ export class WriteQueue {
     }
   }
 
-  async #moved({ draft, planned }: Batch): Promise<void> {
-    for (const text of draft.touched) this.#texts.drop(text);
+  async #moved(batch: Batch): Promise<void> {
+    const { planned } = batch;
+    this.#dropTouched(batch);
     try {
       await this.#takeIn();
     } catch (error) {

@@ -12,10 +12,11 @@ import {
   type Conversation,
   type ConversationId,
   checkCommit,
+  checkLone,
   type Op,
 } from "@blockyard/kernel";
 import { ByteWriter } from "./bytes.ts";
-import { type Before, type RawEntry, writeCommit, writeRaw, wroteStreamed } from "./journal.ts";
+import { type Before, isStreamed, type RawEntry, writeCommit, writeRaw, writeStreams } from "./journal.ts";
 import type { BlockHead, ConversationHead, Streamed, Young } from "./young.ts";
 
 /** A buffer that grew beyond this for one large commit is not kept for the next. */
@@ -30,14 +31,16 @@ export class Batch implements Before {
   #heads: (ConversationHead | BlockHead)[] = [];
   readonly #conversations = new Map<ConversationId, Conversation>();
   readonly #blocks = new Map<BlockId, Block>();
+  /** Appends behind all that is encoded: they are encoded together. */
+  #streams: Streamed[] = [];
   #entries: (Streamed | { readonly commit: Commit } | { readonly raw: RawEntry })[] = [];
 
   constructor(young: Young) {
     this.#young = young;
   }
 
-  get bytes(): number {
-    return this.#writer.length;
+  get isEmpty(): boolean {
+    return this.#entries.length === 0;
   }
 
   get touched(): number {
@@ -60,13 +63,7 @@ export class Batch implements Before {
 
   /** Takes the commit in if it fits. What it is made of may change afterwards; the batch has it encoded. */
   add(commit: Commit): CommitAnswer {
-    const before = this.#writer.length;
-    try {
-      return this.#addStreamed(commit) ?? this.#addAny(commit);
-    } catch (error) {
-      this.#writer.rewind(before);
-      throw error;
-    }
+    return this.#addStreamed(commit) ?? this.#addAny(commit);
   }
 
   /** The short way, for what streams write: one append to a block that is known, in a conversation that is. */
@@ -77,16 +74,17 @@ export class Batch implements Before {
     const conversationHead = this.#young.knownConversation(conversation);
     const blockHead = block && this.#young.knownBlock(block.id);
     if (conversationHead === undefined || blockHead === undefined) return undefined;
-    const before = {
-      conversation: conversationHead.drafted ?? conversationHead.record,
-      block: blockHead.drafted ?? blockHead.record,
-    };
-    if (before.conversation.seq !== expectedSeq) return { type: "moved", seq: before.conversation.seq };
-    checkCommit(commit, () => before.block.version);
-    if (!wroteStreamed(this.#writer, commit, before)) return undefined;
+    const recordBefore = conversationHead.drafted ?? conversationHead.record;
+    const older = blockHead.drafted ?? blockHead.record;
+    if (recordBefore.seq !== expectedSeq) return { type: "moved", seq: recordBefore.seq };
+    checkLone(commit, older.version);
+    if (!isStreamed(commit, recordBefore, older)) return undefined;
     this.#draft(conversationHead, record);
     this.#draft(blockHead, block as Block);
-    this.#entries.push({ commit, conversation: conversationHead, block: blockHead });
+    const newlines = (block as Block).newlines - older.newlines;
+    const entry = { commit, newlines, conversation: conversationHead, block: blockHead };
+    this.#streams.push(entry);
+    this.#entries.push(entry);
     return COMMITTED;
   }
 
@@ -94,8 +92,15 @@ export class Batch implements Before {
     const seq = this.conversation(given.conversation)?.seq ?? 0;
     if (seq !== given.expectedSeq) return { type: "moved", seq };
     checkCommit(given, (id) => this.block(id)?.version ?? 0);
+    this.#encodeStreams();
     const commit = given.ops.some(hasBytes) ? { ...given, ops: given.ops.map(withOwnBytes) } : given;
-    writeCommit(this.#writer, commit, this);
+    const before = this.#writer.length;
+    try {
+      writeCommit(this.#writer, commit, this);
+    } catch (error) {
+      this.#writer.rewind(before);
+      throw error;
+    }
     const { record } = commit;
     const owner = this.#conversations.has(record.id) ? undefined : this.#young.conversationHead(record.id);
     if (owner) this.#draft(owner, record);
@@ -118,13 +123,21 @@ export class Batch implements Before {
 
   addRaw(entry: RawEntry): void {
     const raw = { run: { ...entry.run }, bytes: entry.bytes.slice() };
+    this.#encodeStreams();
     writeRaw(this.#writer, raw);
     this.#entries.push({ raw });
   }
 
   /** The journal row. */
   body(): Uint8Array {
+    this.#encodeStreams();
     return this.#writer.view();
+  }
+
+  #encodeStreams(): void {
+    if (this.#streams.length === 0) return;
+    writeStreams(this.#writer, this.#streams);
+    this.#streams = [];
   }
 
   /** Hands everything to the young, now that the journal row is durable. */
@@ -142,6 +155,7 @@ export class Batch implements Before {
     this.#conversations.clear();
     this.#blocks.clear();
     this.#entries = [];
+    this.#streams = [];
     if (this.#writer.length > KEPT_BYTES) this.#writer = new ByteWriter(64 * 1024);
     else this.#writer.rewind(0);
   }

@@ -8,9 +8,13 @@
  *     varint count · count x json turn · varint count · count x (string key · json answer)
  *   varint 2 · string conversation · string run · bytes
  *   varint 3 · string block id · varint seq, version - unit · number at · varint newlines in the text · string text
+ *   varint 4 · varint count · count x (varint units of the block id, of the text · varint seq, version - unit · `at` ·
+ *     varint newlines in the text) · string: the block ids and texts of all, one behind the other
  *
- * The third is what a stream comes to, and nearly all there is: one append, by the block's own agent, that changes nothing
- * of the records but what every append changes.
+ * The third and the fourth are what streams come to, and nearly all there is: appends, by the block's own agent, that change
+ * nothing of the records but what every append changes. The fourth has all that came one behind the other, so that their
+ * strings are encoded in one go; the third is no longer written. `at` is `varint 0` where it is that of the append before,
+ * or `varint 1 · number`.
  *
  * A conversation record is `varint 1 · json`, or, when nothing but its numbers moved, `varint 0 · number updatedAt`. A
  * block record is `varint 1 · json`, or `varint 0 · varint version, seq · number updatedAt · varint chars, newlines`.
@@ -26,6 +30,7 @@ import {
   conversationOf,
   type Json,
   type Op,
+  type OpBody,
   type RawRun,
   sameJson,
   type Turn,
@@ -37,6 +42,7 @@ import { corrupt } from "./fault.ts";
 const COMMIT = 1;
 const RAW = 2;
 const STREAMED = 3;
+const STREAMS = 4;
 const SHORT = 0;
 const WHOLE = 1;
 
@@ -96,6 +102,7 @@ export function readEntries(
     if (tag === COMMIT) take.commit(readCommit(reader, before));
     else if (tag === RAW) take.raw(readRaw(reader));
     else if (tag === STREAMED) take.commit(readStreamed(reader, before));
+    else if (tag === STREAMS) readStreams(reader, before, take);
     else throw corrupt(`a journal entry of an unknown kind, ${tag}`);
   }
 }
@@ -128,17 +135,16 @@ function readCommit(reader: ByteReader, before: Before): Commit {
   return { conversation, expectedSeq, ops, blocks, record, turns, answers };
 }
 
-/** Writes a commit of one op on one block in the short form, if it has one. */
-export function wroteStreamed(
-  writer: ByteWriter,
+/** Whether a commit of one op on one block is an append that has a short form. */
+export function isStreamed(
   { ops, blocks, record, turns, answers }: Commit,
-  before: { readonly conversation: Conversation; readonly block: Block },
+  conversation: Conversation,
+  older: Block,
 ): boolean {
   const op = ops[0] as Op;
   const block = blocks[0] as Block;
   const { body, at } = op;
-  const older = before.block;
-  const isOne =
+  return (
     body.type === "append" &&
     turns.length === 0 &&
     answers.length === 0 &&
@@ -150,30 +156,94 @@ export function wroteStreamed(
     block.updatedAt === at &&
     record.updatedAt === at &&
     onlyGrown(older, block) &&
-    onlyNumbersMoved(before.conversation, record);
-  if (!isOne) return false;
-  writer.varint(STREAMED);
-  writer.string(block.id);
-  writer.varint(op.seq);
-  writer.varint(op.version - op.unit);
-  writer.number(at);
-  writer.varint(block.newlines - older.newlines);
-  writer.string(body.text);
-  return true;
+    onlyNumbersMoved(conversation, record)
+  );
+}
+
+/** An append in its short form: what cannot be told from the records before it. */
+export interface StreamedEntry {
+  readonly commit: Commit;
+  readonly newlines: number;
+}
+
+export function writeStreams(writer: ByteWriter, entries: readonly StreamedEntry[]): void {
+  writer.varint(STREAMS);
+  writer.varint(entries.length);
+  let last = Number.NaN;
+  let strings = "";
+  for (const { commit, newlines } of entries) {
+    const { block, body, seq, version, unit, at } = commit.ops[0] as Op;
+    const id = block as BlockId;
+    const { text } = body as OpBody & { type: "append" };
+    writer.varint(id.length);
+    writer.varint(text.length);
+    writer.varint(seq);
+    writer.varint(version - unit);
+    if (at === last) writer.varint(0);
+    else {
+      writer.varint(1);
+      writer.number(at);
+      last = at;
+    }
+    writer.varint(newlines);
+    strings += id;
+    strings += text;
+  }
+  writer.string(strings);
+}
+
+function readStreams(reader: ByteReader, before: Before, take: { commit(commit: Commit): void }): void {
+  const read = Array.from({ length: reader.varint() }, () => ({
+    idUnits: reader.varint(),
+    textUnits: reader.varint(),
+    seq: reader.varint(),
+    unitAge: reader.varint(),
+    at: reader.varint() === 0 ? undefined : reader.number(),
+    newlines: reader.varint(),
+  }));
+  const strings = reader.string();
+  let place = 0;
+  let last = Number.NaN;
+  const next = (units: number) => {
+    place += units;
+    if (place > strings.length) throw corrupt("a journal entry whose strings end early");
+    return strings.slice(place - units, place);
+  };
+  for (const { idUnits, textUnits, at = last, ...numbers } of read) {
+    take.commit(streamedCommit(before, next(idUnits), { ...numbers, at, text: next(textUnits) }));
+    last = at;
+  }
 }
 
 function readStreamed(reader: ByteReader, before: Before): Commit {
   const id = reader.string();
+  return streamedCommit(before, id, {
+    seq: reader.varint(),
+    unitAge: reader.varint(),
+    at: reader.number(),
+    newlines: reader.varint(),
+    text: reader.string(),
+  });
+}
+
+interface StreamedParts {
+  readonly seq: number;
+  readonly unitAge: number;
+  readonly at: number;
+  readonly newlines: number;
+  readonly text: string;
+}
+
+function streamedCommit(
+  before: Before,
+  id: BlockId,
+  { seq, unitAge, at, newlines, text }: StreamedParts,
+): Commit {
   const conversation = conversationOf(id);
   const [older, record] = [before.block(id), before.conversation(conversation)];
   if (older === undefined || record === undefined)
     throw corrupt(`a stream goes on in ${id}, which is not there`);
-  const seq = reader.varint();
   const version = older.version + 1;
-  const unit = version - reader.varint();
-  const updatedAt = reader.number();
-  const newlines = older.newlines + reader.varint();
-  const text = reader.string();
   const op: Op = {
     conversation,
     seq,
@@ -182,17 +252,18 @@ function readStreamed(reader: ByteReader, before: Before): Commit {
     version,
     versionFrom: version,
     agent: older.agent,
-    unit,
-    at: updatedAt,
+    unit: version - unitAge,
+    at,
     body: { type: "append", at: older.chars, text },
   };
-  const block = { ...older, version, seq, updatedAt, chars: older.chars + text.length, newlines };
+  const chars = older.chars + text.length;
+  const block = { ...older, version, seq, updatedAt: at, chars, newlines: older.newlines + newlines };
   return {
     conversation,
     expectedSeq: seq - 1,
     ops: [op],
     blocks: [block],
-    record: { ...record, seq, updatedAt },
+    record: { ...record, seq, updatedAt: at },
     turns: [],
     answers: [],
   };

@@ -321,7 +321,7 @@ export class SqliteStore implements Store {
     if (written === undefined) return;
     this.#written = undefined;
     try {
-      if (this.#batch.bytes > 0) this.#writeBatch();
+      if (!this.#batch.isEmpty) this.#writeBatch();
       written.resolve(COMMITTED);
     } catch (error) {
       written.reject(asFault(error, "commit"));
@@ -332,41 +332,42 @@ export class SqliteStore implements Store {
 
   #writeBatch(): void {
     const journal = this.#lastJournal + 1;
-    const picked = this.#pick();
+    const body = this.#batch.body();
+    const picked = this.#pick(body.length);
     let settled = picked.size > 0;
     try {
-      this.#writeJournal(journal, picked);
+      this.#writeJournal(journal, body, picked);
     } catch (error) {
       // Settling is housekeeping: it must not cost anyone a commit that fits without it.
       if (!settled) throw error;
       settled = false;
-      this.#writeJournal(journal, new Set());
+      this.#writeJournal(journal, body, new Set());
     }
     this.#lastJournal = journal;
-    this.#window.add(journal, this.#batch.bytes);
+    this.#window.add(journal, body.length);
     if (settled) this.#settled(picked);
     this.#batch.apply(journal);
     if (++this.#rows === BUSY_AFTER) makeLogRoom(this.path);
   }
 
-  #writeJournal(journal: number, picked: ReadonlySet<AnyHead>): void {
+  #writeJournal(journal: number, body: Uint8Array, picked: ReadonlySet<AnyHead>): void {
     if (picked.size === 0) {
-      this.#tables.addJournal(journal, this.#batch.body());
+      this.#tables.addJournal(journal, body);
       return;
     }
     const dictionary = transaction(this.#db, () => {
-      this.#tables.addJournal(journal, this.#batch.body());
+      this.#tables.addJournal(journal, body);
       this.#settle(picked, journal);
       return this.#tables.dictionaries.make();
     });
     if (dictionary !== undefined) this.#tables.dictionaries.use(dictionary);
   }
 
-  #pick(): ReadonlySet<AnyHead> {
+  #pick(added: number): ReadonlySet<AnyHead> {
     const { dirty, pendingBytes } = this.#young;
     if (pendingBytes < this.#pendingBytes && dirty.size < PENDING_HEADS) return new Set();
     const heads = Math.max(SLICE_HEADS, 2 * this.#batch.touched);
-    const bytes = Math.max(SLICE_BYTES, 2 * this.#batch.bytes);
+    const bytes = Math.max(SLICE_BYTES, 2 * added);
     return pickHeads(this.#young, {
       maxHeads: heads,
       maxBytes: bytes,

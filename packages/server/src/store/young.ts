@@ -22,7 +22,7 @@ import {
   type RawRun,
   type Turn,
 } from "@blockyard/kernel";
-import type { Before, RawEntry } from "./journal.ts";
+import type { Before, RawEntry, StreamedEntry } from "./journal.ts";
 import { continues, joinRun } from "./runs.ts";
 import type { Tables } from "./tables.ts";
 
@@ -122,8 +122,7 @@ export interface RawHead extends Head {
 export type AnyHead = ConversationHead | BlockHead | RawHead;
 
 /** One append, with the heads of the conversation and of the block that it goes to. */
-export interface Streamed {
-  readonly commit: Commit;
+export interface Streamed extends StreamedEntry {
   readonly conversation: ConversationHead;
   readonly block: BlockHead;
 }

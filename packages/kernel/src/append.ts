@@ -98,6 +98,8 @@ export class Appender {
   readonly #flush: (piece: Piece) => void;
   /** Of each block the streams that are open: nearly always one. */
   readonly #streams = new Map<BlockId, Stream[]>();
+  /** The stream that was asked for last: who appends a piece asks for it several times. */
+  #last: Stream | undefined;
   #sweepAt = IDLE_STREAMS;
 
   constructor(env: Env, flush: (piece: Piece) => void) {
@@ -105,9 +107,9 @@ export class Appender {
     this.#flush = flush;
   }
 
-  /** The conversation of a block that is streamed into. */
-  conversation(block: BlockId): ConversationId | undefined {
-    return this.#streams.get(block)?.[0]?.conversation;
+  /** The conversation of a block that the agent streams into. */
+  conversation(block: BlockId, agent: AgentId): ConversationId | undefined {
+    return this.#find(block, agent)?.conversation;
   }
 
   /** Accepts a piece. Answers with a problem if an earlier piece of this stream was refused. */
@@ -155,9 +157,10 @@ export class Appender {
   }
 
   #find(block: BlockId, agent: AgentId): Stream | undefined {
-    const streams = this.#streams.get(block);
-    if (streams !== undefined) for (const stream of streams) if (stream.agent === agent) return stream;
-    return undefined;
+    if (this.#last?.block !== block || this.#last.agent !== agent) {
+      this.#last = this.#streams.get(block)?.find((stream) => stream.agent === agent);
+    }
+    return this.#last;
   }
 
   #open(block: BlockId, agent: AgentId): Stream {
@@ -190,6 +193,7 @@ export class Appender {
   #close(stream: Stream): void {
     stream.cancelTimer?.();
     stream.cancelTimer = undefined;
+    if (this.#last === stream) this.#last = undefined;
     const streams = this.#streams.get(stream.block);
     const at = streams?.indexOf(stream) ?? -1;
     if (!streams || at === -1) return;

@@ -112,7 +112,7 @@ export class Kernel {
 
   /** Accepts a streamed piece; see append.ts for when it is flushed. */
   append(id: BlockId, agent: AgentId, text: string): Promise<Block | Problem> {
-    const known = this.#queues.get(this.#appender.conversation(id) ?? conversationOf(id))?.cached(id);
+    const known = this.#queues.get(this.#appender.conversation(id, agent) ?? conversationOf(id))?.cached(id);
     if (known) return Promise.resolve(this.#accept(known, agent, text));
     return this.block(id).then((block) => (isProblem(block) ? block : this.#accept(block, agent, text)));
   }

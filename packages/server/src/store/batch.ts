@@ -19,14 +19,11 @@ import { ByteWriter } from "./bytes.ts";
 import { type Before, isStreamed, type RawEntry, writeCommit, writeRaw, writeStreams } from "./journal.ts";
 import type { BlockHead, ConversationHead, Streamed, Young } from "./young.ts";
 
-/** A buffer that grew beyond this for one large commit is not kept for the next. */
-const KEPT_BYTES = 4 * 1024 * 1024;
-
 const COMMITTED: CommitAnswer = { type: "committed" };
 
 export class Batch implements Before {
   readonly #young: Young;
-  #writer = new ByteWriter(64 * 1024);
+  readonly #writer = new ByteWriter(64 * 1024);
   /** The heads whose next records are drafted here; the records of what has no head yet are in the maps. */
   #heads: (ConversationHead | BlockHead)[] = [];
   readonly #conversations = new Map<ConversationId, Conversation>();
@@ -156,8 +153,7 @@ export class Batch implements Before {
     this.#blocks.clear();
     this.#entries = [];
     this.#streams = [];
-    if (this.#writer.length > KEPT_BYTES) this.#writer = new ByteWriter(64 * 1024);
-    else this.#writer.rewind(0);
+    this.#writer.clear();
   }
 }
 

@@ -14,11 +14,16 @@ import type { Json } from "@blockyard/kernel";
 
 const SHORT_STRING = 128;
 
+/** Larger memory than this is not kept for the next use. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+
 export class ByteWriter {
+  readonly #capacity: number;
   #buffer: Buffer;
   #at = 0;
 
   constructor(capacity = 4_096) {
+    this.#capacity = capacity;
     this.#buffer = Buffer.allocUnsafe(capacity);
   }
 
@@ -39,6 +44,12 @@ export class ByteWriter {
   /** Takes back what was written after `length`. */
   rewind(length: number): void {
     this.#at = length;
+  }
+
+  /** Takes back everything, and lets go of memory that was needed once for something large. */
+  clear(): void {
+    this.#at = 0;
+    if (this.#buffer.length > KEPT_BYTES) this.#buffer = Buffer.allocUnsafe(this.#capacity);
   }
 
   varint(value: number): void {

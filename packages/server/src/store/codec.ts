@@ -92,11 +92,22 @@ type BlockRecord = [
   metadata: JsonObject,
 ];
 
+type Recorded =
+  | "agent"
+  | "parent"
+  | "role"
+  | "side"
+  | "updatedAt"
+  | "chars"
+  | "newlines"
+  | "pruned"
+  | "promoted"
+  | "metadata";
+// Does not compile when a block gets a field that is written nowhere.
+({}) satisfies Record<Exclude<keyof Block, Recorded | keyof BlockColumns>, never>;
+
 export function packBlock(block: Block): Uint8Array {
-  const { agent, parent, role, side, updatedAt, chars, newlines, pruned, promoted, metadata, ...columns } =
-    block;
-  // Does not compile when a block gets a field that is written nowhere.
-  ({}) satisfies Record<Exclude<keyof typeof columns, keyof BlockColumns>, never>;
+  const { agent, role, side, updatedAt, chars, newlines, pruned, promoted, metadata } = block;
   const record: BlockRecord = [
     agent,
     shortParent(block),

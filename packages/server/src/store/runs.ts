@@ -54,8 +54,9 @@ export function cutRun(op: Op, version: number, at: number): Op {
   return { ...op, versionFrom: version + 1, body: { type: "append", at, text } };
 }
 
-export function encodeOps(ops: readonly Op[]): Uint8Array {
-  const writer = new ByteWriter(ops.length === 1 ? 64 + 2 * textOfAppend(ops[0] as Op).length : 4_096);
+/** The bytes of ops: the writer's own, gone with its next use. */
+export function encodeOps(ops: readonly Op[], writer = new ByteWriter()): Uint8Array {
+  writer.clear();
   for (const op of ops) writeOp(writer, op);
   return writer.view();
 }

@@ -24,6 +24,9 @@ import type { AnyHead, BlockHead, ConversationHead, RawHead, Young } from "./you
 /** A longer text has no filter: making it would take longer than a commit may. */
 const FILTERED_CHARS = 1024 * 1024;
 
+/** What is encoded here goes into a row at once: one after the other may use the same memory. */
+const scratch = new ByteWriter();
+
 export interface Slice {
   readonly maxHeads: number;
   readonly maxBytes: number;
@@ -216,7 +219,7 @@ function addOps(
 ): readonly Op[] {
   let ops = mergeRuns(added);
   if (ops.length === 0) return ops;
-  let plain = encodeOps(ops);
+  let plain = encodeOps(ops, scratch);
   const newest = stored ? tables.newestChunks(row) : [];
   const merged = chunksToMerge(newest, plain.length, owner.ended).reverse();
   if (merged.length > 0) {
@@ -224,7 +227,7 @@ function addOps(
       openOps(tables, tables.chunk(id), owner.conversation, owner.block),
     );
     ops = mergeRuns([...older, ...ops]);
-    plain = encodeOps(ops);
+    plain = encodeOps(ops, scratch);
   }
   const last = ops[ops.length - 1] as Op;
   replaceChunks(tables, merged, {

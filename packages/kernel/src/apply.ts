@@ -3,7 +3,7 @@
  * legal was decided before it was made (see draft.ts).
  */
 
-import { assert, unreachable } from "./assert.ts";
+import { AssertionError, assert, unreachable } from "./assert.ts";
 import { type Block, type BlockId, isEnded, patchMetadata, type Stage, type Status } from "./block.ts";
 import {
   addUsage,
@@ -20,8 +20,10 @@ import { countNewlines, type Op, type OpBody, type Splice } from "./op.ts";
 export function applyOp(block: Block | undefined, op: Op): Block {
   const { body } = op;
   if (body.type === "create") return created(op, body);
-  assert(block !== undefined, `op ${op.seq} on a block that does not exist`);
-  assert(op.versionFrom === block.version + 1, `op version ${op.versionFrom} after version ${block.version}`);
+  // The words are made only if they are needed: this is called for every append.
+  if (block === undefined) throw new AssertionError(`op ${op.seq} on a block that does not exist`);
+  if (op.versionFrom !== block.version + 1)
+    throw new AssertionError(`op version ${op.versionFrom} after version ${block.version}`);
   if (body.type === "append") return appended(block, op, body.text);
   const head = { version: op.version, seq: op.seq, updatedAt: op.at };
   switch (body.type) {

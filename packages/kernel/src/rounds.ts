@@ -8,7 +8,8 @@ import type { Env } from "./env.ts";
 import type { CommitAnswer } from "./store.ts";
 
 export interface Runnable {
-  run(): void;
+  /** `at`: what time it is. */
+  run(at: number): void;
   /** What became of the commit that it waits for. */
   answered(answer: CommitAnswer): void;
   unanswered(error: unknown): void;
@@ -59,6 +60,7 @@ export class Rounds {
   readonly #run = (): void => {
     const due = this.#due;
     this.#due = [];
-    for (const each of due) each.run();
+    const at = this.#env.now();
+    for (const each of due) each.run(at);
   };
 }

@@ -213,12 +213,12 @@ export class WriteQueue implements Runnable {
   // -- for the rounds to call
 
   /** Plans what waits and sends it on its way. */
-  run(): void {
+  run(at: number): void {
     if (!this.#isReady()) {
       void this.#runReady();
       return;
     }
-    const batch = this.#streamed() ?? this.#planned();
+    const batch = this.#streamed(at) ?? this.#planned();
     if (batch.commit === undefined || batch.missing !== undefined) {
       void this.#runBatch(batch);
       return;
@@ -246,7 +246,7 @@ export class WriteQueue implements Runnable {
   }
 
   #goOn(): void {
-    if (this.#waiting.length > 0 || this.#refreshing.length > 0) this.run();
+    if (this.#waiting.length > 0 || this.#refreshing.length > 0) this.run(this.#env.now());
     else this.#running = false;
   }
 
@@ -310,7 +310,7 @@ export class WriteQueue implements Runnable {
   }
 
   /** What waits as a batch, if it is a piece that can go the short way. */
-  #streamed(): Batch | undefined {
+  #streamed(at: number): Batch | undefined {
     const planned = this.#waiting;
     const piece = planned[0];
     const record = this.#record;
@@ -319,7 +319,7 @@ export class WriteQueue implements Runnable {
     if (!block || !isPlain(piece, block) || this.#texts.peek(block.id) !== undefined) return undefined;
     const { id, agent } = block;
     const unit = this.#units.get(id, agent, "append");
-    const commit = commitOf(piece, block, record, unit, this.#env.now());
+    const commit = commitOf(piece, block, record, unit, at);
     const { version } = commit.blocks[0] as Block;
     const units =
       unit === undefined ? [{ block: id, agent, type: "append" as const, unit: version }] : NO_UNITS;

@@ -28,9 +28,9 @@ export class Batch implements Before {
   #heads: (ConversationHead | BlockHead)[] = [];
   readonly #conversations = new Map<ConversationId, Conversation>();
   readonly #blocks = new Map<BlockId, Block>();
-  /** Appends behind all that is encoded: they are encoded together. */
-  #streams: Streamed[] = [];
   #entries: (Streamed | { readonly commit: Commit } | { readonly raw: RawEntry })[] = [];
+  /** How many of them are encoded: appends are encoded together, as late as possible. */
+  #encoded = 0;
 
   constructor(young: Young) {
     this.#young = young;
@@ -58,7 +58,7 @@ export class Batch implements Before {
     return head?.drafted ?? head?.record;
   }
 
-  /** Takes the commit in if it fits. What it is made of may change afterwards; the batch has it encoded. */
+  /** Takes the commit in if it fits. The bytes that it is made of may change afterwards: the batch has its own. */
   add(commit: Commit): CommitAnswer {
     return this.#addStreamed(commit) ?? this.#addAny(commit);
   }
@@ -79,9 +79,7 @@ export class Batch implements Before {
     this.#draft(conversationHead, record);
     this.#draft(blockHead, block as Block);
     const newlines = (block as Block).newlines - older.newlines;
-    const entry = { commit, newlines, conversation: conversationHead, block: blockHead };
-    this.#streams.push(entry);
-    this.#entries.push(entry);
+    this.#entries.push({ commit, newlines, conversation: conversationHead, block: blockHead });
     return COMMITTED;
   }
 
@@ -108,6 +106,7 @@ export class Batch implements Before {
       else this.#blocks.set(block.id, block);
     }
     this.#entries.push({ commit });
+    this.#encoded++;
     return COMMITTED;
   }
 
@@ -123,6 +122,7 @@ export class Batch implements Before {
     this.#encodeStreams();
     writeRaw(this.#writer, raw);
     this.#entries.push({ raw });
+    this.#encoded++;
   }
 
   /** The journal row. */
@@ -132,9 +132,10 @@ export class Batch implements Before {
   }
 
   #encodeStreams(): void {
-    if (this.#streams.length === 0) return;
-    writeStreams(this.#writer, this.#streams);
-    this.#streams = [];
+    const { length } = this.#entries;
+    if (this.#encoded === length) return;
+    writeStreams(this.#writer, this.#entries as Streamed[], this.#encoded);
+    this.#encoded = length;
   }
 
   /** Hands everything to the young, now that the journal row is durable. */
@@ -152,7 +153,7 @@ export class Batch implements Before {
     this.#conversations.clear();
     this.#blocks.clear();
     this.#entries = [];
-    this.#streams = [];
+    this.#encoded = 0;
     this.#writer.clear();
   }
 }

@@ -166,12 +166,14 @@ export interface StreamedEntry {
   readonly newlines: number;
 }
 
-export function writeStreams(writer: ByteWriter, entries: readonly StreamedEntry[]): void {
+/** Writes the entries from a place on. */
+export function writeStreams(writer: ByteWriter, entries: readonly StreamedEntry[], from: number): void {
   writer.varint(STREAMS);
-  writer.varint(entries.length);
+  writer.varint(entries.length - from);
   let last = Number.NaN;
   let strings = "";
-  for (const { commit, newlines } of entries) {
+  for (let place = from; place < entries.length; place++) {
+    const { commit, newlines } = entries[place] as StreamedEntry;
     const { block, body, seq, version, unit, at } = commit.ops[0] as Op;
     const id = block as BlockId;
     const { text } = body as OpBody & { type: "append" };

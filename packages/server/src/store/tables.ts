@@ -203,24 +203,14 @@ export class Tables {
   }
 
   putBlock(conversation: number, { id, record, journal }: BlockRow): void {
+    const { born, seq, version, createdAt, kind, status } = record;
     const body = packBlock(record);
-    const columns = [
-      id,
-      conversation,
-      record.born,
-      record.seq,
-      record.version,
-      record.createdAt,
-      parentColumn(record),
-      record.kind,
-      record.status,
-      pathColumn(record),
-      journal,
-    ] as const;
-    const values = columns.map((value, at) =>
-      at === 6 && typeof value === "number" ? BigInt(value) : value,
-    );
-    this.run(PUT_BLOCK, ...values, rowSum(columns, body), body);
+    const parent = parentColumn(record);
+    const path = pathColumn(record);
+    const place = [id, conversation, born, seq, version, createdAt] as const;
+    const others = [kind, status, path, journal] as const;
+    const sum = rowSum([...place, parent, ...others], body);
+    this.run(PUT_BLOCK, ...place, typeof parent === "number" ? BigInt(parent) : parent, ...others, sum, body);
   }
 
   // -- chunks

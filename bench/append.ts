@@ -27,14 +27,16 @@ import { alternate, type Bench, type Comparison, elapsedMs, type Report } from "
 import { seeded, tokens } from "./corpus/prose.ts";
 
 const SEED = 20264;
-/** How many streams, and how many pieces all of them write together in one measurement. */
+/**
+ * How many streams, how many pieces all of them write together in one measurement, and how many pairs are measured. With
+ * many streams one measurement is short and varies by a factor of two.
+ */
 const LOADS = [
-  { streams: 1, pieces: 200 },
-  { streams: 10, pieces: 1_500 },
-  { streams: 100, pieces: 6_000 },
+  { streams: 1, pieces: 200, pairs: 21 },
+  { streams: 10, pieces: 1_500, pairs: 31 },
+  { streams: 100, pieces: 6_000, pairs: 101 },
 ];
-/** Pairs that are measured, and pairs before them: a server runs for days, so that how it begins is not the question. */
-const PAIRS = 41;
+/** Pairs before those that are measured: a server runs for days, so that how it begins is not the question. */
 const WARM_UP_PAIRS = 10;
 const SMALL_CHARS = 10 * 1024;
 const BIG_CHARS = 10 * 1024 * 1024;
@@ -74,12 +76,12 @@ async function compareWithFloor(directory: string, report: Report): Promise<Reco
   const pieces = makePieces(Math.max(...LOADS.map((load) => load.pieces)));
   const shares: Record<string, number> = {};
   const rows: Record<string, string | number>[] = [];
-  for (const { streams, pieces: count } of LOADS) {
+  for (const { streams, pieces: count, pairs } of LOADS) {
     const some = pieces.slice(0, count);
     const ours = () => ourRate(kernel, some, streams);
     const bare = () => floorRate(floor, some, streams);
     await alternate(WARM_UP_PAIRS, ours, bare);
-    const compared = await alternate(PAIRS, ours, bare);
+    const compared = await alternate(pairs, ours, bare);
     shares[`shareOfFloor${streams}`] = compared.ratio;
     rows.push({
       streams,

@@ -73,8 +73,8 @@ export function settle(tables: Tables, young: Young, head: AnyHead): void {
 /** Replaces all chunks of a block by those ops. */
 export function rewriteOps(tables: Tables, row: number, ops: readonly Op[]): void {
   tables.deleteChunks(row);
-  const owner = { conversation: "", block: null, ended: false, place: byVersion };
-  addOps(tables, { row, stored: false }, owner, ops);
+  // No chunk is taken in, so that nobody asks for names.
+  addOps(tables, { row, stored: false }, { conversation: "", block: "", ended: false }, ops);
 }
 
 /** A block as far as the tables have it; `pending`: what they lack. */
@@ -138,7 +138,7 @@ export function unpackFold({ version, body }: FoldRow): Fold {
 
 function settleConversation(tables: Tables, head: ConversationHead): void {
   const { row, record, pending } = head;
-  addOps(tables, head, { conversation: record.id, block: null, ended: false, place: bySeq }, pending);
+  addOps(tables, head, { conversation: record.id, block: null, ended: false }, pending);
   const ops = pending.at(-1)?.seq ?? head.ops;
   tables.putConversation({ id: row, record, ops, journal: head.changed });
   for (const turn of head.turns.values()) tables.putTurn(row, turn);
@@ -150,7 +150,7 @@ function settleBlock(tables: Tables, young: Young, head: BlockHead): void {
   const { row, record, pending } = head;
   const conversation = young.conversationHead(record.conversation) as ConversationHead;
   const ended = isEnded(record.status);
-  const owner: Owner = { conversation: record.conversation, block: record.id, ended, place: byVersion };
+  const owner: Owner = { conversation: record.conversation, block: record.id, ended };
   const ops = addOps(tables, head, owner, pending);
   if (ended && pending.some(changesText)) settleFilter(tables, head, ops);
   else if (ended) tables.moveFilter(row, record.version);
@@ -183,14 +183,8 @@ function settleRaw(tables: Tables, { row, run, bytes, pending, changed }: RawHea
   const merged = chunksToMerge(tables.newestChunks(row), plain.length, false).reverse();
   const older = merged.map(({ id }) => tables.chunk(id));
   plain = Buffer.concat([...older.map((chunk) => tables.dictionaries.unpack(chunk)), plain]);
-  const first = older[0]?.first ?? bytes;
-  replaceChunks(tables, merged, {
-    owner: row,
-    first,
-    last,
-    seq: 0,
-    ...tables.dictionaries.pack(plain, true),
-  });
+  for (const { id } of merged) tables.deleteChunk(id);
+  tables.addChunk(row, older[0]?.first ?? bytes, last, 0, tables.dictionaries.pack(plain, true));
   tables.putRaw({ id: row, ...run, bytes: last, journal: changed });
 }
 
@@ -198,16 +192,6 @@ interface Owner {
   readonly conversation: ConversationId;
   readonly block: BlockId | null;
   readonly ended: boolean;
-  /** The numbers that `first` and `last` of its chunks are. */
-  readonly place: (op: Op) => { from: number; to: number };
-}
-
-function byVersion(op: Op): { from: number; to: number } {
-  return { from: op.versionFrom, to: op.version };
-}
-
-function bySeq(op: Op): { from: number; to: number } {
-  return { from: op.seqFrom, to: op.seq };
 }
 
 /** Adds ops behind the chunks of an owner, if it has any. Gives the ops of the chunk that they are in now. */
@@ -220,8 +204,7 @@ function addOps(
   let ops = mergeRuns(added);
   if (ops.length === 0) return ops;
   let plain = encodeOps(ops, scratch);
-  const newest = stored ? tables.newestChunks(row) : [];
-  const merged = chunksToMerge(newest, plain.length, owner.ended).reverse();
+  const merged = stored ? chunksToMerge(tables.newestChunks(row), plain.length, owner.ended).reverse() : [];
   if (merged.length > 0) {
     const older = merged.flatMap(({ id }) =>
       openOps(tables, tables.chunk(id), owner.conversation, owner.block),
@@ -229,25 +212,14 @@ function addOps(
     ops = mergeRuns([...older, ...ops]);
     plain = encodeOps(ops, scratch);
   }
-  const last = ops[ops.length - 1] as Op;
-  replaceChunks(tables, merged, {
-    owner: row,
-    first: owner.place(ops[0] as Op).from,
-    last: owner.place(last).to,
-    seq: last.seq,
-    ...tables.dictionaries.pack(plain, !owner.ended),
-  });
-  return ops;
-}
-
-/** Puts one chunk where `merged` were. */
-function replaceChunks(
-  tables: Tables,
-  merged: readonly { readonly id: number }[],
-  chunk: Omit<ChunkRow, "id" | "sum">,
-): void {
+  // What is replaced leaves first.
   for (const { id } of merged) tables.deleteChunk(id);
-  tables.addChunk(chunk);
+  const { versionFrom, seqFrom } = ops[0] as Op;
+  const { version, seq } = ops[ops.length - 1] as Op;
+  const isBlock = owner.block !== null;
+  const packed = tables.dictionaries.pack(plain, !owner.ended);
+  tables.addChunk(row, isBlock ? versionFrom : seqFrom, isBlock ? version : seq, seq, packed);
+  return ops;
 }
 
 function openOps(tables: Tables, chunk: ChunkRow, conversation: ConversationId, block: BlockId | null): Op[] {

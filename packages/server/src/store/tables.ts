@@ -15,7 +15,7 @@ import type {
   Turn,
 } from "@blockyard/kernel";
 import { packBlock, packJson, unpackBlock, unpackJson } from "./codec.ts";
-import { Dictionaries } from "./dictionary.ts";
+import { Dictionaries, type Packed } from "./dictionary.ts";
 import { checkSum, corrupt, rowSum, type SumPart } from "./fault.ts";
 
 export interface ConversationRow {
@@ -187,8 +187,9 @@ export class Tables {
 
   putConversation({ id, record, ops, journal }: ConversationRow): void {
     const body = packJson(record);
-    const columns = [id, record.id, record.updatedAt, record.seq, ops, journal] as const;
-    this.run(PUT_CONVERSATION, ...columns, rowSum(columns, body), body);
+    const { id: name, updatedAt, seq } = record;
+    const sum = rowSum([id, name, updatedAt, seq, ops, journal], body);
+    this.statement(PUT_CONVERSATION).run(id, name, updatedAt, seq, ops, journal, sum, body);
   }
 
   // -- blocks
@@ -207,10 +208,11 @@ export class Tables {
     const body = packBlock(record);
     const parent = parentColumn(record);
     const path = pathColumn(record);
-    const place = [id, conversation, born, seq, version, createdAt] as const;
-    const others = [kind, status, path, journal] as const;
-    const sum = rowSum([...place, parent, ...others], body);
-    this.run(PUT_BLOCK, ...place, typeof parent === "number" ? BigInt(parent) : parent, ...others, sum, body);
+    const columns = [id, conversation, born, seq, version, createdAt, parent, kind, status, path, journal];
+    const sum = rowSum(columns, body);
+    const place = typeof parent === "number" ? BigInt(parent) : parent;
+    const put = this.statement(PUT_BLOCK);
+    put.run(id, conversation, born, seq, version, createdAt, place, kind, status, path, journal, sum, body);
   }
 
   // -- chunks
@@ -241,9 +243,10 @@ export class Tables {
     return row;
   }
 
-  addChunk({ owner, first, last, seq, dictionary, plain, body }: Omit<ChunkRow, "id" | "sum">): void {
-    const columns = [owner, first, last, seq, dictionary, plain] as const;
-    this.run(ADD_CHUNK, ...columns, rowSum(columns, body), body);
+  addChunk(owner: number, first: number, last: number, seq: number, packed: Packed): void {
+    const { dictionary, plain, body } = packed;
+    const sum = rowSum([owner, first, last, seq, dictionary, plain], body);
+    this.statement(ADD_CHUNK).run(owner, first, last, seq, dictionary, plain, sum, body);
   }
 
   deleteChunk(id: number): void {

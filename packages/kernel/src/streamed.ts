@@ -16,8 +16,10 @@ import { cleanText } from "./text/door.ts";
 
 const NONE: readonly never[] = [];
 
+type Streamed = Pick<Piece, "text" | "agent" | "refused">;
+
 /** Whether a piece is plain text behind the end of `block`, and nothing else. */
-export function isPlain({ text, agent, refused }: Piece, block: Block): boolean {
+export function isPlain({ text, agent, refused }: Streamed, block: Block): boolean {
   return (
     refused === undefined &&
     !block.promoted &&
@@ -31,7 +33,7 @@ export function isPlain({ text, agent, refused }: Piece, block: Block): boolean 
 
 /** The commit of a plain piece. `unit`: the one that goes on with it, if one does. */
 export function commitOf(
-  { text, agent }: Piece,
+  { text, agent }: Streamed,
   block: Block,
   record: Conversation,
   unit: number | undefined,

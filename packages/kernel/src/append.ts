@@ -13,6 +13,7 @@ import type { Draft } from "./draft.ts";
 import type { Env } from "./env.ts";
 import { limits } from "./limits.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
+import type { Streamed } from "./streamed.ts";
 import { splitTail } from "./text/door.ts";
 import type { Queued } from "./write-queue.ts";
 
@@ -40,7 +41,7 @@ interface Stream {
  * One piece on its way to the store. There are more of them than of anything else, so that a piece is itself the write
  * that the queue holds.
  */
-export class Piece implements Queued {
+class Piece implements Queued, Streamed {
   readonly text: string;
   readonly key = undefined;
   readonly create = false;
@@ -69,7 +70,10 @@ export class Piece implements Queued {
     return this.#stream.agent;
   }
 
-  /** Why it cannot be written: an earlier piece of the stream was not. */
+  get streamed(): this {
+    return this;
+  }
+
   get refused(): Problem | undefined {
     return this.#stream.refused;
   }

@@ -50,7 +50,7 @@ it("[K35] what goes the short way comes to what its draft comes to", () => {
       fc.constantFrom("bot", "ann"),
       fc.option(fc.integer({ min: 1, max: 9 }), { nil: undefined }),
       (block, text, agent, unit) => {
-        const piece = { text, agent, refused: undefined };
+        const piece = { block: block.id, text, agent, refused: undefined };
         if (!isPlain(piece, block)) {
           seen.long++;
           return;
@@ -91,7 +91,7 @@ it("[K35] what goes the short way comes to what its draft comes to", () => {
 it("[K35] a piece behind one that was refused, and one into another's or an ended block, has no short way", () => {
   const [block] = fc.sample(blocks, 1);
   const plain: Block = { ...(block as Block), status: "running", promoted: false, chars: 0 };
-  const piece = { text: "x", agent: "bot", refused: undefined };
+  const piece = { block: plain.id, text: "x", agent: "bot", refused: undefined };
   expect(isPlain(piece, plain)).toBe(true);
   expect(isPlain({ ...piece, refused: problem("busy", "later") }, plain)).toBe(false);
   expect(isPlain({ ...piece, agent: "ann" }, plain)).toBe(false);

@@ -5,18 +5,25 @@
  * It never differs from the draft's: where anything is unusual there is no short way.
  */
 
-import type { Piece } from "./append.ts";
 import { applyOp, applyToConversation } from "./apply.ts";
-import { type Block, isEnded } from "./block.ts";
+import { type AgentId, type Block, type BlockId, isEnded } from "./block.ts";
 import type { Conversation } from "./conversation.ts";
 import { limits } from "./limits.ts";
 import type { Op } from "./op.ts";
+import type { Problem } from "./problem.ts";
 import type { Commit } from "./store.ts";
 import { cleanText } from "./text/door.ts";
 
 const NONE: readonly never[] = [];
 
-type Streamed = Pick<Piece, "text" | "agent" | "refused">;
+/** A piece of an agent's stream. */
+export interface Streamed {
+  readonly block: BlockId;
+  readonly agent: AgentId;
+  readonly text: string;
+  /** Why it cannot be written: an earlier piece of the stream was not. */
+  readonly refused: Problem | undefined;
+}
 
 /** Whether a piece is plain text behind the end of `block`, and nothing else. */
 export function isPlain({ text, agent, refused }: Streamed, block: Block): boolean {

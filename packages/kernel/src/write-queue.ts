@@ -6,7 +6,6 @@
  * batch is planned again; when it fails, every write of the batch is answered with a problem and nothing has changed.
  */
 
-import { Piece } from "./append.ts";
 import type { AgentId, Block, BlockId, ConversationId } from "./block.ts";
 import { type Conversation, newConversation, type Turn } from "./conversation.ts";
 import { Draft, type DraftedUnit, type Ground, Missing } from "./draft.ts";
@@ -20,7 +19,7 @@ import { isProblem, type Problem, problem } from "./problem.ts";
 import type { Rounds, Runnable } from "./rounds.ts";
 import type { Commit, CommitAnswer, Store } from "./store.ts";
 import { StoreError } from "./store-rules.ts";
-import { commitOf, isPlain } from "./streamed.ts";
+import { commitOf, isPlain, type Streamed } from "./streamed.ts";
 import type { BlockText } from "./text/block-text.ts";
 import type { TextCache } from "./text-cache.ts";
 
@@ -52,6 +51,8 @@ export interface Queued {
   readonly agent: AgentId;
   readonly key: string | undefined;
   readonly create: boolean;
+  /** What it is, if it is a piece of a stream: it may go the short way. */
+  readonly streamed: Streamed | undefined;
   plan(draft: Draft): unknown;
   settle(answer: unknown): void;
   /** What its plan came to, if the batch that it is in is committed. */
@@ -167,6 +168,7 @@ export class WriteQueue implements Runnable {
         isNew,
         isFresh: false,
         texts: undefined,
+        streamed: undefined,
       });
     });
     if (key !== undefined) {
@@ -312,9 +314,10 @@ export class WriteQueue implements Runnable {
   /** What waits as a batch, if it is a piece that can go the short way. */
   #streamed(at: number): Batch | undefined {
     const planned = this.#waiting;
-    const piece = planned[0];
+    const write = planned[0];
+    const piece = write?.streamed;
     const record = this.#record;
-    if (planned.length !== 1 || !(piece instanceof Piece) || record === undefined) return undefined;
+    if (planned.length !== 1 || piece === undefined || record === undefined) return undefined;
     const block = this.#blocks.get(piece.block);
     if (!block || !isPlain(piece, block) || this.#texts.peek(block.id) !== undefined) return undefined;
     const { id, agent } = block;
@@ -323,7 +326,7 @@ export class WriteQueue implements Runnable {
     const { version } = commit.blocks[0] as Block;
     const units =
       unit === undefined ? [{ block: id, agent, type: "append" as const, unit: version }] : NO_UNITS;
-    piece.answer = version;
+    (write as Queued).answer = version;
     this.#waiting = NOTHING;
     return { planned, draft: undefined, units, commit, missing: undefined };
   }

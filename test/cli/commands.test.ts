@@ -605,6 +605,10 @@ describe("the rest", () => {
       expect(token).toMatch(/^[\w-]{43}$/);
       const server = await serve(here);
       expect((await run(here, ["link"])).stdout.trim()).toBe(server.link);
+      for (const its of [token, "x".repeat(43)]) {
+        const agents = await run(here, ["link"], { env: { BLOCKYARD_TOKEN: its } });
+        expect(agents).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("unset it") });
+      }
       const input = ["initialize", "notifications/initialized", "tools/list"].map((method, id) => {
         const params =
           method === "initialize"

@@ -1,11 +1,12 @@
 /**
- * `blockyard link`: the private link of the server that runs now.
+ * `blockyard link`: the private link of the server that runs now. It is tried before it is printed: with an agent's token
+ * in the environment it would lead nowhere.
  */
 
 import { makeConfig } from "../config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl, serverClient } from "./client.ts";
-import type { Command } from "./command.ts";
+import { type Command, CommandError } from "./command.ts";
 
 const options = { home: HOME_OPTION } as const;
 
@@ -17,12 +18,27 @@ export const link: Command = {
   options,
   async run(args) {
     const { values } = readArguments({ name: "link", options }, args, [0, 0]);
-    const { token } = serverClient({ home: values.home });
+    const client = serverClient({ home: values.home });
+    const { token } = client;
     const { home } = makeConfig({
       env: process.env,
       ...(values.home === undefined ? {} : { home: values.home }),
     });
+    const answer = await client.fetch(`/?token=${token}`, { redirect: "manual" }).catch(() => undefined);
+    if (answer === undefined || answer.status >= 400) throw new CommandError(whyNot(client.url, answer));
     process.stdout.write(`${pageUrl(home)}/?token=${token}\n`);
     return 0;
   },
 };
+
+function whyNot(url: string, answer: Response | undefined): string {
+  switch (answer?.status) {
+    case undefined:
+      return `the server at ${url} does not answer. Start it with: blockyard`;
+    case 401:
+    case 403:
+      return "BLOCKYARD_TOKEN is not a person's: it opens no page. For the owner's link, unset it and try again";
+    default:
+      return `the server at ${url} does not take its own link (HTTP ${answer?.status})`;
+  }
+}

@@ -86,7 +86,7 @@ export class Dictionaries {
 
   #sample(plain: Uint8Array): void {
     this.#seenBytes += plain.length;
-    this.#samples.push(plain.slice(-DICTIONARY_BYTES));
+    this.#samples.push(new Uint8Array(plain.subarray(-DICTIONARY_BYTES))); // a copy: the memory is used again
     this.#sampledBytes += Math.min(plain.length, DICTIONARY_BYTES);
     while (this.#sampledBytes - (this.#samples[0] as Uint8Array).length >= DICTIONARY_BYTES) {
       this.#sampledBytes -= (this.#samples.shift() as Uint8Array).length;

@@ -5,6 +5,7 @@
  */
 import { connect } from "node:net";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { makeDirectory, type Outcome, type Run, removeDirectory } from "../faults/lab.ts";
 import { Random } from "../sim/random.ts";
 import { encode, fuzzFrames, upgraded } from "./frames.ts";
@@ -134,7 +135,12 @@ async function neverRead(server: Process, viewers: number, failures: string[]): 
     await server.call("block.append", { block_id: target.block, text, wait: i % 10 === 0 });
     if (i % 20 === 0) most = Math.max(most, (await server.metric("process_resident_memory_bytes")) - before);
   }
-  const left = await server.metric("blockyard_sockets");
+  // Whoever is cut has some seconds to say goodbye.
+  let left = await server.metric("blockyard_sockets");
+  for (let tries = 0; left > 0 && tries < 100; tries++) {
+    await sleep(100);
+    left = await server.metric("blockyard_sockets");
+  }
   for (const socket of sockets) socket.destroy();
   if (left > 0) failures.push(`${left} viewers that read nothing are still there`);
   if (most / MIB > 32 * viewers) failures.push(`memory grew by ${(most / MIB).toFixed(0)} MiB`);

@@ -23,6 +23,12 @@ export function Dialog({ label, className, children }: DialogProps): ReactNode {
       ref={dialog}
       className={className ? `dialog ${className}` : "dialog"}
       aria-label={label}
+      // By itself the browser tells of it a moment after it is closed, and keys that come in between would be lost.
+      onCancel={(event) => {
+        if (event.target !== event.currentTarget) return;
+        event.preventDefault();
+        overlay.set(undefined);
+      }}
       onClose={() => overlay.set(undefined)}
       onClick={(event) => {
         if (event.target === event.currentTarget) overlay.set(undefined);

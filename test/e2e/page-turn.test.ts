@@ -97,7 +97,10 @@ describe("a turn", () => {
     await deny.click();
     await page.keyboard.press("Enter");
     await expect.poll(() => heard()[1]).toMatch(/"deny","message":"\S+ did not allow this"/);
-    expect(await page.locator(".approval.denied").last().textContent()).toMatch(/^Not allowed by \S+$/);
+    // The agent may hear of it before the page does.
+    await expect
+      .poll(() => page.locator(".approval.denied").last().textContent())
+      .toMatch(/^Not allowed by \S+$/);
     expect(complaints).toEqual([]);
     await page.context().close();
   });

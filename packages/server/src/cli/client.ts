@@ -60,7 +60,10 @@ export function serverClient(options: ClientOptions): ServerClient {
 
 export class TokenRefused extends CommandError {
   constructor(url: string) {
-    super(`the server at ${url} refused the token. Unset BLOCKYARD_TOKEN, or give it one that holds`);
+    const fix = process.env["BLOCKYARD_TOKEN"]
+      ? "Unset BLOCKYARD_TOKEN, or give it one that holds"
+      : "It is not that of this home: give --home or BLOCKYARD_HOME the server's";
+    super(`the server at ${url} refused the token. ${fix}`);
   }
 }
 

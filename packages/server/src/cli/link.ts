@@ -5,7 +5,7 @@
 
 import { makeConfig } from "../config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
-import { pageUrl, serverClient } from "./client.ts";
+import { pageUrl, serverClient, TokenRefused } from "./client.ts";
 import { type Command, CommandError } from "./command.ts";
 
 const options = { home: HOME_OPTION } as const;
@@ -25,20 +25,23 @@ export const link: Command = {
       ...(values.home === undefined ? {} : { home: values.home }),
     });
     const answer = await client.fetch(`/?token=${token}`, { redirect: "manual" }).catch(() => undefined);
-    if (answer === undefined || answer.status >= 400) throw new CommandError(whyNot(client.url, answer));
+    if (answer === undefined || answer.status >= 400) throw whyNot(client.url, answer);
     process.stdout.write(`${pageUrl(home)}/?token=${token}\n`);
     return 0;
   },
 };
 
-function whyNot(url: string, answer: Response | undefined): string {
+function whyNot(url: string, answer: Response | undefined): CommandError {
   switch (answer?.status) {
     case undefined:
-      return `the server at ${url} does not answer. Start it with: blockyard`;
+      return new CommandError(`the server at ${url} does not answer. Start it with: blockyard`);
     case 401:
+      return new TokenRefused(url);
     case 403:
-      return "BLOCKYARD_TOKEN is not a person's: it opens no page. For the owner's link, unset it and try again";
+      return new CommandError(
+        "BLOCKYARD_TOKEN is an agent's: it opens no page. For the owner's link, unset it and try again",
+      );
     default:
-      return `the server at ${url} does not take its own link (HTTP ${answer?.status})`;
+      return new CommandError(`the server at ${url} does not take its own link (HTTP ${answer?.status})`);
   }
 }

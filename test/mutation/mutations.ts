@@ -1,5 +1,5 @@
 /**
- * The guards that everything rests on, each with the change that takes it out and the tests that must notice. `find` stands
+ * [R32] The guards that everything rests on, each with the change that takes it out and the tests that must notice. `find` stands
  * exactly once in its file: where the code has moved on, the check says so instead of passing.
  */
 

@@ -131,7 +131,7 @@ const bytewise = [
 ];
 
 describe("a cut stream", () => {
-  it.each(named(streams))("[P6] %s cut after every line", (_, recording) => {
+  it.each(named(streams))("[P6] [R19] %s cut after every line", (_, recording) => {
     const bytes = bytesOf(recording);
     const provider = providerOf(recording);
     const whole = eventsOf(provider, [bytes]).map((event) => JSON.stringify(event));
@@ -139,7 +139,7 @@ describe("a cut stream", () => {
       checkCut(provider, bytes, whole, end);
   });
 
-  it.each(bytewise)("[P6] %s cut after every byte", (name) => {
+  it.each(bytewise)("[P6] [R19] %s cut after every byte", (name) => {
     const recording = streams.find((one) => one.name === name);
     if (recording === undefined) throw new Error(`no recording ${name}`);
     const bytes = bytesOf(recording);

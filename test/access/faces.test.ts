@@ -4,15 +4,17 @@ import { allTransports, overHttp, overMcp, overSocket, type Transport } from "./
 import { Yard } from "./yard.ts";
 
 let yard: Yard;
+let teller: string;
 beforeAll(async () => {
   yard = await Yard.start();
+  teller = yard.agent("teller");
 });
 afterAll(() => yard.stop());
 
 type Answer = Record<string, unknown>;
 type Call = (tool: string, input: object) => Promise<Answer>;
 
-const text = { kind: "text", role: "user" };
+const text = { kind: "text", role: "model" };
 
 /** What it is answered, then the calls: each scenario gets a conversation of its own and a way to call. */
 const scenarios: readonly [string, string, (call: Call, conversation: string) => Promise<unknown>][] = [
@@ -152,7 +154,7 @@ function comparable(answers: readonly unknown[], conversation: string): unknown 
 describe("the three faces", () => {
   it.each(scenarios)("[AC30] give the same answers: %s", async (_name, expected, run) => {
     const told = new Map<string, unknown>();
-    for (const transport of await allTransports(yard, yard.owner)) {
+    for (const transport of await allTransports(yard, teller)) {
       const { conversation } = (await transport.call("conversation.create", { title: "same" })) as {
         conversation: string;
       };
@@ -176,7 +178,11 @@ describe("the three faces", () => {
   });
 
   it("[AC30] one conversation, written through all three, is one conversation", async () => {
-    const [http, ws, mcp] = (await allTransports(yard, yard.owner)) as [Transport, Transport, Transport];
+    const [http, ws, mcp] = (await allTransports(yard, yard.agent("one-of-three"))) as [
+      Transport,
+      Transport,
+      Transport,
+    ];
     const { conversation } = (await http.call("conversation.create", {})) as { conversation: string };
     const { block_id } = (await ws.call("block.create", { conversation, ...text, content: "0\n" })) as {
       block_id: string;
@@ -211,7 +217,7 @@ describe("the three faces", () => {
     const socket = await overSocket(yard, yard.owner);
     expect(await socket.call("block.subscribe", { conversation })).toMatchObject({ problem: "invalid" });
     await socket.close();
-    const mcp = await overMcp(yard, yard.owner);
+    const mcp = await overMcp(yard, yard.agent("streamer"));
     expect(await mcp.call("block.subscribe", { conversation })).toMatchObject({
       problem: "invalid",
       message: expect.stringContaining("block_sync"),

@@ -15,8 +15,10 @@ describe("[R39] shell characters", () => {
 
 describe("[R40] JSON that means harm", () => {
   let yard: Yard;
+  let model: string;
   beforeAll(async () => {
     yard = await Yard.start();
+    model = yard.agent("model");
   });
   afterAll(() => yard.stop());
 
@@ -57,7 +59,7 @@ describe("[R40] JSON that means harm", () => {
 
   function post(path: string, body: string) {
     const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-    return yard.ask(path, { method: "POST", headers, body, token: yard.owner });
+    return yard.ask(path, { method: "POST", headers, body, token: path === "/mcp" ? model : yard.owner });
   }
 
   it.each(rows)(
@@ -85,7 +87,7 @@ describe("[R40] JSON that means harm", () => {
       expect.objectContaining({ problem: "too_large" }),
     ]);
     const chunked = { "transfer-encoding": "chunked", "content-type": "application/json" };
-    const again = await yard.ask("/mcp", { method: "POST", headers: chunked, body: big, token: yard.owner });
+    const again = await yard.ask("/mcp", { method: "POST", headers: chunked, body: big, token: model });
     expect(again.status).toBe(413);
     const claims = { "content-length": "99999999999" };
     const head = `POST /v1/tools/block.create HTTP/1.1\r\nhost: ${yard.host}\r\nauthorization: Bearer ${yard.owner}\r\n`;

@@ -1,4 +1,5 @@
 /** The MCP face with the official client, over HTTP and over the standard input and output of `blockyard mcp`. */
+import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Client } from "@modelcontextprotocol/client";
 import { Client as StdioClient } from "@modelcontextprotocol/client";
@@ -90,8 +91,6 @@ describe.each(ways)("MCP over %s", (name, connect) => {
       ["block_status", { block_id, status: "done" }],
       ["conversation_list", {}],
       ["conversation_read", { conversation }],
-      ["conversation_fork", { block_id }],
-      ["conversation_include", { conversation, block_id }],
       ["conversation_prune", { block_id }],
       ["cursor_set", { block_id }],
       ["turn_list", { conversation }],
@@ -234,16 +233,66 @@ async function append(block_id: string, times: number): Promise<void> {
     await yard.call("block.append", { block_id, text: `line ${i}\n`, wait: true });
 }
 
-describe("hints", () => {
-  it("[AC32] what starts agents and commands does not claim that it can be undone", async () => {
-    const client = await mcpClient(yard.running.url, yard.owner, true);
-    const { tools } = await client.listTools();
-    const hints = (name: string) => tools.find((tool) => tool.name === name)?.annotations;
-    for (const name of ["command_run", "turn_start", "turn_answer"])
-      expect(hints(name)).toMatchObject({ destructiveHint: true, openWorldHint: true });
-    expect(hints("block_edit")).toMatchObject({ destructiveHint: false, openWorldHint: false });
-    await client.close();
+describe("the owner's token", () => {
+  it("[AC60] opens no MCP, by any method or body, and is told how to make another", async () => {
+    const call = (name: string) => ({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name, arguments: {} },
+    });
+    const bodies = [
+      { jsonrpc: "2.0", id: 1, method: "tools/list" },
+      ...yard.running.tools.schemas().map(({ modelName }) => call(modelName)),
+    ];
+    const before = await yard.state();
+    const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+    const cookie = { cookie: await yard.cookie(), origin: yard.origin };
+    for (const body of bodies.map((each) => JSON.stringify(each)))
+      for (const asking of [{ token: yard.owner, headers }, { headers: { ...headers, ...cookie } }]) {
+        const { status, body: said } = await yard.ask("/mcp", { method: "POST", body, ...asking });
+        expect([body, status]).toEqual([body, 403]);
+        expect(said).toContain("blockyard token create --agent");
+      }
+    for (const method of ["GET", "DELETE", "PUT"])
+      expect((await yard.ask("/mcp", { method, token: yard.owner, headers })).status).toBe(403);
+    expect(await yard.state()).toBe(before);
   });
+
+  it.each<[string, (owner: string) => Record<string, string>]>([
+    ["no variable", () => ({})],
+    ["an empty variable, as a failed $(…) leaves it", () => ({ BLOCKYARD_TOKEN: "" })],
+    ["a variable of blanks", () => ({ BLOCKYARD_TOKEN: " \t" })],
+    ["the owner's own token", (owner) => ({ BLOCKYARD_TOKEN: owner })],
+    [
+      "the owner's own token, of a server of another home",
+      (owner) => ({ BLOCKYARD_TOKEN: owner, BLOCKYARD_URL: yard.running.url, BLOCKYARD_HOME: yard.root }),
+    ],
+  ])(
+    "[AC61] blockyard mcp serves nothing with %s, and says how to make a token",
+    async (_name, variables) => {
+      const env = {
+        PATH: process.env["PATH"] ?? "",
+        HOME: yard.root,
+        BLOCKYARD_HOME: yard.home,
+        ...variables(yard.owner),
+      };
+      const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, "mcp"], { env });
+      const said = { out: "", error: "" };
+      child.stdout.on("data", (piece: Buffer) => {
+        said.out += piece.toString();
+      });
+      child.stderr.on("data", (piece: Buffer) => {
+        said.error += piece.toString();
+      });
+      child.stdin.on("error", () => undefined); // it may end before it has read
+      child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" })}\n`);
+      const code = await new Promise((ended) => child.once("close", ended));
+      expect({ code, out: said.out }).toEqual({ code: 2, out: "" });
+      expect(said.error).toContain("blockyard token create --agent claude-mcp");
+    },
+    SLOW_MS,
+  );
 });
 
 describe("blockyard mcp without a server", () => {

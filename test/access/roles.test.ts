@@ -216,11 +216,13 @@ describe("lists of tools", () => {
       const token =
         role === "owner" ? yard.owner : role === "agent" ? yard.agent("reader") : yard.viewer("reader-2");
       const listed = JSON.parse((await yard.ask("/v1/tools", { token })).body) as ToolSchema[];
-      const client = await mcpClient(yard.running.url, token);
-      const { tools } = await client.listTools();
-      await client.close();
       const forModels = listed.filter(({ streams }) => !streams).map(({ modelName }) => modelName);
-      expect(tools.map(({ name }) => name)).toEqual(forModels);
+      if (role !== "owner") {
+        const client = await mcpClient(yard.running.url, token);
+        const { tools } = await client.listTools();
+        await client.close();
+        expect(tools.map(({ name }) => name)).toEqual(forModels);
+      }
       const transport = overHttp(yard, token);
       for (const schema of yard.running.tools.schemas().filter(({ streams }) => !streams)) {
         const isListed = forModels.includes(schema.modelName);

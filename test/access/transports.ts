@@ -15,8 +15,10 @@ export interface Transport {
   close(): Promise<void>;
 }
 
+/** MCP is for models, which never are the owner: with the owner's token there are two. */
 export async function allTransports(yard: Yard, token: string): Promise<readonly Transport[]> {
-  return [overHttp(yard, token), await overSocket(yard, token), await overMcp(yard, token)];
+  const both = [overHttp(yard, token), await overSocket(yard, token)];
+  return token === yard.owner ? both : [...both, await overMcp(yard, token)];
 }
 
 export function overHttp(yard: Yard, token: string): Transport {

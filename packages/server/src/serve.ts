@@ -28,7 +28,7 @@ import { nodeEnv } from "./env.ts";
 import { exportFile } from "./export/export-file.ts";
 import { eventStream, SseStream } from "./faces/events.ts";
 import { httpApp, type NodeBindings } from "./faces/http.ts";
-import { changedUris, mcpHandler } from "./faces/mcp.ts";
+import { changedUris, mcpHandler, refuseOwner } from "./faces/mcp.ts";
 import { DIST, pageFiles } from "./faces/page.ts";
 import { WsFace } from "./faces/ws.ts";
 import { localUrl, urlOf } from "./guard.ts";
@@ -137,6 +137,7 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
     blob: (hash) => store.blob(hash),
     events: (conversation, format) => eventStream(kernel, conversation, format),
     changes: () => announcements(announcer),
+    mayUseMcp: (caller) => desk.refusedWith(caller, refuseOwner(caller.role)),
     mcp: (request, caller, body) => mcp.fetch(request, caller, body),
     onFault: fault,
   });
@@ -220,6 +221,12 @@ class Desk {
   checked(caller: Caller, answer: Json | Problem): Json | Problem {
     if (isProblem(answer) && answer.problem === "forbidden") this.audit(caller, answer.message);
     return answer;
+  }
+
+  /** The same, where nothing but a refusal is to be answered. */
+  refusedWith(caller: Caller, refused: Problem | undefined): Problem | undefined {
+    if (refused) this.audit(caller, refused.message);
+    return refused;
   }
 
   audit({ agent, role }: Caller, why: string): void {

@@ -23,7 +23,7 @@ const COMMANDS = [
   {
     what: "Give the blocks to Claude Code as tools",
     command:
-      "claude mcp add blockyard --env BLOCKYARD_TOKEN=$(blockyard token create --agent claude) -- blockyard mcp",
+      "claude mcp add blockyard --env BLOCKYARD_TOKEN=$(blockyard token create --agent claude-mcp) -- blockyard mcp",
   },
 ] as const;
 

@@ -114,6 +114,16 @@ async function reach(url: string, ask: () => Promise<Response>): Promise<Respons
   }
 }
 
+/** The owner's token of a home, where there is one that this account can read. */
+export function ownerTokenIn(given: string | undefined): string | undefined {
+  const { home } = makeConfig({ env: process.env, ...(given === undefined ? {} : { home: given }) });
+  try {
+    return readFileSync(join(home, "token"), "utf8").trim();
+  } catch {
+    return undefined;
+  }
+}
+
 function ownerToken(home: string): string {
   const path = join(home, "token");
   if (!existsSync(path)) throw new CommandError("there is no token here yet. Start a server with: blockyard");

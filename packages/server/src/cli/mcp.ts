@@ -3,10 +3,13 @@
  * and never opens the database itself; standard output carries nothing but the protocol. What changes there is announced
  * here; while the server is away, the tools are listed and calls say so, and when it is back everything that is subscribed is
  * announced once, because nobody knows what has changed meanwhile.
+ *
+ * Whatever speaks on standard input is a model. It acts with a token of its own from BLOCKYARD_TOKEN, never as the owner:
+ * without one nothing is served, and the owner's own token is refused.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { problem } from "@blockyard/kernel";
+import { problem, type ToolSchema } from "@blockyard/kernel";
 import type { Server } from "@modelcontextprotocol/server";
 import { StdioServerTransport, serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Announcement } from "../announcer.ts";
@@ -14,12 +17,20 @@ import { type Announcing, changedUris, type McpPort, mcpServer } from "../faces/
 import { agentSchemas } from "../tool-table.ts";
 import { VERSION } from "../version.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
-import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
-import { type Command, CommandError } from "./command.ts";
+import { ownerTokenIn, type ServerClient, serverClient, TokenRefused } from "./client.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
 
 const RETRY_MS = 2_000;
 const MAX_LINE = 4 * 1024 * 1024;
 const MAX_STREAMED = 1_000;
+
+const MAKE_ONE = "Models need a token of their own. Make one: blockyard token create --agent claude-mcp";
+
+class OwnerRefused extends CommandError {
+  constructor() {
+    super(`BLOCKYARD_TOKEN is the owner's token, which models never get. ${MAKE_ONE}`, EXIT.usage);
+  }
+}
 
 const options = { home: HOME_OPTION } as const;
 
@@ -28,13 +39,16 @@ export const mcp: Command = {
   usage: "mcp [--home DIR]",
   summary: "serve the block tools to an agent over standard input and output",
   examples: [
-    "claude mcp add blockyard --env BLOCKYARD_TOKEN=$(blockyard token create --agent claude) -- blockyard mcp",
-    "codex mcp add blockyard --env BLOCKYARD_TOKEN=$(blockyard token create --agent codex) -- blockyard mcp",
+    "claude mcp add blockyard --env BLOCKYARD_TOKEN=$(blockyard token create --agent claude-mcp) -- blockyard mcp",
+    "codex mcp add blockyard --env BLOCKYARD_TOKEN=$(blockyard token create --agent codex-mcp) -- blockyard mcp",
   ],
   options,
   async run(args) {
     const { values } = readArguments({ name: "mcp", options }, args, [0, 0]);
-    const port = portOf(() => serverClient({ home: values.home }));
+    const token = modelToken(values.home);
+    const client = () => serverClient({ home: values.home, token });
+    const port = portOf(client);
+    await refuseOwner(client);
     const tell = (error: Error) => process.stderr.write(`blockyard mcp: ${error.message}\n`);
     const servers = new Map<Server, Announcing>();
     const { transport, streamed } = listening();
@@ -51,7 +65,7 @@ export const mcp: Command = {
     );
     const over = new AbortController();
     const following = follow(
-      () => serverClient({ home: values.home }),
+      client,
       over.signal,
       () => {
         for (const [server, announcing] of servers) announceAll(server, announcing, streamed).catch(tell);
@@ -73,24 +87,52 @@ export const mcp: Command = {
   },
 };
 
+/** The token of the model. A missing or empty variable is never the owner's: a failed `$(…)` leaves one. */
+function modelToken(home: string | undefined): string {
+  const token = (process.env["BLOCKYARD_TOKEN"] ?? "").trim();
+  if (token === "") throw new CommandError(`BLOCKYARD_TOKEN is not set. ${MAKE_ONE}`, EXIT.usage);
+  if (token === ownerTokenIn(home)) throw new OwnerRefused();
+  return token;
+}
+
+/** Ends the command where the server says that the token is the owner's. One that is away is asked with the first call. */
+async function refuseOwner(client: () => ServerClient): Promise<void> {
+  try {
+    refuseOwnerTools(await client().tools());
+  } catch (error) {
+    if (error instanceof OwnerRefused || !(error instanceof CommandError)) throw error;
+  }
+}
+
+/** The list of tools shows whose token it is: only the owner's has tools of the owner. */
+function refuseOwnerTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
+  if (tools.some(({ access }) => access === "owner")) throw new OwnerRefused();
+  return tools;
+}
+
 /** The server may be started later, or again at another address: it is looked for with every call. */
 function portOf(client: () => ServerClient): McpPort {
+  /** Servers that have said that the token is not their owner's. */
+  const asked = new Set<string>();
   const away = (error: unknown) => problem("unavailable", (error as Error).message);
   return {
     version: VERSION,
     // An agent asks for the list once, when it starts. Started before the server, it would have no tools ever after.
     tools: async () => {
       try {
-        return await client().tools();
+        return refuseOwnerTools(await client().tools());
       } catch (error) {
-        if (error instanceof TokenRefused) throw new Error(error.message);
+        if (error instanceof TokenRefused || error instanceof OwnerRefused) throw new Error(error.message);
         if (error instanceof CommandError) return agentSchemas();
         throw error;
       }
     },
     call: async (tool, input) => {
       try {
-        return await client().call(tool, input);
+        const server = client();
+        if (!asked.has(server.url)) refuseOwnerTools(await server.tools());
+        asked.add(server.url);
+        return await server.call(tool, input);
       } catch (error) {
         if (error instanceof CommandError) return away(error);
         throw error;

@@ -57,6 +57,8 @@ export interface HttpOptions {
   ) => Promise<ReadableStream<Uint8Array> | Problem>;
   /** Which conversations and blocks change, as server-sent events. */
   readonly changes: () => ReadableStream<Uint8Array>;
+  /** Why a caller may not speak MCP. */
+  readonly mayUseMcp: (caller: Caller) => Problem | undefined;
   readonly mcp: (request: Request, caller: Caller, body?: unknown) => Promise<Response>;
   /** Told what went wrong inside; the client only learns that it did. */
   readonly onFault: (where: string, error: unknown) => void;
@@ -155,6 +157,10 @@ export function httpApp(options: HttpOptions): App {
     return isProblem(stream) ? answer(context, stream) : sse(stream);
   });
   app.get("/v1/changes", () => sse(options.changes()));
+  app.use("/mcp", async (context, next) => {
+    const refused = options.mayUseMcp(options.callerOf(context.env.incoming));
+    return refused ? answer(context, refused) : next();
+  });
   app.post("/mcp", held(MAX_MCP_BODY), limited(MAX_MCP_BODY), async (context) => {
     const caller = options.callerOf(context.env.incoming);
     const body = parseStrict(await context.req.text());

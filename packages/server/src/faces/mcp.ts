@@ -24,6 +24,7 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import type { Announcement } from "../announcer.ts";
+import type { CallerRole } from "../auth.ts";
 
 export interface McpPort {
   readonly version: string;
@@ -131,6 +132,15 @@ export function mcpServer(port: McpPort, announcing: Announcing): Server {
     contents: [await readResource(port, params.uri)],
   }));
   return server;
+}
+
+/** Whoever speaks MCP is a model, and no model acts as the owner, whatever token somebody has given it. */
+export function refuseOwner(role: CallerRole): Problem | undefined {
+  if (role !== "owner") return undefined;
+  return problem(
+    "forbidden",
+    "models never get the owner's token: make one of their own with blockyard token create --agent claude-mcp",
+  );
 }
 
 /** The HTTP side. `portOf` gives the port of a caller; the guard has named it already. */

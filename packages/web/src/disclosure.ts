@@ -6,6 +6,7 @@ import { useCallback, useSyncExternalStore } from "react";
 
 const chosen = new Map<string, boolean>();
 const listeners = new Set<() => void>();
+const beforeAll = new Set<() => void>();
 let all: boolean | undefined;
 let version = 0;
 
@@ -20,9 +21,16 @@ export function setOpen(name: string, open: boolean): void {
 
 /** Opens or closes everything; undefined goes back to each thing's own default. */
 export function setAll(open: boolean | undefined): void {
+  for (const listener of beforeAll) listener();
   chosen.clear();
   all = open;
   tell();
+}
+
+/** Told before everything is opened or closed. */
+export function listenBeforeAll(listener: () => void): () => void {
+  beforeAll.add(listener);
+  return () => beforeAll.delete(listener);
 }
 
 /** Changes with every opening and closing. */

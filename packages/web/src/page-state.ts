@@ -27,6 +27,8 @@ export const renaming = new Cell<
 >(undefined);
 /** Whether the list keeps its end in view. */
 export const isFollowing = new Cell(true);
+/** Whether the end of the list is on the screen. */
+export const isEndShown = new Cell(true);
 
 /** Heads that the reader has chosen, where a conversation goes on in several ways. */
 export const heads = new Cell<ReadonlyMap<ConversationId, BlockId>>(new Map());

@@ -15,12 +15,13 @@ import {
 } from "react";
 import { useCell } from "../cell.ts";
 import { Icon } from "../icons.tsx";
-import { focused, isFollowing } from "../page-state.ts";
+import { focused, isEndShown, isFollowing } from "../page-state.ts";
 import { useSession, useViewState } from "../session.tsx";
 import { rowOrder } from "../shortcuts.ts";
 import { RowView } from "./block-row.tsx";
 import { guessedPx } from "./guess.ts";
 import { usePlace } from "./place.ts";
+import { useHolds, useReaderScrolls } from "./reader-hand.ts";
 import type { Row } from "./rows.ts";
 import { reveal, sought } from "./sought.ts";
 import { Stage } from "./stage.ts";
@@ -66,6 +67,7 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
     rowOrder.ids = rows.flatMap((row) => (row.type === "block" ? [row.id] : []));
   }, [rows]);
   useReaderScrolls(scroller);
+  useHolds(stage, scroller);
   useSought(view, stage, rows, target, page);
   useFocusedRow(stage, rows, target);
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows that have come may still be too few
@@ -92,21 +94,29 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
           </div>
         </div>
       </div>
-      {!following && (
-        <button
-          type="button"
-          className="to-end"
-          onClick={() => {
-            isFollowing.set(true);
-            stage.toEnd();
-          }}
-        >
-          <Icon name="down" /> <NewBelow rows={rows} />
-        </button>
-      )}
+      {!following && <ToEnd stage={stage} rows={rows} />}
     </div>
   );
 });
+
+/** The way back to the end, with how much has come since the reader left it. */
+function ToEnd({ stage, rows }: { stage: Stage<Row>; rows: readonly Row[] }): ReactNode {
+  const isShown = useCell(isEndShown);
+  const last = useRef(rows.at(-1)?.key);
+  const at = rows.findLastIndex((row) => row.key === last.current);
+  const count = at === -1 ? 0 : rows.length - 1 - at;
+  if (isShown) return null;
+  const go = () => {
+    isFollowing.set(true);
+    stage.toEnd();
+  };
+  return (
+    <button type="button" className="to-end" onClick={go}>
+      <Icon name="down" />{" "}
+      <span aria-live="polite">{count > 0 ? `${count} new below` : "Jump to latest"}</span>
+    </button>
+  );
+}
 
 /** A row's box, whose height is the row's. */
 function Slot({ row, stage }: { row: Row; stage: Stage<Row> }): ReactNode {
@@ -133,7 +143,7 @@ function useStage(view: View, scroller: { current: HTMLDivElement | null }, page
     lastTop.current = box.scrollTop;
     // At the very end a place that became less is no reader's doing: what was there has become shorter.
     if (isUp && !isNearEnd(box, 1)) isFollowing.set(false);
-    else if (!isUp && isNearEnd(box, END_PX)) isFollowing.set(true);
+    else if (isScroll && !isUp && isNearEnd(box, END_PX)) isFollowing.set(true);
     pageIfNear(strip, page);
   };
   const [stage] = useState(() => {
@@ -143,6 +153,7 @@ function useStage(view: View, scroller: { current: HTMLDivElement | null }, page
       isFollowing: isFollowing.get,
       reservePx: (strip: Strip<Row>) => reservePx(view, strip),
       onLook,
+      onEnd: (isShown: boolean) => isEndShown.set(isShown),
     };
     return new Stage(options, draw);
   });
@@ -177,54 +188,6 @@ function usePaging(view: View): Paging {
     },
     [session, view],
   );
-}
-
-/** How much has come since the reader left the end. */
-function NewBelow({ rows }: { rows: readonly Row[] }): ReactNode {
-  const last = useRef(rows.at(-1)?.key);
-  const at = rows.findLastIndex((row) => row.key === last.current);
-  const count = at === -1 ? 0 : rows.length - 1 - at;
-  return <span aria-live="polite">{count > 0 ? `${count} new below` : "To the end"}</span>;
-}
-
-/** Only the reader's own hand stops the following; what the list does by itself does not. */
-function useReaderScrolls(scroller: { current: HTMLDivElement | null }): void {
-  useEffect(() => {
-    const box = scroller.current;
-    if (!box) return;
-    let touchY = 0;
-    const leave = () => {
-      if (box.scrollHeight > box.clientHeight) isFollowing.set(false);
-    };
-    const onWheel = (event: WheelEvent) => {
-      if (event.deltaY < 0 && box.scrollTop > 0) leave();
-    };
-    const onTouchStart = (event: TouchEvent) => {
-      touchY = event.touches[0]?.clientY ?? 0;
-    };
-    const onTouchMove = (event: TouchEvent) => {
-      if ((event.touches[0]?.clientY ?? 0) > touchY + 4) leave();
-    };
-    const onKey = (event: KeyboardEvent) => {
-      if (["PageUp", "Home", "ArrowUp"].includes(event.key)) leave();
-    };
-    const onPointer = (event: PointerEvent) => {
-      const isScrollbar = event.target === box && event.offsetX > box.clientWidth;
-      if (isScrollbar) leave();
-    };
-    box.addEventListener("wheel", onWheel, { passive: true });
-    box.addEventListener("touchstart", onTouchStart, { passive: true });
-    box.addEventListener("touchmove", onTouchMove, { passive: true });
-    box.addEventListener("keydown", onKey);
-    box.addEventListener("pointerdown", onPointer);
-    return () => {
-      box.removeEventListener("wheel", onWheel);
-      box.removeEventListener("touchstart", onTouchStart);
-      box.removeEventListener("touchmove", onTouchMove);
-      box.removeEventListener("keydown", onKey);
-      box.removeEventListener("pointerdown", onPointer);
-    };
-  }, [scroller]);
 }
 
 /** Goes to the block that is sought: its row, or the row that it hangs off; older blocks are fetched for it. */

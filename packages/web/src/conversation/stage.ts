@@ -3,8 +3,9 @@
  * they lie, and says which rows are to be drawn. Rows lie one below the other in one box (`frame`); only the place of that
  * box is set, so text that grows in the last row moves nothing by script.
  *
- * The reader's place (`scrollTop`) is set in three cases alone: the end is followed; a row is gone to; or the beginning of
- * the strip is put right, which happens when nobody scrolls, or when the reader comes to where there is nothing.
+ * The reader's place (`scrollTop`) is set in four cases alone: the end is followed; a row is gone to; what the reader holds
+ * (has just opened or closed) would move; or the beginning of the strip is put right, which happens when nobody scrolls, or
+ * when the reader comes to where there is nothing.
  */
 import { flushSync } from "react-dom";
 import { type Keyed, type Range, Strip } from "./strip.ts";
@@ -26,6 +27,8 @@ export interface StageOptions<Row extends Keyed> {
   readonly reservePx: (strip: Strip<Row>) => number;
   /** The reader has scrolled, or what can be seen has changed. */
   readonly onLook: (strip: Strip<Row>, isScroll: boolean) => void;
+  /** Whether the end of the list is on the screen. */
+  readonly onEnd: (isShown: boolean) => void;
 }
 
 export interface StageElements {
@@ -47,7 +50,11 @@ export class Stage<Row extends Keyed> {
   #observer: ResizeObserver | undefined;
   #quiet: ReturnType<typeof setTimeout> | undefined;
   #isQuiet = true;
-  #isHeld = false;
+  #isPressed = false;
+  /** What the reader has opened or closed, and how far below the top it was: it stays there until the reader scrolls. */
+  #held: { readonly element: Element; readonly fromTopPx: number } | undefined;
+  /** As it was written. */
+  #heightPx = 0;
   /** A place that was set by the stage itself: its echo is no reader's doing. */
   #setTop: number | undefined;
 
@@ -73,10 +80,10 @@ export class Stage<Row extends Keyed> {
     for (const slot of this.#slots.values()) this.#observer.observe(slot);
     const onScroll = () => this.#scrolled();
     const onDown = () => {
-      this.#isHeld = true;
+      this.#isPressed = true;
     };
     const onUp = () => {
-      this.#isHeld = false;
+      this.#isPressed = false;
       this.#waitForQuiet();
     };
     scroller.addEventListener("scroll", onScroll, { passive: true });
@@ -121,8 +128,19 @@ export class Stage<Row extends Keyed> {
     if (this.#isShort()) this.#draw();
   }
 
+  /** Keeps an element of a row where it is on the screen, whatever opens or closes, until the reader scrolls. */
+  hold(element: Element): void {
+    if (!this.#elements) return;
+    const key = element.closest<HTMLElement>("[data-key]")?.dataset["key"];
+    const row = this.strip.rows.findIndex((each) => each.key === key);
+    if (row === -1) return;
+    this.strip.pin(row);
+    this.#held = { element, fromTopPx: this.#fromTop(element) };
+  }
+
   /** Goes to the end. */
   toEnd(): void {
+    this.#held = undefined;
     this.#scrollToEnd();
     if (this.#isShort()) flushSync(this.#draw);
   }
@@ -131,6 +149,7 @@ export class Stage<Row extends Keyed> {
   show(index: number, fromTopPx: number | "nearest"): void {
     const { strip } = this;
     if (!this.#elements || index < 0 || index >= strip.rows.length) return;
+    this.#held = undefined;
     // Twice, since the row and those around it may be drawn for the first time, and be higher than was thought.
     for (let pass = 0; pass < 2; pass++) {
       const { top, height } = strip.window;
@@ -153,11 +172,14 @@ export class Stage<Row extends Keyed> {
     strip.look(scroller.scrollTop, scroller.clientHeight);
     if (!isOwn) {
       strip.pin(undefined);
+      this.#held = undefined;
       this.#isQuiet = false;
       this.#waitForQuiet();
       this.#stopAtStart();
+      this.#size();
     }
     this.#options.onLook(strip, !isOwn);
+    this.#tellEnd();
     if (this.#isShort()) flushSync(this.#draw);
   }
 
@@ -171,7 +193,7 @@ export class Stage<Row extends Keyed> {
   #waitForQuiet(): void {
     clearTimeout(this.#quiet);
     this.#quiet = setTimeout(() => {
-      if (this.#isHeld) return;
+      if (this.#isPressed) return;
       this.#isQuiet = true;
       this.#place();
     }, QUIET_MS);
@@ -198,15 +220,54 @@ export class Stage<Row extends Keyed> {
   /** Writes where things lie; nothing of it moves what the reader looks at. */
   #place(): void {
     if (!this.#elements) return;
-    const { sizer, frame, head } = this.#elements;
+    const { frame, head } = this.#elements;
     const { strip } = this;
     const by = this.#correction();
     strip.move(by);
-    sizer.style.height = `${strip.end}px`;
+    this.#size();
     head.style.top = `${strip.start - this.#options.headPx}px`;
     frame.style.top = `${strip.topOf(this.drawn.from)}px`;
     if (this.#options.isFollowing()) this.#scrollToEnd();
     else if (by !== 0) this.#scrollTo(strip.window.top);
+    this.#keepHeld();
+    this.#tellEnd();
+  }
+
+  /**
+   * Writes how much can be scrolled. Where rows became shorter and nobody follows the end, what is on the screen stays: the
+   * room below the last row goes when the reader scrolls up.
+   */
+  #size(): void {
+    if (!this.#elements) return;
+    const { end, window } = this.strip;
+    const seen = this.#options.isFollowing() ? 0 : Math.min(this.#heightPx, window.top + window.height);
+    this.#setHeight(Math.max(end, seen));
+  }
+
+  #setHeight(px: number): void {
+    if (!this.#elements || px === this.#heightPx) return;
+    this.#heightPx = px;
+    this.#elements.sizer.style.height = `${px}px`;
+  }
+
+  /** Rows hold their places by themselves; inside a row, what is above the held element may have become higher. */
+  #keepHeld(): void {
+    if (!this.#held?.element.isConnected || this.#options.isFollowing()) return;
+    const off = Math.round(this.#fromTop(this.#held.element) - this.#held.fromTopPx);
+    if (off === 0) return;
+    const { top, height } = this.strip.window;
+    this.#setHeight(Math.max(this.#heightPx, top + off + height));
+    this.#scrollTo(top + off);
+  }
+
+  #fromTop(element: Element): number {
+    const list = this.#elements?.scroller.getBoundingClientRect().top ?? 0;
+    return element.getBoundingClientRect().top - list;
+  }
+
+  #tellEnd(): void {
+    const { end, window } = this.strip;
+    this.#options.onEnd(end <= window.top + window.height + 1);
   }
 
   /** How far the whole strip should be moved: a whole number, so that nothing is drawn between pixels. */

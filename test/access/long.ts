@@ -9,6 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { makeDirectory, type Outcome, type Run, removeDirectory } from "../faults/lab.ts";
 import { Random } from "../sim/random.ts";
 import { encode, fuzzFrames, upgraded } from "./frames.ts";
+import { Held } from "./held.ts";
 import { inject } from "./injection.ts";
 import { Process } from "./process.ts";
 import { sendThrice, watchAndCut } from "./resume.ts";
@@ -100,6 +101,22 @@ export async function holdOn({ rounds, tell }: Run): Promise<Outcome> {
     if (held > 30) failures.push(`a stranger held on for ${held.toFixed(0)} s`);
     const readers = await neverRead(server, 5, failures);
     return `${closed.length} strangers put out in ${held.toFixed(0)} s, ${grown.toFixed(0)} MiB; ${readers}`;
+  });
+}
+
+/** [AC44] A stream of every kind, held open for `rounds` minutes: each delivers in every one of them. */
+export async function holdStreams({ rounds, tell }: Run): Promise<Outcome> {
+  return withProcess("held", rounds, async (server, failures) => {
+    const held = await Held.open(server);
+    const names = [...held.streams.map(({ name }) => name), "slow export", "ingest"];
+    await held.deliver("minute 0");
+    for (let minute = 1; minute <= rounds; minute++) {
+      await sleep(60_000);
+      await held.deliver(`minute ${minute}`);
+      tell?.(`${minute} min: ${held.streams.length} streams deliver, ${held.pings} pings answered`);
+    }
+    failures.push(...(await held.close()));
+    return `${rounds} min: ${names.join(", ")}`;
   });
 }
 

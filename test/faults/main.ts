@@ -1,13 +1,13 @@
 /**
- * `npm run faults`: every fault test at its full count. Takes about an hour on two cores.
+ * `npm run faults`: every fault test at its full count. Takes a bit more than an hour on two cores.
  *
  *   npm run faults -- [names…] [--seed N] [--share 0.1] [--quiet]
  *
- * Names: kill, power, control, calls, full, flips, backup, files, demo, cuts, frames, injection, slow. Prints the seed and a table,
+ * Names: kill, power, control, calls, full, flips, backup, files, demo, cuts, frames, injection, slow, held. Prints the seed and a table,
  * and ends with exit code 1 if anything was lost.
  */
 import { parseArgs } from "node:util";
-import { cutViewers, holdOn, injectEverything, sendFrames } from "../access/long.ts";
+import { cutViewers, holdOn, holdStreams, injectEverything, sendFrames } from "../access/long.ts";
 import { playTogether } from "../files/together.ts";
 import { backUp, readOlder } from "./backups.ts";
 import { killSavers, raceLinks, tryPaths } from "./files.ts";
@@ -60,6 +60,7 @@ const tests: readonly Test[] = [
   { name: "frames", rounds: 1_000, disk: false, run: sendFrames },
   { name: "injection", rounds: 100, disk: false, run: injectEverything },
   { name: "slow", rounds: 3, disk: false, run: holdOn },
+  { name: "held", rounds: 10, disk: false, run: holdStreams },
 ];
 
 console.log(`seed ${seed}`);

@@ -26,7 +26,8 @@ export interface LinkOptions {
 }
 
 const PING_MS = 15_000;
-const SILENCE_MS = 35_000;
+/** An answer to a ping takes at most this. */
+const SILENCE_MS = 20_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 10_000;
 
@@ -43,7 +44,8 @@ export class Link {
   #tries = 0;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #beats: ReturnType<typeof setInterval> | undefined;
-  #heardAt = 0;
+  /** Runs from a ping until something comes. Beats may come late (a hidden tab has one a minute): they prove nothing. */
+  #patience: ReturnType<typeof setTimeout> | undefined;
   #pings = 0;
 
   constructor({ replica, url, token, told }: LinkOptions) {
@@ -71,6 +73,7 @@ export class Link {
   close(): void {
     clearTimeout(this.#retry);
     clearInterval(this.#beats);
+    this.#heard();
     const socket = this.#socket;
     this.#socket = undefined;
     socket?.close();
@@ -92,7 +95,7 @@ export class Link {
     const socket = isBare ? new WebSocket(url) : new (WebSocket as unknown as Socket)(url, { headers });
     this.#socket = socket;
     socket.onopen = () => {
-      this.#heardAt = performance.now();
+      this.#heard();
       this.#replica.connected((frame) => {
         if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
       });
@@ -103,7 +106,7 @@ export class Link {
 
   #receive(socket: WebSocket, data: unknown): void {
     if (socket !== this.#socket || typeof data !== "string") return;
-    this.#heardAt = performance.now();
+    this.#heard();
     const frame = JSON.parse(data) as ServerFrame;
     this.#replica.receive(frame);
     if (frame.type !== "hello") return;
@@ -114,6 +117,7 @@ export class Link {
   #closed(socket: WebSocket): void {
     if (socket !== this.#socket) return;
     this.#socket = undefined;
+    this.#heard();
     this.#replica.disconnected();
     const bye = this.#replica.bye;
     if (bye && !bye.resumable) return this.#refuse(bye.message);
@@ -147,11 +151,15 @@ export class Link {
   #beat(): void {
     const socket = this.#socket;
     if (socket?.readyState !== WebSocket.OPEN) return;
-    if (performance.now() - this.#heardAt > SILENCE_MS) {
+    this.#patience ??= setTimeout(() => {
       socket.close();
       this.#closed(socket);
-      return;
-    }
+    }, SILENCE_MS);
     socket.send(JSON.stringify({ type: "ping", n: ++this.#pings }));
+  }
+
+  #heard(): void {
+    clearTimeout(this.#patience);
+    this.#patience = undefined;
   }
 }

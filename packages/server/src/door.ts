@@ -37,7 +37,7 @@ interface Inside {
 
 /** How long whoever is inside with a revoked token may still read. It can write nothing from that moment on. */
 const REVOKED_MS = 1_000;
-/** A request that is no stream of its own has to be here within this. */
+/** The body of a request that is no stream of its own has to be here within this. */
 const BODY_MS = 60_000;
 /** More strangers than this: the oldest makes room. Well below all connections, so that there is room for those inside. */
 const MAX_STRANGERS = 1_000;
@@ -122,7 +122,7 @@ export class Door {
     if (token !== undefined) return this.#trade(request, response, caller, url);
     this.#callers.set(request, caller);
     this.#remember(caller, response, () => request.socket.destroy());
-    if (!STREAMED.has(url.pathname)) boundBody(request);
+    if (!STREAMED.has(url.pathname) && hasBody(request)) boundBody(request);
     next(request, response);
   }
 
@@ -271,6 +271,11 @@ export function endSocket(socket: Duplex, status: number): void {
 /** Under TLS a request has another socket than its connection, at the same place. */
 function placeOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
+}
+
+/** A request without one never ends for whoever does not read it: how long its answer takes is no matter of its body. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 }
 
 function boundBody(request: IncomingMessage): void {

@@ -15,11 +15,10 @@ import {
   type Problem,
   type Told,
 } from "@blockyard/kernel";
+import { bounds } from "./bounds.ts";
 
 export type EventFormat = "blocks" | "legacy";
 
-const MAX_QUEUED = 4 * 1024 * 1024;
-const KEEP_ALIVE_MS = 15_000;
 const PAGE = 1_000;
 
 /** As much of the kernel as a reader needs. */
@@ -151,7 +150,7 @@ export class SseStream {
       },
       { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 },
     );
-    this.#keepAlive = setInterval(() => this.write(": still here\n\n"), KEEP_ALIVE_MS);
+    this.#keepAlive = setInterval(() => this.write(": still here\n\n"), bounds.keepAliveMs);
     this.#keepAlive.unref();
     this.write(": open\n\n");
   }
@@ -159,7 +158,7 @@ export class SseStream {
   write(text: string): void {
     if (text === "" || this.#isOver || !this.#controller) return;
     this.#controller.enqueue(Buffer.from(text));
-    if ((this.#controller.desiredSize ?? 0) >= -MAX_QUEUED) return;
+    if ((this.#controller.desiredSize ?? 0) >= -bounds.queuedBytes) return;
     this.#controller.error(new Error("the reader was too slow")); // and what waits is let go of
     this.#end();
   }

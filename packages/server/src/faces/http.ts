@@ -21,6 +21,7 @@ import { FORMATS, type Format, isFormat } from "../export/export.ts";
 import { PICTURE_BYTES } from "../pictures.ts";
 import { parseStrict } from "../strict-json.ts";
 import { BodyBudget } from "./body-budget.ts";
+import { bounds } from "./bounds.ts";
 import type { EventFormat } from "./events.ts";
 import type { PageFiles } from "./page.ts";
 
@@ -258,23 +259,39 @@ export function isStreamed(value: unknown): value is Streamed<unknown> {
   return typeof stream === "object" && stream !== null && Symbol.asyncIterator in stream;
 }
 
-/** Lines of JSON, made as they are read: who reads slowly makes the tool wait. A problem is the last line. */
+/**
+ * Lines of JSON, made as they are read: who reads slowly makes the tool wait. A problem is the last line. While there is
+ * nothing to say, an empty line is sent from time to time.
+ */
 function lines(stream: AsyncIterable<unknown>): Response {
   const iterator = stream[Symbol.asyncIterator]();
   const line = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
+  let keepAlive: NodeJS.Timeout | undefined;
+  const end = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    clearInterval(keepAlive);
+    controller.close();
+  };
   const body = new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        const beat = () => {
+          if ((controller.desiredSize ?? 0) >= 0) controller.enqueue(Buffer.from("\n")); // nothing else waits
+        };
+        keepAlive = setInterval(beat, bounds.keepAliveMs).unref();
+      },
       async pull(controller) {
         try {
           const next = await iterator.next();
-          if (next.done) controller.close();
-          else controller.enqueue(line(next.value));
+          if (next.done) return end(controller);
+          controller.enqueue(line(next.value));
+          keepAlive?.refresh();
         } catch (error) {
           controller.enqueue(line(problemOf(error)));
-          controller.close();
+          end(controller);
         }
       },
       async cancel() {
+        clearInterval(keepAlive);
         await iterator.return?.();
       },
     },

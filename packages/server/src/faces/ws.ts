@@ -4,6 +4,7 @@
  */
 
 import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import {
   type ByeCode,
@@ -61,6 +62,9 @@ export class WsFace {
   /** Sockets that only listen to `llm_*` events, and how each stops. */
   readonly #listening = new Map<WebSocket, () => void>();
   readonly #alive = new WeakSet<WebSocket>();
+  readonly #sockets = new WeakMap<WebSocket, Socket>();
+  /** How many bytes a paused one had taken at the last look. */
+  readonly #taken = new WeakMap<WebSocket, number>();
   readonly #watch: NodeJS.Timeout;
   /** The last changes that were sent: whoever follows the same conversation gets the same bytes. */
   #last = { text: "", bytes: Buffer.alloc(0) };
@@ -90,6 +94,7 @@ export class WsFace {
     }
     const format = url.searchParams.get("format") === "legacy" ? "legacy" : "blocks";
     this.#server.handleUpgrade(request, socket, head, (ws) => {
+      this.#sockets.set(ws, request.socket);
       if (events === undefined) this.#accept(ws, caller);
       else void this.#tell(ws, events, format);
     });
@@ -153,8 +158,10 @@ export class WsFace {
     ws.pause();
     const look = () => {
       if (ws.readyState !== ws.OPEN) return;
-      if (connection.working > MAX_WORKING / 2) setTimeout(look, BREATH_MS).unref();
-      else ws.resume();
+      if (connection.working > MAX_WORKING / 2) return void setTimeout(look, BREATH_MS).unref();
+      this.#alive.add(ws);
+      this.#taken.delete(ws);
+      ws.resume();
     };
     setTimeout(look, BREATH_MS).unref();
   }
@@ -217,13 +224,24 @@ export class WsFace {
   /** Liveness by ping: who has not answered since the last round is gone. */
   #check(): void {
     for (const ws of [...this.#open.keys(), ...this.#listening.keys()]) {
-      if (!this.#alive.has(ws)) {
+      if (ws.isPaused ? this.#isStuck(ws) : !this.#alive.has(ws)) {
         ws.terminate();
         continue;
       }
+      if (ws.isPaused) continue;
       this.#alive.delete(ws);
       ws.ping();
     }
+  }
+
+  /** From one that is paused nothing is read, its answer neither: it lives if it has taken some of what waits for it. */
+  #isStuck(ws: WebSocket): boolean {
+    const socket = this.#sockets.get(ws);
+    if (!socket) return false;
+    const before = this.#taken.get(ws);
+    const taken = socket.bytesWritten - socket.writableLength;
+    this.#taken.set(ws, taken);
+    return ws.bufferedAmount > 0 && before === taken;
   }
 
   #gone(ws: WebSocket, connection: Connection): void {

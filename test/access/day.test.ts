@@ -1,0 +1,89 @@
+/** Connections that live for a day, with a clock that does not take one. */
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { WebSocket } from "ws";
+import { Held } from "./held.ts";
+import { Yard } from "./yard.ts";
+
+const STEP_MS = 15_000;
+/** Shorter than what clients wait for a byte. */
+const LONG_STEP_MS = 4 * 60_000;
+const HELD_MS = 20 * 60_000;
+const DAY_MS = 24 * 60 * 60_000;
+
+// Only what the server itself waits for: sockets, the store and promises go on as ever. The clock also goes by itself.
+const TIMERS = ["setTimeout", "setInterval", "clearTimeout", "clearInterval"] as const;
+
+beforeEach(() => void vi.useFakeTimers({ toFake: [...TIMERS], shouldAdvanceTime: true }));
+afterEach(() => void vi.useRealTimers());
+
+it("[AC44] a stream of every kind still delivers after a day on which nothing happened", async () => {
+  const yard = await Yard.start();
+  const held = await Held.open({
+    url: yard.running.url,
+    token: yard.owner,
+    call: (tool, input) => yard.call(tool, input),
+  });
+  /** The clock moves on, and whoever was asked whether it lives has the time to answer. */
+  const pass = async (ms: number) => {
+    vi.advanceTimersByTime(ms);
+    await yard.ask("/health", { token: yard.owner });
+  };
+  await held.deliver("at once");
+  let passedMs = 0;
+  for (; passedMs < HELD_MS; passedMs += STEP_MS) await pass(STEP_MS);
+  expect(held.pings).toBeGreaterThan(150); // two sockets, asked four times a minute
+  await held.deliver("after a while");
+  // The rest of the day without the sockets, whose other ends must answer every time.
+  for (const stream of held.streams.filter(({ name }) => /socket|feed/.test(name))) {
+    stream.close();
+    held.streams.splice(held.streams.indexOf(stream), 1);
+  }
+  for (; passedMs < DAY_MS; passedMs += LONG_STEP_MS) await pass(LONG_STEP_MS);
+  await held.deliver("after a day");
+  expect(await held.close()).toEqual([]);
+  vi.useRealTimers();
+  await yard.stop();
+});
+
+it.each([
+  ["takes its time", true],
+  ["takes nothing", false],
+])("[AC44] a client that has asked for much and %s: still there %s", async (_, isReading) => {
+  const yard = await Yard.start();
+  const { conversation } = await yard.call("conversation.create", { title: "t" });
+  const content = "x".repeat(4 * 1024 * 1024);
+  const { block_id } = await yard.call("block.create", { conversation, kind: "text", role: "user", content });
+  const socket = new WebSocket(`${yard.running.url.replace("http", "ws")}/v1/feed`, {
+    headers: { authorization: `Bearer ${yard.owner}` },
+  });
+  const closed = new Promise<boolean>((gone) => socket.on("close", () => gone(true)));
+  await new Promise((open) => socket.once("open", open));
+  const send = (frame: object) => socket.send(JSON.stringify(frame));
+  let bytes = 0;
+  socket.on("message", (data: Buffer) => {
+    bytes += data.length;
+  });
+  send({ type: "hello", protocol: 1 });
+  send({ type: "subscribe", sub: 1, conversation });
+  for (let i = 0; i < 100; i++) send({ type: "want", sub: 1, blocks: [block_id] });
+  while (bytes === 0) await yard.ask("/health", { token: yard.owner });
+  socket.pause();
+  // Long enough that the server stops to read from it, then three looks at whether it lives.
+  for (let i = 0; i < 50; i++) await yard.ask("/health", { token: yard.owner });
+  for (let looks = 0; looks < 4; looks++) {
+    const before = bytes;
+    if (isReading) socket.resume();
+    while (isReading && bytes < before + 3 * 1024 * 1024) await yard.ask("/health", { token: yard.owner });
+    socket.pause();
+    vi.advanceTimersByTime(STEP_MS - 1_000); // by itself the clock goes on too: never two looks between two readings
+    await yard.ask("/health", { token: yard.owner });
+  }
+  const { sockets } = JSON.parse((await yard.ask("/health", { token: yard.owner })).body) as {
+    sockets: number;
+  };
+  expect(sockets).toBe(isReading ? 1 : 0);
+  socket.terminate();
+  await closed;
+  vi.useRealTimers();
+  await yard.stop();
+});

@@ -251,6 +251,26 @@ describe("the three faces", () => {
     }
   });
 
+  it("[AC55] a call that conflicts with what is there is answered with 409, a wrong one with 400", async () => {
+    const { conversation = "" } = await yard.call("conversation.create", {});
+    const { block_id = "" } = await yard.call("block.create", { conversation, ...text, content: "a\nb\n" });
+    const replace = { op: "replace", start_line: 0, end_line: 1, content: "x" };
+    const rows: [string, object, number][] = [
+      ["block.apply_patch", { patch: "@@ -1,1 +1,1 @@\n-c\n+d\n" }, 409],
+      ["block.apply_patch", { patch: "no diff at all" }, 400],
+      ["block.edit", { operations: [{ ...replace, expected_text: "c" }] }, 409],
+      ["block.edit", { operations: [replace, replace] }, 409],
+      ["block.append", { text: "late" }, 409],
+      ["block.redo", { count: 1 }, 409],
+      ["block.edit", { operations: [{ op: "insert", line: 9, content: "x" }] }, 400],
+    ];
+    for (const [tool, input, status] of rows) {
+      const body = JSON.stringify({ block_id, ...input });
+      const answer = await yard.ask(`/v1/tools/${tool}`, { method: "POST", body, token: yard.owner });
+      expect([tool, input, answer.status]).toEqual([tool, input, status]);
+    }
+  });
+
   it("[AC31] a stream over HTTP follows what changes and ends with its reader", async () => {
     const { conversation = "" } = await yard.call("conversation.create", {});
     const { block_id = "" } = await yard.call("block.create", { conversation, ...text, content: "x" });

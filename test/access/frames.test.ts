@@ -10,7 +10,7 @@ let target: Target;
 beforeAll(async () => {
   yard = await Yard.start();
   const { conversation = "" } = await yard.call("conversation.create", { title: "x" });
-  const made = { conversation, kind: "text", role: "user", content: "x\n".repeat(100) };
+  const made = { conversation, kind: "text", role: "model", content: "x\n".repeat(100) };
   const { block_id = "" } = await yard.call("block.create", made);
   target = { port: yard.port, token: yard.owner, conversation, block: block_id };
 });

@@ -168,7 +168,7 @@ async function aBlock(server: Process) {
   const { conversation } = (await server.call("conversation.create", { title: "x" })) as {
     conversation: string;
   };
-  const made = { conversation, kind: "text", role: "user", content: "x\n".repeat(100) };
+  const made = { conversation, kind: "text", role: "model", content: "x\n".repeat(100) };
   const { block_id } = (await server.call("block.create", made)) as { block_id: string };
   return { port: server.port, token: server.token, conversation, block: block_id };
 }

@@ -243,7 +243,7 @@ export async function sendThrice(
   random: () => number,
 ): Promise<{ readonly lost: number; readonly doubled: number; readonly problems: readonly string[] }> {
   const { conversation = "" } = await yard.call("conversation.create", { title: "thrice" });
-  const made = { conversation, kind: "text", role: "user", content: "start\n" };
+  const made = { conversation, kind: "text", role: "model", content: "start\n" };
   const { block_id = "" } = await yard.call("block.create", made);
   const problems: string[] = [];
   for (let i = 0; i < writes; i++) {

@@ -35,6 +35,8 @@ interface Stream {
   failed: Problem | undefined;
   version: number | undefined;
   waiting: ((outcome: Outcome) => void)[] | undefined;
+  /** Those who wait until nothing is under way, whatever became of it. */
+  resting: (() => void)[] | undefined;
 }
 
 /**
@@ -144,6 +146,28 @@ export class Appender {
     return Promise.resolve(stream.failed ? this.#tellFailure(stream) : stream.version);
   }
 
+  /**
+   * Everything that an agent has streamed, into whichever block, is written or has failed. Half a character at the end of a
+   * stream goes on waiting for its other half; what has failed is told where it would be told anyway.
+   */
+  async settled(agent: AgentId): Promise<void> {
+    const waits: Promise<unknown>[] = [];
+    for (const streams of this.#streams.values()) {
+      for (const stream of streams) {
+        if (stream.agent !== agent) continue;
+        this.#flushNow(stream, false);
+        if (stream.underWay === 0) continue;
+        waits.push(
+          new Promise<void>((done) => {
+            if (stream.resting) stream.resting.push(done);
+            else stream.resting = [done];
+          }),
+        );
+      }
+    }
+    if (waits.length > 0) await Promise.all(waits);
+  }
+
   /** Sends what is buffered on its way, so that a write that follows comes behind it. */
   push(block: BlockId, agent: AgentId): void {
     const stream = this.#find(block, agent);
@@ -181,6 +205,7 @@ export class Appender {
       failed: undefined,
       version: undefined,
       waiting: undefined,
+      resting: undefined,
     };
     const streams = this.#streams.get(block);
     if (streams) streams.push(stream);
@@ -236,7 +261,9 @@ export class Appender {
       stream.returned += text;
     } else stream.version = answer;
     if (stream.underWay > 0) return;
-    const { refused, version, waiting } = stream;
+    const { refused, version, waiting, resting } = stream;
+    stream.resting = undefined;
+    for (const done of resting ?? []) done();
     if (refused) this.#takeBack(stream, refused);
     else if (stream.text === "") stream.version = undefined;
     if (!waiting) return;

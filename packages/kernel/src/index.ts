@@ -54,6 +54,7 @@ export { type Cursor, Cursors, type FarCursor } from "./cursor.ts";
 export { Draft, type NewBlock } from "./draft.ts";
 export { derivedName, type Env, randomName } from "./env.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./event.ts";
+export { copiedKind } from "./file-copy.ts";
 export { Ingest, type IngestOptions } from "./ingest.ts";
 export { cleanJson, type Json, type JsonObject, sameJson } from "./json.ts";
 export { Kernel, type Listener } from "./kernel.ts";
@@ -129,6 +130,7 @@ export {
   type Access,
   type Call,
   type Caller,
+  type FilePort,
   mayCall,
   type Signal,
   type Streamed,

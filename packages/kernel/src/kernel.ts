@@ -138,6 +138,11 @@ export class Kernel {
     return this.#appender.drain(id, agent);
   }
 
+  /** Whatever `agent` reads next has what it has appended before, as far as the store takes it. */
+  settled(agent: AgentId): Promise<void> {
+    return this.#appender.settled(agent);
+  }
+
   async conversation(id: ConversationId): Promise<Conversation | Problem> {
     const record = this.#queues.get(id)?.record ?? (await this.#read(() => this.store.conversation(id)));
     return record ?? problem("not_found", `conversation ${id} does not exist`, { conversation: id });

@@ -21,6 +21,7 @@ import {
 import type { Caller } from "./auth.ts";
 import type { Config } from "./config.ts";
 import { fileDoor } from "./files/file-door.ts";
+import { filePort } from "./files/file-open.ts";
 import { Files } from "./files/files.ts";
 import { fileTools } from "./files/tools.ts";
 import type { Log } from "./log.ts";
@@ -119,6 +120,7 @@ export class Tools {
         caller: { agent: caller.agent, role: caller.role },
         matcher: this.#searcher.matcher,
         cursors: this.#cursors,
+        files: filePort(this.files),
         onFault: (tool, error) => this.#fault(tool, error),
         ...(key === undefined ? {} : { key }),
         ...(signal === undefined ? {} : { signal: signal as Signal }),

@@ -201,7 +201,8 @@ describe("lines", () => {
       });
     }
     refuse("a\nb\nc\n", [remove(1, 3, "x")], "mismatch", {
-      actual: "    1\tb\n    2\tc",
+      actual: "b\nc",
+      expected: "x",
       start_line: 1,
       end_line: 3,
     });
@@ -210,11 +211,26 @@ describe("lines", () => {
   it("[T19] a problem shows a bounded piece of a long text", () => {
     const text = `${"x".repeat(50)}\n`.repeat(10_000);
     const answer = edit(text, [remove(0, 10_000, "no")]) as Problem;
-    const { actual } = answer.details as { actual: string };
-    expect(actual.length).toBeLessThan(20_000);
-    expect(actual).toContain("more lines");
-    const line = edit("y".repeat(1_000_000), [remove(0, 1, "no")]) as Problem;
-    expect((line.details as { actual: string }).actual.length).toBeLessThan(20_000);
+    const { actual, actual_cut } = answer.details as { actual: string; actual_cut: boolean };
+    expect([actual, actual_cut]).toEqual([`${`${"x".repeat(50)}\n`.repeat(99)}${"x".repeat(50)}`, true]);
+    const line = edit("y".repeat(1_000_000), [remove(0, 1, "n".repeat(900_000))]) as Problem;
+    expect(line.details).toMatchObject({ actual_cut: true, expected_cut: true });
+    const shown = line.details as { actual: string; expected: string };
+    expect(Math.max(shown.actual.length, shown.expected.length)).toBeLessThan(20_000);
+  });
+
+  it("[T19] what a mismatch answers as actual can be sent as expected_text", () => {
+    for (const [text, end] of [
+      ["a\nb\nc\n", 2],
+      ["a\nb", 2],
+      ["a\r\nb\r\n", 2],
+      ["\n\n", 2],
+      ["é😀\n", 1],
+    ] as const) {
+      const refused = edit(text, [replace(0, end, "y", "no")]) as Problem;
+      const { actual } = refused.details as { actual: string };
+      expect(edit(text, [replace(0, end, "y", actual)])).not.toHaveProperty("problem");
+    }
   });
 });
 
@@ -245,15 +261,15 @@ describe("an older base", () => {
 
   it("[T20] a touched line that changed is stale, with the fresh lines", () => {
     const rows: [string, Splice[], LineOperation, string][] = [
-      ["a\nb\nc\n", [at(2, "b", "B")], replace(1, 2, "x"), "    1\tB"],
-      ["a\nb\nc\n", [at(2, "b\n", "")], replace(1, 2, "x"), "    1\tc"],
-      ["a\nb\nc\n", [at(1, "\n", "")], replace(1, 2, "x"), "    0\tab"],
-      ["a\nb\nc\n", [at(3, "", "!")], replace(1, 2, "x"), "    1\tb!"],
-      ["a\nb", [at(3, "", "c")], replace(1, 2, "x"), "    1\tbc"],
-      ["a\nb", [at(3, "", "c\n")], insert(2, "x"), "    1\tbc"],
-      ["a\nb\nc\n", [at(2, "", "0")], replace(1, 2, "x"), "    1\t0b"],
-      ["a\nb\nc\nd\n", [at(2, "b\nc\n", "")], insert(2, "x"), "    1\td"],
-      ["a\nb\nc\n", [at(2, "", "x\n"), at(2, "x\nb", "")], replace(1, 2, "x"), "    1\t"],
+      ["a\nb\nc\n", [at(2, "b", "B")], replace(1, 2, "x"), "B"],
+      ["a\nb\nc\n", [at(2, "b\n", "")], replace(1, 2, "x"), "c"],
+      ["a\nb\nc\n", [at(1, "\n", "")], replace(1, 2, "x"), "ab"],
+      ["a\nb\nc\n", [at(3, "", "!")], replace(1, 2, "x"), "b!"],
+      ["a\nb", [at(3, "", "c")], replace(1, 2, "x"), "bc"],
+      ["a\nb", [at(3, "", "c\n")], insert(2, "x"), "bc"],
+      ["a\nb\nc\n", [at(2, "", "0")], replace(1, 2, "x"), "0b"],
+      ["a\nb\nc\nd\n", [at(2, "b\nc\n", "")], insert(2, "x"), "d"],
+      ["a\nb\nc\n", [at(2, "", "x\n"), at(2, "x\nb", "")], replace(1, 2, "x"), ""],
     ];
     for (const [base, splices, operation, fresh] of rows) {
       const answer = carried(base, splices, [operation]) as Problem;

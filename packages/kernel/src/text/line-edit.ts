@@ -69,32 +69,37 @@ export function planLines(
   return toSplices(now, edits);
 }
 
-/** Lines with their numbers, as block.read prints them and problems carry them. */
-export function numberLines(lines: readonly string[], first: number): string {
-  return lines.map((line, i) => `${lineNumber(first + i)}\t${line}`).join("\n");
-}
-
+/** A line's number as block.read prints it. */
 export function lineNumber(line: number): string {
   return String(line).padStart(5);
 }
 
-/** The lines from `from` up to `to`, numbered, no more of them than a problem should carry. */
-export function showLines(text: Text, from: number, to: number): string {
+/** Lines as a problem carries them: without numbers, joined by newlines, as `expected_text` takes them. */
+export interface QuotedLines {
+  readonly text: string;
+  /** Only its beginning: all of it is more than a problem should carry. */
+  readonly isCut: boolean;
+}
+
+/** The lines from `from` up to `to`. What is too long ends behind a whole line, if one fits. */
+export function quoteLines(text: Text, from: number, to: number): QuotedLines {
   const first = Math.max(0, from);
-  const last = Math.min(to, text.lineCount, first + limits.problemLines);
-  const shown: string[] = [];
+  const end = Math.min(to, text.lineCount);
+  const last = Math.min(end, first + limits.problemLines);
+  const quoted: string[] = [];
   let chars = 0;
-  for (let line = first; line < last && chars < limits.problemChars; line++) {
+  for (let line = first; line < last; line++) {
     const start = text.lineStart(line);
-    const end = text.lineStart(line + 1);
-    const cut = Math.min(end, start + limits.problemChars - chars);
-    const content = text.slice(start, cut).toWellFormed().replace(/\n$/, "");
-    shown.push(cut < end ? `${content}…` : content);
-    chars += content.length + 1;
+    const next = text.lineStart(line + 1);
+    const room = limits.problemChars - chars;
+    if (next - start > room) {
+      if (quoted.length > 0) return { text: quoted.join("\n"), isCut: true };
+      return { text: text.slice(start, start + room).toWellFormed(), isCut: true };
+    }
+    quoted.push(text.slice(start, next).replace(/\n$/, ""));
+    chars += next - start;
   }
-  const more = Math.min(to, text.lineCount) - first - shown.length;
-  const numbered = numberLines(shown, first);
-  return more > 0 ? `${numbered}\n… ${more} more lines` : numbered;
+  return { text: quoted.join("\n"), isCut: last < end };
 }
 
 /** Whether a text's lines end in CRLF: its first one decides. */
@@ -254,8 +259,21 @@ function checkExpected(
   return problem(
     "mismatch",
     `operation ${index}: lines ${start_line}..${end_line} are not the expected text; nothing was changed`,
-    { operation: index, start_line, end_line, version, actual: showLines(base, start_line, end_line) },
+    {
+      ...{ operation: index, start_line, end_line, version },
+      ...expectedDetails(expected),
+      ...actualDetails(quoteLines(base, start_line, end_line)),
+    },
   );
+}
+
+function expectedDetails(expected: string): Record<string, unknown> {
+  if (expected.length <= limits.problemChars) return { expected };
+  return { expected: expected.slice(0, limits.problemChars).toWellFormed(), expected_cut: true };
+}
+
+function actualDetails({ text, isCut }: QuotedLines): Record<string, unknown> {
+  return isCut ? { actual: text, actual_cut: true } : { actual: text };
 }
 
 /** Exactly, or but for "\r" before line ends and one newline at the end of what was expected. */
@@ -328,6 +346,7 @@ function stale(
   const start = now.lineAt(low);
   const isWhole = high > low && now.slice(high - 1, high) === "\n";
   const end = Math.min(now.lineCount, now.lineAt(high) + (isWhole ? 0 : 1));
+  const fresh = quoteLines(now, start, end);
   return problem(
     "stale",
     `operation ${index}: what it touches has changed since base_version; these are the lines at version ${version}`,
@@ -338,7 +357,8 @@ function stale(
       base_line_count: base.lineCount,
       fresh_start: Math.min(start, end),
       fresh_end: end,
-      fresh: showLines(now, start, end),
+      fresh: fresh.text,
+      ...(fresh.isCut ? { fresh_cut: true } : {}),
     },
   );
 }

@@ -123,7 +123,7 @@ describe("placing", () => {
     refuse(abc, "@@ -2,3 +2,3 @@\n b\n-X\n+C\n d\n", {
       hunk: 0,
       expected_line: 1,
-      actual: "    1\tb\n    2\tc\n    3\td",
+      actual: "b\nc\nd",
     });
     refuse(abc, "@@ -2,2 +2,2 @@\n b\n-c \n+C\n", { hunk: 0 });
     refuse("e\u0301\n", "@@ -1 +1 @@\n-é\n+x\n", { hunk: 0 });

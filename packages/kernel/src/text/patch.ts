@@ -12,7 +12,7 @@
 import { limits } from "../limits.ts";
 import type { Splice } from "../op.ts";
 import { type Problem, problem } from "../problem.ts";
-import { hasCrlf, showLines, trimmedSplice } from "./line-edit.ts";
+import { hasCrlf, quoteLines, trimmedSplice } from "./line-edit.ts";
 import type { Text } from "./text.ts";
 
 export interface HunkLine {
@@ -42,8 +42,9 @@ export interface HunkError {
   readonly message: string;
   readonly expected_line?: number;
   readonly candidates?: readonly number[];
-  /** The lines that are there instead, with their numbers. */
+  /** The lines that are there instead, from `expected_line` on; cut where they are too long for an answer. */
   readonly actual?: string;
+  readonly actual_cut?: true;
 }
 
 export interface PatchPlan {
@@ -481,8 +482,14 @@ function notFound(
     hunk: i,
     message: `its context and removed lines are not in the text as they stand in the patch${where}`,
     expected_line: expected,
-    actual: showLines(places.text, expected, expected + old.length),
+    ...actualAt(places, expected, old.length),
   };
+}
+
+/** The lines that stand where the hunk should go. */
+function actualAt({ text }: Places, line: number, count: number): Pick<HunkError, "actual" | "actual_cut"> {
+  const { text: actual, isCut } = quoteLines(text, line, line + count);
+  return isCut ? { actual, actual_cut: true } : { actual };
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ function rows(w: World): Row[] {
       "block.edit",
       edit(t, replace(0, 1, { expected_text: "b" })),
       "mismatch",
-      { actual: "    0\ta", version: 1 },
+      { actual: "a", expected: "b", version: 1 },
     ],
     ["block.edit", edit(t, insert(0), replace(0, 1, { expected_text: "b" })), "mismatch", { operation: 1 }],
     [
@@ -210,8 +210,6 @@ function rows(w: World): Row[] {
     ["block.apply_patch", { block_id: t, patch: "" }, "patch"],
     ["block.apply_patch", { block_id: t, patch: 5 }, "invalid", { field: "patch" }],
     // block.read
-    ["block.read", { block_id: t, range: { start: 4 } }, "out_of_range", { line_count: 3 }],
-    ["block.read", { block_id: t, range: { start: 0, end: 4 } }, "out_of_range", { end: 4, line_count: 3 }],
     ["block.read", { block_id: t, range: { start: 2, end: 1 } }, "out_of_range"],
     ["block.read", { block_id: u, range: { start: 0, column: 2 } }, "boundary", { before: 1, after: 3 }],
     ["block.read", { block_id: t, range: { start: 0, column: 9 } }, "out_of_range", { line_chars: 2 }],

@@ -14,8 +14,10 @@ const input = z.strictObject({
   wait: z.boolean().default(false).describe("Answer when it is durable, with durable_version"),
 });
 
+/** Accepted: it will be written, and is seen by whatever its caller does next. With a version: it is, and durable. */
 interface Appended {
-  readonly version: number;
+  readonly accepted: true;
+  readonly version?: number;
   readonly durable_version?: number;
 }
 
@@ -23,23 +25,29 @@ export const blockAppend = tool({
   name: "block.append",
   description:
     "Append text to a block that has not ended, behind what you appended before (not simply at the end: edits of others " +
-    "behind it stay behind). Answers when the text is accepted; with wait: true when it is durable. A pending block " +
-    "becomes running.",
+    "behind it stay behind). Answers when the text is accepted, without a version, because pieces are gathered before they " +
+    "are written; with wait: true when it is durable, with the version that holds it. Your own next call sees it either " +
+    "way. A pending block becomes running.",
   input,
-  output: z.object({ version: z.number().int(), durable_version: z.number().int().optional() }),
+  output: z.object({
+    accepted: z.literal(true),
+    version: z.number().int().optional().describe("A version that holds the text; only where it is durable"),
+    durable_version: z.number().int().optional().describe("The same version"),
+  }),
   access: "write",
+  streamsIn: true,
   async run(call, { block_id, text, wait }): Promise<Appended | Problem> {
     // What is durable cannot wait for its other half: it would be kept as a character that nobody wrote.
     if ((wait || call.key !== undefined) && splitTail(text).held !== "") return halfCharacter(text);
     if (call.key !== undefined) return appendOnce(call, block_id, text);
     const { kernel, caller } = call;
     const block = await kernel.append(block_id, caller.agent, text);
-    if (isProblem(block) || !wait) return isProblem(block) ? block : { version: block.version };
+    if (isProblem(block) || !wait) return isProblem(block) ? block : { accepted: true };
     const flushed = await kernel.drain(block_id, caller.agent);
     if (isProblem(flushed)) return stillWaiting(flushed);
     const now = await kernel.block(block_id);
     if (isProblem(now)) return now;
-    return { version: now.version, durable_version: flushed ?? now.version };
+    return durable(flushed ?? now.version);
   },
 });
 
@@ -48,9 +56,13 @@ function appendOnce(call: Call, id: string, text: string): Promise<Appended | Pr
     ...writer(call),
     plan: (draft) => {
       const block = draft.append(id, text);
-      return isProblem(block) ? block : { version: block.version, durable_version: block.version };
+      return isProblem(block) ? block : durable(block.version);
     },
   });
+}
+
+function durable(version: number): Appended {
+  return { accepted: true, version, durable_version: version };
 }
 
 function halfCharacter(text: string): Problem {

@@ -26,6 +26,7 @@ const hunkError = z.object({
   expected_line: z.number().int().optional(),
   candidates: z.array(z.number().int()).optional(),
   actual: z.string().optional(),
+  actual_cut: z.literal(true).optional(),
 });
 
 export const blockApplyPatch = tool({

@@ -76,7 +76,7 @@ describe("block.edit", () => {
     });
     expect(stale).toMatchObject({
       problem: "stale",
-      details: { operation: 0, fresh: "    3\tC", fresh_start: 3, fresh_end: 4 },
+      details: { operation: 0, fresh: "C", fresh_start: 3, fresh_end: 4 },
     });
     const { version, fresh_start, fresh_end } = stale.details as Record<string, number>;
     // What the problem carries is enough to try again.

@@ -14,7 +14,7 @@ describe("block.create", () => {
       kind: "text",
       content: "hi",
     });
-    expect(first).toEqual({ block_id: `${c}/ann/2`, version: 1, status: "running" });
+    expect(first).toEqual({ block_id: `${c}/ann/2`, version: 1, status: "done" });
     const second = await desk.ok("block.create", { conversation: c, role: "model", kind: "text" }, bob);
     expect(second).toEqual({ block_id: `${c}/bob/3`, version: 1, status: "pending" });
     const under = { parent_id: first["block_id"], role: "model", kind: "thinking", status: "done" };
@@ -34,6 +34,43 @@ describe("block.create", () => {
     expect(third["status"]).toBe("done");
   });
 
+  it("[T67] what a user or the system says with content is done at once; what a model says may grow", async () => {
+    const desk = new Desk();
+    const conversation = await desk.conversation();
+    const rows: [object, string][] = [
+      [{ role: "user", kind: "text", content: "hi" }, "done"],
+      [{ role: "system", kind: "text", content: "be brief" }, "done"],
+      [{ role: "user", kind: "code", content: "x" }, "done"],
+      [{ role: "user", kind: "text" }, "pending"],
+      [{ role: "user", kind: "text", content: "" }, "pending"],
+      [{ role: "user", kind: "text", content: "hi", status: "running" }, "running"],
+      [{ role: "model", kind: "text", content: "well" }, "running"],
+      [{ role: "tool", kind: "code", content: "x" }, "running"],
+    ];
+    for (const [given, status] of rows)
+      expect(await desk.ok("block.create", { conversation, ...given })).toMatchObject({ status });
+  });
+
+  it("[T68] without a workspace no file is made, and no call changes what a file's block says of the file", async () => {
+    const desk = new Desk();
+    const conversation = await desk.conversation();
+    const file = { kind: "file", role: "tool", content: "x", metadata: { path: "a.ts" } };
+    expect(await desk.problem("block.create", file)).toMatchObject({ problem: "invalid" });
+    expect(await desk.problem("block.create", { ...file, conversation })).toMatchObject({
+      problem: "invalid",
+      details: { unknown_fields: ["conversation"] },
+    });
+    const id = await desk.file(conversation, "a.ts", "x");
+    for (const change of [
+      { metadata: { path: "b.ts" } },
+      { metadata: { persistedVersion: 9 } },
+      { status: "done" },
+    ])
+      expect(await desk.problem("block.status", { block_id: id, ...change })).toMatchObject({
+        problem: "forbidden",
+      });
+  });
+
   it("[T32] every kind is made, with the metadata that it needs", async () => {
     const desk = new Desk();
     const conversation = await desk.conversation();
@@ -48,7 +85,6 @@ describe("block.create", () => {
       ["file_change", { changes: [{ path: "a", kind: "add" }] }],
       ["todo", { items: [{ content: "x", status: "pending" }] }],
       ["image", { mediaType: "image/png" }],
-      ["file", { path: "a.ts" }],
       ["error", { code: "x" }],
       ["unknown", { type: "x" }],
     ];
@@ -120,15 +156,17 @@ describe("block.append", () => {
   it("[T34] is answered when accepted, and durable after the flush rule or when waited for", async () => {
     const desk = new Desk();
     const id = await desk.block(await desk.conversation(), "");
-    expect(await desk.ok("block.append", { block_id: id, text: "a" })).toEqual({ version: 1 });
+    expect(await desk.ok("block.append", { block_id: id, text: "a" })).toEqual({ accepted: true });
     expect(await desk.text(id)).toBe("");
     await desk.env.advance(100);
     expect(await desk.text(id)).toBe("a");
     expect(await desk.ok("block.append", { block_id: id, text: "b", wait: true })).toEqual({
+      accepted: true,
       version: 3,
       durable_version: 3,
     });
     expect(await desk.ok("block.append", { block_id: id, text: "", wait: true })).toEqual({
+      accepted: true,
       version: 3,
       durable_version: 3,
     });
@@ -136,6 +174,48 @@ describe("block.append", () => {
     await desk.env.advance(0);
     expect(await desk.text(id)).toBe("abc\n");
     expect(await desk.store.block(id)).toMatchObject({ status: "running", version: 4, promoted: false });
+  });
+
+  it("[T66] whatever its caller does next sees what it has appended", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    const id = await desk.block(c, "one\n", bob, { status: "running" });
+    const append = (text: string) => desk.ok("block.append", { block_id: id, text }, bob);
+    await append("two");
+    expect(await desk.ok("block.read", { block_id: id, line_numbers: false }, bob)).toMatchObject({
+      content: "one\ntwo",
+      version: 2,
+    });
+    await append(" three");
+    const found = await desk.ok("block.search", { block_id: id, query: "three" }, bob);
+    expect(found["matches"]).toHaveLength(1);
+    await append(" four");
+    const all = await desk.ok("kernel.search", { query: "four", kinds: "all" }, bob);
+    expect(all["blocks"]).toHaveLength(1);
+    await append(" five");
+    const rows = await desk.ok("block.list", { conversation: c }, bob);
+    expect((rows["blocks"] as { summary: string }[])[0]?.summary).toContain("five");
+    await append(" six");
+    const lines = [
+      { op: "replace", start_line: 1, end_line: 2, content: "2", expected_text: "two three four five six" },
+    ];
+    await desk.ok("block.edit", { block_id: id, operations: lines }, bob);
+    const other = await desk.block(c, "x\n", bob, { status: "running" });
+    await desk.ok("block.append", { block_id: other, text: "y" }, bob);
+    const patch = "@@ -1,2 +1,2 @@\n x\n-y\n+z\n";
+    const planned = await desk.ok("block.apply_patch", { block_id: other, patch, dry_run: true }, bob);
+    expect(planned).toMatchObject({ success: true });
+  });
+
+  it("[T66] half a character at the end of a stream goes on waiting while its caller looks", async () => {
+    const desk = new Desk();
+    const id = await desk.block(await desk.conversation(), "", bob);
+    await desk.ok("block.append", { block_id: id, text: "a\ud83d" }, bob);
+    expect(await desk.ok("block.read", { block_id: id, line_numbers: false }, bob)).toMatchObject({
+      content: "a",
+    });
+    await desk.ok("block.append", { block_id: id, text: "\ude00", wait: true }, bob);
+    expect(await desk.text(id)).toBe("a😀");
   });
 
   it("[T34] goes on behind the caller's own text, whoever writes around it", async () => {
@@ -161,6 +241,7 @@ describe("block.append", () => {
     expect(waiting).toMatchObject({ problem: "boundary", details: { chars: 2, whole_chars: 1 } });
     expect(await desk.text(id)).toBe("\n😀");
     expect(await desk.ok("block.append", { block_id: id, text: "\r\n", wait: true }, ann, "k")).toEqual({
+      accepted: true,
       version: 4,
       durable_version: 4,
     });

@@ -34,6 +34,25 @@ describe("block.read", () => {
     }
   });
 
+  it("[T65] a range past the end is clamped, and the answer says to which lines", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    const rows: [string, object, string, object | undefined][] = [
+      ["a\nb\nc\n", { start: 1, end: 9 }, "b\nc\n", { start: 1, end: 3 }],
+      ["a\nb\nc\n", { start: 7, end: 9 }, "", { start: 3, end: 3 }],
+      ["a\nb\nc\n", { start: 4 }, "", { start: 3, end: 3 }],
+      ["", { start: 0, end: 200 }, "", { start: 0, end: 0 }],
+      ["a\nb\nc\n", { start: 0, end: 3 }, "a\nb\nc\n", undefined],
+      ["a\nb\nc\n", { start: 3 }, "", undefined],
+    ];
+    for (const [text, range, content, clamped] of rows) {
+      const given = { block_id: await desk.block(c, text), range, line_numbers: false };
+      const read = await desk.ok("block.read", given, eve);
+      expect(read).toMatchObject({ content, truncated: false });
+      expect(read["clamped"]).toEqual(clamped);
+    }
+  });
+
   it("[T35] the numbers are those that block.edit takes", async () => {
     const desk = new Desk();
     const block_id = await desk.block(await desk.conversation(), "x\ny\nneedle\nz\n");
@@ -150,9 +169,8 @@ describe("kernel.search", () => {
     const desk = new Desk();
     const c = await desk.conversation();
     const other = await desk.conversation();
-    const file = (path: string) => ({ kind: "file", role: "tool", metadata: { path } });
-    const a = await desk.block(c, "needle in src\n", bob, file("src/a.ts"));
-    const b = await desk.block(other, "needle in lib\nneedle\n", bob, file("lib/b.ts"));
+    const a = await desk.file(c, "src/a.ts", "needle in src\n");
+    const b = await desk.file(other, "lib/b.ts", "needle in lib\nneedle\n");
     const text = await desk.block(c, "a needle said", bob);
     const ids = async (input: object) =>
       ((await desk.ok("kernel.search", { query: "needle", ...input }))["blocks"] as { block_id: string }[])
@@ -258,12 +276,11 @@ describe("block.list", () => {
         dirty: false,
       });
     }
-    const metadata = { path: "src/a.ts", persistedVersion: 1 };
-    const file = await desk.block(c, "x\n", bob, { kind: "file", role: "tool", metadata });
+    const file = await desk.file(c, "src/a.ts", "x\n", { persistedVersion: 1 });
     const dirty = async () =>
       ((await desk.ok("block.list", { path_prefix: "src/" }))["blocks"] as object[])[0];
     expect(await dirty()).toMatchObject({ path: "src/a.ts", dirty: false });
     await desk.ok("block.append", { block_id: file, text: "y\n", wait: true }, bob);
-    expect(await dirty()).toMatchObject({ dirty: true, version: 2 });
+    expect(await dirty()).toMatchObject({ dirty: true, version: 3 });
   });
 });

@@ -36,12 +36,17 @@ export const blockRead = tool({
   description:
     "Read a block's text. Lines are numbered from 0, as block.edit takes them; the prefix (number and tab) is not part of " +
     `the text. A range has an exclusive end. At most ${limits.readLines} lines and ${limits.readBytes} bytes at a time; ` +
-    "truncated says that there is more, and the last line of content how to read on.",
+    "truncated says that there is more, and the last line of content how to read on. A range past the end is clamped, and " +
+    "clamped says to which lines.",
   input,
   output: blockSchema.omit({ side: true, born: true, newlines: true, chars: true }).extend({
     content: z.string(),
     line_count: z.number().int(),
     truncated: z.boolean(),
+    clamped: z
+      .object({ start: z.number().int(), end: z.number().int() })
+      .optional()
+      .describe("The range went past the end; these lines were read instead"),
     next: z.object({ start: z.number().int(), column: z.number().int().optional() }).optional(),
   }),
   access: "read",
@@ -50,13 +55,14 @@ export const blockRead = tool({
     if (isProblem(read)) return read;
     const { block, text } = read;
     const { lineCount } = text;
-    const start = range?.start ?? 0;
+    const start = Math.min(range?.start ?? 0, lineCount);
     const end = Math.min(range?.end ?? lineCount, lineCount);
-    const refused = checkRange(text, start, range?.end, range?.column);
+    const refused = checkRange(text, range?.start ?? 0, range?.end, range?.column);
     if (refused) return refused;
+    const isClamped = (range?.start ?? 0) > lineCount || (range?.end ?? 0) > lineCount;
     const shown = show(text, start, end, range?.column ?? 0, line_numbers);
     const { side: _side, born: _born, newlines: _newlines, chars: _chars, ...view } = blockView(block);
-    return { ...view, line_count: lineCount, ...shown };
+    return { ...view, line_count: lineCount, ...shown, ...(isClamped ? { clamped: { start, end } } : {}) };
   },
 });
 
@@ -67,21 +73,14 @@ function checkRange(
   column: number | undefined,
 ): Problem | undefined {
   const { lineCount } = text;
-  if (start > lineCount || (end !== undefined && (end < start || end > lineCount))) {
-    return problem(
-      "out_of_range",
-      `lines ${start}..${end ?? lineCount} of ${lineCount}; 0-based, end exclusive`,
-      {
-        start,
-        ...(end === undefined ? {} : { end }),
-        line_count: lineCount,
-      },
-    );
+  if (end !== undefined && end < start) {
+    const message = `lines ${start}..${end}: the end comes before the start; 0-based, end exclusive`;
+    return problem("out_of_range", message, { start, end, line_count: lineCount });
   }
   if (column === undefined) return undefined;
   const from = text.lineStart(start);
   const length = text.lineStart(start + 1) - from;
-  if (column > length || start === lineCount) {
+  if (column > length || start >= lineCount) {
     return problem("out_of_range", `column ${column} of line ${start}, which has ${length} units`, {
       line: start,
       column,

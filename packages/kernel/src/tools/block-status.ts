@@ -1,8 +1,9 @@
 /** block.status: how far a block has come, and what its metadata says about it. Only legal steps. */
 
 import { z } from "zod";
+import type { BlockId } from "../block.ts";
 import type { JsonObject } from "../json.ts";
-import { isProblem, problem } from "../problem.ts";
+import { isProblem, type Problem, problem } from "../problem.ts";
 import { blockIdField, mayDecide, mayWrite, metadataField, statusField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
@@ -34,7 +35,7 @@ export const blockStatus = tool({
       plan: (draft) => {
         const block = draft.block(block_id);
         if (isProblem(block)) return block;
-        const refused = mayDecide(call, block);
+        const refused = mayDecide(call, block) ?? (block.kind === "file" ? keptByFiles(block_id) : undefined);
         if (refused) return refused;
         const patch = (metadata ?? {}) as JsonObject;
         const next =
@@ -44,3 +45,12 @@ export const blockStatus = tool({
     });
   },
 });
+
+/** Another path or persisted version would make it the block of a file that it is not. */
+function keptByFiles(id: BlockId): Problem {
+  return problem(
+    "forbidden",
+    `block ${id} is a file of the workspace: its metadata follows the file, and it has no end. Use the file tools`,
+    { block_id: id },
+  );
+}

@@ -86,6 +86,8 @@ export async function callIn(table: ToolTable, call: Call, name: string, input: 
     const why = tool.access === "owner" ? "is the owner's alone" : `writes, and ${agent} may only read`;
     return problem("forbidden", `${tool.name} ${why}`, { tool: tool.name, role });
   }
+  // Whoever has streamed and then looks, or edits by what it sees, finds its own words there.
+  if (tool.streamsIn !== true) await call.kernel.settled(agent);
   return answerOnce(call, tool, parsed.data, () => run(tool, call, parsed.data));
 }
 

@@ -4,9 +4,10 @@
  */
 
 import { z } from "zod";
-import { type Block, type BlockId, isEnded, type Kind } from "../block.ts";
+import { type Block, type BlockId, isEnded } from "../block.ts";
 import { type PathBlock, pathOf } from "../context.ts";
 import type { Draft, NewBlock } from "../draft.ts";
+import { copiedKind } from "../file-copy.ts";
 import type { JsonObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
@@ -151,8 +152,8 @@ function copyOf({ source, text }: Copy, ids: ReadonlyMap<BlockId, BlockId>, last
     includes: source.id,
     ...(ended ? {} : { reason: "interrupted" }),
   };
-  const kind: Kind = source.kind;
+  const copy = copiedKind(source.kind, metadata);
   const parent = source.side && source.parent !== null ? (ids.get(source.parent) ?? last) : last;
   const { role, side } = source;
-  return { kind, role, parent, side, status: ended ? source.status : "error", text, metadata };
+  return { ...copy, role, parent, side, status: ended ? source.status : "error", text };
 }

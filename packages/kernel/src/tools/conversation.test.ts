@@ -293,11 +293,7 @@ describe("context", () => {
   it("[T55] include puts a block of elsewhere in front, as it is at the time", async () => {
     const desk = new Desk();
     const { c, answer } = await story(desk);
-    const file = await desk.block(await desk.conversation(), "file 1", ann, {
-      kind: "file",
-      role: "tool",
-      metadata: { path: "a" },
-    });
+    const file = await desk.file(await desk.conversation(), "a", "file 1");
     expect(await desk.ok("conversation.include", { conversation: c, block_id: file })).toEqual({
       included: [file],
     });

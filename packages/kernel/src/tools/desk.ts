@@ -104,14 +104,37 @@ export class Desk {
     return (await this.ok("conversation.create", { title }))["conversation"] as string;
   }
 
-  /** A new text block; its id. */
+  /** The block of a file, as a workspace would make it; its id. */
+  async file(
+    conversation: ConversationId,
+    path: string,
+    text: string,
+    metadata: object = {},
+  ): Promise<string> {
+    const made = await this.kernel.write(conversation, {
+      agent: "disk",
+      plan: (draft) =>
+        draft.create({
+          kind: "file",
+          role: "system",
+          status: "running",
+          text,
+          metadata: { path, ...metadata },
+        }),
+    });
+    assert(!isProblem(made), JSON.stringify(made));
+    return made.id;
+  }
+
+  /** A new text block that is still written; its id. */
   async block(
     conversation: ConversationId,
     content: string,
     caller: Caller = ann,
     more: object = {},
   ): Promise<string> {
-    const given = { conversation, role: "user", kind: "text", content, ...more };
+    const status = content === "" ? {} : { status: "running" };
+    const given = { conversation, role: "user", kind: "text", content, ...status, ...more };
     return (await this.ok("block.create", given, caller))["block_id"] as string;
   }
 

@@ -35,6 +35,12 @@ export interface Signal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
+/** What block.create needs of the workspace: a new file under the checks of file.open. */
+export interface FilePort {
+  /** `conflict` where the file is there and content was given: it is never put in the place of what is there. */
+  create(caller: Caller, path: string, content: string | undefined): Promise<Block | Problem>;
+}
+
 export interface Call {
   readonly kernel: Kernel;
   readonly caller: Caller;
@@ -43,6 +49,8 @@ export interface Call {
   readonly matcher: Matcher;
   readonly cursors: Cursors;
   readonly signal?: Signal;
+  /** Opens files of the workspace, where the server has one. */
+  readonly files?: FilePort;
   /** Where a bug inside a tool is told; its caller only learns that the tool failed. */
   readonly onFault?: (tool: string, error: unknown) => void;
 }
@@ -57,6 +65,8 @@ export interface Tool<I = unknown, O = unknown> {
   readonly access: Access;
   /** The answer is `{ stream }`, an async iterable of items. */
   readonly streams?: true;
+  /** It only adds to the caller's stream; every other tool waits until that is written. */
+  readonly streamsIn?: true;
   run(call: Call, input: I): Promise<O | Problem>;
 }
 

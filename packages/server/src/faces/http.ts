@@ -100,6 +100,12 @@ const STATUS: Partial<Record<ProblemCode, number>> = {
   unavailable: 503,
 };
 
+function statusOf({ problem: code, details }: Problem): number {
+  // A patch that cannot be read is the caller's mistake; one that does not fit is a conflict with what is there.
+  if (code === "patch" && details?.["errors"] !== undefined) return 409;
+  return STATUS[code] ?? 400;
+}
+
 type App = Hono<{ Bindings: NodeBindings }>;
 
 export function httpApp(options: HttpOptions): App {
@@ -314,7 +320,7 @@ function notJsonRpc({ message }: Problem): Response {
 
 function answer(context: Context, value: Json | Problem): Response {
   if (!isProblem(value)) return context.json(value as object);
-  return context.json(value, (STATUS[value.problem] ?? 400) as 400);
+  return context.json(value, statusOf(value) as 400);
 }
 
 async function readJson(context: Context): Promise<{ readonly json: unknown } | Problem> {

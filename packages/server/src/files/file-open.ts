@@ -1,6 +1,6 @@
-/** file.open: a file of the workspace as a block. */
+/** file.open: a file of the workspace as a block. And how block.create makes one, under the same checks. */
 
-import { type Call, isProblem, tool } from "@blockyard/kernel";
+import { type Call, type FilePort, isProblem, problem, tool } from "@blockyard/kernel";
 import { z } from "zod";
 import { fileSchema, fileView, pathField } from "./file-view.ts";
 import type { Files } from "./files.ts";
@@ -32,3 +32,18 @@ export const fileOpen = (files: Files) =>
       return { ...fileView(files, opened.block), created: opened.created };
     },
   });
+
+/** For block.create. Its content never takes the place of what a file has. */
+export const filePort = (files: Files): FilePort => ({
+  async create({ agent, role }, path, content) {
+    const opened = await files.open(path, { agent, isOwner: role === "owner", create: true, content });
+    if (isProblem(opened) || opened.created || content === undefined)
+      return isProblem(opened) ? opened : opened.block;
+    const { id, version, metadata } = opened.block;
+    return problem(
+      "conflict",
+      `${String(metadata["path"])} is there already; nothing was written. Edit its block with block.edit`,
+      { block_id: id, version },
+    );
+  },
+});

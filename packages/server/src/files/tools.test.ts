@@ -13,6 +13,7 @@ import {
 } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
 import { nodeEnv } from "../env.ts";
+import { filePort } from "./file-open.ts";
 import { Lab } from "./lab.ts";
 import { fileTools } from "./tools.ts";
 
@@ -35,6 +36,7 @@ async function call(name: string, input: unknown, role: Call["caller"]["role"] =
     caller,
     matcher: inlineMatcher(() => nodeEnv.monotonic()),
     cursors,
+    files: filePort(lab.files),
   };
   const answer = await callIn(table, made, name, input);
   if (!isProblem(answer)) {
@@ -74,6 +76,41 @@ describe("the tools of files", () => {
     expect(await call("file.flush", {})).toMatchObject({ files: [{ block_id: id, dirty: false }] });
     expect(lab.disk("src/a.ts")).toBe("one\ntwo\nthree\n");
     expect(await call("file.flush", {})).toEqual({ files: [] });
+  });
+
+  it("[F29] block.create makes the file itself, under the checks of file.open, or nothing", async () => {
+    lab = await Lab.start();
+    const file = (path: string, content?: string, more: object = {}) => ({
+      ...{ kind: "file", role: "tool", metadata: { path } },
+      ...(content === undefined ? {} : { content }),
+      ...more,
+    });
+    const made = await call("block.create", file("src/new.ts", "one\n"));
+    expect(made).toMatchObject({ block_id: expect.stringContaining("/disk/"), status: "running" });
+    expect(lab.disk("src/new.ts")).toBe("one\n");
+    expect(await call("file.open", { path: "src/new.ts" })).toMatchObject({ block_id: made["block_id"] });
+    const again = await call("block.create", file("src/new.ts", "two\n"));
+    expect(again).toMatchObject({ problem: "conflict", details: { block_id: made["block_id"] } });
+    expect(lab.disk("src/new.ts")).toBe("one\n");
+    expect(await call("block.create", file("src/new.ts"))).toMatchObject({ block_id: made["block_id"] });
+    for (const path of ["../outside/a", ".git/config", "/etc/passwd", "home/token"])
+      expect(await call("block.create", file(path, "x"))).toHaveProperty("problem");
+    expect(await call("block.create", file(".envrc", "x"))).toMatchObject(
+      await call("file.open", { path: ".envrc", create: true, content: "x" }),
+    );
+    const { conversation } = await call("conversation.create", {});
+    expect(await call("block.create", file("b.ts", "x", { conversation }))).toMatchObject({
+      problem: "invalid",
+    });
+    expect(lab.disk("b.ts")).toBeUndefined();
+    const files = await call("block.list", { kind: "file" });
+    expect(files["blocks"]).toHaveLength(1);
+    // A copy is no file either: nobody would save it.
+    const copy = await call("conversation.fork", { block_id: made["block_id"], into_new: true });
+    expect(await call("block.read", { block_id: copy["head"] })).toMatchObject({
+      kind: "code",
+      metadata: { filename: "src/new.ts", language: "typescript" },
+    });
   });
 
   it("[F2] make a file, whose first text is the caller's own", async () => {

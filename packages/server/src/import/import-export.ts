@@ -12,6 +12,7 @@ import {
   type BlockId,
   type BlockSnapshot,
   type ConversationView,
+  copiedKind,
   type Draft,
   derivedName,
   isAgentId,
@@ -235,13 +236,13 @@ function copyBlock(
   block: BlockSnapshot,
   ids: ReadonlyMap<BlockId, BlockId>,
 ): BlockId | Problem {
-  const { kind, role, side, content: text } = block;
+  const { role, side, content: text } = block;
   const includes = block.metadata["includes"];
-  const metadata: JsonObject = {
+  const { kind, metadata } = copiedKind(block.kind, {
     ...(block.metadata as JsonObject),
     ...(typeof includes === "string" ? { includes: ids.get(includes) ?? includes } : {}),
     ...(isEnded(block.status) ? {} : { reason: "interrupted" }),
-  };
+  });
   const status = isEnded(block.status) ? block.status : "error";
   const parent = block.parent_id === null ? null : (ids.get(block.parent_id) ?? null);
   // A call that ends in an op of its own is given `success`; one that has none must end as it is created.

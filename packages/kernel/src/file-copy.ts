@@ -1,0 +1,29 @@
+/**
+ * A file's block as it is copied into another conversation, by a fork or an import: as code. A block is a file only where
+ * the workspace has it open; a copy would look like one, be found as one, and never be saved.
+ */
+
+import type { Kind } from "./block.ts";
+import type { Json, JsonObject } from "./json.ts";
+
+/** What may be kept of a block of any kind, and does not say where a file is or what the disk has of it. */
+const OF_THE_DISK = new Set([
+  "path",
+  "persistedVersion",
+  "baseHash",
+  "conflict",
+  "missing",
+  "eol",
+  "encoding",
+]);
+
+export function copiedKind(
+  kind: Kind,
+  metadata: JsonObject,
+): { readonly kind: Kind; readonly metadata: JsonObject } {
+  if (kind !== "file") return { kind, metadata };
+  const kept: Record<string, Json> = {};
+  for (const [key, value] of Object.entries(metadata)) if (!OF_THE_DISK.has(key)) kept[key] = value;
+  const { path } = metadata;
+  return { kind: "code", metadata: { ...kept, ...(typeof path === "string" ? { filename: path } : {}) } };
+}

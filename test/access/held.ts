@@ -9,6 +9,8 @@ import { WebSocket } from "ws";
 export interface HeldServer {
   readonly url: string;
   readonly token: string;
+  /** For MCP, which is not for the owner. */
+  readonly agentToken: string;
   call(tool: string, input: object): Promise<unknown>;
 }
 
@@ -150,9 +152,8 @@ export class Held {
   async #mcp(block: string): Promise<void> {
     const client = new Client({ name: "held", version: "1" }, { versionNegotiation: { mode: "auto" } });
     const place = new URL(`${this.#server.url}/mcp`);
-    await client.connect(
-      new StreamableHTTPClientTransport(place, { requestInit: { headers: this.#headers } }),
-    );
+    const headers = { authorization: `Bearer ${this.#server.agentToken}` };
+    await client.connect(new StreamableHTTPClientTransport(place, { requestInit: { headers } }));
     const uri = `blockyard://block/${block}`;
     const stream = this.#stream(
       "MCP subscription",

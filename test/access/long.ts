@@ -6,6 +6,7 @@
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Auth } from "../../packages/server/src/auth.ts";
 import { makeDirectory, type Outcome, type Run, removeDirectory } from "../faults/lab.ts";
 import { Random } from "../sim/random.ts";
 import { encode, fuzzFrames, upgraded } from "./frames.ts";
@@ -106,8 +107,10 @@ export async function holdOn({ rounds, tell }: Run): Promise<Outcome> {
 
 /** [AC44] A stream of every kind, held open for `rounds` minutes: each delivers in every one of them. */
 export async function holdStreams({ rounds, tell }: Run): Promise<Outcome> {
-  return withProcess("held", rounds, async (server, failures) => {
-    const held = await Held.open(server);
+  return withProcess("held", rounds, async (server, failures, home) => {
+    const { url, token } = server;
+    const agentToken = new Auth(home, "owner", () => performance.now()).create("held", "agent");
+    const held = await Held.open({ url, token, agentToken, call: (tool, input) => server.call(tool, input) });
     const names = [...held.streams.map(({ name }) => name), "slow export", "ingest"];
     await held.deliver("minute 0");
     for (let minute = 1; minute <= rounds; minute++) {
@@ -176,12 +179,13 @@ async function aBlock(server: Process) {
 async function withProcess(
   name: string,
   rounds: number,
-  run: (server: Process, failures: string[]) => Promise<string>,
+  run: (server: Process, failures: string[], home: string) => Promise<string>,
 ): Promise<Outcome> {
   const directory = makeDirectory();
   const failures: string[] = [];
-  const server = await Process.start(join(directory, "home"), directory);
-  const summary = await run(server, failures).catch((error: Error) => {
+  const home = join(directory, "home");
+  const server = await Process.start(home, directory);
+  const summary = await run(server, failures, home).catch((error: Error) => {
     failures.push(String(error.stack ?? error));
     return "stopped in the middle";
   });

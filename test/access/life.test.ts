@@ -1,5 +1,5 @@
 /** A server's life as a process: stopping under load, coming back, saying what it does, and not standing in its own way. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -102,12 +102,38 @@ describe("a start", () => {
     other.close();
   });
 
-  it("[AC53] for a home that has a server says so, and where it is", async () => {
+  it("[AC53] for a home that has a server says so: where it is, which folder it serves, and the way out", async () => {
     const yard = await Yard.start();
     const config = makeConfig({ env: {}, home: yard.home, root: folder, port: 0 });
-    await expect(serve(config, () => undefined)).rejects.toThrow(yard.running.link);
+    const told = await serve(config, () => undefined).catch((error: Error) => error.message);
+    expect(told).toContain(`serving ${yard.root}`);
+    expect(told).toContain(yard.running.link);
+    expect(told).toContain(`blockyard ${folder} --home ${yard.home}-2`);
+    const same = await serve({ ...config, root: yard.root }, () => undefined).catch((error: Error) => error);
+    expect(String(same)).not.toContain("--home");
     expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
     await yard.stop();
+  });
+});
+
+describe("a start that fails", () => {
+  it("[AC53] says why in a sentence and ends, with everything closed that it had opened", async () => {
+    const home = join(folder, "no-address");
+    mkdirSync(join(home, "server.json", "inside"), { recursive: true, mode: 0o700 });
+    const failed = await Process.start(home, folder).catch((error: Error) => error.message);
+    expect(failed).toMatch(/ended with 1: blockyard: cannot use \S+server\.json \(E\w+\)/);
+    expect(failed).not.toMatch(/\n\s+at /);
+    rmSync(join(home, "server.json"), { recursive: true });
+    expect((await (await Process.start(home, folder)).stop()).code).toBe(0);
+  }, 60_000);
+
+  it("[AC53] closes what it had opened, in one process as well", async () => {
+    const home = join(folder, "no-address-here");
+    mkdirSync(join(home, "server.json", "inside"), { recursive: true, mode: 0o700 });
+    const config = makeConfig({ env: {}, home, root: folder, port: 0 });
+    await expect(serve(config, () => undefined)).rejects.toThrow("server.json");
+    rmSync(join(home, "server.json"), { recursive: true });
+    await (await serve(config, () => undefined)).stop();
   });
 });
 

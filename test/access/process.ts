@@ -30,9 +30,10 @@ export class Process {
     home: string,
     root: string,
     args: readonly string[] = ["--port", "0"],
+    more: Readonly<Record<string, string>> = {},
   ): Promise<Process> {
     const flags = [...serverFlags, MAIN, "serve", root, "--home", home, ...args];
-    const env = { PATH: process.env["PATH"] ?? "", HOME: root };
+    const env = { PATH: process.env["PATH"] ?? "", HOME: root, ...more };
     const child = spawn(process.execPath, flags, { env, stdio: ["ignore", "pipe", "pipe"] });
     const output = { out: "", err: "" };
     const ended = new Promise<{ code: number | null; signal: string | null }>((end) => {

@@ -4,6 +4,9 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { MAX_EACH } from "../../packages/server/src/door.ts";
+import { MAX_SOCKETS, OWNER_SOCKETS } from "../../packages/server/src/faces/ws.ts";
+import { MAX_CONNECTIONS } from "../../packages/server/src/listeners.ts";
 import { ended, jsonLines, newPlace, removePlace, run, serve } from "./command.ts";
 import { toolSchemas, toolsPage } from "./tools-page.ts";
 
@@ -36,6 +39,15 @@ it("[U5] every command and option in README and guides exists", async () => {
   }
   removePlace(place);
 }, 90_000);
+
+it("the bounds in the guide are those of the code", () => {
+  const guide = readFileSync(join(root, "docs/guides/operations.md"), "utf8");
+  const number = (value: number) => value.toLocaleString("en-US");
+  const sockets = `| WebSockets | ${number(MAX_SOCKETS)}, of which ${number(OWNER_SOCKETS)} are the owner's alone |`;
+  expect(guide).toContain(sockets);
+  const connections = `| connections | ${number(MAX_CONNECTIONS)}; ${number(MAX_EACH)} for each agent or viewer |`;
+  expect(guide).toContain(connections);
+});
 
 it("the loop in the guide runs as it is written", async () => {
   const place = newPlace();

@@ -9,6 +9,7 @@
  *   FAULT_FAIL    the n-th call, and the FAULT_TIMES - 1 after it, fail with FAULT_ERRNO. FAULT_CALLS picks the calls:
  *                 any of w (write), s (sync), t (truncate).
  *   FAULT_FULL    a file. While it exists, writes that make a file longer fail with ENOSPC.
+ *   FAULT_READONLY  a file. While it exists, writes, truncations and removals fail with EROFS.
  *   FAULT_COUNT   a file that gets the number of calls when the process ends.
  */
 #define _GNU_SOURCE
@@ -92,7 +93,13 @@ static File *tracked(int fd) {
 }
 
 /* Counts a call. Returns the error that it has to fail with, or 0; or does not return. */
+static int is_read_only(void) {
+  const char *flag = getenv("FAULT_READONLY");
+  return flag && !access(flag, F_OK);
+}
+
 static int fate(char kind) {
+  if (is_read_only()) return EROFS;
   long n = ++calls;
   if (n == number("FAULT_POWER", -1)) kill(getpid(), SIGKILL);
   const char *kinds = getenv("FAULT_CALLS");
@@ -182,6 +189,10 @@ static void forget_removed(int fd) {
 
 int unlink(const char *path) {
   const char *directory = getenv("FAULT_DIR"), *shadow = getenv("FAULT_SHADOW"), *name = strrchr(path, '/');
+  if (directory && !strncmp(path, directory, strlen(directory)) && is_read_only()) {
+    errno = EROFS;
+    return -1;
+  }
   pthread_mutex_lock(&lock);
   int done = real_unlink(path);
   if (!done && directory && shadow && name && !strncmp(path, directory, strlen(directory)) && removals < 64)
@@ -189,6 +200,9 @@ int unlink(const char *path) {
   pthread_mutex_unlock(&lock);
   return done;
 }
+
+int remove(const char *path) { return unlink(path); }
+int unlinkat(int fd, const char *path, int flags) { return flags ? rmdir(path) : unlink(path); }
 
 int fsync(int fd) {
   pthread_mutex_lock(&lock);

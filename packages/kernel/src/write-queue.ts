@@ -438,7 +438,7 @@ export class WriteQueue implements Runnable {
         if (isThere === undefined) break;
         return isThere ? undefined : storageProblem(error);
       } catch (unread) {
-        if (unread instanceof StoreError && unread.code === "closed") return storageProblem(error);
+        if (unread instanceof StoreError && unread.code === "closed") return storageProblem(unread);
       }
     }
     return problem("unavailable", "the store did not answer: whether this was written is not known");
@@ -590,6 +590,9 @@ function isStreamed({ id }: BlockText, ops: readonly Op[]): boolean {
 }
 
 export function storageProblem(error: unknown): Problem {
+  // Nothing is tried again on a store that was closed: it stays closed.
+  if (error instanceof StoreError && error.code === "closed")
+    return problem("unavailable", "the server is stopping, nothing was written");
   const reason = error instanceof Error ? error.message : String(error);
   return problem("storage", `the store could not do it, nothing was written: ${reason}`, { reason });
 }

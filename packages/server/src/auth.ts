@@ -8,10 +8,11 @@
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { existsSync, readFileSync, renameSync, type Stats, statSync, writeFileSync } from "node:fs";
+import { readFileSync, type Stats, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { isAgentId } from "@blockyard/kernel";
+import { createPrivate, writePrivate } from "./private-file.ts";
 
 export type CallerRole = "owner" | "agent" | "viewer";
 
@@ -186,9 +187,7 @@ export class Auth {
 
   #writeTokens(tokens: readonly TokenRecord[]): void {
     const path = join(this.#home, "tokens.json");
-    const fresh = `${path}.${randomBytes(4).toString("hex")}`;
-    writeFileSync(fresh, JSON.stringify(tokens, null, 2), { mode: 0o600, flag: "wx" });
-    renameSync(fresh, path);
+    writePrivate(path, JSON.stringify(tokens, null, 2));
     this.#tokensSeen = "";
     this.#readTokens();
   }
@@ -224,9 +223,10 @@ function isRecord(value: unknown): value is TokenRecord {
 }
 
 function readOrMakeToken(path: string): string {
-  if (!existsSync(path)) {
-    writeFileSync(path, `${randomBytes(32).toString("base64url")}\n`, { mode: 0o600, flag: "wx" });
-  }
+  const made = () => `${randomBytes(32).toString("base64url")}\n`;
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  if (size === undefined) createPrivate(path, made());
+  else if (size === 0) writePrivate(path, made()); // what a failed write has left: there is no token to lose
   refuseIfReadable(path, statSync(path).mode);
   const token = readFileSync(path, "utf8").trim();
   if (!/^[A-Za-z0-9_-]{43}$/.test(token)) {

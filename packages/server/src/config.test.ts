@@ -42,7 +42,16 @@ describe("[R47] where the server listens", () => {
   it("[AC2] an address in front of it is one of TLS, without a path", () => {
     expect(make({ origin: "https://Yard.example.org:443/" }).origin).toBe("https://yard.example.org");
     expect(make({ origin: "https://yard.example.org:8443" }).origin).toBe("https://yard.example.org:8443");
-    for (const origin of ["yard.example.org", "http://yard.example.org", "https://yard.example.org/yard", ""])
+    for (const origin of ["http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080"])
+      expect(make({ origin }).origin).toBe(origin);
+    for (const origin of [
+      "yard.example.org",
+      "http://yard.example.org",
+      "http://10.0.0.5:8080",
+      "ws://localhost",
+      "https://yard.example.org/yard",
+      "",
+    ])
       expect(() => make({ origin })).toThrow(/--origin takes an address/);
   });
 

@@ -76,11 +76,16 @@ export function makeConfig(input: ConfigInput): Config {
   };
 }
 
-/** As browsers write it. Without TLS whoever listens on the way would have the token. */
+/** As browsers write it. Without TLS whoever listens on the way would have the token: that stays on this machine. */
 function originOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === "https:" && url.href === `${url.origin}/`) return url.origin;
-  throw new ConfigError(`--origin takes an address such as https://yard.example.org, not ${text}`);
+  const isPrivate =
+    url?.protocol === "https:" ||
+    (url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, "")));
+  if (isPrivate && url.href === `${url.origin}/`) return url.origin;
+  throw new ConfigError(
+    `--origin takes an address such as https://yard.example.org, or http://localhost:8080 for a proxy on this machine, not ${text}`,
+  );
 }
 
 function databaseOf(url: string | undefined): DatabaseAddress | undefined {

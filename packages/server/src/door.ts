@@ -42,7 +42,7 @@ const BODY_MS = 60_000;
 /** More strangers than this: the oldest makes room. Well below all connections, so that there is room for those inside. */
 const MAX_STRANGERS = 1_000;
 /** Connections that one agent or viewer may have: several of them together still leave room for the owner. */
-const MAX_EACH = 250;
+export const MAX_EACH = 250;
 /** How long whoever was refused an upgrade has to hang up. */
 const LAST_WORDS_MS = 1_000;
 const STREAMED = new Set(["/v1/ingest", "/v1/import"]);

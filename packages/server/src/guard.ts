@@ -18,6 +18,7 @@ export interface Refusal {
 }
 
 export interface Addresses {
+  /** As browsers see it: cookies are named after it. Behind a proxy it is the proxy's, the same for every node there. */
   readonly port: number;
   /** Exact values of the Host header. */
   readonly hosts: ReadonlySet<string>;
@@ -31,7 +32,7 @@ export interface Place {
   readonly secure: boolean;
   /** Those in its certificate. */
   readonly names: readonly string[];
-  /** Where people reach it through a program that stands in front of it and speaks TLS. */
+  /** Where people reach it through a program that stands in front of it. */
   readonly origin?: string;
 }
 
@@ -71,12 +72,17 @@ export function addressesOf(
     hosts.add(new URL(origin).host);
     origins.add(origin);
   }
-  return { port, hosts, origins };
+  return { port: origin === undefined ? port : portOf(origin), hosts, origins };
+}
+
+function portOf(origin: string): number {
+  const { port, protocol } = new URL(origin);
+  return port === "" ? (protocol === "https:" ? 443 : 80) : Number(port);
 }
 
 /** Whether the browser speaks TLS, with the server or with the program in front of it; that may put its own Host in place. */
 export function isSecure({ headers }: IncomingMessage, { secure, origin }: Place): boolean {
-  if (secure || origin === undefined) return secure;
+  if (secure || !origin?.startsWith("https:")) return secure;
   return headers.host === new URL(origin).host || headers["x-forwarded-proto"] === "https";
 }
 
@@ -118,7 +124,10 @@ function checkAddress(request: IncomingMessage, addresses: Addresses): Refusal |
   const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
   if (hosts.length !== 1) return refusal(400, "exactly one Host header is needed");
   if (!addresses.hosts.has(request.headers.host ?? ""))
-    return refusal(421, "this server does not answer to that Host");
+    return refusal(
+      421,
+      "this server does not answer to that Host; behind a proxy, start it with --origin and the address that browsers see",
+    );
   if (!request.url?.startsWith("/")) return refusal(400, "the request target must be a path");
   const { origin } = request.headers;
   if (origin !== undefined && !addresses.origins.has(origin))

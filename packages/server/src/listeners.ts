@@ -25,7 +25,7 @@ export interface Listening {
   readonly notes: readonly string[];
 }
 
-const MAX_CONNECTIONS = 2_000;
+export const MAX_CONNECTIONS = 2_000;
 const LOCAL = "127.0.0.1";
 
 const BOUNDS = {

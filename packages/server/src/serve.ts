@@ -3,7 +3,6 @@
  * thinking; everything that decides something is in the parts.
  */
 
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import {
@@ -18,6 +17,7 @@ import {
 } from "@blockyard/kernel";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
+import { readAddress, removeAddress, type ServerAddress, writeAddress } from "./address-file.ts";
 import { Announcer } from "./announcer.ts";
 import { Auth, type Caller, ownerName } from "./auth.ts";
 import { joinNodes } from "./broadcast/join.ts";
@@ -39,6 +39,7 @@ import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { keepPicture } from "./pictures.ts";
 import { openNamed } from "./postgres/named.ts";
+import { type Part, Shutdown } from "./shutdown.ts";
 import { openSqliteStore } from "./store/sqlite.ts";
 import { Tools } from "./tool-table.ts";
 import { VERSION } from "./version.ts";
@@ -55,21 +56,36 @@ export interface Running {
   readonly tools: Tools;
   /** The routes, for whoever wants to know them all. */
   readonly app: Hono<{ Bindings: NodeBindings }>;
-  /** Everything accepted is durable, sockets are told, files are closed. */
-  stop(): Promise<void>;
+  /** Everything accepted is durable, sockets are told, files are closed. The parts of which that did not work: none. */
+  stop(): Promise<readonly Part[]>;
 }
 
 const UPKEEP_MS = 60_000;
 
 export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promise<Running> {
+  const shutdown = new Shutdown(log);
+  try {
+    return await start(config, log, env, shutdown);
+  } catch (error) {
+    await shutdown.run();
+    throw error;
+  }
+}
+
+async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Promise<Running> {
   const certificate = config.tls && readCertificate(config.tls);
   prepareHome(config.home);
   const auth = new Auth(config.home, ownerName(), () => env.monotonic());
   auth.onFault = (message) => log("error", "the tokens of agents cannot be used", { message });
   const store = await openStore(config, auth);
+  shutdown.register("store", () => store.close());
   const kernel = new Kernel(env, store);
+  shutdown.register("kernel", () => kernel.close());
   const { nodes, leave } = await joinNodes(kernel, config, log);
+  shutdown.register("nodes", leave);
   const tools = new Tools(kernel, config, log);
+  shutdown.register("tools", () => tools.close());
+  shutdown.register("files", () => tools.files.close());
   nodes?.shareCursors(tools.presence);
   await tools.files.start();
   const metrics = new Metrics();
@@ -77,7 +93,13 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
     metrics.count("blockyard_faults_total");
     log("error", "a fault inside", { where, error: String((error as Error)?.stack ?? error) });
   };
+  const lag = monitorEventLoopDelay({ resolution: 10 });
+  lag.enable();
   const upkeep = keepUp(kernel, (error) => fault("upkeep", error));
+  shutdown.register("upkeep", () => {
+    clearInterval(upkeep);
+    lag.disable();
+  });
   kernel.listen((told) => metrics.count("blockyard_ops_total", told.ops.length));
   const desk = new Desk(auth, tools, metrics, log);
   const ws = new WsFace({
@@ -86,24 +108,26 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
     call: (...call) => desk.call(...call),
     onForbidden: (caller, message) => desk.audit(caller, message),
   });
+  shutdown.register("sockets", () => ws.close());
   tools.files.isWatched = (id) => tools.hasCursor(id) || ws.hasOpen(id);
   const onRefused = () => metrics.count("blockyard_refused_total");
   const { host, origin } = config;
   const own = { host, secure: certificate !== undefined, names: certificate?.names ?? [] };
   const place = { ...own, ...(origin === undefined ? {} : { origin }) };
   const door = new Door({ place, auth, log, onRefused });
+  shutdown.register("door", () => door.close());
   const announcer = new Announcer(kernel);
+  shutdown.register("announcer", () => announcer.close());
   const mcp = mcpHandler<Caller>((caller) => ({
     version: VERSION,
     tools: async () => tools.schemasFor(caller),
     call: (tool, input, signal) => desk.audited(caller, tool, input, undefined, signal),
   }));
+  shutdown.register("mcp", () => mcp.handler.close());
   announcer.listen((announcement) => {
     for (const uri of changedUris(announcement)) mcp.handler.notify.resourceUpdated(uri);
     if (announcement.isNew) mcp.handler.notify.resourcesChanged();
   });
-  const lag = monitorEventLoopDelay({ resolution: 10 });
-  lag.enable();
   const app = httpApp({
     callerOf: (request) => door.callerOf(request),
     call: (...call) => desk.audited(...call),
@@ -150,33 +174,16 @@ export async function serve(config: Config, log: Log, env: Env = nodeEnv): Promi
     upgrade: (request, socket, head) =>
       door.upgrade(request, socket, (caller, url) => ws.upgrade(request, socket, head, caller, url)),
   });
-  const address = join(config.home, "server.json");
-  const stop = async (): Promise<void> => {
-    clearInterval(upkeep);
-    lag.disable();
-    door.close();
-    listeners.close();
-    await tools.close();
-    announcer.close();
-    await mcp.handler.close();
-    await kernel.close();
-    await ws.close();
-    await tools.files.close(); // nobody edits any more; what it writes itself it waits for
-    listeners.closeAllConnections();
-    await leave();
-    await store.close();
-    rmSync(address, { force: true });
-  };
-  const opened = listeners.open(config, (error) => fault("server", error));
-  const { port, localPort, notes } = await opened.catch(async (error) => {
-    await stop();
-    throw error;
-  });
+  shutdown.register("listeners", () => listeners.close());
+  shutdown.register("connections", () => listeners.closeAllConnections());
+  const { port, localPort, notes } = await listeners.open(config, (error) => fault("server", error));
   for (const note of notes) log("info", note);
   door.open(port, localPort);
   const url = urlOf(place, port);
   const local = localPort === undefined ? urlOf(own, port) : localUrl(localPort);
-  writeFileSync(address, JSON.stringify({ url, local, pid: process.pid }), { mode: 0o600 });
+  writeAddress(config.home, { url, local, pid: process.pid, root: config.root });
+  shutdown.register("address", () => removeAddress(config.home));
+  const stop = () => shutdown.run();
   return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, app, stop };
 }
 
@@ -242,19 +249,20 @@ async function openStore(config: Config, auth: Auth): Promise<Store> {
     return await openSqliteStore(join(config.home, "blockyard.db"));
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== "locked") throw error;
-    const url = addressIn(config.home);
-    const where = url === undefined ? "; stop it, or choose another --home" : `. Open  ${linkTo(url, auth)}`;
-    throw new ConfigError(`a server already runs for ${config.home}${where}`);
+    throw new ConfigError(inUse(config, readAddress(config.home), auth));
   }
 }
 
-function addressIn(home: string): string | undefined {
-  try {
-    const { url } = JSON.parse(readFileSync(join(home, "server.json"), "utf8")) as { url?: unknown };
-    return typeof url === "string" ? url : undefined;
-  } catch {
-    return undefined;
-  }
+/** Whoever starts a second server for a data directory wants to see the first one, or to serve another folder. */
+function inUse({ home, root }: Config, first: ServerAddress | undefined, auth: Auth): string {
+  if (first === undefined)
+    return `the database in ${home} is in use; stop what uses it, or give another --home`;
+  const serves = first.root === undefined ? "" : `, serving ${first.root}`;
+  const here =
+    first.root === root
+      ? ""
+      : `. To serve ${root} as well, give it a data directory of its own: blockyard ${root} --home ${home}-2`;
+  return `a server already runs for ${home}${serves} (process ${first.pid}). Open  ${linkTo(first.url, auth)}${here}`;
 }
 
 function linkTo(url: string, auth: Auth): string {

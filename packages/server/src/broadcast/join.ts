@@ -24,15 +24,13 @@ export async function joinNodes(
   log: Log,
 ): Promise<Joined> {
   if (!kernel.isShared) {
-    if (nats !== undefined) {
-      await kernel.store.close();
+    if (nats !== undefined)
       throw new ConfigError("--nats is for servers that share a database: name it with --database");
-    }
     const closed = await closeOrphans(kernel, AGENT);
     if (closed.blocks + closed.turns > 0) log("info", "closed what an earlier run left open", { ...closed });
     return { nodes: undefined, leave: async () => undefined };
   }
-  const lock = await lockHome(kernel, home);
+  const lock = lockHome(home);
   const broadcast =
     nats === undefined
       ? new LocalBroadcast().join()
@@ -43,24 +41,28 @@ export async function joinNodes(
     agent: AGENT,
     onClosed: (closed, node) => log("warn", "a node has died; closed what it left open", { node, ...closed }),
   });
-  const closed = await nodes.start();
-  log("info", "joined the nodes of this database", { node: nodes.id, ...closed });
-  return {
-    nodes,
-    async leave() {
+  const leave = async () => {
+    try {
       await nodes.close();
-      await broadcast.close();
-      lock.release();
-    },
+    } finally {
+      await broadcast.close().finally(() => lock.release());
+    }
   };
+  try {
+    const closed = await nodes.start();
+    log("info", "joined the nodes of this database", { node: nodes.id, ...closed });
+    return { nodes, leave };
+  } catch (error) {
+    await leave();
+    throw error;
+  }
 }
 
 /** A start ends what agents of its home folder left running: two nodes with one home would end each other's. */
-async function lockHome(kernel: Kernel, home: string): Promise<Lock> {
+function lockHome(home: string): Lock {
   try {
     return holdLock(join(home, "node"));
   } catch (error) {
-    await kernel.store.close();
     if (!(error instanceof StoreError) || error.code !== "locked") throw error;
     throw new ConfigError(`a server already runs for ${home}; give each node a --home of its own`);
   }

@@ -14,6 +14,7 @@ import { holdLock } from "../store/lock.ts";
 import { restoreSqliteStore } from "../store/restore.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { storeSentence } from "./failure.ts";
 import { print, printJson, tell } from "./terminal.ts";
 
 const backupOptions = { home: HOME_OPTION, json: JSON_OPTION } as const;
@@ -36,7 +37,10 @@ export const backup: Command = {
       await copyDatabaseFile(path, file);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      throw new CommandError(`${error.message}. Is there room, and may you write there?`);
+      const isSource = error.code === "corrupt" || error.code === "version";
+      throw new CommandError(
+        isSource ? storeSentence(error) : `${error.message}. Is there room, and may you write there?`,
+      );
     } finally {
       process.umask(mask);
     }

@@ -6,6 +6,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProblem, type Json, type Problem, problem, type ToolSchema } from "@blockyard/kernel";
+import { readAddress, type ServerAddress } from "../address-file.ts";
 import { makeConfig } from "../config.ts";
 import { CommandError } from "./command.ts";
 
@@ -67,22 +68,19 @@ export class TokenRefused extends CommandError {
   }
 }
 
-interface RunningServer {
-  /** Where people reach it. */
-  readonly url: string;
-  /** Where commands do; servers of before did not say it. */
-  readonly local?: string;
-  readonly pid: number;
+/** Where the server of this home says that it listens. */
+export function runningServer(home: string): ServerAddress {
+  const server = readAddress(home);
+  if (server && isAlive(server.pid)) return server;
+  throw new CommandError("no server runs here. Start one with: blockyard");
 }
 
-/** Where the server of this home says that it listens. */
-export function runningServer(home: string): RunningServer {
+function isAlive(pid: number): boolean {
   try {
-    const server = JSON.parse(readFileSync(join(home, "server.json"), "utf8")) as RunningServer;
-    process.kill(server.pid, 0); // throws if it is gone
-    return server;
-  } catch {
-    throw new CommandError("no server runs here. Start one with: blockyard");
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // another account's
   }
 }
 

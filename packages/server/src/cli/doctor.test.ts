@@ -79,6 +79,12 @@ describe("[AC54] the doctor", () => {
     const other = mkdtempSync(join(folder, "other-"));
     const tokens = () => named(checkHome(other), "tokens");
     writeFileSync(join(other, "token"), "", { mode: 0o600 });
+    expect(named(checkHome(other), "token")).toMatchObject({
+      state: "warn",
+      message: `${other}/token is empty (0 bytes)`,
+    });
+    expect(readFileSync(join(other, "token"), "utf8")).toBe("");
+    writeFileSync(join(other, "token"), "short", { mode: 0o600 });
     expect(tokens()).toMatchObject({ state: "fail", message: `${other}/token does not hold a token` });
     writeFileSync(join(other, "token"), "a".repeat(43));
     expect(tokens()).toBeUndefined();

@@ -112,6 +112,10 @@ export function checkHome(home: string): readonly Finding[] {
   const found = rows.flatMap(([check, path, wanted]): Finding[] => {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (!stat) return [];
+    if (path.endsWith("token") && stat.size === 0) {
+      const fix = "start a server, which makes a new one: blockyard";
+      return [{ check, state: "warn", message: `${path} is empty (0 bytes)`, fix }];
+    }
     const mode = (stat.mode & 0o777).toString(8);
     if ((stat.mode & 0o077) === 0 || process.platform === "win32")
       return [{ check, state: "ok", message: `${path} is private (mode ${mode})` }];

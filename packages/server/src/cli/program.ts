@@ -4,8 +4,6 @@
  */
 
 import { existsSync } from "node:fs";
-import { AuthError } from "../auth.ts";
-import { ConfigError } from "../config.ts";
 import { VERSION } from "../version.ts";
 import { backup, restore } from "./backup.ts";
 import { bench } from "./bench.ts";
@@ -14,6 +12,7 @@ import { completion } from "./completion.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 import { exportCommand } from "./export.ts";
+import { isUsage, sentenceOf } from "./failure.ts";
 import { help } from "./help.ts";
 import { importCommand } from "./import.ts";
 import { ingest } from "./ingest.ts";
@@ -97,20 +96,6 @@ function distance(a: string, b: string): number {
     row = next;
   }
   return row[b.length] as number;
-}
-
-/** Bad arguments of commands that read them without a table. */
-function isUsage(error: unknown): boolean {
-  return String((error as NodeJS.ErrnoException)?.code).startsWith("ERR_PARSE_ARGS");
-}
-
-/** Only a bug is told with where it happened. */
-function sentenceOf(error: unknown): string {
-  const known = error instanceof ConfigError || error instanceof CommandError || error instanceof AuthError;
-  if (known || isUsage(error)) return (error as Error).message;
-  const { code, path, syscall, stack } = (error ?? {}) as NodeJS.ErrnoException;
-  if (syscall === undefined || path === undefined) return String(stack ?? error);
-  return `cannot use ${path} (${code}). Is it yours, and what it should be? Another home is given with --home`;
 }
 
 /** Runs the command that the arguments name; its exit code. What goes wrong is told on standard error. */

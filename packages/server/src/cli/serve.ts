@@ -2,15 +2,17 @@
  * `blockyard [folder]`: runs the server and prints the link.
  */
 
+import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem } from "@blockyard/kernel";
 import { makeConfig } from "../config.ts";
-import { jsonLog } from "../log.ts";
+import { jsonLog, type Log } from "../log.ts";
 import { type Running, serve } from "../serve.ts";
 import { RECORDINGS, replay } from "../turns/replay.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 
 const STOP_MS = 5_000;
+const REPLAY_END_MS = 1_000;
 
 const options = {
   home: HOME_OPTION,
@@ -25,7 +27,7 @@ const options = {
   origin: {
     type: "string",
     value: "URL",
-    summary: "where a proxy that speaks TLS shows the page, such as https://yard.example.org",
+    summary: "where browsers see the page behind a proxy, such as https://yard.example.org",
   },
   database: DATABASE_OPTION,
   nats: {
@@ -45,7 +47,7 @@ export const serveCommand: Command = {
   examples: [
     "blockyard",
     "blockyard ~/code/shop --port 4600",
-    "blockyard --origin https://yard.example.org     # behind a proxy that speaks TLS",
+    "blockyard --origin https://yard.example.org     # behind a proxy",
     "blockyard --demo     # plays the recorded sessions again",
   ],
   options,
@@ -70,20 +72,23 @@ async function runServe(args: readonly string[]): Promise<number> {
   for (const name of ["BLOCKYARD_DATABASE", "BLOCKYARD_NATS"]) delete process.env[name];
   const log = jsonLog((line) => process.stderr.write(line), Date.now);
   const running = await start(() => serve(config, log), config.port);
+  const stopped = stopSignal(); // before anything is printed: whoever reads it may press Ctrl-C at once
   process.stdout.write(
     `\n  Blockyard is running for ${config.root}\n\n  Open  ${running.link}\n\n  Stop with Ctrl-C. The link is private: whoever has it is you.\n\n`,
   );
   for (const note of running.notes) process.stdout.write(`  Note: ${note}\n\n`);
   const playing = new AbortController();
-  const shown = await showSomething(running, values.demo === true, playing.signal);
-  await stopSignal();
+  const shown = showSomething(running, values.demo === true, playing.signal, log);
+  await stopped;
   process.stdout.write("\n  Stopping: writing what is open.\n");
   playing.abort();
   const force = setTimeout(() => process.exit(1), STOP_MS);
   force.unref();
-  await shown.done; // it writes, and must have ended before the store does
-  await running.stop();
-  return 0;
+  // It writes, and should have ended before the store does; where the store fails, it never would.
+  await Promise.race([shown, sleep(REPLAY_END_MS, undefined, { ref: false })]);
+  const failed = await running.stop();
+  // An address that stays behind misleads nobody: commands look whether its process lives.
+  return failed.every((part) => part === "address") ? EXIT.done : EXIT.failed;
 }
 
 function portOf(text: string): number {
@@ -106,20 +111,30 @@ async function start(run: () => Promise<Running>, port: number): Promise<Running
   }
 }
 
-/** An empty yard shows recorded sessions at once, so that there is something to look at before any agent is set up. */
+/**
+ * An empty workspace shows recorded sessions at once, so that there is something to look at before any agent is set up. Never
+ * rejects: a store that fails meanwhile costs the recordings, not the server.
+ */
 async function showSomething(
-  running: Running,
+  { store, kernel, auth }: Running,
   always: boolean,
   signal: AbortSignal,
-): Promise<{ readonly done: Promise<unknown> }> {
-  const there = await running.store.conversations({ limit: 1 });
-  if (there.length > 0 && !always) return { done: Promise.resolve() };
-  const played = [];
-  for (const recording of RECORDINGS) {
-    const shown = await replay(running.kernel, recording, running.auth.ownerAgent, 1, signal);
-    if (!isProblem(shown)) played.push(shown.done);
+  log: Log,
+): Promise<void> {
+  try {
+    const there = await store.conversations({ limit: 1 });
+    if (there.length > 0 && !always) return;
+    const begun = await Promise.all(
+      RECORDINGS.map((each) => replay(kernel, each, auth.ownerAgent, 1, signal)),
+    );
+    const ends = begun.map(async (each) => (isProblem(each) ? each : each.done));
+    for (const cut of await Promise.all(ends))
+      if (cut) log("warn", "a recorded session was cut", { why: cut.message });
+  } catch (error) {
+    log("error", "the recorded sessions could not be shown", {
+      why: String((error as Error)?.message ?? error),
+    });
   }
-  return { done: Promise.all(played) };
 }
 
 function stopSignal(): Promise<void> {

@@ -29,6 +29,7 @@ import { openSqliteStore } from "../store/sqlite.ts";
 import { Tools } from "../tool-table.ts";
 import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { CommandError, EXIT } from "./command.ts";
+import { storeSentence } from "./failure.ts";
 import { sendBody } from "./send-body.ts";
 
 export interface Yard {
@@ -89,7 +90,7 @@ async function openStore(home: string, create: boolean): Promise<Store | undefin
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     if (error.code === "locked") return undefined;
-    throw new CommandError(`${error.message}. See: blockyard doctor`);
+    throw new CommandError(storeSentence(error));
   }
 }
 

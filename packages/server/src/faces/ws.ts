@@ -34,9 +34,9 @@ export interface WsOptions {
 }
 
 const MAX_FRAME = 1024 * 1024;
-const MAX_SOCKETS = 500;
+export const MAX_SOCKETS = 500;
 /** Of these so many are kept for the owner: agents must not be able to lock the page out. */
-const OWNER_SOCKETS = 100;
+export const OWNER_SOCKETS = 100;
 const PING_MS = 15_000;
 const HARD_BUFFER = 16 * 1024 * 1024;
 /** How long the other end has to say goodbye too; then it is cut, and what waited for it is let go of. */

@@ -38,7 +38,10 @@ export function recordingPath(name: string): string {
   return fileURLToPath(new URL(`../../recordings/${name}.jsonl`, import.meta.url));
 }
 
-/** Plays a recording into a new conversation; answers with its id at once, the rest goes on by itself. */
+/**
+ * Plays a recording into a new conversation; answers with its id at once, the rest goes on by itself. `done` never rejects: it
+ * is what the recording was cut by, if it was.
+ */
 export async function replay(
   kernel: Kernel,
   recording: Recording,
@@ -61,10 +64,12 @@ export async function replay(
     if (refused) return refused;
     for (const line of readFileSync(recordingPath(recording.name), "utf8").split("\n")) {
       if (signal?.aborted) break;
-      await stream.push(Buffer.from(`${line}\n`));
+      const stuck = await stream.push(Buffer.from(`${line}\n`));
+      if (stuck) return stuck;
       await sleep(LINE_MS / speed);
     }
     return stream.end();
   };
-  return { conversation, done: play() };
+  const cut = (error: unknown) => problem("storage", String((error as Error)?.message ?? error));
+  return { conversation, done: play().catch(cut) };
 }

@@ -1,0 +1,39 @@
+/** Sentences instead of stacks. */
+import { StoreError } from "@blockyard/kernel";
+import { expect, it } from "vitest";
+import { sentenceOf } from "./failure.ts";
+
+const system = (code: string, more: object) =>
+  Object.assign(new Error(`${code}: it failed`), { code, ...more });
+
+it.each<[string, unknown, RegExp]>([
+  [
+    "a damaged database",
+    new StoreError("corrupt", "cannot open y.db"),
+    /^cannot open y\.db\. Put back a backup: blockyard restore FILE/,
+  ],
+  ["a full disk", new StoreError("full", "commit"), /free some space/],
+  [
+    "a full disk, without a path",
+    system("ENOSPC", { syscall: "write" }),
+    /^write failed \(ENOSPC\)\. The disk is full: free some space/,
+  ],
+  [
+    "a read-only file",
+    system("EROFS", { syscall: "open", path: "/x/y" }),
+    /^cannot use \/x\/y \(EROFS\)\. The file system is read-only/,
+  ],
+  [
+    "another account's",
+    system("EACCES", { syscall: "open", path: "/x" }),
+    /^cannot use \/x \(EACCES\)\. Is it yours/,
+  ],
+])("[U4] %s is told in a sentence that names the fix", (_, error, expected) => {
+  expect(sentenceOf(error)).toMatch(expected);
+  expect(sentenceOf(error)).not.toMatch(/\n\s+at /);
+});
+
+it("[U4] only a bug is told with where it happened", () => {
+  expect(sentenceOf(new TypeError("x is not a function"))).toMatch(/\n\s+at /);
+  expect(sentenceOf(system("ERR_INVALID_ARG_TYPE", { syscall: "x" }))).toMatch(/\n\s+at /);
+});

@@ -1,0 +1,47 @@
+/**
+ * What went wrong, as one sentence that names the fix. Where it happened is told of a bug only: of a full disk, a damaged
+ * database or a file of another account nobody learns anything from a stack.
+ */
+
+import { StoreError, type StoreErrorCode } from "@blockyard/kernel";
+import { AuthError } from "../auth.ts";
+import { ConfigError } from "../config.ts";
+import { CommandError } from "./command.ts";
+
+const STORE_FIXES: Readonly<Record<StoreErrorCode, string>> = {
+  full: "The disk is full: free some space, then try again",
+  io: "Check the disk, then see: blockyard doctor",
+  corrupt: "Put back a backup: blockyard restore FILE --replace. To see what is wrong: blockyard doctor",
+  version: "Install the newest version of blockyard",
+  locked: "Stop what uses it, or give another --home",
+  closed: "Try again",
+};
+
+const SYSTEM_FIXES: Readonly<Record<string, string>> = {
+  ENOSPC: "The disk is full: free some space, then try again",
+  EDQUOT: "Your quota is used up: free some space, then try again",
+  EROFS: "The file system is read-only: mount it for writing, or give another folder with --home",
+  EMFILE: "Too many files are open: raise the limit (ulimit -n)",
+};
+
+export function sentenceOf(error: unknown): string {
+  if (error instanceof ConfigError || error instanceof CommandError || error instanceof AuthError)
+    return error.message;
+  if (isUsage(error)) return (error as Error).message;
+  if (error instanceof StoreError) return storeSentence(error);
+  const { code = "", path, syscall, stack } = (error ?? {}) as NodeJS.ErrnoException;
+  if (syscall === undefined || !/^E[A-Z0-9]+$/.test(code)) return String(stack ?? error);
+  const what = path === undefined ? `${syscall} failed` : `cannot use ${path}`;
+  const fix = SYSTEM_FIXES[code] ?? "Is it yours, and what it should be? Another home is given with --home";
+  return `${what} (${code}). ${fix}`;
+}
+
+/** A store's failure, with what to do about it. */
+export function storeSentence({ message, code }: StoreError): string {
+  return `${message}. ${STORE_FIXES[code]}`;
+}
+
+/** Bad arguments of commands that read them without a table. */
+export function isUsage(error: unknown): boolean {
+  return String((error as NodeJS.ErrnoException)?.code).startsWith("ERR_PARSE_ARGS");
+}

@@ -1,0 +1,57 @@
+/**
+ * Small files of the home folder that only their owner can read: tokens, and the running server's address. A file is written
+ * beside its place, synced and then moved there, so that whoever reads it finds the old content or the new one, never half
+ * of it, also after a crash or on a full disk.
+ */
+
+import { randomBytes } from "node:crypto";
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+
+/** Replaces what is there. Throws the system's error, and leaves what was there. */
+export function writePrivate(path: string, text: string): void {
+  placed(path, text, (fresh) => renameSync(fresh, path));
+}
+
+/** False where another process has made it first; that one's content stays. */
+export function createPrivate(path: string, text: string): boolean {
+  return placed(path, text, (fresh) => {
+    try {
+      linkSync(fresh, path);
+      return true;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "EEXIST") return false;
+      if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS") throw error;
+      renameSync(fresh, path); // a file system without hard links
+      return true;
+    }
+  });
+}
+
+function placed<T>(path: string, text: string, place: (fresh: string) => T): T {
+  const fresh = `${path}.${randomBytes(4).toString("hex")}`;
+  try {
+    const file = openSync(fresh, "wx", 0o600);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    return place(fresh);
+  } catch (error) {
+    // Of a write to an open file the system does not say which one it was.
+    throw Object.assign(error as NodeJS.ErrnoException, { path });
+  } finally {
+    removeQuietly(fresh); // where it was moved, there is none
+  }
+}
+
+/** What cannot be removed either is named by the failure of the write itself. */
+function removeQuietly(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // a file system that has become read-only
+  }
+}

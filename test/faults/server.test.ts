@@ -25,7 +25,7 @@ async function until(look: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 onDisk(
-  `[AC55] a store that fails while a first start plays its recordings costs the recordings, not the server${why}`,
+  `[AC65] a store that fails while a first start plays its recordings costs the recordings, not the server${why}`,
   async () => {
     const { home, root, flag, env } = place("full");
     const server = await Process.start(home, root, ["--port", "0"], { ...env, FAULT_READONLY: flag });

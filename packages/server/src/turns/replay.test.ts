@@ -5,7 +5,7 @@ import { nodeEnv } from "../env.ts";
 import { RECORDINGS, replay } from "./replay.ts";
 
 it.each(RECORDINGS)(
-  "[AC55] $name ends with a reason where the store fails, and rejects nothing",
+  "[AC65] $name ends with a reason where the store fails, and rejects nothing",
   async (recording) => {
     const store = new MemoryStore("epoch");
     const kernel = new Kernel(nodeEnv, store);

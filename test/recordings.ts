@@ -21,12 +21,15 @@ export interface Recording {
 /** The first folder of a fixture's name says what wrote it. */
 const sources: Readonly<Record<string, { readonly provider: string; readonly source: Recording["source"] }>> =
   {
+    "anthropic-documented": { provider: "anthropic", source: "stream" },
     "anthropic-sse": { provider: "anthropic", source: "stream" },
     claude: { provider: "claude", source: "stream" },
+    "claude-documented": { provider: "claude", source: "stream" },
     "claude-older": { provider: "claude", source: "stream" },
     "claude-sessions": { provider: "claude", source: "log" },
     "claude-sessions-older": { provider: "claude", source: "log" },
     codex: { provider: "codex", source: "stream" },
+    "codex-documented": { provider: "codex", source: "stream" },
     "codex-older": { provider: "codex", source: "stream" },
     "codex-sessions": { provider: "codex", source: "log" },
     "codex-sessions-older": { provider: "codex", source: "log" },
@@ -44,10 +47,16 @@ export const recordings: readonly Recording[] = filesBelow(folder)
     const [first = "", second = ""] = name.split("/");
     const found = sources[first];
     if (found === undefined || !isMain(name, found.source)) return [];
-    const version = first.endsWith("-older") ? second : (currentVersions[found.provider] ?? "");
+    const version = versionOf(first, second, found.provider);
     return [{ name, path, ...found, version }];
   })
   .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+/** Shapes that were published and that no recorded version writes are of no version. */
+function versionOf(folder: string, below: string, provider: string): string {
+  if (folder.endsWith("-documented")) return "documented";
+  return folder.endsWith("-older") ? below : (currentVersions[provider] ?? "");
+}
 
 export const streams = recordings.filter(({ source }) => source === "stream");
 export const logs = recordings.filter(({ source }) => source === "log");

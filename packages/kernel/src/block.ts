@@ -281,6 +281,8 @@ export const metadataSchemas = {
         kind: z.enum(CHANGE_KINDS),
         diff: z.string().optional(),
         movedTo: z.string().optional(),
+        /** The diff is what was asked for; nobody has compared it with the file. */
+        unverified: z.boolean().optional(),
       }),
     ),
   }),

@@ -37,6 +37,7 @@ export {
   type WholeBlock,
 } from "./block.ts";
 export { type Broadcast, type Hint, LocalBroadcast, type Word } from "./broadcast.ts";
+export { type ChangeText, changeTexts, UNVERIFIED } from "./change-text.ts";
 export { decodeReferences } from "./character-references.ts";
 export { type ContextBlock, contextOf, type PathBlock, pathIn, pathOf } from "./context.ts";
 export {
@@ -149,6 +150,7 @@ export {
   turnView,
 } from "./tools/view.ts";
 export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./trigram.ts";
+export { type NativeFacts, nativeFacts } from "./turn-facts.ts";
 export { VirtualEnv } from "./virtual-env.ts";
 export { Connection, type ConnectionOptions, type Pipe, type Presence } from "./wire/connection.ts";
 export { encodeFrame } from "./wire/encode.ts";

@@ -19,6 +19,8 @@ export interface PatchChange {
   readonly kind: ChangeKind;
   readonly diff?: string;
   readonly movedTo?: string;
+  /** The diff is what was asked for; nobody has compared it with the file. */
+  readonly unverified?: boolean;
 }
 
 interface Draft {
@@ -71,6 +73,7 @@ function finish(draft: Draft): PatchChange {
     path: draft.path,
     kind: draft.kind,
     ...(diff === "" ? {} : { diff }),
+    ...(diff !== "" && draft.kind === "modify" ? { unverified: true } : {}),
     ...(draft.movedTo === undefined ? {} : { movedTo: draft.movedTo }),
   };
 }

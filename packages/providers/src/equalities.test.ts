@@ -228,6 +228,8 @@ class Said {
   readonly #joined = new Map<string, string>();
   readonly #whole: string[] = [];
   #message = "";
+  /** An id may come twice. */
+  #messages = 0;
 
   texts(): readonly string[] {
     return [...this.#whole, ...this.#joined.values()].filter((text) => text !== "");
@@ -237,7 +239,8 @@ class Said {
     if (!isObject(event)) return;
     if (event.type === "stream_event" && isObject(event.event)) return this.hear(event.event);
     const message = isObject(event.message) ? event.message : undefined;
-    if (event.type === "message_start" && message !== undefined) this.#message = String(message.id);
+    if (event.type === "message_start" && message !== undefined)
+      this.#message = `${message.id} ${this.#messages++}`;
     if (event.type === "content_block_delta" && isObject(event.delta)) {
       const { delta } = event;
       this.#join(`${this.#message} ${event.index}`, delta.text ?? delta.thinking);

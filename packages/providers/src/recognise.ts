@@ -64,6 +64,7 @@ const CLAUDE_STREAM = new Set([
   "command_lifecycle",
   "conversation_reset",
 ]);
+const CLAUDE_LINES = new Set(["system", "assistant", "user", "message"]);
 const CLAUDE_LOG = new Set([
   "summary",
   "queue-operation",
@@ -82,8 +83,11 @@ function claudeShape(event: JsonObject, type: string): Recognised | undefined {
     return log("claude");
   if (CLAUDE_STREAM.has(type)) return stream("claude");
   const hasSession = typeof event.session_id === "string";
-  if (hasSession && (type === "system" || type === "assistant" || type === "user")) return stream("claude");
-  if (hasSession && type === "result" && ("total_cost_usd" in event || "num_turns" in event))
+  if (hasSession && CLAUDE_LINES.has(type)) return stream("claude");
+  if ((type === "assistant" || type === "user") && isObject(event.message) && "content" in event.message)
+    return stream("claude");
+  if (type === "system" && event.subtype === "init") return stream("claude");
+  if (type === "result" && ("total_cost_usd" in event || "cost_usd" in event || "num_turns" in event))
     return stream("claude");
   return undefined;
 }

@@ -67,6 +67,7 @@ describe("[P29] apply_patch", () => {
         path: "old.txt",
         kind: "modify",
         movedTo: "moved.txt",
+        unverified: true,
         diff: "--- old.txt\n+++ moved.txt\n@@ -0,2 +0,2 @@\n keep\n-out\n+in\n@@ -0 +0,0 @@\n-last\n",
       },
       { path: "gone.txt", kind: "delete" },

@@ -69,6 +69,11 @@ export function openContent(place: ContentPlace, block: JsonObject): Opened | un
   return opened(place, type, "text", notice(block), { notice: type, ...extraOf(block) }, block);
 }
 
+/** tool_result, and every `…_tool_result` of tools that run at the provider, also the next of that family. */
+export function isResultType(type: string): boolean {
+  return type === "tool_result" || type.endsWith("_tool_result");
+}
+
 /** tool_use, server_tool_use, mcp_tool_use, and the next of that family. */
 export function isCall(type: string): boolean {
   return type === "tool_use" || type.endsWith("_tool_use");
@@ -158,10 +163,12 @@ export function citationMetadata(citations: readonly Json[]): JsonObject {
   return shown.length === 0 ? {} : { citations: shown, extra: { citations } };
 }
 
-function citationOf(citation: JsonObject): JsonObject {
+/** The API's own shapes, and the older `{type, data: {url, title, snippet}}`. */
+function citationOf(stated: JsonObject): JsonObject {
+  const citation = isObject(stated.data) ? { ...stated, ...stated.data } : stated;
   const url = stringOf(citation.url) ?? stringOf(citation.source);
   const title = stringOf(citation.title) ?? stringOf(citation.document_title);
-  const snippet = stringOf(citation.cited_text);
+  const snippet = stringOf(citation.cited_text) ?? stringOf(citation.snippet);
   return {
     url: url ?? `document:${typeof citation.document_index === "number" ? citation.document_index : 0}`,
     ...(title === undefined ? {} : { title }),

@@ -7,11 +7,13 @@
  */
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Kind } from "@blockyard/kernel";
+import type { PatchChange } from "../apply-patch.ts";
+import { editedFile, newFile, overwrittenFile } from "../edit-diff.ts";
 import { isObject } from "../framing/json.ts";
 import { languageOf } from "../language.ts";
 import { cutRow, lineCount, rowOf } from "../row.ts";
 import { unifiedDiff } from "../unified-diff.ts";
-import { type ContentPlace, stringOf } from "./content.ts";
+import { type ContentPlace, isResultType, stringOf } from "./content.ts";
 
 /** The call that a result belongs to, as far as it is known. */
 export interface Call {
@@ -29,9 +31,9 @@ interface Shown {
   readonly failed?: boolean;
 }
 
-/** Whether a content block is a result: every type of that family ends so, also the next ones. */
+/** Whether a content block is a result. `tool_result` is one of a tool that ran at the caller. */
 export function isServerResult(block: JsonObject): boolean {
-  return typeof block.type === "string" && block.type.endsWith("_tool_result");
+  return typeof block.type === "string" && isResultType(block.type);
 }
 
 /** The result block, whole; and the end of its call, where `call` is still open. */
@@ -44,7 +46,7 @@ export function serverResult(
   const shown = show(block, call);
   const failed = shown.failed === true || block.is_error === true;
   const toolUseId = stringOf(block.tool_use_id) ?? call?.toolUseId ?? place.key;
-  const toolName = call?.toolName ?? String(block.type).replace(/_tool_result$/, "");
+  const toolName = call?.toolName ?? (String(block.type).replace(/_?tool_result$/, "") || "unknown");
   const parent = call?.key ?? place.parent;
   const events: BlockEvent[] = [
     {
@@ -173,17 +175,17 @@ function editor(type: string, content: JsonObject, call: Call | undefined): Show
     };
   }
   const isNew = type.includes("_create_") && content.is_file_update !== true;
-  const diff = editorDiff(path, content, input, isNew);
-  const change = { path, kind: isNew ? "add" : "modify", ...(diff === undefined ? {} : { diff }) };
-  return { kind: "file_change", text: diff ?? "", metadata: { changes: [change] }, short: path };
+  const change = editorChange(path, content, input, isNew);
+  return {
+    kind: "file_change",
+    text: change.diff ?? "",
+    metadata: { changes: [{ ...change }] },
+    short: path,
+  };
 }
 
-function editorDiff(
-  path: string,
-  content: JsonObject,
-  input: JsonObject,
-  isNew: boolean,
-): string | undefined {
+/** The lines that the editor tells; without them the call's own words. */
+function editorChange(path: string, content: JsonObject, input: JsonObject, isNew: boolean): PatchChange {
   const lines = content.lines;
   if (Array.isArray(lines)) {
     const hunk = {
@@ -193,22 +195,36 @@ function editorDiff(
       newLines: numberOf(content.new_lines, 0),
       lines: lines.filter((line: Json) => typeof line === "string"),
     };
-    return unifiedDiff(path, [hunk]);
+    return { path, kind: isNew ? "add" : "modify", diff: unifiedDiff(path, [hunk]) };
   }
   const text = stringOf(input.file_text);
-  if (!isNew || text === undefined) return undefined;
-  return unifiedDiff(path, { before: "", after: text }, "add");
+  if (text !== undefined) return isNew ? newFile(path, text) : overwrittenFile(path, text);
+  const before = stringOf(input.old_str);
+  const after = stringOf(input.new_str);
+  if (before === undefined || after === undefined) return { path, kind: isNew ? "add" : "modify" };
+  return editedFile(path, [{ before, after }]);
 }
 
 /** A string, or text parts; other parts are named by their type. */
 function contentParts(content: Json | undefined): Shown {
   if (typeof content === "string") return { kind: "tool_result", text: content, metadata: {} };
   if (!Array.isArray(content)) return { kind: "tool_result", text: "", metadata: {} };
-  const texts = (content as readonly Json[]).map((part) => {
-    if (!isObject(part)) return stringOf(part) ?? "";
-    return stringOf(part.text) ?? `[${stringOf(part.type) ?? "part"}]`;
+  const images: JsonObject[] = [];
+  const texts = (content as readonly Json[]).flatMap((part) => {
+    if (!isObject(part)) return [stringOf(part) ?? ""];
+    const image = part.type === "image" ? imageOf(part) : undefined;
+    if (image !== undefined) images.push(image);
+    return image === undefined ? [stringOf(part.text) ?? `[${stringOf(part.type) ?? "part"}]`] : [];
   });
-  return { kind: "tool_result", text: texts.join("\n"), metadata: {} };
+  const metadata: JsonObject = images.length === 0 ? {} : { images };
+  return { kind: "tool_result", text: texts.join("\n"), metadata };
+}
+
+function imageOf(part: JsonObject): JsonObject | undefined {
+  const source = isObject(part.source) ? part.source : part;
+  const data = stringOf(source.data);
+  const mediaType = stringOf(source.media_type) ?? stringOf(source.mimeType);
+  return data === undefined ? undefined : { data, ...(mediaType === undefined ? {} : { mediaType }) };
 }
 
 function numberOf(value: Json | undefined, otherwise: number): number {

@@ -12,7 +12,8 @@ import { bounds } from "../bounds.ts";
 import { isObject } from "../framing/json.ts";
 import { listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { noiseBlock, typeOf, unknownEvent } from "../unknown.ts";
-import { assistantLine } from "./assistant.ts";
+import { isZero } from "../usage.ts";
+import { assistantLine, messageLine } from "./assistant.ts";
 import { breakCall } from "./call.ts";
 import { cancelRequest, controlRequest, controlResponse } from "./control.ts";
 import { streamEvent } from "./message.ts";
@@ -74,6 +75,8 @@ export function take(state: State, out: Out, line: Json): void {
       return assistantLine(state, out, line);
     case "user":
       return userLine(state, out, line);
+    case "message":
+      return wholeMessage(state, out, line);
     case "result":
       return resultLine(state, out, line);
     case "control_request":
@@ -86,6 +89,14 @@ export function take(state: State, out: Out, line: Json): void {
     default:
       if (!systemLine(state, out, line)) addUnknown(state, out, line);
   }
+}
+
+/** `{type: "message", role, content}`, or the same inside `message`. */
+function wholeMessage(state: State, out: Out, line: JsonObject): void {
+  const body = isObject(line.message) ? line.message : line;
+  if (body.content === undefined) return addUnknown(state, out, line);
+  if (body.role === "user") return userLine(state, out, { ...line, message: body });
+  messageLine(state, out, line, body);
 }
 
 function requestType(line: JsonObject): string {
@@ -104,7 +115,14 @@ function endOfStream(state: State): readonly BlockEvent[] {
   for (const message of state.messages.values()) closeMessage(state, out, message, "interrupted");
   for (const call of [...state.calls.values()].reverse()) breakCall(out, call, "interrupted");
   for (const turn of state.turns) {
-    out.push({ type: "turn-end", turn: turn.name, status: "error", reason: "interrupted" });
+    const { usage, models } = turn;
+    out.push({
+      type: "turn-end",
+      turn: turn.name,
+      status: "error",
+      reason: "interrupted",
+      ...(isZero(usage) ? {} : { usage, models: [...models] }),
+    });
   }
   state.turns = [];
   return out;

@@ -4,7 +4,7 @@
  */
 
 import type { JsonObject } from "@blockyard/kernel";
-import { citationMetadata, isCall } from "../anthropic/content.ts";
+import { citationMetadata, isCall, isResultType } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, textOf, timeOf } from "../read.ts";
 import { runCall } from "./call.ts";
@@ -24,6 +24,32 @@ export function assistantLine(state: State, out: Out, line: JsonObject): void {
   for (const block of content) confirm(state, out, message, objectOf(block), line, at);
   // While the message streams, its usage comes better with message_delta.
   if (!isStreaming(state, message)) takeUsage(out, message, body.usage, true);
+}
+
+/**
+ * A `message` line: a whole answer at once, as some hosts write it. What was streamed before, or told block by block, is
+ * confirmed by its place among the blocks of its type; a message without an id repeats the last one.
+ */
+export function messageLine(state: State, out: Out, line: JsonObject, body: JsonObject): void {
+  const id = textOf(body.id);
+  const known = id === undefined ? state.lastMessage : state.messages.get(id);
+  state.lastMessage = undefined;
+  if (known === undefined) {
+    assistantLine(state, out, { ...line, message: body });
+    state.lastMessage = undefined;
+    return;
+  }
+  const content =
+    typeof body.content === "string" ? [{ type: "text", text: body.content }] : listOf(body.content);
+  const seen = new Map<Piece["type"], number>();
+  for (const block of content.map(objectOf)) {
+    const type = pieceTypeOf(textOf(block.type) ?? "");
+    const place = seen.get(type) ?? 0;
+    seen.set(type, place + 1);
+    const said = known.pieces.filter((piece) => piece.type === type)[place];
+    if (said?.isConfirmed !== true) confirm(state, out, known, block, line, timeOf(line.timestamp));
+  }
+  if (!isStreaming(state, known)) takeUsage(out, known, body.usage, true);
 }
 
 function isStreaming(state: State, message: Message): boolean {
@@ -84,7 +110,7 @@ function pieceTypeOf(type: string): Piece["type"] {
   if (type === "text") return "text";
   if (type === "thinking" || type === "redacted_thinking") return "thinking";
   if (isCall(type)) return "call";
-  return type.endsWith("_tool_result") ? "result" : "whole";
+  return isResultType(type) ? "result" : "whole";
 }
 
 function confirmText(

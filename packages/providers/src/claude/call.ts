@@ -37,6 +37,7 @@ export function openCall(state: State, out: Out, start: CallStart): Call {
     turn: start.turn,
     messageId: start.messageId,
     input: undefined,
+    firstInput: undefined,
     isRunning: false,
     isBroken: false,
     isEnded: false,
@@ -45,6 +46,7 @@ export function openCall(state: State, out: Out, start: CallStart): Call {
     approval: undefined,
     text: "",
     results: known?.results ?? 0,
+    streamedResult: undefined,
   };
   state.calls.set(start.id, call);
   if (state.calls.size > bounds.openCalls) forgetOldest(state, out);
@@ -111,7 +113,7 @@ export function runCall(state: State, out: Out, call: Call, input: Json, display
 /** The stream has stopped without an assistant line: the text so far is the input if it is JSON. False if not. */
 export function runStreamed(state: State, out: Out, call: Call): boolean {
   if (call.isRunning || call.isEnded || call.isBroken) return !call.isBroken;
-  const input = call.text.trim() === "" ? {} : parseObject(call.text, bounds.inputDepth);
+  const input = call.text.trim() === "" ? (call.firstInput ?? {}) : parseObject(call.text, bounds.inputDepth);
   if (input === undefined) return false;
   runCall(state, out, call, input);
   return true;
@@ -144,6 +146,7 @@ export function endCall(out: Out, call: Call, end: CallEnd): void {
   });
   call.text = "";
   call.input = undefined;
+  call.firstInput = undefined;
   call.approval = undefined;
 }
 

@@ -1,13 +1,14 @@
 /**
  * What a turn cost. `total_cost_usd` and `modelUsage` run on over the process and over a resumed session; a turn gets
- * the difference, so that the turns of a process add up to its last total (from zero again after a reset).
+ * the difference, so that the turns of a process add up to its last total (from zero again after a reset). `cost_usd`
+ * alone is the cost of the turn itself. A result that states no tokens has those of its messages.
  */
 
 import type { Json, JsonObject, Usage } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, numberOf, objectOf } from "../read.ts";
 import { addUsage, anthropicUsage, costSince, count, isZero, NO_USAGE, usageSince } from "../usage.ts";
-import type { State } from "./state.ts";
+import type { State, Turn } from "./state.ts";
 
 export interface TurnCost {
   readonly costUsd?: number;
@@ -18,18 +19,22 @@ export interface TurnCost {
 export function takeCost(
   state: State,
   line: JsonObject,
+  turn: Pick<Turn, "usage" | "models">,
 ): { costUsd?: number; usage?: Usage; models?: readonly string[] } {
   const since = isObject(line.model_usage_since_last_result) ? line.model_usage_since_last_result : undefined;
-  const total = numberOf(line.total_cost_usd) ?? numberOf(line.cost_usd);
-  const costUsd = total === undefined ? undefined : costOf(state, total, since);
+  const total = numberOf(line.total_cost_usd) ?? numberOf(line.total_cost);
+  const own = numberOf(line.cost_usd);
+  const costUsd = total === undefined ? own : costOf(state, total, since);
   const models = isObject(line.modelUsage) ? line.modelUsage : undefined;
-  const usage = usageOf(state, line, since, models);
-  const named = Object.keys(since ?? models ?? {});
-  state.totalCost = total ?? state.totalCost;
+  const usage = usageOf(state, line, since, models) ?? turn.usage;
+  const named =
+    since !== undefined || models !== undefined ? Object.keys(since ?? models ?? {}) : [...turn.models];
+  if (total !== undefined || own !== undefined)
+    state.totalCost = total ?? (state.totalCost ?? 0) + (own ?? 0);
   state.modelUsage = models ?? state.modelUsage;
   return given({
     costUsd,
-    usage: usage === undefined || isZero(usage) ? undefined : usage,
+    usage: isZero(usage) ? undefined : usage,
     models: named.length === 0 ? undefined : named,
   });
 }

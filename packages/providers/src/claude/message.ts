@@ -21,7 +21,7 @@ import {
   takeUsage,
   tellUsage,
 } from "./piece.ts";
-import { takeServerResult } from "./result.ts";
+import { takeHeld, takeServerResult, takeStreamedResult } from "./result.ts";
 import {
   addPiece,
   type Message,
@@ -41,8 +41,7 @@ export function messageOf(state: State, out: Out, id: string, line: JsonObject):
   const message: Message = {
     id,
     scope,
-    turn: turn.ordinal,
-    turnName: turn.name,
+    turn,
     model: undefined,
     pieces: [],
     byIndex: new Map(),
@@ -51,6 +50,7 @@ export function messageOf(state: State, out: Out, id: string, line: JsonObject):
     stopReason: undefined,
   };
   state.messages.set(id, message);
+  state.lastMessage = message;
   if (state.messages.size > RECENT_MESSAGES) forgetOldest(state, out);
   return message;
 }
@@ -74,7 +74,7 @@ export function streamEvent(state: State, out: Out, line: JsonObject): void {
     case "content_block_start":
       return startContent(state, out, message, event);
     case "content_block_stop":
-      return stopContent(message, event);
+      return stopContent(state, out, message, event);
     case "message_delta":
       message.stopReason = textOf(objectOf(event.delta).stop_reason) ?? message.stopReason;
       return takeUsage(out, message, event.usage, true);
@@ -129,6 +129,7 @@ function startContent(state: State, out: Out, message: Message, event: JsonObjec
   if (known !== undefined) settle(state, out, known, "interrupted");
   const piece = newPiece(state, out, message, block, undefined, true);
   message.byIndex.set(index, piece);
+  if (piece.call !== undefined) piece.call.firstInput ??= block.input;
   if (piece.type === "text") appendText(state, out, piece, textOf(block.text) ?? "");
   if (piece.type === "thinking") startPiece(state, out, piece, redaction(block));
   if (piece.type === "thinking") appendText(state, out, piece, textOf(block.thinking) ?? "");
@@ -160,10 +161,25 @@ export function newPiece(
     piece.isEnded = true;
     return piece;
   }
+  if (type === "tool_result") {
+    const piece = addPiece(message, "result", state.prefix);
+    if (isStreamed && isEmptyContent(block.content)) piece.held = block;
+    else takeStreamedResult(state, out, piece, block, at);
+    return piece;
+  }
   const piece = addPiece(message, "whole", state.prefix);
   startWhole(out, piece, block);
   if (!isStreamed) endPiece(out, piece, "done");
   return piece;
+}
+
+function isEmptyContent(content: Json | undefined): boolean {
+  return (
+    content === undefined ||
+    content === null ||
+    content === "" ||
+    (Array.isArray(content) && content.length === 0)
+  );
 }
 
 function startCall(state: State, out: Out, message: Message, block: JsonObject, type: string, at?: number) {
@@ -172,7 +188,7 @@ function startCall(state: State, out: Out, message: Message, block: JsonObject, 
     id: textOf(block.id) ?? `${message.id}.${message.pieces.length}`,
     name: textOf(block.name) ?? type,
     scope: message.scope,
-    turn: message.turn,
+    turn: message.turn.ordinal,
     messageId: message.id,
     index: message.pieces.length,
     isRemote: type !== "tool_use",
@@ -210,8 +226,9 @@ function strayPiece(state: State, message: Message, delta: JsonObject): Piece | 
 function applyDelta(state: State, out: Out, piece: Piece, delta: JsonObject): boolean {
   switch (delta.type) {
     case "text_delta":
-      if (piece.type === "text") appendText(state, out, piece, textOf(delta.text) ?? "");
-      return piece.type === "text";
+      if (piece.held !== undefined) piece.text += textOf(delta.text) ?? "";
+      else if (piece.type === "text") appendText(state, out, piece, textOf(delta.text) ?? "");
+      return piece.type === "text" || piece.held !== undefined;
     case "thinking_delta":
       if (piece.type !== "thinking") return false;
       appendText(state, out, piece, textOf(delta.thinking) ?? "");
@@ -243,9 +260,11 @@ function lastIndex(message: Message): number {
   return [...message.byIndex.keys()].at(-1) ?? -1;
 }
 
-function stopContent(message: Message, event: JsonObject): void {
+function stopContent(state: State, out: Out, message: Message, event: JsonObject): void {
   const piece = message.byIndex.get(wholeOf(event.index) ?? lastIndex(message));
-  if (piece !== undefined) piece.isStopped = true;
+  if (piece === undefined) return;
+  piece.isStopped = true;
+  if (piece.held !== undefined) takeHeld(state, out, piece);
 }
 
 function stopMessage(state: State, out: Out, message: Message, scope: string, abandoned: JsonObject): void {
@@ -254,6 +273,7 @@ function stopMessage(state: State, out: Out, message: Message, scope: string, ab
   if (from !== undefined) {
     for (const [index, piece] of message.byIndex) if (index >= from) settle(state, out, piece, "retracted");
   }
+  for (const piece of message.pieces) if (piece.held !== undefined) takeHeld(state, out, piece);
   closeMessage(state, out, message, undefined);
   tellUsage(out, message);
   if (state.streaming.get(scope) === message) state.streaming.delete(scope);

@@ -1,6 +1,7 @@
 /**
- * Results of shell commands. No version states the exit code as a number: it stands in the text of a failure, and
- * "soft" codes (grep without a match) in words. Standard error is merged into the output.
+ * Results of shell commands. The exit code is `exitCode` where the payload states it. Recorded versions state none: it
+ * stands in the text of a failure, and "soft" codes (grep without a match) in words, with standard error merged into
+ * the output.
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
@@ -17,15 +18,17 @@ import {
   type Show,
   type Told,
 } from "./outcome.ts";
-import { shellChanges } from "./outcome-file.ts";
+import { shellChanges } from "./outcome-change.ts";
 
 /** What the model is told where there was nothing to tell. */
 const NO_OUTPUT = /^\((?:Bash|Command|Tool).* (?:completed|ran) with no output\)$/;
 
 export const bashOutcome: Show = (told) => {
   const content = contentOf(told.content);
-  if (told.isError) return failedCommand(told, content.text);
   const payload = isObject(told.payload) ? told.payload : undefined;
+  const stated = statedExit(payload);
+  if (told.isError && (payload === undefined || stated === undefined))
+    return failedCommand(told, content.text);
   const isBackground =
     payload === undefined
       ? content.text.startsWith("Command running in background with ID:")
@@ -33,11 +36,13 @@ export const bashOutcome: Show = (told) => {
   const soft = wordsOf(payload?.returnCodeInterpretation);
   const interrupted = payload?.interrupted === true;
   const { text, left } = outputOf(told, payload, content.text, isBackground);
-  const exitCode = isBackground || interrupted ? null : soft === undefined ? 0 : 1;
+  const exitCode = stated ?? (isBackground || interrupted ? null : soft === undefined ? 0 : 1);
+  const failed = told.isError || (stated !== undefined && stated !== 0 && soft === undefined);
   const metadata = given({
     ...commandOf(told),
     exitCode,
     stderr: wordsOf(payload?.stderr),
+    isError: failed ? true : undefined,
     interrupted: interrupted ? true : undefined,
     background: isBackground ? true : undefined,
     truncatedChars: left > 0 ? left : undefined,
@@ -47,16 +52,25 @@ export const bashOutcome: Show = (told) => {
   const changed = shellChanges(payload?.bashEditDiff);
   return {
     blocks: [{ kind: "command", text, metadata }, ...(changed === undefined ? [] : [changed])],
-    failed: false,
+    failed,
     short: interrupted
       ? "interrupted"
       : isBackground
         ? "in the background"
-        : (soft ?? outputRow(text, content.images.length)),
+        : failed
+          ? `exit ${exitCode}`
+          : (soft ?? outputRow(text, content.images.length)),
+    error: failed ? (rowOf(lastLine(wordsOf(payload?.stderr) ?? text)) ?? `exit ${exitCode}`) : undefined,
     images: content.images,
     isBackground,
   };
 };
+
+/** The exit code, where the payload has one; no recorded version does. */
+function statedExit(payload: JsonObject | undefined): number | undefined {
+  const stated = payload?.exitCode ?? payload?.exit_code ?? payload?.returnCode ?? payload?.return_code;
+  return typeof stated === "number" && Number.isSafeInteger(stated) ? stated : undefined;
+}
 
 /** A command that did not run (denied, invalid) is no command block: nothing was executed. */
 function failedCommand(told: Told, said: string): Outcome | undefined {
@@ -117,7 +131,7 @@ function outputOf(
   isBackground: boolean,
 ): { readonly text: string; readonly left: number } {
   if (payload === undefined) return { text: spoken(said), left: 0 };
-  const stdout = textOf(payload.stdout) ?? spoken(said);
+  const stdout = textOf(payload.stdout) ?? textOf(payload.output) ?? spoken(said);
   if (stdout === "" && isBackground) return { text: said, left: 0 };
   const aside = wordsOf(payload.persistedOutputPath);
   if (aside === undefined) return { text: payload.isImage === true ? "" : stdout, left: 0 };
@@ -142,7 +156,12 @@ function commandOf(told: Told): JsonObject {
 
 const SAID_ELSEWHERE = new Set([
   "stdout",
+  "output",
   "stderr",
+  "exitCode",
+  "exit_code",
+  "returnCode",
+  "return_code",
   "interrupted",
   "isImage",
   "noOutputExpected",

@@ -5,13 +5,21 @@
  * too, but live on after their message (see call.ts).
  */
 
-import type { BlockEvent, Json, JsonObject, Reason, Usage } from "@blockyard/kernel";
+import {
+  type BlockEvent,
+  type Json,
+  type JsonObject,
+  type Reason,
+  subtractUsage,
+  type Usage,
+} from "@blockyard/kernel";
 import { citationMetadata, openContent } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
 import { given, textOf, wholeOf } from "../read.ts";
 import { unknownEvent } from "../unknown.ts";
-import { anthropicUsage, isZero, mergeNative } from "../usage.ts";
+import { addUsage, anthropicUsage, isZero, mergeNative, NO_USAGE } from "../usage.ts";
 import { breakCall, runStreamed } from "./call.ts";
+import { takeHeld } from "./result.ts";
 import { addPiece, type Message, type Out, type Piece, PROVIDER, type State } from "./state.ts";
 import { currentTurn } from "./turn.ts";
 
@@ -97,6 +105,7 @@ export function settle(state: State, out: Out, piece: Piece, reason: Reason | un
     );
   }
   if (piece.isEnded) return;
+  if (piece.held !== undefined && reason === undefined) return takeHeld(state, out, piece);
   if (!piece.isStarted) {
     piece.isEnded = true;
     return;
@@ -176,11 +185,14 @@ export function tellUsage(out: Out, message: Message): void {
   if (message.usage === undefined || message.model === "<synthetic>") return;
   const usage = anthropicUsage(message.usage);
   if (isZero(usage) || isSame(usage, message.toldUsage)) return;
+  const { turn } = message;
+  turn.usage = addUsage(subtractUsage(turn.usage, message.toldUsage ?? NO_USAGE), usage);
+  if (message.model !== undefined) turn.models.add(message.model);
   message.toldUsage = usage;
   out.push({
     type: "message-usage",
     messageId: message.id,
-    turn: message.turnName,
+    turn: turn.name,
     ...(message.scope.parent === undefined ? {} : { parent: message.scope.parent }),
     ...(message.model === undefined ? {} : { model: message.model }),
     usage,

@@ -352,11 +352,73 @@ describe("changes", () => {
     expect(rowOf(lines)).toBe(row);
   });
 
-  it("[C21] where nothing tells the place, the words stand instead of a diff", () => {
+  it("[C21] words are never a diff: where the call says nothing either, they are kept beside the change", () => {
     const lines = used("MultiEdit", { file_path: "/w/x", edits: [] }, "Applied 2 edits to /w/x");
     expect(only(lines, "file_change")).toMatchObject({
-      text: "Applied 2 edits to /w/x",
-      metadata: { changes: [{ path: "/w/x", kind: "modify" }] },
+      text: "",
+      metadata: {
+        changes: [{ path: "/w/x", kind: "modify" }],
+        result: { message: "Applied 2 edits to /w/x" },
+      },
+    });
+  });
+
+  it.each([
+    [
+      "Edit",
+      { file_path: "/w/x", old_string: "a\nb", new_string: "a\nc" },
+      "--- /w/x\n+++ /w/x\n@@ -0,2 +0,2 @@\n a\n-b\n+c\n",
+    ],
+    [
+      "Edit",
+      { file_path: "/w/x", old_string: "a", new_string: "", replace_all: true },
+      "--- /w/x\n+++ /w/x\n@@ -0 +0,0 @@\n-a\n",
+    ],
+    [
+      "MultiEdit",
+      {
+        file_path: "/w/x",
+        edits: [
+          { old_string: "a", new_string: "b" },
+          { old_string: "c", new_string: "d" },
+        ],
+      },
+      "--- /w/x\n+++ /w/x\n@@ -0 +0 @@\n-a\n+b\n@@ -0 +0 @@\n-c\n+d\n",
+    ],
+    ["Write", { file_path: "/w/x", content: "n\n" }, "--- /w/x\n+++ /w/x\n@@ -0,0 +1 @@\n+n\n"],
+    [
+      "NotebookEdit",
+      { notebook_path: "/w/x", new_source: "n", cell_id: "1" },
+      "--- /w/x\n+++ /w/x\n@@ -0,0 +0 @@\n+n\n",
+    ],
+  ])("[C21] %s without a payload is what was asked for, marked as not verified", (tool, input, diff) => {
+    const lines = used(tool, input, "The file /w/x has been updated successfully.");
+    expect(only(lines, "file_change")).toMatchObject({
+      text: diff,
+      metadata: { changes: [{ path: "/w/x", kind: "modify", diff, unverified: true }] },
+    });
+    expect(only(lines, "file_change").metadata.result).toBeUndefined();
+  });
+
+  it("[C21] a file that was created is known whole; an Edit of nothing creates one", () => {
+    const made = used("Write", { file_path: "/w/x", content: "n\n" }, "File created successfully at: /w/x");
+    const edited = used("Edit", { file_path: "/w/x", old_string: "", new_string: "n\n" }, "ok");
+    for (const lines of [made, edited])
+      expect(only(lines, "file_change").metadata.changes).toEqual([
+        { path: "/w/x", kind: "add", diff: "--- /dev/null\n+++ /w/x\n@@ -0,0 +1 @@\n+n\n" },
+      ]);
+    // The word may stand in a path, or in the file that an older version prints.
+    const said = "The file /w/created at.md has been updated.\n     1→created successfully";
+    const over = used("Write", { file_path: "/w/created at.md", content: "created successfully" }, said);
+    expect(only(over, "file_change").metadata.changes).toMatchObject([{ kind: "modify" }]);
+  });
+
+  it("[C21] a payload of the edit alone is enough", () => {
+    const payload = { file_path: "/w/x", old_string: "a", new_string: "b" };
+    const lines = used("Edit", {}, "ok", payload);
+    expect(only(lines, "file_change")).toMatchObject({
+      text: "--- /w/x\n+++ /w/x\n@@ -0 +0 @@\n-a\n+b\n",
+      metadata: { changes: [{ unverified: true }] },
     });
   });
 });

@@ -10,7 +10,7 @@ import { serverResult } from "../anthropic/server-results.ts";
 import { bounds } from "../bounds.ts";
 import { given, listOf, objectOf, textOf } from "../read.ts";
 import { endCall, runStreamed } from "./call.ts";
-import { type Outcome, plain, type Show, type Shown, type Told } from "./outcome.ts";
+import { contentOf, type Outcome, plain, type Show, type Shown, type Told } from "./outcome.ts";
 import {
   agentOutcome,
   findingsOutcome,
@@ -23,7 +23,8 @@ import {
   webFetchOutcome,
   webSearchOutcome,
 } from "./outcome-agent.ts";
-import { changeOutcome, notebookEditOutcome, readOutcome } from "./outcome-file.ts";
+import { changeOutcome, notebookEditOutcome } from "./outcome-change.ts";
+import { readOutcome } from "./outcome-file.ts";
 import { bashOutcome, isDiscarded, isRefusal, taskOutputOutcome } from "./outcome-shell.ts";
 import { taskCreateOutcome, taskListOutcome, taskUpdateOutcome, todoWriteOutcome } from "./outcome-todo.ts";
 import { type Call, type Out, type Piece, type Scope, type State, trim } from "./state.ts";
@@ -201,6 +202,45 @@ export function takeServerResult(
   if (call === undefined || end === undefined || end.type !== "block-end") return;
   endCall(out, call, { status: end.status, reason: end.reason, metadata: end.metadata ?? {}, at });
 }
+
+/**
+ * A `tool_result` among the content blocks of an answer, as some hosts write it: the result of a tool that ran here. A
+ * user line may say the same again.
+ */
+export function takeStreamedResult(
+  state: State,
+  out: Out,
+  piece: Piece,
+  block: JsonObject,
+  at: number | undefined,
+): void {
+  if (piece.isEnded) return;
+  piece.isEnded = true;
+  piece.held = undefined;
+  piece.text = "";
+  const call = state.calls.get(textOf(block.tool_use_id) ?? "");
+  toolResult(state, out, { block, payload: undefined, meta: {}, scope: piece.message.scope, at });
+  if (call !== undefined) call.streamedResult = lookOf(block.content);
+}
+
+/** One whose content came as deltas. */
+export function takeHeld(state: State, out: Out, piece: Piece): void {
+  const block = piece.text === "" ? objectOf(piece.held) : { ...piece.held, content: piece.text };
+  takeStreamedResult(state, out, piece, block, undefined);
+}
+
+/** Whether a user line only repeats what a content block has told. */
+export function isRepeatedResult(call: Call | undefined, block: JsonObject): boolean {
+  return call?.streamedResult !== undefined && call.streamedResult === lookOf(block.content);
+}
+
+/** What a result looks like from afar; the same one looks the same. */
+function lookOf(content: Json | undefined): string {
+  const text = contentOf(content).text;
+  return `${text.length} ${text.slice(0, LOOK_CHARS)}`;
+}
+
+const LOOK_CHARS = 64;
 
 /** The `tool_result_meta` of one result. */
 export function metaOf(line: JsonObject, id: Json | undefined): JsonObject {

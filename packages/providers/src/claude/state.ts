@@ -27,6 +27,8 @@ export interface Piece {
   /** What was streamed so far; dropped at the end. */
   text: string;
   signature: string;
+  /** A `tool_result` block whose content comes as deltas. */
+  held: JsonObject | undefined;
   citations: JsonObject[];
   /** A text block appears with its first character: an empty one is no block. */
   isStarted: boolean;
@@ -40,8 +42,7 @@ export interface Piece {
 export interface Message {
   readonly id: string;
   readonly scope: Scope;
-  readonly turn: number;
-  readonly turnName: string;
+  readonly turn: Turn;
   model: string | undefined;
   readonly pieces: Piece[];
   /** By the index on the wire, which starts again in each message. */
@@ -78,6 +79,8 @@ export interface Call {
   readonly messageId: string | undefined;
   /** The whole input, as soon as it is whole. */
   input: Json | undefined;
+  /** What its start said already, for streams that send no deltas of it. */
+  firstInput: Json | undefined;
   isRunning: boolean;
   /** Its input is known to be no JSON. */
   isBroken: boolean;
@@ -89,6 +92,8 @@ export interface Call {
   /** The text that its block holds now. */
   text: string;
   results: number;
+  /** What its result looked like, where that came as a content block: a user line may repeat it. */
+  streamedResult: string | undefined;
 }
 
 export interface Turn {
@@ -99,6 +104,9 @@ export interface Turn {
   hasEvents: boolean;
   /** Its init has come. */
   hasInit: boolean;
+  /** What its messages have used, for a result that does not say it. */
+  usage: Usage;
+  readonly models: Set<string>;
 }
 
 export interface TodoItem {
@@ -125,6 +133,8 @@ export interface State {
   totalCost: number | undefined;
   modelUsage: JsonObject | undefined;
   readonly messages: Map<string, Message>;
+  /** The message that lines said last, for a `message` line that repeats it without its id. */
+  lastMessage: Message | undefined;
   /** The message that is being streamed, per scope. */
   readonly streaming: Map<string, Message>;
   readonly calls: Map<string, Call>;
@@ -167,6 +177,7 @@ export function newState(run: string, start: Start = {}): State {
     totalCost: start.previousCostUsd,
     modelUsage: undefined,
     messages: new Map(),
+    lastMessage: undefined,
     streaming: new Map(),
     calls: new Map(),
     requests: new Map(),
@@ -213,6 +224,7 @@ export function addPiece(message: Message, type: PieceType, prefix: string, call
     call,
     text: "",
     signature: "",
+    held: undefined,
     citations: [],
     isStarted: false,
     isConfirmed: false,

@@ -33,7 +33,7 @@ export function resultLine(state: State, out: Out, line: JsonObject): void {
       durationMs: numberOf(line.duration_ms),
       error: failed ? (said ?? wordsOf(line.result) ?? limitReached(line)) : undefined,
     }),
-    ...takeCost(state, line),
+    ...takeCost(state, line, turn),
     native: nativeOf(line),
   });
 }
@@ -101,10 +101,11 @@ function sayResult(
 /** Closes what a turn leaves open. What a background task does goes on. */
 export function closeTurnBlocks(state: State, out: Out, ordinal: number, reason: Reason | undefined): void {
   for (const message of state.messages.values()) {
-    if (message.turn <= ordinal)
+    if (message.turn.ordinal <= ordinal)
       closeMessage(state, out, message, reason === "interrupted" ? reason : undefined);
   }
-  for (const [scope, message] of state.streaming) if (message.turn <= ordinal) state.streaming.delete(scope);
+  for (const [scope, message] of state.streaming)
+    if (message.turn.ordinal <= ordinal) state.streaming.delete(scope);
   const background = backgroundKeys(state);
   const open = [...state.calls.values()].filter((call) => !call.isEnded && call.turn <= ordinal);
   // The innermost first: a child ends before its parent.
@@ -133,9 +134,11 @@ function isBelow(state: State, call: Call, keys: ReadonlySet<string>): boolean {
 const NATIVE = [
   "subtype",
   "total_cost_usd",
+  "cost_usd",
   "usage",
   "modelUsage",
   "num_turns",
+  "duration_api_ms",
   "terminal_reason",
   "result_index",
   "origin",

@@ -163,7 +163,7 @@ describe("cost and usage", () => {
     "[C30] %s: turns add up to the last total",
     (_, recording) => {
       const text = new TextDecoder().decode(bytesOf(recording));
-      const totals = [...text.matchAll(/"total_cost_usd":([\d.e-]+)/g)].map((match) => Number(match[1]));
+      const totals = [...text.matchAll(/"(?:total_)?cost_usd":([\d.e-]+)/g)].map((match) => Number(match[1]));
       const { turns } = normalize(claude, [bytesOf(recording)]);
       const sum = turns.reduce((all, turn) => all + (turn.costUsd ?? 0), 0);
       // A resumed run begins at the sum of the runs before it; a reset begins at zero.

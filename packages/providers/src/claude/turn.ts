@@ -6,6 +6,7 @@
 
 import type { JsonObject } from "@blockyard/kernel";
 import { given, textOf, wordsOf } from "../read.ts";
+import { NO_USAGE } from "../usage.ts";
 import { MAIN, type Out, PROVIDER, type Scope, type State, type Turn } from "./state.ts";
 
 export function initLine(state: State, out: Out, line: JsonObject): void {
@@ -42,7 +43,15 @@ export function openTurn(
 ): Turn {
   const ordinal = state.nextTurn++;
   const name = named?.name ?? turnName(state, ordinal);
-  const turn: Turn = { name, ordinal, hasInit: false, hasSpoken: false, hasEvents: false };
+  const turn: Turn = {
+    name,
+    ordinal,
+    hasInit: false,
+    hasSpoken: false,
+    hasEvents: false,
+    usage: NO_USAGE,
+    models: new Set(),
+  };
   state.turns.push(turn);
   state.lastTurn = turn;
   out.push({

@@ -9,11 +9,12 @@ import { unknownEvent } from "../unknown.ts";
 import { keyOfCall } from "./call.ts";
 import { addNotice } from "./notice.ts";
 import { imageOf, withoutReminders } from "./outcome.ts";
-import { metaOf, toolResult } from "./result.ts";
+import { isRepeatedResult, metaOf, toolResult } from "./result.ts";
 import { lineKey, type Out, PROVIDER, type Scope, type State, scopeOf } from "./state.ts";
 import { addTask, withoutTags } from "./system.ts";
 
 export function userLine(state: State, out: Out, line: JsonObject): void {
+  state.lastMessage = undefined;
   const content = objectOf(line.message).content;
   const scope = scopeOf(state, line);
   if (typeof content === "string") return userText(state, out, line, scope, content, "");
@@ -43,7 +44,9 @@ function userResult(
 ): void {
   const id = textOf(block.tool_use_id) ?? "";
   // A replayed result of a call that has ended says nothing new.
-  if (line.isReplay === true && state.calls.get(id)?.isEnded === true) return;
+  const call = state.calls.get(id);
+  if (line.isReplay === true && call?.isEnded === true) return;
+  if (isRepeatedResult(call, block)) return;
   toolResult(state, out, {
     block,
     payload: isOnly ? line.tool_use_result : undefined,

@@ -106,8 +106,8 @@ it("[X51] commands have no exit code", () => {
 it("[X51] changes, as far as the parameters tell", () => {
   expect(result("write_file", { file_path: "/w/a", content: "n\n" })).toMatchObject({
     kind: "file_change",
-    text: "",
-    metadata: { changes: [{ path: "/w/a", kind: "modify" }] },
+    text: "--- /w/a\n+++ /w/a\n@@ -0,0 +1 @@\n+n\n",
+    metadata: { changes: [{ path: "/w/a", kind: "modify", unverified: true }] },
   });
   expect(
     result(

@@ -5,10 +5,10 @@
 
 import type { JsonObject, Reason } from "@blockyard/kernel";
 import type { Outcome } from "../call.ts";
+import { editedFile, newFile, overwrittenFile } from "../edit-diff.ts";
 import { changesOutcome, outputRow, type TodoItem, todoOutcome, todoStatus } from "../outcome.ts";
 import { given, listOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { compactParams, rowOf } from "../row.ts";
-import { unifiedDiff } from "../unified-diff.ts";
 
 export interface ToolEnd {
   readonly tool: string;
@@ -91,36 +91,16 @@ function writeOutcome(end: ToolEnd): Outcome | undefined {
   const content = textOf(end.input.content);
   if (path === undefined || content === undefined) return undefined;
   const isNew = /\bcreated\b/i.test(end.output);
-  const diff = isNew ? unifiedDiff(path, { before: "", after: content }, "add") : "";
-  return changesOutcome(
-    [{ path, kind: isNew ? "add" : "modify", ...given({ diff: wordsOf(diff) }) }],
-    end.output,
-  );
+  return changesOutcome([isNew ? newFile(path, content) : overwrittenFile(path, content)], end.output);
 }
 
-/** The edit as it was asked for. Where in the file it is was not said: the range starts at 0. */
+/** The edit as it was asked for. */
 function replaceOutcome(end: ToolEnd): Outcome | undefined {
   const path = textOf(end.input.file_path);
   const before = textOf(end.input.old_string);
   const after = textOf(end.input.new_string);
   if (path === undefined || before === undefined || after === undefined) return undefined;
-  const removed = signed("-", before);
-  const added = signed("+", after);
-  const isNew = before === "";
-  const hunk = {
-    oldStart: 0,
-    oldLines: removed.length,
-    newStart: isNew ? 1 : 0,
-    newLines: added.length,
-    lines: [...removed, ...added],
-  };
-  const diff = unifiedDiff(path, [hunk], isNew ? "add" : "modify");
-  return changesOutcome([{ path, kind: isNew ? "add" : "modify", diff }], end.output);
-}
-
-function signed(sign: string, text: string): readonly string[] {
-  if (text === "") return [];
-  return (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n").map((line) => sign + line);
+  return changesOutcome([editedFile(path, [{ before, after }])], end.output);
 }
 
 function listOutcome(end: ToolEnd): Outcome | undefined {

@@ -128,7 +128,17 @@ it("[X41] edits and writes are diffs", () => {
   const over = result(
     tool("write", { input: { filePath: "/w/b", content: "n\n" }, metadata: { exists: true } }),
   );
-  expect(over).toMatchObject({ text: "", metadata: { changes: [{ path: "/w/b", kind: "modify" }] } });
+  expect(over).toMatchObject({
+    text: "--- /w/b\n+++ /w/b\n@@ -0,0 +1 @@\n+n\n",
+    metadata: { changes: [{ path: "/w/b", kind: "modify", unverified: true }] },
+  });
+  const asked = result(
+    tool("edit", { input: { filePath: "/w/a", oldString: "x", newString: "y" }, output: "Edited." }),
+  );
+  expect(asked).toMatchObject({
+    text: "--- /w/a\n+++ /w/a\n@@ -0 +0 @@\n-x\n+y\n",
+    metadata: { changes: [{ path: "/w/a", kind: "modify", unverified: true }] },
+  });
   const patched = result(
     tool("apply_patch", { input: { patchText: "*** Begin Patch\n*** Delete File: gone\n*** End Patch" } }),
   );

@@ -6,14 +6,14 @@
  */
 
 import type { Json, JsonObject, Reason } from "@blockyard/kernel";
-import { patchChanges } from "../apply-patch.ts";
+import { type PatchChange, patchChanges } from "../apply-patch.ts";
 import type { Outcome } from "../call.ts";
+import { editedFile, newFile, overwrittenFile } from "../edit-diff.ts";
 import { isObject } from "../framing/json.ts";
 import { languageOf } from "../language.ts";
 import { changesOutcome, outputRow, type TodoItem, todoOutcome, todoStatus } from "../outcome.ts";
 import { given, listOf, objectOf, plural, textOf, wholeOf, wordsOf } from "../read.ts";
 import { lineCount, rowOf } from "../row.ts";
-import { unifiedDiff } from "../unified-diff.ts";
 
 /** A tool part's state, as far as it is read. */
 export interface ToolState {
@@ -155,9 +155,23 @@ function editOutcome(state: ToolState): Outcome | undefined {
   const patch = textOf(state.metadata.diff) ?? textOf(objectOf(state.metadata.filediff).patch);
   const diff = patch === undefined ? undefined : withoutIndex(patch);
   const isNew = state.tool === "edit" && state.input.oldString === "";
+  if (wordsOf(diff) === undefined) return changesOutcome([askedEdit(path, state.input)], state.output);
   return changesOutcome(
     [{ path, kind: isNew ? "add" : "modify", ...given({ diff: wordsOf(diff) }) }],
     state.output,
+  );
+}
+
+/** Versions that print no diff: the edit as it was asked for. */
+function askedEdit(path: string, input: JsonObject): PatchChange {
+  const asked = Array.isArray(input.edits) ? listOf(input.edits).map(objectOf) : [input];
+  return editedFile(
+    path,
+    asked.flatMap(({ oldString, newString }) =>
+      typeof oldString === "string" && typeof newString === "string"
+        ? [{ before: oldString, after: newString }]
+        : [],
+    ),
   );
 }
 
@@ -168,14 +182,10 @@ function writeOutcome(state: ToolState): Outcome | undefined {
   if (path === undefined || content === undefined) return undefined;
   const isNew = state.metadata.exists === false;
   const told = textOf(state.metadata.diff) ?? textOf(objectOf(state.metadata.filediff).patch);
-  const diff =
-    told !== undefined
-      ? withoutIndex(told)
-      : isNew
-        ? unifiedDiff(path, { before: "", after: content }, "add")
-        : "";
+  const written = isNew ? newFile(path, content) : overwrittenFile(path, content);
+  const diff = told === undefined ? undefined : withoutIndex(told);
   return changesOutcome(
-    [{ path, kind: isNew ? "add" : "modify", ...given({ diff: wordsOf(diff) }) }],
+    [diff === undefined ? written : { path, kind: written.kind, ...given({ diff: wordsOf(diff) }) }],
     state.output,
   );
 }

@@ -3,7 +3,14 @@
  * and models said stands as they said it. Everything that was written by others is made safe first.
  */
 
-import type { BlockSnapshot, Kind, Metadata, TurnView } from "@blockyard/kernel";
+import {
+  type BlockSnapshot,
+  changeTexts,
+  type Kind,
+  type Metadata,
+  type TurnView,
+  UNVERIFIED,
+} from "@blockyard/kernel";
 import { turnFacts } from "../export/html.ts";
 import type { ExportNode } from "../export/tree.ts";
 import { oneLine, type Style, safeText } from "./terminal.ts";
@@ -76,10 +83,12 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, options: TextOptio
   file_change: (block, options) => {
     const { changes } = metadataOf(block, "file_change");
     const { style, width } = options;
+    const texts = changeTexts(changes, block.content);
     return changes
-      .map(({ path, kind, diff }) => {
-        const text = diff ?? (changes.length === 1 ? block.content : "");
-        return `  ${kind} ${style.bold(oneLine(path, width - 12))}\n${diffLines(text, options)}`;
+      .map(({ path, kind, unverified }, i) => {
+        const { diff = "", note = "" } = texts[i] ?? {};
+        const doubt = unverified ? style.dim(`  ${UNVERIFIED}`) : "";
+        return `  ${kind} ${style.bold(oneLine(path, width - 12))}${doubt}\n${diffLines(diff, options)}${someLines(note, options)}`;
       })
       .join("");
   },
@@ -128,7 +137,7 @@ function diffLines(diff: string, options: TextOptions): string {
   const { style, isFull, width } = options;
   const lines = safeText(diff)
     .split("\n")
-    .filter((line) => line !== "" && !/^(---|\+\+\+|diff |index )/.test(line));
+    .filter((line) => line !== "" && !/^(---|\+\+\+|diff |index |@@ -0(,\d+)? \+[01](,\d+)? @@)/.test(line));
   const shown = isFull ? lines : lines.slice(0, RESULT_LINES * 2);
   const more = lines.length - shown.length;
   const painted = shown.map((line) => {

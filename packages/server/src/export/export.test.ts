@@ -392,3 +392,27 @@ describe("files", () => {
     expect(await exportFile(kernel, "nowhere", "html", false)).toMatchObject({ problem: "not_found" });
   });
 });
+
+describe("[P30] changes that nobody has compared with the file", () => {
+  const diff = "--- a.ts\n+++ a.ts\n@@ -0 +0 @@\n-old\n+new\n";
+  const change = { path: "a.ts", kind: "modify" };
+
+  it("are marked, without numbers", async () => {
+    const metadata = { changes: [{ ...change, diff, unverified: true }] };
+    const id = await conversationOf("t", [{ kind: "file_change", role: "tool", text: diff, metadata }]);
+    const page = await exported(id, "html");
+    expect(page).toContain("not checked against the file");
+    expect(page).not.toContain("@@ -0");
+    expect(await exported(id, "markdown")).toContain("`a.ts` *(not checked against the file)*");
+  });
+
+  it("a sentence is no line of a diff", async () => {
+    const metadata = { changes: [change] };
+    const id = await conversationOf("t", [
+      { kind: "file_change", role: "tool", text: "All updated.", metadata },
+    ]);
+    expect(await exported(id, "html")).toContain('<p class="dim">All updated.</p>');
+    expect(await exported(id, "markdown")).toContain("> All updated.\n");
+    expect(await exported(id, "markdown")).not.toContain("```");
+  });
+});

@@ -3,7 +3,16 @@
  * block's element carries the attributes that the page's has: data-block, data-kind, data-status.
  */
 
-import { amountOf, type BlockSnapshot, exactText, isLong, type Kind, type Metadata } from "@blockyard/kernel";
+import {
+  amountOf,
+  type BlockSnapshot,
+  changeTexts,
+  exactText,
+  isLong,
+  type Kind,
+  type Metadata,
+  UNVERIFIED,
+} from "@blockyard/kernel";
 import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
 import { highlight } from "./highlight.ts";
 import { markdownHtml } from "./markdown-html.ts";
@@ -152,9 +161,10 @@ const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as con
 
 function drawChanges(block: BlockSnapshot): Html {
   const { changes } = metadataOf(block, "file_change");
+  const texts = changeTexts(changes, block.content);
   return join(
-    changes.map(({ path, kind, diff, movedTo }) => {
-      const text = diff ?? (changes.length === 1 ? block.content : "");
+    changes.map(({ path, kind, movedTo, unverified }, i) => {
+      const { diff: text = "", note = "" } = texts[i] ?? {};
       const moved =
         movedTo === undefined ? NOTHING : html` <span class="dim">moved to</span> <code>${movedTo}</code>`;
       const lines = diffLines(text);
@@ -162,7 +172,9 @@ function drawChanges(block: BlockSnapshot): Html {
         lines.length === 0
           ? NOTHING
           : folded(lines.length, text.length, html`<pre class="diff">${diffHtml(lines)}</pre>`);
-      return html`<div class="change"><div class="head"><span class="change-kind change-${kind}">${CHANGE_WORDS[kind]}</span> <code>${path}</code>${moved}</div>${body}</div>`;
+      const doubt = unverified ? html` <span class="dim">${UNVERIFIED}</span>` : NOTHING;
+      const said = note === "" ? NOTHING : html`<p class="dim">${note}</p>`;
+      return html`<div class="change"><div class="head"><span class="change-kind change-${kind}">${CHANGE_WORDS[kind]}</span> <code>${path}</code>${moved}${doubt}</div>${body}${said}</div>`;
     }),
   );
 }
@@ -173,7 +185,9 @@ function diffLines(diff: string): readonly string[] {
   const lines = diff.replace(/\n$/, "").split("\n");
   const first = lines.findIndex((line) => line.startsWith("@@"));
   const isAtTop = /^@@ -[01](,\d+)? \+[01](,\d+)? @@ *$/.test(lines[first] ?? "");
-  return first === -1 ? lines : lines.slice(isAtTop ? first + 1 : first);
+  const shown = first === -1 ? lines : lines.slice(isAtTop ? first + 1 : first);
+  // A range that starts at 0 has no place in the file.
+  return shown.map((line) => (/^@@ -0(,\d+)? \+0(,\d+)? @@/.test(line) ? "@@ … @@" : line));
 }
 
 function diffHtml(lines: readonly string[]): Html {

@@ -4,7 +4,7 @@
  */
 
 import { createHash } from "node:crypto";
-import type { TurnView } from "@blockyard/kernel";
+import { nativeFacts, type TurnView } from "@blockyard/kernel";
 import { type Html, html } from "./escape.ts";
 import { branchesHtml, nodeHtml, plural } from "./html-block.ts";
 import { STYLE } from "./style.ts";
@@ -71,7 +71,9 @@ function turnHtml(turn: TurnView): Html {
   return html`<footer class="turn dim">${turnFacts(turn)}</footer>`;
 }
 
-export function turnFacts({ status, reason, model, usage, cost_usd, duration_ms, error }: TurnView): string {
+export function turnFacts(turn: TurnView): string {
+  const { status, reason, model, usage, cost_usd, duration_ms, error } = turn;
+  const { steps, apiMs } = nativeFacts(turn.native);
   const parts = [
     status === "error" ? `ended: ${error ?? reason ?? "failed"}` : "",
     model ?? "",
@@ -80,6 +82,8 @@ export function turnFacts({ status, reason, model, usage, cost_usd, duration_ms,
       : `${usage.input.toLocaleString("en-US")} in, ${usage.output.toLocaleString("en-US")} out`,
     cost_usd === undefined ? "" : `$${cost_usd.toFixed(cost_usd < 0.01 ? 4 : 2)}`,
     duration_ms === undefined ? "" : `${(duration_ms / 1_000).toFixed(1)} s`,
+    apiMs === undefined ? "" : `API ${(apiMs / 1_000).toFixed(1)} s`,
+    steps === undefined || steps < 2 ? "" : plural(steps, "step"),
   ];
   return parts.filter((part) => part !== "").join(" · ");
 }

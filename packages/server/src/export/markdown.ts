@@ -4,7 +4,7 @@
  * any run of backticks inside them, so no text can end its own.
  */
 
-import type { BlockSnapshot, Kind, Metadata } from "@blockyard/kernel";
+import { type BlockSnapshot, changeTexts, type Kind, type Metadata, UNVERIFIED } from "@blockyard/kernel";
 import { turnAfter, turnFacts } from "./html.ts";
 import { plainTerminal } from "./terminal-html.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
@@ -69,9 +69,14 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
   },
   file_change: (block) => {
     const { changes } = metadataOf(block, "file_change");
-    const text = changes.map(({ diff, path }) => diff ?? (changes.length === 1 ? block.content : path));
+    const texts = changeTexts(changes, block.content);
     return changes
-      .map(({ path, kind }, i) => `**${kind}** ${code(path)}\n\n${fence(text[i] ?? "", "diff")}`)
+      .map(({ path, kind, unverified }, i) => {
+        const { diff = "", note = "" } = texts[i] ?? {};
+        const doubt = unverified ? ` *(${UNVERIFIED})*` : "";
+        const said = note === "" ? "" : `> ${oneLine(note)}\n\n`;
+        return `**${kind}** ${code(path)}${doubt}\n\n${diff === "" ? "" : fence(diff, "diff")}${said}`;
+      })
       .join("");
   },
   todo: ({ content }) => `${content.trimEnd()}\n\n`,

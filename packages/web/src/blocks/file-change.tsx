@@ -1,7 +1,7 @@
 /**
  * File changes: each file with what was done to it (green for new, yellow for changed, red for deleted) and its diff.
  */
-import type { Block, Metadata } from "@blockyard/kernel";
+import { type Block, type ChangeText, changeTexts, type Metadata, UNVERIFIED } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { CopyButton } from "../copy.tsx";
 import { countChanges, diffRows } from "../diff/diff-rows.ts";
@@ -19,16 +19,11 @@ export function FileChangeBlock({ block }: RendererProps): ReactNode {
   const { changes } = metadataOf(block, "file_change");
   const needsText = changes.some((change) => change.diff === undefined);
   const text = useText(block.id, needsText && block.chars > 0);
+  const texts = changeTexts(changes, text?.toString() ?? "");
   return (
     <div className="result file-change">
       {changes.map((change, i) => (
-        <FileChange
-          key={i}
-          block={block}
-          change={change}
-          i={i}
-          diff={diffOf(change, changes, text?.toString())}
-        />
+        <FileChange key={i} block={block} change={change} i={i} text={texts[i] as ChangeText} />
       ))}
     </div>
   );
@@ -38,10 +33,10 @@ interface FileChangeProps {
   readonly block: Block;
   readonly change: Change;
   readonly i: number;
-  readonly diff: string;
+  readonly text: ChangeText;
 }
 
-function FileChange({ block, change, i, diff }: FileChangeProps): ReactNode {
+function FileChange({ block, change, i, text: { diff, note } }: FileChangeProps): ReactNode {
   const rows = useMemo(() => diffRows(diff), [diff]);
   const { added, deleted } = countChanges(rows);
   return (
@@ -58,6 +53,11 @@ function FileChange({ block, change, i, diff }: FileChangeProps): ReactNode {
           {added > 0 && <span className="added">+{added}</span>}
           {deleted > 0 && <span className="deleted">−{deleted}</span>}
         </span>
+        {change.unverified && (
+          <span className="dim" title="The edit as the agent asked for it; line numbers are not known">
+            {UNVERIFIED}
+          </span>
+        )}
         {diff !== "" && <CopyButton text={() => diff} label="Copy the diff" />}
       </div>
       {rows.length > 0 && (
@@ -65,6 +65,7 @@ function FileChange({ block, change, i, diff }: FileChangeProps): ReactNode {
           {() => <DiffView rows={rows} label={`changes of ${change.path}`} />}
         </Fold>
       )}
+      {note !== "" && <div className="dim change-note">{note}</div>}
     </div>
   );
 }
@@ -72,9 +73,4 @@ function FileChange({ block, change, i, diff }: FileChangeProps): ReactNode {
 /** Where the first change is, in the file as it is now. */
 function firstLine(diff: string): number {
   return Math.max(1, Number(/^@@ -\d+(?:,\d+)? \+(\d+)/m.exec(diff)?.[1] ?? 1));
-}
-
-/** A change's own diff; the block's text stands for it where there is only one. */
-function diffOf(change: Change, changes: readonly Change[], text: string | undefined): string {
-  return change.diff ?? (changes.length === 1 ? (text ?? "") : "");
 }

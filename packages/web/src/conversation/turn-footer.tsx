@@ -1,9 +1,9 @@
 /**
  * The foot of a turn: who answered, what it cost, what it read and wrote, how long it took, how it ended.
  */
-import type { Turn, Usage } from "@blockyard/kernel";
+import { nativeFacts, type Turn, type Usage } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { formatCost, formatCount, formatDuration } from "../format.ts";
+import { formatCost, formatCount, formatDuration, plural } from "../format.ts";
 import { useTurn, useView, useViewPart } from "../session.tsx";
 import { sought } from "./sought.ts";
 
@@ -31,6 +31,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
       {turn.costUsd !== undefined && <span>{formatCost(turn.costUsd)}</span>}
       {turn.usage && <UsageText usage={turn.usage} />}
       {turn.durationMs !== undefined && <span>{formatDuration(turn.durationMs)}</span>}
+      <Facts turn={turn} />
       <Ending turn={turn} />
     </footer>
   );
@@ -40,6 +41,19 @@ function Working({ name }: { name: string }): ReactNode {
   return (
     <>
       <span className="spinner" /> <span>{name} is working…</span>
+    </>
+  );
+}
+
+/** What the provider says of the turn besides. */
+function Facts({ turn }: { turn: Turn }): ReactNode {
+  const { steps, apiMs } = nativeFacts(turn.native);
+  return (
+    <>
+      {apiMs !== undefined && (
+        <span title="time spent waiting for the model">API {formatDuration(apiMs)}</span>
+      )}
+      {steps !== undefined && steps > 1 && <span>{plural(steps, "step")}</span>}
     </>
   );
 }

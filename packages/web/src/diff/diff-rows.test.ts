@@ -25,6 +25,12 @@ describe("diff rows", () => {
     expect(short(diffRows("Applied 2 edits:\n1. a"))).toEqual(["s 1 1 Applied 2 edits:", "s 2 2 1. a"]);
   });
 
+  test("an edit that is nowhere in particular has no numbers", () => {
+    const diff = "--- a\n+++ a\n@@ -0,2 +0,2 @@\n keep\n-out\n+in\n@@ -0 +0,0 @@\n-last\n";
+    expect(short(diffRows(diff))).toEqual(["s . . keep", "d . . out", "a . . in", "h . . ", "d . . last"]);
+    expect(short(diffRows("--- a\n+++ a\n@@ -0,0 +1,2 @@\n+a\n+b\n"))).toEqual(["a . 1 a", "a . 2 b"]);
+  });
+
   test("a diff without headers, with bare hunks, without a newline at the end", () => {
     expect(short(diffRows("-a\n+b\n\\ No newline at end of file"))).toEqual([
       "d 1 . a",

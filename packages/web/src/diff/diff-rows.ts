@@ -13,7 +13,7 @@ export interface DiffRow {
   readonly marks?: readonly (readonly [number, number])[];
 }
 
-const HUNK = /^@@ -(\d{1,9})(?:,\d+)? \+(\d{1,9})(?:,\d+)? @@ ?(.*)$/;
+const HUNK = /^@@ -(\d{1,9})(?:,(\d+))? \+(\d{1,9})(?:,(\d+))? @@ ?(.*)$/;
 const HEADER =
   /^(diff --git |index |--- |\+\+\+ |new file mode|deleted file mode|old mode|new mode|similarity |rename |copy )/;
 const MARK_CHARS = 400;
@@ -22,6 +22,7 @@ const MARK_SHARE = 0.4;
 
 export function diffRows(diff: string): readonly DiffRow[] {
   const rows: DiffRow[] = [];
+  // NaN where nobody knows the number.
   let oldLine = 1;
   let newLine = 1;
   let isInside = !/^@@ /m.test(diff);
@@ -30,27 +31,44 @@ export function diffRows(diff: string): readonly DiffRow[] {
   for (const line of lines) {
     const hunk = HUNK.exec(line);
     if (hunk) {
-      oldLine = Number(hunk[1]);
-      newLine = Number(hunk[2]);
+      oldLine = firstLine(hunk[1], hunk[2]);
+      newLine = firstLine(hunk[3], hunk[4]);
       isInside = true;
-      rows.push({ type: "hunk", text: hunk[3] ?? "" });
+      rows.push({ type: "hunk", text: hunk[5] ?? "" });
     } else if (line.startsWith("@@")) {
       isInside = true;
       rows.push({ type: "hunk", text: line.replace(/^@@ ?/, "") });
     } else if (isHeader(line, isInside)) {
       isInside = isInside && !line.startsWith("diff --git ");
-    } else if (line.startsWith("+")) rows.push({ type: "add", new: newLine++, text: line.slice(1) });
-    else if (line.startsWith("-")) rows.push({ type: "delete", old: oldLine++, text: line.slice(1) });
+    } else if (line.startsWith("+"))
+      rows.push({ type: "add", ...numbered("new", newLine++), text: line.slice(1) });
+    else if (line.startsWith("-"))
+      rows.push({ type: "delete", ...numbered("old", oldLine++), text: line.slice(1) });
     else if (line.startsWith("\\")) rows.push({ type: "note", text: line.slice(1).trim() });
     // What has no sign is no diff, but what a tool said in its place: nothing of it is taken off.
-    else rows.push({ type: "same", old: oldLine++, new: newLine++, text: line.replace(/^ /, "") });
+    else
+      rows.push({
+        type: "same",
+        ...numbered("old", oldLine++),
+        ...numbered("new", newLine++),
+        text: line.replace(/^ /, ""),
+      });
   }
   return withMarks(startsAtTop(rows) ? rows.slice(1) : rows);
 }
 
-/** A first hunk that leaves nothing out above it needs no line of its own. */
+/** A range of lines that starts at 0 has no place in the file: an edit as it was asked for. */
+function firstLine(start: string | undefined, count: string | undefined): number {
+  return start === "0" && count !== "0" ? Number.NaN : Number(start);
+}
+
+function numbered(side: "old" | "new", line: number): { old?: number; new?: number } {
+  return Number.isNaN(line) ? {} : { [side]: line };
+}
+
+/** A first hunk that leaves nothing out above it, or is nowhere in particular, needs no line of its own. */
 function startsAtTop([hunk, next]: readonly DiffRow[]): boolean {
-  return hunk?.type === "hunk" && hunk.text === "" && (next?.old ?? next?.new) === 1;
+  return hunk?.type === "hunk" && hunk.text === "" && (next?.old ?? next?.new ?? 1) === 1;
 }
 
 /** A line of `---` inside a hunk is a deleted `--`: headers count only outside, or as the pair that they are. */

@@ -90,6 +90,22 @@ export const MUTATIONS: readonly Mutation[] = [
     only: "AC61",
   },
   {
+    name: "import: a conversation that somebody else has made is written to",
+    file: "packages/server/src/import/import-place.ts",
+    find: "  if (!place.isThere || (place.mark && isSame(place.mark))) return place;\n",
+    replace: "  if (place.conversation !== '') return { ...place, mark: {} };\n",
+    tests: ["test/access/import.test.ts"],
+    projects: unit,
+  },
+  {
+    name: "import: the server's own names are taken",
+    file: "packages/server/src/import/import-export.ts",
+    find: '  .refine((name) => !RESERVED.includes(name), "a name that only the server writes under");\n',
+    replace: "  .max(64);\n",
+    tests: ["test/access/import.test.ts"],
+    projects: unit,
+  },
+  {
     name: "Origin: another site's requests are let in",
     file: "packages/server/src/guard.ts",
     find: "  if (origin !== undefined && !addresses.origins.has(origin))\n",

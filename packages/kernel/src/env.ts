@@ -3,6 +3,11 @@
  * seed can drive a whole simulated system. Nothing in this package reads a clock or a random source by itself.
  */
 
+import { assert } from "./assert.ts";
+import { sha256 } from "./sha256.ts";
+
+const utf8 = new TextEncoder();
+
 export interface Env {
   /** Wall clock, milliseconds. For people only: order never depends on it, and it may jump either way. */
   now(): number;
@@ -16,7 +21,7 @@ export interface Env {
   random(): number;
 }
 
-const ID_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"; // 32 symbols, none of them mistaken for another
+export const ID_ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"; // 32 symbols, none of them mistaken for another
 
 /** A short random name, 5 bits a character. */
 export function randomName(env: Env, length: number): string {
@@ -31,19 +36,14 @@ export function randomName(env: Env, length: number): string {
   return name;
 }
 
-/** A name that follows from a text: the same text, the same name. Spread evenly, not secret. */
+/** A name that follows from a text: the same text, the same name; nobody finds another text for a name. Not secret. */
 export function derivedName(text: string, length: number): string {
+  const digest = sha256(utf8.encode(text));
+  assert(length * 5 <= digest.length * 8, "a derived name has at most 51 characters");
   let name = "";
-  for (let lane = 1; name.length < length; lane++) {
-    let bits = (0x811c9dc5 ^ Math.imul(lane, 0x9e3779b1)) >>> 0;
-    for (let i = 0; i < text.length; i++) bits = Math.imul(bits ^ text.charCodeAt(i), 0x01000193);
-    bits = Math.imul(bits ^ (bits >>> 15), 0x2c1b3c6d);
-    bits = Math.imul(bits ^ (bits >>> 12), 0x297a2d39);
-    bits = (bits ^ (bits >>> 15)) >>> 0;
-    for (let i = 0; i < 6 && name.length < length; i++) {
-      name += ID_ALPHABET[bits & 31];
-      bits >>>= 5;
-    }
+  for (let at = 0; name.length < length; at += 5) {
+    const pair = ((digest[at >> 3] ?? 0) << 8) | (digest[(at >> 3) + 1] ?? 0);
+    name += ID_ALPHABET[(pair >> (11 - (at & 7))) & 31];
   }
   return name;
 }

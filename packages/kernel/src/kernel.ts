@@ -98,7 +98,7 @@ export class Kernel {
     key: string | undefined,
     plan: (draft: Draft, id: ConversationId) => T | Problem,
   ): Promise<T | Problem> {
-    const id = key === undefined ? randomName(this.env, 7) : derivedName(`${agent}:${key}`, 16);
+    const id = key === undefined ? randomName(this.env, 7) : derivedName(`key:${agent}:${key}`, 24);
     return this.write(id, {
       agent,
       create: true,

@@ -7,7 +7,7 @@
  * Bounded: the oldest is forgotten first. Keys belong to an agent and a conversation, as in the store.
  */
 
-import { derivedName } from "../env.ts";
+import { legacyName } from "../legacy-name.ts";
 import { limits } from "../limits.ts";
 import { isProblem, problem } from "../problem.ts";
 import type { Call, Tool } from "./tool.ts";
@@ -65,5 +65,5 @@ function printOf(input: unknown): string {
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
   );
-  return `${text.length}:${derivedName(text, 6)}`;
+  return `${text.length}:${legacyName(text, 6)}`;
 }

@@ -220,7 +220,7 @@ async function importFile(yard: Yard, sessions: KnownSessions, path: string): Pr
   if (outcome.type === "failed") return known<Imported>(outcome.problem);
   if (outcome.type === "imported") return outcome.imported;
   if (outcome.type === "empty") throw new CommandError("nothing was said in it yet", EXIT.nothing);
-  const conversation = outcome.type === "here" ? outcome.conversation : sessions.idOf(log);
+  const conversation = outcome.type === "here" ? outcome.conversation : (sessions.idOf(log) ?? "");
   return { conversation, title: "", added: 0, blocks: 0 };
 }
 

@@ -5,7 +5,7 @@
 
 import { type ConversationView, isProblem, type JsonObject, type Problem, problem } from "@blockyard/kernel";
 import type { Imported } from "../import/body-import.ts";
-import { type LogMark, logConversation, markOf } from "../import/import-log.ts";
+import { type LogMark, markOf } from "../import/import-log.ts";
 import { LIVE_MS, type LogContent, logBody, type OpenEnd, readLog } from "../import/log-body.ts";
 import type { SessionLog } from "../import/session-logs.ts";
 import { known, type Yard } from "./yard.ts";
@@ -21,7 +21,8 @@ export type Outcome =
 
 /** What the yard knows of sessions. */
 export class KnownSessions {
-  readonly #marks = new Map<string, LogMark>();
+  /** By provider and the log's name, with where it was imported to. */
+  readonly #marks = new Map<string, { readonly conversation: string; readonly mark: LogMark }>();
   /** Conversations that hold a session without having been imported from its log. */
   readonly #others = new Map<string, string>();
 
@@ -41,16 +42,17 @@ export class KnownSessions {
     }
   }
 
-  idOf(log: SessionLog): string {
-    return logConversation(log.provider.name, log.name);
+  /** The conversation that a log was imported to. */
+  idOf(log: SessionLog): string | undefined {
+    return this.#marks.get(keyOf(log.provider.name, log.name))?.conversation;
   }
 
   markOf(log: SessionLog): LogMark | undefined {
-    return this.#marks.get(this.idOf(log));
+    return this.#marks.get(keyOf(log.provider.name, log.name))?.mark;
   }
 
-  remember(log: SessionLog, mark: LogMark): void {
-    this.#marks.set(this.idOf(log), mark);
+  remember(log: SessionLog, conversation: string, mark: LogMark): void {
+    this.#marks.set(keyOf(log.provider.name, log.name), { conversation, mark });
   }
 
   otherOf(log: SessionLog): string | undefined {
@@ -64,11 +66,15 @@ export class KnownSessions {
 
   #add({ conversation, metadata, sessions }: ConversationView): void {
     const mark = markOf(metadata as JsonObject);
-    if (mark) this.#marks.set(conversation, mark);
+    if (mark) this.#marks.set(keyOf(mark.provider, mark.name), { conversation, mark });
     else
       for (const [provider, id] of Object.entries(sessions))
         this.#others.set(`${provider} ${id}`, conversation);
   }
+}
+
+function keyOf(provider: string, name: string): string {
+  return `${provider} ${name}`;
 }
 
 const PAGE = 500;
@@ -100,7 +106,7 @@ export async function importLog(
   if (isProblem(answer)) return { type: "failed", problem: answer };
   const imported = answer as unknown as Imported;
   const { provider, name, path } = log;
-  sessions.remember(log, {
+  sessions.remember(log, imported.conversation, {
     ...{ provider: provider.name, name, path, stamp },
     ...{ open: openEnd === "leave", raw_bytes: imported.raw_bytes ?? 0 },
   });

@@ -14,6 +14,7 @@ import {
   derivedName,
   isProblem,
   type Kernel,
+  legacyName,
   type Problem,
   parseBlockId,
   problem,
@@ -30,6 +31,9 @@ import { OpenSet } from "./open-set.ts";
 import { type CleanPath, cleanPath, isGuarded } from "./path.ts";
 import { asError, operating, Root } from "./root.ts";
 import { Watcher } from "./watcher.ts";
+
+const ID_CHARS = 24;
+const LEGACY_CHARS = 16;
 
 export interface FilesOptions {
   readonly kernel: Kernel;
@@ -58,7 +62,6 @@ interface Opened {
 
 export class Files {
   readonly root: Root;
-  readonly conversation: ConversationId;
   readonly bounds: Bounds;
   readonly #kernel: Kernel;
   readonly #log: Log;
@@ -74,6 +77,7 @@ export class Files {
   readonly #failures = new Map<BlockId, number>();
   readonly #stopListening: () => void;
   #known: Promise<readonly Block[]> | undefined;
+  #conversation: ConversationId;
   #sweeping: Promise<void> | undefined;
   #isClosed = false;
   /** Whether somebody has a block open in an editor. */
@@ -81,7 +85,7 @@ export class Files {
 
   constructor({ kernel, root, closed, log, bounds, watch }: FilesOptions) {
     this.root = new Root(root, closed);
-    this.conversation = derivedName(`files:${this.root.path}`, 16);
+    this.#conversation = derivedName(this.#name, ID_CHARS);
     this.bounds = { ...usualBounds, ...bounds };
     this.#kernel = kernel;
     this.#log = log;
@@ -103,6 +107,15 @@ export class Files {
       isHeld: async (file) => this.isWatched(file.id) || (await this.#isAtWork(file)),
     });
     this.#stopListening = kernel.listen((told) => this.#hear(told));
+  }
+
+  /** The conversation that holds the blocks of this workspace's files. */
+  get conversation(): ConversationId {
+    return this.#conversation;
+  }
+
+  get #name(): string {
+    return `files:${this.root.path}`;
   }
 
   /** What was not saved when the last process ended is saved now, and what it left is removed. */
@@ -252,6 +265,9 @@ export class Files {
 
   /** The blocks that there are already. */
   async #recall(): Promise<readonly Block[]> {
+    const earlier = await this.#kernel.conversation(legacyName(this.#name, LEGACY_CHARS));
+    // Earlier versions derived another id. Only one that the server itself has made is taken: texts can be made for such ids.
+    if (!isProblem(earlier) && earlier.createdBy === DISK) this.#conversation = earlier.id;
     const query = { conversation: this.conversation, kinds: ["file"], order: "first", limit: 1e9 } as const;
     const blocks = await this.#kernel.blocks(query);
     if (isProblem(blocks)) {

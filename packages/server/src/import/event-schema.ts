@@ -58,7 +58,8 @@ const event = z.discriminatedUnion("type", [
     type: z.literal("block-start"),
     key: name,
     parent: text,
-    kind: z.enum(KINDS),
+    // Files are those of a workspace, and no log has one.
+    kind: z.enum(KINDS).exclude(["file"]),
     role: z.enum(ROLES),
     metadata: object,
     text,

@@ -6,6 +6,9 @@
  * The conversation's id and the key of every write follow from the export, so an import that was cut goes on where it was,
  * and a whole one adds nothing the second time. What was still open when it was exported is closed as interrupted: nobody
  * will ever write to it again.
+ *
+ * Somebody else may have made the export. What it holds stays inside the conversation that the import makes: it writes
+ * under no name of the server, becomes no file of the workspace, includes no block from elsewhere, and asks for nothing.
  */
 
 import {
@@ -14,7 +17,6 @@ import {
   type ConversationView,
   copiedKind,
   type Draft,
-  derivedName,
   isAgentId,
   isEnded,
   isProblem,
@@ -30,23 +32,28 @@ import {
   turnSchema,
 } from "@blockyard/kernel";
 import { z } from "zod";
+import { RESERVED } from "../auth.ts";
 import { keepPicturesIn } from "../kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
+import { IMPORT_MARK, importPlace } from "./import-place.ts";
 
 const BATCH_BLOCKS = 100;
 const BATCH_CHARS = 4 * 1024 * 1024;
-const MARK = "imported";
 
 /** Times and names are shown to people in every list: one that cannot be shown would spoil all of them. */
 const time = z.number().min(-8.64e15).max(8.64e15);
 const label = z.string().max(limits.titleChars);
+const agentName = z
+  .string()
+  .refine(isAgentId, "not an agent's name")
+  .refine((name) => !RESERVED.includes(name), "a name that only the server writes under");
 
 const headLine = z.looseObject({
   epoch: z.string().max(200),
   conversation: z.string().min(1).max(80),
   seq: z.number().int().nonnegative(),
   title: z.string().transform((title) => title.slice(0, limits.titleChars).toWellFormed()),
-  created_by: z.string().refine(isAgentId, "not an agent's name"),
+  created_by: agentName,
   created_at: time,
   updated_at: time,
   provider: label.optional(),
@@ -60,7 +67,7 @@ const headLine = z.looseObject({
 
 const blockLine = z.looseObject({
   block_id: z.string().min(1).max(200),
-  agent: z.string().refine(isAgentId, "not an agent's name"),
+  agent: agentName,
   kind: z.string(),
   role: z.string(),
   status: z.enum(["pending", "running", "done", "error"]),
@@ -76,7 +83,7 @@ const blockLine = z.looseObject({
 const turnLine = turnSchema.extend({
   turn: z.string().min(1).max(1_000),
   provider: label,
-  agent: label,
+  agent: label.refine((name) => !RESERVED.includes(name), "a name that only the server writes under"),
   model: label.optional(),
   started_at: time,
   ended_at: time.optional(),
@@ -102,10 +109,15 @@ export class ExportImport implements BodyImport {
     const parsed = headLine.safeParse(line);
     if (!parsed.success) return wrong("the first line", parsed.error);
     const head = parsed.data as unknown as Head;
-    const conversation = derivedName(`export:${head.epoch}:${head.conversation}:${head.seq}`, 16);
-    const known = await kernel.conversation(conversation);
-    const isKnown = !isProblem(known) && known.metadata[MARK] !== undefined;
-    const work = new ExportImport(kernel, head, conversation, isKnown);
+    const { epoch, conversation: source, seq } = head;
+    const place = await importPlace(
+      kernel,
+      `export:${epoch}:${source}:${seq}`,
+      (mark) => mark["epoch"] === epoch && mark["conversation"] === source && mark["seq"] === seq,
+    );
+    if (isProblem(place)) return place;
+    const isKnown = place.mark !== undefined && place.mark["cut"] !== true;
+    const work = new ExportImport(kernel, head, place.conversation, isKnown);
     const refused = isKnown ? undefined : await work.#open();
     return refused ?? work;
   }
@@ -165,8 +177,14 @@ export class ExportImport implements BodyImport {
   #open(): Promise<Problem | undefined> {
     const { title, created_at, forked_from, sessions } = this.#head;
     return this.#write(this.#head.created_by, (draft) => {
+      if (draft.record.seq > 0) return problem("conflict", "this conversation was not made by the import");
       draft.dated(created_at);
-      draft.conversation({ title, ...(forked_from === undefined ? {} : { forkedFrom: forked_from }) });
+      const metadata = { [IMPORT_MARK]: { ...this.#mark(), cut: true } };
+      draft.conversation({
+        title,
+        metadata,
+        ...(forked_from === undefined ? {} : { forkedFrom: forked_from }),
+      });
       for (const [provider, id] of Object.entries(sessions))
         draft.conversation({ session: { provider, id } });
       return [];
@@ -195,21 +213,27 @@ export class ExportImport implements BodyImport {
 
   /** What refers to blocks comes last: turns, the head, what is included; then the mark that says it is whole. */
   #close(): Promise<Problem | undefined> {
-    const { updated_at, provider, model, included, metadata, head, epoch, conversation, seq } = this.#head;
+    const { updated_at, provider, model, included, metadata, head } = this.#head;
     const turned = (id: BlockId) => this.#ids.get(id) ?? id;
     return this.#write(this.#head.created_by, (draft) => {
       draft.dated(updated_at);
       for (const turn of this.#turns) draft.setTurn(copyTurn(turn, turned));
-      for (const id of included) draft.conversation({ include: turned(id) });
+      for (const id of included.flatMap((each) => this.#ids.get(each) ?? []))
+        draft.conversation({ include: id });
       const at = head === null ? undefined : this.#ids.get(head);
       draft.conversation({
         ...(provider === undefined ? {} : { provider }),
         ...(model === undefined ? {} : { model }),
         ...(at === undefined || at === draft.record.head ? {} : { head: at }),
-        metadata: { ...(metadata as JsonObject), [MARK]: { epoch, conversation, seq } },
+        metadata: { ...(metadata as JsonObject), [IMPORT_MARK]: this.#mark() },
       });
       return [];
     });
+  }
+
+  #mark(): JsonObject {
+    const { epoch, conversation, seq } = this.#head;
+    return { epoch, conversation, seq };
   }
 
   async #write(
@@ -239,7 +263,7 @@ function copyBlock(
   const { role, side, content: text } = block;
   const includes = block.metadata["includes"];
   const { kind, metadata } = copiedKind(block.kind, {
-    ...(block.metadata as JsonObject),
+    ...unasked(block.metadata as JsonObject),
     ...(typeof includes === "string" ? { includes: ids.get(includes) ?? includes } : {}),
     ...(isEnded(block.status) ? {} : { reason: "interrupted" }),
   });
@@ -258,6 +282,14 @@ function copyBlock(
   if (isProblem(ended)) return ended;
   const pruned = block.pruned ? draft.prune(made.id, true) : ended;
   return isProblem(pruned) ? pruned : made.id;
+}
+
+/** What was asked there is not asked here. */
+function unasked(metadata: JsonObject): JsonObject {
+  const approval = metadata["approval"] as JsonObject | undefined;
+  return approval?.["state"] === "asked"
+    ? { ...metadata, approval: { ...approval, state: "expired" } }
+    : metadata;
 }
 
 function copyTurn(view: TurnView, turned: (id: BlockId) => BlockId): Turn {

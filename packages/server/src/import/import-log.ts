@@ -5,7 +5,6 @@
  */
 
 import {
-  derivedName,
   Ingest,
   isProblem,
   type Json,
@@ -21,6 +20,7 @@ import type { Caller } from "../auth.ts";
 import { keepPictures } from "../kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
 import { checkEvent } from "./event-schema.ts";
+import { IMPORT_MARK, importPlace } from "./import-place.ts";
 
 export const logHead = z.strictObject({
   type: z.literal("log"),
@@ -50,14 +50,8 @@ export interface LogMark {
   readonly raw_bytes: number;
 }
 
-const MARK = "imported";
-
-export function logConversation(provider: string, name: string): string {
-  return derivedName(`log:${provider}:${name}`, 16);
-}
-
 export function markOf(metadata: JsonObject): LogMark | undefined {
-  const mark = metadata[MARK] as Partial<LogMark> | undefined;
+  const mark = metadata[IMPORT_MARK] as Partial<LogMark> | undefined;
   return typeof mark?.name === "string" && typeof mark.stamp === "string" ? (mark as LogMark) : undefined;
 }
 
@@ -79,15 +73,26 @@ export class LogImport implements BodyImport {
     const head = parsed.data;
     if (!providers.get(head.provider)?.importLog)
       return problem("invalid", `${head.provider} keeps no session logs that can be imported`);
-    const conversation = logConversation(head.provider, head.name);
+    const place = await importPlace(
+      kernel,
+      `log:${head.provider}:${head.name}`,
+      (mark) => mark["provider"] === head.provider && mark["name"] === head.name,
+    );
+    if (isProblem(place)) return place;
+    const { conversation } = place;
     const opened = await kernel.write(conversation, {
       agent: caller.agent,
       create: true,
       plan: (draft) => {
         const { blocks, seq } = draft.record;
+        if (seq > 0 && place.mark === undefined)
+          return problem("conflict", "this conversation was not made by the import; try again");
         if (seq > 0) return { blocks };
         draft.dated(head.from);
-        draft.conversation({ provider: head.provider });
+        const { provider, name, path } = head;
+        // Whose conversation this is stands in it from its first op on, also where the import is cut.
+        const mark: LogMark = { provider, name, path, stamp: "", open: true, raw_bytes: 0 };
+        draft.conversation({ provider, metadata: { [IMPORT_MARK]: mark as unknown as Json } });
         return { blocks };
       },
     });
@@ -97,13 +102,14 @@ export class LogImport implements BodyImport {
     const refused = await ingest.open();
     if (refused) return refused;
     const kept = await kernel.store.raw({ conversation, run: rawRun(head) });
-    return new LogImport(kernel, caller.agent, head, ingest, opened.blocks, kept.length);
+    return new LogImport(kernel, caller.agent, head, conversation, ingest, opened.blocks, kept.length);
   }
 
   private constructor(
     kernel: Kernel,
     owner: string,
     head: LogHead,
+    conversation: string,
     ingest: Ingest,
     blocks: number,
     kept: number,
@@ -111,7 +117,7 @@ export class LogImport implements BodyImport {
     this.#kernel = kernel;
     this.#owner = owner;
     this.#head = head;
-    this.#conversation = logConversation(head.provider, head.name);
+    this.#conversation = conversation;
     this.#ingest = ingest;
     this.#blocksBefore = blocks;
     this.#skipBytes = kept;
@@ -169,9 +175,9 @@ export class LogImport implements BodyImport {
       agent: this.#owner,
       plan: (draft) => {
         const { record } = draft;
-        if (!sameJson(record.metadata[MARK], mark as unknown as Json)) {
+        if (!sameJson(record.metadata[IMPORT_MARK], mark as unknown as Json)) {
           draft.dated(record.updatedAt);
-          draft.conversation({ metadata: { [MARK]: mark as unknown as Json } });
+          draft.conversation({ metadata: { [IMPORT_MARK]: mark as unknown as Json } });
         }
         return { blocks: record.blocks, title: record.title };
       },

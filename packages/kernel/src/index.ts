@@ -130,8 +130,10 @@ export { type ExportLine, exportLines } from "./tools/conversation-export.ts";
 export { callTool, coreTable, coreTools, toolSchemas } from "./tools/index.ts";
 export {
   type Access,
+  blockIdField,
   type Call,
   type Caller,
+  conversationField,
   type FilePort,
   mayCall,
   type Signal,
@@ -145,6 +147,7 @@ export {
   blockView,
   type ConversationView,
   conversationView,
+  snapshotSchema,
   snapshotView,
   type TurnView,
   turnSchema,

@@ -105,6 +105,8 @@ export const limits = {
   /** How long a node that runs a turn has to carry out what was asked of it by way of another one. */
   orderMs: 10_000,
   ordersPerTurn: 100,
+  /** Text of one answer of conversation.context. */
+  contextChars: 32 * 1024 * 1024,
   /** Blocks of elsewhere in one conversation's context. */
   includedBlocks: 500,
   /** What an agent with sessions of its own is told of a conversation that it does not know: in all, … */

@@ -32,6 +32,7 @@ import { AGENTS } from "./turns/agents.ts";
 import { APIS, apiRunner } from "./turns/api.ts";
 import { Offspring } from "./turns/child-offspring.ts";
 import { childRunner } from "./turns/child-run.ts";
+import { conversationContext } from "./turns/loop/conversation-context.ts";
 import { turnTools } from "./turns/tools.ts";
 import { Turns } from "./turns/turns.ts";
 
@@ -43,7 +44,7 @@ export function agentSchemas(): readonly ToolSchema[] {
 }
 
 function tableOf(turns: Turns, reruns: Reruns, files: Files): ToolTable {
-  const own = [...turnTools(turns), ...rerunTools(reruns), ...fileTools(files)];
+  const own = [conversationContext, ...turnTools(turns), ...rerunTools(reruns), ...fileTools(files)];
   return makeTable([...coreTools, ...own] as readonly Tool[]);
 }
 

@@ -5,21 +5,13 @@
  * Invariant: it ends its turn exactly once, whatever happens, and by then no call, command or block of it is open.
  */
 
-import {
-  type BlockId,
-  contextOf,
-  isProblem,
-  type Kernel,
-  type Problem,
-  type Reason,
-} from "@blockyard/kernel";
-import { withPictures } from "../attachments.ts";
+import { type BlockId, isProblem, type Kernel, type Problem, type Reason } from "@blockyard/kernel";
 import type { Answer, Run, RunEnd, TurnStart } from "../run.ts";
 import type { Api } from "./api.ts";
 import { type Answered, Asking } from "./asking.ts";
 import { Calls } from "./calls.ts";
-import { exchangeOf } from "./context.ts";
 import { type Exchange, validate } from "./exchange.ts";
+import { modelContext } from "./model-context.ts";
 import type { LoopTool, ToolRun } from "./tools/tool.ts";
 import { type TurnOutcome, Writing } from "./writing.ts";
 
@@ -161,14 +153,14 @@ export class LoopRun implements Run {
     const { kernel, api, context } = this.#options;
     const { id, request } = this.#start;
     const { conversation } = request;
-    const blocks = await contextOf(kernel, conversation, this.#writing.head);
-    if (isProblem(blocks)) return blocks;
-    const from = request.fresh ? blocks.findIndex(({ block }) => block.metadata["turn"] === id) : -1;
-    const given = from === -1 ? blocks : blocks.filter(({ included }, i) => included || i >= from);
-    const system = systemPrompt(context.workspace.root, conversation);
-    const whole = await withPictures(kernel.store, given);
-    const exchange = exchangeOf(whole, { system, reasoner: api.reasoner });
-    return validate(exchange) ?? exchange;
+    const made = await modelContext(kernel, {
+      conversation,
+      head: this.#writing.head,
+      freshTurn: request.fresh ? id : undefined,
+      system: systemPrompt(context.workspace.root, conversation),
+      reasoner: api.reasoner,
+    });
+    return isProblem(made) ? made : (validate(made.exchange) ?? made.exchange);
   }
 
   async #refused(why: Problem): Promise<TurnOutcome> {

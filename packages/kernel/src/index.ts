@@ -74,6 +74,7 @@ export { type GrowingString, PartialJson, type PartialPath, type PartialState } 
 export { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
 export { changePictures } from "./pictures.ts";
 export { isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
+export { isMarkdownResult, showsPictures } from "./result-look.ts";
 export {
   type Clock,
   fitsSearch,

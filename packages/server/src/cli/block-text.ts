@@ -25,7 +25,9 @@ export interface TextOptions {
 const RESULT_LINES = 8;
 
 export function nodeText(node: ExportNode, options: TextOptions, depth = 0): string {
-  const below = [...node.results, ...node.nested].map((each) => nodeText(each, options, depth + 1)).join("");
+  const below = [...node.work, ...node.results, ...node.nested]
+    .map((each) => nodeText(each, options, depth + 1))
+    .join("");
   const ways = node.branches
     .map((way) => {
       const title = options.style.dim(

@@ -416,3 +416,86 @@ describe("[P30] changes that nobody has compared with the file", () => {
     expect(await exported(id, "markdown")).not.toContain("```");
   });
 });
+
+/** A call with what hangs off it, in this order. */
+async function callWith(sides: readonly Written[], metadata: object = {}): Promise<string> {
+  const id = await kernel.createConversation("ada", "t");
+  if (isProblem(id)) throw new Error(id.message);
+  const made = await kernel.write(id, {
+    agent: "ada",
+    plan: (draft) => {
+      const own = { toolUseId: "t", toolName: "Agent", ...metadata };
+      const shape = { role: "model", status: "done", side: false } as const;
+      const call = draft.create({ ...shape, kind: "tool_call", text: "{}", metadata: own as never });
+      if (isProblem(call)) return call;
+      for (const { kind, role = "tool", text, metadata: more = {} } of sides) {
+        const under = { kind, role, text, status: "done", side: true, parent: call.id } as const;
+        const side = draft.create({ ...under, metadata: more as never });
+        if (isProblem(side)) return side;
+      }
+      return null;
+    },
+  });
+  if (isProblem(made)) throw new Error(made.message);
+  return id;
+}
+
+const REPORT = { toolUseId: "t", toolName: "Agent" };
+
+describe("[E15] results as they are meant", () => {
+  it("a report is Markdown, behind the work that led to it", async () => {
+    const id = await callWith([
+      { kind: "text", role: "user", text: "Look around" },
+      { kind: "text", role: "model", text: "Looking" },
+      { kind: "tool_result", text: "## Found\n\nIt is **there**.", metadata: REPORT },
+      { kind: "text", role: "system", text: "ended", metadata: { notice: "task" } },
+    ]);
+    const page = await exported(id, "html");
+    expect(page).toContain("<strong>there</strong>");
+    const places = ["Look around", "Looking", "<strong>there", "ended"].map((text) => page.indexOf(text));
+    expect(places).toEqual(places.toSorted((a, b) => a - b));
+    const markdown = await exported(id, "markdown");
+    expect(markdown).toContain("\n## Found\n\nIt is **there**.\n");
+    expect(markdown.indexOf("Looking")).toBeLessThan(markdown.indexOf("## Found"));
+  });
+
+  it("what another tool says stands as it came, and so does a failure", async () => {
+    const plain = { kind: "tool_result", text: "**x**", metadata: { ...REPORT, toolName: "Grep" } } as const;
+    const failed = { kind: "tool_result", text: "**y**", metadata: { ...REPORT, isError: true } } as const;
+    const page = await exported(await callWith([plain, failed]), "html");
+    expect(page).not.toContain("<strong>");
+  });
+
+  it("a picture is shown once", async () => {
+    const images = [{ data: "iVBORw0KGgo=", mediaType: "image/png" }];
+    const count = async (sides: readonly Written[]) =>
+      (await exported(await callWith(sides, { images }), "html")).split("<img").length - 1;
+    expect(await count([])).toBe(1);
+    expect(await count([{ kind: "image", text: "a", metadata: { ...images[0], toolUseId: "t" } }])).toBe(1);
+    expect(await count([{ kind: "tool_result", text: "a", metadata: { ...REPORT, images } }])).toBe(1);
+    expect(await count([{ kind: "code", text: "a", metadata: { images } }])).toBe(1);
+    expect(await count([{ kind: "todo", text: "", metadata: { items: [] } }])).toBe(1);
+  });
+});
+
+describe("[E14] as it was written", () => {
+  it("a closed thought", async () => {
+    const id = await conversationOf("t", [
+      { kind: "thinking", text: "\n\nuser_id where a > b, *not* `c`\nmore" },
+    ]);
+    expect(await exported(id, "html")).toContain(">user_id where a &gt; b, *not* `c`</span>");
+  });
+
+  it("titles, notices and errors of a Markdown export", async () => {
+    const text = "1. user_id _x_ *y* <b> [z](u) `c`";
+    const escaped = "1\\. user_id \\_x\\_ \\*y\\* \\<b> \\[z\\](u) \\`c\\`";
+    const id = await conversationOf(text, [
+      { kind: "text", role: "system", text, metadata: { notice: "hook" } },
+      { kind: "error", role: "system", text },
+    ]);
+    const markdown = await exported(id, "markdown");
+    expect(markdown).toContain(`# ${escaped}\n`);
+    expect(markdown).toContain(`> hook: ${escaped.replace("1\\.", "1.")}\n`);
+    expect(markdown).toContain(`> **Error:** ${escaped}\n`);
+  });
+});

@@ -9,8 +9,10 @@ import {
   changeTexts,
   exactText,
   isLong,
+  isMarkdownResult,
   type Kind,
   type Metadata,
+  showsPictures,
   UNVERIFIED,
 } from "@blockyard/kernel";
 import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
@@ -44,7 +46,7 @@ const KIND_HTML: Readonly<Record<Kind, Draw>> = {
 export function nodeHtml(node: ExportNode, depth: number): Html {
   const { block } = node;
   const body = block.kind === "tool_call" ? drawCall(node, depth) : KIND_HTML[block.kind](block);
-  const below = block.kind === "tool_call" ? NOTHING : nestedHtml(node, depth, "Beside it");
+  const below = block.kind === "tool_call" ? NOTHING : nestedHtml(node.nested, depth, "Beside it");
   const own = html`<article class="block kind-${block.kind} role-${block.role}${block.pruned ? " is-pruned" : ""}" ${names(block)} data-depth="${Math.min(depth, 6)}">${body}${below}</article>`;
   return html`${own}${branchesHtml(node, depth)}`;
 }
@@ -62,7 +64,7 @@ export function branchesHtml({ branches }: Pick<ExportNode, "branches">, depth: 
   );
 }
 
-function nestedHtml({ nested }: ExportNode, depth: number, title: string): Html {
+function nestedHtml(nested: readonly ExportNode[], depth: number, title: string): Html {
   if (nested.length === 0) return NOTHING;
   const isShort = nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < SHORT_LINES);
   return html`<details class="nested"${isShort && nested.length < 4 ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${nested.map((node) => nodeHtml(node, depth + 1))}</details>`;
@@ -81,11 +83,14 @@ function drawCall(node: ExportNode, depth: number): Html {
   const input = html`<pre class="code">${highlight(pretty(block.content), "json")}</pre>`;
   const shown = results.map(
     (result) =>
-      html`<div ${names(result.block)}>${KIND_HTML[result.block.kind](result.block)}${nestedHtml(result, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
+      html`<div ${names(result.block)}>${KIND_HTML[result.block.kind](result.block)}${nestedHtml(result.nested, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
   );
   const failed =
     error !== undefined && results.length === 0 ? html`<div class="tool-error bad">${error}</div>` : NOTHING;
-  return html`<details class="tool">${line}${input}</details><div class="results">${shown}</div>${failed}${pictures(images)}${nestedHtml(node, depth, "Its work")}`;
+  // A result shows its own pictures; the call holds them once more.
+  const isShown = results.some((result) => showsPictures(result.block.kind, result.block.metadata));
+  const own = isShown ? NOTHING : pictures(images);
+  return html`<details class="tool">${line}${input}</details>${nestedHtml(node.work, depth, "Its work")}<div class="results">${shown}</div>${failed}${own}${nestedHtml(node.nested, depth, "Its work")}`;
 }
 
 function drawText(block: BlockSnapshot): Html {
@@ -110,17 +115,23 @@ function drawThinking(block: BlockSnapshot): Html {
   return html`<details class="thinking"><summary><span class="thinking-word">Thought</span> <span class="dim">${took(durationMs)}</span> <span class="thinking-preview dim">${preview(block.content)}</span></summary>${markdownHtml(block.content)}</details>`;
 }
 
-/** The first line of a thought, as the page shows it. */
+/** The first line of a thought, as it was written and as the page shows it. */
 function preview(text: string): string {
-  const lines = text.slice(0, PREVIEW_CHARS * 2).split("\n");
+  const lines = text
+    .trimStart()
+    .slice(0, PREVIEW_CHARS * 2)
+    .split("\n");
   const line = lines.find((each) => each.trim() !== "") ?? "";
-  return line.replace(/[*_`#>]+/g, "").slice(0, PREVIEW_CHARS);
+  return line.trim().slice(0, PREVIEW_CHARS).toWellFormed();
 }
 
 function drawResult(block: BlockSnapshot): Html {
   const { isError, images, citations, result } = metadataOf(block, "tool_result");
+  const isMarkdown = isMarkdownResult(metadataOf(block, "tool_result"));
   const looksLikeJson = /^\s*[[{]/.test(block.content) && /[\]}]\s*$/.test(block.content);
-  const text = html`<pre class="${isError ? "plain failed" : "plain"}">${looksLikeJson ? highlight(block.content, "json") : block.content}</pre>`;
+  const text = isMarkdown
+    ? html`<div class="report">${markdownHtml(block.content)}</div>`
+    : html`<pre class="${isError ? "plain failed" : "plain"}">${looksLikeJson ? highlight(block.content, "json") : block.content}</pre>`;
   const payload =
     block.content === "" && result !== undefined && result !== null
       ? html`<details><summary>Result</summary><pre class="code">${highlight(JSON.stringify(result, null, 2), "json")}</pre></details>`
@@ -129,7 +140,7 @@ function drawResult(block: BlockSnapshot): Html {
 }
 
 function drawCode(block: BlockSnapshot): Html {
-  const { filename, language, startLine, totalLines, truncatedChars } = metadataOf(block, "code");
+  const { filename, language, startLine, totalLines, truncatedChars, images } = metadataOf(block, "code");
   const lines = lineCount(block);
   const first = startLine ?? 1;
   const range =
@@ -140,11 +151,11 @@ function drawCode(block: BlockSnapshot): Html {
   const numbered = block.content.replace(/\n$/, "").split("\n").length;
   const gutter = Array.from({ length: numbered }, (_, i) => first + i).join("\n");
   const code = html`<div class="numbered"><pre class="gutter" aria-hidden="true">${gutter}</pre><pre class="code">${highlight(block.content, language, filename)}</pre></div>`;
-  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(lines, block.content.length, code)}${leftOut(truncatedChars)}`;
+  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(lines, block.content.length, code)}${leftOut(truncatedChars)}${pictures(images)}`;
 }
 
 function drawCommand(block: BlockSnapshot): Html {
-  const { command, stderr, exitCode, interrupted, durationMs, cwd, truncatedChars } = metadataOf(
+  const { command, stderr, exitCode, interrupted, durationMs, cwd, truncatedChars, images } = metadataOf(
     block,
     "command",
   );
@@ -154,7 +165,7 @@ function drawCommand(block: BlockSnapshot): Html {
     exitCode === undefined || exitCode === null
       ? NOTHING
       : html`<span class="${exitCode === 0 ? "ok" : "bad"}">exit ${exitCode}</span> `;
-  return html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>${lines > 0 ? folded(lines, block.content.length + (stderr?.length ?? 0), output) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}`;
+  return html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>${lines > 0 ? folded(lines, block.content.length + (stderr?.length ?? 0), output) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}${pictures(images)}`;
 }
 
 const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;

@@ -4,34 +4,43 @@
  * any run of backticks inside them, so no text can end its own.
  */
 
-import { type BlockSnapshot, changeTexts, type Kind, type Metadata, UNVERIFIED } from "@blockyard/kernel";
+import {
+  type BlockSnapshot,
+  changeTexts,
+  isMarkdownResult,
+  type Kind,
+  type Metadata,
+  UNVERIFIED,
+} from "@blockyard/kernel";
 import { turnAfter, turnFacts } from "./html.ts";
+import { plural } from "./html-block.ts";
 import { plainTerminal } from "./terminal-html.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
 
 export function* markdownExport(tree: ExportTree): Generator<string> {
   const { title, conversation, provider, model } = tree.head;
   const by = [provider, model].filter((part) => part !== undefined).join(" ");
-  yield `# ${oneLine(title === "" ? conversation : title)}\n\n${by === "" ? "" : `*${oneLine(by)}*\n\n`}`;
+  yield `# ${asWritten(title === "" ? conversation : title)}\n\n${by === "" ? "" : `*${asWritten(by)}*\n\n`}`;
   for (const [i, node] of tree.path.entries()) {
     yield* nodeText(node);
     const turn = turnAfter(node, tree.path[i + 1], tree.turns);
     const facts = turn ? turnFacts(turn) : "";
-    if (facts !== "") yield `---\n\n*${oneLine(facts)}*\n\n`;
+    if (facts !== "") yield `---\n\n*${asWritten(facts)}*\n\n`;
   }
   for (const branch of tree.others) yield* branchText(branch);
 }
 
 function* nodeText(node: ExportNode): Generator<string> {
-  const { block, results, nested, branches } = node;
+  const { block, work, results, nested, branches } = node;
   yield KIND_TEXT[block.kind](block);
+  if (work.length > 0) yield* foldedNodes(`Its work: ${plural(work.length, "block")}`, work);
   for (const result of results) yield* nodeText(result);
-  if (nested.length > 0) yield* foldedNodes(`Its work: ${nested.length} blocks`, nested);
+  if (nested.length > 0) yield* foldedNodes(`Its work: ${plural(nested.length, "block")}`, nested);
   for (const branch of branches) yield* branchText(branch);
 }
 
 function* branchText(branch: readonly ExportNode[]): Generator<string> {
-  yield* foldedNodes(`Another way from here: ${branch.length} blocks`, branch);
+  yield* foldedNodes(`Another way from here: ${plural(branch.length, "block")}`, branch);
 }
 
 function* foldedNodes(title: string, nodes: readonly ExportNode[]): Generator<string> {
@@ -44,8 +53,8 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
   text: (block) => {
     const { notice, label } = metadataOf(block, "text");
     if (notice !== undefined || block.role === "system")
-      return `> ${oneLine([notice, block.content].filter(Boolean).join(": "))}\n\n`;
-    const who = block.role === "user" ? `### ${oneLine(label ?? block.agent)}\n\n` : "";
+      return `> ${asWritten([notice, block.content].filter(Boolean).join(": "))}\n\n`;
+    const who = block.role === "user" ? `### ${asWritten(label ?? block.agent)}\n\n` : "";
     return `${who}${block.content.trimEnd()}\n\n`;
   },
   thinking: ({ content }) => (content === "" ? "" : folded("Thinking", `${content.trimEnd()}\n\n`)),
@@ -56,7 +65,12 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
     const name = `${isFine ? "✓" : "✗"} ${toolName}${isFine ? "" : ` (${reason ?? "failed"})`}`;
     return folded(`<b>${escapeTag(name)}</b> ${escapeTag(oneLine(said))}`, fence(block.content, "json"));
   },
-  tool_result: ({ content }) => (content === "" ? "" : folded("Result", fence(content, ""))),
+  tool_result: (block) => {
+    const { content } = block;
+    if (content === "") return "";
+    const isMarkdown = isMarkdownResult(metadataOf(block, "tool_result"));
+    return folded("Result", isMarkdown ? `${content.trimEnd()}\n\n` : fence(content, ""));
+  },
   code: (block) => {
     const { filename, language } = metadataOf(block, "code");
     return folded(escapeTag(oneLine(filename ?? "Code")), fence(block.content, language ?? ""));
@@ -74,18 +88,19 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
       .map(({ path, kind, unverified }, i) => {
         const { diff = "", note = "" } = texts[i] ?? {};
         const doubt = unverified ? ` *(${UNVERIFIED})*` : "";
-        const said = note === "" ? "" : `> ${oneLine(note)}\n\n`;
+        const said = note === "" ? "" : `> ${asWritten(note)}\n\n`;
         return `**${kind}** ${code(path)}${doubt}\n\n${diff === "" ? "" : fence(diff, "diff")}${said}`;
       })
       .join("");
   },
   todo: ({ content }) => `${content.trimEnd()}\n\n`,
-  image: ({ content }) => `*[picture${content === "" ? "" : `: ${oneLine(content)}`}]*\n\n`,
+  image: ({ content }) => `*[picture${content === "" ? "" : `: ${asWritten(content)}`}]*\n\n`,
   file: (block) => {
     const { path, language } = metadataOf(block, "file");
     return `${code(path)}\n\n${fence(block.content, language ?? "")}`;
   },
-  error: ({ content, metadata }) => `> **Error:** ${oneLine(content || String(metadata["code"] ?? ""))}\n\n`,
+  error: ({ content, metadata }) =>
+    `> **Error:** ${asWritten(content || String(metadata["code"] ?? ""))}\n\n`,
   unknown: (block) =>
     folded(
       `Not understood: ${escapeTag(metadataOf(block, "unknown").type ?? "")}`,
@@ -110,6 +125,14 @@ function code(text: string): string {
 
 function oneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
+}
+
+/** One line that reads as it was written: no mark in it is Markdown. */
+function asWritten(text: string): string {
+  return oneLine(text)
+    .replace(/[\\`*[\]<]/g, "\\$&")
+    .replace(/(?<!\w)_|_(?!\w)/g, "\\_")
+    .replace(/^([#>+-]|\d+[.)])(?=\s|$)/, (mark) => `${mark.slice(0, -1)}\\${mark.slice(-1)}`);
 }
 
 function escapeTag(text: string): string {

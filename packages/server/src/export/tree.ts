@@ -1,6 +1,6 @@
 /**
  * An exported conversation as a tree: the way to the head, what hangs off each block, and the ways that were left. The
- * order is the page's: a call, its results, then what its sub-agent did. Every block is in it exactly once, except for
+ * order is the page's: a call, what its sub-agent did, its results, then what came behind them. Every block is in it exactly once, except for
  * messages that have waited: once such a one has run, it stands where it was said.
  */
 
@@ -10,9 +10,11 @@ export type ExportHead = Extract<ExportLine, { readonly type: "conversation" }>;
 
 export interface ExportNode {
   readonly block: BlockSnapshot;
+  /** What hangs off a call and was there before its results: a sub-agent's work stands before its report. */
+  readonly work: readonly ExportNode[];
   /** Results of a tool call: shown in its own row. */
   readonly results: readonly ExportNode[];
-  /** Everything else that hangs off it: a sub-agent's work, notices. */
+  /** Everything else that hangs off it: notices, what goes on in the background. */
   readonly nested: readonly ExportNode[];
   /** Ways that the conversation went from here and then left, oldest first. */
   readonly branches: readonly (readonly ExportNode[])[];
@@ -46,6 +48,7 @@ export async function readTree(lines: AsyncIterable<ExportLine>): Promise<Export
 export function* blocksIn(nodes: readonly ExportNode[]): Generator<ExportNode> {
   for (const node of nodes) {
     yield node;
+    yield* blocksIn(node.work);
     yield* blocksIn(node.results);
     yield* blocksIn(node.nested);
     for (const branch of node.branches) yield* blocksIn(branch);
@@ -103,12 +106,15 @@ class Planter {
     const sides = this.#sides.get(block.block_id) ?? [];
     const isCall = block.kind === "tool_call";
     const results = isCall ? sides.filter(isResult) : [];
+    const others = sides.filter((side) => !results.includes(side));
+    const report = results[0]?.born ?? 0;
+    const nodes = (some: readonly BlockSnapshot[]) =>
+      some.map((side) => this.#node(side, this.#leftOf(side)));
     return {
       block,
-      results: results.map((side) => this.#node(side, this.#leftOf(side))),
-      nested: sides
-        .filter((side) => !results.includes(side))
-        .map((side) => this.#node(side, this.#leftOf(side))),
+      work: nodes(others.filter(({ born }) => born < report)),
+      results: nodes(results),
+      nested: nodes(others.filter(({ born }) => born >= report)),
       branches,
     };
   }

@@ -8,11 +8,12 @@ import { grammarOf } from "../highlight/language.ts";
 import { useSession, useText, useView } from "../session.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
+import { Pictures } from "./image.tsx";
 import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 export function CodeBlock({ block }: RendererProps): ReactNode {
-  const { filename, startLine, totalLines, truncatedChars } = metadataOf(block, "code");
+  const { filename, startLine, totalLines, truncatedChars, images } = metadataOf(block, "code");
   const lines = useLineCount(block);
   const first = startLine ?? 1;
   return (
@@ -30,6 +31,7 @@ export function CodeBlock({ block }: RendererProps): ReactNode {
         {() => <CodeBody block={block} />}
       </Fold>
       {truncatedChars !== undefined && <p className="dim">{truncatedChars} characters were left out.</p>}
+      {images && images.length > 0 && <Pictures images={images} />}
     </div>
   );
 }

@@ -15,6 +15,7 @@ import { useBlock, useSession, useText, useView } from "../session.tsx";
 import { plainTerminal } from "../terminal/ansi.ts";
 import { Terminal } from "../terminal/terminal.tsx";
 import { Fold } from "./fold.tsx";
+import { Pictures } from "./image.tsx";
 import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
@@ -44,10 +45,8 @@ function Again({ id }: { id: BlockId }): ReactNode {
 function Run({ block }: RendererProps): ReactNode {
   const session = useSession();
   const view = useView();
-  const { command, stderr, exitCode, interrupted, background, durationMs, cwd, truncatedChars } = metadataOf(
-    block,
-    "command",
-  );
+  const { command, stderr, exitCode, interrupted, background, durationMs, cwd, truncatedChars, images } =
+    metadataOf(block, "command");
   const errorLines = stderr ? stderr.trimEnd().split("\n").length : 0;
   const lines = useLineCount(block) + errorLines;
   return (
@@ -69,6 +68,7 @@ function Run({ block }: RendererProps): ReactNode {
           )}
         </Fold>
       )}
+      {images && images.length > 0 && <Pictures images={images} />}
       <div className="command-foot">
         <Exit exitCode={exitCode} isOver={isEnded(block.status)} />
         {interrupted && <span className="warn">interrupted</span>}

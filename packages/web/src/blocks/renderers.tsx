@@ -15,7 +15,7 @@ import type { Renderer } from "./renderer.ts";
 import { TextBlock } from "./text.tsx";
 import { ThinkingBlock } from "./thinking.tsx";
 import { TodoBlock } from "./todo.tsx";
-import { toolCallWith } from "./tool-call.tsx";
+import { CallResults, toolCallWith } from "./tool-call.tsx";
 import { ToolResultBlock } from "./tool-result.tsx";
 import { UnknownBlock } from "./unknown.tsx";
 
@@ -52,4 +52,9 @@ function ResultById({ id }: { id: BlockId }): ReactNode {
       <RenderedBlock block={block} />
     </div>
   );
+}
+
+/** What came of a call whose sub-agent's work stands between the two. */
+export function RenderedResults({ id }: { id: BlockId }): ReactNode {
+  return <CallResults id={id} Result={ResultById} />;
 }

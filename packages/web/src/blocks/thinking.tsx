@@ -46,13 +46,13 @@ export function ThinkingBlock({ block }: RendererProps): ReactNode {
   );
 }
 
-/** The last line while it is being written, the first one afterwards. */
-function preview(text: Text | undefined, isGrowing: boolean): string {
+/** The last line while it is being written, the first one afterwards; as it was written, marks and all. */
+export function preview(text: Text | undefined, isGrowing: boolean): string {
   if (!text) return "";
   const piece = isGrowing
     ? text.slice(Math.max(0, text.length - PREVIEW_CHARS * 2)).trimEnd()
     : text.slice(0, Math.min(text.length, PREVIEW_CHARS * 2)).trimStart();
   const lines = piece.split("\n").filter((line) => line.trim() !== "");
   const line = (isGrowing ? lines.at(-1) : lines[0]) ?? "";
-  return line.replace(/[*_`#>]+/g, "").slice(0, PREVIEW_CHARS);
+  return line.trim().slice(0, PREVIEW_CHARS).toWellFormed();
 }

@@ -2,10 +2,10 @@
  * A tool call: one line (icon, name, what it does, how long, how it ended) that opens into its input; below it, its
  * results. What a sub-agent did is opened from the same line and shown as rows of its own.
  */
-import { type Block, isEnded } from "@blockyard/kernel";
+import { type Block, isEnded, showsPictures } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { useCellPart } from "../cell.ts";
-import { isQueued, isResult, nestedName } from "../conversation/rows.ts";
+import { hasWorkBefore, isQueued, isResult, nestedName } from "../conversation/rows.ts";
 import { useSides } from "../conversation/view-tree.ts";
 import { useOpen } from "../disclosure.ts";
 import { formatDuration, plural } from "../format.ts";
@@ -31,7 +31,8 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
   const { approval, error, images, stage, progress } = metadataOf(block, "tool_call");
   const [isOpen, toggle] = useOpen(block.id, false);
   const showsResults = useCellPart(preferences, ({ results }) => results);
-  const { results, nested } = useParts(block);
+  const { results, nested, hasPictures } = useParts(block);
+  const isBehind = useResultsBehind(block);
   const isGrowing = !isEnded(block.status) && stage !== "running" && results.length === 0;
   return (
     <div className="tool">
@@ -46,7 +47,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
         isGrowing && <GrowingInput block={block} />
       )}
       {progress && results.length === 0 && <pre className="terminal progress">{progress}</pre>}
-      {showsResults && (
+      {showsResults && !isBehind && (
         <div className="tool-results">
           {results.map((id) => (
             <Result key={id} id={id} />
@@ -54,12 +55,42 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
         </div>
       )}
       {error && results.length === 0 && <div className="tool-error">{error}</div>}
-      {images && images.length > 0 && <Pictures images={images} />}
+      {images && images.length > 0 && !hasPictures && <Pictures images={images} />}
     </div>
   );
 }
 
-function useParts(block: Block): { results: readonly string[]; nested: readonly string[] } {
+/** Whether the results have a row of their own, behind the work of the sub-agent, which is open. */
+function useResultsBehind({ id }: Block): boolean {
+  const view = useView();
+  const [isOpen] = useOpen(nestedName(id), false);
+  return hasWorkBefore(useSides(id).map((side) => view.blocks.get(side))) && isOpen;
+}
+
+/** The results of a call, in a row of their own. */
+export function CallResults({ id, Result }: { id: string; Result: ToolCallProps["Result"] }): ReactNode {
+  const view = useView();
+  const sides = useSides(id);
+  const showsResults = useCellPart(preferences, ({ results }) => results);
+  if (!showsResults) return null;
+  return (
+    <div className="tool-results">
+      {sides.map((side) => {
+        const block = view.blocks.get(side);
+        return block && isResult(block.kind, block.metadata) ? <Result key={side} id={side} /> : null;
+      })}
+    </div>
+  );
+}
+
+interface Parts {
+  readonly results: readonly string[];
+  readonly nested: readonly string[];
+  /** A result shows pictures: the call, which holds them once more, need not. */
+  readonly hasPictures: boolean;
+}
+
+function useParts(block: Block): Parts {
   const view = useView();
   const sides = useSides(block.id);
   const isOwn = (id: string) => {
@@ -70,7 +101,12 @@ function useParts(block: Block): { results: readonly string[]; nested: readonly 
     const side = view.blocks.get(id);
     return !isOwn(id) && !(side && isQueued(side));
   };
-  return { results: sides.filter(isOwn), nested: sides.filter(isWork) };
+  const results = sides.filter(isOwn);
+  const hasPictures = results.some((id) => {
+    const result = view.blocks.get(id);
+    return result !== undefined && showsPictures(result.kind, result.metadata);
+  });
+  return { results, nested: sides.filter(isWork), hasPictures };
 }
 
 interface ToolLineProps extends RendererProps {

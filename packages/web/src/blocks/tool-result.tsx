@@ -1,8 +1,10 @@
 /**
- * A tool's result that has no more exact kind: text as it came, pictures, sources.
+ * A tool's result that has no more exact kind: text as it came, a report as Markdown, pictures, sources.
  */
+import { isEnded, isMarkdownResult } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
+import { Markdown } from "../markdown/markdown.tsx";
 import { useText } from "../session.tsx";
 import { Citations } from "./citations.tsx";
 import { CopyText } from "./code.tsx";
@@ -36,6 +38,12 @@ export function ToolResultBlock({ block }: RendererProps): ReactNode {
 function ResultText({ block }: RendererProps): ReactNode {
   const text = useText(block.id);
   if (!text) return <Waiting chars={block.chars} />;
+  if (isMarkdownResult(metadataOf(block, "tool_result")))
+    return (
+      <div className="report">
+        <Markdown text={text} isGrowing={!isEnded(block.status)} isAppendOnly={!block.promoted} />
+      </div>
+    );
   const whole = text.toString();
   return <CodeLines name={block.id} text={whole} grammar={looksLikeJson(whole) ? "json" : undefined} />;
 }

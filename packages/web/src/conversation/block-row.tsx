@@ -4,7 +4,7 @@
 import { type BlockId, isEnded } from "@blockyard/kernel";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { BlockActions } from "../actions/block-actions.tsx";
-import { RenderedBlock } from "../blocks/renderers.tsx";
+import { RenderedBlock, RenderedResults } from "../blocks/renderers.tsx";
 import { useCellPart } from "../cell.ts";
 import { later } from "../later.tsx";
 import { editing, focused } from "../page-state.ts";
@@ -20,6 +20,12 @@ export const RowView = memo(function RowView({ row }: { row: Row }): ReactNode {
   switch (row.type) {
     case "block":
       return <BlockRow id={row.id} depth={row.depth} />;
+    case "results":
+      return (
+        <div className="block call-results" data-depth={Math.min(row.depth, 6)}>
+          <RenderedResults id={row.id} />
+        </div>
+      );
     case "turn":
       return <TurnFooter turn={row.turn} />;
     case "branch":

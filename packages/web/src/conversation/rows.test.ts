@@ -68,6 +68,7 @@ function rows(
   return foldRows(made, tree, options).map((row) => {
     if (row.type === "block") return `${"  ".repeat(row.depth)}${row.id}`;
     if (row.type === "turn") return `turn ${row.turn}`;
+    if (row.type === "results") return `${"  ".repeat(row.depth)}results of ${row.id}`;
     if (row.type === "branch") return `ways ${row.ways.join(",")} at ${row.at}: ${row.chosen}`;
     return `pruned ${row.ids.join(",")}`;
   });
@@ -82,6 +83,22 @@ const CALL = {
   deeper: { kind: "text" as const, parent: "deep", side: true as const },
   end: {},
 };
+
+test("[E15] a sub-agent's report stands behind its work, where that is open", () => {
+  const given = {
+    call: { kind: "tool_call" },
+    asked: { role: "user", parent: "call", side: true },
+    read: { kind: "tool_call", parent: "call", side: true },
+    report: { kind: "tool_result", role: "tool", parent: "call", side: true },
+    note: { role: "system", parent: "call", side: true },
+    after: {},
+  } as const;
+  const open = [nestedName("call")];
+  expect(rows(given, { open })).toEqual(["call", "  asked", "  read", "results of call", "  note", "after"]);
+  expect(rows(given)).toEqual(["call", "after"]);
+  const { read: _, asked: _asked, ...launched } = given;
+  expect(rows(launched, { open })).toEqual(["call", "  note", "after"]);
+});
 
 describe("rows", () => {
   test("a call's result is in its row; a sub-agent's work is below it when opened", () => {

@@ -3,13 +3,15 @@
  * it where that is open, and a footer behind each turn.
  *
  * A tool call and its results are one row. What a sub-agent did are rows of their own, deeper, so that the list can
- * leave out those that are off the screen.
+ * leave out those that are off the screen; its report then is a row behind them.
  */
 import { type Block, type BlockId, type Kind, RESULT_KINDS } from "@blockyard/kernel";
 import type { Outline, Tree } from "./tree.ts";
 
 export type Row =
   | { readonly type: "block"; readonly key: string; readonly id: BlockId; readonly depth: number }
+  /** The results of a call, behind what its sub-agent did. */
+  | { readonly type: "results"; readonly key: string; readonly id: BlockId; readonly depth: number }
   | { readonly type: "turn"; readonly key: string; readonly turn: string }
   /** The conversation goes on in several ways behind `at`; `chosen` is the one that is shown, if any. */
   | {
@@ -78,6 +80,13 @@ export function isResult(kind: Kind, metadata: Block["metadata"]): boolean {
   return (kind === "image" || kind === "error") && metadata["toolUseId"] !== undefined;
 }
 
+/** Whether something of what hangs off a call was there before its first result: a sub-agent's work before its report. */
+export function hasWorkBefore(sides: readonly (Block | undefined)[]): boolean {
+  const known = sides.filter((side) => side !== undefined && !isQueued(side)) as readonly Block[];
+  const first = known.findIndex((side) => isResult(side.kind, side.metadata));
+  return first > 0;
+}
+
 /** A command that was run again: shown below its first run, in the same row. */
 export function isRerun({ kind, metadata }: Pick<Block, "kind" | "metadata">): boolean {
   return kind === "command" && metadata["notice"] === "rerun";
@@ -144,8 +153,14 @@ function addBlock(
   const sides = tree.sides(block.id);
   if (sides.length === 0) return;
   const isClosed = block.kind === "tool_call" && !(isShown && options.isOpen(nestedName(block.id), false));
+  let report =
+    !isClosed && block.kind === "tool_call" && hasWorkBefore(sides.map((id) => outline.blocks.get(id)));
   for (const id of sides) {
     const side = outline.blocks.get(id);
+    if (report && side && isResult(side.kind, side.metadata)) {
+      rows.push({ type: "results", key: `results:${block.id}`, id: block.id, depth });
+      report = false;
+    }
     if (isClosed && !(side && isQueued(side)) && !options.asking?.has(id)) continue;
     if (!side || (block.kind === "tool_call" && isResult(side.kind, side.metadata))) continue;
     if (block.kind === "command" && isRerun(side)) continue;

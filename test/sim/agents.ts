@@ -16,7 +16,7 @@ import type { Node, World } from "./world.ts";
 
 const ANSWER_MS = 1_500;
 /** Problems that say "not now". */
-const PASSING: readonly ProblemCode[] = ["storage", "busy"];
+const PASSING: readonly ProblemCode[] = ["storage", "busy", "uncertain"];
 
 interface Keyed {
   readonly agent: AgentId;
@@ -118,10 +118,10 @@ async function stream(world: World, agent: AgentId, id: BlockId): Promise<void> 
     const answer = await world.within(ANSWER_MS, node.kernel.append(id, agent, piece));
     if (answer === undefined) break;
     if (isProblem(answer)) {
+      isInDoubt = answer.problem === "uncertain";
+      if (isInDoubt) break;
       if (PASSING.includes(answer.problem)) continue;
       if (answer.problem === "closed") return world.count("stream closed by another");
-      isInDoubt = answer.problem === "unavailable";
-      if (isInDoubt) break;
       throw new Error(`append: ${answer.message}`);
     }
     accepted += piece;
@@ -146,7 +146,7 @@ async function drained(world: World, node: Node, agent: AgentId, id: BlockId): P
     if (answer === undefined && !node.isAlive) return false;
     if (isProblem(answer)) {
       if (answer.problem === "closed") return false;
-      if (answer.problem === "unavailable") return false;
+      if (answer.problem === "uncertain") return false;
       world.count("drain tried again");
       await world.sleep(200);
       continue;

@@ -30,6 +30,8 @@ const PING_MS = 15_000;
 const SILENCE_MS = 20_000;
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 10_000;
+/** A connection that has lasted this long was a good one: the next pause is the shortest again. */
+const STEADY_MS = 10_000;
 
 /** Outside of browsers a WebSocket may be given headers; the type of browsers does not know it. */
 type Socket = new (url: string, options?: { headers: Record<string, string> }) => WebSocket;
@@ -46,6 +48,7 @@ export class Link {
   #beats: ReturnType<typeof setInterval> | undefined;
   /** Runs from a ping until something comes. Beats may come late (a hidden tab has one a minute): they prove nothing. */
   #patience: ReturnType<typeof setTimeout> | undefined;
+  #openedAt = Number.POSITIVE_INFINITY;
   #pings = 0;
 
   constructor({ replica, url, token, told }: LinkOptions) {
@@ -110,7 +113,7 @@ export class Link {
     const frame = JSON.parse(data) as ServerFrame;
     this.#replica.receive(frame);
     if (frame.type !== "hello") return;
-    this.#tries = 0;
+    this.#openedAt = performance.now();
     this.#set({ state: "open" });
   }
 
@@ -121,7 +124,8 @@ export class Link {
     this.#replica.disconnected();
     const bye = this.#replica.bye;
     if (bye && !bye.resumable) return this.#refuse(bye.message);
-    this.#tries++;
+    this.#tries = performance.now() - this.#openedAt > STEADY_MS ? 1 : this.#tries + 1;
+    this.#openedAt = Number.POSITIVE_INFINITY;
     if (this.#tries <= 2) void this.#askWhy();
     const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#tries);
     const waitMs = longest * (0.5 + Math.random() / 2);

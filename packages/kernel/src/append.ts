@@ -47,6 +47,8 @@ class Piece implements Queued, Streamed {
   readonly text: string;
   readonly key = undefined;
   readonly create = false;
+  readonly patient = true;
+  isInDoubt = false;
   answer: unknown = undefined;
   isNew = true;
   isFresh = false;
@@ -179,9 +181,23 @@ export class Appender {
     return this.#find(block, agent)?.refused;
   }
 
+  /** For as long as a caller waits: a store that is away must not keep a program from ending. */
   async drainAll(): Promise<void> {
     const all = [...this.#streams.values()].flat();
-    await Promise.all(all.map(({ block, agent }) => this.drain(block, agent)));
+    await Promise.all(all.map(({ block, agent }) => this.drainWithin(limits.durableWaitMs, block, agent)));
+  }
+
+  /** As `drain`; a problem if the store takes longer. What was accepted stays accepted. */
+  drainWithin(ms: number, block: BlockId, agent: AgentId): Promise<Outcome> {
+    const drained = this.drain(block, agent);
+    return new Promise((done) => {
+      const late = problem("storage", `the store has not answered for ${Math.round(ms / 1_000)} s`);
+      const cancel = this.#env.after(ms, () => done(late));
+      void drained.then((outcome) => {
+        cancel();
+        done(outcome);
+      });
+    });
   }
 
   #find(block: BlockId, agent: AgentId): Stream | undefined {

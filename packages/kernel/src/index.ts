@@ -73,7 +73,7 @@ export { type Closed, closeOrphans } from "./orphans.ts";
 export { type GrowingString, PartialJson, type PartialPath, type PartialState } from "./partial-json.ts";
 export { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
 export { changePictures } from "./pictures.ts";
-export { isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
+export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
 export { isMarkdownResult, showsPictures } from "./result-look.ts";
 export {
   type Clock,
@@ -179,5 +179,6 @@ export {
   reduceLlm,
 } from "./wire/llm-events.ts";
 export { Replica, type SyncListener, View, type ViewChange } from "./wire/replica.ts";
+export { Retry } from "./wire/retry.ts";
 export { type ToolUpdate, ToolUpdates } from "./wire/tool-updates.ts";
 export type { Told, Write } from "./write-queue.ts";

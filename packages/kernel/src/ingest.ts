@@ -71,6 +71,8 @@ export class Ingest {
   #titled = false;
   #at: number | undefined;
   #failure: Problem | undefined;
+  /** Since when the store has refused what waits. */
+  #heldSince: number | undefined;
   /** Events that the kernel refused and that became `unknown` blocks. */
   refused = 0;
 
@@ -169,13 +171,22 @@ export class Ingest {
       const items = this.#pending.slice(0, EVENTS_PER_WRITE);
       const answer = await this.#write(items);
       if (isProblem(answer)) {
-        if (answer.problem !== "storage" && answer.problem !== "busy") this.#failure = answer;
-        else await new Promise<void>((resume) => this.#kernel.env.after(RETRY_MS, resume));
+        await this.#hold(answer);
         continue;
       }
+      this.#heldSince = undefined;
       this.#pending.splice(0, items.length);
     }
     this.#pump = undefined;
+  }
+
+  /** What the store cannot take now is tried again, for as long as that makes sense. */
+  async #hold(refused: Problem): Promise<void> {
+    const { env } = this.#kernel;
+    this.#heldSince ??= env.monotonic();
+    const isHeld = refused.problem === "storage" || refused.problem === "busy";
+    if (!isHeld || env.monotonic() - this.#heldSince > limits.holdMs) this.#failure = refused;
+    else await new Promise<void>((resume) => env.after(RETRY_MS, resume));
   }
 
   /** One batch, one plan. A plan may run again, so what it learns is taken over only when it is committed. */
@@ -184,6 +195,7 @@ export class Ingest {
     let batch: Batch | undefined;
     const answer = await this.#kernel.write(conversation, {
       agent,
+      patient: true, // what a stream says must be there once, and it has no key
       plan: (draft) => {
         batch = new Batch(draft, this.#options, this.#known, this.#turns, {
           head: this.#head === undefined ? draft.record.head : this.#head,

@@ -29,7 +29,7 @@ import { cleanText } from "./text/door.ts";
 import type { Text } from "./text/text.ts";
 import type { UndoModel } from "./text/undo.ts";
 import { TextCache } from "./text-cache.ts";
-import { storageProblem, type Told, type Write, WriteQueue } from "./write-queue.ts";
+import { type Told, unreadProblem, type Write, WriteQueue } from "./write-queue.ts";
 
 export type Listener = (told: Told) => void;
 
@@ -44,6 +44,11 @@ export class Kernel {
   readonly store: Store;
   /** The name of this node, where several share the store: see nodes.ts. */
   node: string | undefined;
+  /** Told of bugs in listeners. Where nobody is, the program learns of them. */
+  onFault: (error: unknown) => void = (error) =>
+    this.env.soon(() => {
+      throw error;
+    });
   readonly #queues = new Map<ConversationId, WriteQueue>();
   #uses = 0;
   readonly #rounds: Rounds;
@@ -133,9 +138,9 @@ export class Kernel {
     return this.#appender.append(id, agent, text) ?? block;
   }
 
-  /** Waits until what `agent` has appended to the block is durable; the version, or why it was refused. */
+  /** Waits until what `agent` has appended to the block is durable; the version, or why it was refused. Not for ever. */
   drain(id: BlockId, agent: AgentId): Promise<number | Problem | undefined> {
-    return this.#appender.drain(id, agent);
+    return this.#appender.drainWithin(limits.durableWaitMs, id, agent);
   }
 
   /** Whatever `agent` reads next has what it has appended before, as far as the store takes it. */
@@ -408,10 +413,8 @@ export class Kernel {
       try {
         listener(told);
       } catch (error) {
-        // A bug, and it stops the program; but the commit stands, and its writers and other listeners learn of it first.
-        this.env.soon(() => {
-          throw error;
-        });
+        // A bug of that listener: the commit stands, and its writers and other listeners have nothing to do with it.
+        this.onFault(error);
       }
     }
   };
@@ -420,7 +423,7 @@ export class Kernel {
     try {
       return await read();
     } catch (error) {
-      return storageProblem(error);
+      return unreadProblem(error);
     }
   }
 }

@@ -20,6 +20,10 @@ export const limits = {
   queuedWrites: 10_000,
   /** Ops in one commit. */
   opsPerCommit: 2_000,
+  /** What an agent says while the store is away is held for this long, then its stream ends with the reason. */
+  holdMs: 10 * 60_000,
+  /** A caller that waits for its append to be durable waits for this long; the append stays accepted. */
+  durableWaitMs: 10_000,
   /** How often a write is planned again because another node moved the conversation. */
   replans: 64,
   /** Idempotency keys remembered per conversation. */
@@ -90,6 +94,9 @@ export const limits = {
   queueChars: 1024 * 1024,
   cutChars: 4 * 1024 * 1024,
   subscriptions: 64,
+  /** What a server could not do is asked for again after this long, then after twice as long, up to … */
+  retryFirstMs: 250,
+  retryMostMs: 5_000,
   cursors: 256,
   cursorTtlMs: 60_000,
   /** Nodes that share a store: how often at most one hints at its commits; how many conversations a hint waits for. */

@@ -25,7 +25,8 @@ export type ProblemCode =
   | "gone" // history older than what is kept
   | "conflict"
   | "busy" // a bounded queue is full; try again
-  | "storage" // the store refused the commit; nothing was written
+  | "storage" // the store cannot do it now; nothing was written
+  | "uncertain" // the store did not answer: it may have been written; sent again with its key, it is answered
   | "unavailable";
 
 export interface Problem {
@@ -37,6 +38,13 @@ export interface Problem {
 
 export function problem(code: ProblemCode, message: string, details?: Record<string, unknown>): Problem {
   return details === undefined ? { problem: code, message } : { problem: code, message, details };
+}
+
+/** What may be over by itself: the same request may succeed later, without anybody changing it. */
+const PASSING: readonly ProblemCode[] = ["storage", "uncertain", "unavailable", "busy", "timeout"];
+
+export function isPassing({ problem: code }: Problem): boolean {
+  return PASSING.includes(code);
 }
 
 export function isProblem(value: unknown): value is Problem {

@@ -4,6 +4,9 @@
  * Order is kept: writes are planned in the order in which they came, and a write that needs something loaded holds back
  * those behind it. One batch is under way at a time. When the store says `moved`, what was missed is taken in and the
  * batch is planned again; when it fails, every write of the batch is answered with a problem and nothing has changed.
+ *
+ * A write has three outcomes, and its answer says which: written (the plan's answer), not written (`storage`, or whatever
+ * the plan refused), not known (`uncertain`: the store took the commit and did not say what became of it).
  */
 
 import type { AgentId, Block, BlockId, ConversationId } from "./block.ts";
@@ -32,6 +35,8 @@ export interface Write<T = unknown> {
   readonly plan: (draft: Draft) => T | Problem;
   /** Told the answer before anything else is planned. */
   readonly settled?: (answer: T | Problem) => void;
+  /** Has no key, and must not be done twice: it is answered when it is known what became of it, or after `holdMs`. */
+  readonly patient?: boolean;
 }
 
 /** What listeners are told, after the commit, in order. */
@@ -51,6 +56,9 @@ export interface Queued {
   readonly agent: AgentId;
   readonly key: string | undefined;
   readonly create: boolean;
+  readonly patient: boolean;
+  /** It was in a commit of which it is not known whether it took effect. */
+  isInDoubt: boolean;
   /** What it is, if it is a piece of a stream: it may go the short way. */
   readonly streamed: Streamed | undefined;
   plan(draft: Draft): unknown;
@@ -83,6 +91,10 @@ const NO_UNITS: readonly DraftedUnit[] = [];
 /** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
 const OUTCOME_TRIES = 20;
 const OUTCOME_MS = 250;
+/** How often for those who wait for it. */
+const OUTCOME_WAIT_MS = 1_000;
+
+type Outcome = "written" | "not written" | "unknown";
 
 /** Block records kept in memory per conversation. */
 const CACHED_BLOCKS = 20_000;
@@ -151,7 +163,7 @@ export class WriteQueue implements Runnable {
       write.settled?.(busy);
       return Promise.resolve(busy);
     }
-    const { agent, plan, settled, create = false } = write;
+    const { agent, plan, settled, create = false, patient = false } = write;
     const answer = new Promise<T | Problem>((done) => {
       const settle = (given: unknown) => {
         settled?.(given as T | Problem);
@@ -162,6 +174,8 @@ export class WriteQueue implements Runnable {
         agent,
         key,
         create,
+        patient,
+        isInDoubt: false,
         plan,
         settle,
         answer: undefined,
@@ -262,7 +276,7 @@ export class WriteQueue implements Runnable {
   async #runReady(): Promise<void> {
     const refused = this.#isOpen ? undefined : await this.#open();
     if (this.#refreshing.length > 0) await this.#refreshAll();
-    if (refused) this.#failAll(refused);
+    if (refused !== undefined) this.#failAll(refused);
     else await this.#answerAgain();
     this.#goOn();
   }
@@ -294,13 +308,14 @@ export class WriteQueue implements Runnable {
     for (const settle of asked) settle();
   }
 
-  async #open(): Promise<Problem | undefined> {
+  /** Undefined, or what was thrown. */
+  async #open(): Promise<unknown> {
     try {
       await this.#load();
       this.#isOpen = true;
       return undefined;
     } catch (error) {
-      return storageProblem(error);
+      return error ?? new Error("the store could not be read");
     }
   }
 
@@ -369,7 +384,7 @@ export class WriteQueue implements Runnable {
           if (answer === undefined) return;
           write.settle(answer);
         } catch (error) {
-          write.settle(storageProblem(error));
+          write.settle(refusalOf(write, error));
         }
         settled.add(write);
       }),
@@ -414,34 +429,72 @@ export class WriteQueue implements Runnable {
 
   /** A commit that the store has not answered: it failed, or it took effect all the same. */
   async #failed(batch: Batch, error: unknown): Promise<void> {
-    const refused = await this.#outcome(batch.commit as Commit, error);
-    if (!refused) return this.#committed(batch);
-    this.#dropTouched(batch);
-    // Where it is not known whether a write was committed, its key tells, sooner or later.
-    const isKnown = refused.problem !== "unavailable";
-    const again = batch.planned.filter(({ key }) => !isKnown && key !== undefined);
-    for (const write of again) write.isNew = false;
-    this.#waiting = [...again, ...this.#waiting];
-    for (const write of batch.planned) if (!again.includes(write)) write.settle(refused);
+    const outcome = await this.#outcome(batch.commit as Commit, error);
+    if (outcome === "written") return this.#committed(batch);
+    if (outcome !== "unknown") {
+      this.#dropTouched(batch);
+      for (const write of batch.planned) write.settle(storageProblem(error));
+      return;
+    }
+    for (const write of batch.planned) write.isInDoubt = true;
+    const patient = batch.planned.filter((write) => write.patient);
+    const keyed = batch.planned.filter((write) => !write.patient && write.key !== undefined);
+    for (const write of batch.planned)
+      if (!patient.includes(write) && !keyed.includes(write)) write.settle(uncertainProblem(error));
+    if (patient.length > 0) await this.#waitForOutcome({ ...batch, planned: patient }, error);
+    else this.#dropTouched(batch);
+    // Their keys tell, as soon as the store can be asked.
+    for (const write of keyed) write.isNew = false;
+    this.#waiting = [...keyed, ...this.#waiting];
   }
 
   /**
    * What became of a commit that failed: it may have taken effect all the same, and only its answer was lost. Reading
    * tells. Until then nothing can be planned, and nobody can be told whether to try again.
    */
-  async #outcome({ expectedSeq, ops }: Commit, error: unknown): Promise<Problem | undefined> {
+  async #outcome(commit: Commit, error: unknown): Promise<Outcome> {
+    // Then it was not even tried.
+    if (isClosed(error)) return "not written";
     for (let tries = 0; tries < OUTCOME_TRIES; tries++) {
-      if (tries > 0) await new Promise<void>((done) => this.#env.after(OUTCOME_MS, done));
-      try {
-        const missed = await this.#missed(expectedSeq);
-        const isThere = missed === undefined ? false : wasTaken(missed, ops);
-        if (isThere === undefined) break;
-        return isThere ? undefined : storageProblem(error);
-      } catch (unread) {
-        if (unread instanceof StoreError && unread.code === "closed") return storageProblem(unread);
-      }
+      if (tries > 0) await this.#pause(OUTCOME_MS);
+      const outcome = await this.#lookFor(commit);
+      if (outcome !== undefined) return outcome;
     }
-    return problem("unavailable", "the store did not answer: whether this was written is not known");
+    return "unknown";
+  }
+
+  /** Undefined where the store does not say. */
+  async #lookFor({ expectedSeq, ops }: Commit): Promise<Outcome | undefined> {
+    try {
+      const missed = await this.#missed(expectedSeq);
+      const isThere = missed === undefined ? false : wasTaken(missed, ops);
+      if (isThere === undefined) return "unknown"; // and it never will be
+      return isThere ? "written" : "not written";
+    } catch (unread) {
+      return isClosed(unread) ? "unknown" : undefined;
+    }
+  }
+
+  /** For those who wait, but not for ever. Whoever else wants something meanwhile is told at once that it is not done. */
+  async #waitForOutcome(batch: Batch, error: unknown): Promise<void> {
+    let outcome: Outcome | undefined;
+    const untilMs = this.#env.monotonic() + limits.holdMs;
+    while (outcome === undefined && this.#env.monotonic() < untilMs) {
+      const waiting = this.#waiting;
+      this.#waiting = waiting.filter((write) => write.patient);
+      for (const write of waiting) if (!write.patient) write.settle(refusalOf(write, error));
+      for (const settle of this.#refreshing.splice(0)) settle();
+      await this.#pause(OUTCOME_WAIT_MS);
+      outcome = await this.#lookFor(batch.commit as Commit);
+    }
+    if (outcome === "written") return this.#committed(batch);
+    this.#dropTouched(batch);
+    const refused = outcome === "not written" ? storageProblem(error) : uncertainProblem(error);
+    for (const write of batch.planned) write.settle(refused);
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((done) => this.#env.after(ms, done));
   }
 
   #takeUp({ draft, units, commit }: Batch): void {
@@ -474,7 +527,7 @@ export class WriteQueue implements Runnable {
     try {
       await this.#takeIn();
     } catch (error) {
-      for (const write of planned) write.settle(storageProblem(error));
+      for (const write of planned) write.settle(refusalOf(write, error));
       return;
     }
     for (const write of planned) write.isNew = write.key === undefined;
@@ -521,7 +574,8 @@ export class WriteQueue implements Runnable {
       this.#texts.drop(text);
       if (text.committed.version > known) await this.#takeIn();
     } catch (error) {
-      this.#waiting.shift()?.settle(storageProblem(error));
+      const write = this.#waiting.shift();
+      write?.settle(refusalOf(write, error));
     }
   }
 
@@ -579,8 +633,8 @@ export class WriteQueue implements Runnable {
     if (oldest !== undefined) this.#blocks.delete(oldest);
   }
 
-  #failAll(answer: Problem): void {
-    for (const write of this.#waiting.splice(0)) write.settle(answer);
+  #failAll(error: unknown): void {
+    for (const write of this.#waiting.splice(0)) write.settle(refusalOf(write, error));
   }
 }
 
@@ -589,10 +643,38 @@ function isStreamed({ id }: BlockText, ops: readonly Op[]): boolean {
   return ops.every((op) => op.block !== id || op.body.type === "append");
 }
 
+/**
+ * What to answer a write that could not be tried (again). With a key that could not be looked for it may be one that is sent
+ * again, and was written the first time.
+ */
+function refusalOf({ isInDoubt, isNew }: Queued, error: unknown): Problem {
+  return isInDoubt || !isNew ? uncertainProblem(error) : storageProblem(error);
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof StoreError && error.code === "closed";
+}
+
 export function storageProblem(error: unknown): Problem {
   // Nothing is tried again on a store that was closed: it stays closed.
-  if (error instanceof StoreError && error.code === "closed")
-    return problem("unavailable", "the server is stopping, nothing was written");
-  const reason = error instanceof Error ? error.message : String(error);
+  if (isClosed(error)) return problem("unavailable", "the server is stopping, nothing was written");
+  const reason = reasonOf(error);
   return problem("storage", `the store could not do it, nothing was written: ${reason}`, { reason });
+}
+
+/** A read that failed has no outcome. */
+export function unreadProblem(error: unknown): Problem {
+  if (isClosed(error)) return problem("unavailable", "the server is stopping");
+  const reason = reasonOf(error);
+  return problem("storage", `the store could not be read; try again: ${reason}`, { reason });
+}
+
+function uncertainProblem(error: unknown): Problem {
+  const reason = reasonOf(error);
+  const message = `the store did not answer, so it is not known whether this was written: ${reason}. Sent again with the same key, it is done once`;
+  return problem("uncertain", message, { reason });
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -95,6 +95,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   };
   const lag = monitorEventLoopDelay({ resolution: 10 });
   lag.enable();
+  kernel.onFault = (error) => fault("listener", error);
   const upkeep = keepUp(kernel, (error) => fault("upkeep", error));
   shutdown.register("upkeep", () => {
     clearInterval(upkeep);
@@ -107,6 +108,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     presence: tools.presence,
     call: (...call) => desk.call(...call),
     onForbidden: (caller, message) => desk.audit(caller, message),
+    onFault: fault,
   });
   shutdown.register("sockets", () => ws.close());
   tools.files.isWatched = (id) => tools.hasCursor(id) || ws.hasOpen(id);

@@ -1,6 +1,6 @@
 /**
- * What this server can do: its tools, and the agents that a turn can be asked of. Read once; what is not there is not
- * offered.
+ * What this server can do: its tools, and the agents that a turn can be asked of. Read when the page connects, until it is
+ * known; what is not there is not offered.
  */
 import type { Json } from "@blockyard/kernel";
 import { Cell } from "./cell.ts";
@@ -16,11 +16,13 @@ export const capabilities = new Cell<Capabilities | undefined>(undefined);
 export const workspaceRoot = new Cell<string | undefined>(undefined);
 
 export async function readCapabilities(): Promise<void> {
+  if (capabilities.get() !== undefined && workspaceRoot.get() !== undefined) return;
   const answer = await fetch("/v1/tools", { credentials: "same-origin" }).catch(() => undefined);
   if (!answer?.ok) return;
   capabilities.set(capabilitiesOf((await answer.json()) as Json));
   const health = await fetch("/health", { credentials: "same-origin" }).catch(() => undefined);
-  const { root } = health?.ok ? ((await health.json()) as { readonly root?: unknown }) : {};
+  // A server that waits for its database answers with another status, and knows its folder all the same.
+  const { root } = ((await health?.json().catch(() => undefined)) ?? {}) as { readonly root?: unknown };
   if (typeof root === "string") workspaceRoot.set(root);
 }
 

@@ -1,5 +1,5 @@
 /**
- * A quiet note while the page is not connected. A short interruption says nothing.
+ * A quiet note while the page is not connected, or the server waits for its database. A short interruption says nothing.
  */
 import { type ReactNode, useEffect, useState } from "react";
 import { useCell } from "./cell.ts";
@@ -9,8 +9,10 @@ import { useSession } from "./session.tsx";
 const QUIET_MS = 1_200;
 
 export function ConnectionNote(): ReactNode {
-  const link = useCell(useSession().link.state);
-  const isAway = link.state !== "open";
+  const session = useSession();
+  const link = useCell(session.link.state);
+  const waitsFor = useCell(session.waitsFor);
+  const isAway = link.state !== "open" || waitsFor !== undefined;
   const [isLong, setLong] = useState(false);
   useEffect(() => {
     setLong(false);
@@ -27,7 +29,12 @@ export function ConnectionNote(): ReactNode {
   if (!isAway || !isLong) return null;
   return (
     <div className="connection" role="status">
-      <span className="spinner" /> Reconnecting. What you see is as of the last moment; nothing is lost.
+      <span className="spinner" />{" "}
+      {link.state === "open" ? (
+        <span title={waitsFor?.message}>Waiting for the server's database… it updates by itself</span>
+      ) : (
+        "Reconnecting… your work is saved"
+      )}
     </div>
   );
 }

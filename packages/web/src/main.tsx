@@ -21,6 +21,9 @@ const conversations = new Conversations(session);
 session.link.start();
 conversations.start();
 void readCapabilities();
+session.link.state.listen(() => {
+  if (session.link.state.get().state === "open") void readCapabilities();
+});
 
 const root = document.getElementById("page");
 if (root)

@@ -19,7 +19,7 @@ import {
   type ViewChange,
 } from "@blockyard/kernel";
 import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
-import { useCell } from "./cell.ts";
+import { Cell, useCell } from "./cell.ts";
 import { PageLink } from "./connect.ts";
 
 /** A call of more characters goes out as a request: each of them may take three bytes of a frame. */
@@ -34,6 +34,8 @@ const DRAW_MS = 40;
 export class Session {
   readonly replica: Replica;
   readonly link: PageLink;
+  /** Why something that is shown cannot be brought up to date at the moment; it is asked for again by itself. */
+  readonly waitsFor = new Cell<Problem | undefined>(undefined);
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #dirty = new Set<string>();
   readonly #wanted = new Map<View, Set<BlockId>>();
@@ -125,6 +127,7 @@ export class Session {
 
   #hear(change: ViewChange): void {
     const { conversation } = change;
+    this.waitsFor.set([...this.replica.views.values()].find((view) => view.waitsFor)?.waitsFor);
     if (change.blocks) for (const id of change.blocks) this.#dirty.add(id);
     else this.#dirty.add(`${EVERYTHING}${conversation}`);
     if (change.order) this.#dirty.add(orderOf(conversation));

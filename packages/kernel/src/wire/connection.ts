@@ -26,6 +26,7 @@ import {
   clientFrame,
   fromBase64,
   PROTOCOL,
+  type Refused,
   type ServerFrame,
   toBase64,
 } from "./frame.ts";
@@ -53,6 +54,8 @@ export interface ConnectionOptions {
   /** Runs a tool of the table as this caller. */
   readonly call: (tool: string, input: unknown, key: string | undefined) => Promise<Json | Problem>;
   readonly presence?: Presence;
+  /** Told what went wrong inside; the client only learns that it did. */
+  readonly onFault?: (error: unknown) => void;
 }
 
 interface Subscription {
@@ -67,6 +70,10 @@ interface Subscription {
 }
 
 const MAX_CALLS = 256;
+/** After these a client comes back: their reasons can pass. */
+const RESUMABLE: readonly ByeCode[] = ["slow", "closing", "silent", "fault"];
+/** It was refused, and is asked for again by itself. */
+const NOT_OPEN = problem("unavailable", "the conversation is not open on this connection");
 
 export class Connection {
   readonly #options: ConnectionOptions;
@@ -91,7 +98,7 @@ export class Connection {
     this.#kernel = options.kernel;
     this.#env = options.kernel.env;
     this.#pace = paceOf(options.kernel);
-    this.#ends.push(this.#kernel.listen((told) => this.#hear(told)));
+    this.#ends.push(this.#kernel.listen((told) => this.#guard(() => this.#hear(told))));
     if (options.presence)
       this.#ends.push(options.presence.listen((conversation) => this.#tellPresenceSoon(conversation)));
   }
@@ -128,7 +135,7 @@ export class Connection {
     this.#send({
       type: "bye",
       code,
-      resumable: code === "slow" || code === "closing" || code === "silent",
+      resumable: RESUMABLE.includes(code),
       message,
     });
     this.close();
@@ -159,21 +166,24 @@ export class Connection {
       case "hello":
         return this.#hello(frame.protocol);
       case "subscribe":
-        return this.#start(this.#subscribe(frame));
+        return this.#start(this.#subscribe(frame), (why) => this.#refuse(frame.sub, "subscribe", why));
       case "unsubscribe":
         this.#subscriptions.get(frame.sub)?.feed.close();
         this.#subscriptions.delete(frame.sub);
         return;
       case "page":
-        return this.#start(this.#page(frame));
+        return this.#start(this.#page(frame), (why) => this.#refuse(frame.sub, "page", why));
       case "want":
-        return this.#start(this.#want(frame));
+        return this.#start(this.#want(frame), (why) => this.#refuse(frame.sub, "want", why, frame.blocks));
       case "call":
-        return this.#start(this.#call(frame));
-      case "sync":
-        return this.#start(this.#sync(frame));
       case "update":
-        return this.#start(this.#update(frame));
+        return this.#start(frame.type === "call" ? this.#call(frame) : this.#update(frame), (why) =>
+          this.#send({ type: "answer", id: frame.id, problem: why }),
+        );
+      case "sync":
+        return this.#start(this.#sync(frame), (why) =>
+          this.#send({ type: "state", block: frame.block, problem: why }),
+        );
       case "unsync":
         return this.#unsync(frame.block);
       case "watch":
@@ -184,14 +194,19 @@ export class Connection {
     }
   }
 
-  /** Work that goes on by itself; a bug in it ends this connection, no other. */
-  #start(work: Promise<void>): void {
+  /** Work that goes on by itself; a bug in it ends this one request: whoever asked is told, and may ask again. */
+  #start(work: Promise<void>, refuse: (why: Problem) => void): void {
     this.#working++;
     work
-      .catch((error) =>
-        this.bye("invalid", `internal error: ${error instanceof Error ? error.message : "unknown"}`),
-      )
+      .catch((error) => {
+        this.#options.onFault?.(error);
+        refuse(problem("unavailable", "internal error; the server's log has it"));
+      })
       .finally(() => this.#working--);
+  }
+
+  #refuse(sub: number, of: Refused, why: Problem, blocks?: readonly BlockId[]): void {
+    this.#send({ type: "refused", sub, of, problem: why, ...(blocks ? { blocks } : {}) });
   }
 
   #hello(protocol: number): void {
@@ -206,11 +221,8 @@ export class Connection {
   async #subscribe(frame: ClientFrame & { type: "subscribe" }): Promise<void> {
     const { sub, conversation } = frame;
     if (this.#subscriptions.size >= limits.subscriptions) {
-      return this.#send({
-        type: "refused",
-        sub,
-        problem: problem("busy", `a connection has at most ${limits.subscriptions} subscriptions`),
-      });
+      const message = `a connection has at most ${limits.subscriptions} subscriptions`;
+      return this.#refuse(sub, "subscribe", problem("busy", message));
     }
     const outbox = new Outbox();
     const feed = new Feed(this.#kernel, conversation, (delta) => this.#deliver(subscription, delta));
@@ -224,8 +236,18 @@ export class Connection {
     };
     this.#subscriptions.get(sub)?.feed.close();
     this.#subscriptions.set(sub, subscription);
-    subscription.opening = this.#openFeed(subscription, frame);
-    await subscription.opening;
+    const opening = this.#openFeed(subscription, frame);
+    subscription.opening = opening.catch(() => undefined); // answers wait for it, whatever becomes of it
+    await opening.catch((error) => {
+      this.#drop(subscription);
+      throw error;
+    });
+  }
+
+  #drop(subscription: Subscription): void {
+    subscription.feed.close();
+    if (this.#subscriptions.get(subscription.sub) === subscription)
+      this.#subscriptions.delete(subscription.sub);
   }
 
   async #openFeed(subscription: Subscription, frame: ClientFrame & { type: "subscribe" }): Promise<void> {
@@ -234,9 +256,8 @@ export class Connection {
     const opening = await feed.open(since, frame.blocks ?? limits.windowBlocks);
     if (this.#closed || this.#subscriptions.get(sub) !== subscription) return;
     if (isProblem(opening)) {
-      feed.close();
-      this.#subscriptions.delete(sub);
-      return this.#send({ type: "refused", sub, problem: opening });
+      this.#drop(subscription);
+      return this.#refuse(sub, "subscribe", opening);
     }
     const { epoch } = this.#kernel.store;
     const { delta, ...verdict } = opening;
@@ -247,6 +268,16 @@ export class Connection {
     feed.live(delta ? delta.seq : opening.seq);
     this.#flushOne(subscription);
     this.#sendPresence(subscription);
+  }
+
+  /** What goes on by itself. What a bug in it has kept from this client it gets when it resumes; others go on. */
+  #guard(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#options.onFault?.(error);
+      this.bye("fault", "internal error; reconnect and resume");
+    }
   }
 
   #hear(told: Told): void {
@@ -269,8 +300,10 @@ export class Connection {
   }
 
   readonly #sendInRound = (): void => {
-    if (this.#options.pipe.buffered() > 0) this.#gather();
-    else this.flush();
+    this.#guard(() => {
+      if (this.#options.pipe.buffered() > 0) this.#gather();
+      else this.flush();
+    });
   };
 
   /** Too much waits for a slow client: make it smaller, or cut. */
@@ -283,11 +316,12 @@ export class Connection {
 
   #gather(): void {
     if (this.#closed) return;
-    this.#cancelFlush ??= this.#env.after(limits.batchMs, () => this.flush());
+    this.#cancelFlush ??= this.#env.after(limits.batchMs, () => this.#guard(() => this.flush()));
   }
 
   #armWatch(): void {
-    if (!this.#closed) this.#cancelWatch ??= this.#env.after(limits.watchMs, () => this.#tellRecords());
+    if (!this.#closed)
+      this.#cancelWatch ??= this.#env.after(limits.watchMs, () => this.#guard(() => this.#tellRecords()));
   }
 
   /** The newest record of each, whatever happened in between; a client that reads slowly gets them later. */
@@ -311,9 +345,9 @@ export class Connection {
 
   async #page(frame: ClientFrame & { type: "page" }): Promise<void> {
     const subscription = this.#subscriptions.get(frame.sub);
-    if (!subscription) return;
+    if (!subscription) return this.#refuse(frame.sub, "page", NOT_OPEN);
     const page = await subscription.feed.page(frame.before, frame.limit, true);
-    if (isProblem(page)) return this.#send({ type: "refused", sub: frame.sub, problem: page });
+    if (isProblem(page)) return this.#refuse(frame.sub, "page", page);
     this.#send({ type: "page", sub: frame.sub, ...page });
   }
 
@@ -321,7 +355,7 @@ export class Connection {
     for (const id of frame.blocks) {
       const read = await this.#kernel.read(id);
       if (this.#closed) return;
-      if (isProblem(read)) this.#send({ type: "refused", sub: frame.sub, problem: read });
+      if (isProblem(read)) this.#refuse(frame.sub, "want", read, [id]);
       else await this.#sendText(id, read.block.version, read.text);
     }
   }
@@ -426,7 +460,7 @@ export class Connection {
 
   /** Behind the commit that is being told: a cursor that an edit has set stands in the text that the edit has left. */
   #tellPresenceSoon(conversation: ConversationId): void {
-    this.#env.soon(() => this.#tellPresence(conversation));
+    this.#env.soon(() => this.#guard(() => this.#tellPresence(conversation)));
   }
 
   #tellPresence(conversation: ConversationId): void {

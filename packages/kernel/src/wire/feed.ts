@@ -140,8 +140,9 @@ export class Feed {
   async #renew(told: Told, renewed: readonly BlockId[]): Promise<void> {
     const { record, ops, turns } = told;
     const old = told.blocks.filter(({ id }) => renewed.includes(id));
-    const read = await this.#snapshots(old, limits.windowTextChars);
-    const blocks = isProblem(read) ? old.map((block) => this.#outline(block)) : read;
+    // Without their texts where these cannot be read now: whoever shows them asks for them, until they come.
+    const read = await this.#snapshots(old, limits.windowTextChars).catch(() => undefined);
+    const blocks = !read || isProblem(read) ? old.map((block) => this.#outline(block)) : read;
     this.#deliver({ seq: record.seq, ops, blocks, record, turns });
     this.live(record.seq);
   }
@@ -153,7 +154,8 @@ export class Feed {
     texts: boolean,
   ): Promise<{ readonly blocks: readonly Snapshot[]; readonly more: boolean } | Problem> {
     const { conversation } = this;
-    const found = await this.#kernel.store.blocks({ conversation, before, order: "last", limit: limit + 1 });
+    const found = await this.#kernel.blocks({ conversation, before, order: "last", limit: limit + 1 });
+    if (isProblem(found)) return found;
     const more = found.length > limit;
     const newest = found.slice(0, limit);
     const snapshots = await this.#snapshots(newest, texts ? limits.windowTextChars : 0);
@@ -176,12 +178,9 @@ export class Feed {
     const { conversation } = this;
     if (since === record.seq) return { seq: record.seq, ops: [], blocks: [], record, turns };
     const limit = MAX_CATCH_UP_BLOCKS + 1;
-    const changed = await this.#kernel.store.blocks({
-      conversation,
-      changedSince: since,
-      order: "first",
-      limit,
-    });
+    const query = { conversation, changedSince: since, order: "first", limit } as const;
+    const changed = await this.#kernel.blocks(query);
+    if (isProblem(changed)) return changed;
     if (changed.length > MAX_CATCH_UP_BLOCKS) return undefined;
     const ops: Op[] = [];
     const anew: Block[] = [];

@@ -18,6 +18,7 @@
  *   hello {protocol, epoch, agent, role}
  *   verdict {sub, verdict, epoch, seq, record, turns, blocks, more, reason?}
  *   changes {sub, seq, record, ops, blocks, turns}
+ *   refused {sub, of, problem, blocks?}     of "subscribe", "page" or "want"; one that can pass is asked for again
  *   page {sub, blocks, more}
  *   text {block, version, at, text, last}   one text, in pieces; ops that are newer than it apply behind its last piece
  *   answer {id, answer} | {id, problem}
@@ -96,7 +97,10 @@ export const clientFrame = z.discriminatedUnion("type", [
 
 export type ClientFrame = z.infer<typeof clientFrame>;
 
-export type ByeCode = "protocol" | "slow" | "closing" | "invalid" | "silent" | "forbidden";
+export type ByeCode = "protocol" | "slow" | "closing" | "invalid" | "silent" | "forbidden" | "fault";
+
+/** Of what a subscription asks for. */
+export type Refused = "subscribe" | "page" | "want";
 
 export type ServerFrame =
   | { type: "hello"; protocol: number; epoch: string; agent: string; role: string }
@@ -114,7 +118,8 @@ export type ServerFrame =
       more: boolean;
       reason?: string;
     }
-  | { type: "refused"; sub: number; problem: Problem }
+  /** `of`: what was asked for; `blocks`: those whose texts cannot be read. */
+  | { type: "refused"; sub: number; of: Refused; problem: Problem; blocks?: readonly BlockId[] }
   | {
       type: "changes";
       sub: number;

@@ -5,6 +5,7 @@
  * - Ops that it has already are passed over (their version says so); an op that does not follow is a gap, and the block
  *   is asked for again. So neither a doubled nor a lost frame can make it wrong.
  * - Calls with a key are kept until they are answered and sent again after a reconnect: applied once, answered at last.
+ * - What the server cannot do now (its database is away) is asked for again with growing pauses: see requests.ts.
  */
 
 import { applyOp } from "../apply.ts";
@@ -14,7 +15,7 @@ import type { Cursor } from "../cursor.ts";
 import { type Env, randomName } from "../env.ts";
 import type { Json } from "../json.ts";
 import { type Op, splicesOf } from "../op.ts";
-import { type Problem, problem } from "../problem.ts";
+import { isPassing, type Problem, problem } from "../problem.ts";
 import { Text } from "../text/text.ts";
 import {
   type ClientFrame,
@@ -25,6 +26,8 @@ import {
   type Snapshot,
   toBase64,
 } from "./frame.ts";
+import { Requests } from "./requests.ts";
+import { Retry } from "./retry.ts";
 import { type ToolUpdate, ToolUpdates } from "./tool-updates.ts";
 
 /** What changed in a view, for whoever draws it. */
@@ -52,7 +55,10 @@ export class View {
   more = false;
   /** Where a resume continues. */
   since: { epoch: string; seq: number } | undefined;
+  /** Why there is nothing to follow, for good: it does not exist, or is not for us. */
   problem: Problem | undefined;
+  /** Why the server cannot serve it at the moment; it is asked again by itself. */
+  waitsFor: Problem | undefined;
   /** The verdict has come at least once. */
   isOpen = false;
   readonly arriving = new Map<BlockId, { version: number; pieces: string[]; waiting: Op[] }>();
@@ -70,6 +76,7 @@ interface PendingCall {
   readonly settle: (answer: Json | Problem) => void;
   /** Safe to send again: it has a key. */
   readonly again: boolean;
+  readonly retry: Retry;
 }
 
 export interface ReplicaOptions {
@@ -78,6 +85,7 @@ export interface ReplicaOptions {
 }
 
 export class Replica {
+  readonly #env: Env;
   readonly #windowBlocks: number | undefined;
   #send: ((frame: ClientFrame) => void) | undefined;
   #greeted = false;
@@ -87,8 +95,8 @@ export class Replica {
   readonly views = new Map<number, View>();
   readonly #calls = new Map<number, PendingCall>();
   readonly #listeners = new Set<(change: ViewChange) => void>();
-  readonly #syncs = new Map<BlockId, SyncListener>();
-  readonly #pages = new Map<number, (() => void)[]>();
+  readonly #requests = new Map<number, Requests>();
+  readonly #syncs = new Map<BlockId, Synced>();
   readonly #toolListeners = new Set<(update: ToolUpdate, conversation: ConversationId) => void>();
   readonly #toolUpdates = new ToolUpdates();
   #watcher: ((records: readonly Conversation[]) => void) | undefined;
@@ -97,6 +105,7 @@ export class Replica {
   bye: (ServerFrame & { type: "bye" }) | undefined;
 
   constructor(options: ReplicaOptions) {
+    this.#env = options.env;
     this.#windowBlocks = options.windowBlocks;
     this.#name = randomName(options.env, 10);
   }
@@ -111,12 +120,15 @@ export class Replica {
   disconnected(): void {
     this.#send = undefined;
     this.#greeted = false;
+    for (const { retry } of this.#syncs.values()) retry.over();
+    for (const requests of this.#requests.values()) requests.disconnected();
+    for (const view of this.views.values()) view.waitsFor = undefined; // for the connection, from now on
     for (const [id, call] of this.#calls) {
+      call.retry.over();
       if (call.again) continue;
       this.#calls.delete(id);
       call.settle(problem("unavailable", "the connection was lost before the answer came"));
     }
-    for (const waiting of this.#pages.values()) for (const done of waiting.splice(0)) done();
   }
 
   get isConnected(): boolean {
@@ -144,30 +156,34 @@ export class Replica {
     for (const view of this.views.values()) if (view.conversation === conversation) return view;
     const view = new View(conversation, this.#nextSub++);
     this.views.set(view.sub, view);
+    const send = (frame: ClientFrame) => {
+      if (this.#greeted) this.#send?.(frame);
+    };
+    this.#requests.set(view.sub, new Requests(this.#env, view.sub, send));
     if (this.#greeted) this.#subscribe(view);
     return view;
   }
 
   unsubscribe(view: View): void {
     this.views.delete(view.sub);
+    this.#requests.get(view.sub)?.close();
+    this.#requests.delete(view.sub);
     if (this.#greeted) this.#send?.({ type: "unsubscribe", sub: view.sub });
   }
 
-  /** Older blocks than those in the view; resolves when they are here. */
+  /** Older blocks than those in the view; resolves when they are here, or there are none. */
   page(view: View, limit: number): Promise<void> {
     const first = view.order[0];
     const before = first === undefined ? undefined : view.blocks.get(first)?.born;
-    if (!view.more || before === undefined || !this.#greeted) return Promise.resolve();
-    return new Promise((done) => {
-      this.#pages.set(view.sub, [...(this.#pages.get(view.sub) ?? []), done]);
-      this.#send?.({ type: "page", sub: view.sub, before, limit });
-    });
+    const requests = this.#requests.get(view.sub);
+    if (!view.more || before === undefined || !requests) return Promise.resolve();
+    return requests.page(before, limit);
   }
 
-  /** Asks for texts that the window left out. */
+  /** Asks for texts that the window left out, until they come. */
   want(view: View, blocks: readonly BlockId[]): void {
     const missing = blocks.filter((id) => !view.texts.has(id) && !view.arriving.has(id));
-    if (missing.length > 0 && this.#greeted) this.#send?.({ type: "want", sub: view.sub, blocks: missing });
+    this.#requests.get(view.sub)?.want(missing);
   }
 
   /** Calls a tool. A write is sent again after a reconnect, and applied once. */
@@ -179,11 +195,13 @@ export class Replica {
 
   /** Opens a block as a CRDT document; the listener gets its state, then every update. */
   sync(block: BlockId, listener: SyncListener, vector?: Uint8Array): void {
-    this.#syncs.set(block, listener);
+    this.#syncs.get(block)?.retry.over();
+    this.#syncs.set(block, { listener, retry: new Retry(this.#env) });
     if (this.#greeted) this.#sendSync(block, vector);
   }
 
   unsync(block: BlockId): void {
+    this.#syncs.get(block)?.retry.over();
     this.#syncs.delete(block);
     if (this.#greeted) this.#send?.({ type: "unsync", block });
   }
@@ -210,7 +228,7 @@ export class Replica {
       case "text":
         return this.#text(frame);
       case "refused":
-        return this.#withView(frame.sub, (view) => this.#refused(view, frame.problem));
+        return this.#withView(frame.sub, (view) => this.#refused(view, frame));
       case "answer":
         return this.#answer(frame);
       case "state":
@@ -234,7 +252,7 @@ export class Replica {
   #ask(frame: ClientFrame & { type: "call" | "update" }, again: boolean): Promise<Json | Problem> {
     if (!again && !this.#greeted) return Promise.resolve(problem("unavailable", "not connected"));
     return new Promise((settle) => {
-      this.#calls.set(frame.id, { frame, settle, again });
+      this.#calls.set(frame.id, { frame, settle, again, retry: new Retry(this.#env) });
       if (this.#greeted) this.#send?.(frame);
     });
   }
@@ -245,7 +263,7 @@ export class Replica {
     this.#greeted = true;
     if (this.#watcher) this.#send?.({ type: "watch" });
     for (const view of this.views.values()) this.#subscribe(view);
-    for (const [block, listener] of this.#syncs) this.#sendSync(block, listener.vector?.());
+    for (const [block, { listener }] of this.#syncs) this.#sendSync(block, listener.vector?.());
     for (const { frame } of this.#calls.values()) this.#send?.(frame);
   }
 
@@ -281,7 +299,11 @@ export class Replica {
     view.turns = merged(view.turns, frame.turns);
     view.since = { epoch: frame.epoch, seq: frame.seq };
     view.problem = undefined;
+    view.waitsFor = undefined;
     view.isOpen = true;
+    const requests = this.#requests.get(view.sub);
+    if (frame.verdict === "reset") requests?.paged(); // of what was here before
+    requests?.opened((id) => view.blocks.has(id) && !view.texts.has(id));
     this.#tell({ conversation: view.conversation, order: true });
   }
 
@@ -334,8 +356,19 @@ export class Replica {
     const early = view.early.get(id);
     if (!early || early.version > version) return;
     view.early.delete(id);
-    if (early.version === version) view.texts.set(id, early.text);
-    else this.want(view, [id]);
+    if (early.version === version) this.#setText(view, id, early.text);
+    else this.#wantAnew(view, id);
+  }
+
+  #setText(view: View, id: BlockId, text: Text): void {
+    view.texts.set(id, text);
+    this.#requests.get(view.sub)?.got(id);
+  }
+
+  /** What has come is not what is wanted now. */
+  #wantAnew(view: View, id: BlockId): void {
+    this.#requests.get(view.sub)?.got(id);
+    this.want(view, [id]);
   }
 
   /** Something is missing: the text comes anew, and the record with the next snapshot. */
@@ -350,7 +383,7 @@ export class Replica {
     const known = view.blocks.get(block.id);
     if (known && known.version > block.version) return false;
     view.blocks.set(block.id, block);
-    if (text !== undefined) view.texts.set(block.id, Text.of(text));
+    if (text !== undefined) this.#setText(view, block.id, Text.of(text));
     else if (known && known.version !== block.version) view.texts.delete(block.id);
     return known === undefined;
   }
@@ -360,7 +393,7 @@ export class Replica {
     reorder(view);
     view.more = frame.more;
     this.#tell({ conversation: view.conversation, order: true });
-    for (const done of this.#pages.get(view.sub)?.splice(0) ?? []) done();
+    this.#requests.get(view.sub)?.paged();
   }
 
   #text(frame: ServerFrame & { type: "text" }): void {
@@ -388,28 +421,49 @@ export class Replica {
       view.early.set(block.id, { version, text });
       return;
     }
-    if (version < block.version) return this.want(view, [block.id]); // changes have overtaken it
-    view.texts.set(block.id, text);
+    if (version < block.version) return this.#wantAnew(view, block.id); // changes have overtaken it
+    this.#setText(view, block.id, text);
     this.#tell({ conversation: view.conversation, blocks: [block.id], order: false });
   }
 
-  #refused(view: View, refused: Problem): void {
-    if (!view.isOpen) view.problem = refused;
-    for (const done of this.#pages.get(view.sub)?.splice(0) ?? []) done();
+  /** What can pass is asked for again; what cannot is told. */
+  #refused(view: View, { of, problem: refused, blocks }: ServerFrame & { type: "refused" }): void {
+    const requests = this.#requests.get(view.sub);
+    const canPass = isPassing(refused);
+    if (of === "page") canPass ? requests?.pageLater() : requests?.paged();
+    else if (of === "want") {
+      if (canPass) requests?.wantLater();
+      else for (const id of blocks ?? []) requests?.got(id);
+    } else if (canPass) {
+      view.waitsFor = refused;
+      requests?.openLater(() => this.#subscribe(view));
+    } else {
+      view.problem = refused;
+      view.waitsFor = undefined;
+    }
     this.#tell({ conversation: view.conversation, order: false });
   }
 
   #answer(frame: ServerFrame & { type: "answer" }): void {
     const call = this.#calls.get(frame.id);
     if (!call) return;
+    if ("problem" in frame && isAskedAgain(call, frame.problem)) {
+      call.retry.later(() => this.#send?.(call.frame));
+      return;
+    }
     this.#calls.delete(frame.id);
     call.settle("problem" in frame ? frame.problem : frame.answer);
   }
 
   #synced(frame: ServerFrame & { type: "state" | "update" }): void {
-    const listener = this.#syncs.get(frame.block);
-    if (!listener) return;
-    if ("problem" in frame) return listener.refused(frame.problem);
+    const synced = this.#syncs.get(frame.block);
+    if (!synced) return;
+    const { listener, retry } = synced;
+    if ("problem" in frame) {
+      if (!isPassing(frame.problem)) return listener.refused(frame.problem);
+      return retry.later(() => this.#sendSync(frame.block, listener.vector?.()));
+    }
+    if (frame.type === "state") retry.over();
     const update = fromBase64(frame.update);
     if (update) listener.update(update, frame.version);
   }
@@ -441,6 +495,19 @@ export class Replica {
       }
     }
   }
+}
+
+interface Synced {
+  readonly listener: SyncListener;
+  readonly retry: Retry;
+}
+
+/**
+ * What is typed into a merging editor is sent until it is written: sent twice it changes nothing. Of other writes, those of
+ * which nobody knows whether they were done: their key tells, sooner or later.
+ */
+function isAskedAgain({ frame, again }: PendingCall, refused: Problem): boolean {
+  return frame.type === "update" ? isPassing(refused) : again && refused.problem === "uncertain";
 }
 
 export interface SyncListener {

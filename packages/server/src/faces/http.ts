@@ -97,6 +97,7 @@ const STATUS: Partial<Record<ProblemCode, number>> = {
   timeout: 408,
   busy: 429,
   storage: 507,
+  uncertain: 504,
   unavailable: 503,
 };
 

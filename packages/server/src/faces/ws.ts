@@ -31,6 +31,8 @@ export interface WsOptions {
   readonly call: (caller: Caller, tool: string, input: unknown, key?: string) => Promise<Json | Problem>;
   /** Told when a caller is answered that it may not. */
   readonly onForbidden: (caller: Caller, message: string) => void;
+  /** Told what went wrong inside; the client only learns that it did. */
+  readonly onFault: (where: string, error: unknown) => void;
 }
 
 const MAX_FRAME = 1024 * 1024;
@@ -50,6 +52,7 @@ const CODES: Readonly<Record<ByeCode, number>> = {
   closing: 4000,
   slow: 4001,
   silent: 4002,
+  fault: 4003,
   protocol: 4010,
   invalid: 4011,
   forbidden: 4012,
@@ -124,6 +127,7 @@ export class WsFace {
       role: caller.role,
       ...(presence ? { presence } : {}),
       call: (tool, input, key) => this.#call(caller, tool, input, key),
+      onFault: (error) => this.#options.onFault("socket", error),
       pipe: {
         send: (frame) => this.#sendFrame(ws, caller, frame),
         buffered: () => ws.bufferedAmount,

@@ -30,7 +30,7 @@ export function ConversationPane({ conversation, block }: ConversationProps): Re
     <ViewProvider value={view}>
       <main className="conversation" aria-label="Conversation">
         <Head view={view} />
-        {isHere ? (
+        {isHere && problem?.problem !== "not_found" ? (
           <Blocks key={view.sub} view={view} target={block} />
         ) : (
           <div className="blank">

@@ -2,7 +2,8 @@
  * The list of conversations: asked for when the page connects, then told of every change. Those that ask for an
  * answer first, then those that run, then the newest. What is told and changes nothing that is shown is passed over, so that streaming costs the list nothing.
  */
-import { type Conversation, isProblem, type Json, type Problem } from "@blockyard/kernel";
+import { ownEnv } from "@blockyard/client";
+import { type Conversation, isPassing, isProblem, type Json, type Problem, Retry } from "@blockyard/kernel";
 import { Cell } from "../cell.ts";
 import { listenRoute, readRoute } from "../route.ts";
 import type { Session } from "../session.tsx";
@@ -43,6 +44,7 @@ export class Conversations {
   readonly #session: Session;
   readonly #known = new Map<string, ListedConversation>();
   readonly #seen = new Seen();
+  readonly #retry = new Retry(ownEnv);
   #current: string | undefined;
 
   constructor(session: Session) {
@@ -67,13 +69,16 @@ export class Conversations {
       const answer = await this.#session.ask("conversation.list", request);
       if (isProblem(answer)) {
         if (this.listing.get().state !== "here") this.listing.set({ state: "failed", problem: answer });
+        // Where the connection is gone, the next one asks.
+        if (isPassing(answer) && this.#session.replica.isConnected)
+          this.#retry.later(() => void this.refresh());
         return;
       }
       const rows = readListing(answer);
       for (const { id, seq } of rows) this.#seen.assume(id, seq);
       this.#take(rows);
       if (rows.length === 0) this.#show();
-      if (!(answer as { readonly more?: boolean }).more) return;
+      if (!(answer as { readonly more?: boolean }).more) return this.#retry.over();
       before = rows.at(-1)?.updatedAt;
       read += rows.length;
     }

@@ -135,7 +135,8 @@ function ConversationList({
   const now = useNow();
   const [isArchiveOpen, toggleArchive] = useOpen("sidebar:archived", false);
   if (listing.state === "loading") return <p className="sidebar-note">Loading…</p>;
-  if (listing.state === "failed") return <p className="sidebar-note">No list: {listing.problem.message}</p>;
+  if (listing.state === "failed")
+    return <p className="sidebar-note">Can't list conversations: {listing.problem.message}</p>;
   const words = filter.trim().toLowerCase();
   const found = listing.conversations.filter((conversation) => matches(conversation, words));
   const shown = found.filter(({ isArchived }) => !isArchived);

@@ -15,7 +15,7 @@ import { limits } from "./limits.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import type { Streamed } from "./streamed.ts";
 import { splitTail } from "./text/door.ts";
-import type { Queued } from "./write-queue.ts";
+import type { Queued } from "./write.ts";
 
 type Outcome = number | Problem | undefined;
 

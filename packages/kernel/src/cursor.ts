@@ -15,7 +15,7 @@ import { limits } from "./limits.ts";
 import { type Op, splicesOf } from "./op.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { mapOffset } from "./text/text.ts";
-import type { Told } from "./write-queue.ts";
+import type { Told } from "./write.ts";
 
 export interface Cursor {
   readonly agent: AgentId;

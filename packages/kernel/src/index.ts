@@ -181,4 +181,4 @@ export {
 export { Replica, type SyncListener, View, type ViewChange } from "./wire/replica.ts";
 export { Retry } from "./wire/retry.ts";
 export { type ToolUpdate, ToolUpdates } from "./wire/tool-updates.ts";
-export type { Told, Write } from "./write-queue.ts";
+export type { Told, Write } from "./write.ts";

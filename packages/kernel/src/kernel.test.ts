@@ -10,7 +10,7 @@ import { isProblem, problem } from "./problem.ts";
 import type { Commit, CommitAnswer } from "./store.ts";
 import { StoreError } from "./store-rules.ts";
 import { VirtualEnv } from "./virtual-env.ts";
-import type { Told } from "./write-queue.ts";
+import type { Told } from "./write.ts";
 
 /** A store whose commits can be held, refused, or left without an answer. */
 class OddStore extends MemoryStore {

@@ -21,6 +21,7 @@ import type { Conversation, Turn } from "./conversation.ts";
 import type { Draft } from "./draft.ts";
 import { derivedName, type Env, randomName } from "./env.ts";
 import { limits } from "./limits.ts";
+import { unreadProblem } from "./outcome.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { Rounds } from "./rounds.ts";
 import type { BlockLog, BlockQuery, LogPoint, SearchAnswer, SearchQuery, Store } from "./store.ts";
@@ -29,7 +30,8 @@ import { cleanText } from "./text/door.ts";
 import type { Text } from "./text/text.ts";
 import type { UndoModel } from "./text/undo.ts";
 import { TextCache } from "./text-cache.ts";
-import { type Told, unreadProblem, type Write, WriteQueue } from "./write-queue.ts";
+import type { Told, Write } from "./write.ts";
+import { WriteQueue } from "./write-queue.ts";
 
 export type Listener = (told: Told) => void;
 

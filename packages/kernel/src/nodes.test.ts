@@ -17,7 +17,7 @@ import { isProblem } from "./problem.ts";
 import { settle, VirtualEnv } from "./virtual-env.ts";
 import { Connection } from "./wire/connection.ts";
 import { PROTOCOL, type ServerFrame } from "./wire/frame.ts";
-import type { Told } from "./write-queue.ts";
+import type { Told } from "./write.ts";
 
 class Yard {
   readonly env = new VirtualEnv(7);

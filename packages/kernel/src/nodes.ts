@@ -20,7 +20,7 @@ import { limits } from "./limits.ts";
 import { type Closed, closeLeftBy, closeOrphans, closeUntouched, openOfNobody } from "./orphans.ts";
 import { isProblem } from "./problem.ts";
 import type { NodeList, NodeRegister } from "./store.ts";
-import type { Told } from "./write-queue.ts";
+import type { Told } from "./write.ts";
 
 export interface NodesOptions {
   readonly kernel: Kernel;

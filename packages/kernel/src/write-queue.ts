@@ -9,69 +9,23 @@
  * the plan refused), not known (`uncertain`: the store took the commit and did not say what became of it).
  */
 
-import type { AgentId, Block, BlockId, ConversationId } from "./block.ts";
+import type { Block, BlockId, ConversationId } from "./block.ts";
 import { type Conversation, newConversation, type Turn } from "./conversation.ts";
 import { Draft, type DraftedUnit, type Ground, Missing } from "./draft.ts";
 import type { Env } from "./env.ts";
 import type { Json } from "./json.ts";
 import { limits } from "./limits.ts";
-import { type Missed, readMissed, wasTaken } from "./missed.ts";
+import { type Missed, readMissed } from "./missed.ts";
 import type { Op } from "./op.ts";
 import { OpenUnits } from "./open-units.ts";
+import { lookFor, type Outcome, outcomeOf, refusalOf, storageProblem, uncertainProblem } from "./outcome.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import type { Rounds, Runnable } from "./rounds.ts";
 import type { Commit, CommitAnswer, Store } from "./store.ts";
-import { StoreError } from "./store-rules.ts";
-import { commitOf, isPlain, type Streamed } from "./streamed.ts";
+import { commitOf, isPlain } from "./streamed.ts";
 import type { BlockText } from "./text/block-text.ts";
 import type { TextCache } from "./text-cache.ts";
-
-export interface Write<T = unknown> {
-  readonly agent: AgentId;
-  /** Sent again with the same key, a write is answered again and applied once. Keys are per agent. */
-  readonly key?: string;
-  /** Makes the conversation if it does not exist. */
-  readonly create?: boolean;
-  readonly plan: (draft: Draft) => T | Problem;
-  /** Told the answer before anything else is planned. */
-  readonly settled?: (answer: T | Problem) => void;
-  /** Has no key, and must not be done twice: it is answered when it is known what became of it, or after `holdMs`. */
-  readonly patient?: boolean;
-}
-
-/** What listeners are told, after the commit, in order. */
-export interface Told {
-  readonly conversation: ConversationId;
-  readonly record: Conversation;
-  readonly ops: readonly Op[];
-  /** The touched blocks as they are now. */
-  readonly blocks: readonly Block[];
-  readonly turns: readonly Turn[];
-  /** Of these blocks, ops are missing: another node has folded them before they were heard of here. Read them anew. */
-  readonly renewed?: readonly BlockId[];
-}
-
-/** A write that waits in a queue, or is under way. */
-export interface Queued {
-  readonly agent: AgentId;
-  readonly key: string | undefined;
-  readonly create: boolean;
-  readonly patient: boolean;
-  /** It was in a commit of which it is not known whether it took effect. */
-  isInDoubt: boolean;
-  /** What it is, if it is a piece of a stream: it may go the short way. */
-  readonly streamed: Streamed | undefined;
-  plan(draft: Draft): unknown;
-  settle(answer: unknown): void;
-  /** What its plan came to, if the batch that it is in is committed. */
-  answer: unknown;
-  /** Its key is not among the stored answers. */
-  isNew: boolean;
-  /** What other nodes have committed was looked for on its behalf. */
-  isFresh: boolean;
-  /** The texts that its plan has asked for. A plan that is given up spoils those that it changed: it needs them all again. */
-  texts: Set<BlockId> | undefined;
-}
+import type { Queued, Told, Write } from "./write.ts";
 
 /** What was planned together. `missing`: what the next write needs. */
 interface Batch {
@@ -88,13 +42,8 @@ interface Batch {
 const NOTHING: Queued[] = [];
 const NO_UNITS: readonly DraftedUnit[] = [];
 
-/** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
-const OUTCOME_TRIES = 20;
-const OUTCOME_MS = 250;
-/** How often for those who wait for it. */
+/** How often the store is asked what became of a commit, for those who wait for it. */
 const OUTCOME_WAIT_MS = 1_000;
-
-type Outcome = "written" | "not written" | "unknown";
 
 /** Block records kept in memory per conversation. */
 const CACHED_BLOCKS = 20_000;
@@ -429,7 +378,7 @@ export class WriteQueue implements Runnable {
 
   /** A commit that the store has not answered: it failed, or it took effect all the same. */
   async #failed(batch: Batch, error: unknown): Promise<void> {
-    const outcome = await this.#outcome(batch.commit as Commit, error);
+    const outcome = await outcomeOf(this.#env, this.#store, batch.commit as Commit, error);
     if (outcome === "written") return this.#committed(batch);
     if (outcome !== "unknown") {
       this.#dropTouched(batch);
@@ -448,33 +397,6 @@ export class WriteQueue implements Runnable {
     this.#waiting = [...keyed, ...this.#waiting];
   }
 
-  /**
-   * What became of a commit that failed: it may have taken effect all the same, and only its answer was lost. Reading
-   * tells. Until then nothing can be planned, and nobody can be told whether to try again.
-   */
-  async #outcome(commit: Commit, error: unknown): Promise<Outcome> {
-    // Then it was not even tried.
-    if (isClosed(error)) return "not written";
-    for (let tries = 0; tries < OUTCOME_TRIES; tries++) {
-      if (tries > 0) await this.#pause(OUTCOME_MS);
-      const outcome = await this.#lookFor(commit);
-      if (outcome !== undefined) return outcome;
-    }
-    return "unknown";
-  }
-
-  /** Undefined where the store does not say. */
-  async #lookFor({ expectedSeq, ops }: Commit): Promise<Outcome | undefined> {
-    try {
-      const missed = await this.#missed(expectedSeq);
-      const isThere = missed === undefined ? false : wasTaken(missed, ops);
-      if (isThere === undefined) return "unknown"; // and it never will be
-      return isThere ? "written" : "not written";
-    } catch (unread) {
-      return isClosed(unread) ? "unknown" : undefined;
-    }
-  }
-
   /** For those who wait, but not for ever. Whoever else wants something meanwhile is told at once that it is not done. */
   async #waitForOutcome(batch: Batch, error: unknown): Promise<void> {
     let outcome: Outcome | undefined;
@@ -484,17 +406,13 @@ export class WriteQueue implements Runnable {
       this.#waiting = waiting.filter((write) => write.patient);
       for (const write of waiting) if (!write.patient) write.settle(refusalOf(write, error));
       for (const settle of this.#refreshing.splice(0)) settle();
-      await this.#pause(OUTCOME_WAIT_MS);
-      outcome = await this.#lookFor(batch.commit as Commit);
+      await new Promise<void>((done) => this.#env.after(OUTCOME_WAIT_MS, done));
+      outcome = await lookFor(this.#store, batch.commit as Commit);
     }
     if (outcome === "written") return this.#committed(batch);
     this.#dropTouched(batch);
     const refused = outcome === "not written" ? storageProblem(error) : uncertainProblem(error);
     for (const write of batch.planned) write.settle(refused);
-  }
-
-  #pause(ms: number): Promise<void> {
-    return new Promise((done) => this.#env.after(ms, done));
   }
 
   #takeUp({ draft, units, commit }: Batch): void {
@@ -641,40 +559,4 @@ export class WriteQueue implements Runnable {
 /** Whether nothing but a stream has written to the text, which it does without looking at it. */
 function isStreamed({ id }: BlockText, ops: readonly Op[]): boolean {
   return ops.every((op) => op.block !== id || op.body.type === "append");
-}
-
-/**
- * What to answer a write that could not be tried (again). With a key that could not be looked for it may be one that is sent
- * again, and was written the first time.
- */
-function refusalOf({ isInDoubt, isNew }: Queued, error: unknown): Problem {
-  return isInDoubt || !isNew ? uncertainProblem(error) : storageProblem(error);
-}
-
-function isClosed(error: unknown): boolean {
-  return error instanceof StoreError && error.code === "closed";
-}
-
-export function storageProblem(error: unknown): Problem {
-  // Nothing is tried again on a store that was closed: it stays closed.
-  if (isClosed(error)) return problem("unavailable", "the server is stopping, nothing was written");
-  const reason = reasonOf(error);
-  return problem("storage", `the store could not do it, nothing was written: ${reason}`, { reason });
-}
-
-/** A read that failed has no outcome. */
-export function unreadProblem(error: unknown): Problem {
-  if (isClosed(error)) return problem("unavailable", "the server is stopping");
-  const reason = reasonOf(error);
-  return problem("storage", `the store could not be read; try again: ${reason}`, { reason });
-}
-
-function uncertainProblem(error: unknown): Problem {
-  const reason = reasonOf(error);
-  const message = `the store did not answer, so it is not known whether this was written: ${reason}. Sent again with the same key, it is done once`;
-  return problem("uncertain", message, { reason });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,7 +8,7 @@ import { z } from "zod";
 import type { BlockId } from "../block.ts";
 import { limits } from "../limits.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
-import type { Told } from "../write-queue.ts";
+import type { Told } from "../write.ts";
 import { type BlockPatch, patchSchema, patchSince, type WholePatch, wholeSchema } from "./block-patch.ts";
 import { versionsField } from "./block-sync.ts";
 import { followAll } from "./follow.ts";

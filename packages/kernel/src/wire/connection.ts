@@ -18,7 +18,7 @@ import type { Kernel } from "../kernel.ts";
 import { limits } from "../limits.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
 import type { Text } from "../text/text.ts";
-import type { Told } from "../write-queue.ts";
+import type { Told } from "../write.ts";
 import { type Delta, Feed } from "./feed.ts";
 import {
   type ByeCode,

@@ -12,7 +12,7 @@ import type { Kernel } from "../kernel.ts";
 import { limits } from "../limits.ts";
 import type { Op } from "../op.ts";
 import { isProblem, type Problem } from "../problem.ts";
-import type { Told } from "../write-queue.ts";
+import type { Told } from "../write.ts";
 import type { Snapshot } from "./frame.ts";
 
 export interface Since {

@@ -65,6 +65,13 @@ export function ended(child: ChildProcess): Promise<Ended> {
   });
 }
 
+/** From another folder than usual. */
+export function runIn(place: Place, cwd: string, args: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, [main, ...args], { cwd, env: place.env });
+  child.stdin?.end();
+  return ended(child);
+}
+
 export function run(place: Place, args: readonly string[], { input, env }: RunOptions = {}): Promise<Ended> {
   const child = start(place, args, env);
   child.stdin?.on("error", () => undefined); // it may end before it has read everything

@@ -6,8 +6,10 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   statSync,
   utimesSync,
   writeFileSync,
@@ -24,6 +26,7 @@ import {
   printed,
   removePlace,
   run,
+  runIn,
   serve,
   start,
 } from "./command.ts";
@@ -486,10 +489,10 @@ describe("run", () => {
       const { code, stdout, stderr } = await run(here, ["run", "claude", "List the files"], { env });
       expect({ code, stderr }).toMatchObject({
         code: 0,
-        stderr: expect.stringMatching(/^blockyard show \w+\n$/),
+        stderr: expect.stringMatching(/^claude works in \S+ \(conversation \w+\)\n\nblockyard show \w+\n$/),
       });
       expect(stdout).toMatch(/❯ \w+\nList the files\n/);
-      expect(stdout).toMatch(/● Bash/);
+      expect(stdout).toMatch(/● Bash .*\n {2}\$ node test\.js\n/);
       expect(stdout).toMatch(/── claude-\S+ · [\d,]+ in, [\d,]+ out · \$\d/);
       const id = stderr.trim().split(" ").at(-1) as string;
       const lines = jsonLines(
@@ -500,6 +503,42 @@ describe("run", () => {
       expect(jsonLines((await run(here, ["ls", "--json"])).stdout)).toMatchObject([
         { title: "List the files", turns: 2 },
       ]);
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[D14] [U13] works in the caller's folder, then in the conversation's, and says where; another one is asked for",
+    async () => {
+      const here = place();
+      const work = realpathSync(join(here.folder, "work"));
+      const sub = join(work, "packages");
+      const other = realpathSync(mkdtempSync(join(here.folder, "other-")));
+      mkdirSync(sub);
+      const file = join(here.folder, "where.sh");
+      const text = '{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"\'"$PWD"\'"}}';
+      const lines = ['{"type":"thread.started","thread_id":"t"}', '{"type":"turn.started"}', text];
+      const end = '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}';
+      const echo = [...lines, end].map((line) => `echo '${line}'`).join("\n");
+      writeFileSync(file, `#!/bin/sh\ncat > /dev/null\n${echo}\n`);
+      chmodSync(file, 0o755);
+      const server = start(here, ["serve", "--port", "0"], { BLOCKYARD_CODEX: file });
+      const served = ended(server);
+      await printed(server, /Open\s+(http\S+)/);
+      const codex = (cwd: string, ...args: string[]) => runIn(here, cwd, ["run", "codex", "Where?", ...args]);
+      const first = await codex(sub);
+      expect(first).toMatchObject({ code: 0, stdout: expect.stringContaining(`\n${sub}\n`) });
+      const id = /^codex works in (\S+) \(conversation (\w+)\)/.exec(first.stderr);
+      expect(id?.[1]).toBe(sub);
+      const again = await codex(work, "-c", id?.[2] ?? "");
+      expect(again.stdout).toContain(`\n${sub}\n`);
+      const outside = await codex(other);
+      expect(outside).toMatchObject({ code: 1, stdout: "" });
+      expect(outside.stderr).toContain(`--cwd ${other}, or --cwd ${work}`);
+      const named = await codex(other, "--cwd", ".");
+      expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining(`\n${other}\n`) });
+      server.kill("SIGTERM");
+      await served;
     },
     LIMIT_MS,
   );

@@ -1,6 +1,9 @@
 /**
  * Running a command again from the page: what is shown is what runs, and only that, once.
  */
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isProblem, type JsonObject } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -11,7 +14,7 @@ import { newConversation, openYard, type Yard } from "./page/yard.ts";
 let yard: Yard;
 
 beforeAll(async () => {
-  yard = await openYard();
+  yard = await openYard({ fakeClaude: true });
 }, 180_000);
 
 afterAll(async () => {
@@ -112,6 +115,59 @@ describe("run again", () => {
     await run(page).click();
     await page.waitForSelector('.rerun[data-status="done"]');
     expect(await page.textContent(".rerun .terminal")).toContain("second");
+    await page.context().close();
+  });
+
+  test("[D14] a folder that is not served is asked for, then shown; an interpreter's code is not offered", async () => {
+    const { page, ids } = await openAt("pwd");
+    const elsewhere = realpathSync(mkdtempSync(join(tmpdir(), "blockyard-elsewhere-")));
+    await yard.kernel.writeBlock(ids.command, {
+      agent: "tester",
+      plan: (draft) => draft.meta(ids.command, { cwd: elsewhere }),
+    });
+    await page.getByRole("button", { name: "Run again" }).click();
+    await page.waitForSelector("dialog [role=alert]");
+    expect(await page.textContent("dialog [role=alert]")).toContain("which this server serves");
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole("button", { name: `Work in ${elsewhere}` }).click();
+    await expect.poll(() => page.textContent("dialog .ask-place")).toContain(elsewhere);
+    await expect.poll(() => run(page).isEnabled()).toBe(true);
+    await run(page).click();
+    await page.waitForSelector('.rerun[data-status="done"]');
+    expect(await page.textContent(".rerun .terminal")).toContain(elsewhere);
+    await yard.kernel.writeBlock(ids.command, {
+      agent: "tester",
+      plan: (draft) => draft.meta(ids.command, { toolName: "code_interpreter" }),
+    });
+    await expect.poll(() => page.getByRole("button", { name: "Run again" }).count()).toBe(1); // the rerun's own
+    await page.context().close();
+    rmSync(elsewhere, { recursive: true });
+  });
+
+  test("[D14] a prompt to a conversation whose folder is gone asks where to work, and sends nothing before", async () => {
+    const conversation = await newConversation(yard.kernel, "elsewhere");
+    await yard.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) => {
+        draft.conversation({ metadata: { cwd: "/nowhere/shop" } });
+        return null;
+      },
+    });
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page.waitForSelector(".head-folder");
+    expect(await page.textContent(".head-folder")).toContain("/nowhere/shop");
+    await page.getByRole("textbox", { name: "Prompt" }).fill("hello");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("dialog [role=alert]");
+    expect(await page.textContent("dialog [role=alert]")).toContain("/nowhere/shop, is not there");
+    await page.keyboard.press("Escape");
+    await page.waitForSelector("dialog", { state: "detached" });
+    await expect.poll(() => page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe("hello");
+    expect(await yard.kernel.turns(conversation)).toEqual([]);
+    await page.getByRole("textbox", { name: "Prompt" }).press("Enter");
+    await page.getByRole("button", { name: `Work in ${yard.root}` }).click();
+    await expect.poll(async () => ((await yard.kernel.turns(conversation)) as unknown[]).length).toBe(1);
+    await expect.poll(() => page.textContent(".head-folder")).toContain(yard.root);
     await page.context().close();
   });
 

@@ -88,6 +88,7 @@ export {
   searchBlocks,
 } from "./search.ts";
 export { type Matches, type MatchOptions, matchText } from "./search-match.ts";
+export { isShellCommand } from "./shell-command.ts";
 export type {
   BlockLog,
   BlockQuery,

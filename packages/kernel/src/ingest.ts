@@ -294,7 +294,9 @@ class Batch {
     const { record } = this.#draft;
     const { provider, sessionId: id, model, cwd, version, title } = event;
     const metadata: Record<string, Json> = {};
-    if (cwd !== undefined && record.metadata["cwd"] !== cwd) metadata["cwd"] = cwd;
+    // A turn that was started here knows its folder better than the stream of its agent.
+    const isKnown = this.#options.turn !== undefined && record.metadata["cwd"] !== undefined;
+    if (cwd !== undefined && !isKnown && record.metadata["cwd"] !== cwd) metadata["cwd"] = cwd;
     if (version !== undefined && record.metadata["version"] !== version) metadata["version"] = version;
     const isNew = id !== undefined && record.sessions[provider] !== id;
     const named = title !== undefined && !this.place.titled;

@@ -39,12 +39,12 @@ import { Turns } from "./turns/turns.ts";
 /** What an agent may call, for whoever lists it while no server runs. Only calls would need what the tools work on. */
 export function agentSchemas(): readonly ToolSchema[] {
   const turns = { providers: [...AGENTS.keys()] } as unknown as Turns;
-  const table = tableOf(turns, undefined as never, undefined as never);
+  const table = tableOf(turns, undefined as never, undefined as never, "");
   return schemasOf(table).filter(({ access }) => mayCall(access, "agent"));
 }
 
-function tableOf(turns: Turns, reruns: Reruns, files: Files): ToolTable {
-  const own = [conversationContext, ...turnTools(turns), ...rerunTools(reruns), ...fileTools(files)];
+function tableOf(turns: Turns, reruns: Reruns, files: Files, root: string): ToolTable {
+  const own = [conversationContext, ...turnTools(turns, root), ...rerunTools(reruns), ...fileTools(files)];
   return makeTable([...coreTools, ...own] as readonly Tool[]);
 }
 
@@ -89,7 +89,7 @@ export class Tools {
       ],
     });
     this.#reruns = new Reruns(place);
-    this.#table = tableOf(this.turns, this.#reruns, this.files);
+    this.#table = tableOf(this.turns, this.#reruns, this.files, config.root);
   }
 
   get presence(): Cursors {

@@ -5,11 +5,22 @@
 import type { BlockId, ConversationId } from "@blockyard/kernel";
 import { Cell } from "./cell.ts";
 
+/** Between which folders somebody has to choose, and why. */
+export interface FolderQuestion {
+  readonly why: string;
+  readonly folders: readonly string[];
+}
+
 /** What lies over the page; what asks about a block or a conversation says about which. */
 export type Overlay =
   | { readonly type: "palette" | "search" | "help" | "open-file" }
   | { readonly type: "rerun"; readonly block: BlockId }
   | { readonly type: "merge"; readonly block: BlockId }
+  | {
+      readonly type: "folder";
+      readonly question: FolderQuestion;
+      readonly answer: (folder: string | undefined) => void;
+    }
   | { readonly type: "editor"; readonly path: string | undefined; readonly line: number }
   | undefined;
 

@@ -96,7 +96,9 @@ async function forkIntoNew(call: Call, from: Block, { content, title }: Input): 
   const copies = await gather(call, from);
   if (isProblem(copies)) return copies;
   return kernel.openConversation(call.caller.agent, call.key, (draft, conversation) => {
-    draft.conversation({ title: title ?? record.title, forkedFrom: from.id });
+    const { cwd } = record.metadata; // the copy works where the original did
+    const place = cwd === undefined ? {} : { metadata: { cwd } };
+    draft.conversation({ title: title ?? record.title, forkedFrom: from.id, ...place });
     for (const id of record.included) draft.conversation({ include: id });
     const ids = new Map<BlockId, BlockId>();
     let last: BlockId | null = null;

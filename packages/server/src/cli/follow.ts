@@ -4,7 +4,7 @@
  */
 
 import { type BlockPatch, type BlockSnapshot, isProblem, type WholePatch } from "@blockyard/kernel";
-import { blockText, type TextOptions } from "./block-text.ts";
+import { blockText, callLine, type TextOptions } from "./block-text.ts";
 import { safeText } from "./terminal.ts";
 import { known, type Yard } from "./yard.ts";
 
@@ -33,6 +33,8 @@ export class Follower {
   /** Blocks that have not ended. */
   readonly #open = new Map<string, BlockSnapshot>();
   readonly #asked = new Set<string>();
+  /** Calls whose line is shown, and that have not ended. */
+  readonly #headed = new Set<string>();
   #seq: number;
   /** The block that is shown while it grows, and how much of it is. */
   #growing: { readonly id: string; shown: string } | undefined;
@@ -90,13 +92,32 @@ export class Follower {
     this.#growing.shown = block.content;
   }
 
+  /** A result stands below its call: where the call has not ended yet, its line comes first. */
+  async #head(block: BlockSnapshot): Promise<void> {
+    const call = block.parent_id === null ? undefined : this.#open.get(block.parent_id);
+    if (call?.kind !== "tool_call" || this.#headed.has(call.block_id)) return;
+    this.#headed.add(call.block_id);
+    await this.#show(`${callLine(call, this.#port.text)}\n`);
+  }
+
+  /** Of a call whose line stands above its results already, only a bad end is news. */
+  #ending(block: BlockSnapshot): string {
+    if (!this.#headed.delete(block.block_id)) return blockText(block, this.#port.text);
+    const { success, reason } = block.metadata;
+    const isFine = block.status === "done" && success !== false;
+    return isFine ? "" : `  ${this.#port.text.style.red(String(reason ?? "failed"))}\n`;
+  }
+
+  async #show(whole: string): Promise<void> {
+    // A line that somebody else is in the middle of is ended first.
+    const isInside = this.#growing !== undefined && this.#growing.shown !== "" && whole !== "";
+    await this.#port.show(isInside ? `\n${whole}` : whole);
+  }
+
   async #finish(block: BlockSnapshot): Promise<void> {
     if (this.#growing?.id !== block.block_id) {
-      const whole = blockText(block, this.#port.text);
-      // A line that somebody else is in the middle of is ended first.
-      const isInside = this.#growing !== undefined && this.#growing.shown !== "" && whole !== "";
-      await this.#port.show(isInside ? `\n${whole}` : whole);
-      return;
+      await this.#head(block);
+      return this.#show(this.#ending(block));
     }
     const { shown } = this.#growing;
     this.#growing = undefined;

@@ -1,10 +1,11 @@
 /**
  * `blockyard run`: one turn of an agent, seen in the terminal while it happens and kept as blocks. The agent works in the
- * server's folder, or, where no server runs, in this one.
+ * conversation's folder, a new conversation in this one. One that is not inside what the server serves is asked for.
  */
 
+import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { type BlockSnapshot, isProblem, type Json, type TurnView } from "@blockyard/kernel";
+import { type BlockSnapshot, isProblem, type Json, type Problem, type TurnView } from "@blockyard/kernel";
 import { visible } from "../rerun/visible.ts";
 import { AGENTS } from "../turns/agents.ts";
 import { ALLOWANCES } from "../turns/run.ts";
@@ -12,7 +13,7 @@ import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { turnText } from "./block-text.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { Follower } from "./follow.ts";
-import { oneLine, print, printJson, styleFor, tell, terminalWidth } from "./terminal.ts";
+import { oneLine, plural, print, printJson, safeText, styleFor, tell, terminalWidth } from "./terminal.ts";
 import { known, openYard, type Yard } from "./yard.ts";
 
 /** Of what asks for permission. */
@@ -33,13 +34,18 @@ const options = {
     summary: "let anthropic and openai do this unasked",
     choices: ALLOWANCES,
   },
+  cwd: {
+    type: "string",
+    value: "DIR",
+    summary: "the folder to work in (default: the conversation's, else this one)",
+  },
   yes: { type: "boolean", short: "y", summary: "allow whatever the agent asks for" },
   full: { type: "boolean", summary: "whole results and thinking" },
 } as const;
 
 export const run: Command = {
   name: "run",
-  usage: 'run <provider> "prompt" [-c ID] [--model NAME] [--allow WHAT]… [--yes] [--json]',
+  usage: 'run <provider> "prompt" [-c ID] [--cwd DIR] [--model NAME] [--allow WHAT]… [--yes] [--json]',
   summary: "ask an agent, and watch it work here",
   examples: [
     'blockyard run claude "why does the login test fail?"',
@@ -56,9 +62,10 @@ export const run: Command = {
     if (prompt.trim() === "") throw new CommandError("the prompt is empty", EXIT.usage);
     const yard = await openYard({ home: values.home, create: true });
     try {
-      const conversation = values.conversation ?? (await newConversation(yard, values.title ?? prompt));
+      const given = values.conversation;
+      const conversation = given ?? (await newConversation(yard, values.title ?? prompt));
       const since = await seqOf(yard, conversation);
-      const answer = await yard.call("turn.start", {
+      const answer = await startIn(yard, values.cwd, {
         conversation,
         provider,
         prompt,
@@ -69,7 +76,8 @@ export const run: Command = {
       // One that was made for a turn that could not start is in nobody's list.
       if (isProblem(answer) && values.conversation === undefined)
         await yard.call("conversation.update", { conversation, archived: true });
-      const started = known(answer) as { turn: string; queued: boolean; block_id: string };
+      const started = known(answer) as { turn: string; queued: boolean; block_id: string; cwd: string };
+      if (!values.json) tell(`${provider} works in ${started.cwd} (conversation ${conversation})\n`);
       return await follow(
         yard,
         { conversation, since, turn: started.turn, prompt: started.block_id, waits: started.queued },
@@ -89,6 +97,40 @@ async function newConversation(yard: Yard, title: string): Promise<string> {
   const line = title.trim().split("\n", 1)[0] ?? "";
   const made = known(await yard.call("conversation.create", { title: line.slice(0, 120).toWellFormed() }));
   return (made as { conversation: string }).conversation;
+}
+
+/** Starts the turn; where its folder has to be asked for, asks whoever sits here, or says which option answers it. */
+async function startIn(yard: Yard, cwd: string | undefined, request: object): Promise<Json | Problem> {
+  const chosen = cwd === undefined ? {} : { cwd: resolve(cwd) };
+  const answer = await yard.call("turn.start", { ...request, default_cwd: process.cwd(), ...chosen });
+  const question = isProblem(answer) ? folderQuestion(answer) : undefined;
+  if (!question) return answer;
+  const { problem, folders } = question;
+  if (!process.stdin.isTTY)
+    throw new CommandError(
+      `${problem.message.replace(/: name the folder.*/, "")}. Say where to work: ${folders.map((each) => `--cwd ${each}`).join(", or ")}`,
+    );
+  tell(problem.message.replace(/: name the folder.*/, "."));
+  const lines = folders.map((each, i) => `  ${i + 1}  ${each}`).join("\n");
+  const said = await typed(`${safeText(lines)}\nWork in which one? [1-${folders.length}, empty: none] `, {
+    input: process.stdin,
+    output: process.stderr,
+    interrupt: () => process.kill(process.pid, "SIGINT"),
+  });
+  const folder = folders[Number(said) - 1];
+  if (folder === undefined) throw new CommandError("not started");
+  return yard.call("turn.start", { ...request, cwd: folder });
+}
+
+/** The folders between which somebody has to choose, where that is the problem. */
+export function folderQuestion(
+  problem: Problem,
+): { readonly problem: Problem; readonly folders: readonly string[] } | undefined {
+  const { ask, cwd, root, missing } = problem.details ?? {};
+  if (ask !== "cwd" || typeof cwd !== "string" || typeof root !== "string") return undefined;
+  const here = process.cwd();
+  const all = [...(missing === true ? [] : [cwd]), ...(here === cwd ? [] : [here]), root];
+  return { problem, folders: [...new Set(all)] };
 }
 
 async function seqOf(yard: Yard, conversation: string): Promise<number> {
@@ -120,11 +162,15 @@ async function follow(
   const text = { style: styleFor(process.stdout), width: terminalWidth(), isFull };
   /** It waited, and was taken out of the queue: its turn will never begin. */
   let isDropped = false;
+  /** What the agent asked for and was not given. */
+  let denied = 0;
   const follower = new Follower(yard, conversation, since, {
     text,
     show: (shown) => (isJson ? Promise.resolve() : print(shown)),
     ended: async (block) => {
       isDropped ||= block.block_id === prompt && block.status === "error";
+      const state = (block.metadata["approval"] as { state?: string } | undefined)?.state;
+      if (state === "denied" || state === "expired") denied++;
       if (isJson) await printJson({ ...block, type: "block" });
     },
     asked: (block) => answer(yard, block, allowsAll),
@@ -151,9 +197,13 @@ async function follow(
       while (!(await follower.step(0)));
       if (isJson) await printJson({ type: "turn", conversation, ...ended });
       else await print(`\n${turnText(ended, text)}`);
+      if (!isJson && denied > 0)
+        tell(
+          `${plural(denied, "request")} of the agent ${denied === 1 ? "was" : "were"} denied: its work may be incomplete.`,
+        );
       if (!isJson) tell(`blockyard show ${conversation}`);
       if (isStopped) return EXIT.interrupted;
-      return ended.status === "done" ? EXIT.done : EXIT.failed;
+      return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
     }
   } finally {
     process.off("SIGINT", stop);

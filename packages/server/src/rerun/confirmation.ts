@@ -15,6 +15,8 @@ export interface Subject {
   /** As the block says, and where that really is. */
   readonly cwd: string;
   readonly folder: string;
+  /** The folder that was named instead of the block's, where one was. */
+  readonly chosen?: string | undefined;
 }
 
 export const CONFIRM_MS = 60_000;
@@ -24,6 +26,7 @@ interface Open {
   readonly hash: string;
   /** Of the clock that never jumps. */
   readonly until: number;
+  readonly chosen: string | undefined;
 }
 
 export class Confirmations {
@@ -36,12 +39,21 @@ export class Confirmations {
 
   make(subject: Subject): { readonly confirmation: string; readonly expiresAt: number } {
     const confirmation = randomBytes(24).toString("base64url");
-    this.#open.set(confirmation, { hash: hashOf(subject), until: this.#env.monotonic() + CONFIRM_MS });
+    this.#open.set(confirmation, {
+      hash: hashOf(subject),
+      until: this.#env.monotonic() + CONFIRM_MS,
+      chosen: subject.chosen,
+    });
     for (const oldest of this.#open.keys()) {
       if (this.#open.size <= MAX_OPEN) break;
       this.#open.delete(oldest);
     }
     return { confirmation, expiresAt: this.#env.now() + CONFIRM_MS };
+  }
+
+  /** The folder that was named when it was made. */
+  chosen(confirmation: string): string | undefined {
+    return this.#open.get(confirmation)?.chosen;
   }
 
   /** Uses one up, whatever comes of it; undefined if it was good for this. */

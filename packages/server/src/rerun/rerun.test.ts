@@ -178,6 +178,64 @@ describe("what runs", () => {
   });
 });
 
+describe("[D14] where it runs", () => {
+  const elsewhere = join(folder, "other-project");
+  const inside = join(root, "packages");
+  beforeAll(() => {
+    for (const each of [elsewhere, inside]) mkdirSync(each);
+  });
+  const inConversation = async (cwd: string) => {
+    const own = (await kernel.createConversation("ann", "own")) as string;
+    await kernel.write(own, {
+      agent: "ann",
+      plan: (draft) => {
+        draft.conversation({ metadata: { cwd } });
+        return null;
+      },
+    });
+    const block = await kernel.write(own, {
+      agent: "claude",
+      plan: (draft) =>
+        draft.create({ kind: "command", role: "tool", status: "done", metadata: { command: "pwd" } }),
+    });
+    return (block as Block).id;
+  };
+
+  it("[D14] is where its conversation works, where the block does not say it", async () => {
+    const id = await inConversation(inside);
+    expect(await call("command.confirm", { block_id: id })).toMatchObject({ cwd: inside });
+    expect((await rerun(id)).text).toBe(`${inside}\n`);
+  });
+
+  it("[D14] is asked for outside of the served folder, shown, and bound to what was shown", async () => {
+    const id = await inConversation(elsewhere);
+    const asked = await call("command.confirm", { block_id: id });
+    expect(asked).toMatchObject({ problem: "conflict", details: { ask: "cwd", cwd: elsewhere, root } });
+    for (const cwd of [elsewhere, root]) {
+      const shown = await call("command.confirm", { block_id: id, cwd });
+      expect(shown).toMatchObject({ cwd, cwd_visible: cwd });
+      const { block_id } = await call("command.run", { block_id: id, confirmation: shown.confirmation });
+      expect(await ended(block_id)).toMatchObject({ text: `${cwd}\n`, metadata: { cwd } });
+    }
+    const link = join(folder, "chosen");
+    symlinkSync(elsewhere, link);
+    const { confirmation } = await call("command.confirm", { block_id: id, cwd: link });
+    rmSync(link);
+    symlinkSync(inside, link);
+    expect(await call("command.run", { block_id: id, confirmation })).toMatchObject({ problem: "conflict" });
+  });
+
+  it("[D14] nothing but shell commands runs again: the code of an interpreter does not", async () => {
+    for (const toolName of ["code_interpreter", "code_execution", "PowerShell"]) {
+      const id = await command("import os", { toolName });
+      expect(await call("command.confirm", { block_id: id })).toMatchObject({ problem: "invalid" });
+    }
+    expect(await call("command.confirm", { block_id: await command("  ") })).toMatchObject({
+      problem: "invalid",
+    });
+  });
+});
+
 describe("what is refused", () => {
   const marker = join(root, "ran");
   const run = async (id: string, confirmation: string, role?: Call["caller"]["role"]) =>

@@ -7,17 +7,18 @@
  * and nothing that it started outlives it.
  */
 
-import { realpathSync, statSync } from "node:fs";
-import { isAbsolute, resolve } from "node:path";
+import { isAbsolute, join } from "node:path";
 import {
   type Block,
   type BlockId,
   isProblem,
+  isShellCommand,
   type JsonObject,
   type Kernel,
   type Problem,
   problem,
 } from "@blockyard/kernel";
+import { folderFor } from "../folder.ts";
 import { Child } from "../turns/child.ts";
 import type { Environment } from "../turns/child-mark.ts";
 import type { Offspring } from "../turns/child-offspring.ts";
@@ -63,8 +64,8 @@ export class Reruns {
   }
 
   /** What would run, for the owner to look at; and the word that lets it. */
-  async confirm(by: string, id: BlockId): Promise<Confirmed | Problem> {
-    const subject = await this.#subject(by, id);
+  async confirm(by: string, id: BlockId, chosen?: string): Promise<Confirmed | Problem> {
+    const subject = await this.#subject(by, id, chosen);
     if (isProblem(subject)) return subject;
     const { command, folder, version } = subject;
     const made = this.#confirmations.make(subject);
@@ -74,7 +75,7 @@ export class Reruns {
 
   /** Runs it; the new block, in which its output appears. */
   async run(by: string, id: BlockId, confirmation: string, limitMs: number): Promise<BlockId | Problem> {
-    const subject = await this.#subject(by, id);
+    const subject = await this.#subject(by, id, this.#confirmations.chosen(confirmation));
     // Used up even where the block is gone by now: a confirmation never gets a second chance.
     const none = { by, block: id, version: -1, command: "", cwd: "", folder: "" };
     const refused = this.#confirmations.take(confirmation, isProblem(subject) ? none : subject);
@@ -110,26 +111,28 @@ export class Reruns {
   }
 
   /** The block as it stands now: what is confirmed, and what is compared when it is to run. */
-  async #subject(by: string, id: BlockId): Promise<Subject | Problem> {
-    const block = await this.#options.kernel.block(id);
+  async #subject(by: string, id: BlockId, chosen: string | undefined): Promise<Subject | Problem> {
+    const { kernel, root } = this.#options;
+    const block = await kernel.block(id);
     if (isProblem(block)) return block;
-    const { command, cwd = "" } = block.metadata;
-    if (block.kind !== "command" || typeof command !== "string" || command === "")
-      return problem("invalid", `block ${id} is no command`, { kind: block.kind });
-    const folder = this.#folder(String(cwd));
+    if (!isShellCommand(block))
+      return problem("invalid", `block ${id} is no command that a shell could run`, { kind: block.kind });
+    const own = await this.#ownFolder(block);
+    if (isProblem(own)) return own;
+    const folder = folderFor(root, { chosen, own, whose: "command" });
     if (isProblem(folder)) return folder;
-    return { by, block: id, version: block.version, command, cwd: String(cwd), folder };
+    const command = String(block.metadata["command"]);
+    return { by, block: id, version: block.version, command, cwd: own, folder, chosen };
   }
 
-  #folder(cwd: string): string | Problem {
-    const path = isAbsolute(cwd) ? cwd : resolve(this.#options.root, cwd);
-    try {
-      const real = realpathSync(path);
-      if (statSync(real).isDirectory()) return real;
-    } catch {
-      // not there, or not for us
-    }
-    return problem("not_found", `the folder ${visible(path)} of this command is not there`, { cwd: path });
+  /** Where it ran: as the block says, else where its conversation works. Empty where neither is known. */
+  async #ownFolder({ conversation, metadata }: Block): Promise<string | Problem> {
+    const cwd = String(metadata["cwd"] ?? "");
+    if (isAbsolute(cwd)) return cwd;
+    const record = await this.#options.kernel.conversation(conversation);
+    if (isProblem(record)) return record;
+    const base = String(record.metadata["cwd"] ?? "");
+    return base === "" ? cwd : join(base, cwd);
   }
 
   /** Only if the block is, in the commit itself, still what was confirmed. */

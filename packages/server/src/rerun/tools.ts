@@ -15,9 +15,18 @@ export function rerunTools(reruns: Reruns): readonly Tool<never, unknown>[] {
     name: "command.confirm",
     description:
       "Ask to run the command of a block again. Answers with exactly what would run and where, also with everything spelt " +
-      "out that does not show, and with a confirmation for command.run: good once, for a minute, as long as nothing changes.",
+      "out that does not show, and with a confirmation for command.run: good once, for a minute, as long as nothing changes. " +
+      "It runs where it ran before; where that folder is gone or not inside the served one, name another one with cwd.",
     access: "owner",
-    input: z.strictObject({ block_id }),
+    input: z.strictObject({
+      block_id,
+      cwd: z
+        .string()
+        .min(1)
+        .max(4_096)
+        .optional()
+        .describe("Run it in this folder, a whole path, instead of its own"),
+    }),
     output: z.object({
       confirmation: z.string(),
       command: z.string().describe("The bytes that run, no others"),
@@ -28,7 +37,7 @@ export function rerunTools(reruns: Reruns): readonly Tool<never, unknown>[] {
       expires_at: z.number().describe("Wall clock, milliseconds"),
     }),
     async run(call: Call, input) {
-      const confirmed = await reruns.confirm(call.caller.agent, input.block_id);
+      const confirmed = await reruns.confirm(call.caller.agent, input.block_id, input.cwd);
       if (isProblem(confirmed)) return confirmed;
       const { commandVisible, cwdVisible, expiresAt, ...rest } = confirmed;
       return { ...rest, command_visible: commandVisible, cwd_visible: cwdVisible, expires_at: expiresAt };

@@ -44,6 +44,7 @@ export function apiRunner(source: ApiSource, options: ApiOptions): Runner {
   const workspace = new Workspace({ root, closed: [home], ...(files ? { files } : {}) });
   return {
     provider,
+    folder: root,
     check: () => {
       const api = source.open(env);
       return isProblem(api) ? api : undefined;

@@ -105,12 +105,12 @@ async function beginRun(
 
 function requestOf(
   { root, env }: ChildOptions,
-  { prompt, model }: TurnRequest,
+  { prompt, model, cwd = root }: TurnRequest,
   session?: string,
 ): AgentRequest {
   return {
     prompt,
-    cwd: root,
+    cwd,
     env,
     attached: NOTHING_ATTACHED,
     picturePaths: [],

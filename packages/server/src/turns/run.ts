@@ -24,6 +24,8 @@ export interface TurnRequest {
   readonly fresh?: boolean;
   readonly allow?: readonly Allowance[];
   readonly attachments?: readonly Attachment[];
+  /** The folder to work in, a whole path. */
+  readonly cwd?: string;
 }
 
 /** A turn that is about to run: its name, who asked for it, and the block with the prompt. */
@@ -67,5 +69,7 @@ export interface Runner {
   readonly provider: string;
   /** Why it cannot run, before anything is written; it names what to do about it. */
   check(request: TurnRequest): Problem | undefined;
+  /** The only folder in which it can work, where it cannot work everywhere. */
+  readonly folder?: string;
   begin(start: TurnStart): Promise<Run | Problem>;
 }

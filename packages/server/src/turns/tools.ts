@@ -2,19 +2,31 @@
  * The tools of a turn's life: start, stop, list, answer. They stand in the same table as the kernel's.
  */
 
-import { type Call, isProblem, type Tool, tool, turnSchema, turnView } from "@blockyard/kernel";
+import {
+  type Call,
+  isProblem,
+  type Problem,
+  problem,
+  type Tool,
+  tool,
+  turnSchema,
+  turnView,
+} from "@blockyard/kernel";
 import { z } from "zod";
+import { folderFor, isInside } from "../folder.ts";
 import { attachmentsField } from "./attachments.ts";
 import { ALLOWANCES } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
+const folderField = z.string().min(1).max(4_096);
 const conversation = z.string().min(1).max(80).describe("Conversation id");
 
-export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
+/** `root`: the folder that the server serves. */
+export function turnTools(turns: Turns, root: string): readonly Tool<never, unknown>[] {
   const start = tool({
     name: "turn.start",
     description:
-      "Ask an agent to go on in a conversation: it gets the prompt, works in the server's folder, and its blocks appear " +
+      "Ask an agent to go on in a conversation: it gets the prompt, works in the conversation's folder, and its blocks appear " +
       "in the conversation. While a turn runs, the message waits its turn.",
     access: "owner",
     input: z.strictObject({
@@ -39,16 +51,31 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
         .optional()
         .describe("What the built-in tools of anthropic and openai may do in this turn without asking"),
       attachments: attachmentsField.optional(),
+      cwd: folderField
+        .optional()
+        .describe("Work in this folder, a whole path, and from now on in this conversation"),
+      default_cwd: folderField
+        .optional()
+        .describe(
+          "Where the conversation has no folder yet: work in this one, if it is inside the served folder",
+        ),
     }),
-    output: z.object({ turn: z.string(), queued: z.boolean(), block_id: z.string() }),
+    output: z.object({ turn: z.string(), queued: z.boolean(), block_id: z.string(), cwd: z.string() }),
     async run(call: Call, input) {
-      const { parent_id: parent, ...request } = input;
+      const { parent_id: parent, default_cwd: callers, ...request } = input;
+      const record = await call.kernel.conversation(input.conversation);
+      if (isProblem(record)) return record;
+      const own = record.metadata["cwd"] as string | undefined;
+      const wish = { chosen: input.cwd, own, callers, whose: "conversation" as const };
+      const cwd = turnFolder(root, turns.folderOf(input.provider), folderFor(root, wish), input.provider);
+      if (isProblem(cwd)) return cwd;
       const started = await turns.start(call.caller.agent, {
         ...given(request),
         ...(parent ? { parent } : {}),
+        cwd,
       });
       if (isProblem(started)) return started;
-      return { turn: started.turn, queued: started.queued, block_id: started.block };
+      return { turn: started.turn, queued: started.queued, block_id: started.block, cwd };
     },
   });
 
@@ -105,6 +132,22 @@ export function turnTools(turns: Turns): readonly Tool<never, unknown>[] {
   });
 
   return [start, stop, list, answer] as unknown as readonly Tool<never, unknown>[];
+}
+
+/** `only`: what cannot work in every folder works in the served one, of which it sees all. */
+function turnFolder(
+  root: string,
+  only: string | undefined,
+  found: string | Problem,
+  provider: string,
+): string | Problem {
+  if (only === undefined || isProblem(found)) return found;
+  const served = folderFor(only, { whose: "conversation" });
+  if (isProblem(served) || isInside(served, found)) return served;
+  const fix = `start a server there (blockyard ${found}), or ask claude or codex`;
+  return problem("unavailable", `${provider} works in ${root} only, which this server serves: ${fix}`, {
+    root,
+  });
 }
 
 /** Without the keys whose value is undefined. */

@@ -88,6 +88,11 @@ export class Turns {
     return [...this.#runners.keys()];
   }
 
+  /** The only folder in which turns of a provider work; undefined where that is not fixed. */
+  folderOf(provider: string): string | undefined {
+    return this.#runners.get(provider)?.folder;
+  }
+
   get running(): number {
     return this.#runs.size;
   }
@@ -442,6 +447,8 @@ function openTurn(
     ...(parent ? { parent } : {}),
   });
   if (isProblem(asked)) return asked;
+  const { cwd } = request;
+  if (cwd !== undefined && draft.record.metadata["cwd"] !== cwd) draft.conversation({ metadata: { cwd } });
   draft.setTurn({
     id,
     provider: request.provider,

@@ -7,6 +7,7 @@ import {
   type BlockId,
   type ConversationId,
   isProblem,
+  isShellCommand,
   type Json,
   type Problem,
 } from "@blockyard/kernel";
@@ -97,10 +98,10 @@ export async function stopTurn(session: Session, conversation: ConversationId): 
 export function askRerun(session: Session, block: Block): void {
   const view = [...session.replica.views.values()].find((known) => known.blocks.has(block.id));
   const results = [...(view?.blocks.values() ?? [])].filter(
-    ({ kind, parent }) => kind === "command" && parent === block.id,
+    (result) => isShellCommand(result) && result.parent === block.id,
   );
-  const command = block.kind === "command" ? block : results.at(-1);
-  if (!command) return notify("This block is no command", true);
+  const command = isShellCommand(block) ? block : results.at(-1);
+  if (!command) return notify("Not a command", true);
   overlay.set({ type: "rerun", block: command.id });
 }
 

@@ -6,10 +6,12 @@
 import { type BlockId, isProblem, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { Icon } from "../icons.tsx";
-import { overlay } from "../page-state.ts";
+import { type FolderQuestion, overlay } from "../page-state.ts";
 import { Dialog } from "../palette/dialog.tsx";
 import { useSession } from "../session.tsx";
 import { useSettled } from "../wait.ts";
+import { FolderButtons } from "./folder-choice.tsx";
+import { folderQuestion } from "./folder-question.ts";
 
 interface Confirmed {
   readonly confirmation: string;
@@ -20,18 +22,24 @@ interface Confirmed {
 type State =
   | { readonly state: "asking" }
   | { readonly state: "shown"; readonly confirmed: Confirmed }
+  | { readonly state: "where"; readonly question: FolderQuestion }
   | { readonly state: "running" }
   | { readonly state: "refused"; readonly problem: Problem };
 
 export function Rerun({ block }: { block: BlockId }): ReactNode {
   const session = useSession();
   const [now, setNow] = useState<State>({ state: "asking" });
-  const confirm = useCallback(async () => {
-    setNow({ state: "asking" });
-    const answer = await session.once("command.confirm", { block_id: block });
-    if (isProblem(answer)) return setNow({ state: "refused", problem: answer });
-    setNow({ state: "shown", confirmed: answer as unknown as Confirmed });
-  }, [session, block]);
+  const confirm = useCallback(
+    async (cwd?: string) => {
+      setNow({ state: "asking" });
+      const chosen = cwd === undefined ? {} : { cwd };
+      const answer = await session.once("command.confirm", { block_id: block, ...chosen });
+      if (!isProblem(answer)) return setNow({ state: "shown", confirmed: answer as unknown as Confirmed });
+      const question = folderQuestion(answer);
+      setNow(question ? { state: "where", question } : { state: "refused", problem: answer });
+    },
+    [session, block],
+  );
   useEffect(() => void confirm(), [confirm]);
   const run = async ({ confirmation }: Confirmed) => {
     setNow({ state: "running" });
@@ -44,6 +52,11 @@ export function Rerun({ block }: { block: BlockId }): ReactNode {
       <h2>Run this command again</h2>
       {now.state === "shown" ? (
         <Question confirmed={now.confirmed} onRun={() => void run(now.confirmed)} />
+      ) : now.state === "where" ? (
+        <FolderButtons
+          question={now.question}
+          onChoose={(folder) => (folder === undefined ? overlay.set(undefined) : void confirm(folder))}
+        />
       ) : (
         <>
           {now.state === "refused" ? (
@@ -73,7 +86,7 @@ function Question({ confirmed, onRun }: { confirmed: Confirmed; onRun: () => voi
   const isReady = useSettled(confirmed.confirmation);
   return (
     <>
-      <p className="dim">With bash, on this machine, exactly this text. Good once, for a minute.</p>
+      <p className="dim">Runs this in bash on this machine. Confirm within 1 minute.</p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long command is scrolled by keyboard */}
       <pre className="exact" tabIndex={0}>
         {confirmed.command_visible}

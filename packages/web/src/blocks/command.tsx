@@ -2,7 +2,7 @@
  * A command and what it printed, as in a terminal: the exact command, output, errors apart, how it ended. Below it, what
  * it printed when somebody ran it again.
  */
-import { type BlockId, isEnded } from "@blockyard/kernel";
+import { type BlockId, isEnded, isShellCommand } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { stopCommand } from "../actions/actions.ts";
 import { isRerun } from "../conversation/rows.ts";
@@ -95,6 +95,7 @@ function Run({ block }: RendererProps): ReactNode {
 function RunButtons({ block }: RendererProps): ReactNode {
   const session = useSession();
   if (!session.isOwner) return null;
+  if (isEnded(block.status) && !isShellCommand(block)) return null;
   if (isEnded(block.status))
     return (
       <button

@@ -4,6 +4,7 @@
 import { type BlockId, type ConversationId, isProblem, type View } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, type SetStateAction, useEffect, useRef, useState } from "react";
 import { fieldOf, refused, stopTurn } from "../actions/actions.ts";
+import { askFolder, folderQuestion } from "../actions/folder-question.ts";
 import { isComposing } from "../composing.ts";
 import { headOf } from "../conversation/view-tree.ts";
 import { Icon } from "../icons.tsx";
@@ -160,10 +161,15 @@ async function startTurn(
     ...(model ? { model } : {}),
     ...(parent ? { parent_id: parent } : {}),
   };
-  const answer =
+  const send = (more: object) =>
     attachments.length === 0
-      ? await session.write("turn.start", request)
-      : await session.post("turn.start", { ...request, attachments });
+      ? session.write("turn.start", { ...request, ...more })
+      : session.post("turn.start", { ...request, ...more, attachments });
+  let answer = await send({});
+  const question = isProblem(answer) ? folderQuestion(answer) : undefined;
+  const cwd = question && (await askFolder(question));
+  if (question && cwd === undefined) return false; // nothing was sent, which whoever closed the question knows
+  if (cwd !== undefined) answer = await send({ cwd });
   if (isProblem(answer)) {
     refused("Not sent", answer);
     if (conversation === undefined) await putAway(session, where);

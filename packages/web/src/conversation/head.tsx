@@ -4,7 +4,7 @@
 import type { View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Title } from "../actions/title.tsx";
-import { formatCost } from "../format.ts";
+import { exactText, formatCost } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { isSidebarOpen } from "../page-state.ts";
 import { useRecord } from "../session.tsx";
@@ -29,6 +29,11 @@ export function Head({ view }: { view: View }): ReactNode {
           {record?.provider && <span>{record.model ?? record.provider}</span>}
           {record && record.costUsd !== null && <span title="Cost so far">{formatCost(record.costUsd)}</span>}
           {record && record.usage.input + record.usage.output > 0 && <UsageText usage={record.usage} />}
+          {typeof record?.metadata["cwd"] === "string" && (
+            <span className="head-folder" title="The folder in which agents of this conversation work">
+              <Icon name="folder" /> {exactText(record.metadata["cwd"])}
+            </span>
+          )}
           {record && (
             <span>
               {record.turns} {record.turns === 1 ? "turn" : "turns"}

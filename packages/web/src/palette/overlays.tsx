@@ -4,6 +4,7 @@
  */
 import type { ReactNode } from "react";
 import { EditorChoice } from "../actions/editor-choice.tsx";
+import { FolderChoice } from "../actions/folder-choice.tsx";
 import { Rerun } from "../actions/rerun.tsx";
 import { Merge } from "../files/conflict.tsx";
 import { OpenFile } from "../files/open-file.tsx";
@@ -29,6 +30,8 @@ export default function Overlays({
       return <Help />;
     case "rerun":
       return <Rerun block={shown.block} />;
+    case "folder":
+      return <FolderChoice question={shown.question} answer={shown.answer} />;
     case "open-file":
       return <OpenFile />;
     case "merge":

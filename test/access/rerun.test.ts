@@ -104,7 +104,7 @@ const refusals: readonly Row[] = [
   },
 ];
 
-describe.each(["http", "ws", "mcp"] as const)("over %s", (name) => {
+describe.each(["http", "ws"] as const)("over %s", (name) => {
   const faceOf = (role: keyof typeof faces) => faces[role].find((face) => face.name === name) as Transport;
 
   it.each(refusals)("[D9] a confirmation is refused: $title", async ({ problem, prepare }) => {

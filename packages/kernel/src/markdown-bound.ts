@@ -7,12 +7,18 @@
  */
 
 /** Characters that may be looked at again and again: some for any text, and more for a longer one. */
-const FREE_WORK = 30_000_000;
+const FREE_WORK = 10_000_000;
+/** The same for a text that is lexed again with each of its pieces. */
+const FREE_WORK_GROWING = 2_000_000;
 const WORK_PER_CHARACTER = 200;
 /** What stands in a paragraph or an item of this length is not counted: most texts have no others. */
 const USUAL_CHARS = 1_000;
-/** Looking for the end of an emphasis, or of a line in a list, costs about this much more than for the end of a word. */
-const DEAR = 8;
+/** Looking for the end of an emphasis, of a line in a list or of a heading costs about this much more than for that of a word. */
+const EMPHASIS_PRICE = 8;
+/** Looking for a link's end costs less: most of it is done by the engine. */
+const LINK_PRICE = 0.25;
+/** For a bracket that is never closed the lexer looks this far, once and more than once. */
+const OPEN_BRACKET_WORK = 3_000;
 const MAX_DEPTH = 100;
 const MAX_CELLS = 100_000;
 
@@ -24,19 +30,34 @@ export interface MarkdownRules {
   text(src: string): unknown;
   inlineText(src: string): unknown;
   table(src: string): unknown;
+  lheading(src: string): unknown;
+  link(src: string): unknown;
 }
 
 /** Thrown by bounded rules. */
 export const TOO_HARD = new Error("too hard to lex");
 
-/** The same rules, with a bound on what they do for a text of that length. */
-export function boundRules<R extends MarkdownRules>(rules: R, chars: number): R {
-  const { blockquote, list, emStrong, text, inlineText, table } = rules;
-  let work = FREE_WORK + WORK_PER_CHARACTER * chars;
+/** The work that is left for one text, for all rules together. */
+export class MarkdownBudget {
+  #work: number;
+
+  constructor(text: string, isGrowing = false) {
+    this.#work = (isGrowing ? FREE_WORK_GROWING : FREE_WORK) + WORK_PER_CHARACTER * text.length;
+    this.#work -= OPEN_BRACKET_WORK * openBrackets(text);
+  }
+
+  spend(chars: number): void {
+    this.#work -= chars;
+    if (this.#work < 0) throw TOO_HARD;
+  }
+}
+
+/** The same rules, with a bound on what they do. */
+export function boundRules<R extends MarkdownRules>(rules: R, budget: MarkdownBudget): R {
+  const { blockquote, list, emStrong, text, inlineText, table, lheading, link } = rules;
   let depth = 0;
   const spend = (src: string, price: number): void => {
-    work -= price * Math.max(0, src.length - USUAL_CHARS);
-    if (work < 0) throw TOO_HARD;
+    budget.spend(price * Math.max(0, src.length - USUAL_CHARS));
   };
   const below = (lex: () => unknown): unknown => {
     if (++depth > MAX_DEPTH) throw TOO_HARD;
@@ -46,13 +67,17 @@ export function boundRules<R extends MarkdownRules>(rules: R, chars: number): R 
   };
   const bounded: MarkdownRules = {
     blockquote: (src) => below(() => blockquote.call(rules, src)),
-    list: (src) => below(() => list.call(rules, src)),
+    list(src) {
+      const tasks = tasksOf(src);
+      budget.spend(tasks * tasks);
+      return below(() => list.call(rules, src));
+    },
     emStrong(src, masked, before) {
-      if (src.startsWith("*") || src.startsWith("_")) spend(src, DEAR);
+      if (src.startsWith("*") || src.startsWith("_")) spend(src, EMPHASIS_PRICE);
       return below(() => emStrong.call(rules, src, masked, before));
     },
     text(src) {
-      spend(src, DEAR);
+      spend(src, EMPHASIS_PRICE);
       return text.call(rules, src);
     },
     inlineText(src) {
@@ -63,8 +88,34 @@ export function boundRules<R extends MarkdownRules>(rules: R, chars: number): R 
       if (cellsOf(src) > MAX_CELLS) throw TOO_HARD;
       return table.call(rules, src);
     },
+    link(src) {
+      if (/^!?\[/.test(src)) spend(src, LINK_PRICE);
+      return link.call(rules, src);
+    },
+    lheading(src) {
+      const end = src.indexOf("\n\n");
+      budget.spend(EMPHASIS_PRICE * Math.max(0, (end === -1 ? src.length : end) - USUAL_CHARS));
+      return lheading.call(rules, src);
+    },
   };
   return Object.assign(rules, bounded);
+}
+
+/** Boxes to tick in the list that begins here, if one does: for each the lexer goes through those before it. */
+function tasksOf(src: string): number {
+  if (!/^[ \t]{0,3}(?:[-*+]|\d{1,9}[.)])[ \t]/.test(src)) return 0;
+  const end = src.search(/\n\n(?![ \t]|[-*+]|\d)/);
+  const boxes = (end === -1 ? src : src.slice(0, end)).match(
+    /^[ \t>]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\]/gm,
+  );
+  return boxes?.length ?? 0;
+}
+
+function openBrackets(text: string): number {
+  let open = 0;
+  for (let at = text.indexOf("["); at !== -1; at = text.indexOf("[", at + 1)) open++;
+  for (let at = text.indexOf("]"); at !== -1 && open > 0; at = text.indexOf("]", at + 1)) open--;
+  return open;
 }
 
 /** At most so many cells has the table that begins here; none where none does. Each row gets as many as the head has. */

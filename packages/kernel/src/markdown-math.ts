@@ -7,8 +7,14 @@
  * first single dollar, and before the last, stands no blank, behind the last no letter or digit, and no backtick between.
  */
 
+import type { MarkdownBudget } from "./markdown-bound.ts";
+
 /** A longer one is none: what is looked for behind every dollar has a bound. */
 const MAX_CHARS = 4_000;
+/** How far ahead the beginning of a formula is looked for at a time. */
+const WINDOW_CHARS = 1_000;
+/** Looking for the end of a formula costs about this much for each character, against one for looking for a word's. */
+const END_PRICE = 4;
 const PAIRS: readonly (readonly [string, string])[] = [
   ["$$", "$$"],
   ["\\[", "\\]"],
@@ -21,28 +27,47 @@ export interface MathToken {
   readonly text: string;
 }
 
-/** The shape in which marked takes rules of others; each is asked where it would begin, and then what is there. */
-export const MATH_RULES = {
-  renderers: {},
-  childTokens: {},
-  block: [blockMath],
-  startBlock: [blockStart],
-  inline: [inlineMath],
-  startInline: [inlineStart],
-};
-
-/** The same for a text that is still being written: a formula on lines of its own that has no end yet goes on to the last. */
-export const GROWING_MATH_RULES = { ...MATH_RULES, block: [growingMath] };
+/**
+ * The rules in the shape in which marked takes those of others: each is asked where it would begin, and then what is there. In a
+ * text that is still being written, a formula on lines of its own that has no end yet goes on to the last.
+ */
+export function mathRules(budget: MarkdownBudget, isGrowing = false) {
+  const start = (find: (src: string) => number | undefined) => (src: string) => {
+    const at = find(src);
+    budget.spend(at ?? Math.min(src.length, WINDOW_CHARS));
+    return at;
+  };
+  const read = (rule: (src: string) => MathToken | undefined) => (src: string) => {
+    if (!OPENS.test(src)) return undefined;
+    budget.spend(END_PRICE * Math.min(src.length, MAX_CHARS));
+    return rule(src);
+  };
+  return {
+    renderers: {},
+    childTokens: {},
+    block: [read(isGrowing ? growingMath : blockMath)],
+    startBlock: [start(blockStart)],
+    inline: [read(inlineMath)],
+    startInline: [start(inlineStart)],
+  };
+}
 
 function inlineMath(src: string): MathToken | undefined {
-  const length = mathLength(src);
+  const length = mathLength(src.slice(0, MAX_CHARS));
   return length === 0 ? undefined : mathToken(src.slice(0, length));
 }
 
-/** Where a formula might begin; a row of dollars is looked at once. */
+/**
+ * Where a formula might begin; a row of dollars is looked at once. Where the next characters have none, a blank among them:
+ * the lexer asks again from there, so that a long paragraph is not searched to its end for each of its words.
+ */
 function inlineStart(src: string): number | undefined {
-  const at = src.search(/\$\$?(?=[^\s$`])|\$\$(?=\n)|\\[([]/);
-  return at === -1 ? undefined : at;
+  const near = src.slice(0, WINDOW_CHARS);
+  const at = near.search(/\$\$?(?=[^\s$`])|\$\$(?=\n)|\\[([]/);
+  if (at !== -1) return at;
+  if (near.length === src.length) return undefined;
+  const blank = near.lastIndexOf(" ");
+  return blank > 0 ? blank : undefined;
 }
 
 /** The text with its formulas made of letters, so that no emphasis begins or ends in one. As long as it was. */
@@ -59,6 +84,9 @@ export function maskMath(text: string): string {
   return masked + text.slice(from);
 }
 
+/** What a formula may begin with, in a line or on lines of its own. */
+const OPENS = /^ {0,3}(?:\$|\\[([])/;
+
 /** On lines of its own, up to three blanks in. */
 const BLOCK_START = /^ {0,3}(?=\$\$|\\\[)/;
 
@@ -72,16 +100,16 @@ function blockMath(src: string): MathToken | undefined {
 }
 
 function growingMath(src: string): MathToken | undefined {
-  const isOpen = BLOCK_START.test(src) && src.length <= MAX_CHARS && !/\n[ \t]*\n/.test(src);
-  return blockMath(src) ?? (isOpen && mathLength(src.trimStart()) === 0 ? mathToken(src) : undefined);
+  const whole = blockMath(src);
+  if (whole || src.length > MAX_CHARS || !BLOCK_START.test(src)) return whole;
+  const isOpen = !/\n[ \t]*\n/.test(src) && mathLength(src.trimStart()) === 0;
+  return isOpen ? mathToken(src) : undefined;
 }
 
-/** Where a formula on lines of its own may end the paragraph before it. */
+/** Where a formula on lines of its own may end the paragraph before it, if it is near; an empty line ends it anyway. */
 function blockStart(src: string): number | undefined {
-  const end = src.search(/\n[ \t]*\n/);
-  const paragraph = end === -1 ? src : src.slice(0, end);
-  const found = /\n {0,3}(?:\$\$|\\\[)/.exec(paragraph);
-  return found === null ? undefined : found.index + 1;
+  const found = /\n(?:[ \t]*\n| {0,3}(?:\$\$|\\\[))/.exec(src.slice(0, WINDOW_CHARS));
+  return found === null || found[0].endsWith("\n") ? undefined : found.index + 1;
 }
 
 function mathToken(raw: string): MathToken {

@@ -1,5 +1,5 @@
 /** marked's lexer with a bound on its work, and with formulas left alone, the same as the page's. */
-import { boundRules, MATH_RULES, maskMath, TOO_HARD } from "@blockyard/kernel";
+import { boundRules, MarkdownBudget, maskMath, mathRules, TOO_HARD } from "@blockyard/kernel";
 import { Hooks, Lexer, type Token, Tokenizer } from "marked";
 
 const hooks = Object.assign(new Hooks(), { emStrongMask: maskMath });
@@ -7,8 +7,9 @@ const hooks = Object.assign(new Hooks(), { emStrongMask: maskMath });
 /** The tokens; undefined for what is too hard. */
 export function lexBounded(text: string): readonly Token[] | undefined {
   try {
-    const tokenizer = boundRules(new Tokenizer(), text.length);
-    return new Lexer({ gfm: true, hooks, extensions: MATH_RULES, tokenizer }).lex(text);
+    const budget = new MarkdownBudget(text);
+    const tokenizer = boundRules(new Tokenizer(), budget);
+    return new Lexer({ gfm: true, hooks, extensions: mathRules(budget), tokenizer }).lex(text);
   } catch (error) {
     if (error !== TOO_HARD) throw error;
     return undefined;

@@ -1,17 +1,21 @@
 /** marked's lexer with a bound on its work, and with formulas left alone. What is too hard is shown as it was written. */
-import { boundRules, GROWING_MATH_RULES, MATH_RULES, maskMath, TOO_HARD } from "@blockyard/kernel";
+import { boundRules, MarkdownBudget, maskMath, mathRules, TOO_HARD } from "@blockyard/kernel";
 import { Hooks, Lexer, type Links, type Token, Tokenizer } from "marked";
 
 const hooks = Object.assign(new Hooks(), { emStrongMask: maskMath });
 
-export function lexBounded(
-  text: string,
-  links: Links,
-  isGrowing = false,
-): { tokens: readonly Token[]; links: Links } {
+export interface Lexed {
+  readonly tokens: readonly Token[];
+  readonly links: Links;
+  /** The one token is the text as it was written. */
+  readonly tooHard?: true;
+}
+
+export function lexBounded(text: string, links: Links, isGrowing = false): Lexed {
+  const budget = new MarkdownBudget(text, isGrowing);
   const lexer = new Lexer({
-    ...{ gfm: true, hooks, extensions: isGrowing ? GROWING_MATH_RULES : MATH_RULES },
-    tokenizer: boundRules(new Tokenizer(), text.length),
+    ...{ gfm: true, hooks, extensions: mathRules(budget, isGrowing) },
+    tokenizer: boundRules(new Tokenizer(), budget),
   });
   Object.assign(lexer.tokens.links, links);
   try {
@@ -19,6 +23,6 @@ export function lexBounded(
     return { tokens: [...tokens], links: tokens.links };
   } catch (error) {
     if (error !== TOO_HARD) throw error;
-    return { tokens: [{ type: "html", raw: text, text, block: true, pre: false }], links };
+    return { tokens: [{ type: "html", raw: text, text, block: true, pre: false }], links, tooHard: true };
   }
 }

@@ -2,15 +2,23 @@
 import { Text } from "@blockyard/kernel";
 import type { Token } from "marked";
 import { describe, expect, test } from "vitest";
-import { type Parsed, parseGrowing, parseWhole } from "./parse.ts";
+import { type LongParagraph, type Parsed, parseGrowing, parseWhole } from "./parse.ts";
 
 const flat = (parsed: Parsed): Token[] => [...parsed.settled.flat(), ...parsed.tail];
 const words = (tokens: readonly Token[]): string =>
   tokens
     .filter((token) => token.type !== "space" && token.type !== "def")
-    .map((token) => token.raw)
+    .map(rawOf)
     .join("")
     .replace(/\s+/g, " ");
+/** Of a paragraph whose beginning is settled, `raw` is the rest. */
+const rawOf = (token: Token): string =>
+  token.type === "long-paragraph"
+    ? (token as LongParagraph).parts
+        .flat()
+        .map(({ raw }) => raw)
+        .join("")
+    : token.raw;
 
 function stream(text: string, step: number): { last: Parsed; longestTail: number } {
   let parsed: Parsed | undefined;

@@ -66,9 +66,21 @@ export function parseGrowing(before: Parsed | undefined, source: Source): Parsed
   const known = before ?? NOTHING;
   const start = known.settledChars + known.sentenceChars;
   const tail = readable(source.slice(start));
-  const { tokens, links } = lexBounded(tail, known.links, true);
+  const { tokens, links, tooHard } = lexBounded(tail, known.links, true);
+  if (tooHard) return settleHard(known, tokens, tail);
   const settled = { ...known, links };
   return settleTail(settled, tokens, tail);
+}
+
+/** What is too hard to lex is shown as it was written from here on: lexing it again with each piece would be harder still. */
+function settleHard(known: Parsed, tokens: readonly Token[], tail: string): Parsed {
+  const finished = asTail(known.sentences, tokens);
+  return {
+    ...NOTHING,
+    settled: grouped(known.settled, finished),
+    settledChars: known.settledChars + known.sentenceChars + tail.length,
+    links: known.links,
+  };
 }
 
 function settleTail(known: Parsed, tokens: readonly Token[], tail: string): Parsed {
@@ -114,12 +126,23 @@ function splitList(known: Parsed, list: Tokens.List, rest: string): Parsed {
 
 /** Settles the sentences of a long paragraph that are certainly finished. */
 function splitParagraph(known: Parsed, rest: string): Parsed {
-  const isSplit = rest.length > SPLIT_CHARS && rest.length <= MEND_CHARS;
-  const at = isSplit ? sentenceEnd(rest) : undefined;
+  const at = rest.length > SPLIT_CHARS ? splitAt(rest) : undefined;
   if (at === undefined) return { ...known, tail: asTail(known.sentences, mended(rest, known.links)) };
   const sentences = [...known.sentences, inlineOf(rest.slice(0, at), known.links)];
   const next = { ...known, sentences, sentenceChars: known.sentenceChars + at };
   return { ...next, tail: asTail(sentences, mended(rest.slice(at), known.links)) };
+}
+
+/** One without sentences is split anyway once it is too long to be lexed with each piece; its end puts it right. */
+function splitAt(rest: string): number | undefined {
+  if (rest.length <= MEND_CHARS) return sentenceEnd(rest);
+  const at = rest.lastIndexOf(" ", rest.length - KEEP_CHARS) + 1;
+  return at > SPLIT_CHARS ? at : splitBetween(rest, rest.length - KEEP_CHARS);
+}
+
+/** Not between the halves of a character. */
+function splitBetween(text: string, at: number): number {
+  return /[\uDC00-\uDFFF]/.test(text[at] as string) ? at + 1 : at;
 }
 
 /** Behind a sentence where nothing is open and a letter follows, so that what follows reads as a paragraph too. */

@@ -1,0 +1,208 @@
+/**
+ * Fragments of the languages that walkers read: Markdown, maths, HTML, terminal output, diffs, JSON, globs, secrets. Repeated, alone
+ * and in pairs, they are the texts on which a walker that looks ahead, or back, for each character shows itself.
+ */
+const MARKDOWN = [
+  "a",
+  "a ",
+  " ",
+  "\n",
+  "\n\n",
+  "*",
+  "**",
+  "_",
+  "a_",
+  "~",
+  "~~",
+  "`",
+  "``",
+  "```\n",
+  "~~~\n",
+  "[",
+  "]",
+  "[a](",
+  "![",
+  "](",
+  "<",
+  "<a",
+  "<a ",
+  "<!--",
+  "<b>",
+  "&",
+  "&amp",
+  "&#",
+  "|",
+  "|a",
+  "|-",
+  "-",
+  "- ",
+  "- a\n",
+  "1. ",
+  "1. a\n",
+  "> ",
+  ">",
+  "# ",
+  "=",
+  "\n=\n",
+  "---\n",
+  "\\",
+  "\\*",
+  "[a]: ",
+  "[^a]",
+  "  - a\n",
+  "    a\n",
+  "\t",
+  "- [ ] ",
+  "http://",
+  "www.a.",
+  "a@b.",
+  "a@",
+  "<http://",
+  ":-|",
+  "|a|\n|-|\n",
+  "  \n",
+  "* * *\n",
+  "!",
+  '"',
+  "'",
+  "(",
+  ")",
+  "[a][",
+  '[a](b "',
+  "**a",
+  "*a*",
+  "_a_ ",
+  "a*b",
+  "![a](b)",
+  "<!",
+  "<?",
+  "</",
+  '<a b="',
+] as const;
+const MATHS = [
+  "$",
+  "$$",
+  "$$\n",
+  "$a",
+  "a$ ",
+  "\\[",
+  "\\]",
+  "\\(",
+  "\\)",
+  "\n$$",
+  "\n  \\[",
+  "\n\\[",
+  "$`",
+  "$a\n",
+  " $$ a",
+] as const;
+const TERMINAL = [
+  "\u001b",
+  "\u001b[",
+  "\u001b[1m",
+  "\u001b[38;5;",
+  "\u001b]",
+  "\u001b]8;;",
+  "\u001bP",
+  "\r",
+  "\b",
+  "\u009b",
+  "\u001b[2K",
+  "\u001b[1A",
+  "a\r",
+  "ab\b\n",
+] as const;
+const DIFFS = [
+  "@@",
+  "@@ -1 +1 @@\n",
+  "+a\n",
+  "-a\n",
+  " a\n",
+  "--- a\n",
+  "+++ b\n",
+  "\\ No newline\n",
+  "diff --git a/a b/b\n",
+  "*** Update File: a\n",
+  "@@ -1,9 +1,9 @@\n-a\n",
+] as const;
+const DATA = [
+  "{",
+  "[",
+  '{"a":',
+  '"a",',
+  '"\\',
+  "\\u00",
+  "1e",
+  "-",
+  "[1,",
+  "}",
+  "]",
+  "null,",
+  "0.",
+  '"\\ud800',
+] as const;
+const SECRETS = [
+  "sk-",
+  "ghp_",
+  "AKIA",
+  "eyJ",
+  "eyJa.",
+  "xoxb-",
+  "password=",
+  "token: ",
+  "Bearer ",
+  "://a:b@",
+  "-----BEGIN ",
+  "-----BEGIN RSA PRIVATE KEY-----\n",
+  "A",
+  "0",
+  "a=",
+  "Basic ",
+  "Cookie: ",
+  'key":"',
+] as const;
+
+export const FRAGMENTS: readonly string[] = [
+  ...new Set<string>([...MARKDOWN, ...MATHS, ...TERMINAL, ...DIFFS, ...DATA, ...SECRETS]),
+];
+
+/** Those that once stopped a server or a tab, and their nearest kin: looked at in every run of the tests. */
+export const HARD: readonly string[] = [
+  "\n$$",
+  "\n  \\[",
+  "\\[",
+  "$`",
+  "!",
+  "**a*b_c__",
+  "![a](b)",
+  "- [ ] a\n",
+  "- a\n",
+  "|a|\n|-|\n",
+  '<a b="',
+  "\u001b[1m",
+  "a\r",
+  "@@ -1 +1 @@\n-a\n",
+  '{"a":',
+  "eyJa.",
+];
+
+export interface Filled {
+  readonly name: string;
+  fill(chars: number): string;
+}
+
+/** A fragment over and over. */
+export function repeated(fragment: string, before = ""): Filled {
+  return {
+    name: before + fragment,
+    fill: (chars) => before + fragment.repeat(Math.ceil(chars / fragment.length)).slice(0, chars),
+  };
+}
+
+/** Each fragment, each before a letter, a line and an empty line, and each behind what something may look for the end of. */
+export function everyText(): readonly Filled[] {
+  return FRAGMENTS.flatMap((fragment) => [
+    ...["", "a", "a\n", "\n\n"].map((after) => repeated(fragment + after)),
+    repeated(fragment, "*[`"),
+  ]);
+}

@@ -245,6 +245,8 @@ export const metadataSchemas = {
     displayName: z.string().optional(),
     server: z.string().optional(),
     approval: approval.optional(),
+    /** Whoever asked the model owes the result: the call ends with it. */
+    waiting: z.enum(["result"]).optional(),
     /** The call runs at the provider, not here (server tools). */
     remote: z.boolean().optional(),
     /** Output increments of a running call; the whole result is a block of its own. */

@@ -172,14 +172,21 @@ export {
   type WireOp,
 } from "./wire/frame.ts";
 export {
+  type ContentBlockType,
+  hasStarted,
+  isContent,
   LLM_VERSION,
   type LlmEvent,
   LlmEvents,
+} from "./wire/llm-events.ts";
+export {
+  type LlmContentBlock,
   type LlmMessage,
+  type LlmToolExecution,
   legacy,
   reduceLlm,
-} from "./wire/llm-events.ts";
+} from "./wire/llm-messages.ts";
 export { Replica, type SyncListener, View, type ViewChange } from "./wire/replica.ts";
 export { Retry } from "./wire/retry.ts";
-export { type ToolUpdate, ToolUpdates } from "./wire/tool-updates.ts";
+export { type ToolResult, type ToolUpdate, ToolUpdates } from "./wire/tool-updates.ts";
 export type { Told, Write } from "./write.ts";

@@ -97,6 +97,12 @@ export const limits = {
   /** What a server could not do is asked for again after this long, then after twice as long, up to … */
   retryFirstMs: 250,
   retryMostMs: 5_000,
+  /** Output of a running tool that comes whole with each update; of more only what was added comes. */
+  liveResultChars: 64 * 1024,
+  /** Calls that have not ended and that a subscriber is given although they are older than its window. */
+  openCalls: 100,
+  /** Calls of messages that have stopped whose results a reader of `llm_*` events still hears of. */
+  heardOfCalls: 1_000,
   cursors: 256,
   cursorTtlMs: 60_000,
   /** Nodes that share a store: how often at most one hints at its commits; how many conversations a hint waits for. */

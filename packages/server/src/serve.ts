@@ -161,7 +161,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
           : ((await keepPicture(store, bytes)) as Json | Problem),
       ),
     blob: (hash) => store.blob(hash),
-    events: (conversation, format) => eventStream(kernel, conversation, format),
+    events: (conversation, query) => eventStream(kernel, conversation, query),
     changes: () => announcements(announcer),
     mayUseMcp: (caller) => desk.refusedWith(caller, refuseOwner(caller.role)),
     mcp: (request, caller, body) => mcp.fetch(request, caller, body),

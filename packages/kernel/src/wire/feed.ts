@@ -28,6 +28,8 @@ export interface Opening {
   /** reset: the window. ok: nothing; what was missed follows as a delta. */
   readonly blocks: readonly Snapshot[];
   readonly more: boolean;
+  /** Tool calls that have not ended and are older than the window. */
+  readonly calls?: readonly Snapshot[];
   readonly reason?: string;
   readonly delta?: Delta;
 }
@@ -115,7 +117,24 @@ export class Feed {
     if (isProblem(window)) return window;
     const reason = since === undefined ? undefined : (why ?? "too much has changed");
     const { blocks, more } = window;
-    return { verdict: "reset", seq: record.seq, record, turns, blocks, more, ...(reason ? { reason } : {}) };
+    const calls = more ? await this.#openCalls(blocks[0]?.block.born ?? 0) : [];
+    return {
+      ...{ verdict: "reset", seq: record.seq, record, turns, blocks, more },
+      ...(calls.length > 0 ? { calls } : {}),
+      ...(reason ? { reason } : {}),
+    };
+  }
+
+  /** Whoever follows tool calls must hear of their ends, however far back they began. */
+  async #openCalls(before: number): Promise<readonly Snapshot[]> {
+    const { conversation } = this;
+    const found: Snapshot[] = [];
+    for (const status of ["pending", "running"] as const) {
+      const query = { conversation, status, kinds: ["tool_call"], before, order: "last" } as const;
+      const open = await this.#kernel.store.blocks({ ...query, limit: limits.openCalls });
+      found.push(...open.map((block) => this.#outline(block)));
+    }
+    return found;
   }
 
   /** Nobody reads it any more. */

@@ -16,7 +16,7 @@
  *
  * server → client
  *   hello {protocol, epoch, agent, role}
- *   verdict {sub, verdict, epoch, seq, record, turns, blocks, more, reason?}
+ *   verdict {sub, verdict, epoch, seq, record, turns, blocks, more, calls?, reason?}
  *   changes {sub, seq, record, ops, blocks, turns}
  *   refused {sub, of, problem, blocks?}     of "subscribe", "page" or "want"; one that can pass is asked for again
  *   page {sub, blocks, more}
@@ -116,6 +116,8 @@ export type ServerFrame =
       blocks: readonly Snapshot[];
       /** There are older blocks than these. */
       more: boolean;
+      /** Tool calls that are older than these and have not ended; without their texts. */
+      calls?: readonly Snapshot[];
       reason?: string;
     }
   /** `of`: what was asked for; `blocks`: those whose texts cannot be read. */

@@ -1,16 +1,20 @@
 /**
- * `llm_*` events for simple clients: a conversation's turns as messages made of content blocks, told as they happen. And
- * the reducer that rebuilds the messages from them.
+ * `llm_*` events for simple clients: a conversation's turns as messages made of content blocks, told as they happen. The
+ * client's side, which rebuilds the messages from them, is llm-messages.ts.
  *
  * Differences from what clients of this shape often get wrong: one `messageId` per turn's answer; `contentBlockIndex`
  * counts on inside it over all of the provider's messages and never restarts; `totalContentBlocks` is right; deltas are
  * pure increments, and where somebody has edited a block the whole new content is sent (`llm_content_block_replace`).
- * Every event carries `version`. Flat messages for clients from before are made by `legacy`.
+ * Every event carries `version`.
+ *
+ * Tools: a call that waits for leave says so and has not started; one whose input was cut never starts; `complete` is told
+ * when the outcome is known, also after the message has stopped, and once more if a result is attached even later.
  */
 
-import type { Block, BlockId } from "../block.ts";
+import { type Block, type BlockId, isEnded, RESULT_KINDS } from "../block.ts";
 import type { Turn } from "../conversation.ts";
 import type { Json, JsonObject } from "../json.ts";
+import { limits } from "../limits.ts";
 import type { Op } from "../op.ts";
 import { splicesOf } from "../op.ts";
 import { Text } from "../text/text.ts";
@@ -23,18 +27,25 @@ interface Head {
   readonly version: number;
   readonly messageId: string;
   readonly timestamp: string;
+  /** Where a client that has this event, and all before it, may resume. Not every event has one. */
+  readonly cursor?: string;
+}
+
+interface Tool {
+  readonly toolName: string;
+  readonly toolId: string;
 }
 
 export type LlmEvent = Head &
   (
     | { readonly type: "llm_message_start"; readonly model?: string; readonly provider: string }
-    | {
+    /** The model, where it became known only after the start. */
+    | { readonly type: "llm_message_update"; readonly model: string }
+    | ({
         readonly type: "llm_content_block_start";
         readonly contentBlockIndex: number;
         readonly contentBlockType: ContentBlockType;
-        readonly toolName?: string;
-        readonly toolId?: string;
-      }
+      } & Partial<Tool>)
     | {
         readonly type: "llm_content_block_delta";
         readonly contentBlockIndex: number;
@@ -47,20 +58,25 @@ export type LlmEvent = Head &
         readonly content: string;
       }
     | { readonly type: "llm_content_block_stop"; readonly contentBlockIndex: number }
-    | {
-        readonly type: "llm_tool_execution_start";
-        readonly toolName: string;
-        readonly toolId: string;
+    /** The owner is asked whether it may run. */
+    | (Tool & {
+        readonly type: "llm_tool_execution_waiting";
+        readonly waiting: "approval";
         readonly toolInput: Json;
-      }
-    | {
+        readonly title?: string;
+      })
+    | (Tool & { readonly type: "llm_tool_execution_start"; readonly toolInput: Json })
+    /** Output while it runs: what was added, or, where that is no addition, all of it. */
+    | (Tool & { readonly type: "llm_tool_execution_progress" } & (
+          | { readonly delta: string }
+          | { readonly result: string }
+        ))
+    | (Tool & {
         readonly type: "llm_tool_execution_complete";
-        readonly toolName: string;
-        readonly toolId: string;
         readonly success: boolean;
         readonly result?: string;
         readonly error?: string;
-      }
+      })
     | { readonly type: "llm_error"; readonly error: string }
     | { readonly type: "llm_message_stop"; readonly stopReason: string; readonly totalContentBlocks: number }
   );
@@ -75,34 +91,67 @@ const DELTAS = { text: "text_delta", thinking: "thinking_delta", tool_use: "inpu
 interface Message {
   readonly id: string;
   blocks: number;
+  model: string | undefined;
+  /** How often each tool id has come: a second one is told under another name. */
+  readonly toolIds: Map<string, number>;
 }
 
-interface Known {
+interface Result {
+  readonly call: BlockId;
+  text: Text;
+}
+
+interface Known extends Tool {
   readonly message: Message;
   readonly index: number;
   readonly type: ContentBlockType;
-  readonly toolName: string;
-  readonly toolId: string;
   text: Text;
   isStopped: boolean;
+  input: Json;
+  /** The approval that was told last. */
+  asked: string | undefined;
   hasRun: boolean;
+  isComplete: boolean;
+  /** The block with its result, once there is one; and whether `complete` has told it. */
+  result: BlockId | undefined;
+  hasResultTold: boolean;
+}
+
+/** Whether a block is a content block of a turn's message. */
+export function isContent({ kind, role, side, metadata }: Block): boolean {
+  return !side && role === "model" && TYPES[kind] !== undefined && metadata["turn"] !== undefined;
 }
 
 /** Turns commits into events. One per client, fed in order. */
 export class LlmEvents {
   readonly #messages = new Map<string, Message>();
   readonly #known = new Map<BlockId, Known>();
-  /** Results of calls that are open: what `complete` will say. */
-  readonly #results = new Map<BlockId, { readonly call: BlockId; text: Text }>();
-  readonly #resultOf = new Map<BlockId, BlockId>();
+  readonly #results = new Map<BlockId, Result>();
 
-  /** A turn as it stands, for a client that comes in the middle: its blocks so far, told at once. */
-  catchUp(turn: Turn, blocks: readonly { readonly block: Block; readonly text: string }[]): LlmEvent[] {
-    const events = this.turn(turn);
-    for (const { block, text } of blocks) {
-      events.push(...this.#started(block, text));
-      events.push(...this.#followed(block));
-    }
+  /** A turn that the client is told of from here on. `isKnown`: it has the start already. */
+  begin(turn: Turn, isKnown = false): LlmEvent[] {
+    if (this.#messages.has(turn.id)) return [];
+    const message: Message = { id: turn.id, blocks: 0, model: turn.model, toolIds: new Map() };
+    this.#messages.set(turn.id, message);
+    const head = headOf(message, turn.startedAt);
+    if (isKnown)
+      return turn.model === undefined ? [] : [{ ...head, type: "llm_message_update", model: turn.model }];
+    const model = turn.model === undefined ? {} : { model: turn.model };
+    return [{ ...head, type: "llm_message_start", provider: turn.provider, ...model }];
+  }
+
+  /** A block as it stands, whole, and of a call what is known of its result. */
+  whole(block: Block, text: string, result?: { readonly block: Block; readonly text: string }): LlmEvent[] {
+    const events = this.#started(block, text);
+    if (result) this.#resultStarted(result.block, result.text);
+    events.push(...this.#followed(block));
+    const known = this.#known.get(block.id);
+    if (known && !known.isComplete && known.hasRun && result && result.text !== "")
+      events.push({
+        ...headOf(known.message, result.block.updatedAt),
+        ...progress(known),
+        delta: result.text,
+      });
     return events;
   }
 
@@ -110,35 +159,46 @@ export class LlmEvents {
   commit(ops: readonly Op[], blocks: readonly Block[]): LlmEvent[] {
     const after = new Map(blocks.map((block) => [block.id, block]));
     const events: LlmEvent[] = [];
+    // What a block's state says is told behind what was written to it, and to its result, in the same commit.
+    const touched = new Set<BlockId>();
+    const follow = () => {
+      for (const id of touched) {
+        const block = after.get(id);
+        if (block) events.push(...this.#followed(block));
+      }
+      touched.clear();
+    };
     for (const op of ops) {
       if (op.body.type === "turn") {
+        if (op.body.turn.status !== "running") follow();
         events.push(...this.turn(op.body.turn));
         continue;
       }
       const block = op.block === null ? undefined : after.get(op.block);
       if (!block) continue;
-      if (op.body.type === "create") events.push(...this.#started(block, op.body.text));
-      else events.push(...this.#wrote(block, op));
-      const last = ops.findLast((other) => other.block === op.block) === op;
-      if (last) events.push(...this.#followed(block));
+      if (op.body.type === "create" && !block.side) {
+        follow();
+        events.push(...this.#started(block, op.body.text));
+      } else events.push(...this.#wrote(block, op, after));
+      touched.add(block.id);
     }
+    follow();
     return events;
   }
 
+  /** A turn as it stands: its start, what became known of it, its end. */
   turn(turn: Turn): LlmEvent[] {
-    const at = new Date(turn.endedAt ?? turn.startedAt).toISOString();
-    const known = this.#messages.get(turn.id);
-    const events: LlmEvent[] = [];
-    const message = known ?? { id: turn.id, blocks: 0 };
-    if (!known) {
-      this.#messages.set(turn.id, message);
-      const head = headOf(message, new Date(turn.startedAt).toISOString());
-      const model = turn.model === undefined ? {} : { model: turn.model };
-      events.push({ ...head, type: "llm_message_start", provider: turn.provider, ...model });
+    const events = this.begin(turn);
+    const message = this.#messages.get(turn.id);
+    if (!message) return events;
+    const head = headOf(message, turn.endedAt ?? turn.startedAt);
+    if (turn.model !== undefined && turn.model !== message.model) {
+      message.model = turn.model;
+      events.push({ ...head, type: "llm_message_update", model: turn.model });
     }
     if (turn.status === "running") return events;
-    const head = headOf(message, at);
-    if (turn.status === "error")
+    // Whoever stopped it knows: that is no error.
+    if (turn.status === "error" && turn.reason !== "cancelled")
       events.push({ ...head, type: "llm_error", error: turn.error ?? turn.reason ?? "failed" });
     const stopReason = turn.stopReason ?? turn.reason ?? (turn.status === "done" ? "end_turn" : "error");
     events.push({ ...head, type: "llm_message_stop", stopReason, totalContentBlocks: message.blocks });
@@ -146,118 +206,214 @@ export class LlmEvents {
     return events;
   }
 
+  /** Of a message that has stopped only its calls are still heard of. */
   #forget(message: Message): void {
     this.#messages.delete(message.id);
     for (const [id, known] of this.#known) {
       if (known.message !== message) continue;
+      if (known.type === "tool_use") known.text = EMPTY;
+      else this.#known.delete(id);
+    }
+    for (const [id, { result }] of this.#known) {
+      if (this.#known.size <= limits.heardOfCalls) return;
       this.#known.delete(id);
-      const result = this.#resultOf.get(id);
       if (result !== undefined) this.#results.delete(result);
-      this.#resultOf.delete(id);
     }
   }
 
   #started(block: Block, text: string): LlmEvent[] {
-    if (block.side) return this.#resultStarted(block, text);
     const message = this.#messages.get(String(block.metadata["turn"] ?? ""));
     const type = TYPES[block.kind];
-    if (!message || !type || block.role !== "model" || this.#known.has(block.id)) return [];
-    const toolName = String(block.metadata["toolName"] ?? "");
-    const toolId = String(block.metadata["toolUseId"] ?? "");
-    const index = message.blocks++;
+    if (!message || !type || !isContent(block) || this.#known.has(block.id)) return [];
+    const tool = {
+      toolName: String(block.metadata["toolName"] ?? ""),
+      toolId: type === "tool_use" ? uniqueId(message, String(block.metadata["toolUseId"] ?? "")) : "",
+    };
     const known: Known = {
       message,
-      index,
+      index: message.blocks++,
       type,
-      toolName,
-      toolId,
+      ...tool,
       text: Text.of(text),
       isStopped: false,
+      input: null,
+      asked: undefined,
       hasRun: false,
+      isComplete: false,
+      result: undefined,
+      hasResultTold: false,
     };
     this.#known.set(block.id, known);
-    const head = headOf(message, new Date(block.createdAt).toISOString());
-    const tool = type === "tool_use" ? { toolName, toolId } : {};
+    const head = headOf(message, block.createdAt);
     const start: LlmEvent = {
       ...head,
       type: "llm_content_block_start",
-      contentBlockIndex: index,
+      contentBlockIndex: known.index,
       contentBlockType: type,
-      ...tool,
+      ...(type === "tool_use" ? tool : {}),
     };
     return text === "" ? [start] : [start, delta(known, head, text)];
   }
 
-  #resultStarted(block: Block, text: string): LlmEvent[] {
+  /** Whether a block is the result of a call that is told, and the first one. */
+  #resultStarted(block: Block, text: string): boolean {
     const call = block.parent === null ? undefined : this.#known.get(block.parent);
-    if (call && block.parent !== null && !this.#resultOf.has(block.parent)) {
-      this.#results.set(block.id, { call: block.parent, text: Text.of(text) });
-      this.#resultOf.set(block.parent, block.id);
-    }
-    return [];
+    if (!call || block.parent === null || call.result !== undefined || !RESULT_KINDS.includes(block.kind))
+      return false;
+    call.result = block.id;
+    this.#results.set(block.id, { call: block.parent, text: Text.of(text) });
+    return true;
   }
 
-  #wrote(block: Block, op: Op): LlmEvent[] {
+  #wrote(block: Block, op: Op, after: ReadonlyMap<BlockId, Block>): LlmEvent[] {
+    if (op.body.type === "create") {
+      if (!this.#resultStarted(block, op.body.text)) return [];
+      return op.body.text === "" ? [] : this.#grown(block, { delta: op.body.text }, op.at, after);
+    }
     const splices = splicesOf(op);
     if (splices.length === 0) return [];
     const result = this.#results.get(block.id);
-    if (result) {
-      result.text = result.text.apply(splices);
-      return [];
-    }
-    const known = this.#known.get(block.id);
-    if (!known) return [];
-    const before = known.text.length;
-    known.text = known.text.apply(splices);
-    const head = headOf(known.message, new Date(op.at).toISOString());
+    const known = result ? undefined : this.#known.get(block.id);
+    const held = result ?? known;
+    if (!held) return [];
+    const before = held.text.length;
+    held.text = held.text.apply(splices);
     const [only] = splices;
-    if (splices.length === 1 && only?.at === before && only.del === "" && !known.isStopped)
-      return [delta(known, head, only.ins)];
+    const isAdded = splices.length === 1 && only?.at === before && only.del === "";
+    if (result)
+      return this.#grown(
+        block,
+        isAdded ? { delta: only.ins } : { result: result.text.toString() },
+        op.at,
+        after,
+      );
+    if (!known || !this.#messages.has(known.message.id)) return [];
+    const head = headOf(known.message, op.at);
+    if (isAdded && !known.isStopped) return [delta(known, head, only.ins)];
     const content = known.text.toString();
     return [{ ...head, type: "llm_content_block_replace", contentBlockIndex: known.index, content }];
   }
 
-  /** What a block's status and stage say, once each. */
+  /** Output of a call that runs on. Of one that has ended, or ends in the same commit, `complete` tells it. */
+  #grown(
+    { parent }: Block,
+    said: { readonly delta: string } | { readonly result: string },
+    at: number,
+    after: ReadonlyMap<BlockId, Block>,
+  ): LlmEvent[] {
+    const known = parent === null ? undefined : this.#known.get(parent);
+    const call = parent === null ? undefined : after.get(parent);
+    if (!known || known.isComplete || (call && isEnded(call.status))) return [];
+    const head = headOf(known.message, at);
+    const events = call ? this.#followed(call) : [];
+    if (!known.hasRun) events.push(...run(known, head)); // what has output has started
+    return [...events, { ...head, ...progress(known), ...said }];
+  }
+
+  /** What a block's state says, once each. */
   #followed(block: Block): LlmEvent[] {
     const known = this.#known.get(block.id);
-    if (!known) return [];
-    const head = headOf(known.message, new Date(block.updatedAt).toISOString());
-    const { toolName, toolId, index } = known;
+    if (!known) return this.#resultFollowed(block);
+    const head = headOf(known.message, block.updatedAt);
     const events: LlmEvent[] = [];
-    const stage = block.metadata["stage"];
-    const hasEnded = block.status === "done" || block.status === "error";
-    const inputIsWhole = known.type === "tool_use" && (stage === "running" || hasEnded);
-    if (!known.isStopped && (hasEnded || inputIsWhole)) {
+    const hasEnded = isEnded(block.status);
+    const { stage, input, approval } = block.metadata;
+    const isWhole = known.type === "tool_use" && (input !== undefined || stage === "running");
+    if (!known.isStopped && (hasEnded || isWhole)) {
       known.isStopped = true;
-      events.push({ ...head, type: "llm_content_block_stop", contentBlockIndex: index });
+      events.push({ ...head, type: "llm_content_block_stop", contentBlockIndex: known.index });
     }
-    if (inputIsWhole && !known.hasRun) {
-      known.hasRun = true;
-      const toolInput = block.metadata["input"] ?? null;
-      events.push({ ...head, type: "llm_tool_execution_start", toolName, toolId, toolInput });
+    if (known.type !== "tool_use") return events;
+    const { toolName, toolId } = known;
+    const toolInput = input ?? null;
+    known.input = toolInput;
+    const asked = approval as JsonObject | undefined;
+    if (asked?.["state"] === "asked" && known.asked !== asked["id"]) {
+      known.asked = String(asked["id"]);
+      const title = typeof asked["title"] === "string" ? { title: asked["title"] } : {};
+      const waiting = { waiting: "approval", toolName, toolId, toolInput, ...title } as const;
+      events.push({ ...head, type: "llm_tool_execution_waiting", ...waiting });
     }
-    if (known.type !== "tool_use" || !hasEnded) return events;
-    const success = block.metadata["success"] === true;
-    const result = this.#results.get(this.#resultOf.get(block.id) ?? "")?.text.toString();
-    const error = success
-      ? {}
-      : { error: String(block.metadata["error"] ?? block.metadata["reason"] ?? "failed") };
-    const said = result === undefined ? {} : { result };
-    events.push({
-      ...head,
+    if (!known.hasRun && hasStarted(block, known.result !== undefined)) events.push(...run(known, head));
+    if (hasEnded && !known.isComplete) events.push(this.#completed(known, block));
+    return events;
+  }
+
+  /** A result that is whole only after its call has ended. */
+  #resultFollowed(block: Block): LlmEvent[] {
+    const result = this.#results.get(block.id);
+    const known = result && this.#known.get(result.call);
+    if (!result || !known?.isComplete || known.hasResultTold || !isEnded(block.status)) return [];
+    known.hasResultTold = true;
+    const { toolName, toolId, message } = known;
+    const success = block.status === "done" && block.metadata["isError"] !== true;
+    const text = result.text.toString();
+    this.#results.delete(block.id);
+    return [
+      {
+        ...headOf(message, block.updatedAt),
+        type: "llm_tool_execution_complete",
+        toolName,
+        toolId,
+        success,
+        result: text,
+        ...(success ? {} : { error: String(block.metadata["reason"] ?? "failed") }),
+      },
+    ];
+  }
+
+  #completed(known: Known, { metadata, status, updatedAt }: Block): LlmEvent {
+    known.isComplete = true;
+    const { toolName, toolId, message } = known;
+    const success = status === "done" && metadata["success"] !== false;
+    const result = this.#results.get(known.result ?? "")?.text.toString();
+    if (result !== undefined) {
+      known.hasResultTold = true;
+      this.#results.delete(known.result ?? "");
+    }
+    return {
+      ...headOf(message, updatedAt),
       type: "llm_tool_execution_complete",
       toolName,
       toolId,
       success,
-      ...said,
-      ...error,
-    });
-    return events;
+      ...(result === undefined ? {} : { result }),
+      ...(success ? {} : { error: String(metadata["error"] ?? metadata["reason"] ?? "failed") }),
+    };
   }
 }
 
-function headOf(message: Message, timestamp: string): Head {
-  return { version: LLM_VERSION, messageId: message.id, timestamp };
+const EMPTY = Text.of("");
+
+/** Whether a call has been run, as far as its block says. One that was cut, denied or stopped before it ran has not. */
+export function hasStarted({ metadata, status }: Block, hasResult: boolean): boolean {
+  const { stage, approval, reason, input, success } = metadata;
+  const { state } = (approval ?? {}) as { readonly state?: string };
+  if (state === "asked" || state === "denied" || state === "expired") return false;
+  if (stage === "running" || hasResult) return true;
+  if (!isEnded(status) || reason === "truncated" || reason === "denied") return false;
+  // Its end came without a word about its beginning: it ran if it came to something.
+  return success === true || (input !== undefined && reason === "failed");
+}
+
+function uniqueId({ toolIds }: Message, id: string): string {
+  const times = (toolIds.get(id) ?? 0) + 1;
+  toolIds.set(id, times);
+  return times === 1 ? id : `${id}#${times}`;
+}
+
+function headOf(message: Message, at: number): Head {
+  return { version: LLM_VERSION, messageId: message.id, timestamp: new Date(at).toISOString() };
+}
+
+function run(known: Known, head: Head): LlmEvent[] {
+  known.hasRun = true;
+  const { toolName, toolId, input: toolInput } = known;
+  return [{ ...head, type: "llm_tool_execution_start", toolName, toolId, toolInput }];
+}
+
+function progress({ toolName, toolId }: Known): Tool & { readonly type: "llm_tool_execution_progress" } {
+  return { type: "llm_tool_execution_progress", toolName, toolId };
 }
 
 function delta(known: Known, head: Head, text: string): LlmEvent {
@@ -269,133 +425,4 @@ function delta(known: Known, head: Head, text: string): LlmEvent {
     deltaType: DELTAS[type],
     delta: text,
   };
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// The client's side
-
-export interface LlmMessage {
-  readonly messageId: string;
-  readonly model?: string;
-  readonly contentBlocks: readonly {
-    readonly index: number;
-    readonly type: ContentBlockType;
-    readonly content: string;
-    readonly toolName?: string;
-    readonly toolId?: string;
-    readonly isComplete: boolean;
-  }[];
-  readonly toolExecutions: readonly {
-    readonly toolId: string;
-    readonly toolName: string;
-    readonly status: "executing" | "success" | "error";
-    readonly input: Json;
-    readonly result?: string;
-    readonly error?: string;
-  }[];
-  readonly isComplete: boolean;
-  readonly stopReason?: string;
-  readonly error?: string;
-}
-
-/** The messages after one more event. */
-export function reduceLlm(messages: readonly LlmMessage[], event: LlmEvent): readonly LlmMessage[] {
-  if (event.type === "llm_message_start") {
-    const model = event.model === undefined ? {} : { model: event.model };
-    const { messageId } = event;
-    return [...messages, { messageId, contentBlocks: [], toolExecutions: [], isComplete: false, ...model }];
-  }
-  return messages.map((message) =>
-    message.messageId === event.messageId ? reduceOne(message, event) : message,
-  );
-}
-
-function reduceOne(message: LlmMessage, event: LlmEvent): LlmMessage {
-  const change = (
-    index: number,
-    to: (block: LlmMessage["contentBlocks"][number]) => LlmMessage["contentBlocks"][number],
-  ) => ({
-    ...message,
-    contentBlocks: message.contentBlocks.map((block) => (block.index === index ? to(block) : block)),
-  });
-  switch (event.type) {
-    case "llm_content_block_start": {
-      const { contentBlockIndex: index, contentBlockType: type, toolName, toolId } = event;
-      const tool = toolName === undefined || toolId === undefined ? {} : { toolName, toolId };
-      return {
-        ...message,
-        contentBlocks: [...message.contentBlocks, { index, type, content: "", isComplete: false, ...tool }],
-      };
-    }
-    case "llm_content_block_delta":
-      return change(event.contentBlockIndex, (block) => ({ ...block, content: block.content + event.delta }));
-    case "llm_content_block_replace":
-      return change(event.contentBlockIndex, (block) => ({ ...block, content: event.content }));
-    case "llm_content_block_stop":
-      return change(event.contentBlockIndex, (block) => ({ ...block, isComplete: true }));
-    case "llm_tool_execution_start": {
-      const { toolId, toolName, toolInput: input } = event;
-      return {
-        ...message,
-        toolExecutions: [...message.toolExecutions, { toolId, toolName, status: "executing", input }],
-      };
-    }
-    case "llm_tool_execution_complete":
-      return {
-        ...message,
-        toolExecutions: message.toolExecutions.map((call) =>
-          call.toolId === event.toolId ? completed(call, event) : call,
-        ),
-      };
-    case "llm_error":
-      return { ...message, error: event.error };
-    case "llm_message_stop":
-      return { ...message, isComplete: true, stopReason: event.stopReason };
-    case "llm_message_start":
-      return message;
-  }
-}
-
-function completed(
-  call: LlmMessage["toolExecutions"][number],
-  event: LlmEvent & { type: "llm_tool_execution_complete" },
-): LlmMessage["toolExecutions"][number] {
-  const result = event.result === undefined ? {} : { result: event.result };
-  const error = event.error === undefined ? {} : { error: event.error };
-  return { ...call, status: event.success ? "success" : "error", ...result, ...error };
-}
-
-/** Flat messages for clients from before the content blocks. Undefined: nothing for them. */
-export function legacy(event: LlmEvent): JsonObject | undefined {
-  const { messageId } = event;
-  switch (event.type) {
-    case "llm_content_block_delta":
-      if (event.deltaType !== "text_delta") return undefined;
-      return { type: "llm_assistant_response", text: event.delta, done: false, messageId };
-    case "llm_message_stop":
-      return { type: "llm_assistant_response", text: "", done: true, messageId };
-    case "llm_tool_execution_start":
-      return {
-        type: "llm_tool_use",
-        name: event.toolName,
-        id: event.toolId,
-        input: event.toolInput,
-        messageId,
-      };
-    case "llm_tool_execution_complete": {
-      const said = event.success ? { result: event.result ?? "" } : { error: event.error ?? "failed" };
-      return {
-        type: "llm_tool_result",
-        id: event.toolId,
-        name: event.toolName,
-        success: event.success,
-        messageId,
-        ...said,
-      };
-    }
-    case "llm_error":
-      return { type: "llm_error", error: event.error, messageId };
-    default:
-      return undefined;
-  }
 }

@@ -9,7 +9,7 @@
  */
 
 import { applyOp } from "../apply.ts";
-import { type Block, type BlockId, type ConversationId, RESULT_KINDS } from "../block.ts";
+import { type Block, type BlockId, type ConversationId, isEnded, RESULT_KINDS } from "../block.ts";
 import type { Conversation, Turn } from "../conversation.ts";
 import type { Cursor } from "../cursor.ts";
 import { type Env, randomName } from "../env.ts";
@@ -28,7 +28,7 @@ import {
 } from "./frame.ts";
 import { Requests } from "./requests.ts";
 import { Retry } from "./retry.ts";
-import { type ToolUpdate, ToolUpdates } from "./tool-updates.ts";
+import { isCommandAgain, type ToolUpdate, ToolUpdates } from "./tool-updates.ts";
 
 /** What changed in a view, for whoever draws it. */
 export interface ViewChange {
@@ -50,6 +50,10 @@ export class View {
   order: readonly BlockId[] = [];
   readonly blocks = new Map<BlockId, Block>();
   readonly texts = new Map<BlockId, Text>();
+  /** The first result of each call that has one here. */
+  readonly results = new Map<BlockId, BlockId>();
+  /** Calls that have not ended and are older than the window. */
+  readonly openCalls = new Map<BlockId, Block>();
   cursors: readonly Cursor[] = [];
   /** There are older blocks than the first one here. */
   more = false;
@@ -289,12 +293,16 @@ export class Replica {
     if (frame.verdict === "reset") {
       view.blocks.clear();
       view.texts.clear();
+      view.results.clear();
+      view.openCalls.clear();
       view.order = [];
       view.turns = new Map();
       view.more = frame.more;
       for (const snapshot of frame.blocks) this.#put(view, snapshot);
       reorder(view);
     }
+    for (const { block } of frame.calls ?? [])
+      if (!view.blocks.has(block.id)) view.openCalls.set(block.id, block);
     view.record = frame.record;
     view.turns = merged(view.turns, frame.turns);
     view.since = { epoch: frame.epoch, seq: frame.seq };
@@ -336,7 +344,7 @@ export class Replica {
       this.#put(view, { block: applyOp(undefined, op), text: op.body.text });
       return true;
     }
-    if (!block) return false; // older than the window
+    if (!block) return this.#applyFar(view, op); // older than the window
     if (op.version <= block.version) return false;
     if (op.versionFrom !== block.version + 1) {
       this.#askAgain(view, id);
@@ -348,6 +356,13 @@ export class Replica {
     const text = view.texts.get(id);
     if (text) view.texts.set(id, text.apply(splicesOf(op)));
     else this.#takeEarly(view, id, op.version);
+    return false;
+  }
+
+  /** Of what is older than the window only calls that have not ended are followed, without their texts. */
+  #applyFar(view: View, op: Op): boolean {
+    const call = op.block === null ? undefined : view.openCalls.get(op.block);
+    if (call && op.versionFrom === call.version + 1) view.openCalls.set(call.id, applyOp(call, op));
     return false;
   }
 
@@ -383,6 +398,10 @@ export class Replica {
     const known = view.blocks.get(block.id);
     if (known && known.version > block.version) return false;
     view.blocks.set(block.id, block);
+    view.openCalls.delete(block.id);
+    const { parent, kind } = block;
+    if (parent !== null && RESULT_KINDS.includes(kind) && !isCommandAgain(block) && !view.results.has(parent))
+      view.results.set(parent, block.id);
     if (text !== undefined) this.#setText(view, block.id, Text.of(text));
     else if (known && known.version !== block.version) view.texts.delete(block.id);
     return known === undefined;
@@ -481,18 +500,19 @@ export class Replica {
   #tellTools({ conversation, blocks }: ViewChange): void {
     const view = [...this.views.values()].find((each) => each.conversation === conversation);
     if (!view) return;
+    const textOf = (id: BlockId) => view.texts.get(id)?.toString();
     const resultOf = (call: BlockId) => {
-      const result = [...view.blocks.values()].find(
-        ({ parent, kind }) => parent === call && RESULT_KINDS.includes(kind),
-      );
-      return result && view.texts.get(result.id)?.toString();
+      const result = view.blocks.get(view.results.get(call) ?? "");
+      return result && { block: result, text: textOf(result.id) };
     };
-    for (const id of blocks ?? view.order) {
-      const block = view.blocks.get(id);
-      if (block?.kind !== "tool_call") continue;
-      for (const update of this.#toolUpdates.update(block, view.texts.get(id)?.toString(), resultOf)) {
+    const changed = blocks ?? [...view.openCalls.keys(), ...view.order];
+    for (const id of new Set(changed.map((each) => callOf(view, each)))) {
+      const block = view.blocks.get(id) ?? view.openCalls.get(id);
+      if (!block) continue;
+      for (const update of this.#toolUpdates.update(block, textOf(id), resultOf)) {
         for (const listener of this.#toolListeners) listener(update, conversation);
       }
+      if (isEnded(block.status)) view.openCalls.delete(id);
     }
   }
 }
@@ -508,6 +528,12 @@ interface Synced {
  */
 function isAskedAgain({ frame, again }: PendingCall, refused: Problem): boolean {
   return frame.type === "update" ? isPassing(refused) : again && refused.problem === "uncertain";
+}
+
+/** The call that a block is the result of, or the block itself. */
+function callOf(view: View, id: BlockId): BlockId {
+  const parent = view.blocks.get(id)?.parent;
+  return parent && view.results.get(parent) === id ? parent : id;
 }
 
 export interface SyncListener {

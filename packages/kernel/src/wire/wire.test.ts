@@ -154,6 +154,46 @@ describe("following", () => {
     await joined.expectEqual(view);
   });
 
+  it("[W25] a call that has not ended is told, however far back it began, and so is its end", async () => {
+    const joined = new Joined();
+    const conversation = await joined.conversation();
+    const metadata = { toolUseId: "t1", toolName: "Bash" };
+    const call = await joined.kernel.write(conversation, {
+      agent: "model",
+      plan: (draft) => {
+        const made = draft.create({ kind: "tool_call", role: "model", text: "{}", metadata });
+        return isProblem(made) ? made : draft.meta(made.id, { stage: "running", input: { command: "ls" } });
+      },
+    });
+    if (isProblem(call)) throw new Error(call.message);
+    for (let i = 0; i < limits.windowBlocks + 10; i++) await joined.block(conversation, `block ${i}`);
+    const told: string[] = [];
+    joined.replica.listenTools(({ id, stage, parameters, result }) => {
+      told.push([id, stage, parameters, ...(result === undefined ? [] : [result])].join(" "));
+    });
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    expect(view.order).toHaveLength(limits.windowBlocks);
+    await joined.kernel.write(conversation, {
+      agent: "model",
+      plan: (draft) => {
+        draft.create({
+          kind: "command",
+          role: "tool",
+          parent: call.id,
+          status: "done",
+          text: "a",
+          metadata: { command: "ls" },
+        });
+        return draft.status(call.id, "done");
+      },
+    });
+    await joined.env.advance(50);
+    const input = '{"command":"ls"}';
+    expect(told).toEqual([`t1 start `, `t1 streaming ${input}`, `t1 running ${input}`, `t1 end ${input} a`]);
+  });
+
   it("[W4] [W8] cut at every frame, it resumes with neither gap nor double", async () => {
     for (let cutAfter = 1; cutAfter < 12; cutAfter++) {
       const joined = new Joined();

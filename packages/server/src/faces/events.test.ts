@@ -8,7 +8,7 @@ import { WebSocket } from "ws";
 import { makeConfig } from "../config.ts";
 import { type Running, serve } from "../serve.ts";
 import { RECORDINGS, replay } from "../turns/replay.ts";
-import { followLlm, type LlmSource } from "./events.ts";
+import { followLlm, type LlmSink, type LlmSource } from "./llm-follower.ts";
 
 const home = mkdtempSync(join(tmpdir(), "blockyard-events-"));
 let running: Running;
@@ -53,6 +53,7 @@ function readSocket(conversation: string): Promise<LlmEvent[]> {
     socket.on("error", failed);
     socket.on("message", (data: Buffer) => {
       const event = JSON.parse(data.toString()) as LlmEvent;
+      if (event.type.startsWith("llm_cursor")) return;
       events.push(event);
       if (event.type !== "llm_message_stop") return;
       socket.close();
@@ -145,6 +146,15 @@ describe.each(RECORDINGS)("[AC43] events of $name", (recording) => {
   });
 });
 
+/** The problem that a socket is answered with, and the code that it is closed with. */
+async function refusedSocket(conversation: string, query: string): Promise<readonly unknown[]> {
+  const url = `${running.url.replace("http", "ws")}/v1/conversations/${conversation}/events${query}`;
+  const socket = new WebSocket(url, { headers: { authorization: `Bearer ${running.auth.ownerToken}` } });
+  const said = new Promise<string>((heard) => socket.on("message", (data: Buffer) => heard(data.toString())));
+  const code = new Promise<number>((closed) => socket.on("close", closed));
+  return [(JSON.parse(await said) as { problem: string }).problem, await code];
+}
+
 describe("[AC43] joining", () => {
   it("[AC43] at any moment of a stream neither loses nor doubles a character", async () => {
     const { kernel } = running;
@@ -173,6 +183,7 @@ describe("[AC43] joining", () => {
     };
     /** A kernel whose readers are late: something is committed and told between listening and reading, or behind it. */
     const late = (before: number, after: number): LlmSource => ({
+      store: kernel.store,
       conversation: (id) => kernel.conversation(id),
       follow: (id) => kernel.follow(id),
       listen: (listener) => kernel.listen(listener),
@@ -195,10 +206,19 @@ describe("[AC43] joining", () => {
     ] as const) {
       const events: LlmEvent[] = [];
       await write();
-      const stop = await followLlm(late(before, after), conversation, (told) => events.push(...told));
+      const sink: LlmSink = {
+        write: (told) => void events.push(...told),
+        reset: () => undefined,
+        opened: () => undefined,
+        ready: async () => undefined,
+        slow: () => undefined,
+      };
+      const following = await followLlm(late(before, after), conversation, {}, sink);
+      if (isProblem(following)) throw new Error(following.message);
+      await following.opened;
       readers.push(
         ended.then(() => {
-          if (!isProblem(stop)) stop();
+          following.stop();
           return events;
         }),
       );
@@ -229,6 +249,23 @@ describe("[AC43] joining", () => {
     }
   });
 
+  it.each([
+    ["?format=xml", 400, "invalid"],
+    ["?since=yesterday", 400, "invalid"],
+    ["?from=nobody", 404, "not_found"],
+  ])("[AC45] %s is refused on both ways", async (query, status, code) => {
+    const conversation = await running.kernel.createConversation("olive", "asked wrongly");
+    const headers = { authorization: `Bearer ${running.auth.ownerToken}` };
+    const response = await fetch(`${running.url}/v1/conversations/${conversation}/events${query}`, {
+      headers,
+    });
+    expect([response.status, await response.json()]).toEqual([
+      status,
+      expect.objectContaining({ problem: code }),
+    ]);
+    expect(await refusedSocket(String(conversation), query)).toEqual([code, 4011]);
+  });
+
   it("[AC43] a conversation that is not there is a problem, on both ways", async () => {
     const headers = { authorization: `Bearer ${running.auth.ownerToken}` };
     const response = await fetch(`${running.url}/v1/conversations/nowhere/events`, { headers });
@@ -236,14 +273,6 @@ describe("[AC43] joining", () => {
       404,
       expect.objectContaining({ problem: "not_found" }),
     ]);
-    const socket = new WebSocket(`${running.url.replace("http", "ws")}/v1/conversations/nowhere/events`, {
-      headers,
-    });
-    const said = new Promise<string>((heard) =>
-      socket.on("message", (data: Buffer) => heard(data.toString())),
-    );
-    const code = new Promise<number>((closed) => socket.on("close", closed));
-    expect(JSON.parse(await said)).toMatchObject({ problem: "not_found" });
-    expect(await code).toBe(4011);
+    expect(await refusedSocket("nowhere", "")).toEqual(["not_found", 4011]);
   });
 });

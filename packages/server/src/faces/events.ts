@@ -1,134 +1,54 @@
 /**
- * `llm_*` events: a conversation's turns for simple clients, over SSE and over a WebSocket. What runs now is told from
- * its beginning, then everything live: listen first, then read, then leave out what the reading has told already. A
- * reader that does not keep up is cut; it comes back and is told anew what runs then.
+ * `llm_*` events as they are asked for and sent: the query of both transports, server-sent events with ids, and the flat
+ * format for clients from before. What is told is llm-follower.ts's matter.
  */
 
-import {
-  type BlockId,
-  isProblem,
-  type Kernel,
-  type LlmEvent,
-  LlmEvents,
-  legacy,
-  type Op,
-  type Problem,
-  type Told,
-} from "@blockyard/kernel";
+import { isProblem, type LlmEvent, legacy, type Problem, problem } from "@blockyard/kernel";
 import { bounds } from "./bounds.ts";
+import { followLlm, type LlmSource, type LlmStart } from "./llm-follower.ts";
 
 export type EventFormat = "blocks" | "legacy";
 
-const PAGE = 1_000;
-
-/** As much of the kernel as a reader needs. */
-export type LlmSource = Pick<Kernel, "conversation" | "follow" | "listen" | "turns" | "blocks" | "read">;
-
-/** Tells `write` everything; answers with how to stop. `write` is called in order and never after the stop. */
-export async function followLlm(
-  kernel: LlmSource,
-  conversation: string,
-  write: (events: readonly LlmEvent[]) => void,
-): Promise<(() => void) | Problem> {
-  const record = await kernel.conversation(conversation);
-  if (isProblem(record)) return record;
-  const follower = new Follower();
-  let held: Told[] | undefined = [];
-  const stop = await kernel.follow(conversation);
-  if (isProblem(stop)) return stop;
-  const end = kernel.listen((told) => {
-    if (told.conversation !== conversation) return;
-    if (held) held.push(told);
-    else write(follower.commit(told));
-  });
-  const unlisten = () => {
-    end();
-    stop();
-  };
-  const opening = await follower.open(kernel, conversation);
-  if (isProblem(opening)) {
-    unlisten();
-    return opening;
-  }
-  write(opening);
-  for (const told of held) write(follower.commit(told));
-  held = undefined;
-  return unlisten;
+export interface EventQuery extends LlmStart {
+  readonly format: EventFormat;
 }
 
-/** Events of one reader: the kernel's, without what the opening has told and without what is told twice. */
-class Follower {
-  readonly #events = new LlmEvents();
-  /** Versions that the opening has told. */
-  readonly #told = new Map<BlockId, number>();
-  /** Turns whose end has been told, or was before the opening. */
-  readonly #ended = new Set<string>();
-
-  async open(kernel: LlmSource, conversation: string): Promise<readonly LlmEvent[] | Problem> {
-    const turns = await kernel.turns(conversation);
-    if (isProblem(turns)) return turns;
-    for (const { id, status } of turns) if (status !== "running") this.#ended.add(id);
-    const running = turns.filter(({ status }) => status === "running");
-    if (running.length === 0) return [];
-    const blocks = await blocksOf(kernel, conversation, new Set(running.map(({ id }) => id)));
-    if (isProblem(blocks)) return blocks;
-    for (const { block } of blocks) this.#told.set(block.id, block.version);
-    return running.flatMap((turn) =>
-      this.#events.catchUp(
-        turn,
-        blocks.filter(({ block }) => block.metadata["turn"] === turn.id),
-      ),
-    );
-  }
-
-  commit({ ops, blocks }: Told): readonly LlmEvent[] {
-    const fresh = ops.filter((op) => this.#isFresh(op));
-    return fresh.length === 0 ? [] : this.#events.commit(fresh, blocks);
-  }
-
-  #isFresh({ block, version, body }: Op): boolean {
-    if (body.type === "turn") {
-      const { id, status } = body.turn;
-      if (this.#ended.has(id)) return false;
-      if (status !== "running") this.#ended.add(id);
-      return true;
-    }
-    const told = block === null ? undefined : this.#told.get(block);
-    if (told === undefined || block === null) return true;
-    if (version <= told) return false;
-    this.#told.delete(block);
-    return true;
-  }
-}
-
-async function blocksOf(kernel: LlmSource, conversation: string, turns: ReadonlySet<string>) {
-  const found = [];
-  let after = 0;
-  for (;;) {
-    const page = await kernel.blocks({ conversation, after, order: "first", limit: PAGE });
-    if (isProblem(page)) return page;
-    for (const { id, born, metadata } of page) {
-      after = born;
-      if (!turns.has(String(metadata["turn"] ?? ""))) continue;
-      const read = await kernel.read(id);
-      if (isProblem(read)) return read;
-      found.push({ block: read.block, text: read.text.toString() });
-    }
-    if (page.length < PAGE) return found;
-  }
+/** What a reader asks for. `lastId`: where its browser stopped; that is newer than what the address says. */
+export function eventQuery(
+  given: Readonly<Record<string, string | undefined>>,
+  lastId?: string,
+): EventQuery | Problem {
+  const { format = "blocks", since, from } = given;
+  if (format !== "blocks" && format !== "legacy")
+    return problem("invalid", `no format ${format.slice(0, 40)}: blocks, legacy`, {
+      formats: ["blocks", "legacy"],
+    });
+  const cursor = lastId || since;
+  if (cursor !== undefined && (cursor.length > 200 || !/^[\w-]+\.\d+$/.test(cursor)))
+    return problem("invalid", "since is a cursor that an event has given: its `cursor`, or its id");
+  return { format, since: cursor, from };
 }
 
 export async function eventStream(
-  kernel: Kernel,
+  kernel: LlmSource,
   conversation: string,
-  format: EventFormat,
+  { format, ...start }: EventQuery,
 ): Promise<ReadableStream<Uint8Array> | Problem> {
   const stream = new SseStream();
-  const stop = await followLlm(kernel, conversation, (events) => {
-    stream.write(events.map((event) => sse(event, format)).join(""));
+  const following = await followLlm(kernel, conversation, start, {
+    write: (events) => stream.write(events.map((event) => sse(event, format)).join("")),
+    reset: () => stream.write('event: llm_reset\ndata: {"type":"llm_reset"}\n\n'),
+    // An id without data: a browser keeps it and tells nobody.
+    opened: (cursor) => stream.write(`id: ${cursor}\n\n`),
+    ready: () => stream.ready(),
+    slow: () => stream.cut(),
   });
-  if (isProblem(stop)) return stop;
-  stream.onEnd(stop);
+  if (isProblem(following)) {
+    stream.cut();
+    return following;
+  }
+  stream.onEnd(() => following.stop());
+  following.opened.catch(() => stream.cut());
   return stream.readable;
 }
 
@@ -138,6 +58,7 @@ export class SseStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   #stop: (() => void) | undefined;
   #isOver = false;
+  #wake: (() => void) | undefined;
   readonly #keepAlive: NodeJS.Timeout;
 
   constructor() {
@@ -146,6 +67,7 @@ export class SseStream {
         start: (controller) => {
           this.#controller = controller;
         },
+        pull: () => this.#wake?.(),
         cancel: () => this.#end(),
       },
       { highWaterMark: 0, size: (chunk) => chunk?.byteLength ?? 0 },
@@ -158,8 +80,22 @@ export class SseStream {
   write(text: string): void {
     if (text === "" || this.#isOver || !this.#controller) return;
     this.#controller.enqueue(Buffer.from(text));
-    if ((this.#controller.desiredSize ?? 0) >= -bounds.queuedBytes) return;
-    this.#controller.error(new Error("the reader was too slow")); // and what waits is let go of
+    if ((this.#controller.desiredSize ?? 0) < -bounds.queuedBytes) this.cut();
+  }
+
+  /** Resolves when little waits for the reader, or nobody reads any more. */
+  async ready(): Promise<void> {
+    while (!this.#isOver && (this.#controller?.desiredSize ?? 0) < -bounds.readyBytes) {
+      await new Promise<void>((wake) => {
+        this.#wake = wake;
+      });
+    }
+  }
+
+  /** Ends it for a reader that was too slow: what waits is let go of. */
+  cut(): void {
+    if (this.#isOver) return;
+    this.#controller?.error(new Error("the reader was too slow"));
     this.#end();
   }
 
@@ -171,6 +107,7 @@ export class SseStream {
   #end(): void {
     this.#isOver = true;
     clearInterval(this.#keepAlive);
+    this.#wake?.();
     this.#stop?.();
     this.#stop = undefined;
   }
@@ -183,6 +120,7 @@ export function formatted(event: LlmEvent, format: EventFormat): object | undefi
 
 function sse(event: LlmEvent, format: EventFormat): string {
   const data = formatted(event, format);
-  if (data === undefined) return "";
-  return `event: ${String((data as { type: unknown }).type)}\ndata: ${JSON.stringify(data)}\n\n`;
+  const id = event.cursor === undefined ? "" : `id: ${event.cursor}\n`;
+  if (data === undefined) return id === "" ? "" : `${id}\n`;
+  return `event: ${String((data as { type: unknown }).type)}\n${id}data: ${JSON.stringify(data)}\n\n`;
 }

@@ -22,7 +22,7 @@ import { PICTURE_BYTES } from "../pictures.ts";
 import { parseStrict } from "../strict-json.ts";
 import { BodyBudget } from "./body-budget.ts";
 import { bounds } from "./bounds.ts";
-import type { EventFormat } from "./events.ts";
+import { type EventQuery, eventQuery } from "./events.ts";
 import type { PageFiles } from "./page.ts";
 
 export interface NodeBindings {
@@ -52,10 +52,7 @@ export interface HttpOptions {
   /** A body of JSON lines, an export or a session log, into a conversation. */
   readonly import: (caller: Caller, body: ReadableStream<Uint8Array>) => Promise<Json | Problem>;
   readonly export: (conversation: string, format: Format, redact: boolean) => Promise<Download | Problem>;
-  readonly events: (
-    conversation: string,
-    format: EventFormat,
-  ) => Promise<ReadableStream<Uint8Array> | Problem>;
+  readonly events: (conversation: string, query: EventQuery) => Promise<ReadableStream<Uint8Array> | Problem>;
   /** Which conversations and blocks change, as server-sent events. */
   readonly changes: () => ReadableStream<Uint8Array>;
   /** Why a caller may not speak MCP. */
@@ -158,10 +155,9 @@ export function httpApp(options: HttpOptions): App {
     call(context, "block.read", { block_id: context.req.param("id"), line_numbers: false }),
   );
   app.get("/v1/conversations/:id/events", async (context) => {
-    const format = context.req.query("format") ?? "blocks";
-    if (format !== "blocks" && format !== "legacy")
-      return answer(context, problem("invalid", `no format ${format.slice(0, 40)}: blocks, legacy`));
-    const stream = await options.events(context.req.param("id"), format);
+    const query = eventQuery(context.req.query(), context.req.header("last-event-id"));
+    if (isProblem(query)) return answer(context, query);
+    const stream = await options.events(context.req.param("id"), query);
     return isProblem(stream) ? answer(context, stream) : sse(stream);
   });
   app.get("/v1/changes", () => sse(options.changes()));

@@ -22,8 +22,10 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../auth.ts";
 import { endSocket } from "../door.ts";
 import { parseStrict } from "../strict-json.ts";
-import { type EventFormat, followLlm, formatted } from "./events.ts";
+import { bounds } from "./bounds.ts";
+import { type EventQuery, eventQuery, formatted } from "./events.ts";
 import { isStreamed } from "./http.ts";
+import { followLlm } from "./llm-follower.ts";
 
 export interface WsOptions {
   readonly kernel: Kernel;
@@ -95,11 +97,11 @@ export class WsFace {
       endSocket(socket, 503);
       return true;
     }
-    const format = url.searchParams.get("format") === "legacy" ? "legacy" : "blocks";
+    const query = eventQuery(Object.fromEntries(url.searchParams));
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       this.#sockets.set(ws, request.socket);
       if (events === undefined) this.#accept(ws, caller);
-      else void this.#tell(ws, events, format);
+      else void this.#tell(ws, events, query);
     });
     return true;
   }
@@ -182,7 +184,7 @@ export class WsFace {
   }
 
   /** `llm_*` events on a socket of their own: it only tells. */
-  async #tell(ws: WebSocket, conversation: string, format: EventFormat): Promise<void> {
+  async #tell(ws: WebSocket, conversation: string, query: EventQuery | Problem): Promise<void> {
     const done = { stop: undefined as (() => void) | undefined, isOver: false };
     const end = () => {
       done.isOver = true;
@@ -194,17 +196,36 @@ export class WsFace {
     ws.on("message", () => goodbye(ws, "invalid"));
     ws.on("close", end);
     ws.on("error", end);
-    const stop = await followLlm(this.#options.kernel, conversation, (events) => {
-      for (const event of events) {
-        const data = formatted(event, format);
-        if (data) this.#send(ws, JSON.stringify(data));
-      }
-    });
-    if (isProblem(stop)) {
-      this.#send(ws, JSON.stringify(stop));
+    const following = isProblem(query) ? query : await this.#followLlm(ws, conversation, query);
+    if (isProblem(following)) {
+      this.#send(ws, JSON.stringify(following));
       goodbye(ws, "invalid");
-    } else if (done.isOver) stop();
-    else done.stop = stop;
+    } else if (done.isOver) following.stop();
+    else {
+      done.stop = () => following.stop();
+      following.opened.catch(() => goodbye(ws, "closing"));
+    }
+  }
+
+  #followLlm(ws: WebSocket, conversation: string, { format, ...start }: EventQuery) {
+    const tell = (message: object) => {
+      if (format === "blocks") this.#send(ws, JSON.stringify(message));
+    };
+    return followLlm(this.#options.kernel, conversation, start, {
+      write: (events) => {
+        for (const event of events) {
+          const data = formatted(event, format);
+          if (data) this.#send(ws, JSON.stringify(data));
+        }
+      },
+      reset: () => tell({ type: "llm_reset" }),
+      opened: (cursor) => tell({ type: "llm_cursor", cursor }),
+      ready: async () => {
+        while (ws.readyState === ws.OPEN && ws.bufferedAmount > bounds.readyBytes)
+          await new Promise((look) => setTimeout(look, bounds.readyMs).unref());
+      },
+      slow: () => goodbye(ws, "slow"),
+    });
   }
 
   #sendFrame(ws: WebSocket, caller: Caller, frame: ServerFrame): void {

@@ -1,0 +1,71 @@
+/** What turns and calls come to as `llm_*` events, where that differs from the usual life of them. */
+import { expect, it } from "vitest";
+import type { Block } from "../block.ts";
+import type { Turn } from "../conversation.ts";
+import type { JsonObject } from "../json.ts";
+import { type LlmEvent, LlmEvents } from "./llm-events.ts";
+import { type LlmMessage, reduceLlm } from "./llm-messages.ts";
+
+const TURN: Turn = { id: "t", provider: "claude", agent: "model", status: "running", startedAt: 1 };
+
+function call(id: string, status: Block["status"], metadata: JsonObject): Block {
+  return {
+    id,
+    conversation: "c",
+    agent: "model",
+    kind: "tool_call",
+    role: "model",
+    status,
+    parent: null,
+    side: false,
+    version: 1,
+    seq: 1,
+    born: 1,
+    createdAt: 1,
+    updatedAt: 1,
+    chars: 0,
+    newlines: 0,
+    pruned: false,
+    promoted: false,
+    metadata: { turn: "t", toolUseId: "x", toolName: "Bash", ...metadata },
+  };
+}
+
+const typesOf = (events: readonly LlmEvent[]) => events.map(({ type }) => type.slice(4));
+
+it.each<[Turn["reason"], readonly string[]]>([
+  ["cancelled", ["message_stop"]],
+  ["failed", ["error", "message_stop"]],
+])("[AC45] a turn that ended as %s", (reason, expected) => {
+  const events = new LlmEvents();
+  events.begin(TURN);
+  const end: Turn = { ...TURN, status: "error", endedAt: 2, ...(reason === undefined ? {} : { reason }) };
+  expect(typesOf(events.turn(end))).toEqual(expected);
+});
+
+it.each<[string, JsonObject, Block["status"], boolean]>([
+  ["cut by a limit", { reason: "truncated", success: false }, "error", false],
+  ["denied", { input: {}, approval: { id: "a", state: "denied" }, reason: "denied" }, "error", false],
+  ["stopped while it was asked for", { input: {}, approval: { id: "a", state: "expired" } }, "error", false],
+  ["asked for", { input: {}, approval: { id: "a", state: "asked" } }, "running", false],
+  ["run", { input: {}, stage: "running" }, "running", true],
+  ["failed, without a word about its start", { input: {}, reason: "failed" }, "error", true],
+])("[AC45] a call that was %s", (_, metadata, status, starts) => {
+  const events = new LlmEvents();
+  events.begin(TURN);
+  const types = typesOf(events.whole(call("c/model/1", status, metadata), "{}"));
+  expect(types.includes("tool_execution_start")).toBe(starts);
+  expect(types.includes("tool_execution_complete")).toBe(status === "error");
+});
+
+it("[AC45] two calls with one id in a message are two executions", () => {
+  const events = new LlmEvents();
+  const told = [
+    ...events.begin(TURN),
+    ...events.whole(call("c/model/1", "done", { input: {}, stage: "end", success: true }), "{}"),
+    ...events.whole(call("c/model/2", "done", { input: {}, stage: "end", success: true }), "{}"),
+  ];
+  const [message] = told.reduce(reduceLlm, [] as readonly LlmMessage[]);
+  expect(message?.toolExecutions.map(({ toolId }) => toolId)).toEqual(["x", "x#2"]);
+  expect(message?.contentBlocks.map(({ toolId }) => toolId)).toEqual(["x", "x#2"]);
+});

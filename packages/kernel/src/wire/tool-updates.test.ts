@@ -65,7 +65,7 @@ function told(steps: readonly (readonly [Block, string | undefined, ToolResult?]
 }
 
 describe("tool updates", () => {
-  it("[W22] a call that needs leave waits, and runs only when it has it", () => {
+  it("[W30] a call that needs leave waits, and runs only when it has it", () => {
     const approval = { id: "a", state: "asked" };
     const input = { command: "ls" };
     expect(
@@ -85,7 +85,7 @@ describe("tool updates", () => {
     ]);
   });
 
-  it("[W22] a call whose result is owed waits for it and is no success before", () => {
+  it("[W30] a call whose result is owed waits for it and is no success before", () => {
     const waiting = { stage: "running", waiting: "result", input: {} };
     expect(
       told([
@@ -95,7 +95,7 @@ describe("tool updates", () => {
     ).toEqual(["start", "streaming, in {}", "running, waiting for result", "end, result 42, success true"]);
   });
 
-  it("[W23] output comes while it runs, as what was added and, while that is short, as all of it", () => {
+  it("[W31] output comes while it runs, as what was added and, while that is short, as all of it", () => {
     const running = call({ stage: "running", input: {} });
     const long = "x".repeat(limits.liveResultChars + 1);
     expect(
@@ -112,7 +112,7 @@ describe("tool updates", () => {
     ]);
   });
 
-  it("[W23] a command that is run again is a call of its own", () => {
+  it("[W31] a command that is run again is a call of its own", () => {
     const again = { command: "ls", cwd: "/w", notice: "rerun" };
     const run = (status: Block["status"]) => ({
       ...block({ kind: "command", parent: "c/model/1", status }),
@@ -138,7 +138,7 @@ describe("tool updates", () => {
     });
   });
 
-  it("[W24] a result that the copy does not hold is marked as cut, with where it is", () => {
+  it("[W32] a result that the copy does not hold is marked as cut, with where it is", () => {
     const done = call({ stage: "end", input: {}, success: true }, "done");
     expect(told([[done, undefined, output(undefined, "done")]])).toEqual([
       "start",
@@ -146,7 +146,7 @@ describe("tool updates", () => {
     ]);
   });
 
-  it("[W24] a result that is attached after the end is told once, marked as late", () => {
+  it("[W32] a result that is attached after the end is told once, marked as late", () => {
     const done = call({ stage: "end", input: {}, success: true }, "done");
     expect(
       told([
@@ -158,7 +158,7 @@ describe("tool updates", () => {
     ).toEqual(["start", "end, success true", "end, result xy, success true, late"]);
   });
 
-  it("[W24] a second call with an id that has come before has a start and an id of its own", () => {
+  it("[W32] a second call with an id that has come before has a start and an id of its own", () => {
     const updates = new ToolUpdates();
     const ids = ["c/model/1", "c/model/7", "c/model/7"].flatMap((id) =>
       updates.update(block({ id }), "", () => undefined).map(({ id: told, stage }) => `${told} ${stage}`),
@@ -166,7 +166,7 @@ describe("tool updates", () => {
     expect(ids).toEqual(["t1 start", "t1#2 start"]);
   });
 
-  it("[W24] a call that goes on after its end was taken back ends anew", () => {
+  it("[W32] a call that goes on after its end was taken back ends anew", () => {
     const cut = call({ stage: "end", reason: "interrupted" }, "error");
     expect(
       told([

@@ -154,7 +154,7 @@ describe("following", () => {
     await joined.expectEqual(view);
   });
 
-  it("[W25] a call that has not ended is told, however far back it began, and so is its end", async () => {
+  it("[W33] a call that has not ended is told, however far back it began, and so is its end", async () => {
     const joined = new Joined();
     const conversation = await joined.conversation();
     const metadata = { toolUseId: "t1", toolName: "Bash" };

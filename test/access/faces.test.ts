@@ -253,7 +253,8 @@ describe("the three faces", () => {
 
   it("[AC55] a call that conflicts with what is there is answered with 409, a wrong one with 400", async () => {
     const { conversation = "" } = await yard.call("conversation.create", {});
-    const { block_id = "" } = await yard.call("block.create", { conversation, ...text, content: "a\nb\n" });
+    const done = { ...text, status: "done", content: "a\nb\n" };
+    const { block_id = "" } = await yard.call("block.create", { conversation, ...done });
     const replace = { op: "replace", start_line: 0, end_line: 1, content: "x" };
     const rows: [string, object, number][] = [
       ["block.apply_patch", { patch: "@@ -1,1 +1,1 @@\n-c\n+d\n" }, 409],

@@ -20,7 +20,7 @@ let block: string;
 beforeAll(async () => {
   yard = await Yard.start();
   conversation = (await yard.call("conversation.create", { title: "A talk" }))["conversation"] ?? "";
-  const made = { conversation, kind: "text", role: "user", content: "one\ntwo\n" };
+  const made = { conversation, kind: "text", role: "model", content: "one\ntwo\n" };
   block = (await yard.call("block.create", made))["block_id"] ?? "";
 });
 afterAll(() => yard.stop());

@@ -338,7 +338,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     const note = await rig.tool<{ block_id: string }>("block.create", {
       conversation,
       kind: "text",
-      role: "user",
+      role: "model",
       content: "one\ntwo",
       status: "done",
     });

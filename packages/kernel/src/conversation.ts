@@ -58,6 +58,8 @@ export interface Turn {
   readonly agent: AgentId;
   readonly model?: string;
   readonly sessionId?: string;
+  /** Who started it here. Absent: a stream, an import or another program brought it, so that none of its sessions is resumed. */
+  readonly startedBy?: AgentId;
   readonly status: TurnStatus;
   readonly reason?: Reason;
   readonly stopReason?: string;

@@ -12,7 +12,7 @@
 
 import { Appender } from "./append.ts";
 import { assert } from "./assert.ts";
-import { type AgentId, type Block, type BlockId, type ConversationId, isEnded } from "./block.ts";
+import { type AgentId, type Block, type BlockId, type ConversationId, isEnded, type Role } from "./block.ts";
 import type { MessageUsage, Turn } from "./conversation.ts";
 import type { Draft } from "./draft.ts";
 import type { BlockEvent, BlockKey } from "./event.ts";
@@ -34,6 +34,11 @@ export interface IngestOptions {
   readonly turn?: string;
   /** These events are of the past: the time of those that carry none, before the first that does. */
   readonly from?: number;
+  /**
+   * Who writes it, where that is not the owner: prompts in the stream are not the owner's words, and the stream says nothing
+   * about a conversation that belongs to somebody else.
+   */
+  readonly guest?: boolean;
 }
 
 /** What one block of this run is known by. */
@@ -292,6 +297,7 @@ class Batch {
 
   #session(event: BlockEvent & { type: "session" }): void {
     const { record } = this.#draft;
+    if (this.#isVisiting) return;
     const { provider, sessionId: id, model, cwd, version, title } = event;
     const metadata: Record<string, Json> = {};
     // A turn that was started here knows its folder better than the stream of its agent.
@@ -327,7 +333,7 @@ class Batch {
       : {};
     const spec = {
       kind: event.kind,
-      role: event.role,
+      role: this.#roleOf(event.role),
       parent: parent ?? this.place.head,
       side,
       text,
@@ -442,6 +448,7 @@ class Batch {
 
   #turnStart(event: BlockEvent & { type: "turn-start" }): void {
     const { provider, model, sessionId, at } = event;
+    if (this.#isVisiting) return; // a turn names the conversation's provider and model
     if (this.#options.turn !== undefined) this.place.alias ??= event.turn;
     this.place.turn = this.#nameOf(event.turn);
     const open = this.#turn(this.place.turn);
@@ -454,6 +461,10 @@ class Batch {
           ...(model === undefined || open.model !== undefined ? {} : { model }),
           ...(sessionId === undefined || open.sessionId !== undefined ? {} : { sessionId }),
         });
+      return;
+    }
+    if (this.#draft.turn(event.turn) !== undefined) {
+      this.place.turn = undefined; // somebody else's: its blocks are of no turn
       return;
     }
     this.#setTurn({
@@ -495,12 +506,28 @@ class Batch {
     this.turns.set(turn.id, { ...turn, messages: { ...turn.messages, [event.messageId]: usage } });
   }
 
+  /** A guest in a conversation that somebody else has made. */
+  get #isVisiting(): boolean {
+    return this.#options.guest === true && this.#draft.record.createdBy !== this.#options.agent;
+  }
+
+  /** What a guest's stream says as a user or the system was said to the guest, not here. */
+  #roleOf(role: Role): Role {
+    return this.#options.guest && (role === "user" || role === "system") ? "tool" : role;
+  }
+
   #nameOf(turn: string): string {
     return turn === this.place.alias ? (this.#options.turn ?? turn) : turn;
   }
 
+  /** Undefined also for one that somebody else runs: a stream ends and changes its own turns. */
   #turn(id: string): Turn | undefined {
-    return this.turns.get(id) ?? this.#turnsBefore.get(id) ?? this.#draft.turn(id);
+    const turn = this.turns.get(id) ?? this.#turnsBefore.get(id) ?? this.#draft.turn(id);
+    return turn === undefined || id === this.#options.turn || this.#isOwn(turn) ? turn : undefined;
+  }
+
+  #isOwn({ agent, startedBy }: Turn): boolean {
+    return agent === this.#options.agent && startedBy === undefined;
   }
 
   #setTurn(turn: Turn): void {
@@ -528,9 +555,10 @@ class Batch {
 }
 
 /** What is known of a turn before it ends. */
-function begun({ id, provider, agent, model, sessionId, startedAt, messages }: Turn): Turn {
+function begun({ id, provider, agent, startedBy, model, sessionId, startedAt, messages }: Turn): Turn {
   return {
     ...{ id, provider, agent, status: "running", startedAt },
+    ...(startedBy === undefined ? {} : { startedBy }),
     ...(model === undefined ? {} : { model }),
     ...(sessionId === undefined ? {} : { sessionId }),
     ...(messages === undefined ? {} : { messages }),

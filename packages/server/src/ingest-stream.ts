@@ -40,6 +40,8 @@ export interface StreamOptions {
   readonly before?: Before;
   /** What the agent was told in front of its prompt: kept in front of what it says, in a line of our own. */
   readonly told?: string;
+  /** An agent's own stream, not the owner's: see IngestOptions. */
+  readonly guest?: boolean;
   /** Told every event, before it is written. */
   readonly onEvent?: (event: BlockEvent) => void;
 }
@@ -71,10 +73,10 @@ export class StreamIngest {
       raw: (line) => this.#keep(line),
       ...before,
     });
-    const { conversation, agent, turn, parent, told } = options;
+    const { conversation, agent, turn, parent, told, guest = false } = options;
     if (told !== undefined) this.#keep(JSON.stringify({ type: "blockyard_told", turn, text: told }));
     const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
-    this.#ingest = new Ingest(fenced(kernel, turn), { conversation, agent, ...place });
+    this.#ingest = new Ingest(fenced(kernel, turn), { conversation, agent, guest, ...place });
   }
 
   async open(): Promise<Problem | undefined> {
@@ -164,7 +166,8 @@ export async function ingestStream(
   const conversation = query["conversation"] ?? (await kernel.createConversation(caller.agent, title));
   if (isProblem(conversation)) return conversation;
   const before = await countedBefore(kernel, conversation, provider, sessionIn(provider, start));
-  const stream = new StreamIngest(kernel, { conversation, agent, provider, ...before });
+  const guest = caller.role === "agent" ? { guest: true } : {};
+  const stream = new StreamIngest(kernel, { conversation, agent, provider, ...before, ...guest });
   const refused = await stream.open();
   if (refused) return refused;
   try {

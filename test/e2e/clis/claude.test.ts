@@ -246,7 +246,7 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     const { block_id } = await lab.server.do("block.create", {
       conversation,
       kind: "text",
-      role: "user",
+      role: "model",
       content: "one\ntwo\nthree\n",
       status: "done",
     });

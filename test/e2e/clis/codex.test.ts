@@ -172,7 +172,7 @@ default_tools_approval_mode = "approve"
     const { block_id } = await lab.server.do("block.create", {
       conversation,
       kind: "text",
-      role: "user",
+      role: "model",
       content: "one\ntwo\n",
       status: "done",
     });

@@ -4,8 +4,10 @@
  */
 
 import { z } from "zod";
+import { parseBlockId } from "../block.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
 import { splitTail } from "../text/door.ts";
+import { mayEdit } from "./rights.ts";
 import { blockIdField, type Call, textField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
@@ -41,6 +43,12 @@ export const blockAppend = tool({
     if ((wait || call.key !== undefined) && splitTail(text).held !== "") return halfCharacter(text);
     if (call.key !== undefined) return appendOnce(call, block_id, text);
     const { kernel, caller } = call;
+    // One's own block needs no look: pieces of a stream come often, and in order.
+    if (caller.role !== "owner" && parseBlockId(block_id)?.agent !== caller.agent) {
+      const target = await kernel.block(block_id);
+      const refused = isProblem(target) ? target : mayEdit(caller, target);
+      if (refused) return refused;
+    }
     const block = await kernel.append(block_id, caller.agent, text);
     if (isProblem(block) || !wait) return isProblem(block) ? block : { accepted: true };
     const flushed = await kernel.drain(block_id, caller.agent);
@@ -55,6 +63,9 @@ function appendOnce(call: Call, id: string, text: string): Promise<Appended | Pr
   return call.kernel.writeBlock(id, {
     ...writer(call),
     plan: (draft) => {
+      const target = draft.block(id);
+      const refused = isProblem(target) ? target : mayEdit(call.caller, target);
+      if (refused) return refused;
       const block = draft.append(id, text);
       return isProblem(block) ? block : durable(block.version);
     },

@@ -5,6 +5,7 @@ import { limits } from "../limits.ts";
 import { isProblem, problem } from "../problem.ts";
 import { cleanText } from "../text/door.ts";
 import { planPatch } from "../text/patch.ts";
+import { mayEdit } from "./rights.ts";
 import { blockIdField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
@@ -59,6 +60,8 @@ export const blockApplyPatch = tool({
       plan: (draft) => {
         const block = draft.block(block_id);
         if (isProblem(block)) return block;
+        const refused = mayEdit(call.caller, block);
+        if (refused) return refused;
         const plan = planPatch(draft.text(block_id), clean);
         if ("problem" in plan) return plan;
         if ("errors" in plan) {

@@ -4,9 +4,10 @@
  */
 
 import { z } from "zod";
-import { parseBlockId, type Role, type Status } from "../block.ts";
+import { parseBlockId, RESULT_KINDS, type Role, type Status } from "../block.ts";
 import type { JsonObject } from "../json.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
+import { mayClaim, mayPlace, maySpeak } from "./rights.ts";
 import {
   blockIdField,
   type Call,
@@ -62,7 +63,7 @@ export const blockCreate = tool({
     if (typeof parent_id === "string" && above === undefined) {
       return problem("not_found", `parent_id ${JSON.stringify(parent_id.slice(0, 80))} is not a block id`);
     }
-    const reserved = mayWrite(metadata);
+    const reserved = maySpeak(call.caller, role) ?? mayWrite(metadata);
     if (reserved) return reserved;
     const where = conversation ?? above?.conversation;
     if (where === undefined)
@@ -80,6 +81,11 @@ export const blockCreate = tool({
     return call.kernel.write(where, {
       ...writer(call),
       plan: (draft) => {
+        const isSide = side ?? RESULT_KINDS.includes(kind);
+        const refused =
+          mayPlace(call.caller, draft, parent_id, isSide) ??
+          mayClaim(call.caller, metadata, (turn) => draft.turn(turn)?.agent);
+        if (refused) return refused;
         const block = draft.create({
           kind,
           role,

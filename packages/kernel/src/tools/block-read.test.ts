@@ -208,7 +208,7 @@ describe("block.list", () => {
     const c = await desk.conversation();
     const ids: string[] = [];
     for (const text of ["zero", "one", "two", "three"]) ids.push(await desk.block(c, text));
-    const fork = await desk.block(c, "fork", bob, { parent_id: ids[0], kind: "thinking" });
+    const fork = await desk.block(c, "fork", ann, { parent_id: ids[0], kind: "thinking" });
     const list = async (input: object) =>
       ((await desk.ok("block.list", input))["blocks"] as { block_id: string }[]).map((row) => row.block_id);
     expect(await list({ conversation: c })).toEqual([...ids, fork]);

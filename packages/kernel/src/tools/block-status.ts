@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { BlockId } from "../block.ts";
 import type { JsonObject } from "../json.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
+import { mayClaim } from "./rights.ts";
 import { blockIdField, mayDecide, mayWrite, metadataField, statusField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
@@ -35,7 +36,10 @@ export const blockStatus = tool({
       plan: (draft) => {
         const block = draft.block(block_id);
         if (isProblem(block)) return block;
-        const refused = mayDecide(call, block) ?? (block.kind === "file" ? keptByFiles(block_id) : undefined);
+        const refused =
+          mayDecide(call, block) ??
+          mayClaim(call.caller, metadata, (turn) => draft.turn(turn)?.agent) ??
+          (block.kind === "file" ? keptByFiles(block_id) : undefined);
         if (refused) return refused;
         const patch = (metadata ?? {}) as JsonObject;
         const next =

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { BlockId } from "../block.ts";
 import { isProblem, type Problem } from "../problem.ts";
+import { mayEdit } from "./rights.ts";
 import { blockIdField, type Call, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
@@ -49,6 +50,11 @@ function flip(call: Call, id: BlockId, type: "undo" | "redo", count: number): Pr
   return call.kernel.writeBlock(id, {
     ...writer(call),
     plan: (draft) => {
+      const block = draft.block(id);
+      if (isProblem(block)) return block;
+      // Taking back what it once wrote there leaves the owner's words; putting it back would not.
+      const refused = type === "redo" ? mayEdit(call.caller, block) : undefined;
+      if (refused) return refused;
       const units: Output["units"] = [];
       let version = 0;
       for (let i = 0; i < count; i++) {

@@ -102,7 +102,7 @@ describe("schemas", () => {
     for (let i = 0; i < 100_000; i++) deep = [deep];
     const conversation = await desk.conversation();
     const before = await desk.everything();
-    const create = { conversation, role: "user", kind: "text" };
+    const create = { conversation, role: "model", kind: "text" };
     expect(await desk.problem("block.create", { ...create, metadata: { extra: { deep } } })).toMatchObject({
       problem: "invalid",
       details: { max_depth: limits.jsonDepth },
@@ -140,7 +140,7 @@ describe("schemas", () => {
       ["block.append", { block_id: id, text }, { field: "text", ...details }],
       [
         "block.create",
-        { conversation, role: "user", kind: "text", content: text },
+        { conversation, role: "model", kind: "text", content: text },
         { field: "content", ...details },
       ],
       ["block.splice", { block_id: id, offset: 0, insert: text }, { field: "insert", ...details }],
@@ -195,7 +195,7 @@ describe("callers", () => {
     const id = await desk.block(conversation, "a\nb\n");
     const before = await desk.everything();
     const good: Record<string, object> = {
-      "block.create": { conversation, role: "user", kind: "text" },
+      "block.create": { conversation, role: "model", kind: "text" },
       "block.status": { block_id: id, status: "done" },
       "block.append": { block_id: id, text: "x" },
       "block.edit": { block_id: id, operations: [{ op: "insert", line: 0, content: "x" }] },
@@ -255,7 +255,7 @@ describe("callers", () => {
       bob,
     );
     await desk.ok("block.append", { block_id: hers, text: "more", wait: true }, bob);
-    await desk.ok("block.status", { block_id: his, status: "done", metadata: { label: "x" } }, bob);
+    await desk.ok("block.status", { block_id: his, status: "done", metadata: { model: "x" } }, bob);
     await desk.ok("conversation.prune", { block_id: his }, bob);
     await desk.ok("block.status", { block_id: hers, status: "done" }, ann);
     await desk.ok("conversation.prune", { block_id: his, pruned: false }, ann);
@@ -313,7 +313,7 @@ describe("keys", () => {
     const c = await desk.conversation();
     const input = {
       conversation: c,
-      role: "user",
+      role: "model",
       kind: "error",
       content: "a",
       metadata: { code: "1", details: "2" },
@@ -383,7 +383,7 @@ describe("keys", () => {
       conversation,
     );
     const rows: [string, (id: string) => object][] = [
-      ["block.create", () => ({ conversation, role: "user", kind: "text", content: "a\n" })],
+      ["block.create", () => ({ conversation, role: "model", kind: "text", content: "a\n" })],
       ["block.append", (id) => ({ block_id: id, text: "b\n" })],
       ["block.edit", (id) => ({ block_id: id, operations: [{ op: "insert", line: 0, content: "x" }] })],
       [

@@ -5,6 +5,7 @@ import type { JsonObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { problem } from "../problem.ts";
 import { cleanText } from "../text/door.ts";
+import { mayRecord } from "./rights.ts";
 import { metadataField, tool } from "./tool.ts";
 
 const input = z.strictObject({
@@ -21,6 +22,8 @@ export const conversationCreate = tool({
   output: z.object({ conversation: z.string(), seq: z.number().int() }),
   access: "write",
   async run(call, { title, provider, model, metadata }) {
+    const refused = mayRecord(metadata);
+    if (refused) return refused;
     const chars = JSON.stringify(metadata ?? {}).length;
     if (chars > limits.metadataChars) {
       return problem(

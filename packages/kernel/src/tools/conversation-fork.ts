@@ -11,6 +11,7 @@ import { copiedKind } from "../file-copy.ts";
 import type { JsonObject } from "../json.ts";
 import { limits } from "../limits.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
+import { mayDirect, maySpeak } from "./rights.ts";
 import { blockIdField, type Call, textField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
@@ -43,6 +44,9 @@ export const conversationFork = tool({
   output,
   access: "write",
   async run(call, given): Promise<Output | Problem> {
+    // The next message is a user's.
+    const refused = given.content === undefined ? undefined : maySpeak(call.caller, "user");
+    if (refused) return refused;
     const from = await call.kernel.block(given.block_id);
     if (isProblem(from)) return from;
     if (from.side) {
@@ -64,6 +68,8 @@ function forkHere(call: Call, from: Block, { content }: Input): Promise<Output |
   return call.kernel.writeBlock(from.id, {
     ...writer(call),
     plan: (draft) => {
+      const refused = mayDirect(call.caller, draft.record);
+      if (refused) return refused;
       if (content !== undefined) return say(draft, from.id, content);
       if (draft.record.head !== from.id) draft.conversation({ head: from.id });
       return { conversation, head: from.id };

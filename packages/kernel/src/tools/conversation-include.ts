@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { limits } from "../limits.ts";
 import { isProblem, problem } from "../problem.ts";
+import { mayDirect } from "./rights.ts";
 import { blockIdField, conversationField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
@@ -25,6 +26,8 @@ export const conversationInclude = tool({
     return call.kernel.write(conversation, {
       ...writer(call),
       plan: (draft) => {
+        const refused = mayDirect(call.caller, draft.record);
+        if (refused) return refused;
         const now = draft.record.included;
         if (included && !now.includes(block_id) && now.length >= limits.includedBlocks) {
           return problem("too_large", `${now.length} blocks are included; that is all that a context takes`, {

@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { limits } from "../limits.ts";
-import { problem } from "../problem.ts";
 import { cleanText } from "../text/door.ts";
+import { mayDirect } from "./rights.ts";
 import { conversationField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
@@ -25,11 +25,8 @@ export const conversationUpdate = tool({
       ...writer(call),
       plan: (draft) => {
         const { record } = draft;
-        const { agent, role } = call.caller;
-        if (role !== "owner" && record.createdBy !== agent)
-          return problem("forbidden", `conversation ${conversation} belongs to ${record.createdBy}`, {
-            created_by: record.createdBy,
-          });
+        const refused = mayDirect(call.caller, record);
+        if (refused) return refused;
         const isArchived = record.metadata["archived"] === true;
         const name = title === undefined ? undefined : cleanText(title).trim();
         const isNew = name !== undefined && name !== record.title;

@@ -27,7 +27,7 @@ async function story(desk: Desk) {
     parent_id: call,
     metadata: named,
   });
-  const note = await desk.block(c, "note", bob, { parent_id: call, side: true, role: "system" });
+  const note = await desk.block(c, "note", ann, { parent_id: call, side: true, role: "system" });
   const image = await desk.block(c, "image", bob, {
     kind: "image",
     role: "tool",

@@ -134,7 +134,7 @@ export class Desk {
     more: object = {},
   ): Promise<string> {
     const status = content === "" ? {} : { status: "running" };
-    const given = { conversation, role: "user", kind: "text", content, ...status, ...more };
+    const given = { conversation, role: "model", kind: "text", content, ...status, ...more };
     return (await this.ok("block.create", given, caller))["block_id"] as string;
   }
 

@@ -10,6 +10,7 @@ import { limits } from "../limits.ts";
 import { type Op, type Splice, splicesOf } from "../op.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
 import type { Since } from "../text/line-edit.ts";
+import { mayEdit } from "./rights.ts";
 import { type Call, writer } from "./tool.ts";
 
 const AGAIN = problem("busy", "the block changes faster than it can be followed; try again");
@@ -28,7 +29,8 @@ export async function writeSince<T>(
       ...writer(call),
       plan: (draft) => {
         const block = draft.block(id);
-        return isProblem(block) ? block : plan(draft, block, { splices: [] });
+        if (isProblem(block)) return block;
+        return mayEdit(call.caller, block) ?? plan(draft, block, { splices: [] });
       },
     });
   }
@@ -55,6 +57,8 @@ async function tryOnce<T>(call: Call, id: BlockId, base: number, plan: SincePlan
       plan: (draft) => {
         const block = draft.block(id);
         if (isProblem(block)) return block;
+        const refused = mayEdit(call.caller, block);
+        if (refused) return refused;
         if (base > block.version) return inFuture(block, base);
         const drafted = draft.ops.filter((op) => op.block === id);
         const since = connect(base, [...log.ops, ...told, ...drafted], block.version);

@@ -18,6 +18,7 @@ import type { Kernel } from "../kernel.ts";
 import { limits } from "../limits.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
 import type { Text } from "../text/text.ts";
+import { mayEdit } from "../tools/rights.ts";
 import type { Told } from "../write.ts";
 import { type Delta, Feed } from "./feed.ts";
 import {
@@ -407,7 +408,7 @@ export class Connection {
   }
 
   async #sync({ block, vector }: ClientFrame & { type: "sync" }): Promise<void> {
-    const refused = this.#mayWrite();
+    const refused = this.#mayWrite() ?? (await this.#mayEdit(block));
     const bytes = vector === undefined ? undefined : fromBase64(vector);
     if (refused) return this.#send({ type: "state", block, problem: refused });
     if (vector !== undefined && !bytes) {
@@ -447,6 +448,9 @@ export class Connection {
       agent: this.#options.agent,
       key,
       plan: (draft) => {
+        const target = draft.block(block);
+        const refused = isProblem(target) ? target : mayEdit(this.#options, target);
+        if (refused) return refused;
         const after = draft.merge(block, bytes);
         return isProblem(after) ? after : { block_id: block, version: after.version };
       },
@@ -456,6 +460,11 @@ export class Connection {
 
   #mayWrite(): Problem | undefined {
     return this.#options.role === "viewer" ? problem("forbidden", "a viewer reads only") : undefined;
+  }
+
+  async #mayEdit(id: BlockId): Promise<Problem | undefined> {
+    const block = await this.#kernel.block(id);
+    return isProblem(block) ? block : mayEdit(this.#options, block);
   }
 
   /** Behind the commit that is being told: a cursor that an edit has set stands in the text that the edit has left. */

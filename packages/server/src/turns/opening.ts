@@ -10,6 +10,7 @@ import { pictureIn } from "./attachments.ts";
 import type { TurnStart } from "./run.ts";
 import { type Beginning, beginningOf, markOf } from "./session.ts";
 import { type Told, tell } from "./told.ts";
+import { editorsOf } from "./voices.ts";
 
 export interface Opening extends Beginning {
   readonly told: Told;
@@ -27,6 +28,7 @@ export async function openingOf(
   const told = await tell(beginning.news, beginning.session !== undefined, {
     read: (id) => kernel.whole(id),
     show: (block) => pictureIn(kernel.store, block),
+    editors: (block) => editorsOf(kernel, block),
   });
   if (isProblem(told)) return told;
   const { by, prompt, request } = start;

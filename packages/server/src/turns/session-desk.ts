@@ -99,7 +99,7 @@ export class SessionDesk {
     const block = await this.kernel.write(this.conversation, {
       agent: "ann",
       plan: (draft) => {
-        draft.setTurn({ id, provider, agent: provider, status: "running", startedAt: 0 });
+        draft.setTurn({ id, provider, agent: provider, startedBy: "ann", status: "running", startedAt: 0 });
         const place = parent === undefined ? {} : { parent };
         const spec = { kind: "text", role: "user", side: false, status: "done" } as const;
         return draft.create({ ...spec, text, metadata: { turn: id }, ...place });

@@ -1,7 +1,7 @@
 /**
  * Which session a turn goes on with, and what is new to it. The real agents are in test/e2e/clis/told.test.ts.
  */
-import { type BlockId, contextOf, Ingest } from "@blockyard/kernel";
+import { type BlockId, contextOf, Ingest, pathIn } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -315,12 +315,17 @@ async function ingested(recording: Recording): Promise<void> {
 const ours = recordings.filter(({ provider }) => AGENTS.has(provider));
 
 it.each(ours.map((each) => [each.name, each] as const))(
-  "[D12] %s: a session that was read in goes on, and knows all of it",
+  "[AC123] %s: a session that was read in is not resumed, and a new one is told what was said",
   async (_, recording) => {
     await ingested(recording);
-    const session = must(await desk.kernel.conversation(desk.conversation)).sessions[recording.provider];
+    const { head, sessions } = must(await desk.kernel.conversation(desk.conversation));
+    const blocks = must(await desk.kernel.allBlocks(desk.conversation));
+    const path = head === null ? [] : pathIn(blocks, head);
     const next = await turn("and now", { provider: recording.provider });
-    expect(next).toMatchObject({ isNew: session === undefined, news: [] });
-    if (session !== undefined) expect(next.session).toBe(session);
+    expect(next.isNew).toBe(true);
+    expect(next.session).not.toBe(sessions[recording.provider]);
+    expect([...next.told.keys()]).toEqual(path.filter((block) => isTold(block)).map(({ id }) => id));
+    const later = await turn("and then", { provider: recording.provider });
+    expect(later).toMatchObject({ isNew: false, session: next.session });
   },
 );

@@ -116,11 +116,13 @@ function sessionsOf(
   { provider, lost }: Agent,
   start: TurnStart,
 ): readonly Session[] {
-  const own = turns.filter((turn) => turn.provider === provider && turn.id !== start.id);
+  // A session that a stream or an import has named was not begun here: who wrote the stream would choose what is resumed.
+  const ran = (turn: Turn) => turn.startedBy !== undefined;
+  const own = turns.filter((turn) => turn.provider === provider && turn.id !== start.id && ran(turn));
   const last = sessions[provider];
   const after = own.findLastIndex(({ error = "" }) => lost.test(error)) + 1;
   const named = own.slice(after).map((turn) => sessionOf(turn, last));
-  const all = new Set([...(after === 0 ? [last] : []), ...named].reverse());
+  const all = new Set(named.reverse());
   const agents = new Set([provider, ...own.map(({ agent }) => agent)]);
   return [...all].flatMap((session) => {
     if (session === undefined) return [];

@@ -19,6 +19,7 @@ import {
 } from "@blockyard/kernel";
 import type { Picture } from "./attachments.ts";
 import { cutMiddle, resultText } from "./loop/result-text.ts";
+import { quoted } from "./voices.ts";
 
 /** A block that an agent does not know, or not as it reads now. */
 export interface News {
@@ -41,6 +42,8 @@ export interface Telling {
   read(id: BlockId): Promise<WholeBlock | Problem>;
   /** The picture of an image block, where an agent could see it. */
   show(block: WholeBlock): Promise<Picture | undefined>;
+  /** Who has changed a block besides its author. */
+  editors?(block: Block): Promise<readonly string[] | Problem>;
 }
 
 const OURS = "[Blockyard]";
@@ -105,7 +108,10 @@ async function entries(
     if (isProblem(whole)) return whole;
     const isRoom = shown + told.pictures.length < limits.toldPictures;
     const picture = isRoom ? await telling.show(whole) : undefined;
-    const entry = `${headingOf(whole, how)}:\n${quoted(textOf(whole, picture !== undefined))}`;
+    const editors = (await telling.editors?.(whole)) ?? [];
+    if (isProblem(editors)) return editors;
+    const edited = editors.length === 0 ? "" : `, changed by ${editors.join(", ")}`;
+    const entry = `${headingOf(whole, how)}${edited}:\n${quoted(textOf(whole, picture !== undefined))}`;
     if (told.chars + entry.length > room) break;
     told.chars += entry.length;
     told.entries.push(entry);
@@ -134,9 +140,10 @@ function headingOf(block: WholeBlock, how: News["how"]): string {
   return `${speaker}${kind === "text" ? "" : ` ${kind.replace("_", " ")}${nameIn(block)}`}${changed}`;
 }
 
-/** Who wrote it; a copy that a fork made is its source's. */
-function agentOf({ agent, metadata }: Block): string {
+/** Who wrote it; a copy that a fork made is its source's, while nobody has changed it. */
+function agentOf({ agent, metadata, promoted }: Block): string {
   const { includes } = metadata;
+  if (promoted) return agent;
   return (typeof includes === "string" ? parseBlockId(includes)?.agent : undefined) ?? agent;
 }
 
@@ -156,14 +163,7 @@ function textOf(block: WholeBlock, isShown: boolean): string {
   return cutMiddle(block.text, limits.toldTextChars);
 }
 
-const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 const NAME_CHARS = 200;
-
-/** Every line of it begins with a mark, so that no line of it can be one of the frame's. */
-function quoted(text: string): string {
-  const lines = text.toWellFormed().trimEnd().split(LINE_END);
-  return lines.map((line) => (line === "" ? "|" : `| ${line}`)).join("\n");
-}
 
 /** A name inside a line of the frame. */
 function oneLine(name: unknown): string {

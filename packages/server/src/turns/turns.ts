@@ -453,6 +453,7 @@ function openTurn(
     id,
     provider: request.provider,
     agent: request.provider,
+    startedBy: draft.agent,
     status: "running",
     startedAt: draft.at,
     ...(request.model === undefined ? {} : { model: request.model }),

@@ -12,15 +12,9 @@
  * Pure: the same blocks give the same exchange, so that a provider's cache is hit.
  */
 
-import {
-  type BlockId,
-  type ContextBlock,
-  type Json,
-  type JsonObject,
-  RESULT_KINDS,
-  type WholeBlock,
-} from "@blockyard/kernel";
+import { type BlockId, type Json, type JsonObject, RESULT_KINDS, type WholeBlock } from "@blockyard/kernel";
 import { parseJson } from "@blockyard/providers";
+import { isOther, quotedAs, type SignedBlock, type Voices } from "../voices.ts";
 import {
   type AssistantPart,
   type CallPart,
@@ -39,15 +33,17 @@ export interface ContextRules {
   readonly system: string;
   /** Whose reasoning goes back; undefined where the API takes none. */
   readonly reasoner?: string | undefined;
+  /** Who is who; without it nothing is marked. */
+  readonly voices?: Voices;
 }
 
-export function exchangeOf(context: readonly ContextBlock[], rules: ContextRules): Exchange {
-  const building = new Building(rules.reasoner);
+export function exchangeOf(context: readonly SignedBlock[], rules: ContextRules): Exchange {
+  const building = new Building(rules);
   const system = [rules.system];
-  for (const { block, included } of context) {
+  for (const { block, included, editedBy = [] } of context) {
     if (included) building.include(block);
-    else if (isSystemPrompt(block)) system.push(block.text);
-    else building.add(block);
+    else if (isSystemPrompt(block) && !building.isOfOthers(block, editedBy)) system.push(block.text);
+    else building.add(block, editedBy);
   }
   return { system: system.filter((text) => !isBlank(text)).join("\n\n"), messages: building.finish() };
 }
@@ -77,13 +73,20 @@ const INPUT_DEPTH = 64;
 
 class Building {
   readonly #reasoner: string | undefined;
+  readonly #voices: Voices | undefined;
   readonly #messages: Message[] = [];
   readonly #ids = new Set<string>();
   #user: UserPart[] = [];
   #answer: Answer | undefined;
 
-  constructor(reasoner: string | undefined) {
+  constructor({ reasoner, voices }: ContextRules) {
     this.#reasoner = reasoner;
+    this.#voices = voices;
+  }
+
+  /** Whether it was written or changed by somebody else than the person who asks and the agents that run here. */
+  isOfOthers({ agent }: WholeBlock, editedBy: readonly string[]): boolean {
+    return this.#voices !== undefined && (editedBy.length > 0 || isOther(this.#voices, agent));
   }
 
   include(block: WholeBlock): void {
@@ -92,10 +95,11 @@ class Building {
     else if (!isBlank(block.text)) this.#say({ type: "text", text: includedText(block) });
   }
 
-  add(block: WholeBlock): void {
+  add(block: WholeBlock, editedBy: readonly string[]): void {
     const { kind, metadata } = block;
     if (metadata["notice"] !== undefined || metadata["reason"] === "retracted") return;
-    if (block.side) return this.#result(block);
+    if (block.side) return this.#result(block, editedBy);
+    if (this.isOfOthers(block, editedBy)) return this.#quote(block, editedBy);
     switch (kind) {
       case "error":
       case "unknown":
@@ -128,6 +132,17 @@ class Building {
     else this.#say({ type: "text", text });
   }
 
+  /** What others wrote, in whatever role, is told to the model and never said by it. A call of its own stays one. */
+  #quote(block: WholeBlock, editedBy: readonly string[]): void {
+    const isOwnCall = block.kind === "tool_call" && !this.isOfOthers(block, []);
+    if (isOwnCall) return this.#call(block, true);
+    if (block.kind === "error" || block.kind === "unknown" || block.kind === "thinking") return;
+    const picture = pictureOf(block);
+    const text = picture ? "[an image, which follows]" : resultText(block);
+    if (!isBlank(text)) this.#say({ type: "text", text: quotedAs(block, editedBy, text) });
+    if (picture) this.#say({ type: "image", picture });
+  }
+
   #image(block: WholeBlock): void {
     const picture = pictureOf(block);
     if (picture && block.role !== "model") this.#say({ type: "image", picture });
@@ -139,8 +154,9 @@ class Building {
     if (part && this.#reasoner !== undefined) this.#answers(block, part);
   }
 
-  #call(block: WholeBlock): void {
-    const input = inputOf(block);
+  /** `asCalled`: with the input that the model gave, not with what the text says now. */
+  #call(block: WholeBlock, asCalled = false): void {
+    const input = inputOf(asCalled ? { ...block, text: "" } : block);
     if (input === undefined) return;
     const name = String(block.metadata["toolName"]);
     const call: CallPart = {
@@ -162,14 +178,15 @@ class Building {
     return unique;
   }
 
-  #result(block: WholeBlock): void {
+  #result(block: WholeBlock, editedBy: readonly string[]): void {
     const known = block.parent === null ? undefined : this.#answer?.calls.get(block.parent);
     if (!known) return; // of a call that was left out
     known.result ??= { texts: [], pictures: [], isError: false };
     const picture = pictureOf(block);
     if (picture) known.result.pictures.push(picture);
     const text = resultText(block);
-    if (!isBlank(text)) known.result.texts.push(text);
+    const isOther = this.isOfOthers(block, editedBy);
+    if (!isBlank(text)) known.result.texts.push(isOther ? quotedAs(block, editedBy, text) : text);
     const failed = block.kind === "error" || block.metadata["isError"] === true || block.status === "error";
     known.result.isError ||= failed;
   }

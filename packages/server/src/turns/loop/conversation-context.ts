@@ -15,6 +15,8 @@ import {
   tool,
 } from "@blockyard/kernel";
 import { z } from "zod";
+import { PROVIDER_NAMES } from "../../agent-names.ts";
+import { ownerName } from "../../auth.ts";
 import { type Message, type Picture, validate } from "./exchange.ts";
 import { type ModelContext, modelContext } from "./model-context.ts";
 
@@ -80,10 +82,13 @@ export const conversationContext = tool({
   input,
   output,
   access: "read",
-  async run({ kernel }, { conversation, head, reasoner, ...wanted }) {
+  async run({ kernel, caller }, { conversation, head, reasoner, ...wanted }) {
     const record = await kernel.conversation(conversation);
     if (isProblem(record)) return record;
-    const context = await modelContext(kernel, { conversation, head, reasoner, system: "" });
+    // Whose loop it is, its own words are the model's.
+    const owner = caller.role === "owner" ? caller.agent : ownerName();
+    const voices = { owner, agents: new Set([...PROVIDER_NAMES, caller.agent]) };
+    const context = await modelContext(kernel, { conversation, head, reasoner, system: "", voices });
     if (isProblem(context)) return context;
     const chars = context.blocks.reduce((sum, { block }) => sum + block.chars, 0);
     if (chars > limits.contextChars) {

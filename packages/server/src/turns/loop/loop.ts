@@ -6,6 +6,7 @@
  */
 
 import { type BlockId, isProblem, type Kernel, type Problem, type Reason } from "@blockyard/kernel";
+import { PROVIDER_NAMES } from "../../agent-names.ts";
 import type { Answer, Run, RunEnd, TurnStart } from "../run.ts";
 import type { Api } from "./api.ts";
 import { type Answered, Asking } from "./asking.ts";
@@ -159,6 +160,7 @@ export class LoopRun implements Run {
       freshTurn: request.fresh ? id : undefined,
       system: systemPrompt(context.workspace.root, conversation),
       reasoner: api.reasoner,
+      voices: { owner: this.#start.by, agents: PROVIDER_NAMES },
     });
     return isProblem(made) ? made : (validate(made.exchange) ?? made.exchange);
   }

@@ -13,6 +13,7 @@ import {
   type Problem,
 } from "@blockyard/kernel";
 import { withPictures } from "../attachments.ts";
+import { signed } from "../voices.ts";
 import { type ContextRules, exchangeOf } from "./context.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -38,5 +39,7 @@ export async function modelContext(
   const from =
     freshTurn === undefined ? -1 : all.findIndex(({ block }) => block.metadata["turn"] === freshTurn);
   const blocks = from === -1 ? all : all.filter(({ included }, i) => included || i >= from);
-  return { blocks, exchange: exchangeOf(await withPictures(kernel.store, blocks), rules) };
+  const shown = await withPictures(kernel.store, blocks);
+  const marked = rules.voices === undefined ? shown : await signed(kernel, shown, rules.voices);
+  return isProblem(marked) ? marked : { blocks, exchange: exchangeOf(marked, rules) };
 }

@@ -1,0 +1,90 @@
+/**
+ * What an agent may do to what is not its own. The owner may do everything, a viewer is stopped before this. An agent:
+ *
+ *   - speaks as itself: it makes blocks with the roles model and tool. What a user or the system says is the owner's.
+ *   - edits the text of what agents and tools wrote, whoever did, but not what the owner said.
+ *   - decides over its own blocks (status, metadata, place), and over conversations that it has made (what belongs to their
+ *     context, where they go on). In others it adds at the end, or on the side.
+ *   - does not write the metadata that says who wrote something, where it comes from, or what the server did with it.
+ */
+
+import type { Block, BlockId, Role } from "../block.ts";
+import type { Conversation } from "../conversation.ts";
+import type { Draft } from "../draft.ts";
+import { type Problem, problem } from "../problem.ts";
+import type { Caller } from "./tool.ts";
+
+const AGENTS_ROLES: readonly Role[] = ["model", "tool"];
+
+/** Metadata that claims an author, an origin or a deed of the server. */
+const RESERVED_METADATA = ["includes", "label", "notice", "node"] as const;
+
+/** Metadata of conversations that only the server writes. */
+const RESERVED_RECORD = ["imported", "archived"] as const;
+
+export function maySpeak({ agent, role }: Caller, as: Role): Problem | undefined {
+  if (role === "owner" || AGENTS_ROLES.includes(as)) return undefined;
+  return problem(
+    "forbidden",
+    `${agent} writes with the roles ${AGENTS_ROLES.join(" and ")}: what a ${as} says is the owner's to write`,
+    { role: as, valid_roles: AGENTS_ROLES },
+  );
+}
+
+/** Whether the text of a block may be changed. */
+export function mayEdit({ agent, role }: Caller, block: Block): Problem | undefined {
+  if (role === "owner" || block.agent === agent || block.kind === "file") return undefined;
+  if (AGENTS_ROLES.includes(block.role)) return undefined;
+  return problem(
+    "forbidden",
+    `block ${block.id} is what ${block.agent} said as ${block.role}: agents do not edit it. Write a block of your own instead`,
+    { block_id: block.id, role: block.role, caller: agent },
+  );
+}
+
+/** Whether a caller decides where a conversation goes on and what belongs to its context. */
+export function mayDirect({ agent, role }: Caller, record: Conversation): Problem | undefined {
+  if (role === "owner" || record.createdBy === agent) return undefined;
+  return problem(
+    "forbidden",
+    `conversation ${record.id} belongs to ${record.createdBy}: ${agent} may add to its end, not change its context or head`,
+    { conversation: record.id, created_by: record.createdBy, caller: agent },
+  );
+}
+
+/** Whether a new block may stand where it is to stand: elsewhere than at the end it would move the head to another branch. */
+export function mayPlace(
+  caller: Caller,
+  { record }: Draft,
+  parent: BlockId | null | undefined,
+  isSide: boolean,
+): Problem | undefined {
+  if (isSide || parent === undefined || parent === record.head) return undefined;
+  return mayDirect(caller, record);
+}
+
+/** Whether an agent may write these keys. `turnOf`: who runs a turn, since a block names the turn that it is of. */
+export function mayClaim(
+  { agent, role }: Caller,
+  metadata: Readonly<Record<string, unknown>> | undefined,
+  turnOf: (turn: string) => string | undefined,
+): Problem | undefined {
+  if (role === "owner" || metadata === undefined) return undefined;
+  const claimed = RESERVED_METADATA.find((key) => metadata[key] !== undefined);
+  if (claimed !== undefined) return reserved(`metadata.${claimed}`);
+  const turn = metadata["turn"];
+  if (turn === undefined || turn === null || turnOf(String(turn)) === agent) return undefined;
+  return problem("forbidden", `turn ${String(turn).slice(0, 80)} is not one that ${agent} runs`, {
+    field: "metadata.turn",
+  });
+}
+
+/** The same for a conversation's metadata, whoever asks: what an import or the archive wrote there is believed. */
+export function mayRecord(metadata: Readonly<Record<string, unknown>> | undefined): Problem | undefined {
+  const claimed = RESERVED_RECORD.find((key) => metadata?.[key] !== undefined);
+  return claimed === undefined ? undefined : reserved(`metadata.${claimed}`);
+}
+
+function reserved(field: string): Problem {
+  return problem("forbidden", `${field} is written by the server alone`, { field });
+}

@@ -157,7 +157,8 @@ describe("round trips", () => {
         blocks.map(({ block_id, kind }) => `${block_id} ${kind}`).toSorted(),
       );
       expect(page, "[E1]").not.toMatch(/<script|<link|<iframe|\son\w+=|src="(?!data:image)/i);
-      const markdown = await textOf(kernel, conversation, "markdown");
+      const numbered = await textOf(kernel, conversation, "markdown");
+      const markdown = numbered.replace(/\\\[\d+\]/g, "");
       for (const { kind, role, metadata, content } of blocks) {
         if (kind !== "text" || role === "system" || metadata["notice"] !== undefined) continue;
         expect(markdown, "[E4]").toContain(content.trimEnd());

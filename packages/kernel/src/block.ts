@@ -169,6 +169,9 @@ const citation = z.strictObject({
   url: z.string(),
   title: z.string().optional(),
   snippet: z.string().optional(),
+  /** The characters of the text that it stands behind; absent where it is said of the whole. */
+  start: count.optional(),
+  end: count.optional(),
 });
 
 const image = z.strictObject({

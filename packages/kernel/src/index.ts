@@ -39,6 +39,7 @@ export {
 export { type Broadcast, type Hint, LocalBroadcast, type Word } from "./broadcast.ts";
 export { type ChangeText, changeTexts, UNVERIFIED } from "./change-text.ts";
 export { decodeReferences } from "./character-references.ts";
+export { citedMarkdown, type Source, sourcesOf } from "./citations.ts";
 export { type ContextBlock, contextOf, type PathBlock, pathIn, pathOf } from "./context.ts";
 export {
   addUsage,

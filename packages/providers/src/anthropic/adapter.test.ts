@@ -85,8 +85,8 @@ describe("blocks", () => {
     });
     expect(folded.blocks[1]?.metadata).toMatchObject({ redacted: true, opaque: "b3BhcXVl" });
     expect(folded.blocks[2]?.metadata.citations).toEqual([
-      { url: "u", title: "t", snippet: "c" },
-      { url: "document:2", title: "d", snippet: "x" },
+      { url: "u", title: "t", snippet: "c", start: 0, end: folded.blocks[2]?.text.length },
+      { url: "document:2", title: "d", snippet: "x", start: 0, end: folded.blocks[2]?.text.length },
     ]);
   });
 
@@ -123,7 +123,7 @@ describe("blocks", () => {
         type: "web_search_tool_result",
         content: [{ type: "web_search_result", url: "u", title: "T", encrypted_content: "e" }],
       },
-      "tool_result|done|T\nu|below",
+      "tool_result|done|- [T](u)|below",
       { citations: [{ url: "u", title: "T" }] },
     ],
     [

@@ -16,6 +16,7 @@ import {
   appendContent,
   type ContentPlace,
   closeContent,
+  endFirstPart,
   inputOf,
   interruptContent,
   type OpenContent,
@@ -23,13 +24,21 @@ import {
   stringOf,
 } from "./content.ts";
 import { type Call, isServerResult, serverResult } from "./server-results.ts";
+import {
+  cutText,
+  endTextPart,
+  growTextPart,
+  type PartedMessage,
+  release,
+  startTextPart,
+} from "./text-part.ts";
 
 export interface AnthropicOptions {
   /** The caller runs the tools that the model calls, and ends those calls. */
   readonly runsTools?: boolean;
 }
 
-interface Message {
+interface Message extends PartedMessage {
   readonly turn: string;
   readonly id: string;
   readonly model: string | undefined;
@@ -37,7 +46,6 @@ interface Message {
   readonly open: Map<number, OpenContent>;
   /** Indexes of blocks whose type nobody knows: their deltas belong to no block of ours. */
   readonly strange: Set<number>;
-  blocks: number;
   native: JsonObject | undefined;
   stopReason: string | undefined;
   stopDetails: Json | undefined;
@@ -116,7 +124,10 @@ function startMessage(
     model,
     open: new Map(),
     strange: new Set(),
+    held: undefined,
+    part: undefined,
     blocks: 0,
+    placeOf: (index) => placeOf(message, index),
     native: isObject(native.usage) ? native.usage : undefined,
     stopReason: undefined,
     stopDetails: undefined,
@@ -154,7 +165,7 @@ function messageDelta(state: AnthropicState, event: JsonObject): readonly BlockE
   message.stopReason = stringOf(delta.stop_reason) ?? message.stopReason;
   message.stopDetails = delta.stop_details ?? message.stopDetails;
   if (isObject(event.usage)) message.native = mergeNative(message.native, event.usage);
-  return [];
+  return message.open.size === 0 && message.part === undefined ? release(message) : [];
 }
 
 function endMessage(
@@ -165,6 +176,7 @@ function endMessage(
   const events: BlockEvent[] = [];
   // A block whose stop was lost is whole all the same: the message says that it is over.
   for (const [index, open] of message.open) events.push(...close(state, message, index, open));
+  events.push(...endTextPart(message), ...release(message));
   events.push(...endCalls(state, options, "done"));
   events.push(...refusal(message));
   events.push(...endTurn(state, message, "done", truncation(message.stopReason)));
@@ -189,10 +201,15 @@ function refusal(message: Message): readonly BlockEvent[] {
 function cutMessage(state: AnthropicState, options: AnthropicOptions): readonly BlockEvent[] {
   const message = state.message;
   if (message === undefined) return [];
-  const events = [...message.open.values()].flatMap((open) => [...interruptContent(open)]);
-  message.open.clear();
+  const events = [...cutText(message), ...cutOpen(message)];
   events.push(...endCalls(state, options, "interrupted"));
   events.push(...endTurn(state, message, "error", "interrupted"));
+  return events;
+}
+
+function cutOpen(message: Message): readonly BlockEvent[] {
+  const events = [...message.open.values()].flatMap((open) => [...interruptContent(open)]);
+  message.open.clear();
   return events;
 }
 
@@ -265,8 +282,7 @@ function failed(state: AnthropicState, event: JsonObject, options: AnthropicOpti
   const text = stringOf(error.message) ?? JSON.stringify(event);
   const code = stringOf(error.type);
   const key = blockKey(message);
-  const cut = [...message.open.values()].flatMap((open) => [...interruptContent(open)]);
-  message.open.clear();
+  const cut = [...cutText(message), ...cutOpen(message)];
   const block: BlockEvent[] = [
     {
       type: "block-start",
@@ -297,7 +313,13 @@ function startBlock(state: AnthropicState, event: JsonObject): readonly BlockEve
   const index = indexOf(event) ?? message.blocks;
   const before = message.open.get(index);
   // The same index again without a stop in between: the first one is over.
-  const closed = before === undefined ? [] : close(state, message, index, before);
+  const closed = [
+    ...(before === undefined ? [] : close(state, message, index, before)),
+    ...(message.part === undefined ? [] : endTextPart(message)),
+  ];
+  if (block.type === "text" && message.held !== undefined)
+    return [...events, ...closed, ...startTextPart(message, index, block)];
+  closed.push(...release(message));
   if (isServerResult(block)) return [...events, ...closed, ...result(state, message, block, index)];
   const started = openContent(placeOf(message, index), block);
   if (started === undefined) {
@@ -314,6 +336,10 @@ function growBlock(state: AnthropicState, event: JsonObject): readonly BlockEven
   const [message, events] = currentMessage(state);
   const index = indexOf(event) ?? lastIndex(message);
   const delta = isObject(event.delta) ? event.delta : {};
+  if (message.part?.index === index) {
+    const grown = growTextPart(message, message.part, delta);
+    if (grown !== undefined) return [...events, ...grown];
+  }
   const opened = message.open.get(index) ?? openForDelta(message, index, delta);
   const open = opened !== undefined && "open" in opened ? opened.open : opened;
   const started = opened !== undefined && "open" in opened ? opened.events : [];
@@ -347,6 +373,7 @@ function stopBlock(state: AnthropicState, event: JsonObject): readonly BlockEven
   const message = state.message;
   if (message === undefined) return [];
   const index = indexOf(event) ?? lastIndex(message);
+  if (message.part?.index === index) return endTextPart(message);
   const open = message.open.get(index);
   return open === undefined ? [] : close(state, message, index, open);
 }
@@ -358,6 +385,12 @@ function close(
   open: OpenContent,
 ): readonly BlockEvent[] {
   message.open.delete(index);
+  if (open.type === "text") {
+    endFirstPart(open);
+    const before = release(message);
+    message.held = open;
+    return before;
+  }
   if (open.kind === "tool_call") {
     const input = inputOf(open);
     if (input !== undefined && state.running.size < bounds.openCalls) {
@@ -370,12 +403,16 @@ function close(
 /** A block that came whole. */
 function wholeBlock(state: AnthropicState, message: Message, block: Json): readonly BlockEvent[] {
   const index = message.blocks;
-  if (!isObject(block)) return unknownEvent(placeFor(message), block, "content_block");
-  if (isServerResult(block)) return result(state, message, block, index);
+  if (isObject(block) && block.type === "text" && message.held !== undefined)
+    return [...startTextPart(message, index, block), ...endTextPart(message)];
+  const before = release(message);
+  if (!isObject(block)) return [...before, ...unknownEvent(placeFor(message), block, "content_block")];
+  if (isServerResult(block)) return [...before, ...result(state, message, block, index)];
   const started = openContent(placeOf(message, index), block);
-  if (started === undefined) return unknownEvent(placeFor(message), block, `content_block/${typeOf(block)}`);
+  if (started === undefined)
+    return [...before, ...unknownEvent(placeFor(message), block, `content_block/${typeOf(block)}`)];
   message.blocks++;
-  return [...started.events, ...close(state, message, index, started.open)];
+  return [...before, ...started.events, ...close(state, message, index, started.open)];
 }
 
 function result(

@@ -8,6 +8,7 @@
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Kind, Role } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
+import { type Cited, type CitedText, firstPart } from "../cited-text.ts";
 import { isObject, parseJson } from "../framing/json.ts";
 import { compactParams } from "../row.ts";
 import { count } from "../usage.ts";
@@ -33,6 +34,9 @@ export interface OpenContent {
   readonly firstInput: Json | undefined;
   input: string;
   signature: string | undefined;
+  /** What a text says so far, parts that were joined to it included; of citations only those of whole parts. */
+  whole: CitedText;
+  /** Of the part that is being written. */
   citations: Json[];
   estimatedTokens: number;
 }
@@ -84,6 +88,7 @@ export function appendContent(open: OpenContent, delta: JsonObject): readonly Bl
   const key = open.place.key;
   switch (delta.type) {
     case "text_delta":
+      if (open.kind === "text" && typeof delta.text === "string") open.whole.text += delta.text;
       return appended(key, delta.text);
     case "thinking_delta":
       open.estimatedTokens += count(delta.estimated_tokens);
@@ -102,6 +107,12 @@ export function appendContent(open: OpenContent, delta: JsonObject): readonly Bl
     default:
       return undefined;
   }
+}
+
+/** Its first part is whole: the citations of that part have their place. */
+export function endFirstPart(open: OpenContent): void {
+  open.whole = firstPart(open.whole.text, open.citations);
+  open.citations = [];
 }
 
 /** What a stopped tool call's input is: `{}` where no input came; undefined where it is no whole JSON. */
@@ -150,17 +161,23 @@ export function interruptContent(open: OpenContent): readonly BlockEvent[] {
 /** What a text or thinking block knows only at its end. */
 export function endMetadata(open: OpenContent): JsonObject {
   // A delta may have come to a block of another type: a text has no signature.
-  if (open.kind !== "thinking") return open.kind === "text" ? citationMetadata(open.citations) : {};
+  if (open.kind !== "thinking") return open.kind === "text" ? citationMetadata(open.whole.cited) : {};
   return {
     ...(open.signature ? { signature: open.signature } : {}),
     ...(open.estimatedTokens > 0 ? { estimatedTokens: open.estimatedTokens } : {}),
   };
 }
 
-/** Citations as a reader needs them, and as the API wants them back. */
-export function citationMetadata(citations: readonly Json[]): JsonObject {
-  const shown = citations.filter(isObject).map(citationOf);
-  return shown.length === 0 ? {} : { citations: shown, extra: { citations } };
+/** Citations as a reader needs them, each with its place in the text, and as the API wants them back. */
+export function citationMetadata(cited: readonly Cited[]): JsonObject {
+  const known = cited.filter(({ citation }) => isObject(citation));
+  if (known.length === 0) return {};
+  const shown = known.map(({ citation, start, end }) => ({
+    ...citationOf(citation as JsonObject),
+    start,
+    end,
+  }));
+  return { citations: shown, extra: { citations: known.map(({ citation }) => citation) } };
 }
 
 /** The API's own shapes, and the older `{type, data: {url, title, snippet}}`. */
@@ -203,6 +220,7 @@ function opened(
     firstInput: kind === "tool_call" && block.input !== null ? block.input : undefined,
     input: "",
     signature: stringOf(block.signature),
+    whole: { text, cited: [] },
     citations: Array.isArray(block.citations) ? [...(block.citations as readonly Json[])] : [],
     estimatedTokens: 0,
   };

@@ -115,10 +115,19 @@ function searchResults(content: readonly Json[]): Shown {
   }));
   return {
     kind: "tool_result",
-    text: found.map((result) => `${result.title}\n${result.url}`).join("\n\n"),
+    text: linkList(found),
     metadata: { citations: found },
     short: `${found.length} result${found.length === 1 ? "" : "s"}`,
   };
+}
+
+/** Links for reading: a Markdown list. */
+export function linkList(
+  links: readonly { readonly url: string; readonly title?: string | undefined }[],
+): string {
+  return links
+    .map(({ url, title }) => `- [${(title ?? url).replace(/[[\]\\]/g, "\\$&")}](${url})`)
+    .join("\n");
 }
 
 function commandOutput(content: JsonObject, call: Call | undefined): Shown {

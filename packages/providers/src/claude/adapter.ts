@@ -20,6 +20,7 @@ import { streamEvent } from "./message.ts";
 import { closeMessage } from "./piece.ts";
 import { lineKey, newState, type Out, PROVIDER, type Start, type State, trim } from "./state.ts";
 import { systemLine } from "./system.ts";
+import { releaseText } from "./text-piece.ts";
 import { resultLine } from "./turn-end.ts";
 import { userLine } from "./user.ts";
 
@@ -65,9 +66,14 @@ function hasResult(line: JsonObject): boolean {
   return listOf(objectOf(line.message).content).some((block) => objectOf(block).type === "tool_result");
 }
 
+/** Lines behind which no text goes on: all but those that the model's messages, or their bookkeeping, come in. */
+const ENDS_TEXT = new Set(["user", "result", "control_request", "tool_progress"]);
+
 /** One line of the stream. */
 export function take(state: State, out: Out, line: Json): void {
   if (!isObject(line)) return addUnknown(state, out, line);
+  if (ENDS_TEXT.has(textOf(line.type) ?? ""))
+    for (const message of state.messages.values()) releaseText(out, message);
   switch (line.type) {
     case "stream_event":
       return streamEvent(state, out, line);

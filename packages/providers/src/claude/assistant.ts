@@ -4,13 +4,14 @@
  */
 
 import type { JsonObject } from "@blockyard/kernel";
-import { citationMetadata, isCall, isResultType } from "../anthropic/content.ts";
+import { isCall, isResultType } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, textOf, timeOf } from "../read.ts";
 import { runCall } from "./call.ts";
 import { messageOf, newPiece, redaction } from "./message.ts";
 import { confirmWhole, endPiece, startPiece, takeUsage, thinkingEnd } from "./piece.ts";
 import type { Message, Out, Piece, State } from "./state.ts";
+import { finishText, releaseText } from "./text-piece.ts";
 import { currentTurn } from "./turn.ts";
 
 export function assistantLine(state: State, out: Out, line: JsonObject): void {
@@ -128,14 +129,12 @@ function confirmText(
     return;
   }
   currentTurn(state, out, piece.message.scope).hasSpoken = true;
-  const citations = listOf(block.citations).length > 0 ? listOf(block.citations) : piece.citations;
-  const cited = citationMetadata(citations);
-  const [status, reason] =
-    line.aborted === true ? (["error", "interrupted"] as const) : (["done", undefined] as const);
-  if (piece.isStarted) return endPiece(out, piece, status, reason, said, cited, at);
-  if (isLocal(line)) return sayLocally(state, out, piece, said, line, at);
-  startPiece(state, out, piece, cited, said, "text", "model", at);
-  endPiece(out, piece, status, reason);
+  const streamed = piece.part?.citations ?? piece.citations;
+  const citations = listOf(block.citations).length > 0 ? listOf(block.citations) : streamed;
+  const isStreamed = piece.isStarted || (piece.part !== undefined && piece.part.text !== "");
+  if (!isStreamed && isLocal(line)) return sayLocally(state, out, piece, said, line, at);
+  const reason = line.aborted === true ? "interrupted" : undefined;
+  finishText(state, out, piece, { said, citations, reason, at });
 }
 
 /** Lines that the CLI made itself, in the model's place. */
@@ -151,6 +150,9 @@ function sayLocally(
   line: JsonObject,
   at: number | undefined,
 ): void {
+  releaseText(out, piece.message);
+  piece.head = undefined;
+  piece.part = undefined;
   const code = textOf(line.error) ?? textOf(line.api_error);
   if (code === undefined && line.is_api_error_message !== true) {
     const notice = line.local_command_source === undefined ? "synthetic" : "local_command";

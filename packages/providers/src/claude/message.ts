@@ -12,7 +12,6 @@ import { given, listOf, numberOf, objectOf, textOf, wholeOf } from "../read.ts";
 import { appendInput, openCall } from "./call.ts";
 import {
   addUnknown,
-  appendText,
   closeMessage,
   endPiece,
   settle,
@@ -31,6 +30,7 @@ import {
   type State,
   scopeOf,
 } from "./state.ts";
+import { addTextPiece, appendText, keepCitation, releaseText, stopPart } from "./text-piece.ts";
 import { currentTurn } from "./turn.ts";
 
 export function messageOf(state: State, out: Out, id: string, line: JsonObject): Message {
@@ -44,11 +44,15 @@ export function messageOf(state: State, out: Out, id: string, line: JsonObject):
     turn,
     model: undefined,
     pieces: [],
+    held: undefined,
     byIndex: new Map(),
     usage: undefined,
     toldUsage: undefined,
     stopReason: undefined,
   };
+  // Another message: the text of the one before is over.
+  for (const each of state.messages.values())
+    if (each.held !== undefined && each.scope.parent === scope.parent) releaseText(out, each);
   state.messages.set(id, message);
   state.lastMessage = message;
   if (state.messages.size > RECENT_MESSAGES) forgetOldest(state, out);
@@ -77,6 +81,7 @@ export function streamEvent(state: State, out: Out, line: JsonObject): void {
       return stopContent(state, out, message, event);
     case "message_delta":
       message.stopReason = textOf(objectOf(event.delta).stop_reason) ?? message.stopReason;
+      releaseText(out, message);
       return takeUsage(out, message, event.usage, true);
     case "message_stop":
       return stopMessage(state, out, message, scope, objectOf(line.abandoned_blocks));
@@ -133,7 +138,7 @@ function startContent(state: State, out: Out, message: Message, event: JsonObjec
   if (piece.type === "text") appendText(state, out, piece, textOf(block.text) ?? "");
   if (piece.type === "thinking") startPiece(state, out, piece, redaction(block));
   if (piece.type === "thinking") appendText(state, out, piece, textOf(block.thinking) ?? "");
-  for (const citation of listOf(block.citations)) keepCitation(piece, citation);
+  for (const citation of listOf(block.citations)) if (isObject(citation)) keepCitation(out, piece, citation);
 }
 
 export function redaction(block: JsonObject): JsonObject {
@@ -151,7 +156,8 @@ export function newPiece(
   isStreamed = false,
 ): Piece {
   const type = textOf(block.type) ?? "";
-  if (type === "text") return addPiece(message, "text", state.prefix);
+  if (type === "text") return addTextPiece(state, message);
+  releaseText(out, message);
   if (type === "thinking" || type === "redacted_thinking") return addPiece(message, "thinking", state.prefix);
   if (isCall(type))
     return addPiece(message, "call", state.prefix, startCall(state, out, message, block, type, at));
@@ -217,7 +223,7 @@ function addDelta(state: State, out: Out, message: Message, event: JsonObject): 
 
 /** A delta whose start was lost: text and thinking can still be shown. */
 function strayPiece(state: State, message: Message, delta: JsonObject): Piece | undefined {
-  if (delta.type === "text_delta") return addPiece(message, "text", state.prefix);
+  if (delta.type === "text_delta") return addTextPiece(state, message);
   if (delta.type === "thinking_delta") return addPiece(message, "thinking", state.prefix);
   return undefined;
 }
@@ -241,7 +247,7 @@ function applyDelta(state: State, out: Out, piece: Piece, delta: JsonObject): bo
       piece.signature = textOf(delta.signature) ?? piece.signature;
       return true;
     case "citations_delta":
-      keepCitation(piece, delta.citation);
+      if (isObject(delta.citation)) keepCitation(out, piece, delta.citation);
       return true;
     case "compaction_delta":
       if (piece.type === "whole") appendText(state, out, piece, textOf(delta.content) ?? "");
@@ -249,10 +255,6 @@ function applyDelta(state: State, out: Out, piece: Piece, delta: JsonObject): bo
     default:
       return false;
   }
-}
-
-function keepCitation(piece: Piece, citation: Json | undefined): void {
-  if (isObject(citation)) piece.citations.push(citation);
 }
 
 /** What comes without an index belongs to the block that was opened last. */
@@ -264,6 +266,7 @@ function stopContent(state: State, out: Out, message: Message, event: JsonObject
   const piece = message.byIndex.get(wholeOf(event.index) ?? lastIndex(message));
   if (piece === undefined) return;
   piece.isStopped = true;
+  if (piece.part !== undefined) stopPart(state, out, piece);
   if (piece.held !== undefined) takeHeld(state, out, piece);
 }
 

@@ -3,6 +3,7 @@
  */
 
 import type { JsonObject } from "@blockyard/kernel";
+import { linkList } from "../anthropic/server-results.ts";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { cutRow, rowOf } from "../row.ts";
@@ -61,13 +62,10 @@ export const webSearchOutcome: Show = (told) => {
   const said = results
     .filter((result): result is string => typeof result === "string")
     .map((text) => text.trim());
-  const links = citations.map(
-    (hit) => `- [${textOf(hit.title) ?? textOf(hit.url) ?? ""}](${textOf(hit.url) ?? ""})`,
+  const links = linkList(
+    citations.map(({ url, title }) => ({ url: textOf(url) ?? "", title: textOf(title) })),
   );
-  const text = [
-    ...said.filter((part) => part !== ""),
-    ...(links.length === 0 ? [] : [links.join("\n")]),
-  ].join("\n\n");
+  const text = [...said, links].filter((part) => part !== "").join("\n\n");
   const facts = given({
     query: wordsOf(told.payload.query),
     durationSeconds: numberOf(told.payload.durationSeconds),

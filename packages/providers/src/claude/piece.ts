@@ -13,7 +13,7 @@ import {
   subtractUsage,
   type Usage,
 } from "@blockyard/kernel";
-import { citationMetadata, openContent } from "../anthropic/content.ts";
+import { openContent } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
 import { given, textOf, wholeOf } from "../read.ts";
 import { unknownEvent } from "../unknown.ts";
@@ -21,6 +21,7 @@ import { addUsage, anthropicUsage, isZero, mergeNative, NO_USAGE } from "../usag
 import { breakCall, runStreamed } from "./call.ts";
 import { takeHeld } from "./result.ts";
 import { addPiece, type Message, type Out, type Piece, PROVIDER, type State } from "./state.ts";
+import { cutPart, settleText, stopPart } from "./text-piece.ts";
 import { currentTurn } from "./turn.ts";
 
 export function startPiece(
@@ -52,13 +53,6 @@ export function startPiece(
     ...(said === undefined || said === "" ? {} : { text: said }),
     ...(at === undefined ? {} : { at }),
   });
-}
-
-export function appendText(state: State, out: Out, piece: Piece, delta: string): void {
-  if (delta === "" || piece.isEnded) return;
-  if (!piece.isStarted) startPiece(state, out, piece, {});
-  piece.text += delta;
-  out.push({ type: "block-append", key: piece.key, text: delta });
 }
 
 export function endPiece(
@@ -106,22 +100,25 @@ export function settle(state: State, out: Out, piece: Piece, reason: Reason | un
   }
   if (piece.isEnded) return;
   if (piece.held !== undefined && reason === undefined) return takeHeld(state, out, piece);
+  if (piece.part !== undefined) {
+    if (reason !== undefined) return cutPart(out, piece, reason);
+    stopPart(state, out, piece);
+    if (piece.isEnded) return;
+  }
   if (!piece.isStarted) {
     piece.isEnded = true;
     return;
   }
-  endPiece(out, piece, reason === undefined ? "done" : "error", reason, undefined, lastOf(state, piece));
-}
-
-/** What is known of a piece only at its end. */
-function lastOf(state: State, piece: Piece): JsonObject {
-  if (piece.type === "thinking") return thinkingEnd(state, piece);
-  return piece.type === "text" ? citationMetadata(piece.citations) : {};
+  if (piece.type === "text") return settleText(out, piece, piece.isConfirmed ? undefined : reason);
+  const last = piece.type === "thinking" ? thinkingEnd(state, piece) : {};
+  endPiece(out, piece, reason === undefined ? "done" : "error", reason, undefined, last);
 }
 
 /** Nothing more of this message will come. */
 export function closeMessage(state: State, out: Out, message: Message, reason: Reason | undefined): void {
-  for (const piece of message.pieces) {
+  // Parts before the texts that they may belong to.
+  const parts = message.pieces.filter((piece) => piece.part !== undefined);
+  for (const piece of [...parts, ...message.pieces]) {
     settle(state, out, piece, reason ?? (piece.isStopped || piece.isConfirmed ? undefined : "interrupted"));
   }
   if (reason !== undefined) tellUsage(out, message);

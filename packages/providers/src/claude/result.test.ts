@@ -612,7 +612,7 @@ describe("agents and look-ups", () => {
     ).toEqual([
       ["tool_call", null, "done", true, undefined],
       ["tool_result", "run/c:s1", "done", undefined, [{ url: "https://t", title: "T" }]],
-      ["text", null, "done", undefined, [{ url: "https://t", title: "T", snippet: "so" }]],
+      ["text", null, "done", undefined, [{ url: "https://t", title: "T", snippet: "so", start: 0, end: 3 }]],
     ]);
   });
 

@@ -7,6 +7,7 @@
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
+import type { CitedText, TextPart } from "../cited-text.ts";
 
 export const PROVIDER = "claude";
 
@@ -30,6 +31,13 @@ export interface Piece {
   /** A `tool_result` block whose content comes as deltas. */
   held: JsonObject | undefined;
   citations: JsonObject[];
+  /** Of a text: all that it says so far, with the parts that were joined to it. */
+  whole: CitedText | undefined;
+  /** Of a text that may be part of the one before: that one, and what is known of the part. */
+  head: Piece | undefined;
+  part: TextPart | undefined;
+  /** When its last part was said. */
+  lastAt: number | undefined;
   /** A text block appears with its first character: an empty one is no block. */
   isStarted: boolean;
   /** Its assistant line has come. */
@@ -45,6 +53,8 @@ export interface Message {
   readonly turn: Turn;
   model: string | undefined;
   readonly pieces: Piece[];
+  /** A text that is whole, and that the next text may be part of. */
+  held: Piece | undefined;
   /** By the index on the wire, which starts again in each message. */
   readonly byIndex: Map<number, Piece>;
   usage: JsonObject | undefined;
@@ -226,6 +236,10 @@ export function addPiece(message: Message, type: PieceType, prefix: string, call
     signature: "",
     held: undefined,
     citations: [],
+    whole: undefined,
+    head: undefined,
+    part: undefined,
+    lastAt: undefined,
     isStarted: false,
     isConfirmed: false,
     isStopped: false,

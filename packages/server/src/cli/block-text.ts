@@ -6,8 +6,10 @@
 import {
   type BlockSnapshot,
   changeTexts,
+  citedMarkdown,
   type Kind,
   type Metadata,
+  sourcesOf,
   type TurnView,
   UNVERIFIED,
 } from "@blockyard/kernel";
@@ -56,7 +58,13 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, options: TextOptio
     if (notice !== undefined || block.role === "system")
       return `${style.dim(oneLine(`· ${notice ?? ""} ${block.content}`, width))}\n`;
     const who = block.role === "user" ? `${style.bold(style.cyan(`❯ ${safeText(block.agent)}`))}\n` : "";
-    return `${who}${safeText(block.content).trimEnd()}\n\n`;
+    const { citations = [] } = metadataOf(block, "text");
+    const said = block.promoted ? block.content : citedMarkdown(block.content, citations);
+    const plain = said.replace(/\\\[(\d+)\]/g, "[$1]");
+    const sources = sourcesOf(citations).map(
+      ({ number, title, url }) => `${style.dim(oneLine(`[${number}] ${title ?? ""} ${url}`, width))}\n`,
+    );
+    return `${who}${safeText(plain).trimEnd()}\n${sources.join("")}\n`;
   },
   thinking: ({ content }, options) => {
     const { style, width, isFull } = options;

@@ -499,3 +499,33 @@ describe("[E14] as it was written", () => {
     expect(markdown).toContain(`> **Error:** ${escaped}\n`);
   });
 });
+
+describe("[E16] answers with sources", () => {
+  const a = { url: "https://a.example/x(1)", title: "A [1]" };
+  const citations = [
+    { ...a, snippet: "said *there*", start: 0, end: 3 },
+    { url: "document:0", title: "Notes", start: 4, end: 8 },
+    { ...a, snippet: "and there", start: 4, end: 8 },
+  ];
+
+  it("numbers in the text, one list, each source once, with what was cited", async () => {
+    const id = await conversationOf("t", [{ kind: "text", text: "One two.", metadata: { citations } }]);
+    const page = await exported(id, "html");
+    expect(page).toContain("One[1] two.[1][2]");
+    expect(page.split('href="https://a.example/x(1)"')).toHaveLength(2);
+    expect(page).toContain("<blockquote>said *there*</blockquote><blockquote>and there</blockquote>");
+    const markdown = await exported(id, "markdown");
+    expect(markdown).toContain("One\\[1] two.\\[1]\\[2]\n");
+    expect(markdown).toContain(
+      "1. [A \\[1\\]](<https://a.example/x(1)>)\n   > said \\*there\\*\n\n   > and there\n2. Notes\n",
+    );
+  });
+
+  it("links that a result has in its text are not listed again", async () => {
+    const metadata = { toolUseId: "t", toolName: "WebSearch", citations: [{ url: "https://a.example/" }] };
+    const listed = { kind: "tool_result", text: "- [A](https://a.example/)", metadata } as const;
+    expect((await exported(await callWith([listed]), "html")).split("https://a.example/")).toHaveLength(2);
+    const other = await exported(await callWith([{ ...listed, text: "Nothing" }]), "html");
+    expect(other).toContain('href="https://a.example/"');
+  });
+});

@@ -7,12 +7,14 @@ import {
   amountOf,
   type BlockSnapshot,
   changeTexts,
+  citedMarkdown,
   exactText,
   isLong,
   isMarkdownResult,
   type Kind,
   type Metadata,
   showsPictures,
+  sourcesOf,
   UNVERIFIED,
 } from "@blockyard/kernel";
 import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
@@ -103,7 +105,8 @@ function drawText(block: BlockSnapshot): Html {
       : label
         ? html`<div class="who">${label}</div>`
         : NOTHING;
-  return html`${who}<div class="said">${markdownHtml(block.content)}</div>${sources(citations)}${why(reason)}`;
+  const said = block.promoted ? block.content : citedMarkdown(block.content, citations ?? []);
+  return html`${who}<div class="said">${markdownHtml(said)}</div>${sources(citations)}${why(reason)}`;
 }
 
 function drawThinking(block: BlockSnapshot): Html {
@@ -136,7 +139,7 @@ function drawResult(block: BlockSnapshot): Html {
     block.content === "" && result !== undefined && result !== null
       ? html`<details><summary>Result</summary><pre class="code">${highlight(JSON.stringify(result, null, 2), "json")}</pre></details>`
       : NOTHING;
-  return html`${block.content === "" ? NOTHING : folded(lineCount(block), block.content.length, text)}${pictures(images)}${sources(citations)}${payload}`;
+  return html`${block.content === "" ? NOTHING : folded(lineCount(block), block.content.length, text)}${pictures(images)}${sources(citations?.filter(({ url }) => !block.content.includes(url)))}${payload}`;
 }
 
 function drawCode(block: BlockSnapshot): Html {
@@ -274,11 +277,13 @@ function pictures(images: Metadata<"tool_call">["images"]): Html {
 
 function sources(citations: Metadata<"text">["citations"]): Html {
   if (!citations || citations.length === 0) return NOTHING;
-  const rows = citations.map(({ url, title }) => {
+  const rows = sourcesOf(citations).map(({ url, title, snippets }) => {
     const href = safeLink(url);
-    return href === undefined
-      ? html`<li>${title ?? url}</li>`
-      : html`<li><a href="${href}" rel="noopener noreferrer nofollow">${title ?? url}</a></li>`;
+    const name =
+      href === undefined
+        ? html`${title ?? url}`
+        : html`<a href="${href}" rel="noopener noreferrer nofollow">${title ?? url}</a>`;
+    return html`<li>${name}${snippets.map((snippet) => html`<blockquote>${snippet}</blockquote>`)}</li>`;
   });
   return html`<ol class="sources">${rows}</ol>`;
 }

@@ -7,11 +7,14 @@
 import {
   type BlockSnapshot,
   changeTexts,
+  citedMarkdown,
   isMarkdownResult,
   type Kind,
   type Metadata,
+  sourcesOf,
   UNVERIFIED,
 } from "@blockyard/kernel";
+import { safeLink } from "./escape.ts";
 import { turnAfter, turnFacts } from "./html.ts";
 import { plural } from "./html-block.ts";
 import { plainTerminal } from "./terminal-html.ts";
@@ -51,11 +54,12 @@ function* foldedNodes(title: string, nodes: readonly ExportNode[]): Generator<st
 
 const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
   text: (block) => {
-    const { notice, label } = metadataOf(block, "text");
+    const { notice, label, citations = [] } = metadataOf(block, "text");
     if (notice !== undefined || block.role === "system")
       return `> ${asWritten([notice, block.content].filter(Boolean).join(": "))}\n\n`;
     const who = block.role === "user" ? `### ${asWritten(label ?? block.agent)}\n\n` : "";
-    return `${who}${block.content.trimEnd()}\n\n`;
+    const said = block.promoted ? block.content : citedMarkdown(block.content, citations);
+    return `${who}${said.trimEnd()}\n\n${sources(citations)}`;
   },
   thinking: ({ content }) => (content === "" ? "" : folded("Thinking", `${content.trimEnd()}\n\n`)),
   tool_call: (block) => {
@@ -67,9 +71,12 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
   },
   tool_result: (block) => {
     const { content } = block;
-    if (content === "") return "";
+    const { citations = [] } = metadataOf(block, "tool_result");
+    const others = sources(citations.filter(({ url }) => !content.includes(url)));
+    if (content === "" && others === "") return "";
     const isMarkdown = isMarkdownResult(metadataOf(block, "tool_result"));
-    return folded("Result", isMarkdown ? `${content.trimEnd()}\n\n` : fence(content, ""));
+    const said = content === "" ? "" : isMarkdown ? `${content.trimEnd()}\n\n` : fence(content, "");
+    return folded("Result", `${said}${others}`);
   },
   code: (block) => {
     const { filename, language } = metadataOf(block, "code");
@@ -107,6 +114,16 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
       fence(block.content, "json"),
     ),
 };
+
+/** Numbered as in the text, with what was cited of each. */
+function sources(citations: NonNullable<Metadata<"text">["citations"]>): string {
+  const rows = sourcesOf(citations).map(({ number, url, title, snippets }) => {
+    const name =
+      safeLink(url) === undefined ? asWritten(title ?? url) : `[${asWritten(title ?? url)}](<${url}>)`;
+    return `${number}. ${name}\n${snippets.map((snippet) => `   > ${asWritten(snippet)}\n`).join("\n")}`;
+  });
+  return rows.length === 0 ? "" : `${rows.join("")}\n`;
+}
 
 function folded(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}</details>\n\n`;

@@ -1,7 +1,8 @@
 /**
- * Citations: what an answer leans on, as a list of titles with their hosts.
+ * Citations: what an answer leans on, as a numbered list of titles with their hosts and what was cited of each. The
+ * numbers stand in the text.
  */
-import type { Metadata } from "@blockyard/kernel";
+import { type Metadata, type Source, sourcesOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Icon } from "../icons.tsx";
 import { hostOf, safeLink } from "../markdown/link.ts";
@@ -11,19 +12,22 @@ type Citation = NonNullable<Metadata<"text">["citations"]>[number];
 export function Citations({ citations }: { citations: readonly Citation[] }): ReactNode {
   return (
     <ol className="citations" aria-label="Sources">
-      {citations.map((citation, i) => (
-        <li key={i}>
-          <Source citation={citation} />
-          {citation.snippet && <span className="snippet">{citation.snippet}</span>}
+      {sourcesOf(citations).map((source) => (
+        <li key={source.url}>
+          <SourceLink source={source} />
+          {source.snippets.map((snippet) => (
+            <span key={snippet} className="snippet">
+              {snippet}
+            </span>
+          ))}
         </li>
       ))}
     </ol>
   );
 }
 
-function Source({ citation }: { citation: Citation }): ReactNode {
-  const href = safeLink(citation.url);
-  const title = citation.title || citation.url;
+function SourceLink({ source: { url, title = url } }: { source: Source }): ReactNode {
+  const href = safeLink(url);
   if (!href) return <span>{title}</span>;
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">

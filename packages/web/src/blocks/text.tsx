@@ -1,7 +1,7 @@
 /**
  * Text: what people and models say, as markdown; what the system notes, as one dim line.
  */
-import { isEnded, type ToldMark } from "@blockyard/kernel";
+import { citedMarkdown, isEnded, type Metadata, Text, type ToldMark } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Icon } from "../icons.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
@@ -27,7 +27,11 @@ export function TextBlock({ block }: RendererProps): ReactNode {
     <div className={`said said-${block.role}`}>
       {label && <div className="label">{label}</div>}
       {text ? (
-        <Markdown text={text} isGrowing={isGrowing} isAppendOnly={!block.promoted} />
+        <Markdown
+          text={isGrowing || block.promoted ? text : withNumbers(text, citations)}
+          isGrowing={isGrowing}
+          isAppendOnly={!block.promoted}
+        />
       ) : (
         <Waiting chars={block.chars} />
       )}
@@ -37,6 +41,16 @@ export function TextBlock({ block }: RendererProps): ReactNode {
       <Reason reason={reason} />
     </div>
   );
+}
+
+/** Texts with the numbers of their sources, kept for as long as the texts are. */
+const numbered = new WeakMap<Text, Text>();
+
+function withNumbers(text: Text, citations: Metadata<"text">["citations"]): Text {
+  if (!citations?.some(({ end }) => end !== undefined)) return text;
+  const known = numbered.get(text) ?? Text.of(citedMarkdown(text.toString(), citations));
+  numbered.set(text, known);
+  return known;
 }
 
 /** That more than this went to the agent: it did not know the conversation, or not all of it. */

@@ -1,7 +1,7 @@
 /**
  * A tool's result that has no more exact kind: text as it came, a report as Markdown, pictures, sources.
  */
-import { isEnded, isMarkdownResult } from "@blockyard/kernel";
+import { isEnded, isMarkdownResult, type Metadata } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
@@ -25,7 +25,7 @@ export function ToolResultBlock({ block }: RendererProps): ReactNode {
         </Fold>
       )}
       {images && images.length > 0 && <Pictures images={images} />}
-      {citations && citations.length > 0 && <Citations citations={citations} />}
+      {citations && citations.length > 0 && <OtherSources block={block} citations={citations} />}
       {lines === 0 && result !== undefined && result !== null && (
         <Details name={`${block.id}:payload`} summary={<span>Result</span>}>
           {() => <JsonView value={result} name={`${block.id}:payload`} />}
@@ -33,6 +33,18 @@ export function ToolResultBlock({ block }: RendererProps): ReactNode {
       )}
     </div>
   );
+}
+
+/** Links that the text has are not shown again below it. */
+function OtherSources({
+  block,
+  citations,
+}: RendererProps & { citations: NonNullable<Metadata<"tool_result">["citations"]> }): ReactNode {
+  const text = useText(block.id, block.chars > 0);
+  if (block.chars > 0 && !text) return null;
+  const said = text?.toString() ?? "";
+  const others = citations.filter(({ url }) => !said.includes(url));
+  return others.length === 0 ? null : <Citations citations={others} />;
 }
 
 function ResultText({ block }: RendererProps): ReactNode {

@@ -10,16 +10,8 @@ import { isCall } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, textOf, wholeOf } from "../read.ts";
 import { appendInput, openCall } from "./call.ts";
-import {
-  addUnknown,
-  closeMessage,
-  endPiece,
-  settle,
-  startPiece,
-  startWhole,
-  takeUsage,
-  tellUsage,
-} from "./piece.ts";
+import { addUnknown, closeMessage, settle, startWhole, takeUsage, tellUsage } from "./piece.ts";
+import { endPiece, startPiece } from "./piece-block.ts";
 import { takeHeld, takeServerResult, takeStreamedResult } from "./result.ts";
 import {
   addPiece,

@@ -19,65 +19,10 @@ import { given, textOf, wholeOf } from "../read.ts";
 import { unknownEvent } from "../unknown.ts";
 import { addUsage, anthropicUsage, isZero, mergeNative, NO_USAGE } from "../usage.ts";
 import { breakCall, runStreamed } from "./call.ts";
+import { endPiece } from "./piece-block.ts";
 import { takeHeld } from "./result.ts";
 import { addPiece, type Message, type Out, type Piece, PROVIDER, type State } from "./state.ts";
 import { cutPart, settleText, stopPart } from "./text-piece.ts";
-import { currentTurn } from "./turn.ts";
-
-export function startPiece(
-  state: State,
-  out: Out,
-  piece: Piece,
-  metadata: JsonObject,
-  said?: string,
-  kind: "text" | "thinking" | "error" = piece.type === "thinking" ? "thinking" : "text",
-  role: "model" | "system" = kind === "error" ? "system" : "model",
-  at?: number,
-): void {
-  const { message } = piece;
-  piece.isStarted = true;
-  piece.text = said ?? "";
-  currentTurn(state, out, message.scope).hasSpoken = true;
-  out.push({
-    type: "block-start",
-    key: piece.key,
-    ...(message.scope.parent === undefined ? {} : { parent: message.scope.parent }),
-    kind,
-    role,
-    metadata: {
-      messageId: message.id,
-      index: piece.index,
-      ...(message.scope.label === undefined ? {} : { label: message.scope.label }),
-      ...metadata,
-    },
-    ...(said === undefined || said === "" ? {} : { text: said }),
-    ...(at === undefined ? {} : { at }),
-  });
-}
-
-export function endPiece(
-  out: Out,
-  piece: Piece,
-  status: "done" | "error",
-  reason?: Reason,
-  said?: string,
-  metadata?: JsonObject,
-  at?: number,
-): void {
-  if (piece.isEnded) return;
-  piece.isEnded = true;
-  out.push({
-    type: "block-end",
-    key: piece.key,
-    status,
-    ...(reason === undefined ? {} : { reason }),
-    ...(said === undefined || said === piece.text ? {} : { text: said }),
-    ...(metadata === undefined || Object.keys(metadata).length === 0 ? {} : { metadata }),
-    ...(at === undefined ? {} : { at }),
-  });
-  piece.text = "";
-  piece.citations = [];
-}
 
 export function thinkingEnd(state: State, piece: Piece): JsonObject {
   const tokens = wholeOf(state.thinkingTokens);

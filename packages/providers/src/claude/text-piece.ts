@@ -8,7 +8,7 @@
 import type { Json, JsonObject, Reason } from "@blockyard/kernel";
 import { citationMetadata } from "../anthropic/content.ts";
 import { addCitation, addText, endPart, firstPart, nextPart } from "../cited-text.ts";
-import { endPiece, startPiece } from "./piece.ts";
+import { endPiece, startPiece } from "./piece-block.ts";
 import { addPiece, type Message, type Out, type Piece, type State } from "./state.ts";
 
 /** A new text block: one of its own, or what may be part of the text in front of it. */

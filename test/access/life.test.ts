@@ -22,7 +22,7 @@ describe("[R26] a process", () => {
     };
     const made = { conversation, kind: "text", role: "user", content: "" };
     const { block_id } = (await first.call("block.create", made)) as { block_id: string };
-    const stray = (await first.call("block.create", { ...made, content: "left open" })) as {
+    const held = (await first.call("block.create", { ...made, role: "model", content: "left open" })) as {
       block_id: string;
     };
     const { replica, socket } = await openReplica(first.url, first.token);
@@ -60,14 +60,17 @@ describe("[R26] a process", () => {
     expect(durable.size).toBeGreaterThan(10);
     expect(accepted.size).toBeGreaterThan(5);
 
-    // [AC51] What was left open ends once, and only once.
-    const closed = await second.call("block.read", { block_id: stray.block_id });
-    expect(closed).toMatchObject({ status: "error", metadata: { reason: "interrupted" } });
+    // [AC51] What an agent holds is no process's: it goes on after a stop and after a kill.
+    const { block_id: id } = held;
+    expect(await second.call("block.read", { block_id: id })).toMatchObject({ status: "running" });
+    await second.call("block.append", { block_id: id, text: ", gone on", wait: true });
     expect((await second.stop("SIGKILL")).signal).toBe("SIGKILL");
     const third = await Process.start(home, folder);
-    expect(await third.call("block.read", { block_id: stray.block_id })).toMatchObject({
-      version: closed["version"],
-      metadata: { reason: "interrupted" },
+    expect(await third.call("block.status", { block_id: id, status: "done" })).toMatchObject({
+      status: "done",
+    });
+    expect(await third.call("block.read", { block_id: id, line_numbers: false })).toMatchObject({
+      content: "left open, gone on",
     });
 
     // [AC19] Whatever they printed and stored, the token is only in the link and in its file.

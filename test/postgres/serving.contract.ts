@@ -11,7 +11,8 @@ import type { TestServer } from "./server.ts";
 
 export const servingChecks: readonly StoreCheck[] = [
   {
-    title: "[AC51] what is open stays open while another node runs, and is closed by one that starts alone",
+    title:
+      "[AC51] what an agent holds stays open whichever nodes go; what a node ran is closed by one that starts alone",
     run: (server) =>
       withNodes(server, async (start) => {
         const first = await start();
@@ -22,13 +23,39 @@ export const servingChecks: readonly StoreCheck[] = [
             plan: (draft) => draft.create({ kind: "text", role: "model", text: "a", status: "running" }),
           }),
         );
+        const ran = known(
+          await first.kernel.write(conversation, {
+            agent: "claude",
+            plan: (draft) => {
+              const { node } = first.kernel;
+              const turn = {
+                id: "t",
+                provider: "claude",
+                agent: "claude",
+                status: "running",
+                startedAt: 0,
+              } as const;
+              draft.setTurn({ ...turn, ...(node === undefined ? {} : { node }) });
+              return draft.create({
+                kind: "text",
+                role: "model",
+                text: "b",
+                status: "running",
+                metadata: { turn: "t" },
+              });
+            },
+          }),
+        );
         const second = await start();
-        const status = async (node: Running) => known(await node.kernel.block(block.id)).status;
-        require((await status(second)) === "running", "the second node has closed what the first has open");
+        const status = async (node: Running, id = block.id) => known(await node.kernel.block(id)).status;
+        for (const id of [block.id, ran.id])
+          require((await status(second, id)) ===
+            "running", "the second node has closed what the first has open");
         await first.stop();
         await second.stop();
         const third = await start();
-        require((await status(third)) === "error", "what was left open stays open");
+        require((await status(third)) === "running", "a restart has closed what an agent holds");
+        require((await status(third, ran.id)) === "error", "what was left open stays open");
         await third.stop();
       }),
   },

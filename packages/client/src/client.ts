@@ -40,6 +40,29 @@ export class Refusal extends Error {
   }
 }
 
+/** How a program's own turn ended; the fields of the tool turn.end. */
+export interface TurnResult {
+  readonly status?: "done" | "error";
+  readonly stop_reason?: string;
+  readonly error?: string;
+  readonly model?: string;
+  readonly usage?: {
+    readonly input?: number;
+    readonly cache_read?: number;
+    readonly cache_write?: number;
+    readonly output?: number;
+    readonly reasoning?: number;
+  };
+  readonly cost_usd?: number;
+}
+
+/** A turn that this program has begun. */
+export interface OwnTurn {
+  readonly id: string;
+  /** Once. What is still open of it ends with it. */
+  end(result?: TurnResult): Promise<void>;
+}
+
 export class Client {
   readonly replica: Replica;
   readonly #link: Link;
@@ -81,6 +104,23 @@ export class Client {
     const answer = await this.replica.call(tool, input, { write });
     if (isProblem(answer)) throw new Refusal(answer);
     return answer as T;
+  }
+
+  /**
+   * A turn of this program's own: what it creates in the conversation until the turn's end belongs to it. The turn stays
+   * open as long as this program is connected or calls.
+   */
+  async beginTurn(
+    conversation: ConversationId,
+    options: { readonly model?: string; readonly provider?: string } = {},
+  ): Promise<OwnTurn> {
+    const { turn } = await this.call<{ turn: string }>("turn.begin", { conversation, ...options });
+    return {
+      id: turn,
+      end: async (result = {}) => {
+        await this.call("turn.end", { conversation, turn, ...(result as { [field: string]: Json }) });
+      },
+    };
   }
 
   /** A live copy of a conversation; resolves when it is here, and tells of every change from then on. */

@@ -7,6 +7,13 @@ export {
   type View,
   type ViewChange,
 } from "@blockyard/kernel";
-export { Client, type ClientOptions, connect, Refusal } from "./client.ts";
+export {
+  Client,
+  type ClientOptions,
+  connect,
+  type OwnTurn,
+  Refusal,
+  type TurnResult,
+} from "./client.ts";
 export { ownEnv } from "./env.ts";
 export { Link, type LinkOptions, type LinkState } from "./link.ts";

@@ -121,6 +121,11 @@ export function isEnded(status: Status): boolean {
   return status === "done" || status === "error";
 }
 
+/** Ended because its agent was away for too long: the agent may go on with it. */
+export function isLapsed({ status, metadata }: Block): boolean {
+  return isEnded(status) && metadata["lapsed"] === true;
+}
+
 /** pending → running → done | error; a step may be skipped, none may be taken back. */
 export function canFollow(from: Status, to: Status): boolean {
   if (isEnded(from)) return false;
@@ -151,6 +156,8 @@ const anyKind = {
   provider: z.string().optional(),
   model: z.string().optional(),
   reason: z.enum(REASONS).optional(),
+  /** It was ended because its agent was away for too long; the agent may go on with it. */
+  lapsed: z.literal(true).optional(),
   startedAt: z.number().optional(),
   durationMs: z.number().nonnegative().optional(),
   /** A short label for notices: compaction, retry, permission_denied, hook, … */

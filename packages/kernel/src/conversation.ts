@@ -72,6 +72,10 @@ export interface Turn {
   /** Usage by message id; of sub-agents too. */
   readonly messages?: { readonly [messageId: string]: MessageUsage };
   readonly native?: JsonObject;
+  /** Begun by its agent, which runs it itself and holds it with its lease: see leased.ts. */
+  readonly leased?: true;
+  /** It was ended because its agent was away for too long; the agent may still say how it ended. */
+  readonly lapsed?: true;
   /** The node that runs it, where several share a store. A run that ends its turn takes this off; who ends it for it does not. */
   readonly node?: string;
   /** What was asked of that node by way of another one. Absent: nobody there takes orders. */

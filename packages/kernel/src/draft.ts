@@ -19,6 +19,7 @@ import {
   canFollow,
   checkMetadata,
   isEnded,
+  isLapsed,
   type Kind,
   parseBlockId,
   patchMetadata,
@@ -241,11 +242,13 @@ export class Draft {
 
   /** Text of a stream: behind what the agent wrote last, never simply at the end. */
   append(id: BlockId, text: string): Block | Problem {
-    const block = this.block(id);
-    if (isProblem(block)) return block;
-    if (isEnded(block.status) && block.kind !== "file") return closed(block);
+    const found = this.block(id);
+    if (isProblem(found)) return found;
     const clean = cleanText(text);
-    if (clean === "") return block;
+    const hasEnded = isEnded(found.status) && found.kind !== "file";
+    if (hasEnded && !this.#mayGoOn(found)) return closed(found);
+    if (clean === "") return found;
+    const block = hasEnded ? this.#goOn(found) : found;
     if (block.chars + clean.length > limits.blockTextChars) {
       return tooLong(block.chars + clean.length, limits.blockTextChars);
     }
@@ -308,9 +311,11 @@ export class Draft {
   }
 
   status(id: BlockId, status: Status, patch: JsonObject = {}): Block | Problem {
-    const block = this.block(id);
-    if (isProblem(block)) return block;
-    if (!canFollow(block.status, status)) return badTransition(block, status);
+    const found = this.block(id);
+    if (isProblem(found)) return found;
+    const block = this.#mayGoOn(found) && status !== "pending" ? this.#goOn(found) : found;
+    const isBack = block !== found && status === "running";
+    if (!isBack && !canFollow(block.status, status)) return badTransition(block, status);
     const full: Record<string, Json> = { ...patch };
     delete full["stage"];
     if (block.kind === "tool_call" && isEnded(status) && full["success"] === undefined) {
@@ -320,6 +325,17 @@ export class Draft {
     const checked = checkMetadata(block.kind, patchMetadata(block.metadata, full));
     if (isProblem(checked)) return checked;
     return this.#push(block, { type: "status", status, metadata: cleanPatch(full, checked) });
+  }
+
+  /** Its agent is back after it was ended for being away. */
+  #mayGoOn(block: Block): boolean {
+    return isLapsed(block) && block.agent === this.#agent;
+  }
+
+  #goOn(block: Block): Block {
+    const success = block.kind === "tool_call" ? { success: null } : {};
+    const metadata = { reason: null, lapsed: null, ...success };
+    return this.#push(block, { type: "status", status: "running", metadata });
   }
 
   meta(id: BlockId, patch: JsonObject): Block | Problem {

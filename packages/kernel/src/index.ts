@@ -60,6 +60,8 @@ export { copiedKind } from "./file-copy.ts";
 export { Ingest, type IngestOptions } from "./ingest.ts";
 export { cleanJson, type Json, type JsonObject, sameJson } from "./json.ts";
 export { Kernel, type Listener } from "./kernel.ts";
+export { stopLeased } from "./leased.ts";
+export { Leases, type LeasesOptions } from "./leases.ts";
 export { legacyName } from "./legacy-name.ts";
 export { limits } from "./limits.ts";
 export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";

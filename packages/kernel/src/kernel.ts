@@ -14,6 +14,7 @@ import {
   type ConversationId,
   conversationOf,
   isEnded,
+  isLapsed,
   parseBlockId,
   type WholeBlock,
 } from "./block.ts";
@@ -126,7 +127,8 @@ export class Kernel {
 
   #accept(block: Block, agent: AgentId, text: string): Block | Problem {
     const { id } = block;
-    if (isEnded(block.status) && block.kind !== "file") {
+    const mayGoOn = block.kind === "file" || (isLapsed(block) && block.agent === agent);
+    if (isEnded(block.status) && !mayGoOn) {
       return problem(
         "closed",
         `block ${id} is ${block.status}: nothing can be appended to it; edit it instead`,

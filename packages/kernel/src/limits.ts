@@ -115,6 +115,8 @@ export const limits = {
   lookedAtSingly: 64,
   /** A node that has not been heard of for this long is dead. */
   leaseMs: 15_000,
+  /** What an agent holds open itself is ended when nothing was heard of the agent for this long. */
+  agentLeaseMs: 10 * 60_000,
   /** How long a node that runs a turn has to carry out what was asked of it by way of another one. */
   orderMs: 10_000,
   ordersPerTurn: 100,

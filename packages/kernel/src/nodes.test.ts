@@ -276,26 +276,7 @@ describe("[N6] a node that starts or notices a death", () => {
     expect(sum).toBe(1);
   });
 
-  it("ends what names nobody when all are gone that were there before, unless somebody went on with it", async () => {
-    const yard = new Yard();
-    const [a, b] = [await yard.node(), await yard.node()];
-    const id = good(await a.kernel.createConversation("ann", "x"));
-    for (const text of ["left", "gone on with"]) await say(a.kernel, id, "model", text, {});
-    const c = await yard.node();
-    await say(c.kernel, id, "model", "new", {});
-    for (const { nodes } of [a, b]) {
-      await nodes.close();
-      await yard.store.nodes?.beat(nodes.id, limits.leaseMs); // as if it had been killed instead
-    }
-    const goneOn = `${id}/model/3`;
-    good(await c.kernel.append(goneOn, "model", "!\n"));
-    await c.kernel.drain(goneOn, "model");
-    await yard.env.advance(2 * limits.leaseMs);
-    const blocks = good(await c.kernel.blocks({ conversation: id, order: "first", limit: 10 }));
-    expect(blocks.map(({ status }) => status)).toEqual(["error", "running", "running"]);
-  });
-
-  it("ends everything where it is alone, as a restart does", async () => {
+  it("ends every turn where it is alone, as a restart does, and nothing that an agent holds", async () => {
     const yard = new Yard();
     const a = await yard.node();
     const id = good(await a.kernel.createConversation("ann", "x"));
@@ -303,7 +284,7 @@ describe("[N6] a node that starts or notices a death", () => {
     await say(a.kernel, id, "model", "open", {});
     await a.nodes.close();
     const b = new Node(yard);
-    expect(await b.nodes.start()).toEqual({ blocks: 2, turns: 1 });
+    expect(await b.nodes.start()).toEqual({ blocks: 1, turns: 1 });
   });
 });
 

@@ -10,16 +10,16 @@
  * at fifty times a second at most.
  */
 
-import { type BlockId, type ConversationId, conversationOf } from "./block.ts";
+import { type ConversationId, conversationOf } from "./block.ts";
 import type { Broadcast, Word } from "./broadcast.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Cursors, FarCursor } from "./cursor.ts";
 import { type Env, randomName } from "./env.ts";
 import type { Kernel } from "./kernel.ts";
 import { limits } from "./limits.ts";
-import { type Closed, closeLeftBy, closeOrphans, closeUntouched, openOfNobody } from "./orphans.ts";
+import { type Closed, closeLeftBy, closeOrphans } from "./orphans.ts";
 import { isProblem } from "./problem.ts";
-import type { NodeList, NodeRegister } from "./store.ts";
+import { AGENT_PREFIX, type NodeList, type NodeRegister } from "./store.ts";
 import type { Told } from "./write.ts";
 
 export interface NodesOptions {
@@ -34,6 +34,8 @@ export interface NodesOptions {
 export class Nodes {
   /** Another one with each start: a node that comes back is a new one. */
   readonly id: string;
+  /** Told that a node is not there any more, however it went: what it watched over is for others to look at. */
+  onLeft: (() => void) | undefined;
   readonly #options: NodesOptions;
   readonly #kernel: Kernel;
   readonly #env: Env;
@@ -48,9 +50,8 @@ export class Nodes {
   /** Where the newest conversations stood when they were last looked at. */
   #seen: ReadonlyMap<ConversationId, number> | undefined;
   #turn = 0;
-  /** Nodes that were alive when this one started, and what was open then and names nobody: it may be theirs. */
-  #elders: readonly string[] = [];
-  #found: ReadonlyMap<BlockId, number> = new Map();
+  /** The other nodes that were alive when this was last asked. */
+  #others: readonly string[] = [];
   #looking: Promise<void> | undefined;
   #isClosed = false;
 
@@ -66,16 +67,13 @@ export class Nodes {
     kernel.node = this.id;
   }
 
-  /** Before this nothing may be begun here. What nobody alive has open is closed. */
+  /** Before this nothing may be begun here. What no living node runs is closed. */
   async start(): Promise<Closed> {
-    const { alive } = await this.#register.beat(this.id, limits.leaseMs);
+    const { alive } = await this.#beat();
     const { agent } = this.#options;
-    this.#elders = alive.filter((id) => id !== this.id);
-    const closed =
-      this.#elders.length === 0
-        ? await closeOrphans(this.#kernel, agent, () => this.#alive())
-        : await closeLeftBy(this.#kernel, agent, () => this.#alive());
-    if (this.#elders.length > 0) this.#found = await openOfNobody(this.#kernel);
+    this.#others = alive.filter((id) => id !== this.id);
+    const closeWhatIsLeft = this.#others.length === 0 ? closeOrphans : closeLeftBy;
+    const closed = await closeWhatIsLeft(this.#kernel, agent, () => this.#alive());
     this.#ends.push(this.#kernel.listen((told) => this.#told(told)));
     this.#ends.push(this.#options.broadcast.listen((word) => this.#hear(word)));
     this.#every("beat", limits.leaseMs / 3, () => this.beat());
@@ -114,23 +112,16 @@ export class Nodes {
 
   /** Says that this node is alive, and closes what dead ones left. */
   async beat(): Promise<void> {
-    const { alive, dead } = await this.#register.beat(this.id, limits.leaseMs);
-    await this.#outlive(alive);
+    const { alive, dead } = await this.#beat();
+    const others = alive.filter((id) => id !== this.id);
+    const hasLeft = this.#others.some((id) => !others.includes(id));
+    this.#others = others;
+    if (hasLeft) this.onLeft?.();
     for (const node of dead) {
       const closed = await closeLeftBy(this.#kernel, this.#options.agent, () => this.#alive());
       await this.#register.remove(node);
       this.#options.onClosed?.(closed, node);
     }
-  }
-
-  /** Where all are gone that were there before, what they had open without a name is nobody's any more. */
-  async #outlive(alive: readonly string[]): Promise<void> {
-    if (this.#elders.length === 0) return;
-    this.#elders = this.#elders.filter((id) => alive.includes(id));
-    if (this.#elders.length > 0) return;
-    const closed = await closeUntouched(this.#kernel, this.#options.agent, this.#found);
-    if (closed.blocks > 0) this.#options.onClosed?.(closed, "");
-    this.#found = new Map();
   }
 
   /** Looks what others have committed, hint or none. One look at a time. */
@@ -142,8 +133,15 @@ export class Nodes {
   }
 
   async #alive(): Promise<ReadonlySet<string>> {
-    const { alive }: NodeList = await this.#register.beat(this.id, limits.leaseMs);
+    const { alive } = await this.#beat();
     return new Set(alive);
+  }
+
+  /** The nodes of the register, without the agents that are in it. */
+  async #beat(): Promise<NodeList> {
+    const { alive, dead } = await this.#register.beat(this.id, limits.leaseMs);
+    const isNode = (name: string) => !name.startsWith(AGENT_PREFIX);
+    return { alive: alive.filter(isNode), dead: dead.filter(isNode) };
   }
 
   // -- out

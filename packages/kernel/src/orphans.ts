@@ -1,7 +1,7 @@
 /**
- * Closing what a dead process left open: blocks that nobody writes any more and turns that nobody runs. Done after a
- * start, before anything new begins, so that nothing stays `running` for ever; and, where several nodes share a store, by
- * whoever notices that one of them has died.
+ * Closing what a dead process left open: turns that it ran, their blocks, and what waited for it. Done after a start, before
+ * anything new begins, so that nothing stays `running` for ever; and, where several nodes share a store, by whoever notices
+ * that one of them has died. What agents hold with programs of their own is no process's and is left alone (leased.ts).
  *
  * What a living node runs is never touched. Whether a node is alive is asked after what is open was read: a node is in the
  * register before it opens anything, so what was read belongs to one that is in the answer, or to a dead one.
@@ -11,6 +11,7 @@ import type { AgentId, Block, BlockId, ConversationId } from "./block.ts";
 import type { Turn } from "./conversation.ts";
 import type { Draft } from "./draft.ts";
 import type { Kernel } from "./kernel.ts";
+import { isHeld } from "./leased.ts";
 import { isProblem } from "./problem.ts";
 
 export interface Closed {
@@ -18,15 +19,19 @@ export interface Closed {
   readonly turns: number;
 }
 
+export const NONE_CLOSED: Closed = { blocks: 0, turns: 0 };
+
 type Alive = () => Promise<ReadonlySet<string>>;
 
 /** What is open in one conversation. */
-interface Open {
+export interface Open {
   readonly blocks: readonly Block[];
   readonly turns: readonly Turn[];
+  /** Its turns, open or not. */
+  readonly all: readonly Turn[];
 }
 
-/** Ends every open block as interrupted, and every running turn. File blocks have no end and are left alone. */
+/** Ends what an earlier process ran, as interrupted. */
 export function closeOrphans(
   kernel: Kernel,
   agent: AgentId,
@@ -38,38 +43,6 @@ export function closeOrphans(
 /** Ends only what names a node that is dead: others are at work, and may have the rest open. */
 export function closeLeftBy(kernel: Kernel, agent: AgentId, alive: Alive): Promise<Closed> {
   return closeWhere(kernel, agent, alive, (node) => node !== undefined);
-}
-
-/** What is open and names no node: whose it is nobody can tell, except that it is none that begins later. */
-export async function openOfNobody(kernel: Kernel): Promise<ReadonlyMap<BlockId, number>> {
-  const found = new Map<BlockId, number>();
-  for (const { blocks, turns } of (await allOpen(kernel)).values()) {
-    const nodes = new Map(turns.map(({ id, node }) => [id, node]));
-    for (const { id, version, metadata } of blocks)
-      if ((nodeOf(metadata) ?? nodes.get(turnOf(metadata))) === undefined) found.set(id, version);
-  }
-  return found;
-}
-
-/** Ends those that nobody has written to since. */
-export async function closeUntouched(
-  kernel: Kernel,
-  agent: AgentId,
-  found: ReadonlyMap<BlockId, number>,
-): Promise<Closed> {
-  let blocks = 0;
-  for (const [id, version] of found) {
-    const closed = await kernel.writeBlock(id, {
-      agent,
-      plan: (draft) => {
-        const block = draft.block(id);
-        if (isProblem(block)) return block;
-        return block.version === version ? close(draft, [id], []) : { blocks: 0, turns: 0 };
-      },
-    });
-    if (!isProblem(closed)) blocks += closed.blocks;
-  }
-  return { blocks, turns: 0 };
 }
 
 async function closeWhere(
@@ -85,9 +58,10 @@ async function closeWhere(
     const isLeft = (node: string | undefined) => isMeant(node) && (node === undefined || !living.has(node));
     const nodes = new Map(open.turns.map(({ id, node }) => [id, node]));
     const left: readonly BlockId[] = open.blocks
+      .filter((block) => !isHeld(block, open.all))
       .filter(({ metadata }) => isLeft(nodeOf(metadata) ?? nodes.get(turnOf(metadata))))
       .map(({ id }) => id);
-    const ended = open.turns.filter(({ node }) => isLeft(node)).map(({ id }) => id);
+    const ended = open.turns.filter((turn) => !turn.leased && isLeft(turn.node)).map(({ id }) => id);
     if (left.length + ended.length === 0) continue;
     const closed = await kernel.write(conversation, { agent, plan: (draft) => close(draft, left, ended) });
     if (isProblem(closed)) continue;
@@ -97,7 +71,8 @@ async function closeWhere(
   return { blocks, turns };
 }
 
-async function allOpen(kernel: Kernel): Promise<ReadonlyMap<ConversationId, Open>> {
+/** What is open anywhere. File blocks have no end and are left out. */
+export async function allOpen(kernel: Kernel): Promise<ReadonlyMap<ConversationId, Open>> {
   const blocks = new Map<ConversationId, Block[]>();
   for (const status of ["pending", "running"] as const) {
     for (const block of await kernel.store.blocks({ status, order: "first", limit: 1e9 })) {
@@ -108,10 +83,24 @@ async function allOpen(kernel: Kernel): Promise<ReadonlyMap<ConversationId, Open
   const open = new Map<ConversationId, Open>();
   for (const { id, running } of await kernel.store.conversations({ limit: 1e9 })) {
     if (running.length === 0 && !blocks.has(id)) continue;
-    const turns = running.length === 0 ? [] : await kernel.store.turns(id);
-    open.set(id, { blocks: blocks.get(id) ?? [], turns: turns.filter((turn) => running.includes(turn.id)) });
+    open.set(id, openOf(blocks.get(id) ?? [], running, await kernel.store.turns(id)));
   }
   return open;
+}
+
+/** The same in one conversation. */
+export async function openIn(kernel: Kernel, conversation: ConversationId): Promise<Open> {
+  const blocks: Block[] = [];
+  for (const status of ["pending", "running"] as const) {
+    const found = await kernel.store.blocks({ conversation, status, order: "first", limit: 1e9 });
+    for (const block of found) if (block.kind !== "file") blocks.push(block);
+  }
+  const record = await kernel.store.conversation(conversation);
+  return openOf(blocks, record?.running ?? [], await kernel.store.turns(conversation));
+}
+
+function openOf(blocks: readonly Block[], running: readonly string[], all: readonly Turn[]): Open {
+  return { blocks, turns: all.filter(({ id }) => running.includes(id)), all };
 }
 
 /** The node that a block waits for, where it is part of no turn yet. */

@@ -170,9 +170,13 @@ export interface Store {
   close(): Promise<void>;
 }
 
+/** In front of the name of an agent, where the register keeps its lease (leases.ts); no node's name begins so. */
+export const AGENT_PREFIX = "agent:";
+
 /**
  * Which nodes are alive, by the store's own clock: a node says so again before its lease ends, and whose lease has ended is
- * dead until it does. Before a node begins anything that dies with it, it is in here.
+ * dead until it does. Before a node begins anything that dies with it, it is in here. Agents that hold something open are in
+ * here too, under their prefix.
  */
 export interface NodeRegister {
   /** This node is alive for `leaseMs` from now on. */

@@ -83,6 +83,13 @@ export class Door {
     clearInterval(this.#watch);
   }
 
+  /** Who may write and has a request or a socket open here now. */
+  agents(): ReadonlySet<string> {
+    const present = new Set<string>();
+    for (const { caller } of this.#inside) if (caller.role !== "viewer") present.add(caller.agent);
+    return present;
+  }
+
   callerOf(request: IncomingMessage): Caller {
     const caller = this.#callers.get(request);
     if (!caller) throw new Error("a request got past the guard");
@@ -188,7 +195,6 @@ export class Door {
   }
 
   #remember(caller: Caller, until: ServerResponse | Duplex, cut: () => void): void {
-    if (caller.hash === undefined) return;
     const inside = { caller, cut };
     this.#inside.add(inside);
     until.once("close", () => this.#inside.delete(inside));

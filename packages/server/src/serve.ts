@@ -10,6 +10,7 @@ import {
   isProblem,
   type Json,
   Kernel,
+  type Leases,
   type Problem,
   problem,
   type Store,
@@ -20,7 +21,7 @@ import type { Hono } from "hono";
 import { readAddress, removeAddress, type ServerAddress, writeAddress } from "./address-file.ts";
 import { Announcer } from "./announcer.ts";
 import { Auth, type Caller, ownerName } from "./auth.ts";
-import { joinNodes } from "./broadcast/join.ts";
+import { joinNodes, startLeases } from "./broadcast/join.ts";
 import { readCertificate } from "./certificate.ts";
 import { type Config, ConfigError, prepareHome } from "./config.ts";
 import { Door } from "./door.ts";
@@ -83,6 +84,8 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   shutdown.register("kernel", () => kernel.close());
   const { nodes, leave } = await joinNodes(kernel, config, log);
   shutdown.register("nodes", leave);
+  const leases = await startLeases(kernel, nodes, log);
+  shutdown.register("leases", () => leases.close());
   const tools = new Tools(kernel, config, log);
   shutdown.register("tools", () => tools.close());
   shutdown.register("files", () => tools.files.close());
@@ -102,7 +105,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     lag.disable();
   });
   kernel.listen((told) => metrics.count("blockyard_ops_total", told.ops.length));
-  const desk = new Desk(auth, tools, metrics, log);
+  const desk = new Desk(auth, tools, leases, metrics, log);
   const ws = new WsFace({
     kernel,
     presence: tools.presence,
@@ -118,6 +121,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const place = { ...own, ...(origin === undefined ? {} : { origin }) };
   const door = new Door({ place, auth, log, onRefused });
   shutdown.register("door", () => door.close());
+  leases.present = () => door.agents();
   const announcer = new Announcer(kernel);
   shutdown.register("announcer", () => announcer.close());
   const mcp = mcpHandler<Caller>((caller) => ({
@@ -197,12 +201,14 @@ function keepUp(kernel: Kernel, onFault: (error: unknown) => void): NodeJS.Timeo
 class Desk {
   readonly #auth: Auth;
   readonly #tools: Tools;
+  readonly #leases: Leases;
   readonly #metrics: Metrics;
   readonly #log: Log;
 
-  constructor(auth: Auth, tools: Tools, metrics: Metrics, log: Log) {
+  constructor(auth: Auth, tools: Tools, leases: Leases, metrics: Metrics, log: Log) {
     this.#auth = auth;
     this.#tools = tools;
+    this.#leases = leases;
     this.#metrics = metrics;
     this.#log = log;
   }
@@ -215,7 +221,9 @@ class Desk {
     signal?: AbortSignal,
   ): Promise<Json | Problem> {
     this.#metrics.count("blockyard_calls_total");
-    const answer = this.#auth.isCurrent(caller)
+    const isCurrent = this.#auth.isCurrent(caller);
+    if (isCurrent && caller.role !== "viewer") await this.#leases.hold(caller.agent);
+    const answer = isCurrent
       ? await this.#tools.call(caller, tool, input, key, signal)
       : problem("forbidden", "this token has been taken back");
     if (isProblem(answer)) this.#metrics.count("blockyard_problems_total");

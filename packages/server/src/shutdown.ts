@@ -10,6 +10,7 @@ import type { Log } from "./log.ts";
 /** First nobody new is let in, then what runs ends, then what it wrote becomes durable, then the store closes. */
 const ORDER = [
   "upkeep",
+  "leases",
   "door",
   "listeners",
   "tools",

@@ -281,6 +281,22 @@ function rows(w: World): Row[] {
     ["cursor.set", { block_id: u, head: { offset: 2 } }, "boundary", { before: 1, after: 3 }],
     ["cursor.set", { block_id: u, head: { offset: 0 }, anchor: { line: 0, column: 2 } }, "boundary"],
     ["cursor.set", { block_id: t, base_version: 2 }, "out_of_range", { version: 1 }],
+    // turns
+    ["turn.begin", { conversation: "nowhere" }, "not_found"],
+    ["turn.begin", { conversation: c, model: "" }, "invalid", { field: "model" }],
+    ["turn.end", { conversation: c, turn: "none" }, "not_found", { turn: "none" }],
+    [
+      "turn.end",
+      { conversation: c, turn: "x", usage: { input: -1 } },
+      "invalid",
+      { field: "usage.input", min: 0 },
+    ],
+    [
+      "turn.end",
+      { conversation: c, turn: "x", usage: { tokens: 1 } },
+      "invalid",
+      { unknown_fields: ["tokens"] },
+    ],
   ];
 }
 

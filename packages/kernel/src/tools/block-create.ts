@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { parseBlockId, RESULT_KINDS, type Role, type Status } from "../block.ts";
 import type { JsonObject } from "../json.ts";
+import { ownTurn } from "../leased.ts";
 import { isProblem, type Problem, problem } from "../problem.ts";
 import { mayClaim, mayPlace, maySpeak } from "./rights.ts";
 import {
@@ -86,6 +87,7 @@ export const blockCreate = tool({
           mayPlace(call.caller, draft, parent_id, isSide) ??
           mayClaim(call.caller, metadata, (turn) => draft.turn(turn)?.agent);
         if (refused) return refused;
+        const turn = ownTurn(draft, call.caller.agent)?.id;
         const block = draft.create({
           kind,
           role,
@@ -93,7 +95,7 @@ export const blockCreate = tool({
           ...(side === undefined ? {} : { side }),
           ...statusOf(status, role, content),
           ...(content === undefined ? {} : { text: content }),
-          ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
+          metadata: { ...(turn === undefined ? {} : { turn }), ...(metadata as JsonObject | undefined) },
         });
         if (isProblem(block)) return block;
         return { block_id: block.id, version: block.version, status: block.status };

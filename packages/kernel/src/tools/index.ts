@@ -30,6 +30,8 @@ import { conversationUpdate } from "./conversation-update.ts";
 import { cursorSet } from "./cursor-set.ts";
 import { kernelSearch } from "./kernel-search.ts";
 import type { Call, Tool } from "./tool.ts";
+import { turnBegin } from "./turn-begin.ts";
+import { turnEnd } from "./turn-end.ts";
 
 export const coreTools: readonly Tool[] = [
   blockCreate,
@@ -56,6 +58,8 @@ export const coreTools: readonly Tool[] = [
   conversationExport,
   conversationUpdate,
   cursorSet,
+  turnBegin,
+  turnEnd,
 ];
 
 export const coreTable: ToolTable = makeTable(coreTools);

@@ -100,6 +100,14 @@ export function mayWrite(metadata: Readonly<Record<string, unknown>> | undefined
     return problem("forbidden", 'the notice "queued" is that of a message that turn.start makes wait', {
       field: "metadata.notice",
     });
+  if (metadata !== undefined && "lapsed" in metadata)
+    return problem(
+      "forbidden",
+      "metadata.lapsed is written where an agent's lease runs out, and by no call",
+      {
+        field: "metadata.lapsed",
+      },
+    );
   if (metadata?.["told"] !== undefined)
     return problem("forbidden", "metadata.told is written by the run that tells an agent alone", {
       field: "metadata.told",

@@ -4,7 +4,7 @@
  */
 
 import { join } from "node:path";
-import { closeOrphans, type Kernel, LocalBroadcast, Nodes, StoreError } from "@blockyard/kernel";
+import { closeOrphans, type Kernel, Leases, LocalBroadcast, Nodes, StoreError } from "@blockyard/kernel";
 import { type Config, ConfigError } from "../config.ts";
 import type { Log } from "../log.ts";
 import { holdLock, type Lock } from "../store/lock.ts";
@@ -56,6 +56,19 @@ export async function joinNodes(
     await leave();
     throw error;
   }
+}
+
+/** What agents hold open with programs of their own is looked after from now on. */
+export async function startLeases(kernel: Kernel, nodes: Nodes | undefined, log: Log): Promise<Leases> {
+  const leases = new Leases({
+    kernel,
+    agent: AGENT,
+    onClosed: (closed, agents) =>
+      log("info", "closed what agents that are gone had open", { ...closed, agents: agents.join(", ") }),
+  });
+  await leases.start();
+  if (nodes) nodes.onLeft = () => void leases.look().catch(() => undefined); // a store that is away: the next one looks
+  return leases;
 }
 
 /** A start ends what agents of its home folder left running: two nodes with one home would end each other's. */

@@ -137,7 +137,8 @@ export class Reruns {
 
   /** Only if the block is, in the commit itself, still what was confirmed. */
   async #create({ by, block, version, command, folder }: Subject): Promise<BlockId | Problem> {
-    const { node } = this.#options.kernel;
+    // It dies with this process, whoever asked for it: a start must find whose it was.
+    const { node = "local" } = this.#options.kernel;
     const created = await this.#options.kernel.writeBlock<Block>(block, {
       agent: by,
       plan: (draft) => {
@@ -151,7 +152,7 @@ export class Reruns {
           parent: block,
           side: true,
           status: "running",
-          metadata: { command, cwd: folder, notice: "rerun", ...(node === undefined ? {} : { node }) },
+          metadata: { command, cwd: folder, notice: "rerun", node },
         });
       },
     });

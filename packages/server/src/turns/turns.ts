@@ -24,6 +24,7 @@ import {
   problem,
   type Reason,
   randomName,
+  stopLeased,
   type Told,
   type Turn,
 } from "@blockyard/kernel";
@@ -134,7 +135,9 @@ export class Turns {
       live.run.stop("cancelled");
       await live.done;
     }
-    const here = { stopped: isMeant ? 1 : 0, dropped: waiting.length };
+    const held = await stopLeased(this.#kernel, by, conversation, only);
+    if (isProblem(held)) return held;
+    const here = { stopped: (isMeant ? 1 : 0) + held, dropped: waiting.length };
     if (!this.#elsewhere || (only !== undefined && here.stopped + here.dropped > 0)) return here;
     const dropped = queued || only !== undefined ? await this.#elsewhere.drop(by, conversation, only) : 0;
     if (isProblem(dropped)) return dropped;

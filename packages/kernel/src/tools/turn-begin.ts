@@ -1,0 +1,54 @@
+/**
+ * turn.begin: an agent's own turn, for programs that write with block.*. What the agent creates in the conversation until it
+ * ends the turn belongs to it: it has `llm_*` events, a footer, a line in turn.list. Nobody runs it but the program.
+ */
+
+import { z } from "zod";
+import { randomName } from "../env.ts";
+import { endLeased, openBlocksOf, ownTurn } from "../leased.ts";
+import { isProblem } from "../problem.ts";
+import { conversationField, tool, writer } from "./tool.ts";
+
+const name = z.string().min(1).max(200);
+
+const input = z.strictObject({
+  conversation: conversationField,
+  model: name.optional().describe("The model that answers, where it is known already"),
+  provider: name.optional().describe("Whose API or agent it is. Default: your own name"),
+  session_id: name.optional().describe("The provider's own name for the session"),
+});
+
+export const turnBegin = tool({
+  name: "turn.begin",
+  description:
+    "Begin a turn of your own: you call the model, and write what it says with block.create and block.append. The blocks " +
+    "that you create in the conversation until turn.end belong to the turn. You have one at a time in a conversation: " +
+    "beginning another one ends the one before as interrupted. It stays open as long as you call or are connected.",
+  input,
+  output: z.object({ turn: z.string() }),
+  access: "write",
+  async run(call, { conversation, model, provider, session_id }) {
+    const { kernel, caller } = call;
+    const turn = `turn-${randomName(kernel.env, 8)}`;
+    const earlier = await openBlocksOf(kernel, conversation, () => true);
+    if (isProblem(earlier)) return earlier;
+    return kernel.write(conversation, {
+      ...writer(call),
+      plan: (draft) => {
+        const before = ownTurn(draft, caller.agent);
+        if (before) endLeased(draft, before, earlier, { status: "error", reason: "interrupted" });
+        draft.setTurn({
+          id: turn,
+          provider: provider ?? caller.agent,
+          agent: caller.agent,
+          status: "running",
+          startedAt: draft.at,
+          leased: true,
+          ...(model === undefined ? {} : { model }),
+          ...(session_id === undefined ? {} : { sessionId: session_id }),
+        });
+        return { turn };
+      },
+    });
+  },
+});

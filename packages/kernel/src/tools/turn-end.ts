@@ -1,0 +1,93 @@
+/** turn.end: how an agent's own turn ended, and what it took. Once; what is open of it ends with it. */
+
+import { z } from "zod";
+import type { Turn } from "../conversation.ts";
+import type { Draft } from "../draft.ts";
+import { endLeased, openBlocksOf } from "../leased.ts";
+import { isProblem, type Problem, problem } from "../problem.ts";
+import { cleanText } from "../text/door.ts";
+import { type Call, conversationField, tool, writer } from "./tool.ts";
+import { turnSchema, turnView } from "./view.ts";
+
+const tokens = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
+const name = z.string().min(1).max(200);
+
+const input = z.strictObject({
+  conversation: conversationField,
+  turn: name.describe("As turn.begin answered"),
+  status: z.enum(["done", "error"]).optional().describe("Default: done, or error where error is given"),
+  stop_reason: name.optional().describe("As the provider says it: end_turn, max_tokens, …"),
+  error: z.string().min(1).max(10_000).optional().describe("What went wrong, in words"),
+  model: name.optional(),
+  usage: z
+    .strictObject({
+      input: tokens,
+      cache_read: tokens,
+      cache_write: tokens,
+      output: tokens,
+      reasoning: tokens,
+    })
+    .optional()
+    .describe("Tokens of the whole turn"),
+  cost_usd: z.number().min(0).max(1e9).optional(),
+});
+
+type Input = z.infer<typeof input>;
+
+export const turnEnd = tool({
+  name: "turn.end",
+  description:
+    "End a turn that you have begun with turn.begin: status, stop reason, tokens, cost. Blocks of it that are still open end " +
+    "with it: as done if it is done, otherwise, and tool calls always, as interrupted.",
+  input,
+  output: z.object({ turn: turnSchema, ended_blocks: z.number().int() }),
+  access: "write",
+  async run(call, given) {
+    const { conversation, turn: id } = given;
+    const blocks = await openBlocksOf(call.kernel, conversation, (turn) => turn === id);
+    if (isProblem(blocks)) return blocks;
+    return call.kernel.write(conversation, {
+      ...writer(call),
+      plan: (draft) => {
+        const turn = mayEnd(call, draft, given);
+        if (isProblem(turn)) return turn;
+        const { status, reason, ...rest } = endOf(given);
+        const ended_blocks = endLeased(draft, turn, blocks, { status, reason, with: rest });
+        return { turn: turnView(draft.turn(id) as Turn), ended_blocks };
+      },
+    });
+  },
+});
+
+function mayEnd({ caller }: Call, draft: Draft, { conversation, turn: id }: Input): Turn | Problem {
+  const turn = draft.turn(id);
+  if (turn === undefined)
+    return problem("not_found", `conversation ${conversation} has no turn ${id}`, { turn: id });
+  if (turn.leased !== true)
+    return problem("invalid", `turn ${id} is run by the server; turn.stop ends it`, { turn: id });
+  if (turn.agent !== caller.agent && caller.role !== "owner")
+    return problem("forbidden", `turn ${id} is ${turn.agent}'s`, { turn: id, agent: turn.agent });
+  if (turn.status === "running" || turn.lapsed === true) return turn;
+  return problem("closed", `turn ${id} has ended already${turn.reason ? `: ${turn.reason}` : ""}`, {
+    turn: id,
+    status: turn.status,
+  });
+}
+
+function endOf(given: Input): Pick<Turn, "status" | "reason"> & Partial<Turn> & { status: "done" | "error" } {
+  const { stop_reason, error, model, usage, cost_usd } = given;
+  const status = given.status ?? (error === undefined ? "done" : "error");
+  return {
+    status,
+    ...(status === "error" ? { reason: "failed" } : {}),
+    ...(stop_reason === undefined ? {} : { stopReason: cleanText(stop_reason) }),
+    ...(error === undefined ? {} : { error: cleanText(error) }),
+    ...(model === undefined ? {} : { model: cleanText(model) }),
+    ...(cost_usd === undefined ? {} : { costUsd: cost_usd }),
+    ...(usage === undefined ? {} : { usage: usageOf(usage) }),
+  };
+}
+
+function usageOf({ input: read, cache_read, cache_write, output, reasoning }: NonNullable<Input["usage"]>) {
+  return { input: read, cacheRead: cache_read, cacheWrite: cache_write, output, reasoning };
+}

@@ -23,6 +23,7 @@ beforeAll(async () => {
     parent_id: block,
     metadata: {},
     kind: "text",
+    path: "package.json",
     since_seq: 0,
     wait_ms: 0,
   };

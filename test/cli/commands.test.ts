@@ -46,7 +46,7 @@ afterAll(() => places.forEach(removePlace));
 describe("help and mistakes", () => {
   const here = place();
   const names =
-    "serve run ingest import ls show search export mcp token link backup restore doctor bench demo completion".split(
+    "serve run ingest import ls show search export mcp token grant link backup restore doctor bench demo completion".split(
       " ",
     );
 

@@ -154,6 +154,22 @@ export const MUTATIONS: readonly Mutation[] = [
     projects: unit,
   },
   {
+    name: "guarded files: a block that is there is open to all",
+    file: "packages/server/src/files/files.ts",
+    find: "    if (reason === undefined || isGranted(this.#grants, agent, path.name)) return undefined;\n",
+    replace: "    if (reason === undefined || this.#ids.has(path.name)) return undefined;\n",
+    tests: ["test/access/guarded.test.ts"],
+    projects: unit,
+  },
+  {
+    name: "guarded files: sockets and exports see everything",
+    file: "packages/server/src/tool-table.ts",
+    find: '    if (role === "owner") return this.#kernel;\n',
+    replace: '    if (role !== "owner" || agent !== "") return this.#kernel;\n',
+    tests: ["test/access/guarded.test.ts"],
+    projects: unit,
+  },
+  {
     name: "Origin: another site's requests are let in",
     file: "packages/server/src/guard.ts",
     find: "  if (origin !== undefined && !addresses.origins.has(origin))\n",

@@ -107,7 +107,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   kernel.listen((told) => metrics.count("blockyard_ops_total", told.ops.length));
   const desk = new Desk(auth, tools, leases, metrics, log);
   const ws = new WsFace({
-    kernel,
+    kernelFor: (caller) => tools.kernelFor(caller),
     presence: tools.presence,
     call: (...call) => desk.call(...call),
     onForbidden: (caller, message) => desk.audit(caller, message),
@@ -156,7 +156,8 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     ingest: async (caller, query, body) =>
       desk.checked(caller, await ingestStream(kernel, caller, query, body)),
     import: async (caller, body) => desk.checked(caller, await importStream(kernel, caller, body)),
-    export: (conversation, format, redact) => exportFile(kernel, conversation, format, redact),
+    export: (caller, conversation, format, redact) =>
+      exportFile(tools.kernelFor(caller), conversation, format, redact),
     keep: async (caller, bytes) =>
       desk.checked(
         caller,

@@ -7,11 +7,13 @@ import {
   Cursors,
   callIn,
   coreTools,
+  isProblem,
   type Json,
   type Kernel,
   makeTable,
   mayCall,
   type Problem,
+  parseBlockId,
   type Signal,
   schemasOf,
   type Tool,
@@ -20,10 +22,12 @@ import {
 } from "@blockyard/kernel";
 import type { Caller } from "./auth.ts";
 import type { Config } from "./config.ts";
+import { DISK } from "./files/file-block.ts";
 import { fileDoor } from "./files/file-door.ts";
 import { filePort } from "./files/file-open.ts";
 import { Files } from "./files/files.ts";
 import { fileTools } from "./files/tools.ts";
+import { veiled } from "./files/veil.ts";
 import type { Log } from "./log.ts";
 import { Reruns } from "./rerun/rerun.ts";
 import { rerunTools } from "./rerun/tools.ts";
@@ -56,6 +60,7 @@ export class Tools {
   readonly #table: ToolTable;
   readonly #cursors: Cursors;
   readonly #offspring: Offspring;
+  readonly #views = new Map<string, Kernel>();
   readonly #reruns: Reruns;
   readonly turns: Turns;
   readonly files: Files;
@@ -113,11 +118,13 @@ export class Tools {
     key?: string,
     signal?: AbortSignal,
   ): Promise<Json | Problem> {
+    const hidden = caller.role === "owner" ? undefined : await this.#hidden(caller, input);
+    if (hidden) return hidden;
     await this.#touch(input);
     const answer = await callIn(
       this.#table,
       {
-        kernel: this.#kernel,
+        kernel: this.kernelFor(caller),
         caller: { agent: caller.agent, role: caller.role },
         matcher: this.#searcher.matcher,
         cursors: this.#cursors,
@@ -130,6 +137,27 @@ export class Tools {
       input,
     );
     return (answer ?? null) as Json | Problem;
+  }
+
+  /** The blocks as a caller may see them. One for each, because what a key has done is remembered by it. */
+  kernelFor({ agent, role }: Pick<Caller, "agent" | "role">): Kernel {
+    if (role === "owner") return this.#kernel;
+    const known = this.#views.get(agent);
+    if (known) return known;
+    const view = veiled(this.#kernel, (block) => this.files.guards(block, agent));
+    this.#views.set(agent, view);
+    return view;
+  }
+
+  /** Why the caller may not touch a block that it names. */
+  async #hidden({ agent }: Caller, input: unknown): Promise<Problem | undefined> {
+    await this.files.ready();
+    for (const id of blocksIn(input)) {
+      const block = await this.#kernel.block(id);
+      const refused = isProblem(block) ? undefined : this.files.guards(block, agent);
+      if (refused) return refused;
+    }
+    return undefined;
   }
 
   /** Whether somebody has a cursor in a block. */
@@ -155,4 +183,16 @@ export class Tools {
   #fault(tool: string, error: unknown): void {
     this.#log("error", "a tool failed", { tool, error: String((error as Error)?.stack ?? error) });
   }
+}
+
+const NAMING = new Set(["block_id", "parent_id", "block", "head"]);
+const NAMED_DEPTH = 3;
+
+/** Blocks of files that an input names, wherever tools take one. */
+function blocksIn(input: unknown, depth = NAMED_DEPTH): readonly string[] {
+  if (typeof input !== "object" || input === null || depth === 0) return [];
+  return Object.entries(input).flatMap(([key, value]) => {
+    if (typeof value !== "string") return blocksIn(value, depth - 1);
+    return NAMING.has(key) && parseBlockId(value)?.agent === DISK ? [value] : [];
+  });
 }

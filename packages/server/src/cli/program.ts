@@ -13,6 +13,7 @@ import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 import { exportCommand } from "./export.ts";
 import { isUsage, sentenceOf } from "./failure.ts";
+import { grant } from "./grant.ts";
 import { help } from "./help.ts";
 import { importCommand } from "./import.ts";
 import { ingest } from "./ingest.ts";
@@ -28,7 +29,7 @@ import { token } from "./token.ts";
 
 const COMMANDS: readonly Command[] = [
   ...[serveCommand, run, ingest, importCommand, ls, show, search, exportCommand],
-  ...[mcp, token, link, backup, restore, doctor, bench, demo, completion(() => COMMANDS)],
+  ...[mcp, token, grant, link, backup, restore, doctor, bench, demo, completion(() => COMMANDS)],
 ];
 
 async function chosen(given: readonly string[]): Promise<number> {

@@ -51,7 +51,12 @@ export interface HttpOptions {
   ) => Promise<Json | Problem>;
   /** A body of JSON lines, an export or a session log, into a conversation. */
   readonly import: (caller: Caller, body: ReadableStream<Uint8Array>) => Promise<Json | Problem>;
-  readonly export: (conversation: string, format: Format, redact: boolean) => Promise<Download | Problem>;
+  readonly export: (
+    caller: Caller,
+    conversation: string,
+    format: Format,
+    redact: boolean,
+  ) => Promise<Download | Problem>;
   readonly events: (conversation: string, query: EventQuery) => Promise<ReadableStream<Uint8Array> | Problem>;
   /** Which conversations and blocks change, as server-sent events. */
   readonly changes: () => ReadableStream<Uint8Array>;
@@ -183,7 +188,8 @@ export function httpApp(options: HttpOptions): App {
     if (!isFormat(format))
       return answer(context, problem("invalid", `no format ${format.slice(0, 40)}: ${FORMATS.join(", ")}`));
     const redact = context.req.query("redact") === "true";
-    const found = await options.export(context.req.param("id"), format, redact);
+    const caller = options.callerOf(context.env.incoming);
+    const found = await options.export(caller, context.req.param("id"), format, redact);
     return isProblem(found) ? answer(context, found) : download(found);
   });
   app.post("/v1/blobs", held(PICTURE_BYTES), limited(PICTURE_BYTES), async (context) =>

@@ -28,7 +28,8 @@ import { isStreamed } from "./http.ts";
 import { followLlm } from "./llm-follower.ts";
 
 export interface WsOptions {
-  readonly kernel: Kernel;
+  /** The blocks as a caller may see them. */
+  readonly kernelFor: (caller: Caller) => Kernel;
   readonly presence?: Presence;
   readonly call: (caller: Caller, tool: string, input: unknown, key?: string) => Promise<Json | Problem>;
   /** Told when a caller is answered that it may not. */
@@ -101,7 +102,7 @@ export class WsFace {
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       this.#sockets.set(ws, request.socket);
       if (events === undefined) this.#accept(ws, caller);
-      else void this.#tell(ws, events, query);
+      else void this.#tell(ws, caller, events, query);
     });
     return true;
   }
@@ -122,9 +123,9 @@ export class WsFace {
   }
 
   #accept(ws: WebSocket, caller: Caller): void {
-    const { kernel, presence } = this.#options;
+    const { kernelFor, presence } = this.#options;
     const connection = new Connection({
-      kernel,
+      kernel: kernelFor(caller),
       agent: caller.agent,
       role: caller.role,
       ...(presence ? { presence } : {}),
@@ -184,7 +185,12 @@ export class WsFace {
   }
 
   /** `llm_*` events on a socket of their own: it only tells. */
-  async #tell(ws: WebSocket, conversation: string, query: EventQuery | Problem): Promise<void> {
+  async #tell(
+    ws: WebSocket,
+    caller: Caller,
+    conversation: string,
+    query: EventQuery | Problem,
+  ): Promise<void> {
     const done = { stop: undefined as (() => void) | undefined, isOver: false };
     const end = () => {
       done.isOver = true;
@@ -196,7 +202,7 @@ export class WsFace {
     ws.on("message", () => goodbye(ws, "invalid"));
     ws.on("close", end);
     ws.on("error", end);
-    const following = isProblem(query) ? query : await this.#followLlm(ws, conversation, query);
+    const following = isProblem(query) ? query : await this.#followLlm(ws, caller, conversation, query);
     if (isProblem(following)) {
       this.#send(ws, JSON.stringify(following));
       goodbye(ws, "invalid");
@@ -207,11 +213,11 @@ export class WsFace {
     }
   }
 
-  #followLlm(ws: WebSocket, conversation: string, { format, ...start }: EventQuery) {
+  #followLlm(ws: WebSocket, caller: Caller, conversation: string, { format, ...start }: EventQuery) {
     const tell = (message: object) => {
       if (format === "blocks") this.#send(ws, JSON.stringify(message));
     };
-    return followLlm(this.#options.kernel, conversation, start, {
+    return followLlm(this.#options.kernelFor(caller), conversation, start, {
       write: (events) => {
         for (const event of events) {
           const data = formatted(event, format);

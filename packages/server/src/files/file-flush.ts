@@ -14,8 +14,9 @@ export const fileFlush = (files: Files) =>
     access: "write",
     input: z.strictObject({ ...fileFields }),
     output: z.object({ files: z.array(fileSchema) }),
-    async run({ kernel, caller }: Call, { path, block_id }) {
-      const id = await named(files, { path, block_id });
+    async run(call: Call, { path, block_id }) {
+      const { kernel, caller } = call;
+      const id = await named(call, files, { path, block_id });
       if (isProblem(id)) return id;
       const asked = id === undefined ? files.unsaved() : [id];
       const rows = [];

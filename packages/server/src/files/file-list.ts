@@ -3,6 +3,7 @@
 import { type Call, isProblem, tool } from "@blockyard/kernel";
 import { z } from "zod";
 import { bounds } from "./bounds.ts";
+import { guardView } from "./file-view.ts";
 import type { Files } from "./files.ts";
 import { isUnsaved } from "./files.ts";
 import { type Entry, listFolder } from "./listing.ts";
@@ -21,6 +22,7 @@ const entrySchema = z.object({
   block_id: z.string().optional().describe("If it has been opened"),
   dirty: z.boolean().optional(),
   conflict: z.boolean().optional(),
+  guarded: z.string().optional().describe("Why agents and viewers need the owner's grant for it"),
 });
 
 export const fileList = (files: Files) =>
@@ -49,7 +51,8 @@ export const fileList = (files: Files) =>
 async function entryView({ kernel }: Call, files: Files, entry: Entry): Promise<z.infer<typeof entrySchema>> {
   const id = entry.type === "file" ? files.idOf(entry.path) : undefined;
   const block = id === undefined ? undefined : await kernel.block(id);
-  if (block === undefined || isProblem(block)) return entry;
+  const guard = entry.type === "file" ? guardView(files, entry.path) : {};
+  if (block === undefined || isProblem(block)) return { ...entry, ...guard };
   const conflict = block.metadata["conflict"] !== undefined;
-  return { ...entry, block_id: block.id, dirty: isUnsaved(block), conflict };
+  return { ...entry, ...guard, block_id: block.id, dirty: isUnsaved(block), conflict };
 }

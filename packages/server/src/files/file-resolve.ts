@@ -34,8 +34,9 @@ export const fileResolve = (files: Files) =>
     access: "write",
     input,
     output: fileSchema,
-    async run({ kernel, caller, key }: Call, { path, block_id, take, content, disk_hash }) {
-      const id = await named(files, { path, block_id });
+    async run(call: Call, { path, block_id, take, content, disk_hash }) {
+      const { kernel, caller, key } = call;
+      const id = await named(call, files, { path, block_id });
       if (isProblem(id)) return id;
       if (id === undefined) return problem("invalid", "give path or block_id");
       if (take === "text" && content === undefined) return problem("invalid", "take text needs content");

@@ -28,8 +28,9 @@ export const fileStatus = (files: Files) =>
     access: "read",
     input,
     output: z.object({ files: z.array(fileSchema), more: z.boolean(), disk: diskSchema.optional() }),
-    async run({ kernel }: Call, { path, block_id, disk_content, unsaved }) {
-      const id = await named(files, { path, block_id });
+    async run(call: Call, { path, block_id, disk_content, unsaved }) {
+      const { kernel } = call;
+      const id = await named(call, files, { path, block_id });
       if (isProblem(id)) return id;
       if (id !== undefined) {
         await files.touch(id);

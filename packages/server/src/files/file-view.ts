@@ -1,6 +1,6 @@
 /** How a file looks in the answers of the file tools, and how callers name one. */
 
-import { type Block, type BlockId, isProblem, type Problem, problem } from "@blockyard/kernel";
+import { type Block, type BlockId, type Call, isProblem, type Problem, problem } from "@blockyard/kernel";
 import { z } from "zod";
 import type { Conflict, FileMetadata } from "./file-block.ts";
 import { type Files, isUnsaved, notAFile } from "./files.ts";
@@ -27,6 +27,10 @@ export const fileSchema = z.object({
     })
     .nullable()
     .describe("Why it is not saved; file.resolve ends it"),
+  guarded: z
+    .string()
+    .optional()
+    .describe("Why agents and viewers need the owner's grant (file.grant) to read and edit it"),
   error: z.string().nullable().describe("Why the last save failed; it is tried again"),
   chars: count,
   newlines: count,
@@ -52,10 +56,16 @@ export function fileView(files: Files, block: Block): FileView {
     error: files.failureOf(block.id)?.message ?? null,
     chars: block.chars,
     newlines: block.newlines,
+    ...guardView(files, path),
     ...(language === undefined ? {} : { language }),
     ...(eol === undefined ? {} : { eol }),
     ...(encoding === undefined ? {} : { encoding }),
   };
+}
+
+export function guardView(files: Files, path: string): { readonly guarded?: string } {
+  const reason = files.reasonOf(path);
+  return reason === undefined ? {} : { guarded: reason };
 }
 
 function conflictView({ kind, message, diskHash, regions = [], at }: Conflict): FileView["conflict"] {
@@ -86,8 +96,16 @@ export interface Named {
   readonly block_id?: string | undefined;
 }
 
-/** The file that was named; undefined where none was. */
-export async function named(files: Files, { path, block_id }: Named): Promise<BlockId | undefined | Problem> {
+/** The file that was named, if its caller may see it; undefined where none was. */
+export async function named(call: Call, files: Files, file: Named): Promise<BlockId | undefined | Problem> {
+  const id = await find(files, file);
+  if (id === undefined || isProblem(id) || call.caller.role === "owner") return id;
+  const block = await call.kernel.block(id);
+  if (isProblem(block)) return block;
+  return files.guards(block, call.caller.agent) ?? id;
+}
+
+async function find(files: Files, { path, block_id }: Named): Promise<BlockId | undefined | Problem> {
   await files.ready();
   if (block_id !== undefined) {
     if (!files.isFile(block_id)) return notAFile(block_id);

@@ -13,6 +13,7 @@ import {
   type ConversationId,
   derivedName,
   isProblem,
+  type Json,
   type Kernel,
   legacyName,
   type Problem,
@@ -25,10 +26,12 @@ import { type Bounds, bounds as usualBounds } from "./bounds.ts";
 import { type DiskFile, readDisk, sweepFolder, writeDisk } from "./disk-file.ts";
 import { createFile, DISK, type FileMetadata, replaceText } from "./file-block.ts";
 import { FlushClock } from "./flush-clock.ts";
+import { GRANTS, type Grant, grantsIn, isGranted, MAX_GRANTS, withGrant, withoutGrant } from "./grants.ts";
+import { guardOf } from "./guarded-path.ts";
 import { Lanes } from "./lanes.ts";
 import { type Ending, OpenFile } from "./open-file.ts";
 import { OpenSet } from "./open-set.ts";
-import { type CleanPath, cleanPath, isGuarded } from "./path.ts";
+import { type CleanPath, cleanPath } from "./path.ts";
 import { asError, operating, Root } from "./root.ts";
 import { Watcher } from "./watcher.ts";
 
@@ -78,6 +81,7 @@ export class Files {
   readonly #stopListening: () => void;
   #known: Promise<readonly Block[]> | undefined;
   #conversation: ConversationId;
+  #grants: readonly Grant[] = [];
   #sweeping: Promise<void> | undefined;
   #isClosed = false;
   /** Whether somebody has a block open in an editor. */
@@ -137,16 +141,94 @@ export class Files {
     if (isProblem(place)) return place;
     return this.#alone(place, async () => {
       const known = this.#ids.get(place.name);
-      if (known === undefined && isGuarded(place) && !opening.isOwner) return guarded(place);
+      const refused = opening.isOwner ? undefined : this.#guards(place, opening.agent);
+      if (refused) return refused;
       const opened =
         known === undefined ? await this.#make(place, opening) : await this.#again(known, place, opening);
       if (isProblem(opened)) return opened;
       const { file, created } = opened;
-      const refused = created ? await this.#fill(file, opening) : undefined;
-      if (refused) return refused;
+      const unfilled = created ? await this.#fill(file, opening) : undefined;
+      if (unfilled) return unfilled;
       const block = await this.#kernel.block(file.id);
       return isProblem(block) ? block : { block, created };
     });
+  }
+
+  // -- guarded files
+
+  get grants(): readonly Grant[] {
+    return this.#grants;
+  }
+
+  /** Why a path is guarded; undefined where it is not. */
+  reasonOf(path: string): string | undefined {
+    const clean = cleanPath(path);
+    return isProblem(clean) ? undefined : guardOf(clean);
+  }
+
+  /** Why a caller may neither read nor write a block: it is a guarded file that the owner has not granted. */
+  guards(block: Block, agent: string): Problem | undefined {
+    if (block.kind !== "file") return undefined;
+    const clean = cleanPath(String(block.metadata["path"] ?? ""));
+    return isProblem(clean) ? clean : this.#guards(clean, agent);
+  }
+
+  #guards(path: CleanPath, agent: string): Problem | undefined {
+    const reason = guardOf(path);
+    if (reason === undefined || isGranted(this.#grants, agent, path.name)) return undefined;
+    return guarded(path, reason);
+  }
+
+  async grant(path: string, agent: string | undefined, by: string): Promise<Problem | undefined> {
+    const place = await this.locate(path);
+    if (isProblem(place)) return place;
+    if (guardOf(place) === undefined)
+      return problem("invalid", `${place.name} is not guarded: agents may read and edit it`, { path });
+    const at = this.#kernel.env.now();
+    const grant = { path: place.name, ...(agent === undefined ? {} : { agent }), by, at };
+    return this.#setGrants(by, (grants) =>
+      grants.length < MAX_GRANTS
+        ? withGrant(grants, grant)
+        : problem("too_large", `${MAX_GRANTS} files are granted; revoke some first`, { max: MAX_GRANTS }),
+    );
+  }
+
+  async revoke(path: string, agent: string | undefined, by: string): Promise<Problem | undefined> {
+    await this.#recalled();
+    const clean = cleanPath(path);
+    const name = isProblem(clean) ? path : clean.name;
+    return this.#setGrants(by, (grants) => {
+      const rest = withoutGrant(grants, name, agent);
+      if (rest.length < grants.length) return rest;
+      return problem("not_found", `there is no such grant for ${name}; file.grants lists them`, {
+        path: name,
+      });
+    });
+  }
+
+  async #setGrants(
+    by: string,
+    change: (grants: readonly Grant[]) => readonly Grant[] | Problem,
+  ): Promise<Problem | undefined> {
+    const title = `Files of ${basename(this.root.path)}`;
+    const written = await this.#kernel.write(this.conversation, {
+      agent: DISK,
+      create: true,
+      plan: (draft) => {
+        const next = change(grantsIn(draft.record.metadata));
+        if ("problem" in next) return next;
+        const isNew = draft.record.seq === 0;
+        draft.conversation({
+          ...(isNew ? { title } : {}),
+          metadata: { [GRANTS]: next as unknown as Json },
+        });
+        return { grants: next };
+      },
+    });
+    if (isProblem(written)) return written;
+    this.#grants = written.grants;
+    this.#log("info", "grants of guarded files changed", { by, grants: written.grants.length });
+    return undefined;
   }
 
   /** Where a path leads. */
@@ -268,6 +350,8 @@ export class Files {
     const earlier = await this.#kernel.conversation(legacyName(this.#name, LEGACY_CHARS));
     // Earlier versions derived another id. Only one that the server itself has made is taken: texts can be made for such ids.
     if (!isProblem(earlier) && earlier.createdBy === DISK) this.#conversation = earlier.id;
+    const record = await this.#kernel.conversation(this.conversation);
+    if (!isProblem(record)) this.#grants = grantsIn(record.metadata);
     const query = { conversation: this.conversation, kinds: ["file"], order: "first", limit: 1e9 } as const;
     const blocks = await this.#kernel.blocks(query);
     if (isProblem(blocks)) {
@@ -295,8 +379,9 @@ export class Files {
     if (swept > 0) this.#log("info", "removed temporary files that an earlier run left", { swept });
   }
 
-  #hear({ conversation, blocks }: Told): void {
+  #hear({ conversation, record, blocks }: Told): void {
     if (conversation !== this.conversation || this.#isClosed) return;
+    this.#grants = grantsIn(record.metadata); // another node may have changed them
     for (const block of blocks) {
       if (!this.#paths.has(block.id)) continue;
       if (!isUnsaved(block)) this.#unsaved.delete(block.id);
@@ -457,10 +542,10 @@ function absent({ name }: CleanPath): Problem {
   return problem("not_found", `${name} does not exist; with create: true it is made`, { path: name });
 }
 
-function guarded({ name }: CleanPath): Problem {
+function guarded({ name }: CleanPath, reason: string): Problem {
   return problem(
     "forbidden",
-    `${name} is read or run by other programs by themselves: the owner must open it first, then it can be edited`,
-    { path: name },
+    `${name} is guarded: ${reason}. The owner can allow it with: blockyard grant ${name}`,
+    { path: name, reason },
   );
 }

@@ -1,7 +1,7 @@
 /** What paths mean, and which are refused. */
 import { isProblem } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
-import { cleanPath, isGuarded } from "./path.ts";
+import { cleanPath } from "./path.ts";
 
 describe("[F22] a path", () => {
   const check = (path: string, expected: string) =>
@@ -71,30 +71,4 @@ describe("[F23] git's own folder", () => {
   check("git/config", false);
   check("a.git/x", false);
   check(".gitx", false);
-});
-
-describe("[F5] only the owner opens", () => {
-  const check = (path: string, expected: boolean) =>
-    it(`${path}: ${expected}`, () => {
-      const clean = cleanPath(path);
-      expect(!isProblem(clean) && isGuarded(clean)).toBe(expected);
-    });
-  for (const path of [
-    ".env",
-    ".env.local",
-    ".ENV",
-    ".envrc",
-    "a/.env",
-    ".mcp.json",
-    "package.json",
-    "a/Package.JSON",
-    "package.json.",
-    "package.json. .",
-    "package.json::$DATA",
-  ])
-    check(path, true);
-  for (const path of [".vscode/tasks.json", ".claude/settings.json", ".Cursor/mcp.json", ".husky/pre-commit"])
-    check(path, true);
-  for (const path of ["src/env.ts", "packages/a.json", "vscode/a", "package.json/a", "my-package.json"])
-    check(path, false);
 });

@@ -18,11 +18,6 @@ export interface CleanPath {
 const DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9]|conin\$|conout\$)$/i;
 const CONTROL = /[\p{Cc}\u2028\u2029]/u;
 
-/** Files and folders that some program reads or runs by itself, so that writing them is running something. */
-const GUARDED_FILE =
-  /^(\.env.*|\.mcp\.json|\.npmrc|package\.json|\.git(modules|attributes)|\.pre-commit-config\.yaml)$/;
-const GUARDED_FOLDER = /^\.(cursor|claude|codex|gemini|vscode|idea|husky|devcontainer|github)$/;
-
 /** `isRoot`: the root itself is a good answer. */
 export function cleanPath(path: string, isRoot = false): CleanPath | Problem {
   const wrong = refusalOf(path);
@@ -42,20 +37,12 @@ export function cleanPath(path: string, isRoot = false): CleanPath | Problem {
 
 /** Whether a part names git's own folder to some file system, whatever invisible or trailing characters it has. */
 export function isGit(part: string): boolean {
-  const name = bare(part);
+  const name = bareName(part);
   return name === ".git" || /^git~\d+$/.test(name);
 }
 
-/** Whether only the owner may open it. */
-export function isGuarded({ parts }: CleanPath): boolean {
-  return parts.some((part, at) => {
-    const name = bare(part);
-    return GUARDED_FOLDER.test(name) || (at === parts.length - 1 && GUARDED_FILE.test(name));
-  });
-}
-
 /** The name that some file system takes a part for: without case, what does not show, streams, and dots at the end. */
-function bare(part: string): string {
+export function bareName(part: string): string {
   return part
     .normalize("NFKC")
     .replace(/[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu, "")

@@ -190,7 +190,11 @@ describe("the tools of files", () => {
       const create = path === ".env";
       expect(await call("file.open", { path, create })).toMatchObject({ problem: "forbidden" });
       const { block_id } = await call("file.open", { path, create }, "owner");
-      expect(await call("file.open", { path })).toMatchObject({ block_id });
+      expect(await call("file.open", { path })).toMatchObject({ problem: "forbidden" });
+      for (const name of ["file.status", "file.flush", "file.resolve"])
+        expect(
+          await call(name, name === "file.resolve" ? { block_id, take: "mine" } : { block_id }),
+        ).toMatchObject({ problem: "forbidden" });
     }
     expect(lab.disk(".env")).toBe("");
   });

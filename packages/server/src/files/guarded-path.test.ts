@@ -1,0 +1,31 @@
+/** Which files are guarded: classes of names, each spelt in every way that some file system takes for the same. */
+import { isProblem } from "@blockyard/kernel";
+import { describe, expect, it } from "vitest";
+import { GUARDED_PATHS, PLAIN_PATHS } from "../../../../test/access/guarded-paths.ts";
+import { guardOf } from "./guarded-path.ts";
+import { cleanPath } from "./path.ts";
+
+function reason(path: string): string | undefined {
+  const clean = cleanPath(path);
+  if (isProblem(clean)) throw new Error(clean.message);
+  return guardOf(clean);
+}
+
+/** The same file, to a file system that does not tell case, or drops what does not show. */
+const spellings: readonly ((path: string) => string)[] = [
+  (path) => path,
+  (path) => path.toUpperCase(),
+  (path) => `packages/shop/${path}`,
+  (path) => `${path}.`,
+  (path) => `${path}::$DATA`,
+  (path) => path.replace(/([a-z])(?=[^/]*$)/i, "$1\u200b"),
+];
+
+describe("guarded", () => {
+  it.each(GUARDED_PATHS)("[F5] %s, however it is spelt, with a reason", (path) => {
+    for (const spell of spellings)
+      expect([spell(path), typeof reason(spell(path))]).toEqual([spell(path), "string"]);
+  });
+
+  it.each(PLAIN_PATHS)("[F5] not %s", (path) => expect(reason(path)).toBeUndefined());
+});

@@ -2,6 +2,8 @@
  * SQLite's FTS5, as it comes, on the same texts: a table with an index over them, whose size is what the index takes beside the
  * text. A literal is a phrase for it; what it finds is read, as whoever shows a hit must.
  */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 
 export const FTS5 = [
@@ -54,14 +56,9 @@ export class Fts5 {
   }
 }
 
-/** What the search filters of a database of ours take. */
+/** What the search index of a database of ours takes. */
 export function indexBytes(path: string): number {
-  const db = new DatabaseSync(path, { readOnly: true });
-  const { bytes } = db
-    .prepare("SELECT sum(pgsize) AS bytes FROM dbstat WHERE name LIKE '%filter%'")
-    .get() as {
-    bytes: number;
-  };
-  db.close();
-  return bytes;
+  const folder = `${path}.search`;
+  if (!existsSync(folder)) return 0;
+  return readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0);
 }

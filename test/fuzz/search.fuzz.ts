@@ -4,19 +4,30 @@
  * A seed makes patterns of two sorts: grown from a grammar together with strings that they match, and shaken together
  * from pieces of syntax, where those that the engine takes count. For each, our matches must be those that the engine
  * finds in the whole text at once [Q7], their lines and contents those that splitting the text gives [Q6, Q8, Q9], and a
- * text with a match must pass its own filter [Q12].
+ * text with a match must pass its own filter, and be named by the segments of an index that it is in [Q12].
  */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import {
   compilePattern,
+  type Demand,
   filterOf,
   isProblem,
   limits,
   matchText,
   mayContain,
   type SearchMatch,
+  type SearchQuery,
   trigramsOf,
 } from "@blockyard/kernel";
 import { RE2JS } from "re2js";
+import {
+  type IndexedBlock,
+  SegmentBuilder,
+} from "../../packages/server/src/search/segment/segment-builder.ts";
+import { mergeSegments } from "../../packages/server/src/search/segment/segment-merge.ts";
+import { SegmentReader } from "../../packages/server/src/search/segment/segment-reader.ts";
 import type { Fuzz, FuzzOutcome } from "./fuzz.ts";
 
 const PATTERNS_PER_SEED = 12;
@@ -33,6 +44,7 @@ export const fuzz: Fuzz = {
     "ruled out",
     "filter in use",
     "ignored case",
+    "segment rules out",
   ],
   async run(seed): Promise<FuzzOutcome> {
     const random = new Random(seed);
@@ -40,18 +52,97 @@ export const fuzz: Fuzz = {
     const count = (name: string) => {
       hits[name] = (hits[name] ?? 0) + 1;
     };
+    const cases: { pattern: string; ignoreCase: boolean; text: string }[] = [];
     for (let i = 0; i < PATTERNS_PER_SEED; i++) {
       const { pattern, sample } = random.below(3) === 0 ? shaken(random) : grown(random, 3);
       const text = textAround(random, sample);
       const ignoreCase = random.below(2) === 0;
+      cases.push({ pattern, ignoreCase, text });
       const detail = check(pattern, ignoreCase, text, count);
       if (detail !== undefined) {
         return { ok: false, hits, detail: `${detail}\n${JSON.stringify({ pattern, ignoreCase, text })}` };
       }
     }
-    return { ok: true, hits };
+    const missed = checkSegments(cases, count);
+    return missed === undefined ? { ok: true, hits } : { ok: false, hits, detail: missed };
   },
 };
+
+/** Every pattern on all texts, through segments of the index: two, and the one that they are merged into. */
+function checkSegments(
+  cases: readonly { pattern: string; ignoreCase: boolean; text: string }[],
+  count: (name: string) => void,
+): string | undefined {
+  const folder = mkdtempSync(join(tmpdir(), "blockyard-fuzz-search-"));
+  try {
+    const texts = cases.flatMap(({ text, pattern }) => [
+      text,
+      `${pattern} ${text.slice(0, 40)}`,
+      text.toUpperCase(),
+    ]);
+    const half = texts.length >> 1;
+    const parts = [built(folder, texts, 0, half), built(folder, texts, half, texts.length)];
+    const path = join(folder, "merged.seg");
+    const merged = new SegmentReader(path, ended(mergeSegments(parts, path, () => "c")));
+    for (const { pattern: source, ignoreCase } of cases) {
+      const pattern = compilePattern({ pattern: source, literal: false, ignoreCase });
+      if (isProblem(pattern)) continue;
+      for (const [name, segments] of [
+        ["parts", parts],
+        ["merged", [merged]],
+      ] as const) {
+        const named = namedRows(segments, pattern.demand);
+        if (named !== undefined && named.size < texts.length) count("segment rules out");
+        for (const [i, text] of texts.entries()) {
+          if (named === undefined || named.has(i + 1)) continue;
+          if (engineMatches(source, ignoreCase, text).length > 0)
+            return `the index (${name}) rules out a text with a match\n${JSON.stringify({ source, ignoreCase, text })}`;
+        }
+      }
+    }
+    for (const segment of [...parts, merged]) segment.close();
+    return undefined;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Undefined: a segment could not tell. */
+function namedRows(segments: readonly SegmentReader[], demand: Demand): Set<number> | undefined {
+  const rows = new Set<number>();
+  for (const segment of segments) {
+    const ranks = segment.ranks(demand, {} as SearchQuery, undefined);
+    if (ranks === undefined) return undefined;
+    for (const rank of ranks) rows.add(segment.document(rank).row);
+  }
+  return rows;
+}
+
+function built(folder: string, texts: readonly string[], from: number, to: number): SegmentReader {
+  const builder = new SegmentBuilder();
+  for (let i = from; i < to; i++) {
+    const block = {
+      row: i + 1,
+      version: 1,
+      conversation: 1,
+      born: i,
+      createdAt: i % 5,
+      name: "c",
+      kind: "text",
+      path: null,
+    };
+    ended(builder.add(block as IndexedBlock, texts[i] as string));
+  }
+  const path = join(folder, `${from}.seg`);
+  return new SegmentReader(path, ended(builder.write(path, [])));
+}
+
+function ended<T>(work: Generator<void, T>): T {
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
 
 function check(
   source: string,

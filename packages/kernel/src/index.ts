@@ -37,6 +37,7 @@ export {
   type WholeBlock,
 } from "./block.ts";
 export { type Broadcast, type Hint, LocalBroadcast, type Word } from "./broadcast.ts";
+export { foldCase } from "./case-fold.ts";
 export { type ChangeText, changeTexts, UNVERIFIED } from "./change-text.ts";
 export { decodeReferences } from "./character-references.ts";
 export { citedMarkdown, type Source, sourcesOf } from "./citations.ts";
@@ -91,6 +92,7 @@ export {
   searchBlocks,
 } from "./search.ts";
 export { type Matches, type MatchOptions, matchText } from "./search-match.ts";
+export type { Demand } from "./search-syntax.ts";
 export { isShellCommand } from "./shell-command.ts";
 export type {
   BlockLog,
@@ -104,6 +106,7 @@ export type {
   RawRun,
   SearchAnswer,
   SearchHit,
+  SearchIndexing,
   SearchMatch,
   SearchQuery,
   Store,
@@ -112,6 +115,7 @@ export {
   checkCommit,
   checkLone,
   fitsQuery,
+  newestBlockFirst,
   newestFirst,
   oldestFirst,
   StoreError,

@@ -5,7 +5,7 @@ import { limits } from "./limits.ts";
 import { isProblem } from "./problem.ts";
 import { fitsSearch, inlineMatcher, type SearchSource, searchBlocks } from "./search.ts";
 import type { SearchAnswer, SearchQuery } from "./store.ts";
-import { filterOf, mayContain } from "./trigram.ts";
+import { filterOf, mayContain, trigramsOf } from "./trigram.ts";
 
 interface Kept {
   readonly text: string;
@@ -20,7 +20,8 @@ function sourceOf(kept: readonly Kept[], asked: string[] = []): SearchSource {
   const blocks = kept.map((each, born) => ({ ...each, block: blockOf(each, born + 1) }));
   const find = (id: string) => blocks.find(({ block }) => block.id === id);
   return {
-    *candidates(query, trigrams) {
+    *candidates(query, demand) {
+      const trigrams = trigramsOf(demand);
       for (const { block, text, isRunning } of blocks.toReversed()) {
         if (!fitsSearch(block, query)) continue;
         if (isRunning || mayContain(filterOf(text), trigrams)) yield block.id;

@@ -1,9 +1,9 @@
 /**
- * Search over blocks: narrowed by trigram filters, decided by the pattern itself, newest block first. It says which
- * blocks are looked at, in which order and when to stop; where blocks, filters and texts come from is the source's
+ * Search over blocks: narrowed by an index, decided by the pattern itself, newest block first. It says which
+ * blocks are looked at, in which order and when to stop; where blocks, index and texts come from is the source's
  * business, which thread it runs on the caller's.
  *
- * Invariant: a filter only ever saves work. Without one, and with one that lets everything pass, the hits are the same.
+ * Invariant: an index only ever saves work. Without one, and with one that lets everything pass, the hits are the same.
  */
 
 import type { Block, BlockId } from "./block.ts";
@@ -11,8 +11,8 @@ import { limits } from "./limits.ts";
 import { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { type Matches, matchText } from "./search-match.ts";
-import type { SearchAnswer, SearchHit, SearchMatch, SearchQuery } from "./store.ts";
-import { type TrigramQuery, trigramsOf } from "./trigram.ts";
+import type { Demand } from "./search-syntax.ts";
+import type { SearchAnswer, SearchHit, SearchIndexing, SearchMatch, SearchQuery } from "./store.ts";
 
 /**
  * What searchBlocks searches. A store in memory answers at once, one far away later. `C` is how the source itself knows
@@ -20,13 +20,15 @@ import { type TrigramQuery, trigramsOf } from "./trigram.ts";
  */
 export interface SearchSource<C = BlockId> {
   /**
-   * The blocks that fit the query's conversation, kinds and path (`fitsSearch`) and that may hold what is asked for
-   * (`mayContain`), newest first (`newestBlockFirst`). A block without a filter (its text is still growing) may hold
-   * anything.
+   * The blocks that fit the query's conversation, kinds and path (`fitsSearch`) and that may hold what is demanded, newest
+   * first (`newestBlockFirst`) as far as an index knows them. A block that is not indexed (its text is still growing) may
+   * hold anything. Looking for candidates ends when it is late.
    */
-  candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): Iterable<C> | AsyncIterable<C>;
+  candidates(query: SearchQuery, demand: Demand, isLate: () => boolean): Iterable<C> | AsyncIterable<C>;
   block(candidate: C): Block | undefined | Promise<Block | undefined>;
   text(candidate: C): string | Promise<string>;
+  /** How far the index is, where it does not have everything yet. */
+  indexing?(): SearchIndexing | undefined;
 }
 
 /** Milliseconds that only go forward; any origin. */
@@ -56,21 +58,26 @@ export async function searchBlocks<C>(
   const maxBlocks = Math.min(query.maxBlocks, limits.searchBlocks);
   const hits: SearchHit[] = [];
   let contentChars = 0;
-  for await (const candidate of source.candidates(query, trigramsOf(pattern.demand))) {
-    if (hits.length >= maxBlocks || contentChars > limits.searchContentChars || search.isLate()) {
-      return { hits, more: true };
-    }
+  let looked = 0;
+  const answer = (more: boolean): SearchAnswer => {
+    const indexing = source.indexing?.();
+    return indexing === undefined ? { hits, more } : { hits, more, indexing };
+  };
+  for await (const candidate of source.candidates(query, pattern.demand, search.isLate)) {
+    if (hits.length >= maxBlocks || contentChars > limits.searchContentChars || search.isLate())
+      return answer(true);
     const found = search.matches(await source.text(candidate), pattern, options);
-    // Stopped in the middle of a block. To say that nothing was found would be half a lie.
-    if (found === undefined) return hits.length === 0 ? search.timeout() : { hits, more: true };
+    // Stopped in the middle of the very first block: the pattern is too hard for any.
+    if (found === undefined) return looked === 0 ? search.timeout() : answer(true);
+    looked++;
     const block = found.matches.length === 0 ? undefined : await source.block(candidate);
     if (block !== undefined) {
       hits.push({ block, matches: found.matches, more: found.more });
       contentChars += found.matches.reduce((sum, match) => sum + match.content.length, 0);
     }
-    if (found.late) return { hits, more: true };
+    if (found.late) return answer(true);
   }
-  return { hits, more: false };
+  return answer(search.isLate());
 }
 
 /** Whether a block is among those that a query asks about. */

@@ -116,6 +116,14 @@ export interface SearchAnswer {
   readonly hits: readonly SearchHit[];
   /** The limit on blocks or the deadline ended the search before everything was looked at. */
   readonly more: boolean;
+  /** Only while the index is being built: the rest of the blocks is looked at one by one, as far as the time allows. */
+  readonly indexing?: SearchIndexing;
+}
+
+/** Conversations that are in the search index as they are now, and all of them. */
+export interface SearchIndexing {
+  readonly indexed: number;
+  readonly total: number;
 }
 
 export interface RawRun {

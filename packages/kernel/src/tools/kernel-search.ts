@@ -39,6 +39,10 @@ export const kernelSearch = tool({
       }),
     ),
     more: z.boolean().describe("Not everything was looked at: a bound on blocks or time was reached"),
+    indexing: z
+      .object({ indexed: z.number().int(), total: z.number().int() })
+      .optional()
+      .describe("The search index is being built: conversations in it, and all. Older blocks may be missing"),
   }),
   access: "read",
   async run(call, given) {
@@ -69,6 +73,10 @@ export const kernelSearch = tool({
       matches: matches.map(matchView),
       more,
     }));
-    return { blocks, more: answer.more };
+    return {
+      blocks,
+      more: answer.more,
+      ...(answer.indexing === undefined ? {} : { indexing: answer.indexing }),
+    };
   },
 });

@@ -7,10 +7,11 @@
 import {
   type Block,
   blockId,
+  type Demand,
   filterOf,
   type SearchQuery,
   type SearchSource,
-  type TrigramQuery,
+  trigramsOf,
 } from "@blockyard/kernel";
 import type { Entry } from "../search/block-index.ts";
 import type { RecentTexts } from "../search/recent-texts.ts";
@@ -48,7 +49,8 @@ export class PostgresSource implements SearchSource<Entry> {
     this.#recent = recent;
   }
 
-  async *candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): AsyncGenerator<Entry> {
+  async *candidates(query: SearchQuery, demand: Demand): AsyncGenerator<Entry> {
+    const trigrams = trigramsOf(demand);
     let next: Entry[] = [];
     let chars = 0;
     let most = FIRST_TEXTS;

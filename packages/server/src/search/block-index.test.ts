@@ -1,8 +1,7 @@
 /** What the search thread keeps in memory: the index of blocks, and the texts it has read. */
 import { compilePattern, filterOf, isProblem, type SearchQuery, trigramsOf } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
-import type { Outline } from "../store/reader.ts";
-import { BlockIndex } from "./block-index.ts";
+import { BlockIndex, type Outline } from "./block-index.ts";
 import { RecentTexts } from "./recent-texts.ts";
 
 const base: SearchQuery = {
@@ -115,6 +114,25 @@ describe("[Q12] filters in the index", () => {
     expect(found.length).toBeGreaterThan(100);
     expect(found.length).toBeLessThan(200);
   });
+});
+
+it("[Q14] at their bound filters are not copied for each further block", () => {
+  const index = new BlockIndex(64 * 1024);
+  const text = Array.from({ length: 2_000 }, (_, i) => `straw${i * 7919}`).join(" ");
+  for (let row = 1; row <= 100; row++) index.put(outline(row, text));
+  const kept = index.filterBytes;
+  let copied = 0;
+  const set = Uint8Array.prototype.set;
+  Uint8Array.prototype.set = function (source, offset) {
+    copied += source.length;
+    set.call(this, source, offset);
+  };
+  try {
+    for (let row = 101; row <= 400; row++) index.put(outline(row, text));
+  } finally {
+    Uint8Array.prototype.set = set;
+  }
+  expect(copied).toBeLessThan(2 * kept);
 });
 
 describe("recent texts", () => {

@@ -7,7 +7,19 @@
  */
 
 import { type Kind, limits, mayContain, type SearchQuery, type TrigramQuery } from "@blockyard/kernel";
-import type { Outline } from "../store/reader.ts";
+
+/** What is needed of a block to tell whether it is worth reading. */
+export interface Outline {
+  readonly row: number;
+  readonly conversation: string;
+  readonly born: number;
+  readonly createdAt: number;
+  readonly kind: Kind;
+  readonly path: string | null;
+  readonly version: number;
+  /** Of the text at `version`, if there is one. */
+  readonly filter: Uint8Array | undefined;
+}
 
 export interface Entry {
   readonly row: number;
@@ -104,8 +116,10 @@ export class BlockIndex {
   /** Grows, or closes the gaps where they are a good part of it. */
   #makeRoom(bytes: number): void {
     const used = this.filterBytes + bytes;
+    // At the bound gaps are closed only when they are worth it: it copies everything that is kept.
+    const isFull = this.#filters.length >= this.#maxBytes;
+    if (used > this.#maxBytes || (isFull && this.#waste < this.#maxBytes / 8)) return;
     const larger = new Uint8Array(Math.min(Math.max(2 * used, 64 * 1024), this.#maxBytes));
-    if (larger.length < this.filterBytes) return;
     let end = 0;
     for (const entry of this.#byRow.values()) {
       if (entry.from === -1) continue;

@@ -1,6 +1,6 @@
 /**
  * What the pool and its thread say to each other. One request is at work at a time; an answer needs no number.
- * A request is answered by `begun`, when the thread has made ready and what follows is up to the pattern, and then by
+ * `index` is not answered; any other request is by `begun`, when the thread has made ready and what follows is up to the pattern, and then by
  * `answer` or `failed`.
  */
 
@@ -21,20 +21,27 @@ import type {
 export const starved = { share: 0.5, ms: 2_000 } as const;
 
 export type Request =
-  | {
+  | ({
       readonly type: "search";
       readonly query: SearchQuery;
       /** Blocks with changes that the tables do not have yet. */
       readonly young: readonly YoungBlock[];
-      /** Rows of blocks that have changed in the tables since the last search; absent: any may have. */
-      readonly changed: readonly number[] | undefined;
-    }
+    } & Changes)
+  | ({ readonly type: "index" } & Changes)
   | {
       readonly type: "match";
       readonly text: string;
       readonly query: MatchQuery;
       readonly deadlineMs: number;
     };
+
+/** What has become of the tables since the last request. */
+export interface Changes {
+  /** Rows of blocks that have changed; absent: any may have. */
+  readonly changed: readonly number[] | undefined;
+  /** All that journal rows before this one say is in the tables. */
+  readonly settledBefore: number;
+}
 
 export interface YoungBlock {
   readonly record: Block;
@@ -46,5 +53,7 @@ export interface YoungBlock {
 
 export type Reply =
   | { readonly type: "begun" }
+  /** Something that whoever runs the program should know. Answers nothing. */
+  | { readonly type: "note"; readonly message: string }
   | { readonly type: "answer"; readonly answer: SearchAnswer | MatchAnswer | Problem }
   | { readonly type: "failed"; readonly message: string; readonly stack: string | undefined };

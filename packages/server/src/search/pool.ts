@@ -17,7 +17,7 @@ import {
   type SearchAnswer,
   type SearchQuery,
 } from "@blockyard/kernel";
-import { type Reply, type Request, starved, type YoungBlock } from "./message.ts";
+import { type Changes, type Reply, type Request, starved, type YoungBlock } from "./message.ts";
 
 /** What the thread gets beyond the deadline to end a search by itself, before its caller is answered without it … */
 const GRACE_MS = 150;
@@ -27,8 +27,11 @@ const GIVE_UP_MS = 1_500;
 const ASKED_MS = 100;
 /** Starting a thread and loading what it needs of a large database: not the pattern's fault, but not for ever. */
 const PREPARE_MS = 30_000;
-/** More changed rows than this are not listed: everything is loaded again. */
+/** More changed rows than this are not listed: the index is compared with the tables. */
 const CHANGED_ROWS = 20_000;
+/** A thread is told of so many changed rows, so that it can index them; one is started for more. */
+const INDEXED_ROWS = 256;
+const STARTED_ROWS = 2_048;
 /** A pattern's memory is bounded with its thread's. */
 const THREAD_MB = 768;
 
@@ -52,6 +55,8 @@ export interface SearchPoolOptions {
   /** The database; without one there are only texts to match. */
   readonly path?: string;
   readonly report?: (message: string) => void;
+  /** Journal rows before the one that it gives are in the tables. */
+  readonly settledBefore?: () => number;
   /** The thread's program, where it is not the one beside this file. */
   readonly program?: URL;
 }
@@ -59,6 +64,7 @@ export interface SearchPoolOptions {
 export class SearchPool {
   readonly #path: string | undefined;
   readonly #report: (message: string) => void;
+  readonly #settledBefore: () => number;
   readonly #program: URL;
   readonly #queue: Job[] = [];
   #thread: Thread | undefined;
@@ -69,8 +75,9 @@ export class SearchPool {
   /** How often a thread had to be ended. */
   kills = 0;
 
-  constructor({ path, report = () => {}, program }: SearchPoolOptions = {}) {
+  constructor({ path, report = () => {}, settledBefore = () => 0, program }: SearchPoolOptions = {}) {
     this.#path = path;
+    this.#settledBefore = settledBefore;
     this.#report = report;
     this.#program = program ?? new URL("./search.worker.ts", import.meta.url);
   }
@@ -78,7 +85,8 @@ export class SearchPool {
   /** Searches the database's tables with `young` over them. */
   async search(query: SearchQuery, young: readonly YoungBlock[]): Promise<SearchAnswer | Problem> {
     const deadlineMs = bounded(query.deadlineMs);
-    const request = { type: "search", query: { ...query, deadlineMs }, young, changed: undefined } as const;
+    const bounds = { ...query, deadlineMs };
+    const request = { type: "search", query: bounds, young, changed: undefined, settledBefore: 0 } as const;
     return (await this.#ask(request, deadlineMs)) as SearchAnswer | Problem;
   }
 
@@ -92,6 +100,20 @@ export class SearchPool {
     if (this.#changed === undefined) return;
     this.#changed.add(row);
     if (this.#changed.size > CHANGED_ROWS) this.#changed = undefined;
+  }
+
+  /** Lets the index catch up where enough has changed. To be called when the changed rows can be read. */
+  index(): void {
+    const changed = this.#changed?.size ?? CHANGED_ROWS;
+    if (changed >= (this.#thread === undefined ? STARTED_ROWS : INDEXED_ROWS)) this.indexNow();
+  }
+
+  /** Lets the index catch up, however much has changed. */
+  indexNow(): void {
+    if (this.#closed) return;
+    this.#thread ??= this.#start();
+    this.#thread.worker.postMessage({ type: "index", ...this.#changes(this.#thread) } satisfies Request);
+    this.#thread.isLoaded = true;
   }
 
   /** Ends the threads. Who still waits is answered `unavailable`. */
@@ -128,17 +150,21 @@ export class SearchPool {
     this.#send(this.#thread, job.request);
   }
 
-  #send({ worker, isLoaded }: Thread, request: Request): void {
-    if (request.type === "match") {
-      worker.postMessage(request);
-      return;
-    }
+  #send(thread: Thread, request: Request): void {
+    thread.worker.postMessage(request.type === "match" ? request : { ...request, ...this.#changes(thread) });
+  }
+
+  #changes({ isLoaded }: Thread): Changes {
     const changed = isLoaded && this.#changed !== undefined ? [...this.#changed] : undefined;
     this.#changed = new Set();
-    worker.postMessage({ ...request, changed });
+    return { changed, settledBefore: this.#settledBefore() };
   }
 
   #hear(thread: Thread, reply: Reply): void {
+    if (reply.type === "note") {
+      this.#report(reply.message);
+      return;
+    }
     const job = this.#job;
     if (thread !== this.#thread || job === undefined) return;
     clearTimeout(this.#timer);

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import {
   isProblem,
   type Kind,
@@ -12,6 +13,7 @@ import {
 } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import { afterAll, describe, expect, it } from "vitest";
+import { rowSum } from "../store/fault.ts";
 import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "blockyard-search-"));
@@ -152,17 +154,43 @@ describe("[Q16] [Q17] [Q18] the same hits as in memory, in the same order", () =
   });
 });
 
-it("[Q24] a giant takes no time from the others: it comes last, until it has a filter", async () => {
-  const store = await open("giant");
+it("[Q24] an oversized block takes no time from the others: it is looked at last, until it is indexed", async () => {
+  const store = await open("oversized");
   const script = new StoreScript("c");
   const small = script.create({ text: "a needle", status: "done" });
   await script.commit(store);
-  const giant = script.create({ text: `${"straw ".repeat(800_000)}needle`, status: "done" });
+  const oversized = script.create({ text: `${"straw ".repeat(800_000)}needle`, status: "done" });
   await script.commit(store);
-  await settle(store, "straw-giant");
-  expect(ids(await found(store, { deadlineMs: 5_000 }))).toEqual([small, giant]);
-  // Made behind the answer: from then on it has its place by age, and is read only for what it may hold.
-  await expect.poll(async () => ids(await found(store, { deadlineMs: 5_000 }))).toEqual([giant, small]);
+  await settle(store, "straw-oversized");
+  // The first one that is found ends the search.
+  expect(ids(await found(store, { deadlineMs: 5_000, maxBlocks: 1 }))).toEqual([small]);
+  expect(ids(await found(store, { deadlineMs: 5_000 }))).toEqual([oversized, small]);
+  // Indexed behind the answer: from then on it has its place by age, and is read only for what it may hold.
+  await expect
+    .poll(async () => ids(await found(store, { deadlineMs: 5_000, maxBlocks: 1 })), { timeout: 30_000 })
+    .toEqual([oversized]);
+});
+
+it("[Q25] a database of an earlier program is indexed, and its filters go", async () => {
+  const path = join(directory, "earlier.db");
+  const earlier = await open("earlier");
+  const script = new StoreScript("c");
+  const block = script.create({ text: "needle", status: "done" });
+  await script.commit(earlier);
+  await earlier.close();
+  const db = new DatabaseSync(path);
+  for (let row = 1; row <= 10; row++) {
+    const body = new Uint8Array([row]);
+    db.prepare("INSERT INTO filter VALUES (?, 1, ?, ?)").run(row, rowSum([row, 1], body), body);
+  }
+  db.close();
+  rmSync(`${path}.sums`);
+  const later = await open("earlier");
+  expect(ids(await found(later))).toEqual([block]);
+  await settle(later, "straw-earlier");
+  const count = new DatabaseSync(path, { readOnly: true });
+  expect(count.prepare("SELECT count(*) AS n FROM filter").get()).toEqual({ n: 0 });
+  count.close();
 });
 
 it("[Q19] a writer does not wait for a search", async () => {

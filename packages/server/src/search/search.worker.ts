@@ -1,32 +1,37 @@
 /**
- * The search thread. It reads the database through a connection of its own and answers one request at a time. A pattern
- * that takes too long is stopped in here; the thread counts on being ended from outside all the same, and keeps
- * nothing that could not be loaded again. Started by pool.ts.
+ * The search thread. It reads the database through a connection of its own and answers one request at a time; in between it keeps
+ * the search index up (indexer.ts), a few milliseconds at a time. A pattern that takes too long is stopped in here; the thread
+ * counts on being ended from outside all the same, and keeps nothing that could not be made again. Started by pool.ts.
  */
 
 import { parentPort, workerData } from "node:worker_threads";
 import {
-  filterOf,
+  isProblem,
   limits,
   type MatchAnswer,
   matchWithin,
+  newestBlockFirst,
   type Problem,
   type SearchAnswer,
   searchBlocks,
 } from "@blockyard/kernel";
 import { StoreReader } from "../store/reader.ts";
-import { BlockIndex } from "./block-index.ts";
+import { Indexer } from "./indexer.ts";
 import type { Reply, Request } from "./message.ts";
 import { RecentTexts } from "./recent-texts.ts";
-import { DatabaseSource, type Giants } from "./source.ts";
+import { SegmentDamage } from "./segment/segment-damage.ts";
+import { DatabaseSource } from "./source.ts";
 import { busyClock, stoppable, warmUp } from "./stoppable.ts";
 import { yieldToWriters } from "./yield.ts";
 
+/** Work on the index between two looks at whether somebody asks for something. */
+const SLICE_MS = 8;
+
 const { path } = workerData as { readonly path: string | undefined };
 let reader: StoreReader | undefined;
-let index: BlockIndex | undefined;
+let indexer: Indexer | undefined;
+let work: Generator<void> | undefined;
 const recent = new RecentTexts(limits.searchTextChars);
-const giants: Giants = new Set();
 
 yieldToWriters();
 warmUp();
@@ -36,65 +41,88 @@ parentPort?.on("message", (request: Request) => {
 
 async function respond(request: Request): Promise<void> {
   try {
-    const answer = request.type === "search" ? await search(request) : match(request);
-    say({ type: "answer", answer });
-    if (giants.size > 0) setTimeout(filterGiant, 0);
+    if (request.type === "index") await update(request);
+    else say({ type: "answer", answer: request.type === "search" ? await search(request) : match(request) });
+    if (work === undefined && indexer?.isBehind === true) {
+      work = indexer.work();
+      setImmediate(goOn);
+    }
   } catch (error) {
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    say({ type: "failed", message, stack });
+    say(
+      request.type === "index"
+        ? { type: "note", message: stack ?? message }
+        : { type: "failed", message, stack },
+    );
   }
 }
 
 async function search(request: Request & { type: "search" }): Promise<SearchAnswer | Problem> {
-  reader ??= new StoreReader(path as string);
-  const from = reader;
+  const from = open();
   return await from.snapshot(async () => {
-    const blocks = refreshed(from, request.changed);
+    const current = refreshed(from, request);
     say({ type: "begun" });
-    return await searchBlocks(
-      new DatabaseSource(from, blocks, recent, request.young, giants),
-      request.query,
-      busyClock,
-      stoppable,
-    );
+    const source = () => new DatabaseSource(from, current, recent, request.young);
+    try {
+      return byAge(await searchBlocks(source(), request.query, busyClock, stoppable));
+    } catch (error) {
+      if (!(error instanceof SegmentDamage)) throw error;
+      startAgain(current, error);
+      return byAge(await searchBlocks(source(), request.query, busyClock, stoppable));
+    }
   });
 }
 
-/**
- * Makes the filter that a giant lacks, when the search that met it has been answered: then it is read again only where it
- * may hold what is asked for. One at a time, so that the next search need not wait for all.
- */
-async function filterGiant(): Promise<void> {
-  const [entry] = giants;
-  if (entry === undefined || reader === undefined) return;
-  giants.delete(entry);
-  const from = reader;
-  try {
-    await from.snapshot(async () => {
-      const stored = from.block(entry.row);
-      if (stored === undefined || entry.from !== -1 || entry.version !== stored.record.version) return;
-      index?.putFilter(entry, filterOf(from.text(stored)));
-    });
-  } catch {
-    // It is met again by the next search.
-  }
-  if (giants.size > 0) setTimeout(filterGiant, 0);
+/** What is not indexed was looked at last, whatever its age. */
+function byAge(answer: SearchAnswer | Problem): SearchAnswer | Problem {
+  if (isProblem(answer)) return answer;
+  return { ...answer, hits: answer.hits.toSorted((a, b) => newestBlockFirst(a.block, b.block)) };
 }
 
-/** The index as of this snapshot. A thread that is new knows nothing, whatever has changed. */
-function refreshed(from: StoreReader, changed: readonly number[] | undefined): BlockIndex {
-  if (index !== undefined && changed !== undefined) {
-    for (const row of changed) {
-      const outline = from.outline(row);
-      if (outline !== undefined) index.put(outline);
-    }
-    return index;
+async function update(request: Request & { type: "index" }): Promise<void> {
+  const from = open();
+  await from.snapshot(async () => {
+    refreshed(from, request);
+  });
+}
+
+function open(): StoreReader {
+  reader ??= new StoreReader(path as string);
+  return reader;
+}
+
+/** The index with what the request says. A thread that is new knows nothing, whatever has changed. */
+function refreshed(from: StoreReader, request: Request & { type: "search" | "index" }): Indexer {
+  const known = indexer;
+  indexer ??= new Indexer(from, path as string);
+  indexer.note(known === undefined ? undefined : request.changed, request.settledBefore);
+  return indexer;
+}
+
+/** Works on the index for a while, then lets others come to their turn. */
+function goOn(): void {
+  const current = indexer;
+  if (work === undefined || current === undefined || reader === undefined) return;
+  const endMs = performance.now() + SLICE_MS;
+  try {
+    const isDone = reader.read(() => {
+      while (performance.now() < endMs) if (work?.next().done === true) return true;
+      return false;
+    });
+    if (isDone) work = undefined;
+    else setImmediate(goOn);
+  } catch (error) {
+    work = undefined;
+    if (error instanceof SegmentDamage) startAgain(current, error);
+    // Searching goes on with what is indexed. The next change, or the next search, tries again.
+    else say({ type: "note", message: `the search index is not kept up: ${(error as Error).stack}` });
   }
-  giants.clear();
-  const loaded = new BlockIndex();
-  for (const outline of from.outlines()) loaded.put(outline);
-  index = loaded;
-  return loaded;
+}
+
+function startAgain(current: Indexer, error: SegmentDamage): void {
+  say({ type: "note", message: `the search index is made again: ${error.message}` });
+  work = undefined;
+  current.clear();
 }
 
 function match({ text, query, deadlineMs }: Request & { type: "match" }): MatchAnswer | Problem {

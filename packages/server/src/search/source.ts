@@ -1,110 +1,176 @@
 /**
- * The blocks of a database as searchBlocks wants them: the index and the tables, with what is still young laid over
- * them. Lives in the search thread, for one search and one snapshot.
+ * The blocks of a database as searchBlocks wants them: what the index names, with what it does not have laid over it. Lives in the
+ * search thread, for one search and one snapshot.
+ *
+ * Order: by age, newest first, for everything that is indexed, fresh, or not in the tables yet. Then fresh blocks that are too long
+ * to be read in the time of a search, and last the backlog of an index that is being built.
  */
 
 import {
   type Block,
-  filterOf,
+  type Demand,
   fitsSearch,
-  isEnded,
+  newestBlockFirst,
+  type SearchIndexing,
   type SearchQuery,
   type SearchSource,
-  type TrigramQuery,
 } from "@blockyard/kernel";
 import type { StoreReader } from "../store/reader.ts";
 import type { BlockRow } from "../store/tables.ts";
 import { textOf } from "../store/text.ts";
-import { type BlockIndex, byAge, type Entry } from "./block-index.ts";
+import type { Segment } from "./index-folder.ts";
+import type { Indexer } from "./indexer.ts";
 import type { YoungBlock } from "./message.ts";
 import type { RecentTexts } from "./recent-texts.ts";
+import type { SegmentReader } from "./segment/segment-reader.ts";
 
-/** A filter is made here for a finished block that the tables have none of, once its text was read anyway. */
-const FILTERED_CHARS = 4 * 1024 * 1024;
+/** A longer block that is not indexed is looked at after all others. */
+const OVERSIZED_CHARS = 4 * 1024 * 1024;
 
-/** Blocks too long for that, without a filter yet. To read one takes longer than a search may. */
-export type Giants = Set<Entry>;
+/** A block that may match: as the tables have it, or as it was handed over because they lack some of it. */
+type Candidate = { readonly stored: BlockRow } | { readonly young: YoungBlock };
 
-/** A block that may match: as the index knows it, or as it was handed over because the tables lack some of it. */
-type Candidate = { readonly entry: Entry } | { readonly young: YoungBlock };
+/** Candidates of one origin, newest first. */
+interface Stream {
+  /** When the next one was created. */
+  readonly createdAt: number;
+  readonly next: Candidate;
+}
 
 export class DatabaseSource implements SearchSource<Candidate> {
   readonly #reader: StoreReader;
-  readonly #index: BlockIndex;
+  readonly #indexer: Indexer;
   readonly #recent: RecentTexts;
   readonly #young: ReadonlyMap<number, YoungBlock>;
-  readonly #giants: Giants;
 
-  /** `giants`: where those that were met are noted. */
-  constructor(
-    reader: StoreReader,
-    index: BlockIndex,
-    recent: RecentTexts,
-    young: readonly YoungBlock[],
-    giants: Giants,
-  ) {
-    this.#giants = giants;
+  constructor(reader: StoreReader, indexer: Indexer, recent: RecentTexts, young: readonly YoungBlock[]) {
     this.#reader = reader;
-    this.#index = index;
+    this.#indexer = indexer;
     this.#recent = recent;
     this.#young = new Map(young.map((block) => [block.row, block]));
   }
 
-  /**
-   * Young blocks may hold anything: they are given whatever their filter says, each at its place by age. Giants come last:
-   * otherwise one of them would take the time of every search, and nothing else would be found.
-   */
-  *candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): Generator<Candidate> {
-    const giants: Candidate[] = [];
-    const young = [...this.#young.values()].filter(({ record }) => fitsSearch(record, query));
-    young.sort((a, b) => byAge(a.record, b.record));
-    for (const entry of this.#index.candidates(query, trigrams)) {
-      if (this.#young.has(entry.row)) continue;
-      if (entry.from === -1 && this.#isGiant(entry)) {
-        giants.push({ entry });
-        continue;
-      }
-      for (
-        let last = young.at(-1);
-        last !== undefined && byAge(last.record, entry) > 0;
-        last = young.at(-1)
-      ) {
-        yield { young: last };
-        young.pop();
-      }
-      yield { entry };
+  *candidates(query: SearchQuery, demand: Demand, isLate: () => boolean): Generator<Candidate> {
+    const seen = new Set<number>();
+    const { listed, oversized } = this.#unindexed(query);
+    for (const candidate of this.#byAge(listed, this.#indexed(query, demand, isLate))) {
+      const { row } = placeOf(candidate);
+      if (!seen.has(row)) yield candidate;
+      seen.add(row);
     }
-    for (const block of young.reverse()) yield { young: block };
-    yield* giants;
+    yield* oversized;
+    yield* this.#backlog(query, seen, isLate);
   }
 
-  #isGiant(entry: Entry): boolean {
-    const record = this.#reader.block(entry.row)?.record;
-    if (record === undefined || record.chars <= FILTERED_CHARS) return false;
-    if (isEnded(record.status)) this.#giants.add(entry);
-    return true;
+  indexing(): SearchIndexing | undefined {
+    return this.#indexer.progress;
   }
 
   block(candidate: Candidate): Block | undefined {
-    return "young" in candidate ? candidate.young.record : this.#reader.block(candidate.entry.row)?.record;
+    return recordOf(candidate);
   }
 
   text(candidate: Candidate): string {
     if ("young" in candidate) return this.#youngText(candidate.young);
-    const { entry } = candidate;
-    const recent = this.#recent.get(entry.row, entry.version);
+    const { stored } = candidate;
+    const recent = this.#recent.get(stored.id, stored.record.version);
     if (recent !== undefined) return recent;
-    const stored = this.#reader.block(entry.row);
-    if (stored === undefined) return "";
     const text = this.#reader.text(stored);
-    if (entry.version === stored.record.version) this.#keep(entry, stored, text);
+    this.#recent.put(stored.id, stored.record.version, text);
     return text;
   }
 
-  #keep(entry: Entry, { record }: BlockRow, text: string): void {
-    this.#recent.put(entry.row, entry.version, text);
-    if (entry.from === -1 && isEnded(record.status) && text.length <= FILTERED_CHARS) {
-      this.#index.putFilter(entry, filterOf(text));
+  /** What is not indexed and may hold anything, newest first; what takes too long apart. */
+  #unindexed(query: SearchQuery): { readonly listed: Candidate[]; readonly oversized: Candidate[] } {
+    const all: Candidate[] = [...this.#young.values()].map((young) => ({ young }));
+    for (const row of this.#indexer.fresh.keys()) {
+      const stored = this.#young.has(row) ? undefined : this.#reader.block(row);
+      if (stored !== undefined) all.push({ stored });
+    }
+    const fitting = all.filter((candidate) => fitsSearch(recordOf(candidate), query));
+    fitting.sort((a, b) => newestBlockFirst(recordOf(a), recordOf(b)));
+    const isOversized = (candidate: Candidate) => recordOf(candidate).chars > OVERSIZED_CHARS;
+    return {
+      listed: fitting.filter((candidate) => !isOversized(candidate)),
+      oversized: fitting.filter(isOversized),
+    };
+  }
+
+  /** Two rows of candidates as one. */
+  *#byAge(listed: readonly Candidate[], indexed: Iterable<Candidate>): Generator<Candidate> {
+    let at = 0;
+    for (const candidate of indexed) {
+      for (; at < listed.length; at++) {
+        const other = listed[at] as Candidate;
+        if (newestBlockFirst(recordOf(other), recordOf(candidate)) > 0) break;
+        yield other;
+      }
+      yield candidate;
+    }
+    yield* listed.slice(at);
+  }
+
+  /** What the index names, newest first. A segment is asked when it is its turn by age: the first page seldom needs all. */
+  *#indexed(query: SearchQuery, demand: Demand, isLate: () => boolean): Generator<Candidate> {
+    const conversation =
+      query.conversation === undefined ? undefined : this.#reader.conversationRow(query.conversation);
+    if (query.conversation !== undefined && conversation === undefined) return;
+    const waiting = [...this.#indexer.folder.segments].sort(
+      (a, b) => a.reader.directory.newest - b.reader.directory.newest,
+    );
+    const streams: { head: Stream; rest: Iterator<Stream> }[] = [];
+    for (;;) {
+      let best = newestOf(streams);
+      for (
+        let next = waiting.at(-1);
+        next !== undefined && (best === undefined || next.reader.directory.newest >= best.head.createdAt);
+        next = waiting.at(-1)
+      ) {
+        if (isLate()) return;
+        waiting.pop();
+        const rest = this.#ofSegment((next as Segment).reader, query, demand, conversation, isLate);
+        const head = rest.next();
+        if (head.done !== true) streams.push({ head: head.value, rest });
+        best = newestOf(streams);
+      }
+      if (best === undefined) return;
+      yield best.head.next;
+      const head = best.rest.next();
+      if (head.done === true) streams.splice(streams.indexOf(best), 1);
+      else best.head = head.value;
+    }
+  }
+
+  *#ofSegment(
+    segment: SegmentReader,
+    query: SearchQuery,
+    demand: Demand,
+    conversation: number | undefined,
+    isLate: () => boolean,
+  ): Generator<Stream> {
+    const ranks = segment.ranks(demand, query, conversation);
+    const count = ranks === undefined ? segment.directory.documents : ranks.length;
+    for (let at = count - 1; at >= 0; at--) {
+      if (isLate()) return;
+      const { row, createdAt } = segment.document(ranks === undefined ? at : (ranks[at] as number));
+      if (this.#young.has(row) || this.#indexer.fresh.has(row)) continue;
+      const stored = this.#reader.block(row);
+      if (stored === undefined || !fitsSearch(stored.record, query)) continue;
+      yield { createdAt, next: { stored } };
+    }
+  }
+
+  /** Conversation by conversation, as far as the time allows. */
+  *#backlog(query: SearchQuery, seen: ReadonlySet<number>, isLate: () => boolean): Generator<Candidate> {
+    for (const { name, conversation, after } of this.#indexer.backlog) {
+      if (query.conversation !== undefined && query.conversation !== name) continue;
+      if (isLate()) return;
+      for (const row of this.#reader.rowsAfter(conversation, after)) {
+        if (isLate()) return;
+        if (seen.has(row) || this.#young.has(row) || this.#indexer.fresh.has(row)) continue;
+        const stored = this.#reader.block(row);
+        if (stored !== undefined && fitsSearch(stored.record, query)) yield { stored };
+      }
     }
   }
 
@@ -117,4 +183,25 @@ export class DatabaseSource implements SearchSource<Candidate> {
       pending.filter((op) => op.versionFrom > stored.record.version),
     );
   }
+}
+
+function recordOf(candidate: Candidate): Block {
+  return "young" in candidate ? candidate.young.record : candidate.stored.record;
+}
+
+function placeOf(candidate: Candidate): { readonly row: number } {
+  return "young" in candidate ? candidate.young : { row: candidate.stored.id };
+}
+
+function newestOf<S extends { head: Stream }>(streams: readonly S[]): S | undefined {
+  let best: S | undefined;
+  for (const stream of streams) {
+    if (best === undefined || isNewer(stream.head, best.head)) best = stream;
+  }
+  return best;
+}
+
+function isNewer(a: Stream, b: Stream): boolean {
+  if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt;
+  return newestBlockFirst(recordOf(a.next), recordOf(b.next)) < 0;
 }

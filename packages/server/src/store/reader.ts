@@ -6,41 +6,40 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import type { ConversationId, Kind, Op } from "@blockyard/kernel";
-import { checkSum, guarded } from "./fault.ts";
+import type { ConversationId, Kind, Op, Status } from "@blockyard/kernel";
+import { guarded } from "./fault.ts";
 import { storedOps, unpackFold } from "./settle.ts";
 import { type BlockRow, openBlock, type StoredBlock, Tables } from "./tables.ts";
 import { textOf } from "./text.ts";
 
-/** What is needed of a block to tell whether it is worth reading. */
-export interface Outline {
+/** What the search index needs to know of a block beside its text. */
+export interface BlockOutline {
   readonly row: number;
-  readonly conversation: ConversationId;
+  /** The conversation's row, and its id. */
+  readonly conversation: number;
+  readonly name: ConversationId;
   readonly born: number;
+  readonly seq: number;
+  readonly version: number;
   readonly createdAt: number;
   readonly kind: Kind;
+  readonly status: Status;
   readonly path: string | null;
-  readonly version: number;
-  /** Of the text at `version`, if there is one. */
-  readonly filter: Uint8Array | undefined;
+  readonly chars: number;
 }
 
-interface StoredOutline {
-  readonly row: number;
-  readonly conversation: ConversationId;
-  readonly born: number;
-  readonly created_at: number;
-  readonly kind: Kind;
-  readonly path: string | null;
-  readonly version: number;
-  readonly filter_version: number | null;
-  readonly sum: number | null;
-  readonly body: Uint8Array | null;
+/** Where a conversation stands: its last sequence number, and the last journal row whose changes are in its row. */
+export interface ConversationState {
+  readonly conversation: number;
+  readonly name: ConversationId;
+  readonly seq: number;
+  readonly journal: number;
 }
 
-const OUTLINE = `SELECT b.id AS row, c.name AS conversation, b.born, b.created_at, b.kind, b.path, b.version,
-  f.version AS filter_version, f.sum, f.body
-  FROM block b JOIN conversation c ON c.id = b.conversation LEFT JOIN filter f ON f.id = b.id`;
+type NamedBlock = StoredBlock & { readonly name: ConversationId };
+
+const BLOCK = "SELECT b.*, c.name FROM block b JOIN conversation c ON c.id = b.conversation";
+const STATE = "SELECT id AS conversation, name, seq, journal FROM conversation";
 
 export class StoreReader {
   readonly #db: DatabaseSync;
@@ -65,24 +64,63 @@ export class StoreReader {
     }
   }
 
-  *outlines(): Generator<Outline> {
-    for (const stored of this.#tables.statement(OUTLINE).iterate())
-      yield outlineOf(stored as unknown as StoredOutline);
+  /** The same for work that does not wait for anything. */
+  read<T>(work: () => T): T {
+    this.#db.exec("BEGIN");
+    try {
+      return work();
+    } finally {
+      if (this.#db.isTransaction) this.#db.exec("COMMIT");
+    }
   }
 
-  outline(row: number): Outline | undefined {
-    const stored = this.#tables.get<StoredOutline>(`${OUTLINE} WHERE b.id = ?`, row);
-    return stored && outlineOf(stored);
+  epoch(): string {
+    return this.#tables.meta("epoch") ?? "";
+  }
+
+  outline(row: number): BlockOutline | undefined {
+    const block = this.block(row);
+    return block && outlineOf(block);
+  }
+
+  /** Blocks of a conversation that have changed after a sequence number, in the order of their last change. */
+  outlinesAfter(conversation: number, seq: number, limit: number): BlockOutline[] {
+    const sql = `${BLOCK} WHERE b.conversation = ? AND b.seq > ? ORDER BY b.seq LIMIT ?`;
+    return this.#tables.all<NamedBlock>(sql, conversation, seq, limit).map((row) => outlineOf(opened(row)));
+  }
+
+  /** The same blocks by their rows, the newest first, as many as are looked at. */
+  *rowsAfter(conversation: number, seq: number): Generator<number> {
+    const sql = "SELECT id FROM block WHERE conversation = ? AND seq > ? ORDER BY born DESC";
+    for (const { id } of this.#tables.all<{ id: number }>(sql, conversation, seq)) yield id;
+  }
+
+  /** Blocks that are still being written. */
+  openOutlines(): BlockOutline[] {
+    return ["pending", "running"].flatMap((status) =>
+      this.#tables
+        .all<NamedBlock>(`${BLOCK} WHERE b.status = '${status}'`)
+        .map((row) => outlineOf(opened(row))),
+    );
+  }
+
+  /** The ones that have changed last first. */
+  conversationStates(): ConversationState[] {
+    return this.#tables.all<ConversationState>(`${STATE} ORDER BY updated_at DESC, name`);
+  }
+
+  conversationState(conversation: number): ConversationState | undefined {
+    return this.#tables.get<ConversationState>(`${STATE} WHERE id = ?`, conversation);
+  }
+
+  /** The row of a conversation. */
+  conversationRow(name: ConversationId): number | undefined {
+    return this.#tables.get<{ id: number }>("SELECT id FROM conversation WHERE name = ?", name)?.id;
   }
 
   block(row: number): BlockRow | undefined {
-    const stored = this.#tables.get<StoredBlock & { readonly name: ConversationId }>(
-      "SELECT b.*, c.name FROM block b JOIN conversation c ON c.id = b.conversation WHERE b.id = ?",
-      row,
-    );
-    if (stored === undefined) return undefined;
-    const { name, ...columns } = stored;
-    return openBlock(columns, name);
+    const stored = this.#tables.get<NamedBlock>(`${BLOCK} WHERE b.id = ?`, row);
+    return stored && opened(stored);
   }
 
   /** The text of a block as the tables have it, with `later` ops behind it. */
@@ -98,11 +136,24 @@ export class StoreReader {
   }
 }
 
-function outlineOf(stored: StoredOutline): Outline {
-  const { row, conversation, born, created_at, kind, path, version, filter_version, sum, body } = stored;
-  const outline = { row, conversation, born, createdAt: created_at, kind, path, version };
-  if (filter_version === null || body === null || filter_version !== version)
-    return { ...outline, filter: undefined };
-  checkSum(`filter ${row}`, sum, [row, filter_version], body);
-  return { ...outline, filter: body };
+function opened({ name, ...columns }: NamedBlock): BlockRow {
+  return openBlock(columns, name);
+}
+
+export function outlineOf({ id: row, conversation, record }: BlockRow): BlockOutline {
+  const { conversation: name, born, seq, version, createdAt, kind, status, metadata, chars } = record;
+  const path = metadata["path"];
+  return {
+    row,
+    conversation,
+    name,
+    born,
+    seq,
+    version,
+    createdAt,
+    kind,
+    status,
+    path: typeof path === "string" ? path : null,
+    chars,
+  };
 }

@@ -14,7 +14,7 @@
  *                 against, or 0. Rows are added at the end, so that pages are full.
  *   dictionary    What chunks are compressed against (dictionary.ts), each in two copies.
  *   fold          What replaced a block's first ops: version, sequence number, and text, anchors and state in `body`.
- *   filter        The trigram filter of a block's text at `version`; no row: not known.
+ *   filter        Empty. Earlier programs kept search filters in it; now the index has files of its own (search/).
  *   turn, answer  One row each; `id` is their age. Of answers the newest limits.keysPerConversation are kept.
  *   raw           One row per raw run; its bytes are in `chunk`.
  *   blob          Values by the hash of their content.

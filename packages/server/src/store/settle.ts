@@ -7,7 +7,6 @@ import {
   type BlockId,
   type ConversationId,
   type Fold,
-  filterOf,
   isEnded,
   type LogPoint,
   limits,
@@ -18,11 +17,7 @@ import { compress, decompress } from "./codec.ts";
 import { corrupt } from "./fault.ts";
 import { chunksToMerge, decodeOps, encodeOps, mergeRuns } from "./runs.ts";
 import type { ChunkRow, FoldRow, Tables } from "./tables.ts";
-import { textOf } from "./text.ts";
 import type { AnyHead, BlockHead, ConversationHead, RawHead, Young } from "./young.ts";
-
-/** A longer text has no filter: making it would take longer than a commit may. */
-const FILTERED_CHARS = 1024 * 1024;
 
 /** What is encoded here goes into a row at once: one after the other may use the same memory. */
 const scratch = new ByteWriter();
@@ -151,30 +146,8 @@ function settleBlock(tables: Tables, young: Young, head: BlockHead): void {
   const conversation = young.conversationHead(record.conversation) as ConversationHead;
   const ended = isEnded(record.status);
   const owner: Owner = { conversation: record.conversation, block: record.id, ended };
-  const ops = addOps(tables, head, owner, pending);
-  if (ended && pending.some(changesText)) settleFilter(tables, head, ops);
-  else if (ended) tables.moveFilter(row, record.version);
-  tables.putBlock(conversation.row, { id: row, record, journal: head.changed });
-}
-
-/** What an ended block's text may be found by. A text that still grows has no filter: it is looked at every time. */
-function settleFilter(tables: Tables, { row, record }: BlockHead, ops: readonly Op[]): void {
-  if (record.chars > FILTERED_CHARS) {
-    tables.deleteFilter(row);
-    return;
-  }
-  const fold = tables.fold(row);
-  const whole = ops[0]?.versionFrom === (fold?.version ?? 0) + 1;
-  const all = whole
-    ? ops
-    : tables.chunks(row).flatMap((chunk) => openOps(tables, chunk, record.conversation, record.id));
-  const text = textOf(fold === undefined ? "" : unpackFold(fold).text, all);
-  tables.putFilter(row, record.version, filterOf(text));
-}
-
-/** A status changes no text, but it ends the block, and then the text is worth a filter. */
-function changesText({ body }: Op): boolean {
-  return body.type === "create" || body.type === "append" || body.type === "splice" || body.type === "status";
+  addOps(tables, head, owner, pending);
+  tables.putBlock({ id: row, conversation: conversation.row, record, journal: head.changed });
 }
 
 function settleRaw(tables: Tables, { row, run, bytes, pending, changed }: RawHead): void {
@@ -194,15 +167,15 @@ interface Owner {
   readonly ended: boolean;
 }
 
-/** Adds ops behind the chunks of an owner, if it has any. Gives the ops of the chunk that they are in now. */
+/** Adds ops behind the chunks of an owner, if it has any. */
 function addOps(
   tables: Tables,
   { row, stored }: { readonly row: number; readonly stored: boolean },
   owner: Owner,
   added: readonly Op[],
-): readonly Op[] {
+): void {
   let ops = mergeRuns(added);
-  if (ops.length === 0) return ops;
+  if (ops.length === 0) return;
   let plain = encodeOps(ops, scratch);
   const merged = stored ? chunksToMerge(tables.newestChunks(row), plain.length, owner.ended).reverse() : [];
   if (merged.length > 0) {
@@ -219,7 +192,6 @@ function addOps(
   const isBlock = owner.block !== null;
   const packed = tables.dictionaries.pack(plain, !owner.ended);
   tables.addChunk(row, isBlock ? versionFrom : seqFrom, isBlock ? version : seq, seq, packed);
-  return ops;
 }
 
 function openOps(tables: Tables, chunk: ChunkRow, conversation: ConversationId, block: BlockId | null): Op[] {

@@ -72,6 +72,13 @@ const JOURNAL_BYTES = 2 * 1024 * 1024;
 const SLICE_HEADS = 48;
 const SLICE_BYTES = 96 * 1024;
 
+/** A database with so many rows is looked at after opening, for what its search index lacks. */
+const INDEXED_ROWS = 2_048;
+const INDEX_AFTER_MS = 5_000;
+
+/** Search filters of an earlier program that one transaction deletes. */
+const FILTERS_AT_ONCE = 64;
+
 const COMMITTED: CommitAnswer = { type: "committed" };
 
 export async function openSqliteStore(path: string, options: OpenOptions = {}): Promise<SqliteStore> {
@@ -96,13 +103,19 @@ export class SqliteStore implements Store {
   readonly #pendingBytes: number;
   /** Heads that could not be settled because what they join is damaged. Their journal rows stay. */
   readonly #stuck = new Set<AnyHead>();
+  #indexTimer: NodeJS.Timeout | undefined;
+  /** Whether the tables may still have search filters of an earlier program. */
+  #hasFilters = true;
   #closed = false;
 
   constructor(path: string, options: OpenOptions) {
     this.path = path;
     this.#window = new JournalWindow(options.journalBytes ?? JOURNAL_BYTES);
     this.#pendingBytes = options.pendingBytes ?? PENDING_BYTES;
-    this.#searchPool = new SearchPool({ path });
+    this.#searchPool = new SearchPool({
+      path,
+      settledBefore: () => this.#young.firstNeeded() ?? this.#lastJournal + 1,
+    });
     this.#lock = holdLock(path);
     try {
       const sound = guarded(`cannot check ${path}`, () => compareSums(path));
@@ -126,6 +139,10 @@ export class SqliteStore implements Store {
       throw error;
     }
     this.#batch = new Batch(this.#young);
+    // A large database may have come without an index, or with half of one. Who opens it for a moment does not wait for that.
+    if (this.#tables.lastId() < INDEXED_ROWS) return;
+    this.#indexTimer = setTimeout(() => this.#searchPool.indexNow(), INDEX_AFTER_MS);
+    this.#indexTimer.unref();
   }
 
   get epoch(): string {
@@ -281,6 +298,7 @@ export class SqliteStore implements Store {
     if (this.#closed) return;
     this.#flush();
     this.#closed = true;
+    clearTimeout(this.#indexTimer);
     await this.#searchPool.close();
     try {
       this.#settleAll();
@@ -347,6 +365,7 @@ export class SqliteStore implements Store {
     this.#window.add(journal, body.length);
     if (settled) this.#settled(picked);
     this.#batch.apply(journal);
+    if (settled) this.#searchPool.index();
     if (++this.#rows === BUSY_AFTER) makeLogRoom(this.path);
   }
 
@@ -394,6 +413,7 @@ export class SqliteStore implements Store {
     }
     this.#tables.deleteJournalBefore(needed);
     this.#tables.putMeta("journal", String(this.#lastJournal));
+    if (this.#hasFilters) this.#hasFilters = this.#tables.deleteFilters(FILTERS_AT_ONCE);
   }
 
   #settleAll(): void {

@@ -27,6 +27,8 @@ export interface ConversationRow {
 
 export interface BlockRow {
   readonly id: number;
+  /** The conversation's row. */
+  readonly conversation: number;
   readonly record: Block;
   readonly journal: number;
 }
@@ -203,7 +205,7 @@ export class Tables {
     return row && openBlock(row, name);
   }
 
-  putBlock(conversation: number, { id, record, journal }: BlockRow): void {
+  putBlock({ id, conversation, record, journal }: BlockRow): void {
     const { born, seq, version, createdAt, kind, status } = record;
     const body = packBlock(record);
     const parent = parentColumn(record);
@@ -278,7 +280,7 @@ export class Tables {
     }
   }
 
-  // -- folds and filters
+  // -- folds
 
   fold(block: number): FoldRow | undefined {
     const row = this.get<FoldRow & { sum: number }>("SELECT * FROM fold WHERE id = ?", block);
@@ -291,24 +293,10 @@ export class Tables {
     this.run("INSERT OR REPLACE INTO fold VALUES (?, ?, ?, ?, ?)", ...columns, rowSum(columns, body), body);
   }
 
-  putFilter(block: number, version: number, body: Uint8Array): void {
-    const sum = rowSum([block, version], body);
-    this.run("INSERT OR REPLACE INTO filter VALUES (?, ?, ?, ?)", block, version, sum, body);
-  }
-
-  /** Says that the filter is also that of a later version, whose text is the same. */
-  moveFilter(block: number, version: number): void {
-    const row = this.get<{ version: number; sum: number; body: Uint8Array }>(
-      "SELECT * FROM filter WHERE id = ?",
-      block,
-    );
-    if (row === undefined) return;
-    checkSum(`filter ${block}`, row.sum, [block, row.version], row.body);
-    this.putFilter(block, version, row.body);
-  }
-
-  deleteFilter(block: number): void {
-    this.run("DELETE FROM filter WHERE id = ?", block);
+  /** Deletes some of the filters that earlier versions of the program kept. False: there are none left. */
+  deleteFilters(limit: number): boolean {
+    const sql = "DELETE FROM filter WHERE id IN (SELECT id FROM filter LIMIT ?)";
+    return Number(this.statement(sql).run(limit).changes) > 0;
   }
 
   // -- turns and answers
@@ -426,7 +414,7 @@ export function openBlock(row: StoredBlock, name: ConversationId): BlockRow {
     { conversation: name, born, seq, version, createdAt: created_at, kind, status },
     body,
   );
-  return { id, journal, record };
+  return { id, conversation, journal, record };
 }
 
 /** How a parent stands in the `parent` column: by its birth if it is in the same conversation. */

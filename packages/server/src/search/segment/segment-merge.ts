@@ -1,0 +1,128 @@
+/**
+ * Several segments into one. Of a block that is in more than one of them, the newest version is kept. Goes through keys and
+ * blocks in order and keeps only the blocks in memory.
+ */
+
+import { PostingWriter } from "./postings.ts";
+import { byAge } from "./segment-builder.ts";
+import type { Document } from "./segment-file.ts";
+import type { SegmentReader } from "./segment-reader.ts";
+import { SegmentWriter } from "./segment-writer.ts";
+
+/** Keys and blocks after which others come to their turn. */
+const KEYS_AT_ONCE = 256;
+const DOCUMENTS_AT_ONCE = 4_096;
+
+/** What a merge gave up keeping: that the rank is not in the new segment. */
+const DROPPED = 0xffff_ffff;
+
+/** Writes the merged segment, and gives the length of its file. `nameOf`: the id of a conversation. */
+export function* mergeSegments(
+  segments: readonly SegmentReader[],
+  path: string,
+  nameOf: (conversation: number) => string,
+): Generator<void, number> {
+  const merged = yield* mergeDocuments(segments, nameOf);
+  const writer = new SegmentWriter(path);
+  try {
+    yield* mergeKeys(segments, merged.ranks, writer);
+    const chars = segments.reduce((sum, { directory }) => sum + directory.chars, 0);
+    return writer.finish(merged.documents, { chars, cursors: mergeCursors(segments) });
+  } catch (error) {
+    writer.abandon();
+    throw error;
+  }
+}
+
+function* mergeDocuments(
+  segments: readonly SegmentReader[],
+  nameOf: (conversation: number) => string,
+): Generator<void, { readonly documents: Document[]; readonly ranks: readonly Uint32Array[] }> {
+  const newest = new Map<number, number>();
+  for (const segment of segments) {
+    for (let rank = 0; rank < segment.directory.documents; rank++) {
+      const { row, version } = segment.document(rank);
+      if ((newest.get(row) ?? -1) < version) newest.set(row, version);
+      if (rank % DOCUMENTS_AT_ONCE === 0) yield;
+    }
+  }
+  const ranks = segments.map(({ directory }) => new Uint32Array(directory.documents).fill(DROPPED));
+  const next = segments.map(() => 0);
+  const documents: Document[] = [];
+  const named = (document: Document) => ({ ...document, name: nameOf(document.conversation) });
+  const isOlder = (a: Document, b: Document) =>
+    a.createdAt === b.createdAt ? byAge(named(a), named(b)) < 0 : a.createdAt < b.createdAt;
+  for (;;) {
+    let oldest = -1;
+    let first: Document | undefined;
+    for (let i = 0; i < segments.length; i++) {
+      const segment = segments[i] as SegmentReader;
+      if ((next[i] as number) >= segment.directory.documents) continue;
+      const document = segment.document(next[i] as number);
+      if (first === undefined || isOlder(document, first)) [oldest, first] = [i, document];
+    }
+    if (first === undefined) return { documents, ranks };
+    const rank = next[oldest] as number;
+    next[oldest] = rank + 1;
+    if (newest.get(first.row) !== first.version) continue;
+    newest.delete(first.row); // the same version may come again
+    (ranks[oldest] as Uint32Array)[rank] = documents.length;
+    documents.push(first);
+    if (documents.length % DOCUMENTS_AT_ONCE === 0) yield;
+  }
+}
+
+function* mergeKeys(
+  segments: readonly SegmentReader[],
+  ranks: readonly Uint32Array[],
+  writer: SegmentWriter,
+): Generator<void> {
+  const entries = segments.map((segment) => segment.entries());
+  const current = entries.map((each) => each.next().value ?? undefined);
+  const postings = new PostingWriter(1024);
+  for (let done = 1; ; done++) {
+    let key: string | undefined;
+    for (const entry of current) if (entry && (key === undefined || entry.key < key)) key = entry.key;
+    if (key === undefined) return;
+    const lists: Uint32Array[] = [];
+    for (let i = 0; i < current.length; i++) {
+      const entry = current[i];
+      if (!entry || entry.key !== key) continue;
+      lists.push(renumbered(entry.ranks(), ranks[i] as Uint32Array));
+      current[i] = entries[i]?.next().value ?? undefined;
+    }
+    postings.clear();
+    for (const rank of inOrder(lists)) postings.add(rank);
+    if (postings.count > 0) writer.key(key, postings);
+    if (done % KEYS_AT_ONCE === 0) yield;
+  }
+}
+
+function renumbered(list: Uint32Array, ranks: Uint32Array): Uint32Array {
+  let count = 0;
+  for (let i = 0; i < list.length; i++) {
+    const rank = ranks[list[i] as number] as number;
+    if (rank !== DROPPED) list[count++] = rank;
+  }
+  return list.subarray(0, count);
+}
+
+function inOrder(lists: readonly Uint32Array[]): Uint32Array {
+  if (lists.length === 1) return lists[0] as Uint32Array;
+  const all = new Uint32Array(lists.reduce((sum, list) => sum + list.length, 0));
+  let count = 0;
+  for (const list of lists) {
+    all.set(list, count);
+    count += list.length;
+  }
+  return all.sort();
+}
+
+function mergeCursors(segments: readonly SegmentReader[]): [number, number][] {
+  const cursors = new Map<number, number>();
+  for (const { directory } of segments) {
+    for (const [conversation, seq] of directory.cursors)
+      cursors.set(conversation, Math.max(seq, cursors.get(conversation) ?? 0));
+  }
+  return [...cursors];
+}

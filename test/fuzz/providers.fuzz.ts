@@ -61,7 +61,9 @@ function faultOf(folded: Folded): string | undefined {
     if (isProblem(checked)) return `${block.kind} ${block.id}: ${checked.message}`;
   }
   for (const [key, stages] of folded.stages) {
-    if (stages[0] !== "start" || stages.at(-1) !== "end") return `stages of ${key}: ${stages.join(" ")}`;
+    const isOwed = folded.blocks.find(({ id }) => id === key)?.metadata.waiting === "result";
+    if (stages[0] !== "start" || (stages.at(-1) !== "end" && !isOwed))
+      return `stages of ${key}: ${stages.join(" ")}`;
   }
   return "polluted" in {} ? "Object.prototype was polluted" : undefined;
 }

@@ -393,3 +393,58 @@ describe("records", () => {
     expect(await new Kernel(world.env, world.store).conversation(world.c)).toEqual(await world.record());
   });
 });
+
+describe("results that are owed", () => {
+  const owed = async () => {
+    const world = await new World().open();
+    const { id } = await world.create({ ...call, text: "{}" });
+    await world.do((draft) => draft.meta(id, { stage: "running", input: {}, waiting: "result" }));
+    return { world, id };
+  };
+  const result = { kind: "tool_result", role: "tool", metadata: { toolUseId: "1", toolName: "x" } } as const;
+
+  it.each<[string, Partial<NewBlock>, Status, boolean]>([
+    ["whole", { status: "done", text: "42" }, "done", true],
+    ["an error", { status: "error", text: "no" }, "error", false],
+    [
+      "whole, and says that it is an error",
+      { status: "done", metadata: { ...result.metadata, isError: true } },
+      "error",
+      false,
+    ],
+  ])("[K38] a result that is %s ends its call with it", async (_, spec, status, success) => {
+    const { world, id } = await owed();
+    await world.create({ ...result, parent: id, ...spec });
+    const ended = await world.kernel.block(id);
+    expect(ended).toMatchObject({ status, metadata: { stage: "end", success } });
+    expect(!isProblem(ended) && ended.metadata["waiting"]).toBe(undefined);
+  });
+
+  it("[K38] one that grows ends its call when it is whole; a call that waits for none is not touched", async () => {
+    const { world, id } = await owed();
+    const { id: grows } = await world.create({ ...result, parent: id });
+    expect(await world.kernel.block(id)).toMatchObject({ status: "running" });
+    await world.do((draft) => draft.status(grows, "done"));
+    expect(await world.kernel.block(id)).toMatchObject({ status: "done" });
+    const own = await world.create({ ...call, text: "{}" });
+    await world.create({ ...result, parent: own.id, status: "done", text: "x" });
+    expect(await world.kernel.block(own.id)).toMatchObject({ status: "running" });
+  });
+
+  it("[K38] a call that ended with its agent's lease is gone on with, and ended, by that agent's result", async () => {
+    const { world, id } = await owed();
+    await world.do(
+      (draft) => draft.status(id, "error", { reason: "interrupted", lapsed: true }),
+      "blockyard",
+    );
+    expect(await world.kernel.block(id)).toMatchObject({ status: "error" });
+    await world.create({ ...result, parent: id, status: "done", text: "late" });
+    expect(await world.kernel.block(id)).toMatchObject({ status: "done", metadata: { success: true } });
+  });
+
+  it("[K38] a stage cannot be deleted", async () => {
+    const { world, id } = await owed();
+    expect(await world.do((draft) => draft.meta(id, { stage: null }))).toMatchObject({ problem: "invalid" });
+    expect(await world.kernel.block(id)).toMatchObject({ metadata: { stage: "running" } });
+  });
+});

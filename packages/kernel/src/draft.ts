@@ -237,7 +237,9 @@ export class Draft {
     if (isProblem(metadata)) return metadata;
     const status = spec.status ?? (text === "" ? "pending" : "running");
     const { kind, role } = spec;
-    return this.#push(null, { type: "create", kind, role, parent, side, status, text, metadata });
+    const made = this.#push(null, { type: "create", kind, role, parent, side, status, text, metadata });
+    this.#giveResult(made);
+    return made;
   }
 
   /** Text of a stream: behind what the agent wrote last, never simply at the end. */
@@ -321,10 +323,23 @@ export class Draft {
     if (block.kind === "tool_call" && isEnded(status) && full["success"] === undefined) {
       full["success"] = status === "done";
     }
+    if (isEnded(status) && block.metadata["waiting"] !== undefined && !full["lapsed"]) full["waiting"] = null;
     if (isEnded(status) && full["approval"] === undefined) Object.assign(full, expired(block.metadata));
     const checked = checkMetadata(block.kind, patchMetadata(block.metadata, full));
     if (isProblem(checked)) return checked;
-    return this.#push(block, { type: "status", status, metadata: cleanPatch(full, checked) });
+    const next = this.#push(block, { type: "status", status, metadata: cleanPatch(full, checked) });
+    this.#giveResult(next);
+    return next;
+  }
+
+  /** A result that is whole ends the call that waits for it. */
+  #giveResult({ kind, parent, status, metadata }: Block): void {
+    if (!isEnded(status) || parent === null || !RESULT_KINDS.includes(kind)) return;
+    const call = this.block(parent);
+    if (isProblem(call) || call.metadata["waiting"] !== "result") return;
+    if (isEnded(call.status) && !this.#mayGoOn(call)) return;
+    const isError = status === "error" || metadata["isError"] === true;
+    this.status(call.id, isError ? "error" : "done", isError ? { reason: "failed" } : {});
   }
 
   /** Its agent is back after it was ended for being away. */
@@ -341,7 +356,8 @@ export class Draft {
   meta(id: BlockId, patch: JsonObject): Block | Problem {
     const block = this.block(id);
     if (isProblem(block)) return block;
-    const stage = patch["stage"] as Stage | undefined;
+    const stage = patch["stage"] as Stage | null | undefined;
+    if (stage === null) return problem("invalid", "the stage of a tool call cannot be deleted");
     if (stage !== undefined) {
       const refused = checkStage(block, stage);
       if (refused) return refused;

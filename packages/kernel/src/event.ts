@@ -84,7 +84,10 @@ export type BlockEvent =
       readonly at?: number;
     }
   | { readonly type: "block-append"; readonly key: BlockKey; readonly text: string }
-  /** Metadata patch: null deletes a key. `stage: "running"` says that a tool call's input is whole and it runs. */
+  /**
+   * Metadata patch: null deletes a key. `stage: "running"` says that a tool call's input is whole and it runs, `waiting:
+   * "result"` that its result does not come in this stream: then it needs no end here.
+   */
   | { readonly type: "block-meta"; readonly key: BlockKey; readonly metadata: JsonObject }
   | {
       readonly type: "block-end";

@@ -7,7 +7,8 @@
  * - With `keep`, each block remembers its key, and what was ingested before is recognised: importing again adds nothing,
  *   and a block that was still open is brought up to date.
  * - With `from`, what is written carries the times of its events, not the time of writing.
- * - What an adapter leaves open, `finish` closes as interrupted, and `settle` leaves open.
+ * - What an adapter leaves open, `finish` closes as interrupted, and `settle` leaves open. Calls whose results are owed stay
+ *   open: their results end them, or the end of their agent's lease.
  */
 
 import { Appender } from "./append.ts";
@@ -19,8 +20,8 @@ import type { BlockEvent, BlockKey } from "./event.ts";
 import { type Json, type JsonObject, sameJson } from "./json.ts";
 import type { Kernel } from "./kernel.ts";
 import { limits } from "./limits.ts";
-import type { Splice } from "./op.ts";
 import { isProblem, type Problem } from "./problem.ts";
+import { difference } from "./text/difference.ts";
 import { cleanText } from "./text/door.ts";
 
 export interface IngestOptions {
@@ -51,6 +52,8 @@ interface Known {
   readonly old: boolean;
   /** It was there before this run and was open: it is written whole at its end. */
   readonly resumed?: boolean;
+  /** A call whose result is owed by whoever sends the stream: it stays open. */
+  readonly isOwed?: boolean;
 }
 
 type Item = BlockEvent | { readonly type: "flush"; readonly key: BlockKey; readonly text: string };
@@ -127,12 +130,17 @@ export class Ingest {
   async finish(): Promise<Problem | undefined> {
     await this.settle();
     for (const [key, known] of this.#known) {
-      if (known.written !== undefined && !known.old) {
+      if (known.written !== undefined && !known.old && !known.isOwed) {
         this.#enqueue({ type: "block-end", key, status: "error", reason: "interrupted" });
       }
     }
     while (this.#pump) await this.#pump;
     return this.#failure;
+  }
+
+  /** Calls that wait for results which do not come in this stream. */
+  get owed(): readonly BlockId[] {
+    return [...this.#known.values()].filter(({ isOwed }) => isOwed).map(({ id }) => id);
   }
 
   /** The id that an event's key was given, once it is written. */
@@ -379,6 +387,7 @@ class Batch {
     if (Object.keys(metadata).length === 0) return;
     const block = this.#draft.meta(known.id, metadata);
     if (isProblem(block)) this.#refuse(event, block);
+    else if (metadata["waiting"] === "result") this.#change(event.key, { ...known, isOwed: true });
   }
 
   /** What a person has answered stands: the stream knows at most that something was answered, not by whom and when. */
@@ -568,28 +577,4 @@ function begun({ id, provider, agent, startedBy, model, sessionId, startedAt, me
 function titleFrom(text: string): string {
   const line = text.trimStart().split("\n", 1)[0] ?? "";
   return cleanText(line.trim().slice(0, 120));
-}
-
-/** The one splice that turns `before`, which lies at `at`, into `after`. */
-function difference(at: number, before: string, after: string): Splice {
-  const max = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < max && before[start] === after[start]) start++;
-  let end = 0;
-  while (end < max - start && before[before.length - 1 - end] === after[after.length - 1 - end]) end++;
-  if (start > 0 && isHighSurrogate(before.charCodeAt(start - 1))) start--;
-  if (end > 0 && isLowSurrogate(before.charCodeAt(before.length - end))) end--;
-  return {
-    at: at + start,
-    del: before.slice(start, before.length - end),
-    ins: after.slice(start, after.length - end),
-  };
-}
-
-function isHighSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }

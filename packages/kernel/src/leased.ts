@@ -23,7 +23,8 @@ import { isProblem, type Problem } from "./problem.ts";
 /** Whether an open block is held by its agent, where `turns` are those of its conversation. */
 export function isHeld({ kind, metadata }: Block, turns: readonly Turn[]): boolean {
   if (kind === "file" || metadata["node"] !== undefined) return false;
-  const { turn, notice } = metadata;
+  const { turn, notice, waiting } = metadata;
+  if (waiting === "result") return true; // its turn is over, and its agent owes the result
   const known = turns.find(({ id }) => id === turn);
   // A message that waits for its turn names one that is not there yet.
   return known === undefined ? notice !== "queued" : known.leased === true;

@@ -53,7 +53,7 @@ describe("[P1] prints", () => {
   });
 
   it("a tree for people", () => {
-    expect(run("--pretty", toolUse).out).toContain("● tool_call model done");
+    expect(run("--pretty", toolUse).out).toContain("● tool_call model running");
   });
 
   it("session logs", () => {

@@ -104,7 +104,7 @@ export class Fold {
       messages: [...this.#messages.values()],
       unknown: countUnknown(blocks),
       stages: this.#stages,
-      faults: [...this.#faults, ...blocks.filter(isOpen).map((block) => `never ended: ${block.id}`)],
+      faults: [...this.#faults, ...blocks.filter(isLeftOpen).map((block) => `never ended: ${block.id}`)],
     };
   }
 
@@ -220,6 +220,11 @@ export function fold(events: readonly BlockEvent[]): Folded {
 
 function isOpen(block: { readonly status: Status }): boolean {
   return block.status === "pending" || block.status === "running";
+}
+
+/** A call whose result is owed is open on purpose. */
+function isLeftOpen(block: FoldedBlock): boolean {
+  return isOpen(block) && block.metadata.waiting !== "result";
 }
 
 function clean(metadata: JsonObject): JsonObject {

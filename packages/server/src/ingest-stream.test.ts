@@ -1,7 +1,19 @@
 /** Whose blocks a stream makes, under which title, and how one that was stopped ends. */
-import { isProblem, type JsonObject, Kernel, limits, MemoryStore, parseBlockId } from "@blockyard/kernel";
+import {
+  type BlockEvent,
+  isProblem,
+  type JsonObject,
+  Kernel,
+  type LlmEvent,
+  LlmEvents,
+  limits,
+  MemoryStore,
+  parseBlockId,
+  VirtualEnv,
+} from "@blockyard/kernel";
 import { type Provider, providers } from "@blockyard/providers";
 import { expect, it } from "vitest";
+import { CallStarts } from "./call-starts.ts";
 import { nodeEnv } from "./env.ts";
 import { ingestStream, StreamIngest } from "./ingest-stream.ts";
 
@@ -69,4 +81,74 @@ it("[D13] [E9] what an agent was told is kept before it says anything, in a line
   expect((await lines()).map((line) => JSON.parse(line).type)).toEqual(["blockyard_told", "assistant"]);
   const blocks = await kernel.blocks({ conversation, order: "first", limit: 10 });
   expect(blocks).toMatchObject([{ kind: "text", role: "model" }]);
+});
+
+it("[AC46] a call that a stream only asks for waits for its result, which ends it and is told behind the message", async () => {
+  async function* asks(): AsyncGenerator<Uint8Array> {
+    const message = {
+      id: "m1",
+      type: "message",
+      role: "assistant",
+      model: "m",
+      stop_reason: "tool_use",
+      content: [{ type: "tool_use", id: "call-1", name: "get", input: { row: 1 } }],
+    };
+    yield Buffer.from(JSON.stringify(message));
+  }
+  const told: LlmEvent[] = [];
+  const events = new LlmEvents();
+  const stop = kernel.listen(({ ops, blocks }) => void told.push(...events.commit(ops, blocks)));
+  const answer = await ingestStream(kernel, owner, { provider: "anthropic" }, asks());
+  const { conversation, waiting } = answer as unknown as {
+    readonly conversation: string;
+    readonly waiting: readonly JsonObject[];
+  };
+  expect(waiting).toEqual([{ block_id: expect.any(String), tool_use_id: "call-1", tool_name: "get" }]);
+  const id = String(waiting[0]?.["block_id"]);
+  expect(await kernel.block(id)).toMatchObject({
+    status: "running",
+    metadata: { stage: "running", waiting: "result" },
+  });
+  const types = () => told.map(({ type }) => type.slice(4));
+  expect(types().at(-1)).toBe("message_stop");
+  expect(types()).not.toContain("tool_execution_complete");
+  await kernel.write(conversation, {
+    agent: "ada",
+    plan: (draft) =>
+      draft.create({
+        kind: "tool_result",
+        role: "tool",
+        parent: id,
+        status: "done",
+        text: "42",
+        metadata: { toolUseId: "call-1", toolName: "get" },
+      }),
+  });
+  stop();
+  expect(await kernel.block(id)).toMatchObject({ status: "done", metadata: { success: true } });
+  expect(told.at(-1)).toMatchObject({
+    type: "llm_tool_execution_complete",
+    toolId: "call-1",
+    success: true,
+    result: "42",
+  });
+});
+
+it("[AC46] a call starts when it has not asked for leave, and one that asks does not", async () => {
+  const env = new VirtualEnv(1);
+  const late: BlockEvent[] = [];
+  const starts = new CallStarts(env, (event) => late.push(event));
+  const meta = (key: string, metadata: JsonObject): BlockEvent => ({ type: "block-meta", key, metadata });
+  const whole = (key: string) => meta(key, { stage: "running", input: {} });
+  const approval = { id: "a", state: "asked" };
+  expect(starts.take([whole("asks"), whole("runs"), whole("ends")])).toEqual([
+    meta("asks", { input: {} }),
+    meta("runs", { input: {} }),
+    meta("ends", { input: {} }),
+  ]);
+  expect(starts.take([meta("asks", { approval })])).toEqual([meta("asks", { approval })]);
+  const end: BlockEvent = { type: "block-end", key: "ends", status: "done" };
+  expect(starts.take([end])).toEqual([meta("ends", { stage: "running" }), end]);
+  await env.advance(1_000);
+  expect(late).toEqual([meta("runs", { stage: "running" })]);
 });

@@ -23,6 +23,7 @@ import {
 } from "@blockyard/kernel";
 import { type Before, Normalizer, type Provider, providers, recognise } from "@blockyard/providers";
 import { type Caller, RESERVED } from "./auth.ts";
+import { CallStarts } from "./call-starts.ts";
 import { keepPictures } from "./kept-pictures.ts";
 import { fenced } from "./turns/fence.ts";
 
@@ -62,6 +63,7 @@ export class StreamIngest {
   #raw: string[] = [];
   #rawChars = 0;
   #known: StreamEnd = {};
+  readonly #starts: CallStarts;
 
   constructor(kernel: Kernel, options: StreamOptions) {
     this.#kernel = kernel;
@@ -77,6 +79,7 @@ export class StreamIngest {
     if (told !== undefined) this.#keep(JSON.stringify({ type: "blockyard_told", turn, text: told }));
     const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
     this.#ingest = new Ingest(fenced(kernel, turn), { conversation, agent, guest, ...place });
+    this.#starts = new CallStarts(kernel.env, (event) => void this.#ingest.push([event]));
   }
 
   async open(): Promise<Problem | undefined> {
@@ -87,7 +90,8 @@ export class StreamIngest {
   async push(bytes: Uint8Array): Promise<Problem | undefined> {
     const events = this.#normalizer.push(bytes).map((event) => explained(event, this.#known));
     for (const event of events) this.#options.onEvent?.(event);
-    const refused = await this.#ingest.push(await keepPictures(this.#kernel.store, events));
+    const kept = await keepPictures(this.#kernel.store, events);
+    const refused = await this.#ingest.push(this.#starts.take(kept));
     if (this.#rawChars > RAW_FLUSH) await this.#flushRaw();
     return refused;
   }
@@ -103,6 +107,11 @@ export class StreamIngest {
     return this.#ingest.idOf(key);
   }
 
+  /** Calls that wait for results which do not come in this stream. */
+  get owed(): readonly BlockId[] {
+    return this.#ingest.owed;
+  }
+
   /** From here on, what is interrupted is so for a reason that the caller knows better than the stream. */
   explain(known: StreamEnd): void {
     this.#known = known;
@@ -111,7 +120,8 @@ export class StreamIngest {
   /** The stream is over. What it left open is closed. */
   async end(): Promise<Problem | undefined> {
     const left = this.#normalizer.end().map((event) => explained(event, this.#known));
-    const refused = await this.#ingest.push(await keepPictures(this.#kernel.store, left));
+    const kept = await keepPictures(this.#kernel.store, left);
+    const refused = await this.#ingest.push([...this.#starts.take(kept), ...this.#starts.end()]);
     const failed = (await this.#ingest.finish()) ?? refused;
     await this.#flushRaw();
     return failed;
@@ -179,7 +189,20 @@ export async function ingestStream(
     await stream.end();
     throw error;
   }
-  return (await stream.end()) ?? { conversation, provider: provider.name, run: stream.run };
+  const failed = await stream.end();
+  if (failed) return failed;
+  const waiting = await owedCalls(kernel, stream.owed);
+  return { conversation, provider: provider.name, run: stream.run, waiting };
+}
+
+/** What whoever sent the stream has to attach results to. */
+async function owedCalls(kernel: Kernel, ids: readonly BlockId[]): Promise<Json[]> {
+  const blocks = await Promise.all(ids.map((id) => kernel.block(id)));
+  return blocks.flatMap((block) => {
+    if (isProblem(block)) return [];
+    const { toolUseId = null, toolName = null } = block.metadata;
+    return [{ block_id: block.id, tool_use_id: toolUseId, tool_name: toolName }];
+  });
 }
 
 async function readHead(

@@ -91,8 +91,8 @@ describe("blocks", () => {
   });
 
   it.each<[string, Json | undefined, string]>([
-    ['{"a":1}', { a: 1 }, "done"],
-    ["", {}, "done"],
+    ['{"a":1}', { a: 1 }, "running"],
+    ["", {}, "running"],
     ['{"path":"a.txt","content":"cut he', undefined, "error"],
     ['{"a":1}{', undefined, "error"],
   ])("[A2] a call with the input %j", (partial_json, input, status) => {
@@ -107,7 +107,28 @@ describe("blocks", () => {
     expect(call?.metadata.input).toEqual(input);
     expect(call?.status).toBe(status);
     if (status === "error") expect(call?.metadata.reason).toBe("truncated");
-    expect(folded.stages.get(call?.id ?? "")?.at(-1)).toBe("end");
+    expect(folded.stages.get(call?.id ?? "")?.at(-1)).toBe(status === "error" ? "end" : "running");
+    expect(call?.metadata.waiting).toBe(status === "error" ? undefined : "result");
+  });
+
+  it.each<[string, readonly string[]]>([
+    ["max_tokens", ["running", "error"]],
+    ["tool_use", ["running", "running"]],
+  ])("[A2] where the message was stopped by %s, its last call", (stop_reason, expected) => {
+    const tool = (id: string): JsonObject => ({ type: "tool_use", id, name: "x", input: {} });
+    const whole = [begin(0, tool("a")), end(0), begin(1, tool("b")), end(1)];
+    const folded = run([
+      start,
+      ...whole,
+      { type: "message_delta", delta: { stop_reason } },
+      { type: "message_stop" },
+    ]);
+    expect(folded.blocks.map(({ status }) => status)).toEqual(expected);
+    const last = folded.blocks[1];
+    const isCut = stop_reason === "max_tokens";
+    expect(folded.stages.get(last?.id ?? "")?.includes("running")).toBe(!isCut);
+    if (isCut) expect(last?.metadata).toMatchObject({ reason: "truncated", success: false });
+    if (isCut) expect(last?.metadata.input).toBeUndefined();
   });
 
   it("[A2] takes an input that came with the start", () => {
@@ -297,7 +318,7 @@ describe("blocks", () => {
       at({ type: "content_block_stop" }, 1),
       ...stop,
     ]);
-    expect(shown(folded)).toEqual(["text|done|Hello|", 'tool_call|done|{"a":1}|']);
+    expect(shown(folded)).toEqual(["text|done|Hello|", 'tool_call|running|{"a":1}|']);
     expect(folded.faults).toEqual([]);
   });
 
@@ -321,13 +342,13 @@ describe("blocks", () => {
       grow(0, { ...json, partial_json: ":1}" }),
       ...stop,
     ]);
-    expect(shown(folded)).toEqual(['tool_call|done|{"a":1}|']);
+    expect(shown(folded)).toEqual(['tool_call|running|{"a":1}|']);
   });
 
-  it("[A6] calls with the same id all end", () => {
+  it("[A6] calls with the same id all wait", () => {
     const call = (name: string) => ({ type: "tool_use", id: "t", name, input: { name } });
     const folded = run(stream(call("a"), call("b")));
-    expect(shown(folded)).toEqual(['tool_call|done|{"name":"a"}|', 'tool_call|done|{"name":"b"}|']);
+    expect(shown(folded)).toEqual(['tool_call|running|{"name":"a"}|', 'tool_call|running|{"name":"b"}|']);
     expect(folded.faults).toEqual([]);
   });
 

@@ -1,8 +1,9 @@
 /**
  * Anthropic's Messages API: stream events, a whole message as it comes without streaming, and error bodies.
  *
- * One message is one turn. A tool call ends with its message, unless `runsTools` says that the caller runs the tools
- * and ends the calls itself; then it stays running, with its input, also past the end of the stream.
+ * One message is one turn. A tool call whose result does not come in the message waits for it, also past the end of the
+ * stream: the API only asks for tools. With `runsTools` the caller runs them and ends the calls itself. The last call of a
+ * message that was cut by a limit never starts, whole as its input may look.
  */
 
 import type { BlockEvent, Json, JsonObject, Reason } from "@blockyard/kernel";
@@ -46,6 +47,8 @@ interface Message extends PartedMessage {
   readonly open: Map<number, OpenContent>;
   /** Indexes of blocks whose type nobody knows: their deltas belong to no block of ours. */
   readonly strange: Set<number>;
+  /** The call that stopped last: it starts when it is known that the message was not cut in it. */
+  last: { readonly key: string; readonly isRemote: boolean } | undefined;
   native: JsonObject | undefined;
   stopReason: string | undefined;
   stopDetails: Json | undefined;
@@ -128,6 +131,7 @@ function startMessage(
     part: undefined,
     blocks: 0,
     placeOf: (index) => placeOf(message, index),
+    last: undefined,
     native: isObject(native.usage) ? native.usage : undefined,
     stopReason: undefined,
     stopDetails: undefined,
@@ -177,6 +181,7 @@ function endMessage(
   // A block whose stop was lost is whole all the same: the message says that it is over.
   for (const [index, open] of message.open) events.push(...close(state, message, index, open));
   events.push(...endTextPart(message), ...release(message));
+  events.push(...(truncation(message.stopReason) ? cutLast(state, message) : startLast(message)));
   events.push(...endCalls(state, options, "done"));
   events.push(...refusal(message));
   events.push(...endTurn(state, message, "done", truncation(message.stopReason)));
@@ -202,6 +207,7 @@ function cutMessage(state: AnthropicState, options: AnthropicOptions): readonly 
   const message = state.message;
   if (message === undefined) return [];
   const events = [...cutText(message), ...cutOpen(message)];
+  message.last = undefined;
   events.push(...endCalls(state, options, "interrupted"));
   events.push(...endTurn(state, message, "error", "interrupted"));
   return events;
@@ -314,6 +320,7 @@ function startBlock(state: AnthropicState, event: JsonObject): readonly BlockEve
   const before = message.open.get(index);
   // The same index again without a stop in between: the first one is over.
   const closed = [
+    ...startLast(message),
     ...(before === undefined ? [] : close(state, message, index, before)),
     ...(message.part === undefined ? [] : endTextPart(message)),
   ];
@@ -391,13 +398,37 @@ function close(
     message.held = open;
     return before;
   }
-  if (open.kind === "tool_call") {
-    const input = inputOf(open);
-    if (input !== undefined && state.running.size < bounds.openCalls) {
-      state.running.set(open.place.key, { ...callOf(open), input });
-    }
-  }
-  return closeContent(open);
+  const before = startLast(message);
+  const input = open.kind === "tool_call" ? inputOf(open) : undefined;
+  if (input === undefined) return [...before, ...closeContent(open)];
+  const { key } = open.place;
+  if (state.running.size < bounds.openCalls) state.running.set(key, { ...callOf(open), input });
+  message.last = { key, isRemote: open.remote };
+  return [...before, ...closeContent(open).map(unstarted)];
+}
+
+/** The input is whole, and nothing yet says that the call runs. */
+function unstarted(event: BlockEvent): BlockEvent {
+  if (event.type !== "block-meta") return event;
+  const { stage: _, ...metadata } = event.metadata;
+  return { ...event, metadata };
+}
+
+function startLast(message: Message): readonly BlockEvent[] {
+  const { last } = message;
+  message.last = undefined;
+  return last === undefined ? [] : [{ type: "block-meta", key: last.key, metadata: { stage: "running" } }];
+}
+
+/** The message was cut by a limit: its last block, if that was a call, was cut too. */
+function cutLast(state: AnthropicState, message: Message): readonly BlockEvent[] {
+  const { last } = message;
+  if (last === undefined || last.isRemote) return startLast(message);
+  message.last = undefined;
+  state.running.delete(last.key);
+  const error = "The answer was cut at its limit inside this call";
+  const metadata = { error, success: false, input: null, compactParams: null };
+  return [{ type: "block-end", key: last.key, status: "error", reason: "truncated", metadata }];
 }
 
 /** A block that came whole. */
@@ -405,7 +436,7 @@ function wholeBlock(state: AnthropicState, message: Message, block: Json): reado
   const index = message.blocks;
   if (isObject(block) && block.type === "text" && message.held !== undefined)
     return [...startTextPart(message, index, block), ...endTextPart(message)];
-  const before = release(message);
+  const before = [...startLast(message), ...release(message)];
   if (!isObject(block)) return [...before, ...unknownEvent(placeFor(message), block, "content_block")];
   if (isServerResult(block)) return [...before, ...result(state, message, block, index)];
   const started = openContent(placeOf(message, index), block);
@@ -429,7 +460,7 @@ function result(
   return serverResult(place, block, call, call !== undefined);
 }
 
-/** The message is over: calls that nobody here will run are done with it. */
+/** The message is over: calls that nobody here runs wait for their results. */
 function endCalls(
   state: AnthropicState,
   options: AnthropicOptions,
@@ -440,7 +471,7 @@ function endCalls(
     if (options.runsTools === true) continue;
     events.push(
       how === "done"
-        ? { type: "block-end", key: call.key, status: "done" }
+        ? { type: "block-meta", key: call.key, metadata: { waiting: "result" } }
         : {
             type: "block-end",
             key: call.key,

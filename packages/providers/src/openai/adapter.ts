@@ -1,7 +1,7 @@
 /**
  * OpenAI, and servers that speak its formats: one adapter for both APIs, told apart event by event.
  *
- * An answer is a turn. A tool call ends with it, unless `runsTools` says that the caller runs the tools and ends the
+ * An answer is a turn. A tool call waits for its result behind it; with `runsTools` the caller runs the tools and ends the
  * calls itself; then it stays running, with its input, also past the end of the stream.
  */
 

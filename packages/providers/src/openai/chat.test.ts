@@ -132,7 +132,7 @@ describe("[O7] what is said", () => {
         chunk({ content: "b" }),
         chunk({}, "tool_calls"),
       ],
-      ["text|done|a", "tool_call|done|{}", "text|done|b"],
+      ["text|done|a", "tool_call|running|{}", "text|done|b"],
     ],
     [
       "two choices",
@@ -151,6 +151,16 @@ describe("[O7] what is said", () => {
     expect(shown(folded)).toEqual(expected.map((one) => one.replace(/\|$/, "")));
     expect(folded.turns).toMatchObject([{ status: "done" }]);
     expect(folded.faults).toEqual([]);
+  });
+
+  it.each([
+    ["length", "error"],
+    ["tool_calls", "running"],
+  ])("[O4] a call of an answer that ended with %s", (finish, status) => {
+    const tool_calls = [{ index: 0, id: "c", function: { name: "x", arguments: "{}" } }];
+    const folded = run([chunk({ tool_calls }), chunk({}, finish), done]);
+    expect(folded.blocks[0]?.status).toBe(status);
+    expect(folded.stages.get(folded.blocks[0]?.id ?? "")?.includes("running")).toBe(status === "running");
   });
 
   it("citations of search models, per text or per answer", () => {

@@ -270,7 +270,10 @@ function closeChoice(
 ): readonly BlockEvent[] {
   const events: BlockEvent[] = [...closeSaid(completion, choice, how)];
   if (how === "done") events.push(...audioAlone(completion, choice));
-  for (const call of choice.calls) events.push(...closeCall(state, completion, choice, call, how));
+  for (const [i, call] of choice.calls.entries()) {
+    const isCut = choice.finishReason === "length" && i === choice.calls.length - 1;
+    events.push(...closeCall(state, completion, choice, call, isCut ? "cut" : how));
+  }
   choice.calls.length = 0;
   choice.byIndex.clear();
   return events;
@@ -378,15 +381,19 @@ function closeCall(
   completion: Completion,
   choice: Choice,
   call: ChatCall,
-  how: "done" | "interrupted",
+  how: "done" | "interrupted" | "cut",
 ): readonly BlockEvent[] {
   const started = call.key === undefined ? openCall(completion, choice, call) : [];
   const key = call.key as BlockKey;
   if (how === "interrupted") return [...started, cutCall(key)];
   const isEmpty = call.input.trim() === "";
   const input = call.isPlain ? call.input : isEmpty ? {} : parseJson(call.input, bounds.inputDepth);
-  if (input === undefined) {
-    const metadata = { error: "The input of this call is not whole JSON", success: false };
+  if (input === undefined || how === "cut") {
+    const error =
+      input === undefined
+        ? "The input of this call is not whole JSON"
+        : "The answer was cut at its limit inside this call";
+    const metadata = { error, success: false };
     return [...started, { type: "block-end", key, status: "error", reason: "truncated", metadata }];
   }
   const metadata = { stage: "running", input, ...given({ compactParams: compactParams(input) }) };
@@ -394,6 +401,6 @@ function closeCall(
     ...started,
     ...(isEmpty && !call.isPlain ? [{ type: "block-append", key, text: "{}" } as const] : []),
     { type: "block-meta", key, metadata },
-    ...(state.runsTools ? [] : [{ type: "block-end", key, status: "done" } as const]),
+    ...(state.runsTools ? [] : [{ type: "block-meta", key, metadata: { waiting: "result" } } as const]),
   ];
 }

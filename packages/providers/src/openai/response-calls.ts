@@ -2,8 +2,8 @@
  * Tool calls of a response: their input as it streams, their run, their results, whether the provider runs them or the
  * caller does.
  *
- * A remote call ends with its own item. A call that the caller runs stays running until its output comes or the
- * response ends. An input that is not whole is never shown as complete.
+ * A remote call ends with its own item. A call that the caller runs stays running until its output comes; behind the end of
+ * the response it waits for it. An input that is not whole is never shown as complete.
  */
 
 import type { BlockEvent, BlockKey, Json, JsonObject } from "@blockyard/kernel";
@@ -189,6 +189,15 @@ export function partialImage(response: Response, event: JsonObject): readonly Bl
   if (open === undefined) return [];
   const number = (numberOf(event.partial_image_index) ?? 0) + 1;
   return [{ type: "block-meta", key: open.key, metadata: { progress: `Partial image ${number}` } }];
+}
+
+/** The API only asks for the tool: the call waits for a result that does not come in this stream. */
+export function owe(call: OpenCall): readonly BlockEvent[] {
+  call.isEnded = true;
+  const text: BlockEvent[] = call.isRewritten
+    ? [{ type: "block-meta", key: call.key, metadata: { input: call.input ?? null } }]
+    : [];
+  return [...text, { type: "block-meta", key: call.key, metadata: { waiting: "result" } }];
 }
 
 /** Ends a call that will have no more of a result. */

@@ -109,13 +109,13 @@ describe("items", () => {
         arguments: '{"a":1}',
         status: "completed",
       },
-      ['tool_call|done|{"a":1}|'],
+      ['tool_call|running|{"a":1}|'],
       { toolUseId: "c", toolName: "get", input: { a: 1 } },
     ],
     [
       "custom_tool_call",
       { id: "f", type: "custom_tool_call", call_id: "c", name: "apply_patch", input: "*** Begin Patch" },
-      ["tool_call|done|*** Begin Patch|"],
+      ["tool_call|running|*** Begin Patch|"],
       { input: "*** Begin Patch" },
     ],
     [
@@ -204,25 +204,25 @@ describe("items", () => {
     [
       "computer_call",
       { id: "w", type: "computer_call", call_id: "c", action: { type: "click", x: 1, y: 2 } },
-      ['tool_call|done|{"type":"click","x":1,"y":2}|'],
+      ['tool_call|running|{"type":"click","x":1,"y":2}|'],
       { toolName: "computer" },
     ],
     [
       "local_shell_call",
       { id: "w", type: "local_shell_call", call_id: "c", action: { type: "exec", command: ["ls"] } },
-      ['tool_call|done|{"type":"exec","command":["ls"]}|'],
+      ['tool_call|running|{"type":"exec","command":["ls"]}|'],
       { compactParams: "ls" },
     ],
     [
       "apply_patch_call",
       { id: "w", type: "apply_patch_call", call_id: "c", operation: { type: "delete_file", path: "a" } },
-      ['tool_call|done|{"type":"delete_file","path":"a"}|'],
+      ['tool_call|running|{"type":"delete_file","path":"a"}|'],
       { compactParams: "a" },
     ],
     [
       "tool_search_call",
       { id: "w", type: "tool_search_call", call_id: "c", arguments: { query: "x" } },
-      ['tool_call|done|{"query":"x"}|'],
+      ['tool_call|running|{"query":"x"}|'],
       {},
     ],
     [
@@ -234,7 +234,7 @@ describe("items", () => {
     [
       "mcp_approval_request",
       { id: "ap", type: "mcp_approval_request", name: "rm", server_label: "fs", arguments: "{}" },
-      ["tool_call|done|{}|"],
+      ["tool_call|running|{}|"],
       { approval: { id: "ap", state: "asked", title: "fs: rm" } },
     ],
     [
@@ -417,7 +417,7 @@ describe("streams", () => {
       },
       { type: "response.completed", response: {} },
     ]);
-    expect(shown(folded)).toEqual(["text|done|Hello|", 'tool_call|done|{"a":1}|']);
+    expect(shown(folded)).toEqual(["text|done|Hello|", 'tool_call|running|{"a":1}|']);
     expect(folded.faults).toEqual([]);
   });
 
@@ -477,7 +477,8 @@ describe("streams", () => {
       done(call),
       completed(),
     ]);
-    expect(shown(folded)).toEqual(['tool_call|done|{"city":"Z"}|']);
+    // What streamed stays as it was said; what counts, and is sent back, is the input.
+    expect(shown(folded)).toEqual(['tool_call|running|{"ci":"Z"}|']);
     expect(folded.blocks[0]?.metadata.input).toEqual({ city: "Z" });
   });
 

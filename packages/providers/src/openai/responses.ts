@@ -22,6 +22,7 @@ import {
   leaveCall,
   openCall,
   openOutput,
+  owe,
   partialImage,
   progress,
   runCall,
@@ -254,7 +255,9 @@ function closeAll(
     else events.push(...leaveCall(item.call, how));
   }
   for (const call of response.calls.values()) {
-    if (!state.runsTools || call.call.remote) events.push(...leaveCall(call, how));
+    if (state.runsTools && !call.call.remote) continue;
+    const isOwed = how === "done" && !call.call.remote && !call.hasResult;
+    events.push(...(isOwed ? owe(call) : leaveCall(call, how)));
   }
   response.calls.clear();
   if (how === "done" && response.hasAudio && !response.hasTranscript)

@@ -84,13 +84,20 @@ async function fromBlocks(conversation: string, turn: string) {
       toolName: metadata["toolName"],
       status: metadata["success"] === true ? "success" : "error",
     }));
-  return { content: await Promise.all(content), calls };
+  return { content: await Promise.all(content), calls: calls.sort(byId) };
+}
+
+/** Calls that were made side by side may start in any order. */
+function byId(a: { readonly toolId: unknown }, b: { readonly toolId: unknown }): number {
+  return String(a.toolId) < String(b.toolId) ? -1 : 1;
 }
 
 function plain(message: LlmMessage | undefined) {
   return {
     content: message?.contentBlocks.map(({ index, type, content }) => ({ index, type, content })),
-    calls: message?.toolExecutions.map(({ toolId, toolName, status }) => ({ toolId, toolName, status })),
+    calls: message?.toolExecutions
+      .map(({ toolId, toolName, status }) => ({ toolId, toolName, status }))
+      .sort(byId),
   };
 }
 

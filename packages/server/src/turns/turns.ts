@@ -493,6 +493,7 @@ function writeAnswer(
     answeredAt: draft.at,
     ...(message === undefined ? {} : { message }),
   };
-  const after = draft.meta(block, { approval: full });
+  const started = state === "allowed" ? { stage: "running" } : {};
+  const after = draft.meta(block, { approval: full, ...started });
   return isProblem(after) ? after : { input: (asked["input"] ?? null) as Json };
 }

@@ -28,12 +28,13 @@ export function toolCallWith(Result: ToolCallProps["Result"]): Renderer {
 }
 
 function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
-  const { approval, error, images, stage, progress } = metadataOf(block, "tool_call");
+  const { approval, error, images, input, stage, progress } = metadataOf(block, "tool_call");
   const [isOpen, toggle] = useOpen(block.id, false);
   const showsResults = useCellPart(preferences, ({ results }) => results);
   const { results, nested, hasPictures } = useParts(block);
   const isBehind = useResultsBehind(block);
-  const isGrowing = !isEnded(block.status) && stage !== "running" && results.length === 0;
+  const isWhole = stage === "running" || input !== undefined;
+  const isGrowing = !isEnded(block.status) && !isWhole && results.length === 0;
   return (
     <div className="tool">
       <ToolLine block={block} isOpen={isOpen} onToggle={toggle} />

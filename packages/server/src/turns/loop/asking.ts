@@ -237,7 +237,15 @@ class Hearing {
 
   /** The events that are to be written now. */
   take(events: readonly BlockEvent[]): readonly BlockEvent[] {
-    return events.filter((event) => this.#hear(event));
+    return events.filter((event) => this.#hear(event)).map((event) => this.#unstarted(event));
+  }
+
+  /** What the model asks for has not started: whoever runs it says when it does. */
+  #unstarted(event: BlockEvent): BlockEvent {
+    if (event.type !== "block-meta" || event.metadata["stage"] !== "running" || !this.#calls.has(event.key))
+      return event;
+    const { stage: _, ...metadata } = event.metadata;
+    return { ...event, metadata };
   }
 
   #hear(event: BlockEvent): boolean {

@@ -95,6 +95,7 @@ export class Calls {
     const leave = await this.#leave(call, tool);
     if (leave === undefined) return UNRUN;
     if (!leave.allow) return { ...failed(`Not allowed: ${leave.message}`), reason: "denied" };
+    await this.#options.writing.push([{ type: "block-meta", key: call.key, metadata: { stage: "running" } }]);
     try {
       return await tool.run(parsed.input, run);
     } catch (error) {

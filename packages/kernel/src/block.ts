@@ -162,6 +162,8 @@ const anyKind = {
   durationMs: z.number().nonnegative().optional(),
   /** A short label for notices: compaction, retry, permission_denied, hook, … */
   notice: z.string().optional(),
+  /** How often the same was said in a row, where that was more than once. */
+  times: count.optional(),
   /** Who speaks, where one conversation has several: a sub-agent's type or description. */
   label: z.string().optional(),
   /** The text was cut at a limit; how many characters were left out. */

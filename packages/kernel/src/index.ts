@@ -125,6 +125,7 @@ export {
 export { cleanText } from "./text/door.ts";
 export { exactText } from "./text/exact.ts";
 export { mapOffset, Text, utf8Length } from "./text/text.ts";
+export { timesText } from "./times.ts";
 export type { BlockPatch, WholePatch } from "./tools/block-patch.ts";
 export { problemOf, StreamProblem } from "./tools/block-subscribe.ts";
 export {

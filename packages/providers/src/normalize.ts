@@ -15,6 +15,7 @@ import { isObject, parseText } from "./framing/json.ts";
 import { type Line, LineReader } from "./framing/lines.ts";
 import { END_MARKER, type SseItem, SseReader } from "./framing/sse.ts";
 import type { Provider } from "./registry.ts";
+import { Repeats } from "./repeats.ts";
 
 export interface NormalizeOptions {
   /** Prefix of the block keys. */
@@ -51,6 +52,7 @@ export class Normalizer {
   #documentChars = 0;
   #state: unknown;
   #out: BlockEvent[] = [];
+  readonly #repeats = new Repeats();
   #torn: string | undefined;
   /** Parsed, but not yet heard by the adapter. */
   #waiting: (Json | Noise)[] = [];
@@ -81,6 +83,7 @@ export class Normalizer {
     if (this.#shape === "document") this.#endDocument();
     this.#hear();
     this.#give(this.#provider.adapter.end(this.#state), false);
+    this.#repeats.end(this.#out);
     return this.#take();
   }
 
@@ -163,7 +166,7 @@ export class Normalizer {
   }
 
   #give(events: readonly BlockEvent[], isShort: boolean): void {
-    for (const event of events) this.#out.push(bounded(event, isShort));
+    for (const event of events) this.#repeats.push(bounded(event, isShort), this.#out);
   }
 
   #documentLine(line: Line): void {

@@ -12,6 +12,7 @@ import { geminiAdapter } from "./gemini/adapter.ts";
 import type { Importer, LogFinder } from "./log.ts";
 import { openaiAdapter } from "./openai/adapter.ts";
 import { opencodeAdapter } from "./opencode/adapter.ts";
+import { withoutRepeats } from "./repeats.ts";
 
 export interface Provider {
   readonly name: string;
@@ -28,14 +29,14 @@ const LIST: readonly Provider[] = [
     name: "claude",
     adapter: claudeAdapter,
     framing: "lines",
-    importLog: importClaudeLog,
+    importLog: (files, run) => withoutRepeats(importClaudeLog(files, run)),
     findLogs: findClaudeLogs,
   },
   {
     name: "codex",
     adapter: codexAdapter,
     framing: "lines",
-    importLog: importCodexLog,
+    importLog: (files, run) => withoutRepeats(importCodexLog(files, run)),
     findLogs: findCodexLogs,
   },
   { name: "anthropic", adapter: anthropicAdapter, framing: "sse" },

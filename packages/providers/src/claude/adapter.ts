@@ -17,6 +17,7 @@ import { assistantLine, messageLine } from "./assistant.ts";
 import { breakCall } from "./call.ts";
 import { cancelRequest, controlRequest, controlResponse } from "./control.ts";
 import { streamEvent } from "./message.ts";
+import { endRetries } from "./notice.ts";
 import { closeMessage } from "./piece.ts";
 import { lineKey, newState, type Out, PROVIDER, type Start, type State, trim } from "./state.ts";
 import { systemLine } from "./system.ts";
@@ -69,11 +70,15 @@ function hasResult(line: JsonObject): boolean {
 /** Lines behind which no text goes on: all but those that the model's messages, or their bookkeeping, come in. */
 const ENDS_TEXT = new Set(["user", "result", "control_request", "tool_progress"]);
 
+/** Lines between two retries. */
+const GOES_ON = new Set(["system", "keep_alive", "rate_limit_event", "command_lifecycle"]);
+
 /** One line of the stream. */
 export function take(state: State, out: Out, line: Json): void {
   if (!isObject(line)) return addUnknown(state, out, line);
   if (ENDS_TEXT.has(textOf(line.type) ?? ""))
     for (const message of state.messages.values()) releaseText(out, message);
+  if (!GOES_ON.has(textOf(line.type) ?? "")) endRetries(state, out);
   switch (line.type) {
     case "stream_event":
       return streamEvent(state, out, line);
@@ -118,6 +123,7 @@ function addUnknown(state: State, out: Out, line: Json, type: string = typeOf(li
 /** The stream was cut: blocks, calls and turns that are open end as interrupted, the innermost first. */
 function endOfStream(state: State): readonly BlockEvent[] {
   const out: Out = [];
+  endRetries(state, out);
   for (const message of state.messages.values()) closeMessage(state, out, message, "interrupted");
   for (const call of [...state.calls.values()].reverse()) breakCall(out, call, "interrupted");
   for (const turn of state.turns) {

@@ -42,6 +42,7 @@ export function openCall(state: State, out: Out, start: CallStart): Call {
     isBroken: false,
     isEnded: false,
     isBackground: false,
+    openResult: undefined,
     hasProgress: false,
     approval: undefined,
     text: "",
@@ -123,12 +124,25 @@ export interface CallEnd {
   readonly status: "done" | "error";
   readonly reason?: Reason | undefined;
   readonly metadata?: JsonObject;
+  /** What is known of the result that is still open. */
+  readonly result?: JsonObject | undefined;
   readonly at?: number | undefined;
 }
 
 export function endCall(out: Out, call: Call, end: CallEnd): void {
   if (call.isEnded) return;
   call.isEnded = true;
+  if (call.openResult !== undefined) {
+    out.push({
+      type: "block-end",
+      key: call.openResult,
+      status: end.status,
+      ...(end.reason === undefined ? {} : { reason: end.reason }),
+      ...(end.result === undefined ? {} : { metadata: end.result }),
+      ...(end.at === undefined ? {} : { at: end.at }),
+    });
+    call.openResult = undefined;
+  }
   const whole = call.input === undefined ? undefined : JSON.stringify(call.input);
   out.push({
     type: "block-end",

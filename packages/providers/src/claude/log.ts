@@ -12,6 +12,7 @@ import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import type { LogFiles } from "../log.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { take } from "./adapter.ts";
+import { breakCall } from "./call.ts";
 import { leftBranches } from "./log-branch.ts";
 import { type AgentLog, agentLogs, asideFiles, promptOf, recordsOf, sideChains } from "./log-files.ts";
 import {
@@ -56,6 +57,8 @@ export function importClaudeLog(files: LogFiles, run: string): readonly BlockEve
   for (const agent of agents)
     if (!agent.isUsed && promptOf(agent) !== "Warmup") importAgent(work, agent, agent.agentId);
   closeLogTurn(work.state, work.out, work.turns, "interrupted");
+  // What still went on in the background when the log ended.
+  for (const call of [...work.state.calls.values()].reverse()) breakCall(work.out, call, "interrupted");
   return work.out;
 }
 

@@ -16,7 +16,7 @@ export interface Notice {
 
 export function addNotice(state: State, out: Out, line: JsonObject, notice: Notice, part = ""): void {
   if (notice.text === undefined || notice.text.trim() === "") return;
-  const extra = notice.extra === undefined ? {} : present(notice.extra);
+  const extra = notice.extra === undefined ? {} : presentFields(notice.extra);
   const at = timeOf(line.timestamp);
   const key = lineKey(state, line.uuid, part);
   out.push({
@@ -33,9 +33,15 @@ export function addNotice(state: State, out: Out, line: JsonObject, notice: Noti
 }
 
 /** Without fields that are null or missing. */
-function present(extra: { readonly [key: string]: Json | undefined }): JsonObject {
+export function presentFields(extra: { readonly [key: string]: Json | undefined }): JsonObject {
   const kept: Record<string, Json> = {};
   for (const [name, value] of Object.entries(extra))
     if (value !== undefined && value !== null) kept[name] = value;
   return kept;
+}
+
+/** Whatever was retried has gone on, or has failed for good. */
+export function endRetries(state: State, out: Out): void {
+  if (state.retry !== undefined) out.push({ type: "block-end", key: state.retry.key, status: "done" });
+  state.retry = undefined;
 }

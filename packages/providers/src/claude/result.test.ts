@@ -560,17 +560,6 @@ describe("agents and look-ups", () => {
     expect(only(used("Task", { prompt: "p" }, old), "tool_result").text).toBe("Two.");
   });
 
-  it("[C23] in the background the call ends at once", () => {
-    const lines = used("Agent", { prompt: "p" }, "Async agent launched", {
-      status: "async_launched",
-      agentId: "a1",
-    });
-    expect(only(lines, "tool_call")).toMatchObject({
-      status: "done",
-      metadata: { shortResult: "in the background" },
-    });
-  });
-
   it("[C24] web search", () => {
     const lines = used("WebSearch", { query: "q" }, "…", {
       query: "q",

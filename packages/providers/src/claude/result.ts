@@ -9,6 +9,7 @@ import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
 import { serverResult } from "../anthropic/server-results.ts";
 import { bounds } from "../bounds.ts";
 import { given, listOf, objectOf, textOf } from "../read.ts";
+import { noteTask, taskOf } from "./background.ts";
 import { endCall, runStreamed } from "./call.ts";
 import { contentOf, type Outcome, plain, type Show, type Shown, type Told } from "./outcome.ts";
 import {
@@ -82,6 +83,7 @@ export function toolResult(state: State, out: Out, result: ToolResult): void {
   const reason = outcome.failed ? (deniedReason(result) ?? outcome.reason ?? "failed") : undefined;
   const name = call === undefined ? `o${state.nextSerial++}` : `r${call.results++}`;
   const parent = call?.key ?? result.scope.parent;
+  const goesOn = call !== undefined && !call.isEnded && reason === undefined && outcome.isBackground === true;
   for (let i = 0; i < outcome.blocks.length; i++) {
     const shown = outcome.blocks[i] as Shown;
     const blockKey: BlockKey = `${state.prefix}${name}.${i}:${id}`;
@@ -95,6 +97,11 @@ export function toolResult(state: State, out: Out, result: ToolResult): void {
       ...(shown.text === "" ? {} : { text: shown.text }),
       ...(result.at === undefined ? {} : { at: result.at }),
     });
+    // A command in the background runs until it ends.
+    if (goesOn && shown.kind === "command") {
+      call.openResult = blockKey;
+      continue;
+    }
     out.push({
       type: "block-end",
       key: blockKey,
@@ -103,13 +110,16 @@ export function toolResult(state: State, out: Out, result: ToolResult): void {
     });
   }
   if (call === undefined) return;
-  rememberTask(state, call, objectOf(result.payload));
-  endWith(out, call, outcome, reason, result);
+  const said = contentOf(result.block.content).text;
+  rememberTask(state, call, taskOf(objectOf(result.payload), said));
+  if (reason === undefined) noteTask(state, out, call, call.input, result.payload, said);
+  if (!goesOn) return endWith(out, call, outcome, reason, result);
+  call.isBackground = true;
+  out.push({ type: "block-meta", key: call.key, metadata: { shortResult: "in the background" } });
 }
 
 /** What a call has started is later told under this name. */
-function rememberTask(state: State, call: Call, payload: JsonObject): void {
-  const task = textOf(payload.backgroundTaskId) ?? textOf(payload.taskId) ?? textOf(payload.agentId);
+function rememberTask(state: State, call: Call, task: string | undefined): void {
   if (task === undefined) return;
   state.tasks.set(task, call);
   trim(state.tasks, bounds.openCalls);
@@ -122,7 +132,6 @@ function endWith(
   reason: Reason | undefined,
   result: ToolResult,
 ): void {
-  call.isBackground ||= outcome.isBackground === true;
   const metadata: Record<string, Json> = {};
   if (outcome.short !== undefined) metadata.shortResult = outcome.short;
   if (outcome.error !== undefined) metadata.error = outcome.error;

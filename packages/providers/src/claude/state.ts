@@ -95,8 +95,10 @@ export interface Call {
   /** Its input is known to be no JSON. */
   isBroken: boolean;
   isEnded: boolean;
-  /** Went on in the background: what it starts may outlive its turn. */
+  /** Goes on in the background: it, and what it starts, may outlive its turn. */
   isBackground: boolean;
+  /** The block of a command that goes on in the background. */
+  openResult: BlockKey | undefined;
   hasProgress: boolean;
   approval: Approval | undefined;
   /** The text that its block holds now. */
@@ -148,6 +150,8 @@ export interface State {
   /** The message that is being streamed, per scope. */
   readonly streaming: Map<string, Message>;
   readonly calls: Map<string, Call>;
+  /** The notice of retries that is open. */
+  retry: { readonly key: BlockKey; times: number; what: string } | undefined;
   /** Approvals that wait: request id → call. */
   readonly requests: Map<string, Call>;
   /** Tasks (sub-agents, commands) → the call that started them. */
@@ -190,6 +194,7 @@ export function newState(run: string, start: Start = {}): State {
     lastMessage: undefined,
     streaming: new Map(),
     calls: new Map(),
+    retry: undefined,
     requests: new Map(),
     tasks: new Map(),
     todo: new Map(),

@@ -12,7 +12,7 @@ describe("notices", () => {
         error_status: 529,
         error: "overloaded",
       }),
-      'retry "Retry 1 of 10 in 0.5 s: overloaded 529"',
+      'retry "Retrying: overloaded 529"',
     ],
     [
       system("api_retry", {
@@ -22,7 +22,7 @@ describe("notices", () => {
         error_status: null,
         error: "unknown",
       }),
-      'retry "Retry 2 of 10 in 0.1 s: the connection was lost"',
+      'retry "Retrying: the connection was lost"',
     ],
     [
       system("compact_boundary", { compact_metadata: { trigger: "auto", pre_tokens: 900, post_tokens: 90 } }),

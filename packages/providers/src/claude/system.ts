@@ -6,11 +6,12 @@
 import type { JsonObject } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
 import { isObject } from "../framing/json.ts";
-import { listOf, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
+import { listOf, numberOf, objectOf, textOf, timeOf, wordsOf } from "../read.ts";
+import { endBackground } from "./background.ts";
 import { keyOfCall, openCall, runCall } from "./call.ts";
 import { resetCost } from "./cost.ts";
-import { addNotice } from "./notice.ts";
-import { type Call, type Out, type State, trim } from "./state.ts";
+import { addNotice, presentFields } from "./notice.ts";
+import { type Call, lineKey, type Out, type State, trim } from "./state.ts";
 import { currentTurn, initLine } from "./turn.ts";
 
 type Take = (state: State, out: Out, line: JsonObject) => void;
@@ -152,12 +153,29 @@ function apiError(state: State, out: Out, line: JsonObject): void {
   });
 }
 
+/** One line for retries that follow each other: it counts them, and names what else went wrong. */
 function retryNotice(state: State, out: Out, line: JsonObject, what: string, extra: JsonObject): void {
-  const delayMs = numberOf(extra.delayMs);
-  const wait = delayMs === undefined ? "" : ` in ${Math.round(delayMs / 100) / 10} s`;
-  const of = numberOf(extra.maxRetries);
-  const text = `Retry ${numberOf(extra.attempt) ?? 1}${of === undefined ? "" : ` of ${of}`}${wait}: ${what}`;
-  addNotice(state, out, line, { notice: "retry", text, extra });
+  const known = state.retry;
+  const kept = presentFields(extra);
+  if (known === undefined) {
+    const at = timeOf(line.timestamp);
+    const key = lineKey(state, line.uuid);
+    state.retry = { key, times: 1, what };
+    out.push({
+      type: "block-start",
+      key,
+      kind: "text",
+      role: "system",
+      metadata: { notice: "retry", extra: kept },
+      text: `Retrying: ${what}`,
+      ...(at === undefined ? {} : { at }),
+    });
+    return;
+  }
+  known.times++;
+  if (what !== known.what) out.push({ type: "block-append", key: known.key, text: `, then ${what}` });
+  known.what = what;
+  out.push({ type: "block-meta", key: known.key, metadata: { times: known.times, extra: kept } });
 }
 
 /** A running estimate: for the thinking block that is open, or comes next. */
@@ -239,7 +257,7 @@ function taskNotification(state: State, out: Out, line: JsonObject): void {
   addTask(state, out, line, {
     summary,
     status: textOf(line.status),
-    parent: call?.key,
+    call,
     outputFile: wordsOf(line.output_file),
     taskId: wordsOf(line.task_id),
   });
@@ -248,7 +266,8 @@ function taskNotification(state: State, out: Out, line: JsonObject): void {
 export interface TaskEnd {
   readonly summary: string;
   readonly status: string | undefined;
-  readonly parent: string | undefined;
+  /** The call that started it. */
+  readonly call: Call | undefined;
   readonly outputFile?: string | undefined;
   readonly taskId?: string | undefined;
 }
@@ -258,9 +277,11 @@ export function addTask(state: State, out: Out, line: JsonObject, task: TaskEnd)
   addNotice(state, out, line, {
     notice: "task",
     text: plainly ? task.summary : `${task.summary} (${task.status})`,
-    parent: task.parent,
+    parent: task.call?.key,
     extra: { taskId: task.taskId ?? null, status: task.status ?? null, outputFile: task.outputFile ?? null },
   });
+  if (task.status === "running") return;
+  endBackground(out, task.call, { status: task.status, summary: task.summary, at: timeOf(line.timestamp) });
 }
 
 function toolProgress(state: State, out: Out, line: JsonObject): void {

@@ -9,6 +9,7 @@ import type { Json, JsonObject, Reason } from "@blockyard/kernel";
 import { given, listOf, numberOf, textOf, wordsOf } from "../read.ts";
 import { breakCall } from "./call.ts";
 import { takeCost } from "./cost.ts";
+import { endRetries } from "./notice.ts";
 import { closeMessage } from "./piece.ts";
 import { type Call, lineKey, type Out, type State, type Turn } from "./state.ts";
 import { openTurn } from "./turn.ts";
@@ -100,6 +101,7 @@ function sayResult(
 
 /** Closes what a turn leaves open. What a background task does goes on. */
 export function closeTurnBlocks(state: State, out: Out, ordinal: number, reason: Reason | undefined): void {
+  endRetries(state, out);
   for (const message of state.messages.values()) {
     if (message.turn.ordinal <= ordinal)
       closeMessage(state, out, message, reason === "interrupted" ? reason : undefined);
@@ -110,7 +112,7 @@ export function closeTurnBlocks(state: State, out: Out, ordinal: number, reason:
   const open = [...state.calls.values()].filter((call) => !call.isEnded && call.turn <= ordinal);
   // The innermost first: a child ends before its parent.
   for (const call of open.reverse()) {
-    if (isBelow(state, call, background)) continue;
+    if (call.isBackground || isBelow(state, call, background)) continue;
     breakCall(out, call, reason === "interrupted" ? "interrupted" : "cancelled");
   }
 }

@@ -6,7 +6,6 @@
 import type { JsonObject } from "@blockyard/kernel";
 import { listOf, objectOf, textOf, timeOf, wordsOf } from "../read.ts";
 import { unknownEvent } from "../unknown.ts";
-import { keyOfCall } from "./call.ts";
 import { addNotice } from "./notice.ts";
 import { imageOf, withoutReminders } from "./outcome.ts";
 import { isRepeatedResult, metaOf, toolResult } from "./result.ts";
@@ -135,8 +134,9 @@ function taggedText(state: State, out: Out, line: JsonObject, said: string, part
       addTask(state, out, line, {
         summary: taskSummary(said),
         status: inTag(said, "status"),
-        parent:
-          keyOfCall(state, inTag(said, "tool-use-id")) ?? state.tasks.get(inTag(said, "task-id") ?? "")?.key,
+        call:
+          state.calls.get(inTag(said, "tool-use-id") ?? "") ??
+          state.tasks.get(inTag(said, "task-id") ?? inTag(said, "shell-id") ?? ""),
         outputFile: inTag(said, "output-file"),
         taskId: inTag(said, "task-id") ?? inTag(said, "shell-id"),
       });

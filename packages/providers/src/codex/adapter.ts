@@ -52,6 +52,8 @@ interface State {
   turn: string | undefined;
   thread: string | undefined;
   total: Usage | undefined;
+  /** The notice of reconnections that is open. */
+  retry: { readonly key: BlockKey; times: number; message: string } | undefined;
   /** An error line that may turn out to be the turn's end. */
   error: { readonly key: BlockKey; readonly message: string } | undefined;
   /** The last answer, and whether a retry was announced behind it. */
@@ -71,6 +73,7 @@ export const codexAdapter: Adapter<State> & { start(run: string, before?: CodexS
       turn: undefined,
       thread: undefined,
       total: before.previousUsage,
+      retry: undefined,
       error: undefined,
       answer: undefined,
     };
@@ -79,6 +82,8 @@ export const codexAdapter: Adapter<State> & { start(run: string, before?: CodexS
     const out: BlockEvent[] = [];
     const type = isObject(event) ? textOf(event.type) : undefined;
     if (type !== "turn.failed") settleError(state, out);
+    if (!(type === "error" && isObject(event) && isRetry(textOf(event.message) ?? "")))
+      endRetries(state, out);
     if (isObject(event) && type !== undefined) stepEvent(state, out, type, event);
     else out.push(...unknownEvent({ key: noticeKey(state), provider: PROVIDER }, event));
     return [state, out];
@@ -88,6 +93,7 @@ export const codexAdapter: Adapter<State> & { start(run: string, before?: CodexS
   },
   end(state) {
     const out: BlockEvent[] = [];
+    endRetries(state, out);
     if (state.error !== undefined) {
       out.push({ type: "block-end", key: state.error.key, status: "error", reason: "interrupted" });
       state.error = undefined;
@@ -204,7 +210,7 @@ function failTurn(state: State, out: BlockEvent[], event: JsonObject): void {
 function stepError(state: State, out: BlockEvent[], message: string): void {
   if (isRetry(message)) {
     if (state.answer !== undefined) state.answer.retried = true;
-    out.push(...noticeBlock(noticeKey(state), message, "retry"));
+    addRetry(state, out, message);
     return;
   }
   const failure = readFailure(message);
@@ -218,6 +224,27 @@ function stepError(state: State, out: BlockEvent[], message: string): void {
     metadata: failureMetadata(failure),
     text: failure.text,
   });
+}
+
+/** One line for reconnections that follow each other: it counts them, and has the words of the last. */
+function addRetry(state: State, out: BlockEvent[], message: string): void {
+  if (state.retry === undefined) {
+    const key = noticeKey(state);
+    state.retry = { key, times: 1, message };
+    out.push(...noticeBlock(key, message, "retry").slice(0, 1));
+    return;
+  }
+  state.retry.times++;
+  state.retry.message = message;
+  out.push({ type: "block-meta", key: state.retry.key, metadata: { times: state.retry.times } });
+}
+
+function endRetries(state: State, out: BlockEvent[]): void {
+  const { retry } = state;
+  if (retry === undefined) return;
+  state.retry = undefined;
+  const text = retry.times === 1 ? undefined : readFailure(retry.message).text;
+  out.push({ type: "block-end", key: retry.key, status: "done", ...given({ text }) });
 }
 
 /** The turn went on: the error was none that ends it. */

@@ -11,6 +11,7 @@ import {
   type Metadata,
   sourcesOf,
   type TurnView,
+  timesText,
   UNVERIFIED,
 } from "@blockyard/kernel";
 import { turnFacts } from "../export/html.ts";
@@ -56,7 +57,7 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, options: TextOptio
     const { style, width } = options;
     const { notice } = metadataOf(block, "text");
     if (notice !== undefined || block.role === "system")
-      return `${style.dim(oneLine(`· ${notice ?? ""} ${block.content}`, width))}\n`;
+      return `${style.dim(oneLine(`· ${notice ?? ""} ${block.content} ${timesText(block.metadata)}`, width))}\n`;
     const who = block.role === "user" ? `${style.bold(style.cyan(`❯ ${safeText(block.agent)}`))}\n` : "";
     const { citations = [] } = metadataOf(block, "text");
     const said = block.promoted ? block.content : citedMarkdown(block.content, citations);
@@ -115,7 +116,7 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, options: TextOptio
     return `${options.style.bold(safeText(path))}\n${someLines(block.content, options)}`;
   },
   error: ({ content, metadata }, { style }) =>
-    `${style.red(`✗ ${safeText(content || String(metadata["code"] ?? "failed"))}`)}\n`,
+    `${style.red(`✗ ${safeText(`${content || String(metadata["code"] ?? "failed")} ${timesText(metadata)}`.trimEnd())}`)}\n`,
   unknown: (block, { style, width }) => {
     const { type } = metadataOf(block, "unknown");
     return `${style.dim(oneLine(`? not understood: ${type ?? ""}`, width))}\n`;

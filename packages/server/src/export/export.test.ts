@@ -529,3 +529,19 @@ describe("[E16] answers with sources", () => {
     expect(other).toContain('href="https://a.example/"');
   });
 });
+
+it("[P31] what was said several times says so", async () => {
+  const id = await conversationOf("t", [
+    { kind: "error", role: "system", text: "no", metadata: { times: 6 } },
+    {
+      kind: "text",
+      role: "system",
+      text: "Retrying",
+      metadata: { notice: "retry", times: 3, extra: { maxRetries: 10 } },
+    },
+  ]);
+  const page = await exported(id, "html");
+  expect(page).toContain('<span class="times">×6</span>');
+  expect(page).toContain('<span class="times">×3 of 10</span>');
+  expect(await exported(id, "markdown")).toContain("> **Error:** no ×6\n\n> retry: Retrying ×3 of 10\n");
+});

@@ -15,6 +15,7 @@ import {
   type Metadata,
   showsPictures,
   sourcesOf,
+  timesText,
   UNVERIFIED,
 } from "@blockyard/kernel";
 import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
@@ -98,7 +99,7 @@ function drawCall(node: ExportNode, depth: number): Html {
 function drawText(block: BlockSnapshot): Html {
   const { notice, label, citations, reason } = metadataOf(block, "text");
   if (notice !== undefined || (block.role === "system" && block.chars < 200 && block.newlines === 0))
-    return html`<div class="notice"><span class="notice-name dim">${notice?.replaceAll("_", " ")}</span> <span class="notice-text">${block.content}</span></div>`;
+    return html`<div class="notice"><span class="notice-name dim">${notice?.replaceAll("_", " ")}</span> <span class="notice-text">${block.content}</span> <span class="times">${timesText(block.metadata)}</span></div>`;
   const who =
     block.role === "user"
       ? html`<div class="who">${label ?? block.agent}</div>`
@@ -252,7 +253,7 @@ function drawError(block: BlockSnapshot): Html {
     details === undefined
       ? NOTHING
       : html`<details><summary>${code ?? "Details"}</summary><pre class="code">${highlight(JSON.stringify(details, null, 2), "json")}</pre></details>`;
-  return html`<div class="error"><span class="sign">⚠</span> ${block.content === "" ? (code ?? "Something failed") : block.content}</div>${more}`;
+  return html`<div class="error"><span class="sign">⚠</span> ${block.content === "" ? (code ?? "Something failed") : block.content} <span class="times">${timesText(block.metadata)}</span></div>${more}`;
 }
 
 function drawUnknown(block: BlockSnapshot): Html {

@@ -12,6 +12,7 @@ import {
   type Kind,
   type Metadata,
   sourcesOf,
+  timesText,
   UNVERIFIED,
 } from "@blockyard/kernel";
 import { safeLink } from "./escape.ts";
@@ -56,7 +57,7 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
   text: (block) => {
     const { notice, label, citations = [] } = metadataOf(block, "text");
     if (notice !== undefined || block.role === "system")
-      return `> ${asWritten([notice, block.content].filter(Boolean).join(": "))}\n\n`;
+      return `> ${asWritten(`${[notice, block.content].filter(Boolean).join(": ")} ${timesText(block.metadata)}`)}\n\n`;
     const who = block.role === "user" ? `### ${asWritten(label ?? block.agent)}\n\n` : "";
     const said = block.promoted ? block.content : citedMarkdown(block.content, citations);
     return `${who}${said.trimEnd()}\n\n${sources(citations)}`;
@@ -107,7 +108,7 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
     return `${code(path)}\n\n${fence(block.content, language ?? "")}`;
   },
   error: ({ content, metadata }) =>
-    `> **Error:** ${asWritten(content || String(metadata["code"] ?? ""))}\n\n`,
+    `> **Error:** ${asWritten(`${content || String(metadata["code"] ?? "")} ${timesText(metadata)}`)}\n\n`,
   unknown: (block) =>
     folded(
       `Not understood: ${escapeTag(metadataOf(block, "unknown").type ?? "")}`,

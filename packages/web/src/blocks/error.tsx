@@ -1,6 +1,7 @@
 /**
  * An error: what happened, what can be done about it, and the provider's own details for whoever needs them.
  */
+import { timesText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Icon } from "../icons.tsx";
 import { useText } from "../session.tsx";
@@ -40,7 +41,9 @@ export function ErrorBlock({ block }: RendererProps): ReactNode {
     <div className="error-block" role="note">
       <Icon name="warn" />
       <div className="error-main">
-        <div className="error-message">{message}</div>
+        <div className="error-message">
+          {message} <span className="times">{timesText(block.metadata)}</span>
+        </div>
         <div className="error-advice">
           {advice ?? (retryable ? "Trying again may help." : "Copy the details if you report this.")}
         </div>

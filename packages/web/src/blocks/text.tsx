@@ -1,7 +1,7 @@
 /**
  * Text: what people and models say, as markdown; what the system notes, as one dim line.
  */
-import { citedMarkdown, isEnded, type Metadata, Text, type ToldMark } from "@blockyard/kernel";
+import { citedMarkdown, isEnded, type Metadata, Text, type ToldMark, timesText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Icon } from "../icons.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
@@ -21,6 +21,7 @@ export function TextBlock({ block }: RendererProps): ReactNode {
         <Icon name="info" />
         {notice && <span className="notice-name">{notice.replaceAll("_", " ")}</span>}
         <span className="notice-text">{text?.toString()}</span>
+        <span className="times">{timesText(block.metadata)}</span>
       </div>
     );
   return (

@@ -10,6 +10,8 @@ import { closeOrphans } from "./orphans.ts";
 import { isProblem } from "./problem.ts";
 import { ann, bob, Desk } from "./tools/desk.ts";
 import { callTool } from "./tools/index.ts";
+import { LlmEvents } from "./wire/llm-events.ts";
+import { type LlmMessage, reduceLlm } from "./wire/llm-messages.ts";
 
 const LEASE = limits.agentLeaseMs;
 /** A lease, and the time until somebody looks. */
@@ -266,10 +268,16 @@ describe("turns of agents", () => {
 
   it("[D23] it ends when its agent goes away; the agent may still say how it ended", async () => {
     const { desk, conversation, create, look } = await world();
+    const events = new LlmEvents();
+    let messages: readonly LlmMessage[] = [];
+    desk.kernel.listen(({ ops, blocks }) => {
+      for (const event of events.commit(ops, blocks)) messages = reduceLlm(messages, event);
+    });
     const { turn } = await desk.ok("turn.begin", { conversation }, bob);
     const block = await create();
     await desk.env.advance(LONG);
     expect(await look(block)).toMatchObject({ status: "error", metadata: { reason: "interrupted" } });
+    expect(messages).toMatchObject([{ isComplete: true, stopReason: "interrupted" }]);
     const turns = async () => (await desk.ok("conversation.read", { conversation }))["turns"];
     expect(await turns()).toMatchObject([{ turn, status: "error", reason: "interrupted" }]);
     await desk.ok("block.append", { block_id: block, text: "two", wait: true }, bob);
@@ -277,5 +285,9 @@ describe("turns of agents", () => {
     expect(await look(block)).toMatchObject({ status: "done", content: "one two" });
     expect(await turns()).toMatchObject([{ turn, status: "done", usage: { output: 7 } }]);
     expect((await turns()) as object[]).not.toMatchObject([{ reason: "interrupted" }]);
+    // To whoever has the message its end is told anew; it does not begin again.
+    expect(messages).toMatchObject([
+      { contentBlocks: [{ content: "one " }], isComplete: true, stopReason: "end_turn" },
+    ]);
   });
 });

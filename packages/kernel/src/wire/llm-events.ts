@@ -127,6 +127,8 @@ export class LlmEvents {
   readonly #messages = new Map<string, Message>();
   readonly #known = new Map<BlockId, Known>();
   readonly #results = new Map<BlockId, Result>();
+  /** Messages that have stopped, with how many blocks they had: their turns may be told of once more. */
+  readonly #stopped = new Map<string, number>();
 
   /** A turn that the client is told of from here on. `isKnown`: it has the start already. */
   begin(turn: Turn, isKnown = false): LlmEvent[] {
@@ -188,6 +190,8 @@ export class LlmEvents {
 
   /** A turn as it stands: its start, what became known of it, its end. */
   turn(turn: Turn): LlmEvent[] {
+    const total = this.#stopped.get(turn.id);
+    if (total !== undefined && turn.status !== "running") return [stopOf(turn, total)];
     const events = this.begin(turn);
     const message = this.#messages.get(turn.id);
     if (!message) return events;
@@ -200,8 +204,7 @@ export class LlmEvents {
     // Whoever stopped it knows: that is no error.
     if (turn.status === "error" && turn.reason !== "cancelled")
       events.push({ ...head, type: "llm_error", error: turn.error ?? turn.reason ?? "failed" });
-    const stopReason = turn.stopReason ?? turn.reason ?? (turn.status === "done" ? "end_turn" : "error");
-    events.push({ ...head, type: "llm_message_stop", stopReason, totalContentBlocks: message.blocks });
+    events.push(stopOf(turn, message.blocks));
     this.#forget(message);
     return events;
   }
@@ -209,6 +212,9 @@ export class LlmEvents {
   /** Of a message that has stopped only its calls are still heard of. */
   #forget(message: Message): void {
     this.#messages.delete(message.id);
+    this.#stopped.set(message.id, message.blocks);
+    if (this.#stopped.size > limits.heardOfCalls)
+      this.#stopped.delete(this.#stopped.keys().next().value as string);
     for (const [id, known] of this.#known) {
       if (known.message !== message) continue;
       if (known.type === "tool_use") known.text = EMPTY;
@@ -402,7 +408,7 @@ function uniqueId({ toolIds }: Message, id: string): string {
   return times === 1 ? id : `${id}#${times}`;
 }
 
-function headOf(message: Message, at: number): Head {
+function headOf(message: Pick<Message, "id">, at: number): Head {
   return { version: LLM_VERSION, messageId: message.id, timestamp: new Date(at).toISOString() };
 }
 
@@ -425,4 +431,11 @@ function delta(known: Known, head: Head, text: string): LlmEvent {
     deltaType: DELTAS[type],
     delta: text,
   };
+}
+
+/** Also where the same turn is told of again, because more became known of its end: that begins no new message. */
+function stopOf(turn: Turn, totalContentBlocks: number): LlmEvent {
+  const stopReason = turn.stopReason ?? turn.reason ?? (turn.status === "done" ? "end_turn" : "error");
+  const head = headOf({ id: turn.id }, turn.endedAt ?? turn.startedAt);
+  return { ...head, type: "llm_message_stop", stopReason, totalContentBlocks };
 }

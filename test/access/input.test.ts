@@ -95,6 +95,27 @@ describe("[R40] JSON that means harm", () => {
     expect(answer).toContain("413");
   });
 
+  it.each([
+    ["/v1/tools/conversation.create", '{"title":"in pieces"}', 200],
+    ["/v1/tools/conversation.list", "", 200],
+    ["/v1/ingest?provider=claude", '{"type":"x"}\n', 200],
+    ["/v1/import", '{"type":"x"}\n', 400],
+    ["/v1/blobs", "no picture", 400],
+    ["/mcp", '{"jsonrpc":"2.0","id":1,"method":"ping"}', 200],
+  ])("[AC128] %s takes a body that comes in pieces without a length", async (path, body, expected) => {
+    const headers = {
+      ...{ "transfer-encoding": "chunked", "content-type": "application/json" },
+      accept: "application/json, text/event-stream",
+    };
+    const token = path === "/mcp" ? model : yard.owner;
+    const answer = await yard.ask(path, { method: "POST", headers, body, token });
+    expect([path, answer.status, answer.body]).toEqual([
+      path,
+      expected,
+      expect.not.stringContaining("internal error"),
+    ]);
+  });
+
   it("[AC24] bodies of one caller are bounded together, and another's are not in their way", async () => {
     const agent = yard.agent("hoarder");
     const head = `POST /v1/tools/conversation.list HTTP/1.1\r\nhost: ${yard.host}\r\nauthorization: Bearer ${agent}\r\n`;

@@ -91,7 +91,7 @@ describe("help and mistakes", () => {
     [["serve", ".", "other"], 2, /serve takes 0 to 1 arguments, not 2/],
     [["token"], 2, /token takes 1 argument, not 0/],
     [["token", "make"], 2, /token make\? It is token create, token list, token revoke/],
-    [["token", "revoke"], 2, /which agent\? For example: blockyard token revoke --agent codex/],
+    [["token", "revoke"], 2, /which agent\? For example: blockyard token revoke --agent codex-mcp/],
     [["mcp", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help mcp/],
     [["link", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help link/],
     [["doctor", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help doctor/],
@@ -640,7 +640,7 @@ describe("the rest", () => {
     async () => {
       const here = place();
       expect((await run(here, ["link"])).stderr).toContain("no server runs here. Start one with: blockyard");
-      const token = (await run(here, ["token", "create", "--agent", "codex"])).stdout.trim();
+      const token = (await run(here, ["token", "create", "--agent", "codex-mcp"])).stdout.trim();
       expect(token).toMatch(/^[\w-]{43}$/);
       const server = await serve(here);
       expect((await run(here, ["link"])).stdout.trim()).toBe(server.link);

@@ -2,7 +2,9 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { providers } from "@blockyard/providers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { RESERVED } from "./agent-names.ts";
 import { Auth, ownerName } from "./auth.ts";
 
 let home: string;
@@ -46,7 +48,7 @@ describe("[R47] the files", () => {
   );
 
   it("[AC12] other tokens are kept as hashes, in a file of the same kind", () => {
-    const token = auth().create("codex", "agent");
+    const token = auth().create("codex-mcp", "agent");
     expect(modeOf("tokens.json")).toBe("600");
     expect(readFileSync(join(home, "tokens.json"), "utf8")).not.toContain(token);
     chmodSync(join(home, "tokens.json"), 0o644);
@@ -55,7 +57,7 @@ describe("[R47] the files", () => {
 
   it("[AC14] a file of tokens that goes bad while the server runs opens nothing, and the owner stays in", () => {
     const running = auth();
-    const token = running.create("codex", "agent");
+    const token = running.create("codex-mcp", "agent");
     const faults: string[] = [];
     running.onFault = (message) => faults.push(message);
     const path = join(home, "tokens.json");
@@ -67,7 +69,7 @@ describe("[R47] the files", () => {
       "null",
       "[null]",
       '[{"hash":"ab","agent":"x","role":"agent"}]',
-      good.replace('"agent"', '"Not A Name!"').replace("codex", "Not A Name!"),
+      good.replace('"agent"', '"Not A Name!"').replace("codex-mcp", "Not A Name!"),
       good.replace('"role": "agent"', '"role": "owner"'),
     ];
     for (const text of bad) {
@@ -77,7 +79,7 @@ describe("[R47] the files", () => {
     }
     expect(faults.length).toBeGreaterThanOrEqual(bad.length);
     writeFileSync(path, good);
-    expect(running.byToken(token)?.agent).toBe("codex");
+    expect(running.byToken(token)?.agent).toBe("codex-mcp");
     chmodSync(path, 0o644);
     expect(running.byToken(token)).toBeUndefined();
     expect(faults.at(-1)).toContain("chmod 600");
@@ -87,15 +89,32 @@ describe("[R47] the files", () => {
 });
 
 describe("tokens", () => {
+  it.each([...providers.keys(), ...RESERVED])("[AC127] no token has the name %s", (name) => {
+    for (const role of ["agent", "viewer"] as const)
+      expect(() => auth().create(name, role)).toThrow(/choose another/);
+  });
+
+  it("[AC127] a token of a version before with a provider's name opens nothing, and the log says why", () => {
+    const token = auth().create("other-name", "agent");
+    const path = join(home, "tokens.json");
+    const renamed = readFileSync(path, "utf8").replace("other-name", "claude");
+    const running = auth();
+    const faults: string[] = [];
+    running.onFault = (message) => faults.push(message);
+    writeFileSync(path, renamed, { mode: 0o600 });
+    expect(running.byToken(token)).toBeUndefined();
+    expect(faults.join()).toContain("the token of claude");
+  });
+
   it("[AC12] name their agent and role, and what another process makes or takes back counts at once", () => {
     const [running, command] = [auth(), auth()];
-    const token = command.create("codex", "agent");
+    const token = command.create("codex-mcp", "agent");
     const screen = command.create("screen", "viewer");
-    expect(running.byToken(token)).toMatchObject({ agent: "codex", role: "agent", by: "token" });
+    expect(running.byToken(token)).toMatchObject({ agent: "codex-mcp", role: "agent", by: "token" });
     expect(running.byToken(screen)).toMatchObject({ agent: "screen", role: "viewer" });
     const caller = running.byToken(token);
     expect(caller && running.isCurrent(caller)).toBe(true);
-    expect(command.revoke("codex")).toBe(1);
+    expect(command.revoke("codex-mcp")).toBe(1);
     expect(running.byToken(token)).toBeUndefined();
     expect(caller && running.isCurrent(caller)).toBe(false);
     expect(running.byToken(screen)?.agent).toBe("screen");

@@ -12,6 +12,7 @@ import { readFileSync, type Stats, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { isAgentId } from "@blockyard/kernel";
+import { PROVIDER_NAMES, RESERVED } from "./agent-names.ts";
 import { createPrivate, writePrivate } from "./private-file.ts";
 
 export type CallerRole = "owner" | "agent" | "viewer";
@@ -36,8 +37,8 @@ const COOKIE_SECONDS = 30 * 24 * 3600;
 const BAD_PER_MINUTE = 20;
 const GUESS_DELAY_MS = 1_000;
 const MAX_PEERS = 10_000;
-/** Names that the server itself writes under. */
-export const RESERVED: readonly string[] = ["blockyard", "disk"];
+
+export { RESERVED };
 
 export class AuthError extends Error {
   override name = "AuthError";
@@ -143,6 +144,10 @@ export class Auth {
       throw new AuthError(`"${agent}" is the owner's own name; choose another`);
     if (RESERVED.includes(agent))
       throw new AuthError(`"${agent}" is what the server writes under; choose another`);
+    if (PROVIDER_NAMES.has(agent))
+      throw new AuthError(
+        `"${agent}" is what the agents of that provider write under; choose another, such as ${agent}-mcp`,
+      );
     const token = randomBytes(32).toString("base64url");
     const record = { hash: sha256(token).toString("hex"), agent, role, createdAt: Date.now() };
     this.#readTokens();
@@ -181,7 +186,13 @@ export class Auth {
     const seen = stat ? fingerprint(stat) : "none";
     if (seen === this.#tokensSeen) return;
     if (stat) refuseIfReadable(path, stat.mode);
-    this.#tokens = stat ? parseTokens(path, readFileSync(path, "utf8")) : [];
+    const kept = stat ? parseTokens(path, readFileSync(path, "utf8")) : [];
+    // Versions before let a token have the name of a provider, under which it could end that agent's calls.
+    this.#tokens = kept.filter(({ agent }) => !PROVIDER_NAMES.has(agent));
+    for (const { agent } of kept.filter((record) => PROVIDER_NAMES.has(record.agent)))
+      this.onFault?.(
+        `the token of ${agent} has a provider's name and opens nothing: make one with another name`,
+      );
     this.#tokensSeen = seen;
   }
 

@@ -24,6 +24,8 @@ export interface Config {
   readonly database?: DatabaseAddress;
   /** The broker by which nodes that share a database wake each other up. May hold a password. */
   readonly nats?: string;
+  /** What nodes sign their words with, so that a broker that others reach cannot make any. */
+  readonly natsSecret?: string;
 }
 
 export const DEFAULT_PORT = 4567;
@@ -66,6 +68,7 @@ export function makeConfig(input: ConfigInput): Config {
   }
   // The variable is better for an address with a password: other users of the machine see a command's arguments.
   const database = databaseOf(input.database ?? input.env["BLOCKYARD_DATABASE"]);
+  const natsSecret = input.env["BLOCKYARD_NATS_SECRET"];
   const nats = brokerOf(input.nats ?? input.env["BLOCKYARD_NATS"]);
   return {
     ...{ home, root, host, port, anyPort: asked === undefined },
@@ -73,6 +76,7 @@ export function makeConfig(input: ConfigInput): Config {
     ...(input.origin === undefined ? {} : { origin: originOf(input.origin) }),
     ...(database ? { database } : {}),
     ...(nats === undefined ? {} : { nats }),
+    ...(natsSecret ? { natsSecret } : {}),
   };
 }
 

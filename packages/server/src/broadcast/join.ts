@@ -20,7 +20,7 @@ export interface Joined {
 
 export async function joinNodes(
   kernel: Kernel,
-  { home, nats }: Pick<Config, "home" | "nats">,
+  { home, nats, natsSecret }: Pick<Config, "home" | "nats" | "natsSecret">,
   log: Log,
 ): Promise<Joined> {
   if (!kernel.isShared) {
@@ -34,7 +34,7 @@ export async function joinNodes(
   const broadcast =
     nats === undefined
       ? new LocalBroadcast().join()
-      : (await import("./nats.ts")).natsBroadcast(nats, kernel.store.epoch, log);
+      : (await import("./nats.ts")).natsBroadcast(nats, kernel.store.epoch, log, natsSecret);
   const nodes = new Nodes({
     kernel,
     broadcast,

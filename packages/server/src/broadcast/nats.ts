@@ -16,21 +16,23 @@ const PING_MS = 5_000;
 const WAITING_BYTES = 1024 * 1024;
 
 /** `store`: the epoch of the store that the nodes share; brokers may serve several. */
-export function natsBroadcast(url: string, store: string, log: Log): Broadcast {
-  return new NatsBroadcast(url, `blockyard.${store.replace(/[^A-Za-z0-9_-]/g, "_")}`, log);
+export function natsBroadcast(url: string, store: string, log: Log, secret?: string): Broadcast {
+  return new NatsBroadcast(url, `blockyard.${store.replace(/[^A-Za-z0-9_-]/g, "_")}`, log, secret);
 }
 
 class NatsBroadcast implements Broadcast {
   readonly #url: string;
   readonly #subject: string;
   readonly #log: Log;
+  readonly #secret: string | undefined;
   readonly #listeners = new Set<(word: Word) => void>();
   #nats: NatsConnection | undefined;
   #isUp = false;
   #isClosed = false;
   #waitingBytes = 0;
 
-  constructor(url: string, subject: string, log: Log) {
+  constructor(url: string, subject: string, log: Log, secret: string | undefined) {
+    this.#secret = secret;
     this.#url = url;
     this.#subject = subject;
     this.#log = log;
@@ -40,7 +42,7 @@ class NatsBroadcast implements Broadcast {
   send(word: Word): void {
     const nats = this.#nats;
     if (!nats || !this.#isUp || this.#waitingBytes > WAITING_BYTES) return;
-    for (const bytes of encodeWord(word)) {
+    for (const bytes of encodeWord(word, this.#secret)) {
       nats.publish(this.#subject, bytes);
       this.#count(nats, bytes.byteLength);
     }
@@ -94,7 +96,7 @@ class NatsBroadcast implements Broadcast {
     this.#log("info", "connected to the broker", {});
     nats.subscribe(this.#subject, {
       callback: (error, message) => {
-        const word = error ? undefined : decodeWord(message.data);
+        const word = error ? undefined : decodeWord(message.data, this.#secret);
         if (word) for (const listener of this.#listeners) listener(word);
       },
     });

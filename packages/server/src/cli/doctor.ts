@@ -237,7 +237,7 @@ async function checkServer(home: string): Promise<Finding> {
 async function checkAgent(agent: Agent, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
   const check = agent.provider;
   const named = env[agent.variable] ?? agent.command;
-  const file = findCommand(named, env["PATH"]);
+  const file = findCommand(named, env["PATH"], process.cwd());
   const fix = `${agent.install}, or set ${agent.variable} to its path`;
   if (file === undefined) return { check, state: "warn", message: `${named} was not found`, fix };
   try {

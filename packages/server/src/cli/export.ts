@@ -65,7 +65,10 @@ export const exportCommand: Command = {
       const file = values.output ?? `${conversation}.${FORMAT_FILES[format].ending}`;
       if (file === "-") for await (const piece of body) await print(piece);
       else await writeWhole(file, body);
-      if (values.redact) tell(`${plural(findings.length, "secret")} taken out.`);
+      if (values.redact)
+        tell(
+          `${plural(findings.length, "secret")} taken out. Short passwords, names, addresses and pictures have no shape: read it before you share it.`,
+        );
       if (file !== "-")
         await (values.json ? printJson({ file, format, redacted: findings.length }) : print(`${file}\n`));
       return EXIT.done;

@@ -21,9 +21,9 @@ export const token: Command = {
   usage: "token create|list|revoke [--agent NAME] [--viewer]",
   summary: "make, list and take back tokens for agents and viewers",
   examples: [
-    "blockyard token create --agent codex",
+    "blockyard token create --agent codex-mcp",
     "blockyard token create --agent wall-screen --viewer",
-    "blockyard token revoke --agent codex",
+    "blockyard token revoke --agent codex-mcp",
   ],
   options,
   choices: ACTIONS,
@@ -40,7 +40,10 @@ export const token: Command = {
     const auth = new Auth(home, "owner", Date.now);
     if (action === "list") return list(auth);
     if (values.agent === undefined)
-      throw new CommandError(`which agent? For example: blockyard token ${action} --agent codex`, EXIT.usage);
+      throw new CommandError(
+        `which agent? For example: blockyard token ${action} --agent codex-mcp`,
+        EXIT.usage,
+      );
     if (action === "create") {
       const made = auth.create(values.agent, values.viewer ? "viewer" : "agent");
       process.stdout.write(`${made}\n`);
@@ -66,7 +69,7 @@ function pageOf(home: string): string {
 function list(auth: Auth): number {
   const tokens = auth.list();
   if (tokens.length === 0)
-    process.stdout.write("No tokens yet. Make one: blockyard token create --agent codex\n");
+    process.stdout.write("No tokens yet. Make one: blockyard token create --agent codex-mcp\n");
   for (const { agent, role, createdAt } of tokens) {
     process.stdout.write(`${agent}  ${role}  ${new Date(createdAt).toISOString()}\n`);
   }

@@ -1,7 +1,8 @@
 /**
  * Secrets taken out of an export: keys and tokens by their shapes, passwords by the names beside them. Every text of every
- * line is looked at: contents, metadata, titles, turns. A shape that is not here is not found, so the preview shows what
- * was, and people decide.
+ * line is looked at: contents, metadata, titles, turns. Long words that look as if chance had made them go too, whatever
+ * they are. What has no shape (a short password in a sentence, a name, an address, a picture) is not found, so the preview
+ * shows what was, and people decide.
  */
 
 import { countNewlines, type ExportLine, type Json } from "@blockyard/kernel";
@@ -42,6 +43,43 @@ const SHAPES: readonly Shape[] = [
   { name: "npm token", pattern: /\bnpm_[A-Za-z0-9]{30,64}/g },
   { name: "Hugging Face token", pattern: /\bhf_[A-Za-z0-9]{20,64}/g },
   { name: "JSON web token", pattern: /\beyJ(?:\w|-(?!eyJ)){8,4000}\.eyJ[\w-]{8,8000}\.[\w-]{8,2000}/g },
+  { name: "SendGrid key", pattern: /\bSG\.[\w-]{16,64}\.[\w-]{16,128}/g },
+  { name: "DigitalOcean token", pattern: /\bdo[opr]_v1_[a-f0-9]{32,128}/g },
+  { name: "Google OAuth secret", pattern: /\bGOCSPX-[\w-]{16,128}/g },
+  { name: "Google OAuth token", pattern: /\bya29\.[\w.-]{16,2000}/g },
+  { name: "Google refresh token", pattern: /\b1\/\/0[\w-]{20,500}/g },
+  {
+    name: "Azure key",
+    pattern: /\b(?:AccountKey|SharedAccessKey|SharedAccessSignature|sig)=(?<secret>[\w%+/=-]{20,1000})/g,
+  },
+  { name: "Azure secret", pattern: /\b[\w~.-]{3}\dQ~[\w~.-]{31,34}/g },
+  {
+    name: "webhook",
+    pattern:
+      /https:\/\/(?:hooks\.slack\.com\/(?:services|workflows|triggers)|(?:\w{1,20}\.)?discord(?:app)?\.com\/api\/webhooks|\w{1,60}\.webhook\.office\.com\/webhookb2)\/(?<secret>[\w/@.-]{8,500})/g,
+  },
+  { name: "webhook secret", pattern: /\bwhsec_[A-Za-z0-9+/=_-]{16,255}/g },
+  { name: "Mailgun key", pattern: /\b(?:key|pubkey)-[a-f0-9]{32}\b/g },
+  { name: "Mailchimp key", pattern: /\b[a-f0-9]{32}-us\d{1,2}\b/g },
+  { name: "Tailscale key", pattern: /\btskey-[\w-]{10,255}/g },
+  { name: "PyPI token", pattern: /\bpypi-[\w-]{16,500}/g },
+  { name: "Twilio key", pattern: /\bSK[a-f0-9]{32}\b/g },
+  { name: "Shopify token", pattern: /\bshp(?:at|ca|pa|ss)_[A-Fa-f0-9]{32}/g },
+  { name: "Telegram token", pattern: /\b\d{8,10}:AA[\w-]{32,36}/g },
+  { name: "Vault token", pattern: /\bhv[sbr]\.[\w-]{20,300}/g },
+  { name: "Doppler token", pattern: /\bdp\.(?:pt|st|ct|sa)\.[\w.-]{20,200}/g },
+  { name: "Linear key", pattern: /\blin_(?:api|oauth)_\w{20,100}/g },
+  { name: "age key", pattern: /\bAGE-SECRET-KEY-1[0-9A-Z]{40,80}/g },
+  {
+    name: "basic auth",
+    pattern: /\b[Bb]asic\s+(?<secret>[A-Za-z0-9+/_-]{8,2000}={0,2})/g,
+    isSecret: isBasic,
+  },
+  {
+    name: "cookie",
+    pattern:
+      /\b(?:set-)?cookie["'\\]{0,3}\s{0,3}[:=]\s{0,3}["'\\]{0,3}(?<secret>[\w.!#$%&'*+^`|~-]{1,100}=[^\r\n"]{4,4000})/gi,
+  },
   {
     name: "password in a URL",
     pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,200}:(?<secret>[^\s/@]{1,200})@/g,
@@ -59,6 +97,12 @@ const SHAPES: readonly Shape[] = [
   {
     name: "named secret",
     pattern: new RegExp(`${NAMED}["'\`\\\\]{0,3}(?<secret>[^\\s"'\\\\,;&]{8,4000})`, "gi"),
+  },
+  // The rest: one long word that no person has thought of.
+  {
+    name: "random text",
+    pattern: /(?<![\w+/.-])[A-Za-z0-9_+/-]{24,200}={0,2}(?![\w+/.-])/g,
+    isSecret: isRandom,
   },
 ];
 
@@ -107,6 +151,32 @@ export function redactText(text: string, found: (name: string, secret: string) =
     });
   }
   return clean;
+}
+
+/** `Basic` is a word too: what follows must be a name and a password. */
+function isBasic(value: string): boolean {
+  return /^[\x20-\x7e\u00a0-\uffff]*:/.test(Buffer.from(value, "base64").toString("utf8"));
+}
+
+const RANDOM_BITS = 4;
+
+/**
+ * Whether chance seems to have made a word: its characters are spread wide, and upper case, lower case and digits follow each
+ * other without order. Hashes and ids in hexadecimal are not taken out: they name commits, files and blocks everywhere.
+ */
+function isRandom(value: string): boolean {
+  if (!/[a-z]/.test(value) || !/[A-Z]/.test(value) || !/\d.*\d/.test(value)) return false;
+  if (value.split(/[/_-]/).filter((part) => part.length < 16).length > 3) return false; // a path, or words
+  const classes = [...value].map((each) =>
+    /\d/.test(each) ? 0 : /[a-z]/.test(each) ? 1 : /[A-Z]/.test(each) ? 2 : 3,
+  );
+  const changes = classes.filter((each, i) => i > 0 && each !== classes[i - 1]).length;
+  if (changes < value.length / 3) return false;
+  const counts = Map.groupBy(value, (each) => each);
+  let bits = 0;
+  for (const { length } of counts.values())
+    bits -= (length / value.length) * Math.log2(length / value.length);
+  return bits >= RANDOM_BITS;
 }
 
 /** Not a short word, as in `"token": "none"`; nor what is left of a value whose secret was taken out already. */

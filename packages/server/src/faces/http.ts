@@ -15,7 +15,6 @@ import {
   type Streamed,
 } from "@blockyard/kernel";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { bodyLimit } from "hono/body-limit";
 import type { Caller } from "../auth.ts";
 import { FORMATS, type Format, isFormat } from "../export/export.ts";
 import { PICTURE_BYTES } from "../pictures.ts";
@@ -139,8 +138,8 @@ export function httpApp(options: HttpOptions): App {
   app.get("/v1/tools", (context) =>
     context.json(options.tools(options.callerOf(context.env.incoming)) as object),
   );
-  app.post("/v1/tools/:name", held(MAX_BODY), limited(MAX_BODY), async (context) => {
-    const input = await readJson(context);
+  app.post("/v1/tools/:name", held(MAX_BODY), async (context) => {
+    const input = await readJson(context, MAX_BODY);
     return isProblem(input) ? answer(context, input) : call(context, context.req.param("name"), input.json);
   });
   app.all("/v1/tools/:name", (context) => {
@@ -170,9 +169,11 @@ export function httpApp(options: HttpOptions): App {
     const refused = options.mayUseMcp(options.callerOf(context.env.incoming));
     return refused ? answer(context, refused) : next();
   });
-  app.post("/mcp", held(MAX_MCP_BODY), limited(MAX_MCP_BODY), async (context) => {
+  app.post("/mcp", held(MAX_MCP_BODY), async (context) => {
     const caller = options.callerOf(context.env.incoming);
-    const body = parseStrict(await context.req.text());
+    const text = await readText(context, MAX_MCP_BODY);
+    if (isProblem(text)) return answer(context, text);
+    const body = parseStrict(text);
     return isProblem(body) ? notJsonRpc(body) : options.mcp(context.req.raw, caller, body.json);
   });
   app.all("/mcp", (context) => options.mcp(context.req.raw, options.callerOf(context.env.incoming)));
@@ -192,15 +193,11 @@ export function httpApp(options: HttpOptions): App {
     const found = await options.export(caller, context.req.param("id"), format, redact);
     return isProblem(found) ? answer(context, found) : download(found);
   });
-  app.post("/v1/blobs", held(PICTURE_BYTES), limited(PICTURE_BYTES), async (context) =>
-    answer(
-      context,
-      await options.keep(
-        options.callerOf(context.env.incoming),
-        new Uint8Array(await context.req.arrayBuffer()),
-      ),
-    ),
-  );
+  app.post("/v1/blobs", held(PICTURE_BYTES), async (context) => {
+    const bytes = await readBytes(context, PICTURE_BYTES);
+    if (isProblem(bytes)) return answer(context, bytes);
+    return answer(context, await options.keep(options.callerOf(context.env.incoming), bytes));
+  });
   app.get("/v1/blobs/:hash", async (context) => {
     const blob = await options.blob(context.req.param("hash"));
     if (!blob) return answer(context, problem("not_found", "no such blob"));
@@ -254,12 +251,25 @@ async function* bytesOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerato
   for await (const piece of body) yield typeof piece === "string" ? Buffer.from(piece) : piece;
 }
 
-function limited(maxSize: number) {
-  const message = `a request may have ${maxSize} bytes`;
-  return bodyLimit({
-    maxSize,
-    onError: (context) => answer(context, problem("too_large", message, { max_bytes: maxSize })),
-  });
+/**
+ * A body, as long as it may be, whether it says its length or comes in pieces. Nothing behind the bound is read.
+ */
+async function readBytes(context: Context, maxBytes: number): Promise<Uint8Array | Problem> {
+  const tooLarge = problem("too_large", `a request may have ${maxBytes} bytes`, { max_bytes: maxBytes });
+  if (Number(context.req.header("content-length") ?? 0) > maxBytes) return tooLarge;
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of bodyOf(context)) {
+    bytes += piece.length;
+    if (bytes > maxBytes) return tooLarge;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces);
+}
+
+async function readText(context: Context, maxBytes: number): Promise<string | Problem> {
+  const bytes = await readBytes(context, maxBytes);
+  return isProblem(bytes) ? bytes : new TextDecoder().decode(bytes);
 }
 
 /** The answer of a tool that streams. */
@@ -326,8 +336,9 @@ function answer(context: Context, value: Json | Problem): Response {
   return context.json(value, statusOf(value) as 400);
 }
 
-async function readJson(context: Context): Promise<{ readonly json: unknown } | Problem> {
-  const text = await context.req.text();
+async function readJson(context: Context, maxBytes: number): Promise<{ readonly json: unknown } | Problem> {
+  const text = await readText(context, maxBytes);
+  if (isProblem(text)) return text;
   return text.trim() === "" ? { json: {} } : parseStrict(text);
 }
 

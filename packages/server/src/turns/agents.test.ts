@@ -1,5 +1,5 @@
 /** How agents are started: what becomes an argument, what is refused, what an absent one is told. */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isProblem } from "@blockyard/kernel";
@@ -8,6 +8,8 @@ import { AGENTS, type Agent, type AgentRequest, childSpec } from "./agents.ts";
 import { NOTHING_ATTACHED } from "./attachments.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "blockyard-agents-"));
+const workspace = join(folder, "workspace");
+mkdirSync(join(workspace, "bin"), { recursive: true });
 const program = join(folder, "claude");
 writeFileSync(program, "#!/bin/sh\n");
 chmodSync(program, 0o755);
@@ -21,16 +23,44 @@ function start(agent: Agent, names: { model?: string; session?: string }, env: R
 }
 
 function request(env: Record<string, string>): AgentRequest {
-  return { prompt: "; touch x", cwd: folder, env, attached: NOTHING_ATTACHED, picturePaths: [] };
+  return { prompt: "; touch x", cwd: workspace, env, attached: NOTHING_ATTACHED, picturePaths: [] };
 }
 
 it("[D5] the prompt goes to its input, names go into arguments of their own", () => {
   const spec = start(claude, { model: "opus[1m]", session: "0-a" }, { PATH: folder });
-  expect(spec).toMatchObject({ file: program, cwd: folder });
+  expect(spec).toMatchObject({ file: program, cwd: workspace });
   if (isProblem(spec)) return;
   expect(spec.args).toContain("--model=opus[1m]");
   expect(spec.args).toContain("--resume=0-a");
   expect(spec.args.join(" ")).not.toContain("touch");
+});
+
+it("[D30] an agent is not looked for in folders of PATH that are relative, empty, or inside the workspace", () => {
+  for (const place of [workspace, join(workspace, "bin")]) cpSync(program, join(place, "claude"));
+  symlinkSync(join(workspace, "bin"), join(folder, "link"));
+  const before = process.cwd();
+  process.chdir(workspace);
+  try {
+    for (const path of [
+      "",
+      ".",
+      "bin",
+      "./bin",
+      "bin/",
+      workspace,
+      `${workspace}/bin`,
+      `${workspace}/bin/..`,
+      join(folder, "link"),
+    ]) {
+      expect([path, start(claude, {}, { PATH: path })]).toEqual([
+        path,
+        expect.objectContaining({ problem: "unavailable" }),
+      ]);
+      expect(start(claude, {}, { PATH: `${path}:${folder}` })).toMatchObject({ file: program });
+    }
+  } finally {
+    process.chdir(before);
+  }
 });
 
 const hostile = [

@@ -106,7 +106,7 @@ export function childSpec(agent: Agent, request: AgentRequest): ChildSpec | Prob
   const refused = checkNames(request);
   if (refused) return refused;
   const named = request.env[agent.variable] ?? agent.command;
-  const file = findCommand(named, request.env["PATH"]);
+  const file = findCommand(named, request.env["PATH"], request.cwd);
   if (file === undefined) {
     return problem(
       "unavailable",

@@ -4,8 +4,8 @@
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, constants, existsSync } from "node:fs";
-import { delimiter, isAbsolute, join } from "node:path";
+import { accessSync, constants, existsSync, realpathSync } from "node:fs";
+import { delimiter, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Offspring } from "./child-offspring.ts";
 
 export interface ChildSpec {
@@ -153,11 +153,15 @@ function start({ file, args, cwd, isMute }: ChildSpec, env: ChildSpec["env"]): C
   }
 }
 
-/** The file of a command, from PATH; undefined if it is not there. */
-export function findCommand(name: string, path: string | undefined): string | undefined {
-  const candidates = isAbsolute(name)
-    ? [name]
-    : (path ?? "").split(delimiter).map((folder) => join(folder, name));
+/**
+ * The file of a command, from PATH; undefined if it is not there. Folders of PATH that are relative, or inside the
+ * workspace, are not searched: whoever writes there would choose what runs.
+ */
+export function findCommand(name: string, path: string | undefined, root?: string): string | undefined {
+  const folders = (path ?? "")
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder) && !isInside(folder, root));
+  const candidates = isAbsolute(name) ? [name] : folders.map((folder) => join(folder, name));
   return candidates.find((file) => {
     try {
       accessSync(file, constants.X_OK);
@@ -166,4 +170,19 @@ export function findCommand(name: string, path: string | undefined): string | un
       return false;
     }
   });
+}
+
+function isInside(folder: string, root: string | undefined): boolean {
+  if (root === undefined) return false;
+  const way = relative(realPath(root), realPath(folder));
+  return way === "" || (way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way));
+}
+
+/** Where links lead; of what is not there, the path itself. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return resolve(path);
+  }
 }

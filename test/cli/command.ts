@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const main = join(root, "packages/server/src/main.ts");
+export const MAIN = join(root, "packages/server/src/main.ts");
 export const fixtures = join(root, "packages/providers/fixtures");
 
 export interface Ended {
@@ -50,7 +50,7 @@ export interface RunOptions {
 
 export function start(place: Place, args: readonly string[], env: RunOptions["env"] = {}): ChildProcess {
   const cwd = join(place.folder, "work");
-  return spawn(process.execPath, [main, ...args], { cwd, env: { ...place.env, ...env } });
+  return spawn(process.execPath, [MAIN, ...args], { cwd, env: { ...place.env, ...env } });
 }
 
 export function ended(child: ChildProcess): Promise<Ended> {
@@ -67,7 +67,7 @@ export function ended(child: ChildProcess): Promise<Ended> {
 
 /** From another folder than usual. */
 export function runIn(place: Place, cwd: string, args: readonly string[]): Promise<Ended> {
-  const child = spawn(process.execPath, [main, ...args], { cwd, env: place.env });
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd, env: place.env });
   child.stdin?.end();
   return ended(child);
 }

@@ -146,6 +146,24 @@ describe("ingest", () => {
   );
 
   it(
+    "[U21] a run without a title is called by the first thing that its agent said",
+    async () => {
+      const here = place();
+      for (const [fixture, title] of [
+        ["claude/subagent.jsonl", "Delegating."],
+        ["claude/bash.jsonl", /^One passed, one exited with 3, .*…$/],
+      ] as const) {
+        const input = readFileSync(join(fixtures, fixture));
+        const [made] = jsonLines((await run(here, ["ingest", "--json"], { input })).stdout);
+        const listed = jsonLines((await run(here, ["ls", "--json"])).stdout);
+        const named = listed.find(({ conversation }) => conversation === made?.["conversation"])?.["title"];
+        expect(named).toEqual(typeof title === "string" ? title : expect.stringMatching(title));
+      }
+    },
+    LIMIT_MS,
+  );
+
+  it(
     "[U10] goes on where the session was",
     async () => {
       const here = place();
@@ -177,7 +195,12 @@ describe("ingest", () => {
     [
       "what nobody knows",
       Buffer.from([0xff, 0xfe, 0x0a, 0x41, 0x0a, 0x0a, 0x80, 0x0a]),
-      /was not recognised; name its provider: one of claude, codex/,
+      /plain text, not an agent's stream\. Start the agent with: claude -p --output-format stream-json --verbose, or: codex exec --json\. .*: one of claude, codex/,
+    ],
+    [
+      "the result of a run without events",
+      Buffer.from('{"type":"result","subtype":"success","result":"ok","session_id":"s"}\n'),
+      /Claude Code's --output-format json, which has no events\. Start it with: claude -p --output-format stream-json --verbose/,
     ],
     [
       "a session log",
@@ -265,6 +288,39 @@ describe("reading", () => {
     LIMIT_MS,
   );
 
+  it(
+    "[U22] every id may be cut where no other begins like it; where several do, they are listed",
+    async () => {
+      const there = place();
+      const ids: string[] = [];
+      // So many that two begin with the same letter.
+      while (new Set(ids.map((each) => each[0])).size === ids.length) {
+        const made = jsonLines((await run(there, ["ingest", "--json", "--new"], { input: stream })).stdout);
+        ids.push(String(made[0]?.["conversation"]));
+      }
+      const letter = ids.at(-1)?.[0] ?? "";
+      const many = await run(there, ["show", letter]);
+      expect(many.code).toBe(2);
+      const same = ids.filter((each) => each.startsWith(letter));
+      for (const each of same) expect(many.stderr).toContain(`  ${each}  Delegating.`);
+      const short = (ids[0] ?? "").slice(0, -1);
+      const whole = await run(there, ["show", ids[0] ?? ""]);
+      expect(await run(there, ["show", short])).toEqual(whole);
+      for (const args of [
+        ["show", `${short}/claude/12`],
+        ["search", "exports", "-c", short],
+        ["export", short, "-f", "markdown", "-o", "-"],
+      ])
+        expect((await run(there, args)).code).toBe(0);
+      const [again] = jsonLines(
+        (await run(there, ["ingest", "--json", "-c", short], { input: stream })).stdout,
+      );
+      expect(again?.["conversation"]).toBe(ids[0]);
+      expect((await run(there, ["show", "zzzzzzzzz"])).code).toBe(3);
+    },
+    LIMIT_MS,
+  );
+
   it.each<[string[], number]>([
     [["show", "nowhere"], 3],
     [["export", "nowhere"], 3],
@@ -281,7 +337,7 @@ describe("reading", () => {
       const nobody = { BLOCKYARD_CLAUDE: "/nowhere/claude" };
       for (const prompt of ["one", "two"])
         expect((await run(there, ["run", "claude", prompt], { env: nobody })).code).toBe(1);
-      expect((await run(there, ["ls", "--limit", "1"])).stdout).toContain("count the exports");
+      expect((await run(there, ["ls", "--limit", "1"])).stdout).toContain("Delegating.");
       expect((await run(there, ["ls", "--limit", "1"])).stderr).toBe("");
       const all = await run(there, ["ls", "--archived"]);
       expect(all.stdout.match(/\b(one|two) \(archived\)/g)).toHaveLength(2);
@@ -352,6 +408,23 @@ describe("reading", () => {
 });
 
 describe("import", () => {
+  it(
+    "[U23] shows prompts under the name of whoever brought them, and what a sub-agent was asked under its agent's",
+    async () => {
+      const here = place();
+      placeSessions(here, ["subagent"], []);
+      await run(here, ["import"]);
+      const [made] = jsonLines((await run(here, ["ls", "--json"])).stdout);
+      const id = String(made?.["conversation"]);
+      const shown = (await run(here, ["show", id])).stdout;
+      expect(shown).toContain(`\n❯ ${made?.["created_by"]}\nLet a helper count the exports.\n`);
+      expect(shown).toContain("\n  ❯ claude\n  SUBAGENT-ONE");
+      const exported = await run(here, ["export", id, "-f", "markdown", "-o", "-"]);
+      expect(exported.stdout).toContain(`### ${made?.["created_by"]}\n`);
+    },
+    LIMIT_MS,
+  );
+
   it(
     "[U3] [U11] finds sessions, nests threads, adds nothing the second time, and what is new the third",
     async () => {
@@ -539,6 +612,22 @@ describe("run", () => {
       expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining(`\n${other}\n`) });
       server.kill("SIGTERM");
       await served;
+    },
+    LIMIT_MS,
+  );
+
+  it(
+    "[U13] a turn in which something was denied ends with 1, and says so",
+    async () => {
+      const here = place();
+      const env = { BLOCKYARD_CLAUDE: join(fixtures, "../../../test/e2e/agents/fake-claude.mjs") };
+      const recording = join(fixtures, "claude/permission-control.jsonl");
+      const answers = join(here.folder, "answers");
+      const plan = JSON.stringify({ recording, lines: 0, act: "ask", answers });
+      const { code, stderr } = await run(here, ["run", "claude", plan], { env });
+      expect(stderr).toMatch(/Denied: /);
+      expect(stderr).toMatch(/\d requests? of the agent (was|were) denied: its work may be incomplete\./);
+      expect(code).toBe(1);
     },
     LIMIT_MS,
   );

@@ -357,10 +357,10 @@ class Batch {
     const startedAt = event.at ?? this.#draft.at;
     this.#change(event.key, { id: block.id, written: cleanText(text), startedAt, old: false });
     if (!side) this.place.head = block.id;
-    this.#title(event.role, event.kind, text);
+    if (!side) this.#title(event.role, event.kind, text);
   }
 
-  /** A conversation without a title takes the first line that a person said. */
+  /** A conversation without a title takes the first line that a person said: not what an agent asked a sub-agent. */
   #title(role: string, kind: string, text: string): void {
     if (this.place.titled || role !== "user" || kind !== "text") return;
     const title = titleFrom(text);

@@ -5,6 +5,7 @@
 
 import {
   addUsage,
+  type Block,
   type BlockEvent,
   type BlockId,
   type BlockKey,
@@ -29,6 +30,9 @@ import { fenced } from "./turns/fence.ts";
 
 const HEAD_BYTES = 64 * 1024;
 const RAW_FLUSH = 64 * 1024;
+const TITLE_CHARS = 80;
+/** A title is looked for in so much of a text. */
+const START_CHARS = 2_000;
 
 export interface StreamOptions {
   readonly conversation: string;
@@ -191,6 +195,7 @@ export async function ingestStream(
   }
   const failed = await stream.end();
   if (failed) return failed;
+  await entitle(kernel, conversation, caller.agent, provider.name);
   const waiting = await owedCalls(kernel, stream.owed);
   return { conversation, provider: provider.name, run: stream.run, waiting };
 }
@@ -203,6 +208,43 @@ async function owedCalls(kernel: Kernel, ids: readonly BlockId[]): Promise<Json[
     const { toolUseId = null, toolName = null } = block.metadata;
     return [{ block_id: block.id, tool_use_id: toolUseId, tool_name: toolName }];
   });
+}
+
+/** The stream of a single run does not hold its prompt: it is called by the first thing that the agent said. */
+async function entitle(kernel: Kernel, conversation: string, by: string, provider: string): Promise<void> {
+  const record = await kernel.conversation(conversation);
+  if (isProblem(record) || record.title !== "") return;
+  const blocks = await kernel.allBlocks(conversation);
+  const said = isProblem(blocks) ? undefined : blocks.find((each) => isSaid(each) && each.chars > 0);
+  const whole = said && (await kernel.whole(said.id));
+  const text = whole === undefined || isProblem(whole) ? "" : whole.text;
+  const folder = String(record.metadata["cwd"] ?? "")
+    .split("/")
+    .findLast((part) => part !== "");
+  const title = titleOf(text) || (folder === undefined ? `${provider} run` : `${provider} in ${folder}`);
+  await kernel.write(conversation, {
+    agent: by,
+    plan: (draft) => {
+      if (draft.record.title === "") draft.conversation({ title });
+      return null;
+    },
+  });
+}
+
+function isSaid({ kind, role, side }: Block): boolean {
+  return kind === "text" && role === "model" && !side;
+}
+
+/** The first sentence, without the marks of Markdown at its beginning. */
+function titleOf(text: string): string {
+  const line =
+    text
+      .slice(0, START_CHARS)
+      .split("\n")
+      .find((each) => /[\p{L}\p{N}]/u.test(each)) ?? "";
+  const plain = cleanText(line.replace(/^[\s#>*_`-]+/, "").replace(/[*_`]+/g, "")).trim();
+  const sentence = /^.{12,}?[.!?](?=\s)/.exec(plain)?.[0] ?? plain;
+  return sentence.length <= TITLE_CHARS ? sentence : `${sentence.slice(0, TITLE_CHARS - 1).toWellFormed()}…`;
 }
 
 async function readHead(
@@ -235,9 +277,21 @@ export function providerOf(name: string | undefined, start: Uint8Array): Provide
   const provider = providers.get(name ?? found?.provider ?? "");
   if (provider) return provider;
   const known = [...providers.keys()];
-  const what =
-    name === undefined ? "the stream was not recognised; name its provider" : `no provider ${name}`;
+  const what = name === undefined ? notAStream(text) : `no provider ${name}`;
   return problem("invalid", `${what}: one of ${known.join(", ")}`, { providers: known });
+}
+
+/** What to do so that it is a stream: most often an agent was started without the option that makes it print one. */
+function notAStream(text: string): string {
+  const claude = "claude -p --output-format stream-json --verbose";
+  const isResult = /^\s*(\{"type":"result"|\[\{"type":"(system|user|assistant)")/.test(text);
+  if (isResult)
+    return `this is Claude Code's --output-format json, which has no events. Start it with: ${claude}. For another agent name its provider`;
+  const how = `Start the agent with: ${claude}, or: codex exec --json`;
+  const isJson = /^\s*[[{]/.test(text);
+  return isJson
+    ? `the stream was not recognised. ${how}. For another agent name its provider`
+    : `this is plain text, not an agent's stream. ${how}. For another agent name its provider`;
 }
 
 /** The session that a stream's first bytes name. */

@@ -10,6 +10,7 @@ import { exportAs, FORMAT_FILES, FORMATS, type Format } from "../export/export.t
 import type { Finding } from "../export/redact.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { wholeId } from "./named-id.ts";
 import { plural, print, printJson, safeText, tell } from "./terminal.ts";
 import { openYard } from "./yard.ts";
 
@@ -46,12 +47,12 @@ export const exportCommand: Command = {
   options,
   async run(args) {
     const { values, positionals } = readArguments({ name: "export", options }, args, [1, 1]);
-    const [conversation] = positionals as [string];
     const format = (values.format ?? "html") as Format;
     const findings: Finding[] = [];
     const found = (finding: Finding) => void findings.push(finding);
     const yard = await openYard({ home: values.home });
     try {
+      const conversation = await wholeId(yard, positionals[0] as string);
       const body = exportAs(format, {
         lines: () => yard.lines(conversation),
         raw: () => yard.raw(conversation),

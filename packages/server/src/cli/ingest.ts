@@ -12,6 +12,7 @@ import { providerOf, sessionIn } from "../ingest-stream.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { KnownSessions } from "./log-import.ts";
+import { wholeId } from "./named-id.ts";
 import { print, printJson, tell } from "./terminal.ts";
 import { openYard, type Yard } from "./yard.ts";
 
@@ -88,7 +89,8 @@ async function keep(
     yard = await openYard({ home, create: true });
     const start = await flow.start();
     if (start.length === 0) return problem("invalid", "the stream was empty");
-    const known = conversation ?? (isNew ? undefined : await goesOn(yard, query["provider"], start));
+    const named = conversation && (await wholeId(yard, conversation));
+    const known = named ?? (isNew ? undefined : await goesOn(yard, query["provider"], start));
     return await yard.ingest(
       { ...query, ...(known === undefined ? {} : { conversation: known }) },
       flow.body(),

@@ -8,6 +8,7 @@
  * without one nothing is served, and the owner's own token is refused.
  */
 
+import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { problem, type ToolSchema } from "@blockyard/kernel";
 import type { Server } from "@modelcontextprotocol/server";
@@ -18,11 +19,15 @@ import { agentSchemas } from "../tool-table.ts";
 import { VERSION } from "../version.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { ownerTokenIn, type ServerClient, serverClient, TokenRefused } from "./client.ts";
+import { ClientWatch } from "./client-watch.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 
 const RETRY_MS = 2_000;
 const MAX_LINE = 4 * 1024 * 1024;
 const MAX_STREAMED = 1_000;
+/** What was asked for before the input ended is still answered, for this long. */
+const LAST_ANSWERS_MS = 5_000;
+const ANSWERED_MS = 10;
 
 const MAKE_ONE = "Models need a token of their own. Make one: blockyard token create --agent claude-mcp";
 
@@ -46,46 +51,87 @@ export const mcp: Command = {
   async run(args) {
     const { values } = readArguments({ name: "mcp", options }, args, [0, 0]);
     const token = modelToken(values.home);
-    const client = () => serverClient({ home: values.home, token });
-    const port = portOf(client);
-    await refuseOwner(client);
-    const tell = (error: Error) => process.stderr.write(`blockyard mcp: ${error.message}\n`);
-    const servers = new Map<Server, Announcing>();
-    const { transport, streamed } = listening();
-    const handle = serveStdio(
-      ({ era }) => {
-        const announcing: Announcing =
-          era === "modern" ? { by: "stream" } : { by: "subscription", uris: new Set() };
-        const server = mcpServer(port, announcing);
-        servers.set(server, announcing);
-        server.onclose = () => servers.delete(server);
-        return server;
-      },
-      { onerror: tell, transport },
-    );
-    const over = new AbortController();
-    const following = follow(
-      client,
-      over.signal,
-      () => {
-        for (const [server, announcing] of servers) announceAll(server, announcing, streamed).catch(tell);
-      },
-      (announcement) => {
-        for (const [server, announcing] of servers) announce(server, announcing, announcement).catch(tell);
-      },
-    );
-    await new Promise<void>((resolve) => {
-      process.stdin.once("end", resolve);
-      process.stdin.once("close", resolve);
-      process.once("SIGTERM", resolve);
-      process.once("SIGINT", resolve);
-    });
-    over.abort();
-    await handle.close();
-    await following;
-    return 0;
+    // Read from now on: the end of what nobody reads is not seen.
+    const input = process.stdin.pipe(new PassThrough(), { end: false });
+    const watch = new ClientWatch();
+    try {
+      await Promise.race([
+        serveModel(() => serverClient({ home: values.home, token }), input, watch),
+        left(watch),
+      ]);
+    } catch (error) {
+      process.stdin.destroy();
+      watch.close();
+      throw error;
+    }
+    // Whatever is still under way is for nobody.
+    await new Promise<void>((written) => process.stdout.write("", () => written()));
+    process.exit(EXIT.done);
   },
 };
+
+/** Resolves when there is nobody any more, and what was asked before has had its time. */
+async function left({ gone }: ClientWatch): Promise<void> {
+  if ((await gone) === "input ended") await sleep(LAST_ANSWERS_MS);
+}
+
+/** Serves whoever is at the other end, until that one is gone and what it had asked for is answered. */
+async function serveModel(client: () => ServerClient, input: PassThrough, watch: ClientWatch): Promise<void> {
+  const port = new CountedPort(portOf(client));
+  await refuseOwner(client);
+  const tell = (error: Error) => process.stderr.write(`blockyard mcp: ${error.message}\n`);
+  const servers = new Map<Server, Announcing>();
+  const { transport, streamed } = listening(input);
+  const handle = serveStdio(
+    ({ era }) => {
+      const announcing: Announcing =
+        era === "modern" ? { by: "stream" } : { by: "subscription", uris: new Set() };
+      const server = mcpServer(port, announcing);
+      servers.set(server, announcing);
+      server.onclose = () => servers.delete(server);
+      return server;
+    },
+    { onerror: tell, transport },
+  );
+  const over = new AbortController();
+  void follow(
+    client,
+    over.signal,
+    () => {
+      for (const [server, announcing] of servers) announceAll(server, announcing, streamed).catch(tell);
+    },
+    (announcement) => {
+      for (const [server, announcing] of servers) announce(server, announcing, announcement).catch(tell);
+    },
+  );
+  await watch.gone;
+  over.abort();
+  // What came in last is taken in a moment; its answer is written a moment after it is known.
+  do await sleep(ANSWERED_MS);
+  while (!watch.signal.aborted && (input.readableLength > 0 || port.open > 0));
+  input.end();
+  await handle.close();
+}
+
+/** A port that knows how many of its calls are not answered yet. */
+class CountedPort implements McpPort {
+  readonly version = VERSION;
+  readonly #port: McpPort;
+  open = 0;
+
+  constructor(port: McpPort) {
+    this.#port = port;
+  }
+
+  tools: McpPort["tools"] = (...given) => this.#counted(this.#port.tools(...given));
+
+  call: McpPort["call"] = (...given) => this.#counted(this.#port.call(...given));
+
+  #counted<T>(answer: Promise<T>): Promise<T> {
+    this.open++;
+    return answer.finally(() => setTimeout(() => this.open--, ANSWERED_MS));
+  }
+}
 
 /** The token of the model. A missing or empty variable is never the owner's: a failed `$(…)` leaves one. */
 function modelToken(home: string | undefined): string {
@@ -165,8 +211,11 @@ async function announceAll(
  * Standard input and output, and the resources for which a stream was opened there. The protocol's library keeps these to
  * itself and drops what nobody listens to any more, so the last ones that it acknowledged are enough.
  */
-function listening(): { readonly transport: StdioServerTransport; readonly streamed: ReadonlySet<string> } {
-  const transport = new StdioServerTransport();
+function listening(input: PassThrough): {
+  readonly transport: StdioServerTransport;
+  readonly streamed: ReadonlySet<string>;
+} {
+  const transport = new StdioServerTransport(input, process.stdout);
   const streamed = new Set<string>();
   const send = transport.send.bind(transport);
   transport.send = (message) => {

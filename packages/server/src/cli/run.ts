@@ -13,6 +13,7 @@ import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { turnText } from "./block-text.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { Follower } from "./follow.ts";
+import { wholeId } from "./named-id.ts";
 import { oneLine, plural, print, printJson, safeText, styleFor, tell, terminalWidth } from "./terminal.ts";
 import { known, openYard, type Yard } from "./yard.ts";
 
@@ -62,7 +63,7 @@ export const run: Command = {
     if (prompt.trim() === "") throw new CommandError("the prompt is empty", EXIT.usage);
     const yard = await openYard({ home: values.home, create: true });
     try {
-      const given = values.conversation;
+      const given = values.conversation && (await wholeId(yard, values.conversation));
       const conversation = given ?? (await newConversation(yard, values.title ?? prompt));
       const since = await seqOf(yard, conversation);
       const answer = await startIn(yard, values.cwd, {

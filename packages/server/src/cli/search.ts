@@ -5,6 +5,7 @@
 import { KINDS } from "@blockyard/kernel";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, EXIT } from "./command.ts";
+import { wholeId } from "./named-id.ts";
 import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
 import { known, openYard } from "./yard.ts";
 
@@ -51,6 +52,8 @@ export const search: Command = {
     const { values, positionals } = readArguments({ name: "search", options }, args, [1, 1]);
     const yard = await openYard({ home: values.home });
     try {
+      const within =
+        values.conversation === undefined ? {} : { conversation: await wholeId(yard, values.conversation) };
       const input = {
         query: positionals[0],
         literal: values.literal === true,
@@ -58,7 +61,7 @@ export const search: Command = {
         context_lines: 0,
         kinds: values.kind ?? "all",
         max_blocks: 200,
-        ...(values.conversation === undefined ? {} : { conversation: values.conversation }),
+        ...within,
       };
       const found = known(await yard.call("kernel.search", input)) as unknown as Hits;
       await printHits(found, values.json === true);

@@ -8,6 +8,7 @@ import { readTree } from "../export/tree.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { nodeText, turnText } from "./block-text.ts";
 import { type Command, EXIT } from "./command.ts";
+import { wholeId } from "./named-id.ts";
 import { print, printJson, safeText, styleFor, terminalWidth } from "./terminal.ts";
 import { known, openYard, type Yard } from "./yard.ts";
 
@@ -29,9 +30,9 @@ export const show: Command = {
   options,
   async run(args) {
     const { values, positionals } = readArguments({ name: "show", options }, args, [1, 1]);
-    const [id] = positionals as [string];
     const yard = await openYard({ home: values.home });
     try {
+      const id = await wholeId(yard, positionals[0] as string);
       if (id.includes("/")) await showBlock(yard, id, values.json === true);
       else if (values.json) for await (const line of yard.lines(id)) await printJson(line);
       else await showConversation(yard, id, values.full === true);

@@ -37,11 +37,20 @@ export async function readTree(lines: AsyncIterable<ExportLine>): Promise<Export
   for await (const line of lines) {
     if (line.type === "conversation") head = line;
     else if (line.type === "turn") turns.set(line.turn, line);
-    else if (line.type === "block") blocks.set(line.block_id, line);
+    else if (line.type === "block") blocks.set(line.block_id, head ? withAuthor(line, head) : line);
     else isWhole = line.blocks === blocks.size;
   }
   if (!head || !isWhole) throw new Error("the export ended before it was whole; try again");
   return { head, turns, ...new Planter(blocks, head.head).plant() };
+}
+
+/**
+ * A block under the name of its author. What a stream or a session log says is written under the agent's name, also the
+ * prompts in it; those are of whoever brought it here. What a sub-agent was asked is of the agent that asked.
+ */
+function withAuthor<B extends BlockSnapshot>(block: B, { provider, created_by }: ExportHead): B {
+  const isTold = block.role === "user" && !block.side && block.agent === provider;
+  return isTold ? { ...block, agent: created_by } : block;
 }
 
 /** All blocks in the order in which they are shown. */

@@ -181,6 +181,17 @@ describe.each(ways)("MCP over %s", (name, connect) => {
     );
   });
 
+  it("[AC31] is told what to do instead of a stream, and that can be done", async () => {
+    const streamed = await client.callTool({ name: "block_subscribe", arguments: { block_ids: [block] } });
+    const { message } = textOf(streamed) as { readonly message: string };
+    expect(message).toContain("block_sync");
+    const canSubscribe = client.getServerCapabilities()?.resources?.subscribe ?? false;
+    expect(message.includes("blockyard://block/")).toBe(canSubscribe);
+    const versions = [{ block_id: block, version: 0 }];
+    const synced = await client.callTool({ name: "block_sync", arguments: { versions, wait_ms: 10 } });
+    expect(synced.isError ?? false).toBe(false);
+  });
+
   it("[AC36] hears of what it subscribes to, gathered; or is not promised to", async () => {
     const id = await write();
     const other = await write();

@@ -100,6 +100,59 @@ describe("client", () => {
     expect(reader.state.state).toBe("open");
   });
 
+  it("[CL7] adds llm_* events up to messages, also over a restart of the server, and says why it cannot", async () => {
+    const client = await open();
+    const { conversation } = await client.call<{ conversation: string }>("conversation.create", {
+      title: "t",
+    });
+    const body = (id: string, text: string) =>
+      JSON.stringify({
+        id,
+        type: "message",
+        model: "m",
+        stop_reason: "end_turn",
+        content: [{ type: "text", text }],
+      });
+    const ingest = async (id: string, text: string) => {
+      const url = `${server.url}/v1/ingest?provider=anthropic&conversation=${conversation}`;
+      const headers = { authorization: `Bearer ${server.token}` };
+      const response = await fetch(url, { method: "POST", headers, body: body(id, text) });
+      expect(response.status).toBe(200);
+    };
+    let news = () => undefined as unknown;
+    const stream = client.llm(conversation, () => news());
+    const until = (count: number) =>
+      new Promise<void>((there) => {
+        news = () =>
+          stream.messages.length === count &&
+          stream.messages.every(({ isComplete }) => isComplete) &&
+          there();
+        news();
+      });
+    await stream.opened;
+    await ingest("m1", "one");
+    await until(1);
+    const port = new URL(server.url).port;
+    await server.stop();
+    server = await Server.start({ home, root: home, port });
+    await ingest("m2", "while you were away");
+    await until(2);
+    expect(stream.messages.map(({ contentBlocks }) => contentBlocks.map(({ content }) => content))).toEqual([
+      ["one"],
+      ["while you were away"],
+    ]);
+    stream.stop();
+    expect(await stream.ended).toBe(undefined);
+    const [first] = stream.messages;
+    const again = client.llm(conversation, () => news(), { from: first?.messageId ?? "" });
+    await new Promise<void>((there) => {
+      news = () => again.messages.length === 2 && there();
+      news();
+    });
+    expect(again.messages[0]).toEqual(first);
+    expect(await client.llm("nowhere", () => undefined).ended).toMatchObject({ problem: "not_found" });
+  });
+
   it("[CL4] says why a token is not accepted, and does not try for ever", async () => {
     const refused = connect({ url: server.url, token: "wrong" });
     await expect(refused).rejects.toThrow("does not accept this token");

@@ -9,6 +9,8 @@ import {
   type ConversationId,
   isProblem,
   type Json,
+  type LlmEvent,
+  type LlmMessage,
   type Problem,
   Replica,
   type ToolUpdate,
@@ -17,6 +19,7 @@ import {
 } from "@blockyard/kernel";
 import { ownEnv } from "./env.ts";
 import { Link, type LinkState } from "./link.ts";
+import { type LlmOptions, type LlmStream, llmStream } from "./llm-stream.ts";
 
 export interface ClientOptions {
   /** As the server prints it: http://127.0.0.1:4567 */
@@ -66,10 +69,16 @@ export interface OwnTurn {
 export class Client {
   readonly replica: Replica;
   readonly #link: Link;
+  readonly #place: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+  readonly #streams = new Set<LlmStream>();
   readonly #waiting = new Set<(state: LinkState) => void>();
 
   constructor({ url, token, windowBlocks, onState }: ClientOptions) {
     this.replica = new Replica({ env: ownEnv, ...(windowBlocks === undefined ? {} : { windowBlocks }) });
+    this.#place = {
+      url: url.replace(/\/$/, ""),
+      headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    };
     const told = (state: LinkState) => {
       onState?.(state);
       for (const tell of this.#waiting) tell(state);
@@ -144,7 +153,23 @@ export class Client {
     return this.replica.listenTools(listener);
   }
 
+  /**
+   * A conversation's turns as messages made of content blocks, for programs that want no blocks: told with every event, and
+   * kept up over cuts. Stop it when it is not needed any more.
+   */
+  llm(
+    conversation: ConversationId,
+    changed: (messages: readonly LlmMessage[], event: LlmEvent) => void,
+    options: LlmOptions = {},
+  ): LlmStream {
+    const stream = llmStream({ ...this.#place, conversation }, changed, options);
+    this.#streams.add(stream);
+    void stream.ended.then(() => this.#streams.delete(stream));
+    return stream;
+  }
+
   close(): void {
+    for (const stream of this.#streams) stream.stop();
     this.#link.close();
   }
 }

@@ -17,3 +17,4 @@ export {
 } from "./client.ts";
 export { ownEnv } from "./env.ts";
 export { Link, type LinkOptions, type LinkState } from "./link.ts";
+export type { LlmOptions, LlmStream } from "./llm-stream.ts";

@@ -96,7 +96,7 @@ export function mcpServer(port: McpPort, announcing: Announcing): Server {
     tools: (await port.tools()).filter(isForModels).map(describe),
   }));
   server.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
-    const elsewhere = STREAMS.get(params.name);
+    const elsewhere = insteadOf(params.name, announcing);
     if (elsewhere !== undefined) return toResult(problem("invalid", elsewhere, { tool: params.name }));
     const said = await port.call(params.name, params.arguments ?? {}, mcpReq.signal);
     return toResult(isProblem(said) ? await forModels(port, said) : said);
@@ -188,19 +188,23 @@ function subscriptions(server: Server, uris: Set<string>): void {
   });
 }
 
-/** Streams have no place in a tool call: what a model does instead. */
-const STREAMS = new Map(
+/** Streams have no place in a tool call: what a model does instead, and what its program can do, if it can. */
+function insteadOf(tool: string, { by }: Announcing): string | undefined {
+  const name = [...INSTEAD.keys()].find((each) => tool === each || tool === modelName(each));
+  if (name === undefined) return undefined;
+  const subscribe = by === "nothing" || name !== "block.subscribe" ? "" : SUBSCRIBE;
+  return `${modelName(name)} streams, which a tool call cannot; ${INSTEAD.get(name)} instead${subscribe}`;
+}
+
+const INSTEAD: ReadonlyMap<string, string> = new Map([
   [
-    [
-      "block.subscribe",
-      "subscribe to the resource blockyard://block/<block_id>, or call block_sync with wait_ms",
-    ],
-    ["conversation.export", "call conversation_read, and block_read for the texts"],
-  ].flatMap(([name = "", instead = ""]) => {
-    const message = `${modelName(name)} streams, which a tool call cannot; ${instead} instead`;
-    return [name, modelName(name)].map((each) => [each, message] as const);
-  }),
-);
+    "block.subscribe",
+    "call block_sync with the versions that you have and wait_ms, again after every answer,",
+  ],
+  ["conversation.export", "call conversation_read, and block_read for the texts,"],
+]);
+const SUBSCRIBE =
+  ". A client that can subscribe hears of changes of the resource blockyard://block/<block_id>";
 
 function isForModels({ streams }: ToolSchema): boolean {
   return !streams;

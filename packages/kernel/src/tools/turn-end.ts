@@ -38,7 +38,7 @@ export const turnEnd = tool({
   name: "turn.end",
   description:
     "End a turn that you have begun with turn.begin: status, stop reason, tokens, cost. Blocks of it that are still open end " +
-    "with it: as done if it is done, otherwise, and tool calls always, as interrupted.",
+    "with it: as done if it is done, otherwise as an error with its reason. A tool call that is open always ends as an error.",
   input,
   output: z.object({ turn: turnSchema, ended_blocks: z.number().int() }),
   access: "write",

@@ -62,6 +62,7 @@ await screen("side-by-side", `/c/${claude}`, WIDE, async (page) => {
   await page.keyboard.press("Enter");
 });
 await screen("search", "/", WIDE, async (page) => {
+  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await page.keyboard.press("/");
   await page.locator(".chooser input").fill("math");
   await page.waitForSelector(".chooser-item");

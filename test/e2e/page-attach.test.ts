@@ -95,6 +95,7 @@ test("[V7] what cannot be attached says why; what can be is taken away by key an
   const { page } = await yard.open("/");
   const chosen = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Attach files or pictures" }).hover();
+  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await page.keyboard.press("a");
   await (await chosen).setFiles([
     join(folder, "program.bin"),

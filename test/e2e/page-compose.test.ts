@@ -85,6 +85,7 @@ test.each([
   await say(yard.kernel, conversation, [{ text: "漢字 are here" }]);
   const { page, context } = await yard.open("/");
   await page.waitForSelector(".entry");
+  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await page.keyboard.press(key);
   const field = page.getByRole("combobox", { name: label });
   await field.waitFor();
@@ -151,13 +152,13 @@ test("[V23] a reason is not sent and not given up while it is composed", async (
   const plan = { recording: RECORDING, lines: 0, act: "ask", answers: join(folder, "answers.jsonl") };
   await page.getByRole("textbox", { name: "Prompt" }).fill(JSON.stringify(plan));
   await page.keyboard.press("Enter");
-  const deny = page.getByRole("button", { name: "Do not allow…" });
+  const deny = page.getByRole("button", { name: "Deny…" });
   await expect.poll(() => deny.isEnabled()).toBe(true);
   await deny.click();
-  await page.getByRole("textbox", { name: "Why not" }).waitFor();
+  await page.getByRole("textbox", { name: "Reason" }).waitFor();
   await compose(page, "だめ", ["Enter", "Escape"]);
   await pressLate(page, ["Enter", "Escape"]);
-  expect(await page.getByRole("textbox", { name: "Why not" }).inputValue()).toBe("だめ");
+  expect(await page.getByRole("textbox", { name: "Reason" }).inputValue()).toBe("だめ");
   await page.keyboard.press("Enter");
   await page.getByText(": だめ").waitFor();
   await page.getByRole("button", { name: "Stop" }).click();

@@ -77,6 +77,7 @@ describe("the tree", () => {
   test("a file is found by a few letters; one that is not there can be made", async () => {
     const { page } = await yard.open("/");
     await page.waitForSelector(".composer");
+    await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
     await page.keyboard.press("O");
     await page.getByRole("combobox", { name: "Open a file" }).fill("dpa");
     await expect.poll(() => page.locator(".chooser-item").allTextContents()).toEqual(["src/deep/a.ts"]);

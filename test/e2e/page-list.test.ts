@@ -71,6 +71,7 @@ describe("the list", () => {
     const conversation = await newConversation(yard.kernel, "old name");
     const { page } = await yard.open(`/c/${conversation}`);
     await page.waitForSelector(".title button");
+    await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
     await page.keyboard.press("t");
     await page.getByRole("textbox", { name: "Title of the conversation" }).fill("new name");
     await page.keyboard.press("Enter");
@@ -141,7 +142,7 @@ describe("the list", () => {
 });
 
 describe("messages that wait", () => {
-  test("[V10] are shown at the composer, taken back one by one, and said when their turn comes", async () => {
+  test("[V10] [D15] are shown at the composer, taken back one by one, and said when their turn comes", async () => {
     const { page, complaints } = await yard.open("/");
     const prompt = page.getByRole("textbox", { name: "Prompt" });
     const send = async (text: string) => {
@@ -158,21 +159,50 @@ describe("messages that wait", () => {
     await expect.poll(() => page.locator(".queue li").count()).toBe(3);
     expect(await page.locator("article", { hasText: "drop me" }).count()).toBe(0);
     const waits = (text: string) => page.locator(".queue li", { hasText: text });
-    await waits("drop me").getByRole("button", { name: "Do not send this message" }).click();
+    await waits("drop me").getByRole("button", { name: "Remove this message" }).click();
     await expect.poll(() => page.locator(".queue li").count()).toBe(2);
-    await waits("write me anew")
-      .getByRole("button", { name: "Take this message back into the field" })
-      .click();
+    await waits("write me anew").getByRole("button", { name: "Edit this message" }).click();
     await expect.poll(() => prompt.inputValue()).toBe("write me anew");
     expect(await page.locator(".queue li").count()).toBe(1);
+    // Another window has the same queue. A stop sends nothing; what waited is sent when somebody says so, at either.
+    const other = await yard.open(new URL(page.url()).pathname);
+    await expect.poll(() => other.page.locator(".queue li").count()).toBe(1);
     await page.getByRole("button", { name: "Stop" }).click();
+    await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+    for (const each of [page, other.page]) {
+      await each.locator(".queue li.held", { hasText: "Not sent: the turn was stopped" }).waitFor();
+      expect(await each.locator("article", { hasText: "exit0" }).count()).toBe(0);
+    }
+    await other.page.getByRole("button", { name: "Send", exact: true }).first().click();
     await expect.poll(() => page.locator(".queue li").count()).toBe(0);
+    await other.context.close();
     await page.locator("article", { hasText: "exit0" }).waitFor();
     expect(await page.locator("article", { hasText: "drop me" }).count()).toBe(0);
     expect(await page.locator("article", { hasText: '"exit0"' }).count()).toBe(1);
     expect(complaints).toEqual([]);
     await page.context().close();
   });
+});
+
+test("[V10] [V36] a message that waits is taken back with its files", async () => {
+  const { page } = await yard.open("/");
+  const prompt = page.getByRole("textbox", { name: "Prompt" });
+  await prompt.fill(JSON.stringify({ recording: RECORDING, lines: 6, act: "stay" }));
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Stop" }).waitFor();
+  const choosing = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Attach files" }).click();
+  await (await choosing).setFiles({ name: "notes.md", mimeType: "text/plain", buffer: Buffer.from("whole") });
+  await prompt.fill("with a file");
+  await page.keyboard.press("Enter");
+  await page.locator(".queue li", { hasText: "+ 1 file" }).waitFor();
+  expect(await page.locator(".attached li").count()).toBe(0);
+  await page.getByRole("button", { name: "Edit this message" }).click();
+  await page.locator(".attached li", { hasText: "notes.md" }).waitFor();
+  expect(await prompt.inputValue()).toBe("with a file");
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  await page.context().close();
 });
 
 describe("a long list", () => {

@@ -24,6 +24,7 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   await later.getByText("Still here.").waitFor();
 
   const said = later.getByText("This part of the page could not be loaded");
+  await later.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await later.keyboard.press("?");
   await said.waitFor();
   await later.getByRole("button", { name: "Files", exact: true }).click();
@@ -36,6 +37,7 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   await later.unrouteAll();
   await later.getByRole("button", { name: "Reload the page" }).first().click();
   await later.getByText("Still here.").waitFor();
+  await later.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await later.keyboard.press("?");
   await later.getByRole("dialog").waitFor();
   await context.close();
@@ -76,6 +78,7 @@ test("[V12] a menu is as wide as its longest entry; leaving the editor keeps the
   await page.locator(".head button[aria-haspopup=menu]").click();
   expect((await page.locator(".menu:popover-open").boundingBox())?.width).toBeLessThan(320);
   await page.keyboard.press("Escape");
+  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await page.keyboard.press("j");
   await page.keyboard.press("e");
   await page.locator(".editor .cm-content").click();

@@ -113,7 +113,7 @@ test("[V15] a sub-agent that asks for leave is seen, also with the tools hidden"
   });
   const { page } = await yard.open(`/c/${conversation}`);
   await page.waitForSelector(".nested-line");
-  const question = page.getByRole("region", { name: "This tool asks for permission" });
+  const question = page.getByRole("region", { name: "Needs approval" });
   const ask = (state: "asked" | "denied") =>
     write(conversation, (draft) => draft.meta(inner, { approval: { id: "a", state, title: "Make it?" } }));
   await ask("asked");
@@ -255,7 +255,7 @@ test("[V17] who may only read is offered nothing that writes", async () => {
   await page.locator("article.focused").hover();
   await page.getByRole("button", { name: "Copy this block" }).waitFor();
   await page.keyboard.press("G");
-  await page.getByText("It waits for the owner's answer.").waitFor();
+  await page.getByText("Waiting for the owner's answer.").waitFor();
   const writing = /edit|fork|put back|rename|allow|new conversation|files|run again|more for (?!this block)/i;
   const named = await page.getByRole("button").allTextContents();
   const labels = await page

@@ -143,10 +143,10 @@ describe.each(SIZES)("$width by $height", (size) => {
     await page.locator("input[type=file]").setInputFiles([file, { ...file, name: "b.txt" }]);
     await page.getByText("b.txt").waitFor();
     expect(await outOfReach(page, ".approval, .head, .composer")).toEqual([]);
-    const deny = page.getByRole("button", { name: "Do not allow…" });
+    const deny = page.getByRole("button", { name: "Deny…" });
     await expect.poll(() => deny.isEnabled()).toBe(true);
     await deny.evaluate((button: HTMLElement) => button.click());
-    await page.getByRole("textbox", { name: "Why not" }).waitFor();
+    await page.getByRole("textbox", { name: "Reason" }).waitFor();
     expect(await outOfReach(page, ".approval")).toEqual([]);
     await page.getByRole("button", { name: "Stop" }).evaluate((button: HTMLElement) => button.click());
     await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });

@@ -204,6 +204,7 @@ describe("who comes back", () => {
     const other = await newConversation(yard.kernel, "elsewhere");
     await fill(yard.kernel, other, 40);
     // What was focused and is far away by now takes nobody back to it.
+    await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
     await page.keyboard.press("j");
     for (let up = 0; up < px; up += 1_000) {
       await page.mouse.wheel(0, -1_000);

@@ -41,12 +41,12 @@ describe("a turn", () => {
     const answers = join(folder, "answers.jsonl");
     const { page, complaints } = await yard.open("/");
     await ask(page, answers);
-    const allow = page.getByRole("button", { name: "Allow this once" });
+    const allow = page.getByRole("button", { name: "Allow once" });
     await allow.first().waitFor();
     await page.locator(".entry .asking").waitFor();
     expect(await page.title()).toMatch(/^\(1\) .* · Blockyard$/);
-    await page.getByText("waits for your answer").waitFor();
-    await watchWaits(page, "Allow this once");
+    await page.getByText("is waiting for you").waitFor();
+    await watchWaits(page, "Allow once");
     await page.reload();
     await expect.poll(() => allow.first().isEnabled()).toBe(true);
     expect((await waitsIn(page))[0]).toBeGreaterThan(450);
@@ -72,8 +72,8 @@ describe("a turn", () => {
     const answers = join(folder, "denials.jsonl");
     const { page, complaints } = await yard.open("/");
     await ask(page, answers);
-    const deny = page.getByRole("button", { name: "Do not allow…" });
-    const why = page.getByRole("textbox", { name: "Why not, for the agent" });
+    const deny = page.getByRole("button", { name: "Deny…" });
+    const why = page.getByRole("textbox", { name: "Reason, for the agent" });
     const heard = () => readFileSync(answers, "utf8").trimEnd().split("\n");
     await expect.poll(() => deny.isEnabled()).toBe(true);
     await deny.focus();
@@ -89,33 +89,59 @@ describe("a turn", () => {
     await page.keyboard.press("Enter");
     await page.locator(".approval.denied").first().waitFor();
     expect(await page.locator(".approval.denied").first().textContent()).toMatch(
-      /^Not allowed by \S+: Use the other folder$/,
+      /^You denied this: Use the other folder$/,
     );
-    await expect.poll(() => heard()[0]).toContain('"deny","message":"Use the other folder"');
+    await expect
+      .poll(() => heard()[0])
+      .toContain('"deny","message":"The user refused this tool call. Reason: Use the other folder"');
 
     await expect.poll(() => deny.isEnabled()).toBe(true);
     await deny.click();
     await page.keyboard.press("Enter");
-    await expect.poll(() => heard()[1]).toMatch(/"deny","message":"\S+ did not allow this"/);
-    // The agent may hear of it before the page does.
     await expect
-      .poll(() => page.locator(".approval.denied").last().textContent())
-      .toMatch(/^Not allowed by \S+$/);
+      .poll(() => heard()[1])
+      .toMatch(/"deny","message":"The user refused this tool call and gave no reason\. /);
+    // The agent may hear of it before the page does.
+    await expect.poll(() => page.locator(".approval.denied").last().textContent()).toBe("You denied this");
     expect(complaints).toEqual([]);
     await page.context().close();
   });
 
-  test("an agent that is not installed is said to be so, and the prompt stays", async () => {
+  test("[V37] a denied call says so once, and not as a failure; so does an export", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/permission-denied.jsonl");
+    const { page } = await yard.open(`/c/${conversation}`);
+    const denied = page.locator(".approval.denied").first();
+    await denied.waitFor();
+    const said = ((await denied.textContent()) ?? "").replace(/^Denied: /, "");
+    expect(said.length).toBeGreaterThan(10);
+    const row = page.locator("article", { has: denied }).first();
+    expect((await row.innerText()).split(said).length - 1).toBe(1);
+    expect(await row.locator(".bad, .failed").count()).toBe(0);
+    expect(await row.locator(".state.denied").textContent()).toBe("denied");
+    const exported = await page.evaluate(
+      async (id) => (await fetch(`/v1/conversations/${id}/export?format=html`)).text(),
+      conversation,
+    );
+    await page.setContent(exported);
+    const copy = page.locator("article", { has: page.locator(".approval") }).first();
+    expect((await copy.innerText()).split(said).length - 1).toBe(1);
+    await page.context().close();
+  });
+
+  test("[V36] an agent that is not installed is said to be so, with the command that mends it; the prompt stays", async () => {
     process.env["BLOCKYARD_CLAUDE"] = join(folder, "no-such-agent");
     const { page } = await yard.open("/");
-    await page.getByRole("textbox", { name: "Prompt" }).fill("do it");
+    const before = await yard.kernel.store.conversations({ limit: 1_000 });
+    await page.getByRole("textbox", { name: "Prompt" }).fill("do it\n");
     await page.keyboard.press("Enter");
     await page.waitForSelector(".note.bad");
     expect(await page.textContent(".note.bad")).toContain("not found");
-    expect(await page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe("do it");
+    expect(await page.locator(".note.bad code").first().textContent()).toContain("npm install");
+    expect(await page.textContent(".note.bad")).not.toContain("`");
+    expect(await page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe("do it\n");
     process.env["BLOCKYARD_CLAUDE"] = FAKE_CLAUDE;
-    const listed = page.locator(".sidebar li", { hasText: "do it" });
-    await expect.poll(() => listed.count()).toBe(0);
+    // Not made, not archived: there never was a conversation.
+    expect(await yard.kernel.store.conversations({ limit: 1_000 })).toHaveLength(before.length);
     const prompt = JSON.stringify({ recording: RECORDING, lines: 0, act: "exit0" });
     await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
     await page.keyboard.press("Enter");

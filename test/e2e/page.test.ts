@@ -360,6 +360,7 @@ describe("working", () => {
     const conversation = await newConversation(yard.kernel, "haystack");
     const [needle] = await say(yard.kernel, conversation, [{ text: "here lies the xylophone of the yard" }]);
     const { page } = await yard.open("/");
+    await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
     await page.keyboard.press("/");
     await page.getByRole("combobox", { name: "Search everything" }).fill("xylophone");
     await page.waitForSelector(".chooser-item mark");
@@ -429,6 +430,7 @@ describe("access", () => {
     };
     const differ = async (marked: string, plain: string) =>
       expect(await colourOf(marked, 5), marked).not.toBe(await colourOf(plain, 5));
+    await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
     await page.keyboard.press("j");
     await page.waitForSelector(".block.focused");
     expect(await colourOf(".block.focused", 9)).not.toBe(await colourOf(".block.focused", 2));

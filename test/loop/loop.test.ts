@@ -217,7 +217,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     ]);
     const { conversation, turn } = await rig.start(flavour, "Tell");
     await rig.block(conversation, ({ role, text }) => role === "model" && text !== "");
-    expect(await rig.tool("turn.stop", { conversation })).toEqual({ stopped: 1, dropped: 0 });
+    expect(await rig.tool("turn.stop", { conversation })).toEqual({ stopped: 1, dropped: 0, held: 0 });
     const ran = await rig.ended(conversation, turn);
     expect(ran.turn).toMatchObject({ status: "error", reason: "cancelled" });
     expect(shown(ran.blocks)).toEqual(["text done", "text error cancelled"]);
@@ -278,7 +278,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     const { blocks } = await rig.ended(conversation, turn);
     expect(existsSync(join(rig.root, "no"))).toBe(false);
     expect(shown(blocks)[1]).toBe("tool_call error denied");
-    expect(everything(lastBody())).toContain("Not allowed: Not now");
+    expect(everything(lastBody())).toContain("The user refused this tool call. Reason: Not now");
   });
 
   it("[D7] leave for what another agent's stream shows under the same request is no leave", async () => {
@@ -425,6 +425,28 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     expect(fresh).toContain(PIXEL.toString("base64"));
   });
 
+  it("[D15] a stop sends nothing that waits: it is held with its files, and sent when somebody says so", async () => {
+    const { promise: until, resolve: open } = Promise.withResolvers<void>();
+    rig.model.play([say("First answer.", { hold: { after: 4, until } }), say("Second answer.")]);
+    const { conversation } = await rig.start(flavour, "First");
+    await rig.model.askedTimes(1);
+    const second = await rig.tool<{ turn: string; block_id: string }>("turn.start", {
+      conversation,
+      provider: flavour === "anthropic" ? "anthropic" : "openai",
+      prompt: "Second",
+      attachments: [{ type: "text", name: "notes.md", text: "the notes, whole" }],
+    });
+    expect(await rig.tool("turn.stop", { conversation })).toEqual({ stopped: 1, dropped: 0, held: 1 });
+    open();
+    const held = await rig.block(conversation, ({ id }) => id === second.block_id);
+    expect(held).toMatchObject({ status: "pending", metadata: { queued: { held: "stopped" } } });
+    expect(await rig.tool("turn.release", { conversation, turn: second.turn })).toEqual({ sent: 1 });
+    const { blocks } = await rig.ended(conversation, second.turn);
+    expect(blocks.filter(({ side }) => !side).at(-1)?.text).toBe("Second answer.");
+    expect(everything(lastBody())).toContain("Attached file notes.md:\\n\\nthe notes, whole");
+    expect(rig.model.asked).toHaveLength(2);
+  });
+
   it("[L28] one message that waits is dropped; what runs and what waits besides is not", async () => {
     const { promise: until, resolve: open } = Promise.withResolvers<void>();
     rig.model.play([say("First answer.", { hold: { after: 4, until } }), say("Third answer.")]);
@@ -439,8 +461,8 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     const second = await queue("Second");
     const third = await queue("Third");
     const stop = { conversation, turn: second.turn };
-    expect(await rig.tool("turn.stop", stop)).toEqual({ stopped: 0, dropped: 1 });
-    expect(await rig.tool("turn.stop", stop)).toEqual({ stopped: 0, dropped: 0 });
+    expect(await rig.tool("turn.stop", stop)).toEqual({ stopped: 0, dropped: 1, held: 0 });
+    expect(await rig.tool("turn.stop", stop)).toEqual({ stopped: 0, dropped: 0, held: 0 });
     open();
     const { blocks } = await rig.ended(conversation, third.turn);
     const path = blocks.filter(({ side }) => !side).map(({ text }) => text);

@@ -233,8 +233,43 @@ const told: z.ZodType<ToldMark> = z.strictObject({
   included: z.record(z.string(), count),
 });
 
+/** Why a message that waits is not sent by itself. */
+export type HoldReason = "stopped" | "restarted";
+
+/** How a message that waits for its turn is to be asked. */
+export interface QueuedMark {
+  readonly provider: string;
+  readonly model?: string | undefined;
+  readonly parent?: string | undefined;
+  readonly fresh?: boolean | undefined;
+  readonly allow?: readonly string[] | undefined;
+  readonly cwd?: string | undefined;
+  readonly attachments?:
+    | readonly { readonly type: "text" | "image"; readonly name: string; readonly blob: string }[]
+    | undefined;
+  readonly held?: HoldReason | undefined;
+}
+
+const queued = z.strictObject({
+  provider: z.string(),
+  model: z.string().optional(),
+  parent: z.string().optional(),
+  fresh: z.boolean().optional(),
+  allow: z.array(z.string()).optional(),
+  cwd: z.string().optional(),
+  attachments: z
+    .array(z.strictObject({ type: z.enum(["text", "image"]), name: z.string(), blob: z.string() }))
+    .optional(),
+  held: z.enum(["stopped", "restarted"]).optional(),
+});
+
 export const metadataSchemas = {
-  text: z.strictObject({ ...anyKind, citations: z.array(citation).optional(), told: told.optional() }),
+  text: z.strictObject({
+    ...anyKind,
+    citations: z.array(citation).optional(),
+    told: told.optional(),
+    queued: queued.optional(),
+  }),
   thinking: z.strictObject({
     ...anyKind,
     signature: z.string().optional(),

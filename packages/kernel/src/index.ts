@@ -3,6 +3,7 @@
  */
 
 export { applyOp, applyToConversation } from "./apply.ts";
+export { approvalWords, repeatsDenial } from "./approval-words.ts";
 export { AssertionError, assert, unreachable } from "./assert.ts";
 export {
   type AgentId,
@@ -15,6 +16,7 @@ export {
   canFollow,
   checkMetadata,
   conversationOf,
+  type HoldReason,
   isAgentId,
   isConversationId,
   isEnded,
@@ -24,6 +26,7 @@ export {
   metadataSchemas,
   parseBlockId,
   patchMetadata,
+  type QueuedMark,
   REASONS,
   RESULT_KINDS,
   type Reason,

@@ -10,6 +10,7 @@
 import type { AgentId, Block, BlockId, ConversationId } from "./block.ts";
 import type { Turn } from "./conversation.ts";
 import type { Draft } from "./draft.ts";
+import type { JsonObject } from "./json.ts";
 import type { Kernel } from "./kernel.ts";
 import { isHeld } from "./leased.ts";
 import { isProblem } from "./problem.ts";
@@ -116,6 +117,7 @@ function turnOf(metadata: Block["metadata"]): string {
 function close(draft: Draft, blocks: readonly BlockId[], turns: readonly string[]): Closed {
   let ended = 0;
   for (const id of blocks) {
+    if (holdBack(draft, id)) continue;
     const after = draft.status(id, "error", { reason: "interrupted" });
     if (!isProblem(after)) ended++;
   }
@@ -124,4 +126,14 @@ function close(draft: Draft, blocks: readonly BlockId[], turns: readonly string[
     draft.setTurn({ ...turn, status: "error", reason: "interrupted", endedAt: draft.at });
   }
   return { blocks: ended, turns: stopped.length };
+}
+
+/** A message that waited for its turn is not lost with the process that was to send it: it is held until somebody says so. */
+function holdBack(draft: Draft, id: BlockId): boolean {
+  const block = draft.block(id);
+  if (isProblem(block) || block.metadata["notice"] !== "queued") return false;
+  const mark = block.metadata["queued"] as JsonObject | undefined;
+  if (mark === undefined) return false;
+  if (mark["held"] === undefined) draft.meta(id, { queued: { ...mark, held: "restarted" } });
+  return true;
 }

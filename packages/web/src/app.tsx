@@ -7,6 +7,7 @@ import { ConnectionNote } from "./connection-note.tsx";
 import { ConversationPane } from "./conversation/conversation.tsx";
 import { Home } from "./home.tsx";
 import { later, MISSING } from "./later.tsx";
+import { Message } from "./message.tsx";
 import { inspected, isSidebarOpen, notices, notify, overlay } from "./page-state.ts";
 import { usePageTitle } from "./page-title.ts";
 import { useRoute } from "./route.ts";
@@ -83,7 +84,7 @@ function Notices(): ReactNode {
     <div className="notices" role="status">
       {shown.map(({ id, text, isBad }) => (
         <div key={id} className={isBad ? "note bad" : "note"}>
-          {text}
+          <Message text={text} />
         </div>
       ))}
     </div>

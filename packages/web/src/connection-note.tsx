@@ -4,6 +4,7 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { useCell } from "./cell.ts";
 import { Icon } from "./icons.tsx";
+import { Message } from "./message.tsx";
 import { useSession } from "./session.tsx";
 
 const QUIET_MS = 1_200;
@@ -23,7 +24,7 @@ export function ConnectionNote(): ReactNode {
   if (link.state === "refused")
     return (
       <div className="connection refused" role="alert">
-        <Icon name="warn" /> {link.message}
+        <Icon name="warn" /> <Message text={link.message} />
       </div>
     );
   if (!isAway || !isLong) return null;

@@ -34,7 +34,13 @@ export const isSidebarOpen = new Cell(false);
 export const sidebarTab = new Cell<"conversations" | "files">("conversations");
 /** The conversation whose title is being written, and where. */
 export const renaming = new Cell<
-  { readonly conversation: ConversationId; readonly where: "head" | "list" } | undefined
+  | {
+      readonly conversation: ConversationId;
+      readonly where: "head" | "list";
+      /** What could not be kept before. */
+      readonly written?: string;
+    }
+  | undefined
 >(undefined);
 /** Whether the list keeps its end in view. */
 export const isFollowing = new Cell(true);

@@ -6,6 +6,7 @@ import { useEffect } from "react";
 import { askRerun, copyBlock, editBlock, forkAt, prune, undo } from "./actions/actions.ts";
 import { isComposing } from "./composing.ts";
 import { isOpen, setOpen } from "./disclosure.ts";
+import { isField, isInvited, listenInvited } from "./invitation.ts";
 import { editing, focused, inspected, isFinding, isFollowing, overlay, renaming } from "./page-state.ts";
 import { readRoute } from "./route.ts";
 import { type Session, useSession } from "./session.tsx";
@@ -128,6 +129,7 @@ export function useShortcuts(): void {
       if (isComposing(event)) return;
       // An open menu has the keys to itself: Escape closes it, and no letter reaches the block behind it.
       if (document.querySelector("[popover]:popover-open")) return;
+      if (!isTyping(event) && isInvited(event)) return;
       const shortcut = shortcutsFor(session).find(
         ({ key, ctrl }) => key === event.key && (ctrl ?? false) === isCtrl,
       );
@@ -137,7 +139,11 @@ export function useShortcuts(): void {
       shortcut.run(session);
     };
     addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
+    const stop = listenInvited();
+    return () => {
+      removeEventListener("keydown", onKey);
+      stop();
+    };
   }, [session]);
 }
 
@@ -146,7 +152,7 @@ function isTyping(event: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false;
   if (event.key === "Escape")
     return target.closest(".find, .composer, dialog") !== null || target.isContentEditable;
-  return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+  return isField(target);
 }
 
 /** The rows of the list, in order, are known by the list itself; it answers to this. */

@@ -124,18 +124,20 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     );
   });
 
-  it("what is denied is not done, and the model is told", async () => {
+  it("[D7] what is denied is not done, and the model is told that the user refused it, and why", async () => {
     const conversation = await lab.conversation();
     const file = join(lab.work, "denied.txt");
     const script: Script = [{ parts: [call("Write", { file_path: file, content: "no" })] }, say("Then not.")];
     const turn = await lab.turn(conversation, "Write it", script, false);
     expect(turn.status).toBe("done");
     expect(existsSync(file)).toBe(false);
-    expect(lastResult(lab.model.asked.at(-1) as Asked)).toContain("Not that, please");
+    expect(lastResult(lab.model.asked.at(-1) as Asked)).toContain(
+      "The user refused this tool call. Reason: Not that, please",
+    );
     const asked = (await lab.blocks(conversation)).find(({ metadata }) => metadata.approval);
     expect(asked).toMatchObject({
       status: "error",
-      metadata: { approval: { state: "denied", message: "Not that, please" } },
+      metadata: { reason: "denied", approval: { state: "denied", message: "Not that, please" } },
     });
   });
 

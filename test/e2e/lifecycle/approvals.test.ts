@@ -115,7 +115,7 @@ describe("an approval", () => {
 
     expect(desk.heard().map(({ request_id, response }) => [request_id, response])).toEqual([
       [first.id, isAllowed ? { behavior: "allow", updatedInput: first.input } : expect.anything()],
-      [second.id, { behavior: "deny", message: "Not that one" }],
+      [second.id, { behavior: "deny", message: "The user refused this tool call. Reason: Not that one" }],
       [
         third.id,
         { behavior: "allow", updatedInput: { ...(third.input as object), answers: { "Which?": "B" } } },
@@ -131,14 +131,14 @@ describe("an approval", () => {
     await expect.poll(async () => (await desk.answer(third, true)).status, { timeout: 10_000 }).toBe(410);
   });
 
-  it("[D7] is denied for a reason: without words of the owner's the agent is told who did it", async () => {
+  it("[D7] is denied for a reason: without words of the owner's the agent is told that the user did it", async () => {
     const desk = await new Desk().start();
     const asked = await desk.ask();
     await desk.answer(asked, false, { message: " \n" });
     await desk.asked(1);
     expect(desk.heard()[0]?.response).toEqual({
       behavior: "deny",
-      message: expect.stringMatching(/^\S+ did not allow this$/),
+      message: expect.stringMatching(/^The user refused this tool call and gave no reason\. /),
     });
     expect((await desk.approvals())[0]).not.toHaveProperty("message");
     await desk.server.do("turn.stop", { conversation: desk.conversation });

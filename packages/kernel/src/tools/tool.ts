@@ -108,6 +108,10 @@ export function mayWrite(metadata: Readonly<Record<string, unknown>> | undefined
         field: "metadata.lapsed",
       },
     );
+  if (metadata?.["queued"] !== undefined)
+    return problem("forbidden", "metadata.queued is written by turn.start alone", {
+      field: "metadata.queued",
+    });
   if (metadata?.["told"] !== undefined)
     return problem("forbidden", "metadata.told is written by the run that tells an agent alone", {
       field: "metadata.told",

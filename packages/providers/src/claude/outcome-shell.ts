@@ -107,7 +107,7 @@ function oldFailure(told: Told, text: string): Outcome {
 
 /** Words of a refusal, from versions that do not mark one. */
 export function isRefusal(said: string): boolean {
-  return /^(?:Claude requested permissions? to|Permission to use .{1,200} (?:has been|was) denied|This command requires approval|.{1,300} was blocked\. For security|The user doesn't want to)/s.test(
+  return /^(?:Claude requested permissions? to|Permission to use .{1,200} (?:has been|was) denied|This command requires approval|.{1,300} was blocked\. For security|The user doesn't want to|The user refused this tool call)/s.test(
     said,
   );
 }

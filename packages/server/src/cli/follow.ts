@@ -16,6 +16,8 @@ export interface FollowerPort {
   ended(block: BlockSnapshot): Promise<void>;
   /** Told every permission request, once. */
   asked(block: BlockSnapshot): Promise<void>;
+  /** Told a message that waited and is not sent, because the turn before it was stopped. */
+  held?(block: BlockSnapshot): Promise<void>;
 }
 
 interface Answer {
@@ -76,6 +78,8 @@ export class Follower {
       this.#asked.add(request);
       await this.#port.asked(block);
     }
+    const queued = block.metadata["queued"] as { held?: string } | undefined;
+    if (!isEnded(block) && queued?.held !== undefined) return this.#port.held?.(block);
     if (!isEnded(block)) return this.#grow(block);
     this.#open.delete(block.block_id);
     await this.#finish(block);

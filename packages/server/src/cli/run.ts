@@ -175,6 +175,11 @@ async function follow(
       if (isJson) await printJson({ ...block, type: "block" });
     },
     asked: (block) => answer(yard, block, allowsAll),
+    held: async (block) => {
+      if (block.block_id !== prompt || isDropped) return;
+      isDropped = true;
+      await yard.call("turn.stop", { conversation, turn });
+    },
   });
   let isStopped = false;
   const stop = () => {
@@ -249,7 +254,7 @@ async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Pro
     });
     if (said === undefined) return; // the turn is being stopped, and the request with it
     allow = /^y(es)?$/i.test(said);
-    message = /^(no?)?$/i.test(said) ? "no" : said;
+    message = /^(no?)?$/i.test(said) ? "" : said;
   }
   const given = await yard.call("turn.answer", {
     ...{ block_id: block.block_id, approval_id: approval.id, allow },

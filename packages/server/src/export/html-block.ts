@@ -5,6 +5,7 @@
 
 import {
   amountOf,
+  approvalWords,
   type BlockSnapshot,
   changeTexts,
   citedMarkdown,
@@ -13,6 +14,7 @@ import {
   isMarkdownResult,
   type Kind,
   type Metadata,
+  repeatsDenial,
   showsPictures,
   sourcesOf,
   timesText,
@@ -77,23 +79,37 @@ const OPEN: Html = { html: " open" };
 
 function drawCall(node: ExportNode, depth: number): Html {
   const { block, results } = node;
-  const { toolName, displayName, compactParams, shortResult, error, images, reason, durationMs, success } =
-    metadataOf(block, "tool_call");
+  const {
+    toolName,
+    displayName,
+    compactParams,
+    shortResult,
+    error,
+    images,
+    reason,
+    durationMs,
+    success,
+    approval,
+  } = metadataOf(block, "tool_call");
   const isFine = block.status === "done" && success !== false;
   const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName);
   const name = displayName ?? (mcp ? `${mcp[1]} · ${mcp[2]}` : toolName);
-  const line = html`<summary class="tool-line"><span class="tool-name">${name}</span> <span class="tool-params">${compactParams}</span> <span class="tool-short dim">${shortResult}</span> <span class="dim">${took(durationMs)}</span> <span class="${isFine ? "ok" : "bad"}"><span class="sign">${isFine ? "✓" : "✗"}</span> ${isFine ? "" : (reason ?? "failed")}</span></summary>`;
+  const line = html`<summary class="tool-line"><span class="tool-name">${name}</span> <span class="tool-params">${compactParams}</span> <span class="tool-short dim">${shortResult}</span> <span class="dim">${took(durationMs)}</span> <span class="${isFine ? "ok" : reason === "denied" ? "dim" : "bad"}"><span class="sign">${isFine ? "✓" : reason === "denied" ? "" : "✗"}</span> ${isFine ? "" : (reason ?? "failed")}</span></summary>`;
   const input = html`<pre class="code">${highlight(pretty(block.content), "json")}</pre>`;
   const shown = results.map(
     (result) =>
-      html`<div ${names(result.block)}>${KIND_HTML[result.block.kind](result.block)}${nestedHtml(result.nested, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
+      html`<div ${names(result.block)}>${repeatsDenial(block.metadata, result.block.metadata) ? NOTHING : KIND_HTML[result.block.kind](result.block)}${nestedHtml(result.nested, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
   );
+  const answered = approval ? approvalWords(approval) : "";
+  const asked = answered === "" ? NOTHING : html`<div class="approval dim">${answered}</div>`;
   const failed =
-    error !== undefined && results.length === 0 ? html`<div class="tool-error bad">${error}</div>` : NOTHING;
+    error !== undefined && results.length === 0 && approval?.state !== "denied"
+      ? html`<div class="tool-error bad">${error}</div>`
+      : NOTHING;
   // A result shows its own pictures; the call holds them once more.
   const isShown = results.some((result) => showsPictures(result.block.kind, result.block.metadata));
   const own = isShown ? NOTHING : pictures(images);
-  return html`<details class="tool">${line}${input}</details>${nestedHtml(node.work, depth, "Its work")}<div class="results">${shown}</div>${failed}${own}${nestedHtml(node.nested, depth, "Its work")}`;
+  return html`<details class="tool">${line}${input}</details>${asked}${nestedHtml(node.work, depth, "Its work")}<div class="results">${shown}</div>${failed}${own}${nestedHtml(node.nested, depth, "Its work")}`;
 }
 
 function drawText(block: BlockSnapshot): Html {
@@ -290,7 +306,7 @@ function sources(citations: Metadata<"text">["citations"]): Html {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  denied: "not allowed",
+  denied: "denied",
   retracted: "taken back",
   truncated: "cut short",
 };

@@ -75,7 +75,7 @@ it("[L23] a model that says nothing is asked again", async () => {
   await turns.close();
 });
 
-it("[L27] when the server goes, a turn is interrupted, its command killed, what waits too", async () => {
+it("[L27] [D15] when the server goes, a turn is interrupted, its command killed; what waits is held", async () => {
   const { kernel, turns, conversation, blocks } = await open();
   model.play([{ parts: [call("bash", { command: "echo on; sleep 600" })] }]);
   const began = new Promise<void>((resolve) => {
@@ -92,10 +92,12 @@ it("[L27] when the server goes, a turn is interrupted, its command killed, what 
   await turns.close();
   expect(await offspring.living()).toEqual([]);
   expect(turns.running).toBe(0);
-  const statuses = (await blocks()).map(({ kind, status, metadata }) => [kind, status, metadata["reason"]]);
+  const all = await blocks();
+  const statuses = all.map(({ kind, status, metadata }) => [kind, status, metadata["reason"]]);
+  expect(all[1]?.metadata["queued"]).toEqual({ provider: "anthropic", allow: ["bash"], held: "restarted" });
   expect(statuses).toEqual([
     ["text", "done", undefined],
-    ["text", "error", "interrupted"],
+    ["text", "pending", undefined],
     ["tool_call", "error", "interrupted"],
     ["command", "error", "interrupted"],
   ]);

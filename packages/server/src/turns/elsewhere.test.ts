@@ -105,6 +105,10 @@ class Node {
     return this.turns.stop("ben", this.#conversation(), queued, only);
   }
 
+  release(only?: string) {
+    return this.turns.release("ben", this.#conversation(), only);
+  }
+
   async list(): Promise<readonly Turn[]> {
     return good(await this.kernel.turns(this.#conversation()));
   }
@@ -165,7 +169,11 @@ describe("[N7] what is asked for a turn of another node", () => {
       const [a, b] = await yard.nodes();
       yard.hasBroker = hasBroker;
       good(await a.start("go"));
-      expect(await yard.within(hasBroker ? 200 : 4_000, b.stop())).toEqual({ stopped: 1, dropped: 0 });
+      expect(await yard.within(hasBroker ? 200 : 4_000, b.stop())).toEqual({
+        stopped: 1,
+        dropped: 0,
+        held: 0,
+      });
       expect(a.runs[0]?.reasons).toEqual(["cancelled"]);
       expect(outcome(await b.list())).toEqual([["error", "cancelled"]]);
     });
@@ -217,10 +225,58 @@ describe("[N7] what is asked for a turn of another node", () => {
     const first = good(await a.start("first"));
     good(await a.start("second"));
     expect(first.queued).toBe(true);
-    expect(await yard.within(500, b.stop(false, first.turn))).toEqual({ stopped: 0, dropped: 1 });
-    expect(await yard.within(500, b.stop(true))).toEqual({ stopped: 1, dropped: 1 });
+    expect(await yard.within(500, b.stop(false, first.turn))).toEqual({ stopped: 0, dropped: 1, held: 0 });
+    expect(await yard.within(500, b.stop(true))).toEqual({ stopped: 1, dropped: 1, held: 0 });
     await yard.env.advance(5_000);
     expect(a.runs).toHaveLength(1);
+  });
+});
+
+describe("[D15] what waits when a turn is stopped", () => {
+  it("is held wherever it waits, and sent when somebody says so, at whichever node", async () => {
+    const yard = new Yard();
+    const [a, b] = await yard.nodes();
+    good(await a.start("go"));
+    good(await a.start("here"));
+    const there = good(await b.start("there"));
+    expect(await yard.within(500, b.stop())).toEqual({ stopped: 1, dropped: 0, held: 2 });
+    await yard.env.advance(5_000);
+    expect([a.runs.length, b.runs.length]).toEqual([1, 0]);
+    expect(good(await a.release(there.turn))).toEqual({ sent: 1 });
+    await yard.env.advance(200);
+    expect(a.runs.map(({ start }) => start.request.prompt)).toEqual(["go", "there"]);
+    expect(await a.release(there.turn)).toMatchObject({ problem: "gone" });
+    a.runs[1]?.end({ error: "over", isExpected: true });
+    await yard.env.advance(5_000);
+    expect(b.runs).toHaveLength(0);
+    expect(good(await b.release())).toEqual({ sent: 1 });
+    await yard.env.advance(200);
+    expect(b.runs.map(({ start }) => start.request.prompt)).toEqual(["here"]);
+  });
+
+  it("is one of two releases' only", async () => {
+    const yard = new Yard();
+    const [a, b] = await yard.nodes();
+    good(await a.start("go"));
+    good(await a.start("next"));
+    good(await a.stop());
+    const both = await yard.within(500, Promise.all([a.release(), b.release()]));
+    expect(both.reduce((sum, each) => sum + (isProblem(each) ? 0 : each.sent), 0)).toBe(1);
+    await yard.env.advance(500);
+    expect(a.runs.length + b.runs.length).toBe(2);
+  });
+
+  it("outlives the node that was to send it", async () => {
+    const yard = new Yard();
+    const [a, b] = await yard.nodes();
+    good(await a.start("go"));
+    good(await a.start("next"));
+    a.isStill = true;
+    await yard.env.advance(2 * limits.leaseMs);
+    expect(b.runs).toHaveLength(0);
+    expect(good(await b.release())).toEqual({ sent: 1 });
+    await yard.env.advance(200);
+    expect(b.runs.map(({ start }) => start.request.prompt)).toEqual(["next"]);
   });
 });
 

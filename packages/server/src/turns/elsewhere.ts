@@ -8,7 +8,6 @@
 
 import {
   type AgentId,
-  type BlockId,
   type ConversationId,
   type Draft,
   isProblem,
@@ -68,26 +67,6 @@ export class Elsewhere {
       if (!ended) return this.#noAnswer(node);
     }
     return meant.length;
-  }
-
-  /** Drops messages that wait at other nodes: they see that these have ended, and do not send them. */
-  async drop(by: AgentId, conversation: ConversationId, only?: string): Promise<number | Problem> {
-    const pending = await this.#kernel.blocks({
-      conversation,
-      status: "pending",
-      order: "first",
-      limit: limits.listRows,
-    });
-    if (isProblem(pending)) return pending;
-    let dropped = 0;
-    for (const { id, metadata } of pending) {
-      const { node, notice, turn } = metadata;
-      if (notice !== "queued" || node === undefined || node === this.node) continue;
-      if (only !== undefined && turn !== only) continue;
-      const plan = (draft: Draft) => draft.status(id, "error", { reason: "cancelled" });
-      if (!isProblem(await this.#kernel.writeBlock(id, { agent: by, plan }))) dropped++;
-    }
-    return dropped;
   }
 
   /** Answers what an agent at another node asks. */
@@ -178,12 +157,4 @@ function stateOf(metadata: JsonObject, approval: string): string | undefined {
 
 function answered(state: string): Problem {
   return problem("conflict", `this request was ${state} already`, { state });
-}
-
-/** A block that is waited for, and whether it has been dropped. */
-export function isDropped(
-  blocks: readonly { readonly id: BlockId; readonly status: string }[],
-  id: BlockId,
-): boolean {
-  return blocks.some((block) => block.id === id && block.status === "error");
 }

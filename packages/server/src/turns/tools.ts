@@ -15,11 +15,19 @@ import {
 import { z } from "zod";
 import { folderFor, isInside } from "../folder.ts";
 import { attachmentsField } from "./attachments.ts";
-import { ALLOWANCES } from "./run.ts";
+import { ALLOWANCES, type TurnRequest } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
 const folderField = z.string().min(1).max(4_096);
 const conversation = z.string().min(1).max(80).describe("Conversation id");
+
+const started = z.object({
+  turn: z.string(),
+  queued: z.boolean(),
+  block_id: z.string(),
+  conversation: z.string(),
+  cwd: z.string(),
+});
 
 /** `root`: the folder that the server serves. */
 export function turnTools(turns: Turns, root: string): readonly Tool<never, unknown>[] {
@@ -30,7 +38,10 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
       "in the conversation. While a turn runs, the message waits its turn.",
     access: "owner",
     input: z.strictObject({
-      conversation,
+      conversation: conversation
+        .optional()
+        .describe("Conversation id. Without it a new one is made, with the turn or not at all"),
+      title: z.string().max(300).optional().describe("Of a new conversation"),
       provider: z.enum(turns.providers as [string, ...string[]]),
       prompt: z.string().min(1).max(1_000_000),
       model: z.string().min(1).max(200).optional(),
@@ -60,39 +71,40 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
           "Where the conversation has no folder yet: work in this one, if it is inside the served folder",
         ),
     }),
-    output: z.object({ turn: z.string(), queued: z.boolean(), block_id: z.string(), cwd: z.string() }),
-    async run(call: Call, input) {
-      const { parent_id: parent, default_cwd: callers, ...request } = input;
-      const record = await call.kernel.conversation(input.conversation);
-      if (isProblem(record)) return record;
-      const own = record.metadata["cwd"] as string | undefined;
-      const wish = { chosen: input.cwd, own, callers, whose: "conversation" as const };
-      const cwd = turnFolder(root, turns.folderOf(input.provider), folderFor(root, wish), input.provider);
-      if (isProblem(cwd)) return cwd;
-      const started = await turns.start(call.caller.agent, {
-        ...given(request),
-        ...(parent ? { parent } : {}),
-        cwd,
-      });
-      if (isProblem(started)) return started;
-      return { turn: started.turn, queued: started.queued, block_id: started.block, cwd };
-    },
+    output: started,
+    run: (call: Call, input) => begin(turns, root, call, input),
   });
 
   const stop = tool({
     name: "turn.stop",
     description:
-      "Stop the turn that runs in a conversation; with queued, also drop the messages that wait there. With turn, only that " +
-      "one: stopped if it runs, dropped if it waits.",
+      "Stop the turn that runs in a conversation. Messages that wait behind it are not sent: they are held until turn.release " +
+      "sends them, or dropped with queued. With turn, only that one: stopped if it runs, dropped if it waits.",
     access: "owner",
     input: z.strictObject({
       conversation,
       queued: z.boolean().default(false),
       turn: z.string().max(100).optional().describe("As turn.start answered"),
     }),
-    output: z.object({ stopped: z.number(), dropped: z.number() }),
+    output: z.object({ stopped: z.number(), dropped: z.number(), held: z.number() }),
     async run(call: Call, input) {
       return turns.stop(call.caller.agent, input.conversation, input.queued, input.turn);
+    },
+  });
+
+  const release = tool({
+    name: "turn.release",
+    description:
+      "Send messages that are held in a conversation, because the turn before them was stopped or the server was restarted: " +
+      "at once, or when what runs has ended. With turn, only that one.",
+    access: "owner",
+    input: z.strictObject({
+      conversation,
+      turn: z.string().max(100).optional().describe("As turn.start answered"),
+    }),
+    output: z.object({ sent: z.number() }),
+    async run(call: Call, input) {
+      return turns.release(call.caller.agent, input.conversation, input.turn);
     },
   });
 
@@ -131,7 +143,37 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
     },
   });
 
-  return [start, stop, list, answer] as unknown as readonly Tool<never, unknown>[];
+  return [start, stop, release, list, answer] as unknown as readonly Tool<never, unknown>[];
+}
+
+type Asked = Pick<TurnRequest, "provider" | "prompt"> & {
+  readonly [K in "model" | "fresh" | "allow" | "attachments" | "cwd"]?: TurnRequest[K] | undefined;
+};
+
+interface StartInput extends Asked {
+  readonly conversation?: string | undefined;
+  readonly title?: string | undefined;
+  readonly parent_id?: string | undefined;
+  readonly default_cwd?: string | undefined;
+}
+
+/** A conversation of its own is made when it is known that the turn can start. */
+async function begin(turns: Turns, root: string, { caller, kernel }: Call, input: StartInput) {
+  const { parent_id: parent, conversation: known, title, default_cwd: callers, ...request } = input;
+  const record = known === undefined ? undefined : await kernel.conversation(known);
+  if (isProblem(record)) return record;
+  const own = record?.metadata["cwd"] as string | undefined;
+  const wish = { chosen: input.cwd, own, callers, whose: "conversation" as const };
+  const cwd = turnFolder(root, turns.folderOf(input.provider), folderFor(root, wish), input.provider);
+  if (isProblem(cwd)) return cwd;
+  const asked = { ...given(request), ...(parent ? { parent } : {}), cwd };
+  const refused = known === undefined ? await turns.check({ ...asked, conversation: "" }) : undefined;
+  if (refused) return refused;
+  const conversation = known ?? (await kernel.createConversation(caller.agent, title ?? ""));
+  if (isProblem(conversation)) return conversation;
+  const made = await turns.start(caller.agent, { ...asked, conversation });
+  if (isProblem(made)) return made;
+  return { turn: made.turn, queued: made.queued, block_id: made.block, conversation, cwd };
 }
 
 /** `only`: what cannot work in every folder works in the served one, of which it sees all. */

@@ -14,12 +14,10 @@ import {
   type AgentId,
   type BlockId,
   type ConversationId,
-  type Draft,
+  type HoldReason,
   isProblem,
-  type Json,
   type JsonObject,
   type Kernel,
-  type Op,
   type Problem,
   problem,
   type Reason,
@@ -28,9 +26,13 @@ import {
   type Told,
   type Turn,
 } from "@blockyard/kernel";
-import { checkAttachments, writeAttachments } from "./attachments.ts";
-import { Elsewhere, isDropped } from "./elsewhere.ts";
+import { checkAttachments } from "./attachments.ts";
+import { Elsewhere } from "./elsewhere.ts";
+import { isText, type Opened, openTurn } from "./open-turn.ts";
+import { refusalText } from "./refusal.ts";
 import type { Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
+import { claim, drop, hold, isTaken, markOf, queuedIn, requestOf, waitingIn } from "./waiting.ts";
+import { writeAnswer } from "./write-answer.ts";
 
 export interface TurnsOptions {
   readonly kernel: Kernel;
@@ -57,6 +59,13 @@ interface Started {
   readonly turn: string;
   readonly queued: boolean;
   readonly block: BlockId;
+}
+
+/** What became of the turns of a conversation, and of the messages that wait there. */
+interface Stopped {
+  readonly stopped: number;
+  readonly dropped: number;
+  readonly held: number;
 }
 
 const MAX_QUEUED = 20;
@@ -98,16 +107,22 @@ export class Turns {
     return this.#runs.size;
   }
 
-  /** Starts a turn, or queues it behind the one that runs. */
-  async start(by: AgentId, request: TurnRequest): Promise<Started | Problem> {
+  /** Why a turn cannot start, before anything is written. */
+  async check(request: TurnRequest): Promise<Problem | undefined> {
     const missing = request.attachments && (await checkAttachments(this.#kernel.store, request.attachments));
     if (missing) return missing;
     if (this.#isClosed) return problem("unavailable", "the server is stopping");
     const runner = this.#runners.get(request.provider);
     if (!runner)
       return problem("invalid", `no agent ${request.provider}: one of ${this.providers.join(", ")}`);
-    const refused = runner.check(request);
+    return runner.check(request);
+  }
+
+  /** Starts a turn, or queues it behind the one that runs. */
+  async start(by: AgentId, request: TurnRequest): Promise<Started | Problem> {
+    const refused = await this.check(request);
     if (refused) return refused;
+    const runner = this.#runners.get(request.provider) as Runner;
     const id = `turn-${randomName(this.#kernel.env, 8)}`;
     if (this.#isBusy(request.conversation)) return this.#enqueue({ id, request, by });
     const prompt = await this.#beginAlone({ id, request, by }, runner);
@@ -115,19 +130,27 @@ export class Turns {
     return isProblem(prompt) ? prompt : { turn: id, queued: false, block: prompt };
   }
 
-  /** Stops what runs in a conversation; with `queued`, what waits there too. With `only`, that turn and no other. */
+  /**
+   * Stops what runs in a conversation; with `only`, that turn and no other. What waits behind it is not sent then: it is held,
+   * or dropped with `queued`. With `only` for one that waits, that one is dropped.
+   */
   async stop(
     by: AgentId,
     conversation: ConversationId,
     queued: boolean,
     only?: string,
-  ): Promise<{ stopped: number; dropped: number } | Problem> {
-    const all = this.#queues.get(conversation) ?? [];
-    const waiting = all.filter(({ id }) => (only === undefined ? queued : id === only));
-    const rest = all.filter((each) => !waiting.includes(each));
-    if (rest.length === 0) this.#queues.delete(conversation);
-    else this.#queues.set(conversation, rest);
-    for (const each of waiting) await this.#drop(each, "cancelled");
+  ): Promise<Stopped | Problem> {
+    // Taken out at once: what runs may end by itself this moment, and nothing may take its place.
+    const isAll = only === undefined || this.#runs.get(conversation)?.start.id === only;
+    const taken = this.#take(conversation, ({ id }) => isAll || id === only);
+    const dropped = taken.filter(({ id }) => id === only || queued);
+    for (const { waiting } of dropped) if (waiting) await drop(this.#kernel, waiting, by, "cancelled");
+    const held = await this.#holdAll(
+      taken.filter((each) => !dropped.includes(each)),
+      "stopped",
+    );
+    const others = await this.#stopWaiting(by, conversation, queued, only);
+    if (isProblem(others)) return others;
     await this.#starting.get(conversation);
     const live = this.#runs.get(conversation);
     const isMeant = live !== undefined && (only === undefined || live.start.id === only);
@@ -135,15 +158,66 @@ export class Turns {
       live.run.stop("cancelled");
       await live.done;
     }
-    const held = await stopLeased(this.#kernel, by, conversation, only);
-    if (isProblem(held)) return held;
-    const here = { stopped: (isMeant ? 1 : 0) + held, dropped: waiting.length };
+    const leased = await stopLeased(this.#kernel, by, conversation, only);
+    if (isProblem(leased)) return leased;
+    const here = {
+      stopped: (isMeant ? 1 : 0) + leased,
+      dropped: dropped.length + others.dropped,
+      held: held + others.held,
+    };
     if (!this.#elsewhere || (only !== undefined && here.stopped + here.dropped > 0)) return here;
-    const dropped = queued || only !== undefined ? await this.#elsewhere.drop(by, conversation, only) : 0;
-    if (isProblem(dropped)) return dropped;
     const stopped = await this.#elsewhere.stop(by, conversation, only);
-    if (isProblem(stopped)) return stopped;
-    return { stopped: here.stopped + stopped, dropped: here.dropped + dropped };
+    return isProblem(stopped) ? stopped : { ...here, stopped: here.stopped + stopped };
+  }
+
+  /** What waits and is in no queue of this node: held already, or at another node. */
+  async #stopWaiting(
+    by: AgentId,
+    conversation: ConversationId,
+    queued: boolean,
+    only: string | undefined,
+  ): Promise<Omit<Stopped, "stopped"> | Problem> {
+    const waiting = await waitingIn(this.#kernel, conversation);
+    if (isProblem(waiting)) return waiting;
+    const count = { dropped: 0, held: 0 };
+    for (const block of waiting) {
+      const isNamed = only !== undefined && block.metadata["turn"] === only;
+      if (only !== undefined && !isNamed) continue;
+      if (isNamed || queued) count.dropped += (await drop(this.#kernel, block.id, by, "cancelled")) ? 1 : 0;
+      else if (queuedIn(block)?.held === undefined)
+        count.held += (await hold(this.#kernel, block.id, by, "stopped")) ? 1 : 0;
+    }
+    return count;
+  }
+
+  /** Sends messages that were held, or one of them: at once, or behind what runs. */
+  async release(
+    by: AgentId,
+    conversation: ConversationId,
+    only?: string,
+  ): Promise<{ sent: number } | Problem> {
+    const waiting = await waitingIn(this.#kernel, conversation);
+    if (isProblem(waiting)) return waiting;
+    const meant = waiting.filter(
+      (block) =>
+        queuedIn(block)?.held !== undefined && (only === undefined || block.metadata["turn"] === only),
+    );
+    if (meant.length === 0) return problem("gone", "no message is held here");
+    let sent = 0;
+    for (const block of meant) {
+      const text = await this.#kernel.whole(block.id);
+      if (isProblem(text)) return text;
+      const request = await requestOf(this.#kernel.store, block, text.text);
+      if (isProblem(request)) return request;
+      const refused = await this.check(request);
+      if (refused) return refused;
+      if (!(await claim(this.#kernel, block.id, by, this.#elsewhere?.node))) continue;
+      const next = { id: String(block.metadata["turn"]), request, by: block.agent, waiting: block.id };
+      this.#queues.set(conversation, [...(this.#queues.get(conversation) ?? []), next]);
+      sent++;
+    }
+    this.#next(conversation);
+    return { sent };
   }
 
   /** Answers a permission request of what runs; once. */
@@ -169,9 +243,8 @@ export class Turns {
       plan: (draft) => writeAnswer(draft, block, approval, state, said, live.run),
     });
     if (isProblem(answered)) return answered;
-    const why = said ?? `${by} did not allow this`;
     const input = answers === undefined ? answered.input : { ...(answered.input as JsonObject), answers };
-    live.run.answer({ approval, allow, input, message: why });
+    live.run.answer({ approval, allow, input, message: refusalText(said) });
     return { state };
   }
 
@@ -186,7 +259,7 @@ export class Turns {
     const lives = [...this.#runs.values()];
     for (const { run } of lives) run.kill("interrupted");
     await Promise.all(lives.map(({ done }) => done));
-    for (const each of waiting) await this.#drop(each, "interrupted");
+    await this.#holdAll(waiting, "restarted");
   }
 
   #isBusy(conversation: ConversationId): boolean {
@@ -197,10 +270,12 @@ export class Turns {
 
   async #enqueue({ id, request, by }: Queued): Promise<Started | Problem> {
     const { conversation, prompt: text } = request;
-    const length = () => this.#queues.get(conversation)?.length ?? 0;
-    if (length() >= MAX_QUEUED)
-      return problem("busy", `${length()} messages wait in this conversation already`);
+    const known = await waitingIn(this.#kernel, conversation);
+    if (isProblem(known)) return known;
+    if (known.length >= MAX_QUEUED)
+      return problem("busy", `${known.length} messages wait in this conversation already`);
     const node = this.#elsewhere?.node;
+    const queued = await markOf(this.#kernel.store, request);
     const asked = await this.#kernel.write(conversation, {
       agent: by,
       plan: (draft) => {
@@ -212,7 +287,12 @@ export class Turns {
           text,
           side: true,
           status: "pending",
-          metadata: { turn: id, notice: "queued", ...(node === undefined ? {} : { node }) },
+          metadata: {
+            turn: id,
+            notice: "queued",
+            queued: { ...queued } as JsonObject,
+            ...(node === undefined ? {} : { node }),
+          },
         });
       },
     });
@@ -223,12 +303,20 @@ export class Turns {
     return { turn: id, queued: true, block: asked.id };
   }
 
-  async #drop({ waiting, by }: Queued, reason: Reason): Promise<void> {
-    if (waiting === undefined) return;
-    await this.#kernel.writeBlock(waiting, {
-      agent: by,
-      plan: (draft) => draft.status(waiting, "error", { reason }),
-    });
+  /** Takes messages out of the queue. */
+  #take(conversation: ConversationId, isMeant: (each: Queued) => boolean): readonly Queued[] {
+    const all = this.#queues.get(conversation) ?? [];
+    const rest = all.filter((each) => !isMeant(each));
+    if (rest.length === 0) this.#queues.delete(conversation);
+    else this.#queues.set(conversation, rest);
+    return all.filter(isMeant);
+  }
+
+  async #holdAll(all: readonly Queued[], reason: HoldReason): Promise<number> {
+    let held = 0;
+    for (const { waiting, by } of all)
+      if (waiting !== undefined && (await hold(this.#kernel, waiting, by, reason))) held++;
+    return held;
   }
 
   /** Begins a turn, and keeps others out of the conversation meanwhile. The block with the prompt. */
@@ -302,7 +390,7 @@ export class Turns {
   /** A message that waited and cannot be sent: nobody waits for the answer any more, so the conversation says it. */
   async #unsent(queued: Queued, why: Problem): Promise<Problem> {
     const message = `Not sent: ${why.message}`;
-    await this.#drop(queued, "interrupted");
+    if (queued.waiting) await drop(this.#kernel, queued.waiting, queued.by, "interrupted");
     await this.#show(queued, message);
     return { ...why, message };
   }
@@ -363,12 +451,8 @@ export class Turns {
   #hear({ conversation, turns, blocks }: Told): void {
     for (const turn of turns) this.#obey(conversation, turn);
     if (turns.length > 0 && this.#awaited.has(conversation)) void this.#lookElsewhere(conversation);
-    const waiting = this.#queues.get(conversation);
-    if (waiting === undefined || blocks.length === 0) return;
-    const rest = waiting.filter((each) => each.waiting === undefined || !isDropped(blocks, each.waiting));
-    if (rest.length === waiting.length) return;
-    if (rest.length === 0) this.#queues.delete(conversation);
-    else this.#queues.set(conversation, rest);
+    if (blocks.length > 0)
+      this.#take(conversation, ({ waiting }) => waiting !== undefined && isTaken(blocks, waiting));
   }
 
   #obey(conversation: ConversationId, turn: Turn): void {
@@ -379,8 +463,13 @@ export class Turns {
     for (const { id, by, answer } of turn.orders ?? []) {
       if (live.taken.has(id)) continue;
       live.taken.add(id);
-      if (answer === undefined) live.run.stop("cancelled");
-      else {
+      if (answer === undefined) {
+        void this.#holdAll(
+          this.#take(conversation, () => true),
+          "stopped",
+        );
+        live.run.stop("cancelled");
+      } else {
         const { block, approval, allow, message, answers } = answer;
         void this.answer(by, block, approval, allow, message, answers);
       }
@@ -417,83 +506,4 @@ export class Turns {
     unfollow();
     this.#next(conversation);
   }
-}
-
-interface Opened {
-  readonly prompt: BlockId;
-  readonly text: string;
-}
-
-/** The turn's record, and its prompt where it belongs now. Undefined: the message that waited is at another version. */
-function openTurn(
-  draft: Draft,
-  { id, request, waiting }: Queued,
-  version: number | undefined,
-  node: string | undefined,
-): Opened | Problem | undefined {
-  const text = waiting === undefined ? request.prompt : draft.text(waiting).toString();
-  if (waiting !== undefined) {
-    const waited = draft.block(waiting);
-    if (isProblem(waited)) return waited;
-    if (waited.version !== version) return undefined;
-    if (waited.status === "pending") draft.status(waiting, "done");
-  }
-  const parent = writeAttachments(draft, id, request.attachments ?? [], request.parent);
-  if (isProblem(parent)) return parent;
-  const asked = draft.create({
-    kind: "text",
-    role: "user",
-    text,
-    side: false,
-    status: "done",
-    metadata: { turn: id },
-    ...(parent ? { parent } : {}),
-  });
-  if (isProblem(asked)) return asked;
-  const { cwd } = request;
-  if (cwd !== undefined && draft.record.metadata["cwd"] !== cwd) draft.conversation({ metadata: { cwd } });
-  draft.setTurn({
-    id,
-    provider: request.provider,
-    agent: request.provider,
-    startedBy: draft.agent,
-    status: "running",
-    startedAt: draft.at,
-    ...(request.model === undefined ? {} : { model: request.model }),
-    ...(node === undefined ? {} : { node, orders: [] }),
-  });
-  return { prompt: asked.id, text };
-}
-
-function isText({ body }: Op): boolean {
-  return body.type === "append" || body.type === "splice";
-}
-
-function writeAnswer(
-  draft: Draft,
-  block: BlockId,
-  approval: string,
-  state: "allowed" | "denied",
-  message: string | undefined,
-  run: Run,
-): { input: Json } | Problem {
-  const call = draft.block(block);
-  if (isProblem(call)) return call;
-  const asked = call.metadata["approval"] as JsonObject | undefined;
-  if (asked?.["id"] !== approval) return problem("not_found", `block ${block} has no request ${approval}`);
-  if (asked["state"] !== "asked")
-    return problem("conflict", `this request was ${asked["state"]} already`, { state: asked["state"] });
-  // Another agent's stream can say the same request with another input: leave for that must not become leave for this.
-  if (run.asks(approval) !== block)
-    return problem("conflict", `the agent that runs here has not asked this on block ${block}`);
-  const full = {
-    ...asked,
-    state,
-    answeredBy: draft.agent,
-    answeredAt: draft.at,
-    ...(message === undefined ? {} : { message }),
-  };
-  const started = state === "allowed" ? { stage: "running" } : {};
-  const after = draft.meta(block, { approval: full, ...started });
-  return isProblem(after) ? after : { input: (asked["input"] ?? null) as Json };
 }

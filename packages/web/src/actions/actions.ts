@@ -12,6 +12,7 @@ import {
   type Problem,
 } from "@blockyard/kernel";
 import { copyText } from "../copy.tsx";
+import { focusPrompt, invite } from "../invitation.ts";
 import { editing, forgetHead, notify, overlay } from "../page-state.ts";
 import { go, linkTo } from "../route.ts";
 import type { Session } from "../session.tsx";
@@ -25,14 +26,19 @@ export async function copyBlock(session: Session, block: Block): Promise<void> {
 }
 
 export function editBlock(block: Block): void {
+  invite("editor");
   editing.set(block.id);
 }
 
+/** What is typed next is the prompt that goes on from here. */
 export async function forkAt(session: Session, block: Block): Promise<void> {
+  invite("prompt");
   const answer = await session.write("conversation.fork", { block_id: block.id });
   if (isProblem(answer)) return refused("Not forked", answer);
   forgetHead(block.conversation);
-  notify("The next prompt goes on from here. What came after stays, as another way.");
+  // Where a dialog had the focus until now.
+  if (document.activeElement === document.body) focusPrompt();
+  notify("The next prompt goes on from here. Later messages stay on another branch.");
 }
 
 /** The path to a block, as a conversation of its own. */
@@ -56,9 +62,15 @@ export async function undo(session: Session, block: BlockId, direction: "undo" |
     notify(answer.problem === "nothing" ? `Nothing of yours to ${direction} here` : answer.message, true);
 }
 
-export async function rename(session: Session, conversation: ConversationId, title: string): Promise<void> {
+/** Whether it has its new title. */
+export async function rename(
+  session: Session,
+  conversation: ConversationId,
+  title: string,
+): Promise<boolean> {
   const answer = await session.write("conversation.update", { conversation, title });
   if (isProblem(answer)) refused("Not renamed", answer);
+  return !isProblem(answer);
 }
 
 /** Puts a conversation away, or takes it out again. */
@@ -81,12 +93,20 @@ export async function dropQueued(session: Session, block: Block): Promise<boolea
     turn: typeof turn === "string" ? turn : "",
   });
   if (isProblem(answer)) {
-    refused("Not taken back", answer);
+    refused("Not removed", answer);
     return false;
   }
   const isDropped = fieldOf(answer, "dropped") === 1;
   if (!isDropped) notify("Too late: its turn has begun", true);
   return isDropped;
+}
+
+/** Sends a message that was held. */
+export async function releaseQueued(session: Session, block: Block): Promise<void> {
+  const { conversation } = block;
+  const turn = String(block.metadata["turn"] ?? "");
+  const answer = await session.write("turn.release", { conversation, turn });
+  if (isProblem(answer)) refused("Not sent", answer);
 }
 
 export async function stopTurn(session: Session, conversation: ConversationId): Promise<void> {

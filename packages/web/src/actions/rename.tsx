@@ -28,15 +28,20 @@ export function RenameField({
     if (isOver.current) return;
     isOver.current = true;
     const written = field.current?.value.trim() ?? "";
-    if (isKept && written !== "" && written !== title) void rename(session, conversation, written);
+    const where = renaming.get()?.where;
     renaming.set(undefined);
+    if (!isKept || written === "" || written === title) return;
+    void rename(session, conversation, written).then((isDone) => {
+      // What was written is there again, to be tried once more.
+      if (!isDone && where && renaming.get() === undefined) renaming.set({ conversation, where, written });
+    });
   };
   return (
     <input
       ref={field}
       className="rename"
       aria-label="Title of the conversation"
-      defaultValue={title}
+      defaultValue={renaming.get()?.written ?? title}
       maxLength={TITLE_CHARS}
       onBlur={() => end(true)}
       onKeyDown={(event) => {

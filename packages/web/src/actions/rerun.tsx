@@ -6,6 +6,7 @@
 import { type BlockId, isProblem, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { Icon } from "../icons.tsx";
+import { Message } from "../message.tsx";
 import { type FolderQuestion, overlay } from "../page-state.ts";
 import { Dialog } from "../palette/dialog.tsx";
 import { useSession } from "../session.tsx";
@@ -61,7 +62,7 @@ export function Rerun({ block }: { block: BlockId }): ReactNode {
         <>
           {now.state === "refused" ? (
             <p className="bad" role="alert">
-              Not run: {now.problem.message}
+              Not run: <Message text={now.problem.message} />
             </p>
           ) : (
             <p className="dim">{now.state === "running" ? "Starting…" : "Asking what would run…"}</p>

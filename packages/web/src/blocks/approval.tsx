@@ -3,16 +3,15 @@
  * first half second after they appear, so that a click or key that was meant for something else allows nothing. Who does
  * not allow it may say why, for the agent: Enter sends that, also empty, and Escape goes back to the buttons.
  */
-import { type Block, isProblem, type Metadata } from "@blockyard/kernel";
+import { approvalWords, type Block, isProblem, type Metadata } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { isComposing } from "../composing.ts";
 import { exactText } from "../format.ts";
+import { Message } from "../message.tsx";
 import { useIsViewer, useSession } from "../session.tsx";
 import { useSettled } from "../wait.ts";
 
 type Asked = NonNullable<Metadata<"tool_call">["approval"]>;
-
-const ANSWERED = { allowed: "Allowed", denied: "Not allowed", expired: "Nobody answered in time" } as const;
 
 /** What `turn.answer` takes. */
 const MESSAGE_CHARS = 10_000;
@@ -21,12 +20,11 @@ const MESSAGE_CHARS = 10_000;
 const reasons = new Map<string, string>();
 
 export function Approval({ block, approval }: { block: Block; approval: Asked }): ReactNode {
+  const session = useSession();
   if (approval.state !== "asked")
     return (
       <div className={`approval answered ${approval.state}`}>
-        {ANSWERED[approval.state]}
-        {approval.answeredBy ? ` by ${approval.answeredBy}` : ""}
-        {approval.message ? `: ${approval.message}` : ""}
+        {approvalWords(approval, session.replica.self?.agent)}
       </div>
     );
   return <Question key={approval.id} block={block} approval={approval} />;
@@ -51,15 +49,19 @@ function Question({ block, approval }: { block: Block; approval: Asked }): React
   };
   const input = approval.input ?? block.metadata["input"];
   return (
-    <section className="approval" aria-label="This tool asks for permission">
-      <div className="approval-title">{approval.title ?? "This tool asks for permission"}</div>
+    <section className="approval" aria-label="Needs approval">
+      <div className="approval-title">{approval.title ?? "This tool needs approval"}</div>
       {input !== undefined && <pre className="exact">{exactText(inputText(input))}</pre>}
       {isViewer ? (
-        <p className="dim">It waits for the owner's answer.</p>
+        <p className="dim">Waiting for the owner's answer.</p>
       ) : (
         <Answers id={approval.id} isReady={isReady} onAnswer={answer} />
       )}
-      {failure && <p className="bad">{failure}</p>}
+      {failure && (
+        <p className="bad" role="alert">
+          <Message text={failure} />
+        </p>
+      )}
     </section>
   );
 }
@@ -92,10 +94,10 @@ function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
     return (
       <div className="approval-buttons">
         <button type="button" className="primary" disabled={!isReady} onClick={() => onAnswer(true)}>
-          Allow this once
+          Allow once
         </button>
         <button type="button" ref={deny} disabled={!isReady} onClick={ask}>
-          Do not allow…
+          Deny…
         </button>
       </div>
     );
@@ -109,8 +111,8 @@ function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
     >
       <input
         ref={field}
-        aria-label="Why not, for the agent"
-        placeholder="Why not? (optional)"
+        aria-label="Reason, for the agent"
+        placeholder="Reason for the agent (optional)"
         maxLength={MESSAGE_CHARS}
         defaultValue={reasons.get(id)}
         onChange={(event) => reasons.set(id, event.currentTarget.value)}
@@ -124,7 +126,7 @@ function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
         }}
       />
       <button type="submit" disabled={!isReady}>
-        Do not allow
+        Deny
       </button>
       <button type="button" className="quiet-button" onClick={goBack}>
         Back

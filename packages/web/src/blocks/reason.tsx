@@ -8,7 +8,7 @@ const WORDS: Readonly<Record<ReasonName, string>> = {
   failed: "failed",
   cancelled: "cancelled",
   interrupted: "interrupted",
-  denied: "not allowed",
+  denied: "denied",
   retracted: "taken back",
   truncated: "cut short",
 };

@@ -1,7 +1,7 @@
 /**
  * One renderer per kind. The compiler names the kind that has none.
  */
-import { type Block, type BlockId, isEnded, type Kind } from "@blockyard/kernel";
+import { type Block, type BlockId, isEnded, type Kind, repeatsDenial } from "@blockyard/kernel";
 import { memo, type ReactNode } from "react";
 import { useBlock } from "../session.tsx";
 import { Boundary } from "./boundary.tsx";
@@ -44,12 +44,12 @@ export const RenderedBlock = memo(function RenderedBlock({ block }: { block: Blo
   );
 });
 
-function ResultById({ id }: { id: BlockId }): ReactNode {
+function ResultById({ id, call }: { id: BlockId; call: Block }): ReactNode {
   const block = useBlock(id);
   if (!block) return null;
   return (
     <div data-block={id} data-kind={block.kind} data-status={block.status} aria-busy={!isEnded(block.status)}>
-      <RenderedBlock block={block} />
+      {!repeatsDenial(call.metadata, block.metadata) && <RenderedBlock block={block} />}
     </div>
   );
 }

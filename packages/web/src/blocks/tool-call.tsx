@@ -11,7 +11,7 @@ import { useOpen } from "../disclosure.ts";
 import { formatDuration, plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { preferences } from "../preferences.ts";
-import { useView } from "../session.tsx";
+import { useBlock, useView } from "../session.tsx";
 import { Approval } from "./approval.tsx";
 import { Pictures } from "./image.tsx";
 import { metadataOf, type Renderer, type RendererProps } from "./renderer.ts";
@@ -20,7 +20,7 @@ import { GrowingInput, WholeInput } from "./tool-input.tsx";
 
 interface ToolCallProps extends RendererProps {
   /** Draws a result, by its id; given, so that this file need not know every kind. */
-  readonly Result: (props: { id: string }) => ReactNode;
+  readonly Result: (props: { id: string; call: Block }) => ReactNode;
 }
 
 export function toolCallWith(Result: ToolCallProps["Result"]): Renderer {
@@ -51,11 +51,13 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
       {showsResults && !isBehind && (
         <div className="tool-results">
           {results.map((id) => (
-            <Result key={id} id={id} />
+            <Result key={id} id={id} call={block} />
           ))}
         </div>
       )}
-      {error && results.length === 0 && <div className="tool-error">{error}</div>}
+      {error && results.length === 0 && approval?.state !== "denied" && (
+        <div className="tool-error">{error}</div>
+      )}
       {images && images.length > 0 && !hasPictures && <Pictures images={images} />}
     </div>
   );
@@ -72,13 +74,15 @@ function useResultsBehind({ id }: Block): boolean {
 export function CallResults({ id, Result }: { id: string; Result: ToolCallProps["Result"] }): ReactNode {
   const view = useView();
   const sides = useSides(id);
+  const call = useBlock(id);
   const showsResults = useCellPart(preferences, ({ results }) => results);
-  if (!showsResults) return null;
+  if (!showsResults || !call) return null;
   return (
     <div className="tool-results">
       {sides.map((side) => {
         const block = view.blocks.get(side);
-        return block && isResult(block.kind, block.metadata) ? <Result key={side} id={side} /> : null;
+        const isOwn = block && isResult(block.kind, block.metadata);
+        return isOwn ? <Result key={side} id={side} call={call} /> : null;
       })}
     </div>
   );
@@ -131,7 +135,7 @@ function ToolLine({ block, isOpen, onToggle }: ToolLineProps): ReactNode {
 
 function Ended({ block }: RendererProps): ReactNode {
   const { reason, success, approval } = metadataOf(block, "tool_call");
-  if (approval?.state === "asked") return <span className="state asks">asks</span>;
+  if (approval?.state === "asked") return <span className="state asks">Needs approval</span>;
   if (!isEnded(block.status))
     return (
       <span className="state running" role="img" aria-label="running">
@@ -139,6 +143,8 @@ function Ended({ block }: RendererProps): ReactNode {
       </span>
     );
   const isFine = block.status === "done" && success !== false;
+  // Nothing went wrong: somebody did not want it.
+  if (reason === "denied") return <span className="state denied">denied</span>;
   return (
     <span className={isFine ? "state ok" : "state bad"}>
       <Icon name={isFine ? "check" : "cross"} />

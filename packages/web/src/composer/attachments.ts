@@ -2,6 +2,7 @@
  * What is attached to a prompt before it is sent: text files are read here, pictures are sent to the server at once, so
  * that the prompt itself goes out without waiting. What cannot be attached stays in the list and says why.
  */
+import type { QueuedMark } from "@blockyard/kernel";
 import { useCallback, useEffect, useRef, useState } from "react";
 import { shrunk } from "./shrink.ts";
 
@@ -29,12 +30,17 @@ export type Attachment =
   | { readonly type: "text"; readonly name: string; readonly text: string }
   | { readonly type: "image"; readonly name: string; readonly blob: string };
 
+/** As the server keeps it with a message that waits. */
+type KeptFile = NonNullable<QueuedMark["attachments"]>[number];
+
 export interface Attachments {
   readonly items: readonly Attached[];
   /** Something is still being read or sent. */
   readonly isLoading: boolean;
   add(files: Iterable<File>): void;
   remove(id: number): void;
+  /** Files of a message that was sent already and is taken back: the server has them. */
+  restore(files: readonly KeptFile[]): void;
   /** What can be sent; the list is empty then. `back` puts it there again, `drop` lets go of it. */
   take(): { readonly attachments: readonly Attachment[]; back(): void; drop(): void };
 }
@@ -68,20 +74,46 @@ export function useAttachments(): Attachments {
     for (const item of now.current) if (item.id === id) release(item);
     setItems((all) => all.filter((item) => item.id !== id));
   }, []);
+  const restore = useCallback(
+    (files: readonly KeptFile[]) => {
+      for (const { type, name, blob } of files) {
+        const item = { ...blank(name), isPicture: type === "image" };
+        if (type === "image") {
+          setItems((all) => [...all, { ...item, state: "ready", blob, preview: `/v1/blobs/${blob}` }]);
+          continue;
+        }
+        setItems((all) => [...all, item]);
+        void keptText(blob).then(
+          (text) => change(item.id, { state: "ready", text }),
+          (error: Error) => change(item.id, { state: "failed", why: error.message }),
+        );
+      }
+    },
+    [change],
+  );
   const take = useCallback(() => {
     const taken = now.current;
     setItems([]);
     const drop = () => taken.forEach(release);
-    return { attachments: taken.flatMap(sendable), back: () => setItems(taken), drop };
+    return { attachments: taken.flatMap(sendable), back: () => setItems((all) => [...taken, ...all]), drop };
   }, []);
-  return { items, isLoading: items.some(({ state }) => state === "loading"), add, remove, take };
+  return { items, isLoading: items.some(({ state }) => state === "loading"), add, remove, restore, take };
+}
+
+function blank(name: string): Attached {
+  return { id: ++lastId, name, isPicture: false, state: "loading", progress: 0 };
 }
 
 function begun(file: File): Attached {
   const isPicture = PICTURES.has(file.type);
   const preview = isPicture ? { preview: URL.createObjectURL(file) } : {};
-  const name = file.name || "pasted";
-  return { id: ++lastId, name, isPicture, state: "loading", progress: 0, ...preview };
+  return { ...blank(file.name || "pasted"), isPicture, ...preview };
+}
+
+async function keptText(blob: string): Promise<string> {
+  const answer = await fetch(`/v1/blobs/${blob}`, { credentials: "same-origin" }).catch(() => undefined);
+  if (!answer?.ok) throw new Error("the server does not have it any more");
+  return answer.text();
 }
 
 function failedItem(item: Attached, why: string): Attached {

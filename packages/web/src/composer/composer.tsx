@@ -2,15 +2,17 @@
  * The composer: what to ask, of whom. While a turn runs, what is sent waits its turn at the server, and shows as waiting.
  */
 import { type BlockId, type ConversationId, isProblem, type View } from "@blockyard/kernel";
-import { type KeyboardEvent, type ReactNode, type SetStateAction, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { fieldOf, refused, stopTurn } from "../actions/actions.ts";
 import { askFolder, folderQuestion } from "../actions/folder-question.ts";
+import { Cell, useCellPart } from "../cell.ts";
 import { isComposing } from "../composing.ts";
 import { headOf } from "../conversation/view-tree.ts";
 import { Icon } from "../icons.tsx";
+import { focusPrompt } from "../invitation.ts";
 import { heads, isFollowing } from "../page-state.ts";
 import { preferences } from "../preferences.ts";
-import { go, linkTo } from "../route.ts";
+import { go, linkTo, readRoute } from "../route.ts";
 import { type Session, useIsViewer, useSession, useViewPart } from "../session.tsx";
 import { AttachButton, useDrop } from "./attach-button.tsx";
 import { AttachedList } from "./attached-list.tsx";
@@ -19,6 +21,7 @@ import { ProviderChoice, useProvider } from "./provider-choice.tsx";
 import { Queue, Sending } from "./queue.tsx";
 
 const HISTORY = 100;
+const TITLE_CHARS = 120;
 const past: string[] = [];
 
 interface ComposerProps {
@@ -55,29 +58,37 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
   const session = useSession();
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
+    // Who has just sent the first prompt has the keyboard up; who follows a link to a block wants to read.
     if (begun !== undefined && begun === conversation) field.current?.focus();
+    else if (readRoute(location.pathname, location.hash).block === undefined) focusPrompt();
     begun = undefined;
   }, [conversation]);
   const [provider, choose] = useProvider(conversation, usual);
   const [text, setText] = useDraft(conversation);
   const [sending, setSending] = useState<string | undefined>(undefined);
   const attachments = useAttachments();
-  const isOver = useDrop(attachments.add);
+  const attach = (files: Iterable<File>) => {
+    attachments.add(files);
+    focusPrompt();
+  };
+  const isOver = useDrop(attach);
   const recall = useRecall(setText);
   const canSend = text.trim() !== "" && sending === undefined && !attachments.isLoading;
   const submit = async () => {
     const prompt = text.trim();
     if (!canSend) return;
+    focusPrompt();
     past.push(prompt);
     past.splice(0, past.length - HISTORY);
-    setText("");
+    setText(() => "");
     setSending(prompt);
     const taken = attachments.take();
     const parent = view && wayOf(view);
     const isSent = await startTurn(session, conversation, provider, prompt, taken.attachments, parent);
     setSending(undefined);
     if (isSent) return taken.drop();
-    setText((now) => (now === "" ? prompt : now));
+    // Also where the reader is at another conversation by now, and in front of what was written meanwhile.
+    setText((now) => joined(text, now));
     taken.back();
   };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
@@ -86,6 +97,8 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
       event.preventDefault();
       void submit();
     }
+    if (event.key === "Escape") event.currentTarget.blur();
+    turnPages(event);
     const last = attachments.items.at(-1);
     if (event.key === "Backspace" && event.currentTarget.value === "" && last) attachments.remove(last.id);
     recall(event);
@@ -101,7 +114,11 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
       {view && (
         <Queue
           view={view}
-          onEdit={(back) => setText((now) => (now.trim() === "" ? back : `${now}\n${back}`))}
+          onEdit={(back, files) => {
+            setText((now) => joined(now, back));
+            attachments.restore(files);
+            focusPrompt();
+          }}
         />
       )}
       {sending !== undefined && <Sending text={sending} />}
@@ -113,7 +130,7 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
         placeholder={promptHint(isRunning, isOver)}
         aria-label="Prompt"
         dir="auto"
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => setText(() => event.target.value)}
         onKeyDown={onKey}
         onPaste={(event) => {
           if (event.clipboardData.files.length === 0) return;
@@ -123,10 +140,17 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
       />
       <div className="composer-foot">
         <ProviderChoice provider={provider} onChoose={choose} />
-        <AttachButton onFiles={attachments.add} />
+        <AttachButton onFiles={attach} />
         <span className="composer-hint">Enter sends, shift Enter breaks the line</span>
         {isRunning && conversation !== undefined && (
-          <button type="button" className="stop" onClick={() => void stopTurn(session, conversation)}>
+          <button
+            type="button"
+            className="stop"
+            onClick={() => {
+              focusPrompt();
+              void stopTurn(session, conversation);
+            }}
+          >
             <Icon name="stop" /> Stop
           </button>
         )}
@@ -152,10 +176,9 @@ async function startTurn(
   parent: BlockId | undefined,
 ): Promise<boolean> {
   const model = preferences.get().models[provider];
-  const where = conversation ?? (await newConversation(session, prompt));
-  if (where === undefined) return false;
   const request = {
-    conversation: where,
+    // A conversation of its own is made with the turn, or not at all.
+    ...(conversation === undefined ? { title: titleOf(prompt) } : { conversation }),
     provider,
     prompt,
     ...(model ? { model } : {}),
@@ -172,15 +195,28 @@ async function startTurn(
   if (cwd !== undefined) answer = await send({ cwd });
   if (isProblem(answer)) {
     refused("Not sent", answer);
-    if (conversation === undefined) await putAway(session, where);
     return false;
   }
   isFollowing.set(true);
-  if (conversation === undefined) {
-    begun = where;
-    go(linkTo(where));
+  const made = fieldOf(answer, "conversation");
+  if (conversation === undefined && typeof made === "string") {
+    begun = made;
+    go(linkTo(made));
   }
   return true;
+}
+
+function titleOf(prompt: string): string {
+  return (prompt.split("\n").find((line) => line.trim() !== "") ?? "")
+    .trim()
+    .slice(0, TITLE_CHARS)
+    .toWellFormed();
+}
+
+/** Two pieces of a prompt, one below the other. */
+function joined(above: string, below: string): string {
+  if (above.trim() === "") return below;
+  return below.trim() === "" ? above : `${above}\n${below}`;
 }
 
 /** The end of the way that the reader looks at, where it is not the conversation's own: a prompt goes on from what is seen. */
@@ -189,50 +225,38 @@ function wayOf(view: View): BlockId | undefined {
   return seen === null || seen === view.record?.head ? undefined : seen;
 }
 
-/** A conversation that was made for a prompt that could not be sent: out of the list until the next one takes it. */
-let unused: ConversationId | undefined;
-
 /** The conversation that this page has just begun: its field goes on where the first one was left. */
 let begun: ConversationId | undefined;
 
-const drafts = new Map<ConversationId | undefined, string>();
+const drafts = new Cell<ReadonlyMap<ConversationId | undefined, string>>(new Map());
 
 /** What is written and not sent stays with its conversation while one looks at another. */
 function useDraft(
   conversation: ConversationId | undefined,
-): [string, (step: SetStateAction<string>) => void] {
-  const [text, setText] = useState(() => drafts.get(conversation) ?? "");
-  useEffect(() => {
-    if (text === "") drafts.delete(conversation);
-    else drafts.set(conversation, text);
-  }, [conversation, text]);
-  return [text, setText];
+): [string, (step: (now: string) => string) => void] {
+  const text = useCellPart(drafts, (all) => all.get(conversation) ?? "");
+  const change = useCallback(
+    (step: (now: string) => string) =>
+      drafts.change((all) => new Map(all).set(conversation, step(all.get(conversation) ?? ""))),
+    [conversation],
+  );
+  return [text, change];
 }
 
-async function newConversation(session: Session, prompt: string): Promise<ConversationId | undefined> {
-  const title = (prompt.split("\n").find((line) => line.trim() !== "") ?? "").trim().slice(0, 120);
-  if (unused !== undefined) {
-    const conversation = unused;
-    unused = undefined;
-    const taken = await session.write("conversation.update", { conversation, title, archived: false });
-    if (!isProblem(taken)) return conversation;
-  }
-  const answer = await session.write("conversation.create", { title });
-  if (isProblem(answer)) {
-    refused("Not sent", answer);
-    return undefined;
-  }
-  const id = fieldOf(answer, "conversation");
-  return typeof id === "string" ? id : undefined;
-}
-
-async function putAway(session: Session, conversation: ConversationId): Promise<void> {
-  const answer = await session.write("conversation.update", { conversation, archived: true });
-  if (!isProblem(answer)) unused = conversation;
+/** The field has the focus from the beginning: the keys that turn pages are the list's, unless the field has pages itself. */
+function turnPages(event: KeyboardEvent<HTMLTextAreaElement>): void {
+  const by = event.key === "PageUp" ? -1 : event.key === "PageDown" ? 1 : 0;
+  const { scrollHeight, clientHeight } = event.currentTarget;
+  const list = document.querySelector(".list");
+  if (by === 0 || !list || scrollHeight > clientHeight + 4) return;
+  event.preventDefault();
+  list.scrollTop += by * 0.9 * list.clientHeight;
 }
 
 /** Arrow up in an empty field brings back what was asked before. */
-function useRecall(setText: (text: string) => void): (event: KeyboardEvent<HTMLTextAreaElement>) => void {
+function useRecall(
+  setText: (step: () => string) => void,
+): (event: KeyboardEvent<HTMLTextAreaElement>) => void {
   const at = useRef(0);
   return (event) => {
     const { value, selectionStart } = event.currentTarget;
@@ -244,6 +268,6 @@ function useRecall(setText: (text: string) => void): (event: KeyboardEvent<HTMLT
     }
     event.preventDefault();
     at.current = Math.min(past.length, Math.max(0, at.current + (event.key === "ArrowUp" ? 1 : -1)));
-    setText(at.current === 0 ? "" : (past.at(-at.current) ?? ""));
+    setText(() => (at.current === 0 ? "" : (past.at(-at.current) ?? "")));
   };
 }

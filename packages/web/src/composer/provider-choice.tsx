@@ -2,9 +2,10 @@
  * Who is asked: one of the server's agents, and the model if another than its usual one is wanted.
  */
 import type { ConversationId } from "@blockyard/kernel";
-import type { ReactNode } from "react";
+import { type ReactNode, useRef } from "react";
 import { capabilities } from "../capabilities.ts";
 import { Cell, useCell } from "../cell.ts";
+import { focusPrompt } from "../invitation.ts";
 import { prefer, preferences } from "../preferences.ts";
 
 const LABELS: Readonly<Record<string, string>> = {
@@ -25,9 +26,24 @@ export function ProviderChoice({ provider, onChoose }: ProviderChoiceProps): Rea
   const { models } = useCell(preferences);
   const offered = useCell(capabilities)?.providers ?? [];
   const choices = offered.length === 0 ? [provider] : offered;
+  const isByHand = useRef(false);
   return (
     <div className="provider-choice">
-      <select aria-label="Agent" value={provider} onChange={(event) => onChoose(event.target.value)}>
+      <select
+        aria-label="Agent"
+        value={provider}
+        onPointerDown={() => {
+          isByHand.current = true;
+        }}
+        onKeyDown={() => {
+          isByHand.current = false;
+        }}
+        onChange={(event) => {
+          onChoose(event.target.value);
+          // Letters would choose another agent: who has chosen one with the pointer goes on by writing.
+          if (isByHand.current) focusPrompt();
+        }}
+      >
         {choices.map((name) => (
           <option key={name} value={name}>
             {LABELS[name] ?? name}

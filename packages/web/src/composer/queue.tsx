@@ -1,12 +1,14 @@
 /**
- * Messages that wait for their turn, above the composer: each can be taken back, or taken back into the field to be
- * written anew. When its turn begins a message is said in the conversation, and is gone from here.
+ * Messages that wait for their turn, above the composer: each can be removed, or taken back into the field to be written
+ * anew. One that is held, because the turn before it was stopped or the server was restarted, can be sent. When its turn
+ * begins a message is said in the conversation, and is gone from here.
  */
-import type { Block, BlockId, View } from "@blockyard/kernel";
+import { type Block, type BlockId, isEnded, type QueuedMark, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
-import { dropQueued } from "../actions/actions.ts";
+import { dropQueued, releaseQueued } from "../actions/actions.ts";
+import { plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
-import { useSession, useText, useViewPart } from "../session.tsx";
+import { useBlock, useSession, useText, useViewPart } from "../session.tsx";
 
 /** They are among the last blocks. */
 const LOOKED_AT = 300;
@@ -14,44 +16,57 @@ const SHOWN_CHARS = 300;
 /** A server that answers takes less. */
 const QUIET_MS = 400;
 
+type Kept = NonNullable<QueuedMark["attachments"]>;
+
 interface QueueProps {
   readonly view: View;
-  readonly onEdit: (text: string) => void;
+  /** Takes a message back into the field, with its files. */
+  readonly onEdit: (text: string, files: Kept) => void;
 }
+
+const HELD = {
+  stopped: "Not sent: the turn was stopped",
+  restarted: "Not sent: the server restarted",
+} as const;
 
 export function Queue({ view, onEdit }: QueueProps): ReactNode {
   const ids = useViewPart(view, queuedIn);
   if (ids === "") return null;
   return (
-    <ul className="queue" aria-label="Messages that wait for their turn">
+    <ul className="queue" aria-label="Queued messages">
       {ids.split(" ").map((id) => (
-        <Waiting key={id} view={view} id={id} onEdit={onEdit} />
+        <Waiting key={id} id={id} onEdit={onEdit} />
       ))}
     </ul>
   );
 }
 
-function Waiting({ view, id, onEdit }: QueueProps & { readonly id: BlockId }): ReactNode {
+function Waiting({ id, onEdit }: Pick<QueueProps, "onEdit"> & { readonly id: BlockId }): ReactNode {
   const session = useSession();
   const text = useText(id)?.toString() ?? "";
-  const drop = () => {
-    const block = view.blocks.get(id);
-    return block ? dropQueued(session, block) : Promise.resolve(false);
-  };
+  const block = useBlock(id);
+  if (!block) return null;
+  const { held, attachments = [] } = (block.metadata["queued"] ?? {}) as Partial<QueuedMark>;
   return (
-    <li>
-      <Icon name="clock" />
+    <li className={held ? "held" : ""}>
+      <Icon name={held ? "stop" : "clock"} />
       <span className="queue-text" title={text.slice(0, SHOWN_CHARS)}>
         {text.slice(0, SHOWN_CHARS)}
       </span>
-      <span className="dim">waits</span>
+      {attachments.length > 0 && <span className="dim">+ {plural(attachments.length, "file")}</span>}
+      <span className={held ? "warn" : "dim"}>{held ? HELD[held] : "Queued"}</span>
+      {held && (
+        <button type="button" className="quiet-button" onClick={() => void releaseQueued(session, block)}>
+          Send
+        </button>
+      )}
       <button
         type="button"
         className="icon-button"
-        title="Take back into the field"
-        aria-label="Take this message back into the field"
+        title="Edit"
+        aria-label="Edit this message"
         onClick={async () => {
-          if (await drop()) onEdit(text);
+          if (await dropQueued(session, block)) onEdit(text, attachments);
         }}
       >
         <Icon name="edit" />
@@ -59,9 +74,9 @@ function Waiting({ view, id, onEdit }: QueueProps & { readonly id: BlockId }): R
       <button
         type="button"
         className="icon-button"
-        title="Do not send"
-        aria-label="Do not send this message"
-        onClick={() => void drop()}
+        title="Remove"
+        aria-label="Remove this message"
+        onClick={() => void dropQueued(session, block)}
       >
         <Icon name="cross" />
       </button>
@@ -97,5 +112,5 @@ function queuedIn({ order, blocks }: View): string {
 }
 
 function isWaiting(block: Block | undefined): boolean {
-  return block?.metadata["notice"] === "queued" && block.status === "pending";
+  return block?.metadata["notice"] === "queued" && !isEnded(block.status);
 }

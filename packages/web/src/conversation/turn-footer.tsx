@@ -20,7 +20,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
           <Working name={name} />
         ) : (
           <button type="button" className="quiet-button warn" onClick={() => sought.set(asking)}>
-            {name} waits for your answer
+            {name} is waiting for you
           </button>
         )}
       </footer>

@@ -190,8 +190,10 @@ export class Desk {
   }
 
   #failed(problem: Problem): void {
-    if (problem.problem !== "stale") return this.#events.refused(problem.message);
     this.#isBehind = true;
+    // What was written stays in the editor: with the next change all of it is sent again.
+    if (problem.problem !== "stale")
+      return notify(`Not saved: ${problem.message}. Your text is still here.`, true);
     this.#sync();
   }
 

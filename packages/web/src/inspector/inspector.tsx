@@ -8,6 +8,7 @@ import { undo } from "../actions/actions.ts";
 import { JsonView } from "../blocks/json-view.tsx";
 import { CopyButton } from "../copy.tsx";
 import { Icon } from "../icons.tsx";
+import { Message } from "../message.tsx";
 import { inspected } from "../page-state.ts";
 import { useBlock, useSession, ViewProvider } from "../session.tsx";
 import { Authors } from "./authors.tsx";
@@ -61,7 +62,11 @@ function Body({ id }: { id: BlockId; view: View }): ReactNode {
       <section>
         <h3>History</h3>
         {history === undefined && <p className="dim">Reading…</p>}
-        {isProblem(history) && <p className="dim">{history.message}</p>}
+        {isProblem(history) && (
+          <p className="dim">
+            <Message text={history.message} />
+          </p>
+        )}
         {history !== undefined && !isProblem(history) && (
           <>
             {!session.isViewer && (

@@ -94,7 +94,7 @@ export class Calls {
     if ("wrong" in parsed) return failed(`The input of ${tool.name} does not fit: ${parsed.wrong}`);
     const leave = await this.#leave(call, tool);
     if (leave === undefined) return UNRUN;
-    if (!leave.allow) return { ...failed(`Not allowed: ${leave.message}`), reason: "denied" };
+    if (!leave.allow) return { ...failed(leave.message), reason: "denied" };
     await this.#options.writing.push([{ type: "block-meta", key: call.key, metadata: { stage: "running" } }]);
     try {
       return await tool.run(parsed.input, run);

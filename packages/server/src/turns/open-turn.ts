@@ -1,0 +1,61 @@
+/**
+ * A turn's beginning in the store: its record, and its prompt where it belongs now, in one write. It starts nothing.
+ */
+
+import { type BlockId, type Draft, isEnded, isProblem, type Op, type Problem } from "@blockyard/kernel";
+import { writeAttachments } from "./attachments.ts";
+import type { TurnRequest } from "./run.ts";
+
+export interface Opened {
+  readonly prompt: BlockId;
+  readonly text: string;
+}
+
+/** The turn's record, and its prompt where it belongs now. Undefined: the message that waited is at another version. */
+export function openTurn(
+  draft: Draft,
+  {
+    id,
+    request,
+    waiting,
+  }: { readonly id: string; readonly request: TurnRequest; readonly waiting?: BlockId },
+  version: number | undefined,
+  node: string | undefined,
+): Opened | Problem | undefined {
+  const text = waiting === undefined ? request.prompt : draft.text(waiting).toString();
+  if (waiting !== undefined) {
+    const waited = draft.block(waiting);
+    if (isProblem(waited)) return waited;
+    if (waited.version !== version) return undefined;
+    if (!isEnded(waited.status)) draft.status(waiting, "done");
+  }
+  const parent = writeAttachments(draft, id, request.attachments ?? [], request.parent);
+  if (isProblem(parent)) return parent;
+  const asked = draft.create({
+    kind: "text",
+    role: "user",
+    text,
+    side: false,
+    status: "done",
+    metadata: { turn: id },
+    ...(parent ? { parent } : {}),
+  });
+  if (isProblem(asked)) return asked;
+  const { cwd } = request;
+  if (cwd !== undefined && draft.record.metadata["cwd"] !== cwd) draft.conversation({ metadata: { cwd } });
+  draft.setTurn({
+    id,
+    provider: request.provider,
+    agent: request.provider,
+    startedBy: draft.agent,
+    status: "running",
+    startedAt: draft.at,
+    ...(request.model === undefined ? {} : { model: request.model }),
+    ...(node === undefined ? {} : { node, orders: [] }),
+  });
+  return { prompt: asked.id, text };
+}
+
+export function isText({ body }: Op): boolean {
+  return body.type === "append" || body.type === "splice";
+}

@@ -1,0 +1,11 @@
+/**
+ * What an agent is told when the user denies a tool call: that it was the user, and why. A model reads it, so it is plain and
+ * says what to do. What people read of it is on the call (approval-words.ts).
+ */
+
+export function refusalText(reason: string | undefined): string {
+  const said = reason?.trim() ?? "";
+  if (said === "")
+    return "The user refused this tool call and gave no reason. Do not try it again. Continue in another way, or ask the user.";
+  return `The user refused this tool call. Reason: ${said}`;
+}

@@ -1,0 +1,141 @@
+/**
+ * Messages that wait for their turn, as the store keeps them: a block with the text, and how it is to be asked (`queued`). So
+ * a message outlives the server that was to send it. One that is held (the turn before it was stopped, or its server is gone) is
+ * sent by nobody until somebody says so: it can be sent, taken back or dropped, at any window and any node.
+ *
+ * Files that come with it are kept as blobs, before the message is written.
+ */
+
+import { createHash } from "node:crypto";
+import {
+  type AgentId,
+  type Block,
+  type BlockId,
+  type ConversationId,
+  type Draft,
+  type HoldReason,
+  isEnded,
+  isProblem,
+  type JsonObject,
+  type Kernel,
+  limits,
+  type Problem,
+  problem,
+  type QueuedMark,
+  type Reason,
+  type Store,
+} from "@blockyard/kernel";
+import type { Attachment } from "./attachments.ts";
+import type { TurnRequest } from "./run.ts";
+
+/** What is kept of a request beside its text. */
+export async function markOf(store: Store, request: TurnRequest): Promise<QueuedMark> {
+  const { provider, model, parent, fresh, allow, cwd, attachments } = request;
+  const kept = await Promise.all((attachments ?? []).map((each) => keep(store, each)));
+  return {
+    provider,
+    ...(model === undefined ? {} : { model }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(fresh === undefined ? {} : { fresh }),
+    ...(allow === undefined ? {} : { allow: [...allow] }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(kept.length === 0 ? {} : { attachments: kept }),
+  };
+}
+
+type Kept = NonNullable<QueuedMark["attachments"]>[number];
+
+async function keep(store: Store, attachment: Attachment): Promise<Kept> {
+  const { type, name } = attachment;
+  if (attachment.type === "image") return { type, name, blob: attachment.blob };
+  const bytes = new TextEncoder().encode(attachment.text);
+  const blob = createHash("sha256").update(bytes).digest("hex");
+  await store.putBlob(blob, "text/plain", bytes);
+  return { type, name, blob };
+}
+
+/** The request of a message that waits, as it was asked. */
+export async function requestOf(store: Store, block: Block, prompt: string): Promise<TurnRequest | Problem> {
+  const mark = queuedIn(block);
+  if (mark === undefined) return problem("invalid", `block ${block.id} is no message that waits`);
+  const { held: _held, attachments, ...rest } = mark;
+  const files: Attachment[] = [];
+  for (const { type, name, blob } of attachments ?? []) {
+    if (type === "image") files.push({ type, name, blob });
+    else {
+      const kept = await store.blob(blob);
+      if (!kept) return problem("not_found", `the file ${name} of this message is not here any more`);
+      files.push({ type, name, text: new TextDecoder().decode(kept.bytes) });
+    }
+  }
+  const request = { ...rest, conversation: block.conversation, prompt } as TurnRequest;
+  return files.length === 0 ? request : { ...request, attachments: files };
+}
+
+export function queuedIn({ metadata }: Pick<Block, "metadata">): QueuedMark | undefined {
+  return metadata["notice"] === "queued" ? (metadata["queued"] as QueuedMark | undefined) : undefined;
+}
+
+/** Messages that wait in a conversation, oldest first, those that are held among them. */
+export async function waitingIn(
+  kernel: Kernel,
+  conversation: ConversationId,
+): Promise<readonly Block[] | Problem> {
+  const found: Block[] = [];
+  // One that somebody has edited while it waited is running.
+  for (const status of ["pending", "running"] as const) {
+    const open = await kernel.blocks({ conversation, status, order: "first", limit: limits.listRows });
+    if (isProblem(open)) return open;
+    found.push(...open.filter((block) => block.metadata["notice"] === "queued"));
+  }
+  return found.sort((a, b) => a.born - b.born);
+}
+
+/** Holds a message back; whether it still waited. */
+export async function hold(kernel: Kernel, id: BlockId, by: AgentId, held: HoldReason): Promise<boolean> {
+  return changeWaiting(kernel, id, by, (draft, mark) =>
+    mark === undefined
+      ? draft.status(id, "error", { reason: "interrupted" })
+      : draft.meta(id, { queued: { ...mark, held } as JsonObject }),
+  );
+}
+
+/** Ends a message that waits; whether it still did. */
+export function drop(kernel: Kernel, id: BlockId, by: AgentId, reason: Reason): Promise<boolean> {
+  return changeWaiting(kernel, id, by, (draft) => draft.status(id, "error", { reason }));
+}
+
+/** Takes a held message into the queue of a node: one of several that try gets it. */
+export function claim(kernel: Kernel, id: BlockId, by: AgentId, node: string | undefined): Promise<boolean> {
+  return changeWaiting(kernel, id, by, (draft, mark) => {
+    if (mark?.held === undefined) return problem("conflict", "this message is not held any more");
+    const { held: _held, ...rest } = mark;
+    return draft.meta(id, { queued: rest, ...(node === undefined ? {} : { node }) } as JsonObject);
+  });
+}
+
+async function changeWaiting(
+  kernel: Kernel,
+  id: BlockId,
+  agent: AgentId,
+  change: (draft: Draft, mark: QueuedMark | undefined) => unknown,
+): Promise<boolean> {
+  const changed = await kernel.writeBlock(id, {
+    agent,
+    plan: (draft) => {
+      const block = draft.block(id);
+      if (isProblem(block)) return block;
+      if (isEnded(block.status)) return problem("conflict", "this message does not wait any more");
+      const after = change(draft, queuedIn(block));
+      return isProblem(after) ? after : null;
+    },
+  });
+  return !isProblem(changed);
+}
+
+/** Whether a commit has taken a message out of the queue: it was dropped, or is held now. */
+export function isTaken(blocks: readonly Block[], id: BlockId): boolean {
+  return blocks.some(
+    (block) => block.id === id && (block.status === "error" || queuedIn(block)?.held !== undefined),
+  );
+}

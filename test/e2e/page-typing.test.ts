@@ -1,0 +1,210 @@
+/**
+ * Where letters go: into the prompt, once something was done that is followed by writing, and never to a shortcut then.
+ */
+import { isProblem } from "@blockyard/kernel";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+
+let yard: Yard;
+
+beforeAll(async () => {
+  yard = await openYard({ fakeClaude: true });
+}, 180_000);
+
+afterAll(async () => {
+  await yard?.close();
+});
+
+/** Every letter that is a shortcut, and more. */
+const LETTERS = "execute for joking: fix it";
+
+function promptOf(page: Page) {
+  return page.getByRole("textbox", { name: "Prompt" });
+}
+
+async function isPrompt(page: Page): Promise<void> {
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
+    .toBe("Prompt");
+}
+
+async function textOf(block: string): Promise<string> {
+  const read = await yard.kernel.whole(block);
+  return isProblem(read) ? read.message : read.text;
+}
+
+async function openBlocks() {
+  const conversation = await newConversation(yard.kernel, "typing");
+  const ids = await say(yard.kernel, conversation, [{ text: "first", role: "user" }, { text: "answer" }]);
+  const visit = await yard.open(`/c/${conversation}`);
+  const block = visit.page.locator(`[data-block="${ids[1]}"]`);
+  await block.waitFor();
+  return { ...visit, conversation, ids, block };
+}
+
+test("[V32] who opens a page can write at once, and gets to the blocks by Escape", async () => {
+  const { page, context, conversation, ids } = await openBlocks();
+  await isPrompt(page);
+  await page.keyboard.type(LETTERS);
+  expect(await promptOf(page).inputValue()).toBe(LETTERS);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("j");
+  await page.locator(`[data-block="${ids[0]}"].focused`).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Commands" }).fill("New conversation");
+  await page.keyboard.press("Enter");
+  await page.waitForSelector(".home-main");
+  await isPrompt(page);
+  await page.locator(`.sidebar a[href="/c/${conversation}"]`).click();
+  await page.waitForSelector("article");
+  await isPrompt(page);
+  expect(await promptOf(page).inputValue()).toBe(LETTERS);
+  await context.close();
+});
+
+test("[V32] a link to a block gives the focus to the block", async () => {
+  const { page, context, conversation, ids } = await openBlocks();
+  await page.goto(
+    `${yard.running.url}/c/${conversation}#${(ids[1] as string).slice(conversation.length + 1)}`,
+  );
+  await page.reload();
+  await page.locator(`[data-block="${ids[1]}"].focused`).waitFor();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("ARTICLE");
+  await context.close();
+});
+
+test.each(["the button", "the menu of commands", "the key"])(
+  "[V32] fork, by %s, then typing goes to the prompt and into nobody's answer",
+  async (way) => {
+    const { page, context, block, ids, complaints } = await openBlocks();
+    await block.click();
+    if (way === "the button") await block.getByRole("button", { name: "Fork the conversation here" }).click();
+    else {
+      await block.focus();
+      if (way === "the key") await page.keyboard.press("f");
+      else {
+        await page.keyboard.press("Control+k");
+        await page.getByRole("combobox", { name: "Commands" }).fill("Fork here");
+        await page.keyboard.press("Enter");
+        await page.getByText("The next prompt goes on from here").first().waitFor();
+      }
+    }
+    await page.keyboard.type(LETTERS);
+    expect(await promptOf(page).inputValue()).toBe(LETTERS);
+    expect(await page.locator(".editor").count()).toBe(0);
+    expect(await textOf(ids[1] as string)).toBe("answer");
+    expect(complaints).toEqual([]);
+    await context.close();
+  },
+);
+
+test("[V32] letters behind the pen wait for the editor, and are no shortcuts", async () => {
+  const { page, context, block } = await openBlocks();
+  // The editor is fetched when it is first needed: here it takes its time.
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route(/editor-.*\.js/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await block.hover();
+  await block.getByRole("button", { name: "Edit this block" }).click();
+  await page.keyboard.type("fxpi/?");
+  expect(await page.locator("dialog, .inspector, .is-pruned, .branch-row").count()).toBe(0);
+  letGo();
+  await page.locator(".editor-host .cm-content").waitFor();
+  await context.close();
+});
+
+test("[V32] sending, attaching and choosing an agent by pointer go on in the prompt's field", async () => {
+  const { page, context } = await openBlocks();
+  await page.locator("article").first().click();
+  const choosing = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Attach files" }).click();
+  await (await choosing).setFiles({ name: "a.txt", mimeType: "text/plain", buffer: Buffer.from("a") });
+  await page.keyboard.type("see this");
+  await page.locator(".attached-list li, .attached li").first().waitFor();
+  const agent = page.getByRole("combobox", { name: "Agent" });
+  await agent.dispatchEvent("pointerdown");
+  await agent.selectOption("claude");
+  await page.keyboard.type(" file");
+  expect(await promptOf(page).inputValue()).toBe("see this file");
+  expect(await agent.inputValue()).toBe("claude");
+  await page.getByRole("button", { name: /Send|Queue/ }).click();
+  await page.keyboard.type("then");
+  await expect.poll(() => promptOf(page).inputValue()).toContain("then");
+  await context.close();
+});
+
+test("[V32] a touch screen keeps its keyboard away; one that has keys writes the first letter into the prompt", async () => {
+  const conversation = await newConversation(yard.kernel, "touch");
+  const [id = ""] = await say(yard.kernel, conversation, [{ text: "answer" }]);
+  const context = await yard.browser.newContext({
+    hasTouch: true,
+    isMobile: true,
+    viewport: { width: 390, height: 800 },
+  });
+  const page = await context.newPage();
+  await page.goto(`${yard.running.url}/c/${conversation}${new URL(yard.running.link).search}`);
+  const block = page.locator(`[data-block="${id}"]`);
+  await block.waitFor();
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("BODY");
+  await block.tap();
+  await block.getByRole("button", { name: "Fork the conversation here" }).tap();
+  expect(await page.evaluate(() => document.activeElement?.tagName)).not.toBe("TEXTAREA");
+  await page.keyboard.type("edit");
+  expect(await promptOf(page).inputValue()).toBe("edit");
+  await context.close();
+});
+
+test("[V36] a prompt that is refused comes back in front of what was written meanwhile, and to its own conversation", async () => {
+  const first = await newConversation(yard.kernel, "refused one");
+  const second = await newConversation(yard.kernel, "refused two");
+  const { page, context } = await yard.open(`/c/${first}`);
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route("**/v1/tools/turn.start", async (route) => {
+    await held;
+    await route.fulfill({ json: { problem: "busy", message: "not now: run `blockyard doctor`" } });
+  });
+  const long = `${"long ".repeat(60_000)}prompt`;
+  await promptOf(page).fill(long);
+  await page.keyboard.press("Enter");
+  await expect.poll(() => promptOf(page).inputValue()).toBe("");
+  await page.keyboard.type("meanwhile");
+  await page.locator(`.sidebar a[href="/c/${second}"]`).click();
+  await expect.poll(() => page.textContent(".title")).toContain("refused two");
+  letGo();
+  await page.locator(".note.bad code", { hasText: "blockyard doctor" }).waitFor();
+  expect(await promptOf(page).inputValue()).toBe("");
+  await page.locator(`.sidebar a[href="/c/${first}"]`).click();
+  await expect.poll(() => promptOf(page).inputValue()).toBe(`${long}\nmeanwhile`);
+  await context.close();
+});
+
+test("[V36] a title that cannot be kept is in its field again", async () => {
+  const { page, context } = await openBlocks();
+  await page.routeWebSocket(/./, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      const frame = typeof message === "string" ? JSON.parse(message) : {};
+      if (frame.tool !== "conversation.update") return server.send(message);
+      const problem = { problem: "unavailable", message: "the disk is full" };
+      socket.send(JSON.stringify({ type: "answer", id: frame.id, problem }));
+    });
+  });
+  await page.reload();
+  await page.waitForSelector("article");
+  await page.locator("h1.title button").click();
+  const title = page.getByRole("textbox", { name: "Title of the conversation" });
+  await title.fill("a better name");
+  await page.keyboard.press("Enter");
+  await page.getByText("the disk is full").waitFor();
+  expect(await title.inputValue()).toBe("a better name");
+  await context.close();
+});

@@ -79,7 +79,7 @@ it("[U16] holds the programs, the page and the papers, and nothing of the worksh
     "packages/server/src/search/search.worker.js",
     "packages/server/src/turns/child-reaper.js",
     "packages/client/src/index.js",
-    "packages/server/recordings/claude-tour.jsonl",
+    "packages/server/recordings/claude-shop.jsonl",
     "packages/web/dist/index.html",
   ])
     expect(files).toContain(wanted);

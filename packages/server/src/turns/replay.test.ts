@@ -1,8 +1,42 @@
-/** Recorded sessions on a store that fails. */
-import { isProblem, Kernel, MemoryStore, StoreError } from "@blockyard/kernel";
+/** The recorded sessions of a first start: what they show, and what they do on a store that fails. */
+import { readFileSync } from "node:fs";
+import { type Block, isProblem, Kernel, MemoryStore, StoreError } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { nodeEnv } from "../env.ts";
-import { RECORDINGS, replay } from "./replay.ts";
+import { RECORDINGS, recordingPath, replay } from "./replay.ts";
+
+/** What is in a recording, once it is played. */
+async function played(name: string): Promise<readonly Block[]> {
+  const kernel = new Kernel(nodeEnv, new MemoryStore("epoch"));
+  const recording = RECORDINGS.find((each) => each.name === name);
+  if (!recording) throw new Error(`no recording ${name}`);
+  const begun = await replay(kernel, recording, "ann", 1_000);
+  if (isProblem(begun)) throw new Error(begun.message);
+  expect(await begun.done).toBeUndefined();
+  return (await kernel.allBlocks(begun.conversation)) as readonly Block[];
+}
+
+it("[AC65] the first start tells a story in which nothing fails and everything is understood", async () => {
+  for (const { name } of RECORDINGS) {
+    const blocks = await played(name);
+    expect(blocks.filter(({ status }) => status !== "done").map(({ id }) => id)).toEqual([]);
+    expect(blocks.filter(({ kind }) => kind === "unknown" || kind === "error")).toEqual([]);
+    const text = readFileSync(recordingPath(name), "utf8");
+    expect(text).not.toMatch(/\/(root|work|Users)\/|dummy-key/);
+  }
+});
+
+it("[AC65] Claude finds a bug: a sub-agent, a question, a diff, and tests that pass; Codex reviews it", async () => {
+  const claude = await played("claude-shop");
+  const tools = claude.flatMap(({ metadata: { toolName } }) => (toolName === undefined ? [] : [toolName]));
+  expect(new Set(tools)).toEqual(new Set(["Bash", "Read", "Agent", "AskUserQuestion", "Edit"]));
+  const changes = claude.filter(({ kind }) => kind === "file_change");
+  expect(changes.length).toBeGreaterThanOrEqual(2);
+  const codex = await played("codex-shop");
+  expect(codex.map(({ kind }) => kind)).toEqual(
+    expect.arrayContaining(["thinking", "command", "file_change", "text"]),
+  );
+});
 
 it.each(RECORDINGS)(
   "[AC65] $name ends with a reason where the store fails, and rejects nothing",

@@ -15,24 +15,27 @@ export interface Recording {
   readonly provider: string;
   readonly title: string;
   readonly prompt: string;
+  /** Between two lines: streams of one agent have many short ones, those of another few long ones. */
+  readonly lineMs: number;
 }
 
+/** One story in two parts: a bug is found and fixed, then the fix is reviewed. */
 export const RECORDINGS: readonly Recording[] = [
   {
-    name: "claude-tour",
-    provider: "claude",
-    title: "A recorded Claude Code session",
-    prompt: "Look around, change some files and run something.",
+    name: "codex-shop",
+    provider: "codex",
+    title: "Recorded with Codex: review the fix",
+    prompt: "Review the fix of discounted() in src/price.js, and add the test that is missing.",
+    lineMs: 900,
   },
   {
-    name: "codex-tour",
-    provider: "codex",
-    title: "A recorded Codex session",
-    prompt: "Look around, plan, patch a file and run something.",
+    name: "claude-shop",
+    provider: "claude",
+    title: "Recorded with Claude Code: a missing cent",
+    prompt: "A 90 % voucher on €10.00 costs the customer €0.99 instead of €1.00. Find out why and fix it.",
+    lineMs: 60,
   },
 ];
-
-const LINE_MS = 25;
 
 export function recordingPath(name: string): string {
   return fileURLToPath(new URL(`../../recordings/${name}.jsonl`, import.meta.url));
@@ -66,7 +69,7 @@ export async function replay(
       if (signal?.aborted) break;
       const stuck = await stream.push(Buffer.from(`${line}\n`));
       if (stuck) return stuck;
-      await sleep(LINE_MS / speed);
+      await sleep(recording.lineMs / speed);
     }
     return stream.end();
   };

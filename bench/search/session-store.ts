@@ -33,19 +33,16 @@ export async function sessionStore(folder: string, bytes: number, files?: string
     mkdirSync(files, { recursive: true });
   }
   const words = vocabulary();
-  const sessions = Math.max(12, Math.round(bytes / SESSION_BYTES));
+  const sessions = Math.max(5, Math.round(bytes / SESSION_BYTES));
   const store = await openSqliteStore(path);
   let [blocks, textBytes] = [0, 0];
   for (let session = 0; session < sessions; session++) {
     const script = new StoreScript(`s-${session}`);
     script.now = FIRST_TIME + session * HOUR_MS;
     for (const { kind, text, path: file } of blocksOf(words, session, sessions - 1 - session)) {
-      const id = script.create({
-        kind,
-        text,
-        status: "done",
-        ...(file === undefined ? {} : { metadata: { path: file } }),
-      });
+      const metadata =
+        kind === "command" ? { command: "npm test" } : file === undefined ? {} : { path: file };
+      const id = script.create({ kind, text, status: "done", metadata });
       if (files !== undefined) writeFileSync(join(files, id.replaceAll("/", "_")), text);
       textBytes += Buffer.byteLength(text);
       if (++blocks % BLOCKS_PER_COMMIT === 0) await script.commit(store);

@@ -78,8 +78,9 @@ function storedBlocks(tables: Tables, young: Young, query: BlockQuery, limit: nu
   }
   if (query.parent !== undefined) addParent(add, young, query.parent);
   if (query.kinds !== undefined) add(`b.kind IN (${query.kinds.map(() => "?").join(", ")})`, ...query.kinds);
-  // Not a parameter: only a constant lets SQLite see that the index of open blocks is enough.
   if (query.status !== undefined) add(`b.status = '${STATUSES.find((status) => status === query.status)}'`);
+  // SQLite uses a partial index only where the condition of the index stands in the query word for word.
+  if (isOpen(query.status)) add(OPEN);
   if (query.changedSince !== undefined) add("b.seq > ?", query.changedSince);
   if (query.before !== undefined) add("b.born < ?", query.before);
   if (query.after !== undefined) add("b.born > ?", query.after);
@@ -89,6 +90,12 @@ function storedBlocks(tables: Tables, young: Young, query: BlockQuery, limit: nu
     ${where.length > 0 ? `WHERE ${where.join(" AND ")}` : ""} ORDER BY ${orderOf(query)} LIMIT ?`;
   const rows = tables.all<StoredBlock & { conversation_name: ConversationId }>(sql, ...values, limit);
   return rows.map(({ conversation_name, ...row }) => openBlock(row, conversation_name).record);
+}
+
+const OPEN = "b.status IN ('pending', 'running')";
+
+function isOpen(status: BlockQuery["status"]): boolean {
+  return status === "pending" || status === "running";
 }
 
 type Add = (condition: string, ...values: (number | string | bigint)[]) => void;
@@ -111,9 +118,13 @@ function addPath(add: Add, prefix: string): void {
   if (last < 0xd7ff) add("b.path < ?", prefix.slice(0, -1) + String.fromCharCode(last + 1));
 }
 
-/** Where SQLite, which has no statistics, would rather walk a whole conversation in the order of birth. */
+/**
+ * Where SQLite, which has no statistics, would rather walk a whole conversation in the order of birth, or all blocks in the
+ * order of age. Open blocks are few, however many there are.
+ */
 function indexFor(query: BlockQuery): string {
-  const { conversation, changedSince, parent, pathPrefix } = query;
+  const { conversation, changedSince, parent, pathPrefix, status } = query;
+  if (parent === undefined && pathPrefix === undefined && isOpen(status)) return "INDEXED BY block_open";
   if (conversation === undefined || parent !== undefined || pathPrefix !== undefined) return "";
   return changedSince === undefined ? "" : "INDEXED BY block_by_change";
 }

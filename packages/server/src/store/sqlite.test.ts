@@ -14,11 +14,15 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { contract, StoreScript } from "@blockyard/kernel/store-contract";
 import { afterAll, describe, expect, it } from "vitest";
+import { compareSums, writeSums } from "./integrity.ts";
 import { BUSY_AFTER, LOG_BYTES } from "./log-room.ts";
+import { queryBlocks } from "./query.ts";
 import { restoreSqliteStore } from "./restore.ts";
 import { mergeRuns } from "./runs.ts";
 import { migrate, openDatabase, pragma, SCHEMA_VERSION } from "./schema.ts";
 import { openSqliteStore, type SqliteStore } from "./sqlite.ts";
+import { Tables } from "./tables.ts";
+import { Young } from "./young.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "blockyard-store-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -285,4 +289,47 @@ it("[S12] opening a conversation's end costs the same at any length", async () =
   db.close();
   expect(await opened.blocks({ conversation: "c", order: "last", limit: 50 })).toHaveLength(50);
   await opened.close();
+});
+
+describe("[S42] what is stored costs only who asks for it", () => {
+  it("open blocks are found by their own index, over all conversations and in one", async () => {
+    const path = join(directory, "open-blocks.db");
+    const store = await openSqliteStore(path);
+    const script = new StoreScript("c");
+    const running = script.create({ status: "running" });
+    script.create({ status: "done", text: "done" });
+    await script.commit(store);
+    await store.close();
+    const db = new DatabaseSync(path);
+    const tables = new Tables(db);
+    const asked: string[] = [];
+    const all = tables.all.bind(tables);
+    tables.all = (sql, ...values) => {
+      asked.push(sql);
+      return all(sql, ...values);
+    };
+    for (const query of [{}, { conversation: "c" }]) {
+      const found = queryBlocks(tables, new Young(tables), {
+        ...query,
+        status: "running",
+        order: "first",
+        limit: 10,
+      });
+      expect(found.map(({ id }) => id)).toEqual([running]);
+      const sql = asked.at(-1) as string;
+      const values = Array.from({ length: sql.split("?").length - 1 }, () => 1);
+      const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+      expect(plan.map(({ detail }) => detail).join("; ")).toContain("INDEX block_open");
+    }
+    db.close();
+  });
+
+  it("the sums of a large file are not made", async () => {
+    const path = join(directory, "large.db");
+    await (await openSqliteStore(path)).close();
+    expect(compareSums(path)).toBe(true);
+    writeSums(path, 1_000);
+    expect(existsSync(`${path}.sums`)).toBe(false);
+    expect(compareSums(path)).toBe(false);
+  });
 });

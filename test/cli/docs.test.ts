@@ -66,6 +66,7 @@ it("the loop in the guide runs as it is written", async () => {
   await server.stop();
   removePlace(place);
   expect(blocks.map(({ kind, status, agent, content }) => [kind, status, agent, content])).toEqual([
+    ["text", "done", "my-loop", "Count to three."],
     ["text", "done", "my-loop", "One, two, three."],
     ["tool_call", "done", "my-loop", '{"path":"count.txt"}'],
     ["code", "done", "my-loop", "1\n2\n3\n"],

@@ -104,8 +104,10 @@ async function opens(command, args, cwd, more = {}) {
     child.on("close", () => resolve(undefined));
   });
   if (link === undefined) fail(`${command} ${args.join(" ")}`, output);
-  const { origin, searchParams } = new URL(link);
-  const page = await fetch(origin, { headers: { authorization: `Bearer ${searchParams.get("token")}` } });
+  const { origin } = new URL(link);
+  const traded = await fetch(link, { redirect: "manual" });
+  const cookie = (traded.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
+  const page = await fetch(origin, { headers: { cookie } });
   const text = await page.text();
   const ended = new Promise((resolve) => child.on("close", resolve));
   process.kill(-(child.pid ?? 0), "SIGINT");

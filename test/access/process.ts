@@ -1,5 +1,7 @@
 /** The server as its users run it: a process of its own, started by the command, spoken to over its port. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { serverFlags } from "../../scripts/setup.mjs";
 
@@ -17,12 +19,13 @@ export class Process {
     child: ChildProcess,
     output: { out: string; err: string },
     link: URL,
+    token: string,
     ended: Promise<{ code: number | null; signal: string | null }>,
   ) {
     this.child = child;
     this.output = output;
     this.url = link.origin;
-    this.token = link.searchParams.get("token") ?? "";
+    this.token = token;
     this.ended = ended;
   }
 
@@ -45,12 +48,13 @@ export class Process {
     const link = await new Promise<URL>((found, failed) => {
       child.stdout?.on("data", (bytes: Buffer) => {
         output.out += bytes.toString();
-        const text = /http:\/\/\S+\?token=\S+/.exec(output.out)?.[0];
+        const text = /http:\/\/\S+\?link=\S+/.exec(output.out)?.[0];
         if (text) found(new URL(text));
       });
       ended.then(({ code }) => failed(new Error(`ended with ${code}: ${output.err}`)));
     });
-    return new Process(child, output, link, ended);
+    const token = readFileSync(join(home, "token"), "utf8").trim();
+    return new Process(child, output, link, token, ended);
   }
 
   get port(): number {

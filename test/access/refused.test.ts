@@ -1,7 +1,12 @@
 /** Who is not let in: every route and method of the router, the upgrades, and the addresses that are not ours. */
 import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { WebSocket } from "ws";
+import { PageSessions } from "../../packages/server/src/page-sessions.ts";
 import { freshPeer, statusOf, UPGRADE, Yard } from "./yard.ts";
 
 let yard: Yard;
@@ -52,7 +57,7 @@ function credentials(): Record<string, Record<string, string>> {
     basic: { authorization: `Basic ${Buffer.from(`owner:${yard.owner}`).toString("base64")}` },
     lower: { authorization: `bearer ${yard.owner}` },
     "cookie that is the token": { cookie: `blockyard-${yard.port}=${yard.owner}` },
-    "cookie of another port": { cookie: cookie.replace(`-${yard.port}=`, `-${yard.port + 1}=`) },
+    "cookie of another port": { cookie: cookie.replace(`-${yard.port}-`, `-${yard.port + 1}-`) },
     "wrong token beside a good cookie": { ...bearer(wrong), cookie },
   };
 }
@@ -118,38 +123,136 @@ describe("[R42] without a valid credential", () => {
     expect(await yard.state()).toBe(before);
   });
 
-  it("[AC5] a token in the query opens the page's address alone, and no agent's", async () => {
-    for (const path of ["/v1/tools", "/v1/conversations", "/health?x=1", "/metrics", "/mcp"]) {
-      const from = freshPeer();
-      const joined = path.includes("?") ? "&" : "?";
-      const { status, headers } = await yard.ask(`${path}${joined}token=${yard.owner}`, { from });
-      // Pages trade it; they give no answer with it.
-      if (path.startsWith("/v1") || path === "/mcp") expect([path, status]).toEqual([path, 401]);
-      else expect([path, status, headers.location]).toEqual([path, 303, path]);
+  it("[AC5] a link's code opens the page's address alone, once, and a token in the query opens nothing", async () => {
+    for (const path of ["/v1/tools", "/v1/conversations", "/mcp"]) {
+      const code = yard.running.auth.makeLink();
+      expect((await yard.ask(`${path}?link=${code}`, { from: freshPeer() })).status).toBe(401);
     }
-    for (const method of ["POST", "HEAD", "DELETE"])
-      expect((await yard.ask(`/?token=${yard.owner}`, { method, from: freshPeer() })).status).toBe(401);
-    expect((await yard.ask(`/?token=${agent}`, { from: freshPeer() })).status).toBe(403);
-    expect((await yard.ask("/?token=", { from: freshPeer() })).status).toBe(401);
-    expect(await yard.upgrade(`/v1/feed?token=${yard.owner}`, {}, freshPeer())).toBe(401);
+    for (const method of ["POST", "HEAD", "DELETE"]) {
+      const code = yard.running.auth.makeLink();
+      expect((await yard.ask(`/?link=${code}`, { method, from: freshPeer() })).status).toBe(401);
+    }
+    for (const token of [yard.owner, agent, yard.viewer("by-query"), ""])
+      for (const name of ["token", "link"])
+        expect((await yard.ask(`/?${name}=${token}`, { from: freshPeer() })).status).toBe(401);
+    expect(await yard.upgrade(`/v1/feed?link=${yard.running.auth.makeLink()}`, {}, freshPeer())).toBe(401);
+    expect(() => yard.running.auth.makeLink(agent)).toThrow("a link is for people");
+    const code = yard.running.auth.makeLink();
+    const first = await yard.ask(`/health?x=1&link=${code}`);
+    expect([first.status, first.headers.location]).toEqual([303, "/health?x=1"]);
+    expect((await yard.ask(`/?link=${code}`, { from: freshPeer() })).status).toBe(401);
+    const many = yard.running.auth.makeLink();
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => yard.ask(`/?link=${many}`, { from: freshPeer() })),
+    );
+    expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
+    // Whoever has a session and opens an old link again is led to the page.
+    const again = await yard.ask(`/c/x?link=${code}`, { headers: { cookie } });
+    expect([again.status, again.headers.location, again.headers["set-cookie"]]).toEqual([
+      303,
+      "/c/x",
+      undefined,
+    ]);
   });
 
-  it("[AC5] a viewer's link is traded for a cookie that reads, until the token is taken back", async () => {
-    const { headers, status } = await yard.ask(`/?token=${yard.viewer("screen")}`);
+  it("[AC5] a viewer's link is traded for a session that reads, until the token is taken back", async () => {
+    const { headers, status } = await yard.ask(`/?link=${yard.running.auth.makeLink(yard.viewer("screen"))}`);
     const seen = (headers["set-cookie"]?.[0] ?? "").split(";", 1)[0] ?? "";
     expect(status).toBe(303);
     expect(seen).not.toBe(cookie);
     const reads = () => yard.ask("/v1/conversations", { headers: { cookie: seen }, from: freshPeer() });
     expect((await reads()).status).toBe(200);
-    const json = { cookie: seen, origin: yard.origin, "content-type": "application/json" };
-    const writes = { method: "POST", headers: json, body: BODY };
-    expect((await yard.ask("/v1/tools/conversation.create", writes)).status).toBe(403);
+    const json = { origin: yard.origin, "content-type": "application/json" };
+    const writes = (own: string) =>
+      yard.ask("/v1/tools/conversation.list", {
+        method: "POST",
+        headers: { ...json, cookie: own },
+        body: "{}",
+      });
+    const creates = (own: string) =>
+      yard.ask("/v1/tools/conversation.create", {
+        method: "POST",
+        headers: { ...json, cookie: own },
+        body: BODY,
+      });
+    expect((await writes(seen)).status).toBe(200);
+    expect((await creates(seen)).status).toBe(403);
+    // Beside the owner's, in either order, it takes nothing away.
+    for (const both of [`${cookie}; ${seen}`, `${seen}; ${cookie}`])
+      expect((await creates(both)).status).toBe(200);
     yard.running.auth.revoke("screen");
     expect((await reads()).status).toBe(401);
   });
 
+  it("[AC129] cookies that another server on this host has set lock nobody out", async () => {
+    const [name = "", value = ""] = cookie.split("=");
+    const tossed = [
+      `${name}=wrong; ${cookie}`,
+      `${cookie}; ${name}=wrong`,
+      `${name}=; ${name}=${"x".repeat(2_000)}; ${cookie}`,
+      `blockyard-${yard.port}-0000000000000000=${value}; ${cookie}`,
+      `blockyard-${yard.port}-../../token=${value}; ${cookie}`,
+      `blockyard-${yard.port}=${value}; ${cookie}`,
+    ];
+    for (const header of tossed)
+      expect([header, (await yard.ask("/v1/conversations", { headers: { cookie: header } })).status]).toEqual(
+        [header, 200],
+      );
+    for (const header of [
+      `${name}=wrong`,
+      `blockyard-${yard.port}-0000000000000000=${value}`,
+      `${name}x=${value}`,
+    ])
+      expect(
+        (await yard.ask("/v1/conversations", { headers: { cookie: header }, from: freshPeer() })).status,
+      ).toBe(401);
+  });
+
+  it("[AC130] sessions are listed with names and ends, and are revoked one by one, streams and all", async () => {
+    const { sessions } = yard.running.auth;
+    const enter = async (title: string) => {
+      const { headers } = await yard.ask(`/?link=${yard.running.auth.makeLink(undefined, title)}`);
+      return (headers["set-cookie"]?.[0] ?? "").split(";", 1)[0] ?? "";
+    };
+    const [one, other] = [await enter("laptop"), await enter("desk")];
+    const named = sessions.list().find((each) => each.name === "laptop");
+    expect(named).toMatchObject({ role: "owner", expiresAt: expect.any(Number) });
+    expect(JSON.stringify(sessions.list())).not.toContain(one.split("=")[1]);
+    const status = async (own: string) =>
+      (await yard.ask("/health", { headers: { cookie: own }, from: freshPeer() })).status;
+    expect([await status(one), await status(other)]).toEqual([200, 200]);
+    const socket = new WebSocket(`ws://${yard.host}/v1/feed`, {
+      headers: { cookie: one, origin: yard.origin },
+    });
+    await new Promise((open) => socket.once("open", open));
+    const closed = new Promise((gone) => socket.once("close", gone));
+    expect(sessions.revoke(named?.id ?? "")).toBe(true);
+    expect([await status(one), await status(other)]).toEqual([401, 200]);
+    await closed;
+    expect(sessions.revoke(named?.id ?? "")).toBe(false);
+    expect(sessions.revoke("../token")).toBe(false);
+  });
+
+  it("[AC130] links and sessions end by themselves", () => {
+    const home = mkdtempSync(join(tmpdir(), "blockyard-sessions-"));
+    let nowMs = 0;
+    const sessions = new PageSessions(home, () => nowMs, "key");
+    const guest = { role: "owner", agent: "ann", name: "" } as const;
+    const late = sessions.makeLink(guest);
+    const traded = sessions.trade(sessions.makeLink(guest), "Firefox on Linux");
+    expect(traded?.session.name).toBe("Firefox on Linux");
+    nowMs += 24 * 3600 * 1000;
+    expect(sessions.trade(late, "")).toBeUndefined();
+    expect(sessions.open(traded?.session.id ?? "", traded?.secret ?? "")).toBeDefined();
+    nowMs += 29 * 24 * 3600 * 1000;
+    expect(sessions.open(traded?.session.id ?? "", traded?.secret ?? "")).toBeUndefined();
+    expect(sessions.list()).toEqual([]);
+    rmSync(home, { recursive: true });
+  });
+
   it("[AC5] the trade sets a cookie that no script and no other site can use, and leaves this host for none", async () => {
-    const { status, headers } = await yard.ask(`/c/x?token=${yard.owner}&q=1`);
+    const link = () => `link=${yard.running.auth.makeLink()}`;
+    const { status, headers } = await yard.ask(`/c/x?${link()}&q=1`);
     expect([status, headers.location]).toEqual([303, "/c/x?q=1"]);
     const set = headers["set-cookie"]?.[0] ?? "";
     for (const part of ["HttpOnly", "SameSite=Strict", "Path=/"]) expect(set).toContain(part);
@@ -161,7 +264,7 @@ describe("[R42] without a valid credential", () => {
       "/..//evil.com",
       "/a/..//evil.com/",
     ]) {
-      const { headers: sent, status: code } = await yard.ask(`${path}?token=${yard.owner}`);
+      const { headers: sent, status: code } = await yard.ask(`${path}?${link()}`);
       if (code !== 303) continue;
       expect(new URL(sent.location ?? "", yard.origin).origin).toBe(yard.origin);
     }

@@ -77,7 +77,7 @@ export class Yard {
 
   /** The cookie that the link is traded for, as a Cookie header. */
   async cookie(): Promise<string> {
-    const { headers } = await this.ask(`/?token=${this.owner}`);
+    const { headers } = await this.ask(`/?link=${this.running.auth.makeLink()}`);
     return (headers["set-cookie"]?.[0] ?? "").split(";", 1)[0] ?? "";
   }
 

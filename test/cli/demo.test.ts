@@ -33,7 +33,7 @@ it(
     const server = await serve(here);
     const { code, stdout } = await run(here, ["demo", "--seconds", "2", "--here"]);
     expect(stdout).toContain("Nothing was lost");
-    expect(stdout).toMatch(/http:\S+\/files\?path=blockyard-demo%2Fshop\.ts&token=/);
+    expect(stdout).toMatch(/http:\S+\/files\?path=blockyard-demo%2Fshop\.ts&link=/);
     expect(stdout).toMatch(/ s {2}(ada|grace|alan) +(inserted|patched)/);
     expect(code).toBe(0);
     const file = join(here.folder, "work/blockyard-demo/shop.ts");

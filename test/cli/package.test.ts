@@ -103,8 +103,10 @@ it(
     const server = blockyard(["--port", "0"]);
     const end = ended(server);
     const link = await printed(server, /Open\s+(http\S+)/);
-    const { origin, searchParams } = new URL(link);
-    const page = await fetch(origin, { headers: { authorization: `Bearer ${searchParams.get("token")}` } });
+    const { origin } = new URL(link);
+    const traded = await fetch(link, { redirect: "manual" });
+    const cookie = (traded.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
+    const page = await fetch(origin, { headers: { cookie } });
     expect(await page.text()).toContain("<title>Blockyard</title>");
     const ingest = blockyard(["ingest", "--json"]);
     ingest.stdin?.end(readFileSync(join(fixtures, "claude/subagent.jsonl")));

@@ -1,18 +1,19 @@
 /**
  * Who may come in. A random token always; there is no way to switch it off. Three credentials name a caller: the owner's
- * token, tokens made for agents and viewers, and cookies, for which a person's browser trades the token in its link: the
- * owner's, or a viewer's. Role and agent come from the credential and from nothing else.
+ * token, tokens made for agents and viewers, and sessions of browsers, each with a cookie for which a link was traded that
+ * works once (page-sessions.ts). Role and agent come from the credential and from nothing else.
  *
  * The owner's token is a file that only its owner can read. Other tokens are kept as hashes. Comparison takes the same
  * time whatever is compared; a peer that guesses is slowed down, and nobody else with it.
  */
 
-import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
 import { isAgentId } from "@blockyard/kernel";
 import { PROVIDER_NAMES, RESERVED } from "./agent-names.ts";
+import { type PageSession, PageSessions, SESSION_MS } from "./page-sessions.ts";
 import { createPrivate, writePrivate } from "./private-file.ts";
 
 export type CallerRole = "owner" | "agent" | "viewer";
@@ -24,6 +25,8 @@ export interface Caller {
   readonly by: "token" | "cookie";
   /** Which token it was, where it is one that can be taken back. */
   readonly hash?: string;
+  /** Which session of a browser it is. */
+  readonly session?: string;
 }
 
 export interface TokenRecord {
@@ -33,7 +36,6 @@ export interface TokenRecord {
   readonly createdAt: number;
 }
 
-const COOKIE_SECONDS = 30 * 24 * 3600;
 const BAD_PER_MINUTE = 20;
 const GUESS_DELAY_MS = 1_000;
 const MAX_PEERS = 10_000;
@@ -49,6 +51,9 @@ export class Auth {
   readonly #ownerHash: Buffer;
   readonly ownerToken: string;
   readonly ownerAgent: string;
+  readonly sessions: PageSessions;
+  /** What goes into the browser's cookie, until it is sent. */
+  readonly #secrets = new WeakMap<Caller, string>();
   readonly #now: () => number;
   readonly #bad = new Map<string, number[]>();
   #tokens: readonly TokenRecord[];
@@ -63,6 +68,7 @@ export class Auth {
     this.ownerToken = readOrMakeToken(join(home, "token"));
     this.#ownerHash = sha256(this.ownerToken);
     this.#tokens = [];
+    this.sessions = new PageSessions(home, Date.now, this.ownerToken);
     this.#readTokens();
   }
 
@@ -73,8 +79,7 @@ export class Auth {
   ): Caller | undefined {
     const bearer = /^Bearer ([A-Za-z0-9_-]{1,200})$/.exec(headers.authorization ?? "")?.[1];
     if (headers.authorization !== undefined) return bearer === undefined ? undefined : this.byToken(bearer);
-    const cookie = cookieOf(headers.cookie, cookieName(port));
-    return cookie === undefined ? undefined : this.#byCookie(cookie);
+    return this.#byCookies(headers.cookie, port);
   }
 
   byToken(token: string): Caller | undefined {
@@ -90,37 +95,68 @@ export class Auth {
     return found;
   }
 
-  #byCookie(cookie: string): Caller | undefined {
-    const hash = sha256(cookie);
+  /**
+   * Whoever else serves pages on this host name can set cookies of any name here, so each that could be ours is tried, also
+   * several of one name. A viewer's session is beside the owner's: where a browser has both, it is the owner's.
+   */
+  #byCookies(header: string | undefined, port: number): Caller | undefined {
     let found: Caller | undefined;
-    if (timingSafeEqual(hash, sha256(this.#cookie())))
-      found = { agent: this.ownerAgent, role: "owner", by: "cookie" };
-    this.#refresh();
-    for (const { hash: of, agent, role } of this.#tokens) {
-      const same = role === "viewer" && timingSafeEqual(hash, sha256(this.#cookie(of)));
-      if (same) found ??= { agent, role, by: "cookie", hash: of };
+    for (const { id, secret } of cookiesOf(header, port)) {
+      const session = this.sessions.open(id, secret);
+      const caller = session && this.#callerOf(session);
+      if (caller && (found === undefined || caller.role === "owner")) found = caller;
     }
     return found;
   }
 
-  /** The owner's cookie, or that of a viewer's token: who knows one of them knows no other, and no token. */
-  #cookie(of = ""): string {
-    return createHmac("sha256", this.ownerToken)
-      .update(of === "" ? "blockyard cookie" : `blockyard cookie ${of}`)
-      .digest("base64url");
+  #callerOf({ id, role, agent, hash }: PageSession): Caller | undefined {
+    if (role === "owner") return { agent: this.ownerAgent, role, by: "cookie", session: id };
+    const caller: Caller = {
+      agent,
+      role,
+      by: "cookie",
+      session: id,
+      ...(hash === undefined ? {} : { hash }),
+    };
+    return this.#isKnown(hash) ? caller : undefined;
+  }
+
+  #isKnown(hash: string | undefined): boolean {
+    this.#refresh();
+    return this.#tokens.some((record) => record.hash === hash && record.role === "viewer");
+  }
+
+  /** A link's code, for the owner's browser, or for that of a viewer whose token is given. It works once. */
+  makeLink(token = this.ownerToken, name = ""): string {
+    const caller = this.byToken(token);
+    if (!caller || caller.role === "agent")
+      throw new AuthError("a link is for people: an agent's token goes into its Authorization header");
+    const { role, agent, hash } = caller;
+    return this.sessions.makeLink({ role, agent, name, ...(hash === undefined ? {} : { hash }) });
+  }
+
+  /** Trades a link's code; undefined for one that was used, has ended, or never was. */
+  byLink(code: string, name: string): Caller | undefined {
+    const traded = this.sessions.trade(code, name);
+    const caller = traded && this.#callerOf(traded.session);
+    if (caller) this.#secrets.set(caller, traded.secret);
+    return caller;
   }
 
   /** Whether what let a caller in would still do so. */
-  isCurrent({ hash }: Caller): boolean {
+  isCurrent({ hash, session }: Caller): boolean {
+    if (session !== undefined && !this.sessions.isLive(session)) return false;
     if (hash === undefined) return true;
     this.#refresh();
     return this.#tokens.some((record) => record.hash === hash);
   }
 
-  /** The cookie that a link is traded for. Browsers share cookies between ports, so its name holds the port. */
-  setCookie({ hash }: Caller, port: number, secure: boolean): string {
-    const rest = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${COOKIE_SECONDS}${secure ? "; Secure" : ""}`;
-    return `${cookieName(port)}=${this.#cookie(hash)}; ${rest}`;
+  /** The cookie of a session that was just opened. Its name holds the port and the session: browsers share cookies between ports. */
+  setCookie(caller: Caller, port: number, secure: boolean): string | undefined {
+    const secret = this.#secrets.get(caller);
+    if (secret === undefined) return undefined;
+    const rest = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${SESSION_MS / 1000}${secure ? "; Secure" : ""}`;
+    return `${cookiePrefix(port)}${caller.session}=${secret}; ${rest}`;
   }
 
   /** Notes a wrong credential; how long to wait before answering. */
@@ -257,14 +293,20 @@ function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }
 
-function cookieName(port: number): string {
-  return `blockyard-${port}`;
+function cookiePrefix(port: number): string {
+  return `blockyard-${port}-`;
 }
 
-function cookieOf(header: string | undefined, wanted: string): string | undefined {
-  for (const part of (header ?? "").split(";")) {
-    const [name, value] = part.trim().split("=", 2);
-    if (name === wanted && value !== undefined) return value;
-  }
-  return undefined;
+/** More than a browser of ours would ever send is not tried: each costs a look at the disk. */
+const MAX_COOKIES = 50;
+
+function cookiesOf(header: string | undefined, port: number): readonly { id: string; secret: string }[] {
+  const prefix = cookiePrefix(port);
+  return (header ?? "")
+    .split(";")
+    .map((part) => part.trim().split("=", 2))
+    .flatMap(([name = "", secret]) =>
+      name.startsWith(prefix) && secret !== undefined ? [{ id: name.slice(prefix.length), secret }] : [],
+    )
+    .slice(0, MAX_COOKIES);
 }

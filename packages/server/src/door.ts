@@ -117,8 +117,8 @@ export class Door {
   ): void {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     const url = targetOf(request);
-    const token = url && linkToken(request, url);
-    const caller = guard(request, this.#options.auth, this.#addresses, false, token);
+    const link = url && linkCode(request, url);
+    const caller = guard(request, this.#options.auth, this.#addresses, false, link);
     if (isRefusal(caller))
       return this.#refuse(request, caller, (body) => endWith(request, response, caller, body));
     if (!url)
@@ -126,7 +126,7 @@ export class Door {
     if (!this.#seat(caller, request.socket))
       return this.#refuse(request, TOO_MANY, (body) => endWith(request, response, TOO_MANY, body));
     this.#strangers.delete(placeOf(request.socket));
-    if (token !== undefined) return this.#trade(request, response, caller, url);
+    if (link !== undefined) return this.#trade(request, response, caller, url);
     this.#callers.set(request, caller);
     this.#remember(caller, response, () => request.socket.destroy());
     if (!STREAMED.has(url.pathname) && hasBody(request)) boundBody(request);
@@ -148,18 +148,16 @@ export class Door {
     this.#remember(caller, socket, () => socket.destroy());
   }
 
-  /** The link's token for a cookie; the address bar never keeps it. */
+  /** The link's code for a session's cookie; the address bar never keeps it. */
   #trade(request: IncomingMessage, response: ServerResponse, caller: Caller, url: URL): void {
-    if (caller.role === "agent") {
-      const message = "a link is for people: an agent's token goes into its Authorization header";
-      const refusal: Refusal = { status: 403, message, delayMs: 0 };
-      return this.#refuse(request, refusal, (body) => endWith(request, response, refusal, body));
+    url.searchParams.delete("link");
+    const secure = isSecure(request, this.#options.place);
+    const cookie = this.#options.auth.setCookie(caller, this.#addresses.port, secure);
+    if (cookie !== undefined) {
+      response.setHeader("set-cookie", cookie);
+      const { agent, role, session } = caller;
+      this.#options.log("info", "a browser was let in", { agent, role, session });
     }
-    url.searchParams.delete("token");
-    response.setHeader(
-      "set-cookie",
-      this.#options.auth.setCookie(caller, this.#addresses.port, isSecure(request, this.#options.place)),
-    );
     // One slash: two would name another host.
     response.writeHead(303, { location: `/${url.pathname.replace(/^[/\\]+/, "")}${url.search}` });
     response.end();
@@ -203,7 +201,7 @@ export class Door {
   #putOut(): void {
     for (const { caller, cut } of this.#inside) {
       if (this.#options.auth.isCurrent(caller)) continue;
-      this.#options.log("warn", "put out: its token was taken back", {
+      this.#options.log("warn", "put out: its token or session was revoked", {
         agent: caller.agent,
         role: caller.role,
       });
@@ -226,10 +224,10 @@ function targetOf({ url }: IncomingMessage): URL | undefined {
   return URL.canParse(url, "http://localhost") ? new URL(url, "http://localhost") : undefined;
 }
 
-/** Only the page's own address takes a token from the query, and only to trade it. */
-function linkToken({ method }: IncomingMessage, { pathname, searchParams }: URL): string | undefined {
+/** Only the page's own address takes a link's code from the query, and only to trade it. */
+function linkCode({ method }: IncomingMessage, { pathname, searchParams }: URL): string | undefined {
   if (method !== "GET" || pathname.startsWith("/v1/") || pathname === "/mcp") return undefined;
-  return searchParams.get("token") ?? undefined;
+  return searchParams.get("link") ?? undefined;
 }
 
 /** The connection ends with a refusal: nothing more of it is read, however much is sent. */
@@ -258,7 +256,7 @@ function refusalPage(message: string): string {
 <meta name="color-scheme" content="light dark">
 <title>Blockyard</title>
 <h1>This Blockyard is private</h1>
-<p>It opens with the link that it prints when it starts. To see the link again, in the folder that it was started in:</p>
+<p>It opens with a link that works once. To get a new one, in the folder that it was started in:</p>
 <pre>npm start -s -- link  from a clone
 blockyard link        where it is installed</pre>
 <p>The reason: ${escapeText(message)}.</p>

@@ -96,24 +96,34 @@ function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The caller, or why it is refused. `linkToken`: the token in the query of the first link, where the route takes one. */
+/** The caller, or why it is refused. `link`: the code in the query of a link, where the route takes one. */
 export function guard(
   request: IncomingMessage,
   auth: Auth,
   addresses: Addresses,
   isUpgrade: boolean,
-  linkToken?: string,
+  link?: string,
 ): Caller | Refusal {
   const wrongPlace = checkAddress(request, addresses);
   if (wrongPlace) return wrongPlace;
-  const caller =
-    linkToken === undefined ? auth.caller(request.headers, addresses.port) : auth.byToken(linkToken);
+  // A link that was used leads a browser that has a session already to the page all the same.
+  const traded = link === undefined ? undefined : auth.byLink(link, browserOf(request));
+  if (traded) return traded;
+  const caller = auth.caller(request.headers, addresses.port);
   if (!caller) return unauthorized(request, auth);
   if (request.headers.origin !== undefined || caller.by === "token") return caller;
   const onlyReads = request.method === "GET" || request.method === "HEAD";
   if (isUpgrade || !onlyReads) return refusal(403, "a request with a cookie needs an Origin header");
   if (isFromElsewhere(request)) return refusal(403, "another site may not ask with this browser's cookie");
   return caller;
+}
+
+/** What a person calls the browser that has come. */
+function browserOf({ headers }: IncomingMessage): string {
+  const agent = headers["user-agent"] ?? "";
+  const browser = /\b(Edg|Firefox|OPR|Chrome|Safari)\//.exec(agent)?.[1] ?? "a browser";
+  const system = /\b(Android|iPhone|iPad|Windows|Mac OS X|Linux)\b/.exec(agent)?.[1];
+  return system === undefined ? browser : `${browser} on ${system}`;
 }
 
 export function isRefusal(value: Caller | Refusal): value is Refusal {
@@ -153,7 +163,7 @@ function unauthorized(request: IncomingMessage, auth: Auth): Refusal {
   const delayMs = auth.penalty(request.socket.remoteAddress ?? "unknown");
   return {
     status: 401,
-    message: "a valid token is needed; open the link that the server printed at its start",
+    message: "a valid token or session is needed; a link works once, and blockyard link prints another",
     delayMs,
   };
 }

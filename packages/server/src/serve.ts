@@ -47,7 +47,7 @@ import { VERSION } from "./version.ts";
 
 export interface Running {
   readonly url: string;
-  /** The link that lets the owner's browser in. */
+  /** The link that lets the owner's browser in, once. */
   readonly link: string;
   /** What a person should know about this start, in sentences. */
   readonly notes: readonly string[];
@@ -277,7 +277,7 @@ function inUse({ home, root }: Config, first: ServerAddress | undefined, auth: A
 }
 
 function linkTo(url: string, auth: Auth): string {
-  return `${url}/?token=${auth.ownerToken}`;
+  return `${url}/?link=${auth.makeLink()}`;
 }
 
 function gauges(sockets: number, turns: number, lagP99: number) {

@@ -91,7 +91,7 @@ async function visit(browser: Browser, running: Running, path: string, look: Loo
     // What was under way when the page went elsewhere was not refused by anybody.
     if (request.failure()?.errorText !== "net::ERR_ABORTED") complaints.push(`failed: ${request.url()}`);
   });
-  const search = look.token === undefined ? new URL(running.link).search : `?token=${look.token}`;
+  const search = `?link=${running.auth.makeLink(look.token)}`;
   const [place = "", hash] = path.split("#");
   const token = place.includes("?") ? search.replace("?", "&") : search;
   await page.goto(`${running.url}${place}${token}${hash === undefined ? "" : `#${hash}`}`);

@@ -136,7 +136,7 @@ async function play(stage: Stage, seconds: number, isQuiet: boolean, stopped: Ab
         if (!isQuiet) tellOf(deed, (performance.now() - began) / 1_000, suffix);
       },
       opened: async () => {
-        if (!isQuiet) await introduce(page, ownerToken, seconds);
+        if (!isQuiet) await introduce(page, auth.makeLink(), seconds);
       },
     });
   } catch (error) {
@@ -152,9 +152,9 @@ function seatAt(url: string, agent: string, token: string): Seat {
   return { agent, call: (tool, input) => client.call(tool, input) };
 }
 
-async function introduce(page: string, token: string, seconds: number): Promise<void> {
+async function introduce(page: string, code: string, seconds: number): Promise<void> {
   const style = styleFor(process.stdout);
-  const link = `${page}/files?path=${encodeURIComponent(DEMO_PATH)}&token=${token}`;
+  const link = `${page}/files?path=${encodeURIComponent(DEMO_PATH)}&link=${code}`;
   await print(
     `\n  Three agents edit ${style.bold(DEMO_PATH)} (${DEMO_LINES} lines) for ${seconds} seconds: they insert and reword lines,\n` +
       "  apply patches, and take their own edits back, all at the same time. Open the file and type into it too:\n\n" +
@@ -189,7 +189,7 @@ async function conclude({ ok, deeds, lines, wrong }: Verdict): Promise<void> {
   for (const each of wrong.slice(0, 20)) tell(`  ${style.red("lost")}  ${each}`);
 }
 
-async function stay({ page, ownerToken }: Stage, stopped: AbortSignal): Promise<void> {
-  await print(`  The server stays: ${page}/?token=${ownerToken}\n  Stop it with Ctrl-C.\n\n`);
+async function stay({ page, auth }: Stage, stopped: AbortSignal): Promise<void> {
+  await print(`  The server stays: ${page}/?link=${auth.makeLink()}\n  Stop it with Ctrl-C.\n\n`);
   if (!stopped.aborted) await new Promise((end) => stopped.addEventListener("abort", end, { once: true }));
 }

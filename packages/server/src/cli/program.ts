@@ -23,13 +23,14 @@ import { mcp } from "./mcp.ts";
 import { run } from "./run.ts";
 import { search } from "./search.ts";
 import { serveCommand } from "./serve.ts";
+import { session } from "./session.ts";
 import { show } from "./show.ts";
 import { tell } from "./terminal.ts";
 import { token } from "./token.ts";
 
 const COMMANDS: readonly Command[] = [
   ...[serveCommand, run, ingest, importCommand, ls, show, search, exportCommand],
-  ...[mcp, token, grant, link, backup, restore, doctor, bench, demo, completion(() => COMMANDS)],
+  ...[mcp, token, grant, link, session, backup, restore, doctor, bench, demo, completion(() => COMMANDS)],
 ];
 
 async function chosen(given: readonly string[]): Promise<number> {

@@ -74,7 +74,7 @@ async function runServe(args: readonly string[]): Promise<number> {
   const running = await start(() => serve(config, log), config.port);
   const stopped = stopSignal(); // before anything is printed: whoever reads it may press Ctrl-C at once
   process.stdout.write(
-    `\n  Blockyard is running for ${config.root}\n\n  Open  ${running.link}\n\n  Stop with Ctrl-C. The link is private: whoever has it is you.\n\n`,
+    `\n  Blockyard is running for ${config.root}\n\n  Open  ${running.link}\n\n  Stop with Ctrl-C. The link works once; blockyard link prints another.\n\n`,
   );
   for (const note of running.notes) process.stdout.write(`  Note: ${note}\n\n`);
   const playing = new AbortController();

@@ -47,7 +47,10 @@ export const token: Command = {
     if (action === "create") {
       const made = auth.create(values.agent, values.viewer ? "viewer" : "agent");
       process.stdout.write(`${made}\n`);
-      if (values.viewer) process.stderr.write(`For a browser: ${pageOf(home)}/?token=${made}\n`);
+      if (values.viewer)
+        process.stderr.write(
+          `For a browser: ${pageOf(home)}/?link=${auth.makeLink(made)} (works once; blockyard link makes another with this token in BLOCKYARD_TOKEN)\n`,
+        );
       return 0;
     }
     const revoked = auth.revoke(values.agent);

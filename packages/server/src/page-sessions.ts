@@ -1,0 +1,174 @@
+/**
+ * How people's browsers get in: a link that works once is traded for a session, which is a cookie of its own. Sessions are
+ * named, listed, end by themselves, and are taken back one by one. The permanent token is in no link, so that no browser's
+ * history and no other server on this host ever sees it.
+ *
+ * A link and a session are a small file each, in folders that only the owner reads, with hashes of what opens them: another
+ * process (the `link` and `session` commands) makes and removes them while the server runs. Removing a file is what ends
+ * it, and of two that remove the same link one succeeds: that is why a link works once.
+ *
+ * A cookie says itself whose session it is, signed with the owner's token. Nodes behind one address that share the token so
+ * take each other's sessions; that one was revoked is known to the node that opened it.
+ */
+
+import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** For whom a link or a session is. */
+export interface Guest {
+  readonly role: "owner" | "viewer";
+  readonly agent: string;
+  /** The hash of a viewer's token: with it everything ends that it has opened. */
+  readonly hash?: string;
+  readonly name: string;
+}
+
+export interface PageSession extends Guest {
+  readonly id: string;
+  readonly secretHash: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+}
+
+/** A link that nobody opens ends after a day, a session after thirty. */
+const LINK_MS = 24 * 3600 * 1000;
+export const SESSION_MS = 30 * 24 * 3600 * 1000;
+const NAME_CHARS = 80;
+const TAG_CHARS = 4;
+
+export class PageSessions {
+  readonly #links: string;
+  readonly #sessions: string;
+  readonly #now: () => number;
+  readonly #key: string;
+  /** What the ids of this node's sessions begin with. */
+  readonly #tag: string;
+
+  constructor(home: string, now: () => number, key: string) {
+    this.#key = key;
+    this.#tag = sha256(`${key} ${home}`).toString("hex").slice(0, TAG_CHARS);
+    this.#links = join(home, "links");
+    this.#sessions = join(home, "sessions");
+    this.#now = now;
+  }
+
+  /** A code that is traded for a session once. */
+  makeLink(guest: Guest): string {
+    const code = randomBytes(32).toString("base64url");
+    write(this.#links, sha256(code).toString("hex"), { ...guest, expiresAt: this.#now() + LINK_MS });
+    return code;
+  }
+
+  /** The session that a code opens, and its secret, which is kept nowhere else; undefined for one that was used or has ended. */
+  trade(code: string, name: string): { readonly session: PageSession; readonly secret: string } | undefined {
+    if (!/^[\w-]{43}$/.test(code)) return undefined;
+    const file = sha256(code).toString("hex");
+    const link = read(this.#links, file);
+    if (!link || !remove(this.#links, file) || !(Number(link["expiresAt"]) > this.#now())) return undefined;
+    const { expiresAt: _, ...guest } = link as unknown as Guest & { expiresAt: number };
+    const named = {
+      ...guest,
+      id: `${this.#tag}${randomBytes(6).toString("hex")}`,
+      name: (guest.name || name).slice(0, NAME_CHARS),
+      createdAt: this.#now(),
+      expiresAt: this.#now() + SESSION_MS,
+    };
+    const { id } = named;
+    const said = Buffer.from(JSON.stringify({ ...named, salt: randomBytes(16).toString("hex") })).toString(
+      "base64url",
+    );
+    const secret = `${said}.${this.#sign(said)}`;
+    const session: PageSession = { ...named, secretHash: sha256(secret).toString("hex") };
+    write(this.#sessions, id, session);
+    return { session, secret };
+  }
+
+  /** The session of a cookie. */
+  open(id: string, secret: string): PageSession | undefined {
+    const [said = "", signature = ""] = secret.split(".", 2);
+    if (!timingSafeEqual(sha256(signature), sha256(this.#sign(said)))) return undefined;
+    if (!this.#isOwn(id)) return this.#ofAnotherNode(id, said);
+    const session = this.get(id);
+    if (!session) return undefined;
+    return timingSafeEqual(sha256(secret), Buffer.from(session.secretHash, "hex")) ? session : undefined;
+  }
+
+  /** Whether a session goes on that was opened before. */
+  isLive(id: string): boolean {
+    return !this.#isOwn(id) || this.get(id) !== undefined;
+  }
+
+  #isOwn(id: string): boolean {
+    return id.startsWith(this.#tag);
+  }
+
+  #ofAnotherNode(id: string, said: string): PageSession | undefined {
+    const session = JSON.parse(Buffer.from(said, "base64url").toString("utf8")) as PageSession;
+    return session.id === id && session.expiresAt > this.#now() ? session : undefined;
+  }
+
+  #sign(said: string): string {
+    return createHmac("sha256", this.#key).update(`blockyard session ${said}`).digest("base64url");
+  }
+
+  get(id: string): PageSession | undefined {
+    if (!/^[0-9a-f]{16}$/.test(id)) return undefined;
+    const session = read(this.#sessions, id) as PageSession | undefined;
+    const isWhole =
+      /^[0-9a-f]{64}$/.test(session?.secretHash ?? "") && Number(session?.expiresAt) > this.#now();
+    return isWhole ? session : undefined;
+  }
+
+  /** Those that have not ended, newest first; the files of those that have are removed. */
+  list(): readonly PageSession[] {
+    const found: PageSession[] = [];
+    for (const id of names(this.#sessions)) {
+      const session = this.get(id);
+      if (session) found.push(session);
+      else remove(this.#sessions, id);
+    }
+    return found.sort((a, b) => b.createdAt - a.createdAt);
+  }
+
+  revoke(id: string): boolean {
+    return this.get(id) !== undefined && remove(this.#sessions, id);
+  }
+}
+
+function write(folder: string, name: string, value: object): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const fresh = join(folder, `.${randomBytes(4).toString("hex")}`);
+  writeFileSync(fresh, JSON.stringify(value), { mode: 0o600, flag: "wx" });
+  renameSync(fresh, join(folder, name));
+}
+
+function read(folder: string, name: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return JSON.parse(readFileSync(join(folder, name), "utf8")) as Readonly<Record<string, unknown>>;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether it was there, and this call has removed it. */
+function remove(folder: string, name: string): boolean {
+  try {
+    unlinkSync(join(folder, name));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function names(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => !name.startsWith("."));
+  } catch {
+    return [];
+  }
+}
+
+function sha256(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

@@ -35,6 +35,8 @@ export type BlockEvent =
       readonly cwd?: string;
       readonly version?: string;
       readonly title?: string;
+      /** What the session works with: permission mode, tools, MCP servers with their status, … */
+      readonly details?: JsonObject;
     }
   | {
       readonly type: "turn-start";

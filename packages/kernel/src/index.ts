@@ -96,6 +96,7 @@ export {
 } from "./search.ts";
 export { type Matches, type MatchOptions, matchText } from "./search-match.ts";
 export type { Demand } from "./search-syntax.ts";
+export { type SessionFact, type SessionFacts, sessionFacts } from "./session-facts.ts";
 export { isShellCommand } from "./shell-command.ts";
 export type {
   BlockLog,

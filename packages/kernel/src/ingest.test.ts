@@ -122,6 +122,26 @@ describe("ingest", () => {
     expect(turns).toMatchObject([{ id: "t1", status: "done", messages: { m1: { usage: { input: 10 } } } }]);
   });
 
+  it("[P32] what a session works with is kept by provider, the last word of each", async () => {
+    const world = new World();
+    const ingest = await world.open();
+    const session = { type: "session", provider: "claude", sessionId: "s1" } as const;
+    await ingest.push([
+      { ...session, details: { permissionMode: "plan", tools: ["Bash"] } },
+      { ...session, details: { permissionMode: "default" } },
+      { type: "session", provider: "codex", details: { sandbox: "read-only" } },
+    ]);
+    await ingest.finish();
+    expect(await world.kernel.conversation(world.conversation)).toMatchObject({
+      metadata: {
+        session: {
+          claude: { sessionId: "s1", permissionMode: "default", tools: ["Bash"] },
+          codex: { sandbox: "read-only" },
+        },
+      },
+    });
+  });
+
   it("[K1] a whole run needs few commits", async () => {
     const world = new World();
     const ingest = await world.open();

@@ -308,6 +308,8 @@ class Batch {
     if (this.#isVisiting) return;
     const { provider, sessionId: id, model, cwd, version, title } = event;
     const metadata: Record<string, Json> = {};
+    const session = sessionWith(record.metadata["session"], event);
+    if (session !== undefined) metadata["session"] = session;
     // A turn that was started here knows its folder better than the stream of its agent.
     const isKnown = this.#options.turn !== undefined && record.metadata["cwd"] !== undefined;
     if (cwd !== undefined && !isKnown && record.metadata["cwd"] !== cwd) metadata["cwd"] = cwd;
@@ -561,6 +563,25 @@ class Batch {
       this.#change(event.key, { id: shown.id, written: undefined, startedAt: undefined, old: false });
     }
   }
+}
+
+/** What the provider's session works with, the last word of each; undefined where nothing is new. */
+function sessionWith(
+  known: Json | undefined,
+  event: BlockEvent & { type: "session" },
+): JsonObject | undefined {
+  const { provider, sessionId, model, cwd, version, details } = event;
+  if (details === undefined) return undefined;
+  const all = (known ?? {}) as JsonObject;
+  const next: JsonObject = {
+    ...(all[provider] as JsonObject | undefined),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(model === undefined ? {} : { model }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(version === undefined ? {} : { version }),
+    ...details,
+  };
+  return sameJson(all[provider] ?? null, next) ? undefined : { ...all, [provider]: next };
 }
 
 /** What is known of a turn before it ends. */

@@ -22,6 +22,9 @@ export const bounds = {
   textChars: limits.writeTextChars - 1024,
   /** Tool calls whose results may still come, remembered by id. */
   openCalls: 10_000,
+  /** Names in each list of what a session works with, and characters of one. */
+  sessionNames: 200,
+  sessionNameChars: 100,
   /** compactParams and shortResult. */
   rowChars: 200,
 } as const;

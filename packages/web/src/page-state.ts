@@ -2,7 +2,7 @@
  * What the page is looking at and doing, beyond its address: the focused block, what is edited or inspected, which
  * overlay is open, which branch of a conversation is shown. None of it is stored.
  */
-import type { BlockId, ConversationId } from "@blockyard/kernel";
+import type { BlockId, ConversationId, SessionFacts } from "@blockyard/kernel";
 import { Cell } from "./cell.ts";
 
 /** Between which folders somebody has to choose, and why. */
@@ -16,6 +16,7 @@ export type Overlay =
   | { readonly type: "palette" | "search" | "help" | "open-file" }
   | { readonly type: "rerun"; readonly block: BlockId }
   | { readonly type: "merge"; readonly block: BlockId }
+  | { readonly type: "session"; readonly sessions: readonly SessionFacts[] }
   | {
       readonly type: "folder";
       readonly question: FolderQuestion;

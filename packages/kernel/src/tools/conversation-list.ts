@@ -29,11 +29,17 @@ export const conversationList = tool({
       if (isProblem(found)) return found;
       const end = lastBreak(found, limit);
       if (end === undefined && found.length > most) continue;
-      const conversations = found.slice(0, end ?? found.length).map(conversationView);
+      const conversations = found.slice(0, end ?? found.length).map(listed);
       return { conversations, more: conversations.length < found.length };
     }
   },
 });
+
+/** Lists leave out what a session works with, which may be long; conversation.read has it. */
+function listed(record: Conversation): ReturnType<typeof conversationView> {
+  const { session: _, ...metadata } = record.metadata;
+  return conversationView({ ...record, metadata });
+}
 
 /** Where a page of `limit` rows ends: at the last place up to there, else the first behind it, where the time changes. */
 function lastBreak(found: readonly Conversation[], limit: number): number | undefined {

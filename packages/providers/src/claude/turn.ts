@@ -6,13 +6,14 @@
 
 import type { JsonObject } from "@blockyard/kernel";
 import { given, textOf, wordsOf } from "../read.ts";
+import { claudeDetails } from "../session-details.ts";
 import { NO_USAGE } from "../usage.ts";
 import { MAIN, type Out, PROVIDER, type Scope, type State, type Turn } from "./state.ts";
 
 export function initLine(state: State, out: Out, line: JsonObject): void {
   state.cwd = textOf(line.cwd) ?? state.cwd;
   state.model = textOf(line.model) ?? state.model;
-  tellSession(state, out, line);
+  tellSession(state, out, line, claudeDetails(line));
   const last = state.turns.at(-1);
   // Said again before anything happened, or after it has begun by itself: still the same turn.
   const isNew = last === undefined || (last.hasInit && last.hasEvents);
@@ -20,7 +21,7 @@ export function initLine(state: State, out: Out, line: JsonObject): void {
   turn.hasInit = true;
 }
 
-export function tellSession(state: State, out: Out, line: JsonObject): void {
+export function tellSession(state: State, out: Out, line: JsonObject, details: JsonObject = {}): void {
   state.sessionId = textOf(line.session_id) ?? state.sessionId;
   state.version = textOf(line.claude_code_version) ?? state.version;
   const session = given({
@@ -28,6 +29,7 @@ export function tellSession(state: State, out: Out, line: JsonObject): void {
     model: state.model,
     cwd: wordsOf(state.cwd),
     version: wordsOf(state.version),
+    details: Object.keys(details).length === 0 ? undefined : details,
   });
   const told = JSON.stringify(session);
   if (told === state.toldSession) return;

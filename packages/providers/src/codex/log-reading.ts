@@ -43,6 +43,8 @@ export interface Reading {
   readonly open: Map<string, OpenCall>;
   /** Commands that run on, by their session number. */
   readonly running: Map<string, Command>;
+  /** What was last told of the session. */
+  toldContext: string;
   turn: Turn | undefined;
   total: Usage | undefined;
   model: string | undefined;

@@ -10,6 +10,7 @@
 import type { BlockEvent, BlockKey, JsonObject } from "@blockyard/kernel";
 import type { FoundLog, Importer, ListFolder, LogFile, LogFinder } from "../log.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
+import { codexDetails } from "../session-details.ts";
 import { noiseBlock } from "../unknown.ts";
 import { isZero } from "../usage.ts";
 import { eventItem, indexLog, isCall, type LogIndex, type LogRecord, messageText } from "./log-index.ts";
@@ -129,6 +130,7 @@ function readThread(index: LogIndex, others: readonly LogIndex[], place: ThreadP
     said: new Map(index.said),
     open: new Map(),
     running: new Map(),
+    toldContext: "",
     turn: undefined,
     total: undefined,
     model: undefined,
@@ -188,7 +190,7 @@ function readRecord(reading: Reading, record: LogRecord): void {
       return readMeta(reading, record);
     case "turn_context":
       reading.model = textOf(record.payload.model) ?? reading.model;
-      return;
+      return tellContext(reading, record);
     case "response_item":
       return readResponseItem(reading, record);
     case "event_msg":
@@ -216,6 +218,17 @@ function readMeta(reading: Reading, record: LogRecord): void {
       version: wordsOf(payload.cli_version),
     }),
   });
+}
+
+/** What the session works with is said before each turn: told where it is new. */
+function tellContext(reading: Reading, { payload }: LogRecord): void {
+  const details = codexDetails(payload);
+  if (reading.parent !== undefined || Object.keys(details).length === 0) return;
+  const session = given({ sessionId: reading.index.thread, model: wordsOf(payload.model), details });
+  const told = JSON.stringify(session);
+  if (told === reading.toldContext) return;
+  reading.toldContext = told;
+  reading.out.push({ type: "session", provider: PROVIDER, ...session });
 }
 
 function readResponseItem(reading: Reading, record: LogRecord): void {

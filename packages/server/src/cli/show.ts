@@ -2,7 +2,7 @@
  * `blockyard show`: a conversation as text, or one block's text exactly as it is.
  */
 
-import { type BlockSnapshot, parseBlockId } from "@blockyard/kernel";
+import { type BlockSnapshot, parseBlockId, sessionFacts } from "@blockyard/kernel";
 import { turnAfter } from "../export/html.ts";
 import { readTree } from "../export/tree.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
@@ -16,15 +16,17 @@ const options = {
   home: HOME_OPTION,
   json: JSON_OPTION,
   full: { type: "boolean", summary: "whole results and thinking, not their first lines" },
+  session: { type: "boolean", summary: "what the agent worked with: model, permissions, tools, MCP servers" },
 } as const;
 
 export const show: Command = {
   name: "show",
-  usage: "show <conversation | block> [--full] [--json]",
+  usage: "show <conversation | block> [--full | --session] [--json]",
   summary: "print a conversation, or the text of one block",
   examples: [
     "blockyard show k3vq2mz",
     "blockyard show k3vq2mz --full | less",
+    "blockyard show k3vq2mz --session",
     "blockyard show k3vq2mz/claude/12",
   ],
   options,
@@ -33,7 +35,8 @@ export const show: Command = {
     const yard = await openYard({ home: values.home });
     try {
       const id = await wholeId(yard, positionals[0] as string);
-      if (id.includes("/")) await showBlock(yard, id, values.json === true);
+      if (values.session) await showSession(yard, id.split("/", 1)[0] ?? id, values.json === true);
+      else if (id.includes("/")) await showBlock(yard, id, values.json === true);
       else if (values.json) for await (const line of yard.lines(id)) await printJson(line);
       else await showConversation(yard, id, values.full === true);
       return EXIT.done;
@@ -42,6 +45,20 @@ export const show: Command = {
     }
   },
 };
+
+/** What the agents of a conversation worked with. */
+async function showSession(yard: Yard, id: string, isJson: boolean): Promise<void> {
+  const style = styleFor(process.stdout);
+  const { head } = await readTree(yard.lines(id));
+  const sessions = sessionFacts(head);
+  if (isJson) return void (await printJson(sessions));
+  if (sessions.length === 0) await print("No agent of this conversation has told of its session.\n");
+  for (const { provider, facts } of sessions) {
+    await print(`${style.bold(safeText(provider))}\n`);
+    for (const { label, value } of facts)
+      await print(`  ${style.dim(label.padEnd(16))} ${safeText(value)}\n`);
+  }
+}
 
 async function showConversation(yard: Yard, id: string, isFull: boolean): Promise<void> {
   const style = styleFor(process.stdout);

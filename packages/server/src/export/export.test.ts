@@ -545,3 +545,22 @@ it("[P31] what was said several times says so", async () => {
   expect(page).toContain('<span class="times">×3 of 10</span>');
   expect(await exported(id, "markdown")).toContain("> **Error:** no ×6\n\n> retry: Retrying ×3 of 10\n");
 });
+
+it("[P32] exports say what the agent worked with", async () => {
+  const id = await conversationOf("t", [{ kind: "text", text: "x" }]);
+  const session = {
+    claude: { permissionMode: "plan", tools: ["Bash"], mcpServers: [{ name: "d_b*", status: "failed" }] },
+  };
+  const made = await kernel.write(id, {
+    agent: "ada",
+    plan: (draft) => {
+      draft.conversation({ provider: "claude", metadata: { session } });
+      return null;
+    },
+  });
+  if (isProblem(made)) throw new Error(made.message);
+  expect(await exported(id, "html")).toContain("<dt>MCP servers</dt><dd>d_b* (failed)</dd>");
+  expect(await exported(id, "markdown")).toContain(
+    "- Permission mode: plan\n- MCP servers: d_b\\* (failed)\n- Tools: Bash\n",
+  );
+});

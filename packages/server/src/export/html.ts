@@ -4,8 +4,8 @@
  */
 
 import { createHash } from "node:crypto";
-import { nativeFacts, type TurnView } from "@blockyard/kernel";
-import { type Html, html } from "./escape.ts";
+import { nativeFacts, sessionFacts, type TurnView } from "@blockyard/kernel";
+import { type Html, html, join } from "./escape.ts";
 import { branchesHtml, nodeHtml, plural } from "./html-block.ts";
 import { STYLE } from "./style.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
@@ -29,7 +29,7 @@ export function* htmlExport(tree: ExportTree): Generator<string> {
 <style>${{ html: STYLE }}</style>
 </head>
 <body>
-<header><h1>${name}</h1>${facts(tree)}</header>
+<header><h1>${name}</h1>${facts(tree)}${sessions(tree)}</header>
 <main data-conversation="${conversation}">
 `.html;
   for (const [i, node] of tree.path.entries()) {
@@ -39,6 +39,16 @@ export function* htmlExport(tree: ExportTree): Generator<string> {
   }
   yield branchesHtml({ branches: tree.others }, 0).html;
   yield "</main>\n</body>\n</html>\n";
+}
+
+/** What the agents worked with. */
+function sessions({ head }: ExportTree): Html {
+  return join(
+    sessionFacts(head).map(({ provider, facts }) => {
+      const rows = facts.map(({ label, value }) => html`<dt>${label}</dt><dd>${value}</dd>`);
+      return html`<details class="session"><summary>Session: ${provider}</summary><dl>${rows}</dl></details>`;
+    }),
+  );
 }
 
 function facts({ head }: ExportTree): Html {

@@ -11,6 +11,7 @@ import {
   isMarkdownResult,
   type Kind,
   type Metadata,
+  sessionFacts,
   sourcesOf,
   timesText,
   UNVERIFIED,
@@ -25,6 +26,10 @@ export function* markdownExport(tree: ExportTree): Generator<string> {
   const { title, conversation, provider, model } = tree.head;
   const by = [provider, model].filter((part) => part !== undefined).join(" ");
   yield `# ${asWritten(title === "" ? conversation : title)}\n\n${by === "" ? "" : `*${asWritten(by)}*\n\n`}`;
+  for (const { provider, facts } of sessionFacts(tree.head)) {
+    const rows = facts.map(({ label, value }) => `- ${label}: ${asWritten(value)}\n`).join("");
+    yield folded(`Session: ${escapeTag(provider)}`, `${rows}\n`);
+  }
   for (const [i, node] of tree.path.entries()) {
     yield* nodeText(node);
     const turn = turnAfter(node, tree.path[i + 1], tree.turns);

@@ -29,6 +29,7 @@ const event = z.discriminatedUnion("type", [
     cwd: text,
     version: text,
     title: text,
+    details: object.optional(),
   }),
   z.object({ type: z.literal("turn-start"), turn: name, provider: name, model: text, sessionId: text, at }),
   z.object({

@@ -1,12 +1,12 @@
 /**
  * The head of a conversation: its title, what it has cost so far, and the toolbar.
  */
-import type { View } from "@blockyard/kernel";
+import { type Conversation, sessionFacts, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Title } from "../actions/title.tsx";
 import { exactText, formatCost } from "../format.ts";
 import { Icon } from "../icons.tsx";
-import { isSidebarOpen } from "../page-state.ts";
+import { isSidebarOpen, overlay } from "../page-state.ts";
 import { useRecord } from "../session.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { UsageText } from "./turn-footer.tsx";
@@ -26,7 +26,7 @@ export function Head({ view }: { view: View }): ReactNode {
       <div className="head-main">
         <Title conversation={view.conversation} title={record?.title ?? ""} />
         <div className="totals">
-          {record?.provider && <span>{record.model ?? record.provider}</span>}
+          {record?.provider && <SessionButton record={record} />}
           {record && record.costUsd !== null && <span title="Cost so far">{formatCost(record.costUsd)}</span>}
           {record && record.usage.input + record.usage.output > 0 && <UsageText usage={record.usage} />}
           {typeof record?.metadata["cwd"] === "string" && (
@@ -43,5 +43,22 @@ export function Head({ view }: { view: View }): ReactNode {
       </div>
       <Toolbar view={view} />
     </header>
+  );
+}
+
+/** Who answers; what it works with is behind it. */
+function SessionButton({ record }: { record: Conversation }): ReactNode {
+  const sessions = sessionFacts(record);
+  const name = record.model ?? record.provider;
+  if (sessions.length === 0) return <span>{name}</span>;
+  return (
+    <button
+      type="button"
+      className="quiet-button"
+      title="Session: model, permissions, tools, MCP servers"
+      onClick={() => overlay.set({ type: "session", sessions })}
+    >
+      {name}
+    </button>
   );
 }

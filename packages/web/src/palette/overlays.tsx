@@ -13,6 +13,7 @@ import type { Conversations } from "../sidebar/conversations.ts";
 import { Help } from "./help.tsx";
 import { Palette } from "./palette.tsx";
 import { Search } from "./search.tsx";
+import { SessionPanel } from "./session-panel.tsx";
 
 export default function Overlays({
   shown,
@@ -36,6 +37,8 @@ export default function Overlays({
       return <OpenFile />;
     case "merge":
       return <Merge block={shown.block} />;
+    case "session":
+      return <SessionPanel sessions={shown.sessions} />;
     case "editor":
       return <EditorChoice path={shown.path} line={shown.line} />;
   }

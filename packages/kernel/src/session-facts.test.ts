@@ -1,0 +1,34 @@
+/** What a session works with, as it is shown. */
+import { expect, it } from "vitest";
+import { sessionFacts } from "./session-facts.ts";
+
+it("[P32] each provider's, with what the record says of the last", () => {
+  const session = {
+    claude: {
+      permissionMode: "plan",
+      tools: ["Bash", "Read"],
+      mcpServers: [{ name: "db", status: "failed" }, { name: "x" }, 3],
+    },
+  };
+  const record = {
+    sessions: { claude: "s1", codex: "t1" },
+    provider: "claude",
+    model: "m",
+    metadata: { cwd: "/w", session },
+  };
+  expect(sessionFacts(record)).toEqual([
+    {
+      provider: "claude",
+      facts: [
+        { label: "Model", value: "m" },
+        { label: "Permission mode", value: "plan" },
+        { label: "Folder", value: "/w" },
+        { label: "Session", value: "s1" },
+        { label: "MCP servers", value: "db (failed), x" },
+        { label: "Tools", value: "Bash, Read" },
+      ],
+    },
+    { provider: "codex", facts: [{ label: "Session", value: "t1" }] },
+  ]);
+  expect(sessionFacts({ sessions: {}, metadata: { session: 7 } })).toEqual([]);
+});

@@ -1,0 +1,86 @@
+/**
+ * What a provider's session works with, as it is shown on the page, in exports and by `show --session`: model, folder,
+ * permissions, tools, servers. Kept in the conversation's metadata under `session`, by provider; the last word counts.
+ */
+
+import type { Conversation } from "./conversation.ts";
+import type { Json, JsonObject } from "./json.ts";
+
+export interface SessionFact {
+  readonly label: string;
+  readonly value: string;
+}
+
+export interface SessionFacts {
+  readonly provider: string;
+  readonly facts: readonly SessionFact[];
+}
+
+type Record = Pick<Conversation, "sessions"> & {
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly metadata: { readonly [key: string]: unknown };
+};
+
+/** One for each provider that has had a session here. */
+export function sessionFacts(record: Record): readonly SessionFacts[] {
+  const kept = objectOf(record.metadata["session"]);
+  const names = new Set([...Object.keys(record.sessions), ...Object.keys(kept)]);
+  return [...names].map((provider) => {
+    const known = objectOf(kept[provider]);
+    const isLast = record.provider === provider;
+    const all: JsonObject = {
+      sessionId: record.sessions[provider] ?? null,
+      ...(isLast && record.model !== undefined ? { model: record.model } : {}),
+      ...(isLast ? { cwd: record.metadata["cwd"] as Json, version: record.metadata["version"] as Json } : {}),
+      ...known,
+    };
+    return { provider, facts: factsOf(all) };
+  });
+}
+
+const LABELS: readonly (readonly [string, string])[] = [
+  ["model", "Model"],
+  ["permissionMode", "Permission mode"],
+  ["sandbox", "Sandbox"],
+  ["effort", "Effort"],
+  ["cwd", "Folder"],
+  ["sessionId", "Session"],
+  ["version", "Version"],
+  ["mcpServers", "MCP servers"],
+  ["tools", "Tools"],
+  ["agents", "Agents"],
+  ["skills", "Skills"],
+  ["slashCommands", "Slash commands"],
+  ["plugins", "Plugins"],
+  ["outputStyle", "Output style"],
+  ["apiKeySource", "API key"],
+];
+
+function factsOf(session: JsonObject): readonly SessionFact[] {
+  return LABELS.flatMap(([name, label]) => {
+    const value = wordsOf(session[name]);
+    return value === "" ? [] : [{ label, value }];
+  });
+}
+
+function wordsOf(value: Json | undefined): string {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value)) return "";
+  return (value as readonly Json[])
+    .map(itemOf)
+    .filter((item) => item !== "")
+    .join(", ");
+}
+
+/** A name, with its status where it has one. */
+function itemOf(item: Json): string {
+  if (typeof item === "string") return item;
+  const { name, status } = objectOf(item);
+  if (typeof name !== "string") return "";
+  return typeof status === "string" ? `${name} (${status})` : name;
+}
+
+function objectOf(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}

@@ -1,0 +1,27 @@
+/**
+ * The session panel: what the agents of a conversation work with, by provider.
+ */
+import type { SessionFacts } from "@blockyard/kernel";
+import type { ReactNode } from "react";
+import { exactText } from "../format.ts";
+import { Dialog } from "./dialog.tsx";
+
+export function SessionPanel({ sessions }: { sessions: readonly SessionFacts[] }): ReactNode {
+  return (
+    <Dialog label="Session" className="help session-panel">
+      {sessions.map(({ provider, facts }) => (
+        <section key={provider}>
+          <h2>Session: {provider}</h2>
+          <dl>
+            {facts.map(({ label, value }) => (
+              <div key={label}>
+                <dt>{label}</dt>
+                <dd>{exactText(value)}</dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      ))}
+    </Dialog>
+  );
+}

@@ -21,6 +21,7 @@ import { type Json, type JsonObject, sameJson } from "./json.ts";
 import type { Kernel } from "./kernel.ts";
 import { limits } from "./limits.ts";
 import { isProblem, type Problem } from "./problem.ts";
+import { sessionWith } from "./session-facts.ts";
 import { difference } from "./text/difference.ts";
 import { cleanText } from "./text/door.ts";
 
@@ -563,25 +564,6 @@ class Batch {
       this.#change(event.key, { id: shown.id, written: undefined, startedAt: undefined, old: false });
     }
   }
-}
-
-/** What the provider's session works with, the last word of each; undefined where nothing is new. */
-function sessionWith(
-  known: Json | undefined,
-  event: BlockEvent & { type: "session" },
-): JsonObject | undefined {
-  const { provider, sessionId, model, cwd, version, details } = event;
-  if (details === undefined) return undefined;
-  const all = (known ?? {}) as JsonObject;
-  const next: JsonObject = {
-    ...(all[provider] as JsonObject | undefined),
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(model === undefined ? {} : { model }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(version === undefined ? {} : { version }),
-    ...details,
-  };
-  return sameJson(all[provider] ?? null, next) ? undefined : { ...all, [provider]: next };
 }
 
 /** What is known of a turn before it ends. */

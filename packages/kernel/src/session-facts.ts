@@ -4,7 +4,8 @@
  */
 
 import type { Conversation } from "./conversation.ts";
-import type { Json, JsonObject } from "./json.ts";
+import type { BlockEvent } from "./event.ts";
+import { type Json, type JsonObject, sameJson } from "./json.ts";
 
 export interface SessionFact {
   readonly label: string;
@@ -83,4 +84,23 @@ function itemOf(item: Json): string {
 
 function objectOf(value: unknown): JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}
+
+/** What the provider's session works with, the last word of each; undefined where nothing is new. */
+export function sessionWith(
+  known: Json | undefined,
+  event: BlockEvent & { type: "session" },
+): JsonObject | undefined {
+  const { provider, sessionId, model, cwd, version, details } = event;
+  if (details === undefined) return undefined;
+  const all = (known ?? {}) as JsonObject;
+  const next: JsonObject = {
+    ...(all[provider] as JsonObject | undefined),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(model === undefined ? {} : { model }),
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(version === undefined ? {} : { version }),
+    ...details,
+  };
+  return sameJson(all[provider] ?? null, next) ? undefined : { ...all, [provider]: next };
 }

@@ -13,6 +13,9 @@ async function played(name: string): Promise<readonly Block[]> {
   const begun = await replay(kernel, recording, "ann", 1_000);
   if (isProblem(begun)) throw new Error(begun.message);
   expect(await begun.done).toBeUndefined();
+  expect(await kernel.conversation(begun.conversation)).toMatchObject({
+    metadata: { cwd: "/home/dev/shop" },
+  });
   return (await kernel.allBlocks(begun.conversation)) as readonly Block[];
 }
 

@@ -19,6 +19,9 @@ export interface Recording {
   readonly lineMs: number;
 }
 
+/** A folder of nobody's: whoever goes on there is asked where to work. */
+const RECORDED_IN = "/home/dev/shop";
+
 /** One story in two parts: a bug is found and fixed, then the fix is reviewed. */
 export const RECORDINGS: readonly Recording[] = [
   {
@@ -58,7 +61,11 @@ export async function replay(
   if (isProblem(conversation)) return conversation;
   const asked = await kernel.write(conversation, {
     agent: owner,
-    plan: (draft) => draft.create({ kind: "text", role: "user", text: recording.prompt, status: "done" }),
+    plan: (draft) => {
+      // Not every stream says it; without it, a command would run again in the folder that is served.
+      draft.conversation({ metadata: { cwd: RECORDED_IN } });
+      return draft.create({ kind: "text", role: "user", text: recording.prompt, status: "done" });
+    },
   });
   if (isProblem(asked)) return asked;
   const stream = new StreamIngest(kernel, { conversation, agent: recording.provider, provider });

@@ -208,3 +208,39 @@ test("[V36] a title that cannot be kept is in its field again", async () => {
   expect(await title.inputValue()).toBe("a better name");
   await context.close();
 });
+
+test("[V34] Ctrl Z outside of an editor undoes my last edit, says what, and Ctrl Shift Z redoes it", async () => {
+  const { page, context, block, ids } = await openBlocks();
+  const edit = async (id: string, words: string) => {
+    await page.locator(`[data-block="${id}"]`).focus();
+    await page.keyboard.press("e");
+    await page.locator(".editor-host .cm-content").click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type(words);
+    await expect.poll(() => textOf(id)).toContain(words);
+    await page.keyboard.press("Escape");
+    await page.locator(".editor").waitFor({ state: "detached" });
+  };
+  const [first = "", second = ""] = ids;
+  await edit(second, " of mine");
+  await edit(first, " too");
+  await block.focus();
+  await page.keyboard.press("Control+z");
+  await page.getByText("Undone: removed “ too”").waitFor();
+  expect(await textOf(first)).toBe("first");
+  await page.keyboard.press("Control+z");
+  await page.getByText("Undone: removed “ of mine”").waitFor();
+  expect([await textOf(first), await textOf(second)]).toEqual(["first", "answer"]);
+  await page.locator(`[data-block="${second}"].focused`).waitFor();
+  await page.keyboard.press("Control+z");
+  await page.getByText("Nothing of yours to undo").waitFor();
+  await page.keyboard.press("Control+Shift+z");
+  await page.getByText("Redone: put back “ of mine”").waitFor();
+  await page.keyboard.press("Control+y");
+  await expect.poll(() => textOf(first)).toBe("first too");
+  // In a field with words the keys are the field's own.
+  await promptOf(page).fill("words");
+  await page.keyboard.press("Control+z");
+  expect(await textOf(first)).toBe("first too");
+  await context.close();
+});

@@ -69,7 +69,7 @@ export { Leases, type LeasesOptions } from "./leases.ts";
 export { legacyName } from "./legacy-name.ts";
 export { limits } from "./limits.ts";
 export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";
-export { amountOf, isLong } from "./long-text.ts";
+export { amountOf, type Extent, isAskedFor, isClosedFirst, isLong } from "./long-text.ts";
 export { boundRules, MarkdownBudget, type MarkdownRules, TOO_HARD } from "./markdown-bound.ts";
 export { type MathToken, maskMath, mathRules } from "./markdown-math.ts";
 export { MemoryNodes } from "./memory-nodes.ts";

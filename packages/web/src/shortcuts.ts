@@ -4,6 +4,7 @@
 import type { BlockId, View } from "@blockyard/kernel";
 import { useEffect } from "react";
 import { askRerun, copyBlock, editBlock, forkAt, prune, undo } from "./actions/actions.ts";
+import { undoLast } from "./actions/my-edits.ts";
 import { isComposing } from "./composing.ts";
 import { isOpen, setOpen } from "./disclosure.ts";
 import { isField, isInvited, listenInvited } from "./invitation.ts";
@@ -110,6 +111,30 @@ const SHORTCUTS: readonly Shortcut[] = [
     needs: "conversation",
     run: () => isFinding.set(true),
   },
+  {
+    key: "z",
+    ctrl: true,
+    label: "Undo my last edit, in whichever block",
+    needs: "conversation",
+    writes: true,
+    run: (session) => void undoLast(session, "undo"),
+  },
+  {
+    key: "Z",
+    ctrl: true,
+    label: "Redo it",
+    needs: "conversation",
+    writes: true,
+    run: (session) => void undoLast(session, "redo"),
+  },
+  {
+    key: "y",
+    ctrl: true,
+    label: "Redo my last edit",
+    needs: "conversation",
+    writes: true,
+    run: (session) => void undoLast(session, "redo"),
+  },
   { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },
   { key: "?", label: "This help", run: () => overlay.set({ type: "help" }) },
   { key: "Escape", label: "Close what is open", run: () => close() },
@@ -131,10 +156,12 @@ export function useShortcuts(): void {
       if (document.querySelector("[popover]:popover-open")) return;
       if (!isTyping(event) && isInvited(event)) return;
       const shortcut = shortcutsFor(session).find(
-        ({ key, ctrl }) => key === event.key && (ctrl ?? false) === isCtrl,
+        ({ key, ctrl }) => key === keyOf(event, isCtrl) && (ctrl ?? false) === isCtrl,
       );
       if (!shortcut || (isTyping(event) && !isCtrl)) return;
       if (shortcut.ctrl && shortcut.key === "f" && !document.querySelector(".list")) return;
+      // In a field with words of its own these keys are the field's; an empty one has nothing to undo.
+      if (/^[zy]$/i.test(shortcut.key) && shortcut.ctrl && isWritten(event)) return;
       event.preventDefault();
       shortcut.run(session);
     };
@@ -145,6 +172,18 @@ export function useShortcuts(): void {
       stop();
     };
   }, [session]);
+}
+
+/** With Ctrl, whether Shift is held says which letter is meant, whatever Caps Lock does. */
+function keyOf({ key, shiftKey }: KeyboardEvent, isCtrl: boolean): string {
+  if (!isCtrl || key.length !== 1) return key;
+  return shiftKey ? key.toUpperCase() : key.toLowerCase();
+}
+
+function isWritten(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  if (!(target instanceof HTMLElement) || !isField(target)) return false;
+  return !(target instanceof HTMLTextAreaElement && target.value === "" && target.closest(".composer"));
 }
 
 function isTyping(event: KeyboardEvent): boolean {

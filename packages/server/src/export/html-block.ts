@@ -9,7 +9,10 @@ import {
   type BlockSnapshot,
   changeTexts,
   citedMarkdown,
+  type Extent,
   exactText,
+  isAskedFor,
+  isClosedFirst,
   isLong,
   isMarkdownResult,
   type Kind,
@@ -31,7 +34,8 @@ const SHORT_LINES = 10;
 const INPUT_CHARS = 200_000;
 const PREVIEW_CHARS = 160;
 
-type Draw = (block: BlockSnapshot) => Html;
+/** `call`: what a result is the result of. */
+type Draw = (block: BlockSnapshot, call?: BlockSnapshot) => Html;
 
 const KIND_HTML: Readonly<Record<Kind, Draw>> = {
   text: drawText,
@@ -98,7 +102,7 @@ function drawCall(node: ExportNode, depth: number): Html {
   const input = html`<pre class="code">${highlight(pretty(block.content), "json")}</pre>`;
   const shown = results.map(
     (result) =>
-      html`<div ${names(result.block)}>${repeatsDenial(block.metadata, result.block.metadata) ? NOTHING : KIND_HTML[result.block.kind](result.block)}${nestedHtml(result.nested, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
+      html`<div ${names(result.block)}>${repeatsDenial(block.metadata, result.block.metadata) ? NOTHING : KIND_HTML[result.block.kind](result.block, block)}${nestedHtml(result.nested, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
   );
   const answered = approval ? approvalWords(approval) : "";
   const asked = answered === "" ? NOTHING : html`<div class="approval dim">${answered}</div>`;
@@ -174,18 +178,19 @@ function drawCode(block: BlockSnapshot): Html {
   return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(lines, block.content.length, code)}${leftOut(truncatedChars)}${pictures(images)}`;
 }
 
-function drawCommand(block: BlockSnapshot): Html {
+function drawCommand(block: BlockSnapshot, call?: BlockSnapshot): Html {
   const { command, stderr, exitCode, interrupted, durationMs, cwd, truncatedChars, images } = metadataOf(
     block,
     "command",
   );
   const lines = lineCount(block) + (stderr ? stderr.trimEnd().split("\n").length : 0);
+  const chars = block.content.length + (stderr?.length ?? 0);
   const output = html`<pre class="terminal">${terminalHtml(block.content)}${stderr ? html`<span class="stderr">${terminalHtml(stderr)}</span>` : NOTHING}</pre>`;
   const exit =
     exitCode === undefined || exitCode === null
       ? NOTHING
       : html`<span class="${exitCode === 0 ? "ok" : "bad"}">exit ${exitCode}</span> `;
-  return html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>${lines > 0 ? folded(lines, block.content.length + (stderr?.length ?? 0), output) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}${pictures(images)}`;
+  return html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>${lines > 0 ? folded(lines, chars, output, { isAskedFor: isAskedFor(block.metadata, call?.metadata) }) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}${pictures(images)}`;
 }
 
 const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
@@ -202,7 +207,9 @@ function drawChanges(block: BlockSnapshot): Html {
       const body =
         lines.length === 0
           ? NOTHING
-          : folded(lines.length, text.length, html`<pre class="diff">${diffHtml(lines)}</pre>`);
+          : folded(lines.length, text.length, html`<pre class="diff">${diffHtml(lines)}</pre>`, {
+              changed: lines.filter((line) => /^[-+]/.test(line)).length,
+            });
       const doubt = unverified ? html` <span class="dim">${UNVERIFIED}</span>` : NOTHING;
       const said = note === "" ? NOTHING : html`<p class="dim">${note}</p>`;
       return html`<div class="change"><div class="head"><span class="change-kind change-${kind}">${CHANGE_WORDS[kind]}</span> <code>${path}</code>${moved}${doubt}</div>${body}${said}</div>`;
@@ -278,9 +285,10 @@ function drawUnknown(block: BlockSnapshot): Html {
 }
 
 /** Short things are simply there; long ones have a line to open them by. */
-function folded(lines: number, chars: number, body: Html): Html {
-  if (!isLong(lines, chars)) return body;
-  return html`<details class="fold"><summary>Show ${amountOf(lines, chars)}</summary>${body}</details>`;
+function folded(lines: number, chars: number, body: Html, more: Partial<Extent> = {}): Html {
+  const isClosed = isClosedFirst({ lines, chars, ...more });
+  if (!isClosed && !(more.isAskedFor && isLong(lines, chars))) return body;
+  return html`<details class="fold"${isClosed ? NOTHING : OPEN}><summary>Show ${amountOf(lines, chars)}</summary>${body}</details>`;
 }
 
 function pictures(images: Metadata<"tool_call">["images"]): Html {

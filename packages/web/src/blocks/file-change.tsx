@@ -61,7 +61,7 @@ function FileChange({ block, change, i, text: { diff, note } }: FileChangeProps)
         {diff !== "" && <CopyButton text={() => diff} label="Copy the diff" />}
       </div>
       {rows.length > 0 && (
-        <Fold name={`${block.id}:${i}`} lines={rows.length} chars={diff.length}>
+        <Fold name={`${block.id}:${i}`} lines={rows.length} chars={diff.length} changed={added + deleted}>
           {() => <DiffView rows={rows} label={`changes of ${change.path}`} />}
         </Fold>
       )}

@@ -2,24 +2,24 @@
  * What can be folded: a line that says what there is, and the thing itself when it is open. Closed, the thing is not in
  * the document at all.
  */
-import { amountOf, isLong as isLongText } from "@blockyard/kernel";
+import { amountOf, type Extent, isClosedFirst, isLong } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useOpen } from "../disclosure.ts";
 import { Icon } from "../icons.tsx";
 
-interface FoldProps {
+interface FoldProps extends Extent {
   readonly name: string;
-  readonly lines: number;
-  readonly chars: number;
   readonly label?: ReactNode;
   readonly children: () => ReactNode;
 }
 
 /** Short things are simply there; long ones have a line to open and close them by. */
-export function Fold({ name, lines, chars, label, children }: FoldProps): ReactNode {
-  const isLong = isLongText(lines, chars);
-  const [isOpen, toggle] = useOpen(name, !isLong);
-  if (!isLong && isOpen) return children();
+export function Fold({ name, label, children, ...extent }: FoldProps): ReactNode {
+  const { lines, chars } = extent;
+  const isClosed = isClosedFirst(extent);
+  const [isOpen, toggle] = useOpen(name, !isClosed);
+  // What was asked for is open and can be closed all the same.
+  if (isOpen && !isClosed && !(extent.isAskedFor && isLong(lines, chars))) return children();
   return (
     <div className="fold">
       <div className="fold-head">

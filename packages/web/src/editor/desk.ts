@@ -11,6 +11,7 @@ import { EditorView, highlightActiveLineGutter, keymap, lineNumbers } from "@cod
 import { yCollab, ySyncAnnotation } from "y-codemirror.next";
 import * as Y from "yjs";
 import { undo } from "../actions/actions.ts";
+import { noteEdit } from "../actions/my-edits.ts";
 import { notify } from "../page-state.ts";
 import type { Session } from "../session.tsx";
 import { coloured } from "./colours.ts";
@@ -73,7 +74,9 @@ export class Desk {
     this.#text = this.#doc.getText("t");
     this.#root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
     this.#doc.on("update", (update: Uint8Array, origin: unknown) => {
-      if (origin !== REMOTE) this.#queue(update);
+      if (origin === REMOTE) return;
+      noteEdit(this.#block);
+      this.#queue(update);
     });
     this.#again = setInterval(() => this.#tellCursor(), CURSOR_AGAIN_MS);
     this.#sync();

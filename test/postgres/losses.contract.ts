@@ -118,7 +118,7 @@ async function loseConnections(
           });
           if (!isProblem(answer)) break;
           problems++;
-          require(["storage", "unavailable", "busy"].includes(
+          require(["storage", "uncertain", "busy"].includes(
             answer.problem,
           ), `${answer.problem}: ${answer.message}`);
         }

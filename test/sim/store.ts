@@ -62,7 +62,7 @@ export class SimStore {
     const state = { alive: true, commits: 0 };
     const methods: Record<string, (...given: never[]) => Promise<unknown>> = {};
     const store = new Proxy(this.inner, {
-      get: (inner, name: keyof Store) => {
+      get: (inner, name: keyof MemoryStore) => {
         if (name === "epoch") return inner.epoch;
         methods[name] ??=
           name === "commit"
@@ -108,7 +108,11 @@ export class SimStore {
     return answer;
   }
 
-  async #call(name: keyof Store, given: readonly unknown[], state: { alive: boolean }): Promise<unknown> {
+  async #call(
+    name: keyof MemoryStore,
+    given: readonly unknown[],
+    state: { alive: boolean },
+  ): Promise<unknown> {
     if (!state.alive) return never();
     await this.#delay();
     if (this.#random.chance(this.weather.failRead)) {

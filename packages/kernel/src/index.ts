@@ -78,6 +78,7 @@ export { Nodes, type NodesOptions } from "./nodes.ts";
 export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./op.ts";
 export { type Closed, closeOrphans } from "./orphans.ts";
 export { type GrowingString, PartialJson, type PartialPath, type PartialState } from "./partial-json.ts";
+export { patiently } from "./patience.ts";
 export { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
 export { changePictures } from "./pictures.ts";
 export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";

@@ -117,6 +117,8 @@ export const limits = {
   leaseMs: 15_000,
   /** What an agent holds open itself is ended when nothing was heard of the agent for this long. */
   agentLeaseMs: 10 * 60_000,
+  /** A beat is due every third of a lease. One that comes later than this says that the store, or this node, was away. */
+  beatGapMs: 8_000,
   /** How long a node that runs a turn has to carry out what was asked of it by way of another one. */
   orderMs: 10_000,
   ordersPerTurn: 100,

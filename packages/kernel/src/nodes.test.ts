@@ -288,6 +288,34 @@ describe("[N6] a node that starts or notices a death", () => {
   });
 });
 
+describe("[N15] an outage of the store", () => {
+  it.each([9_000, 12_000, 14_000, 20_000, 61_000])(
+    "of %i ms ends no turn of a living node; one that died in it is noticed",
+    async (ms) => {
+      const yard = new Yard();
+      const nodes = [await yard.node(), await yard.node(), await yard.node()];
+      await yard.env.advance(1_700);
+      const late = await yard.node(); // beats at other moments than the others
+      const [a, b, c] = nodes as [Node, Node, Node];
+      const id = good(await a.kernel.createConversation("ann", "x"));
+      for (const [i, node] of [...nodes, late].entries()) await run(node, id, `turn-${i}`);
+      const register = yard.store.nodes as MemoryNodes;
+      const beat = register.beat.bind(register);
+      await yard.env.advance(2_000);
+      register.beat = async () => {
+        throw new Error("the database is away");
+      };
+      await yard.env.advance(ms);
+      c.nodes.close(); // killed: it says no goodbye that anybody hears
+      register.remove = async () => undefined;
+      register.beat = beat;
+      await yard.env.advance(3 * limits.leaseMs);
+      const ended = good(await b.kernel.turns(id)).filter(({ status }) => status !== "running");
+      expect(ended.map((turn) => turn.id)).toEqual(["turn-2"]);
+    },
+  );
+});
+
 async function run(node: Node, conversation: string, id: string): Promise<void> {
   const turn: Turn = {
     id,

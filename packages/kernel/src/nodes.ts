@@ -53,6 +53,9 @@ export class Nodes {
   /** The other nodes that were alive when this was last asked. */
   #others: readonly string[] = [];
   #looking: Promise<void> | undefined;
+  /** When the last beat was taken, and since when none is missing. */
+  #beatAt = Number.NEGATIVE_INFINITY;
+  #steadySince = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor(options: NodesOptions) {
@@ -70,6 +73,7 @@ export class Nodes {
   /** Before this nothing may be begun here. What no living node runs is closed. */
   async start(): Promise<Closed> {
     const { alive } = await this.#beat();
+    this.#beatAt = this.#env.monotonic();
     const { agent } = this.#options;
     this.#others = alive.filter((id) => id !== this.id);
     const closeWhatIsLeft = this.#others.length === 0 ? closeOrphans : closeLeftBy;
@@ -87,7 +91,8 @@ export class Nodes {
     cursors.onSaid = (at) => broadcast.send({ type: "cursor", at });
     this.#ends.push(
       broadcast.listen((word) => {
-        if (word.type === "cursor") void this.#showCursor(cursors, word.at);
+        if (word.type === "cursor")
+          this.#showCursor(cursors, word.at).catch((error) => this.#kernel.onFault(error));
       }),
     );
   }
@@ -113,6 +118,7 @@ export class Nodes {
   /** Says that this node is alive, and closes what dead ones left. */
   async beat(): Promise<void> {
     const { alive, dead } = await this.#beat();
+    if (!this.#mayJudge()) return;
     const others = alive.filter((id) => id !== this.id);
     const hasLeft = this.#others.some((id) => !others.includes(id));
     this.#others = others;
@@ -122,6 +128,17 @@ export class Nodes {
       await this.#register.remove(node);
       this.#options.onClosed?.(closed, node);
     }
+  }
+
+  /**
+   * Whether a lease that has ended says that its node is dead. While the store was away nobody could renew any: whoever gets
+   * there first finds all others ended. So it is only said after a time without gaps in which they could have.
+   */
+  #mayJudge(): boolean {
+    const now = this.#env.monotonic();
+    if (now - this.#beatAt > limits.beatGapMs) this.#steadySince = now;
+    this.#beatAt = now;
+    return now - this.#steadySince >= limits.leaseMs;
   }
 
   /** Looks what others have committed, hint or none. One look at a time. */
@@ -169,7 +186,8 @@ export class Nodes {
     if (word.type !== "hints" || this.#isClosed) return;
     const open = this.#kernel.open();
     for (const { conversation, seq } of word.hints) {
-      if (open.has(conversation)) void this.#takeIn(conversation, seq);
+      if (open.has(conversation))
+        this.#takeIn(conversation, seq).catch((error) => this.#kernel.onFault(error));
       else this.#after("list", limits.watchMs, () => void this.look().catch(() => undefined));
     }
   }

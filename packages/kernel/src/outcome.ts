@@ -23,6 +23,11 @@ const OUTCOME_MS = 250;
 export async function outcomeOf(env: Env, store: Store, commit: Commit, error: unknown): Promise<Outcome> {
   // Then it was not even tried.
   if (isClosed(error)) return "not written";
+  const late = new Promise<"unknown">((done) => env.after(OUTCOME_TRIES * OUTCOME_MS, () => done("unknown")));
+  return Promise.race([late, looked(env, store, commit)]);
+}
+
+async function looked(env: Env, store: Store, commit: Commit): Promise<Outcome> {
   for (let tries = 0; tries < OUTCOME_TRIES; tries++) {
     if (tries > 0) await new Promise<void>((done) => env.after(OUTCOME_MS, done));
     const outcome = await lookFor(store, commit);

@@ -27,7 +27,7 @@ class World {
 
   #kernel(): Kernel {
     const store = new Proxy(this.inner, {
-      get: (inner, name: keyof Store) => {
+      get: (inner, name: keyof MemoryStore) => {
         const value: unknown = inner[name];
         if (typeof value !== "function") return value;
         return async (...given: unknown[]) => {

@@ -172,6 +172,9 @@ export interface Store {
   putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void>;
   blob(hash: string): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
 
+  /** Whether the store can serve now; throws what is wrong, and within seconds. Absent: nobody can tell without using it. */
+  check?(): Promise<void>;
+
   /** The nodes that have this store open. Absent: one process at a time can. */
   readonly nodes?: NodeRegister;
 

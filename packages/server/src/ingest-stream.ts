@@ -18,6 +18,7 @@ import {
   limits,
   NO_USAGE,
   type Problem,
+  patiently,
   problem,
   type Reason,
   randomName,
@@ -26,10 +27,10 @@ import { type Before, Normalizer, type Provider, providers, recognise } from "@b
 import { type Caller, RESERVED } from "./auth.ts";
 import { CallStarts } from "./call-starts.ts";
 import { keepPictures } from "./kept-pictures.ts";
+import { RawLines } from "./raw-lines.ts";
 import { fenced } from "./turns/fence.ts";
 
 const HEAD_BYTES = 64 * 1024;
-const RAW_FLUSH = 64 * 1024;
 const TITLE_CHARS = 80;
 /** A title is looked for in so much of a text. */
 const START_CHARS = 2_000;
@@ -64,8 +65,7 @@ export class StreamIngest {
   readonly #options: StreamOptions;
   readonly #normalizer: Normalizer;
   readonly #ingest: Ingest;
-  #raw: string[] = [];
-  #rawChars = 0;
+  readonly #raw: RawLines;
   #known: StreamEnd = {};
   readonly #starts: CallStarts;
 
@@ -73,37 +73,39 @@ export class StreamIngest {
     this.#kernel = kernel;
     this.#options = options;
     this.run = randomName(kernel.env, 8);
+    this.#raw = new RawLines(kernel, { conversation: options.conversation, run: this.run });
     const before = options.before === undefined ? {} : { before: options.before };
     this.#normalizer = new Normalizer(options.provider, {
       run: this.run,
-      raw: (line) => this.#keep(line),
+      raw: (line) => this.#raw.add(line),
       ...before,
     });
     const { conversation, agent, turn, parent, told, guest = false } = options;
-    if (told !== undefined) this.#keep(JSON.stringify({ type: "blockyard_told", turn, text: told }));
+    if (told !== undefined) this.#raw.add(JSON.stringify({ type: "blockyard_told", turn, text: told }));
     const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
     this.#ingest = new Ingest(fenced(kernel, turn), { conversation, agent, guest, ...place });
     this.#starts = new CallStarts(kernel.env, (event) => void this.#ingest.push([event]));
   }
 
+  /** Waits for a store that is away. */
   async open(): Promise<Problem | undefined> {
-    await this.#flushRaw();
-    return this.#ingest.open();
+    const lost = await this.#raw.flush();
+    return lost ?? patiently(this.#kernel.env, () => this.#ingest.open());
   }
 
   async push(bytes: Uint8Array): Promise<Problem | undefined> {
     const events = this.#normalizer.push(bytes).map((event) => explained(event, this.#known));
     for (const event of events) this.#options.onEvent?.(event);
-    const kept = await keepPictures(this.#kernel.store, events);
+    const kept = await keepPictures(this.#kernel, events);
     const refused = await this.#ingest.push(this.#starts.take(kept));
-    if (this.#rawChars > RAW_FLUSH) await this.#flushRaw();
-    return refused;
+    const lost = this.#raw.isDue ? await this.#raw.flush() : undefined;
+    return refused ?? lost;
   }
 
   /** Keeps what was said and is nothing of the conversation. */
   async keepAside(bytes: Uint8Array): Promise<void> {
-    this.#keep(Buffer.from(bytes).toString("utf8").trimEnd());
-    await this.#flushRaw();
+    this.#raw.add(Buffer.from(bytes).toString("utf8").trimEnd());
+    await this.#raw.flush();
   }
 
   /** The block that an event's key was given, once it is written. */
@@ -124,26 +126,11 @@ export class StreamIngest {
   /** The stream is over. What it left open is closed. */
   async end(): Promise<Problem | undefined> {
     const left = this.#normalizer.end().map((event) => explained(event, this.#known));
-    const kept = await keepPictures(this.#kernel.store, left);
+    const kept = await keepPictures(this.#kernel, left);
     const refused = await this.#ingest.push([...this.#starts.take(kept), ...this.#starts.end()]);
     const failed = (await this.#ingest.finish()) ?? refused;
-    await this.#flushRaw();
-    return failed;
-  }
-
-  #keep(line: string): void {
-    this.#raw.push(line);
-    this.#rawChars += line.length;
-  }
-
-  async #flushRaw(): Promise<void> {
-    if (this.#raw.length === 0) return;
-    const lines = `${this.#raw.splice(0).join("\n")}\n`;
-    this.#rawChars = 0;
-    await this.#kernel.store.appendRaw(
-      { conversation: this.#options.conversation, run: this.run },
-      Buffer.from(lines),
-    );
+    const lost = await this.#raw.flush();
+    return failed ?? lost;
   }
 }
 
@@ -185,9 +172,10 @@ export async function ingestStream(
   const refused = await stream.open();
   if (refused) return refused;
   try {
-    for (const chunk of head.chunks) await stream.push(chunk);
-    for (let next = await head.rest.next(); !next.done; next = await head.rest.next())
-      await stream.push(next.value);
+    let lost: Problem | undefined;
+    for (const chunk of head.chunks) lost ??= await stream.push(chunk);
+    for (let next = await head.rest.next(); !next.done && !lost; next = await head.rest.next())
+      lost = await stream.push(next.value);
   } catch (error) {
     // Whoever sent it is gone in the middle: what is open ends here, or it would stay open.
     await stream.end();

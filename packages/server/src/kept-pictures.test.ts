@@ -8,6 +8,7 @@ import {
   type JsonObject,
   Kernel,
   MemoryStore,
+  VirtualEnv,
 } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { nodeEnv } from "./env.ts";
@@ -85,13 +86,17 @@ describe("pictures of agents", () => {
     ["a blob already", { blob, mediaType: "image/png" }],
   ])("[E12] stay as they are: %s", async (_, picture) => {
     const event: BlockEvent = { type: "block-meta", key: "k", metadata: { images: [picture] } };
-    expect(await keepPictures(new MemoryStore("x"), [event])).toEqual([event]);
+    expect(await keepPictures(keeper(), [event])).toEqual([event]);
   });
 
   it("[E12] come out of data URLs and of blocks that are one picture", async () => {
     const metadata = { data: `data:image/jpeg;base64,${data}`, width: 3 };
     const event: BlockEvent = { type: "block-start", key: "k", kind: "image", role: "user", metadata };
-    const [kept] = await keepPictures(new MemoryStore("x"), [event]);
+    const [kept] = await keepPictures(keeper(), [event]);
     expect(kept).toEqual({ ...event, metadata: { blob, mediaType: "image/jpeg", width: 3 } });
   });
 });
+
+function keeper() {
+  return { env: new VirtualEnv(1), store: new MemoryStore("x") };
+}

@@ -7,27 +7,37 @@
  */
 
 import { createHash } from "node:crypto";
-import { type BlockEvent, changePictures, type JsonObject, type Store } from "@blockyard/kernel";
+import {
+  type BlockEvent,
+  changePictures,
+  isProblem,
+  type JsonObject,
+  type Kernel,
+  patiently,
+} from "@blockyard/kernel";
 
 const INLINE_CHARS = 4 * 1024;
 const SHOWN = /^image\/(png|jpeg|gif|webp|avif)$/;
 const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/i;
 
+/** As much of the kernel as is needed for it. */
+export type PictureKeeper = Pick<Kernel, "env" | "store">;
+
 export async function keepPictures(
-  store: Store,
+  kernel: PictureKeeper,
   events: readonly BlockEvent[],
 ): Promise<readonly BlockEvent[]> {
   if (!events.some(bringsPictures)) return events;
   const kept: BlockEvent[] = [];
   for (const event of events) {
     if (!("metadata" in event) || event.metadata === undefined) kept.push(event);
-    else kept.push({ ...event, metadata: await keepPicturesIn(store, event.metadata) });
+    else kept.push({ ...event, metadata: await keepPicturesIn(kernel, event.metadata) });
   }
   return kept;
 }
 
-export function keepPicturesIn(store: Store, metadata: JsonObject): Promise<JsonObject> {
-  return changePictures(metadata, (picture) => keep(store, picture));
+export function keepPicturesIn(kernel: PictureKeeper, metadata: JsonObject): Promise<JsonObject> {
+  return changePictures(metadata, (picture) => keep(kernel, picture));
 }
 
 function bringsPictures(event: BlockEvent): boolean {
@@ -35,7 +45,7 @@ function bringsPictures(event: BlockEvent): boolean {
   return event.metadata["images"] !== undefined || event.metadata["data"] !== undefined;
 }
 
-async function keep(store: Store, picture: JsonObject): Promise<JsonObject> {
+async function keep({ env, store }: PictureKeeper, picture: JsonObject): Promise<JsonObject> {
   const { data, ...rest } = picture;
   if (typeof data !== "string" || data.length <= INLINE_CHARS) return picture;
   const url = DATA_URL.exec(data);
@@ -45,8 +55,9 @@ async function keep(store: Store, picture: JsonObject): Promise<JsonObject> {
   const bytes = Buffer.from(text, "base64");
   if (unpadded(bytes.toString("base64")) !== unpadded(text.replace(/\s/g, ""))) return picture;
   const blob = createHash("sha256").update(bytes).digest("hex");
-  await store.putBlob(blob, mediaType, bytes);
-  return { ...rest, mediaType, blob };
+  // Where the store stays away, the picture stays in its block, which waits for the store as well.
+  const refused = await patiently(env, () => store.putBlob(blob, mediaType, bytes));
+  return isProblem(refused) ? picture : { ...rest, mediaType, blob };
 }
 
 /** Two at most, as base64 has them: a search for any number takes hours over a text that is nothing but padding. */

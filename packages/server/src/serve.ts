@@ -139,8 +139,8 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     call: (...call) => desk.audited(...call),
     tools: (caller) => tools.schemasFor(caller) as unknown as Json,
     page: pageFiles(DIST),
-    health: () => ({
-      ok: true,
+    health: async () => ({
+      ...(await storeHealth(store)),
       version: VERSION,
       root: config.root,
       epoch: store.epoch,
@@ -192,6 +192,16 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   shutdown.register("address", () => removeAddress(config.home));
   const stop = () => shutdown.run();
   return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, app, stop };
+}
+
+/** A server whose database does not answer is not well, and says so: it can be taken out of turn until it is. */
+async function storeHealth(store: Store): Promise<{ ok: boolean; database?: string }> {
+  try {
+    await store.check?.();
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, database: error instanceof StoreError ? error.message : "internal error" };
+  }
 }
 
 function keepUp(kernel: Kernel, onFault: (error: unknown) => void): NodeJS.Timeout {

@@ -78,7 +78,7 @@ class World {
 
   #away(): Store {
     return new Proxy(this.inner, {
-      get: (inner, name: keyof Store) => {
+      get: (inner, name: keyof MemoryStore) => {
         const value: unknown = inner[name];
         if (typeof value !== "function") return value;
         return (...given: unknown[]) => {

@@ -218,12 +218,23 @@ function unusableDatabase(path: string): Pick<Finding, "message" | "fix"> | unde
   }
 }
 
+const DATABASE_FIX =
+  "make the database reachable again, or stop the server and put the file back: it goes on by itself once it can";
+
 async function checkServer(home: string): Promise<Finding> {
   const check = "server";
   try {
     const client = serverClient({ home });
     const response = await client.fetch("/health", { signal: AbortSignal.timeout(HEALTH_MS) });
     if (response.ok) return { check, state: "ok", message: `answers at ${pageUrl(home)}` };
+    const { database } = (await response.json().catch(() => ({}))) as { database?: unknown };
+    if (typeof database === "string")
+      return {
+        check,
+        state: "fail",
+        message: `it runs, but cannot use its database: ${database}`,
+        fix: DATABASE_FIX,
+      };
     const fix = "stop it and start it again: blockyard";
     return { check, state: "fail", message: `${client.url} answers with ${response.status}`, fix };
   } catch (error) {

@@ -71,6 +71,7 @@ async function runServe(args: readonly string[]): Promise<number> {
   // Agents are given the environment: the ways to the database and to the broker are none of their business.
   for (const name of ["BLOCKYARD_DATABASE", "BLOCKYARD_NATS"]) delete process.env[name];
   const log = jsonLog((line) => process.stderr.write(line), Date.now);
+  surviveFaults(log);
   const running = await start(() => serve(config, log), config.port);
   const stopped = stopSignal(); // before anything is printed: whoever reads it may press Ctrl-C at once
   process.stdout.write(
@@ -89,6 +90,17 @@ async function runServe(args: readonly string[]): Promise<number> {
   const failed = await running.stop();
   // An address that stays behind misleads nobody: commands look whether its process lives.
   return failed.every((part) => part === "address") ? EXIT.done : EXIT.failed;
+}
+
+/**
+ * The last net: what one request, turn or connection has left uncaught is a bug of ours, and no reason to end all the others.
+ * Everything acknowledged is durable, and nothing that was half done counts.
+ */
+function surviveFaults(log: Log): void {
+  const tell = (where: string) => (error: unknown) =>
+    log("error", "a fault inside", { where, error: String((error as Error)?.stack ?? error) });
+  process.on("unhandledRejection", tell("a promise that nobody waited for"));
+  process.on("uncaughtException", tell("nobody caught it"));
 }
 
 function portOf(text: string): number {

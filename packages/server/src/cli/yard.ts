@@ -151,7 +151,8 @@ async function answering(home: string): Promise<ServerClient | "silent"> {
   try {
     const client = serverClient({ home });
     const { status } = await client.fetch("/health", { signal: AbortSignal.timeout(HEALTH_MS) });
-    if (status < 300) return client;
+    // 503: it runs, and waits for its database.
+    if (status < 300 || status === 503) return client;
     if (status === 401) throw new TokenRefused(client.url);
     return "silent";
   } catch (error) {

@@ -3,9 +3,18 @@
  * format for clients from before. What is told is llm-follower.ts's matter.
  */
 
-import { isProblem, type LlmEvent, legacy, type Problem, problem } from "@blockyard/kernel";
+import {
+  isPassing,
+  isProblem,
+  type Kernel,
+  type LlmEvent,
+  legacy,
+  type Problem,
+  patiently,
+  problem,
+} from "@blockyard/kernel";
 import { bounds } from "./bounds.ts";
-import { followLlm, type LlmSource, type LlmStart } from "./llm-follower.ts";
+import { type Following, followLlm, type LlmSource, type LlmStart } from "./llm-follower.ts";
 
 export type EventFormat = "blocks" | "legacy";
 
@@ -30,25 +39,33 @@ export function eventQuery(
 }
 
 export async function eventStream(
-  kernel: LlmSource,
+  kernel: LlmSource & Pick<Kernel, "env">,
   conversation: string,
   { format, ...start }: EventQuery,
 ): Promise<ReadableStream<Uint8Array> | Problem> {
   const stream = new SseStream();
-  const following = await followLlm(kernel, conversation, start, {
-    write: (events) => stream.write(events.map((event) => sse(event, format)).join("")),
+  const sink = {
+    write: (events: readonly LlmEvent[]) => stream.write(events.map((event) => sse(event, format)).join("")),
     reset: () => stream.write('event: llm_reset\ndata: {"type":"llm_reset"}\n\n'),
     // An id without data: a browser keeps it and tells nobody.
-    opened: (cursor) => stream.write(`id: ${cursor}\n\n`),
+    opened: (cursor: string) => stream.write(`id: ${cursor}\n\n`),
     ready: () => stream.ready(),
     slow: () => stream.cut(),
-  });
-  if (isProblem(following)) {
-    stream.cut();
-    return following;
+  };
+  const follow = () => followLlm(kernel, conversation, start, sink);
+  const begin = (following: Following | Problem) => {
+    if (isProblem(following)) return stream.cut();
+    stream.onEnd(() => following.stop());
+    following.opened.catch(() => stream.cut());
+  };
+  const following = await patiently(kernel.env, follow, 0);
+  if (isProblem(following) && isPassing(following)) {
+    // A browser does not come back after an error status: the stream is open, and tells when the store is back.
+    patiently(kernel.env, follow).then(begin, () => stream.cut());
+    return stream.readable;
   }
-  stream.onEnd(() => following.stop());
-  following.opened.catch(() => stream.cut());
+  begin(following);
+  if (isProblem(following)) return following;
   return stream.readable;
 }
 

@@ -8,6 +8,7 @@ import { Readable } from "node:stream";
 import {
   isProblem,
   type Json,
+  type JsonObject,
   type Problem,
   type ProblemCode,
   problem,
@@ -41,7 +42,7 @@ export interface HttpOptions {
   /** Those that the caller may call. */
   readonly tools: (caller: Caller) => Json;
   readonly page: PageFiles;
-  readonly health: () => Json;
+  readonly health: () => Promise<{ readonly ok: boolean } & JsonObject>;
   readonly metrics: () => string;
   readonly ingest: (
     caller: Caller,
@@ -211,7 +212,10 @@ export function httpApp(options: HttpOptions): App {
       },
     });
   });
-  app.get("/health", (context) => context.json(options.health() as object));
+  app.get("/health", async (context) => {
+    const health = await options.health();
+    return context.json(health, health.ok ? 200 : 503);
+  });
   app.get("/metrics", (context) => context.text(options.metrics()));
   app.get("/v1/*", (context) => context.notFound());
   app.get("/*", (context) => pageResponse(options.page, context.req.path));

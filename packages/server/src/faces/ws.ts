@@ -10,11 +10,13 @@ import {
   type ByeCode,
   Connection,
   encodeFrame,
+  isPassing,
   isProblem,
   type Json,
   type Kernel,
   type Presence,
   type Problem,
+  patiently,
   problem,
   type ServerFrame,
 } from "@blockyard/kernel";
@@ -102,7 +104,11 @@ export class WsFace {
     this.#server.handleUpgrade(request, socket, head, (ws) => {
       this.#sockets.set(ws, request.socket);
       if (events === undefined) this.#accept(ws, caller);
-      else void this.#tell(ws, caller, events, query);
+      else
+        this.#tell(ws, caller, events, query).catch((error) => {
+          this.#options.onFault("socket", error);
+          goodbye(ws, "fault");
+        });
     });
     return true;
   }
@@ -202,10 +208,13 @@ export class WsFace {
     ws.on("message", () => goodbye(ws, "invalid"));
     ws.on("close", end);
     ws.on("error", end);
-    const following = isProblem(query) ? query : await this.#followLlm(ws, caller, conversation, query);
+    const { env } = this.#options.kernelFor(caller);
+    const follow = (asked: EventQuery) =>
+      patiently(env, () => this.#followLlm(ws, caller, conversation, asked));
+    const following = isProblem(query) ? query : await follow(query);
     if (isProblem(following)) {
       this.#send(ws, JSON.stringify(following));
-      goodbye(ws, "invalid");
+      goodbye(ws, isPassing(following) ? "closing" : "invalid");
     } else if (done.isOver) following.stop();
     else {
       done.stop = () => following.stop();

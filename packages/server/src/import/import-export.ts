@@ -164,7 +164,7 @@ export class ExportImport implements BodyImport {
     if (!parsed.success) return wrong(`block ${this.#count + 1}`, parsed.error);
     this.#count++;
     if (this.#isKnown) return undefined;
-    const metadata = await keepPicturesIn(this.#kernel.store, parsed.data.metadata);
+    const metadata = await keepPicturesIn(this.#kernel, parsed.data.metadata);
     const block = { ...parsed.data, metadata } as unknown as BlockSnapshot;
     const [first] = this.#batch;
     const isFull = this.#batch.length >= BATCH_BLOCKS || this.#batchChars >= BATCH_CHARS;

@@ -155,7 +155,7 @@ export class LogImport implements BodyImport {
       if (typeof event === "string") return problem("invalid", event);
       events.push(event);
     }
-    return this.#ingest.push(await keepPictures(this.#kernel.store, events));
+    return this.#ingest.push(await keepPictures(this.#kernel, events));
   }
 
   async #keepRaw(bytes: Buffer): Promise<undefined> {

@@ -15,15 +15,22 @@ import { asFault, isDropped } from "./fault.ts";
 const MAX_CONNECTIONS = 10;
 const CONNECT_MS = 5_000;
 /** A statement without an answer for this long is given up with its connection: there may be no server any more. */
-const ANSWER_MS = 60_000;
+const ANSWER_MS = 10_000;
+/** Preparing the tables may take longer: a new version may have to rewrite them. */
+export const PREPARE_MS = 10 * 60_000;
+/** Whether the server answers at all is known sooner. */
+const HEALTH_MS = 2_000;
 const LOCK_MS = 10_000;
 /** A transaction whose node stands still must not hold its locks for long: other nodes wait for them. */
 const SILENT_MS = 3_000;
 /** How often a connection is tried for, and how long after each failure: a server that starts again needs a second. */
 const WAITS_MS = [0, 50, 100, 200, 400, 800] as const;
+/** No connection is tried for after this long: a server that says nothing costs a whole timeout each time. */
+const TAKE_MS = 6_000;
 
-/** How often something that may run twice is run. */
+/** How often something that may run twice is run; and no more after this long. */
 const TRIES = 3;
+const AGAIN_MS = 6_000;
 
 const MIN_VERSION = 13;
 
@@ -84,7 +91,11 @@ export class Connections {
   #look: ((connection: Connection) => Promise<void>) | undefined;
   #closed = false;
 
-  constructor(address: DatabaseAddress, name: string, max: number = MAX_CONNECTIONS) {
+  constructor(
+    address: DatabaseAddress,
+    name: string,
+    { max = MAX_CONNECTIONS, answerMs = ANSWER_MS }: { max?: number; answerMs?: number } = {},
+  ) {
     this.#shown = address.shown;
     this.#pool = new pg.Pool({
       connectionString: address.reveal(),
@@ -96,7 +107,7 @@ export class Connections {
       // Statements that do not wait for each other's answers are on their way together.
       pipeline: true,
       connectionTimeoutMillis: CONNECT_MS,
-      query_timeout: ANSWER_MS,
+      query_timeout: answerMs,
       lock_timeout: LOCK_MS,
       idle_in_transaction_session_timeout: SILENT_MS,
       keepAlive: true,
@@ -114,14 +125,25 @@ export class Connections {
 
   /** Runs `work` on a connection. Where the connection is lost, again on another one: only for what may run twice. */
   async again<T>(doing: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const endMs = performance.now() + AGAIN_MS;
     for (let tries = 1; ; tries++) {
       try {
         return await this.once(work);
       } catch (error) {
+        const isOver = tries === TRIES || performance.now() > endMs;
         // Where one connection was lost, the next one from the pool may be as well.
-        if (!isDropped(error) || this.#closed || tries === TRIES) throw asFault(error, doing);
+        if (!isDropped(error) || this.#closed || isOver) throw asFault(error, doing);
       }
     }
+  }
+
+  /** Whether the server answers now. Throws what is wrong, and soon. */
+  async check(): Promise<void> {
+    const late = new StoreError("io", `${this.#shown} has not answered for ${HEALTH_MS / 1_000} s`);
+    const asked = this.once((connection) => connection.rows({ text: "SELECT 1" }));
+    asked.catch(() => undefined); // it may fail later than anybody waits
+    const answered = await Promise.race([asked.then(() => true), sleep(HEALTH_MS, false, { ref: false })]);
+    if (!answered) throw late;
   }
 
   /** Runs `work` on a connection; its failure is passed on as it is. */
@@ -144,7 +166,9 @@ export class Connections {
 
   async #take(): Promise<pg.PoolClient> {
     let failure: unknown;
+    const endMs = performance.now() + TAKE_MS;
     for (const waitMs of WAITS_MS) {
+      if (performance.now() + waitMs > endMs) break;
       if (waitMs > 0) await sleep(waitMs);
       if (this.#closed) throw new StoreError("closed", "the store is closed");
       try {

@@ -7,7 +7,7 @@ import { Connections } from "./connections.ts";
 import { readVersion } from "./schema.ts";
 
 export async function describe(address: DatabaseAddress): Promise<string> {
-  const connections = new Connections(address, "blockyard-doctor", 1);
+  const connections = new Connections(address, "blockyard-doctor", { max: 1 });
   try {
     return await connections.again(`cannot open ${address.shown}`, async (connection) => {
       const version = await readVersion(connection, address.shown);

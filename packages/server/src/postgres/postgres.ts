@@ -33,7 +33,7 @@ import { SearchPool } from "../search/pool.ts";
 import { unpackJson } from "../store/codec.ts";
 import { textOf } from "../store/text.ts";
 import { DatabaseAddress } from "./address.ts";
-import { type Connection, Connections } from "./connections.ts";
+import { type Connection, Connections, PREPARE_MS } from "./connections.ts";
 import { damaged } from "./fault.ts";
 import { foldBlock } from "./fold.ts";
 import { Gatherer } from "./gather.ts";
@@ -58,14 +58,17 @@ export async function openPostgresStore(
   const address = typeof url === "string" ? new DatabaseAddress(url) : url;
   const node = `${PROGRAM} ${randomBytes(6).toString("base64url")}`;
   const connections = new Connections(address, node);
+  const preparing = new Connections(address, node, { max: 1, answerMs: PREPARE_MS });
   try {
     const opening = `cannot open ${address.shown}`;
-    const opened = await connections.again(opening, (connection) => prepare(connection, address.shown));
+    const opened = await preparing.again(opening, (connection) => prepare(connection, address.shown));
     connections.expect((connection) => requireSame(connection, address.shown, opened));
     return new PostgresStore(address, connections, opened.epoch, options);
   } catch (error) {
     await connections.close();
     throw error;
+  } finally {
+    await preparing.close();
   }
 }
 
@@ -139,6 +142,7 @@ export class PostgresStore implements Store {
 
   async answer(conversation: ConversationId, key: string): Promise<Json | undefined> {
     if (!isText(conversation)) return undefined;
+    await this.#writer.requireCertain(conversation);
     const [row] = await this.#rows<{ body: Buffer }>(
       "answer",
       `SELECT a.body FROM blockyard.conversation c JOIN blockyard.answer a ON a.conversation = c.id
@@ -238,6 +242,12 @@ export class PostgresStore implements Store {
       [keyOf(hash)],
     );
     return row && { mediaType: row.media_type.toString(), bytes: new Uint8Array(row.body) };
+  }
+
+  /** Whether the database answers now; throws what is wrong. */
+  async check(): Promise<void> {
+    this.#assertOpen("check");
+    await this.#connections.check();
   }
 
   /** Gathers what is loose now instead of later. */

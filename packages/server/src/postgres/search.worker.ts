@@ -15,7 +15,7 @@ import { Outlines } from "./outlines.ts";
 import { PostgresSource } from "./source.ts";
 
 const { path: url } = workerData as { readonly path: string };
-const connections = new Connections(new DatabaseAddress(url), "blockyard-search", 1);
+const connections = new Connections(new DatabaseAddress(url), "blockyard-search", { max: 1 });
 const outlines = new Outlines();
 const recent = new RecentTexts(limits.searchTextChars);
 

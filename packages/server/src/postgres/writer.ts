@@ -22,8 +22,10 @@ const GROUP_COMMITS = 500;
 const GROUP_CHARS = 4 * 1024 * 1024;
 
 const TRIES = 5;
+/** A group is not tried again after this long: its callers have waited enough to be told. */
+const TRY_MS = 8_000;
 /** How long the server is asked whether it has ended a transaction whose end was not heard. */
-const DOUBT_MS = 15_000;
+const DOUBT_MS = 5_000;
 const DOUBT_STEP_MS = 50;
 
 interface Waiting {
@@ -104,6 +106,7 @@ export class Writer {
 
   /** Answers all of them. Never throws: the failure is theirs. */
   async #write(group: readonly Waiting[]): Promise<void> {
+    const endMs = performance.now() + TRY_MS;
     for (let tries = 1; ; tries++) {
       const attempt = new Attempt(group, this.#versions);
       try {
@@ -112,7 +115,8 @@ export class Writer {
       } catch (error) {
         if (attempt.isDoubtful) return this.#doubt(group, attempt, error);
         if (isOfValues(error) && group.length > 1) return this.#writeOneByOne(group);
-        if (tries === TRIES || !(isDropped(error) || isTransient(error))) {
+        const isOver = tries === TRIES || performance.now() > endMs;
+        if (isOver || !(isDropped(error) || isTransient(error))) {
           const fault = asFault(error, "commit");
           for (const { fail } of group) fail(fault);
           return;
@@ -143,7 +147,12 @@ export class Writer {
     for (const { entry } of group)
       if ("commit" in entry) this.#doubts.set(entry.commit.conversation, transaction);
     const endMs = performance.now() + this.#doubtMs;
-    while (performance.now() < endMs && !(await this.#hasEnded(transaction))) await sleep(DOUBT_STEP_MS);
+    for (let leftMs = this.#doubtMs; leftMs > 0; leftMs = endMs - performance.now()) {
+      // A server that says nothing does not make its callers wait for longer.
+      const hasEnded = this.#hasEnded(transaction);
+      if (await Promise.race([hasEnded, sleep(leftMs, false)])) break;
+      await sleep(DOUBT_STEP_MS);
+    }
     const message =
       "commit: the connection was lost before the answer came, so that it may have taken effect";
     const fault = new StoreError("io", message, { cause });

@@ -236,7 +236,7 @@ class ChildRun implements Trial {
 
   /** From the agent's first byte to its last. */
   async #pump(): Promise<RunEnd> {
-    await this.#stream.open();
+    this.#require(await this.#stream.open());
     this.#watchSilence();
     for await (const bytes of this.#child.output()) {
       this.#watchSilence();
@@ -259,14 +259,19 @@ class ChildRun implements Trial {
   }
 
   async #take(bytes: Uint8Array): Promise<void> {
-    if (this.#held === undefined) return void (await this.#stream.push(bytes));
+    if (this.#held === undefined) return this.#require(await this.#stream.push(bytes));
     this.#held.push(bytes);
     const start = Buffer.concat(this.#held);
     const end = start.indexOf("\n");
     if (start.length < FIRST_BYTES && end === -1) return;
     if (end !== -1 && this.#agent.lost.test(start.toString("utf8", 0, end))) return this.#closing();
     this.#held = undefined;
-    await this.#stream.push(start);
+    this.#require(await this.#stream.push(start));
+  }
+
+  /** An agent whose words cannot be kept, however long they were held, does not go on unseen. */
+  #require(lost: Problem | undefined): void {
+    if (lost) throw new Error(lost.message);
   }
 
   /** Whether all it said was that its session is lost. What was held and is something else is taken now. */

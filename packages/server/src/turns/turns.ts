@@ -14,11 +14,13 @@ import {
   type AgentId,
   type BlockId,
   type ConversationId,
+  type Draft,
   type HoldReason,
   isProblem,
   type JsonObject,
   type Kernel,
   type Problem,
+  patiently,
   problem,
   type Reason,
   randomName,
@@ -70,6 +72,8 @@ interface Stopped {
 
 const MAX_QUEUED = 20;
 const LOOK_AGAIN_MS = 1_000;
+/** How long a server that stops waits for the store. */
+const CLOSING_MS = 2_000;
 /** Not an answer to a caller: the turn waits. */
 const ELSEWHERE = problem("busy", "another node runs a turn in this conversation");
 
@@ -319,6 +323,11 @@ export class Turns {
     return held;
   }
 
+  /** Of a turn that is over nothing may be left open because the store was away at that moment. */
+  #patiently<T>(run: () => Promise<T | Problem>): Promise<T | Problem> {
+    return patiently(this.#kernel.env, run, this.#isClosed ? CLOSING_MS : undefined);
+  }
+
   /** Begins a turn, and keeps others out of the conversation meanwhile. The block with the prompt. */
   #beginAlone(queued: Queued, runner: Runner): Promise<BlockId | Problem> {
     const { conversation } = queued.request;
@@ -350,7 +359,8 @@ export class Turns {
       by,
       prompt: opened.prompt,
     };
-    const run = await runner.begin(start);
+    // The boundary of one turn: that its agent cannot be started is its end, and nobody else's.
+    const run = await runner.begin(start).catch((error) => problem("unavailable", String(error)));
     if (isProblem(run)) {
       await this.#fail(start, run.message);
       unfollow();
@@ -397,16 +407,20 @@ export class Turns {
 
   /** To the run's end, and the end of the turn whatever happens. */
   async #follow(start: TurnStart, run: Run): Promise<void> {
-    const end = await run.ended;
-    await this.#settle(start, end);
-    const { conversation } = start.request;
-    this.#runs.delete(conversation);
-    this.#next(conversation);
+    try {
+      await this.#settle(start, await run.ended);
+    } catch (error) {
+      this.#kernel.onFault(error);
+    } finally {
+      const { conversation } = start.request;
+      this.#runs.delete(conversation);
+      this.#next(conversation);
+    }
   }
 
   /** Ends the turn if the run has not; says what became of the run where that explains it. */
   async #settle(start: TurnStart, { error, reason, isExpected }: RunEnd): Promise<void> {
-    const turns = await this.#kernel.turns(start.request.conversation);
+    const turns = await this.#patiently(() => this.#kernel.turns(start.request.conversation));
     const isOpen =
       !isProblem(turns) && turns.some(({ id, status }) => id === start.id && status === "running");
     if (isOpen) await this.#fail(start, error, reason);
@@ -414,26 +428,30 @@ export class Turns {
   }
 
   async #fail(start: TurnStart, error: string, reason: Reason = "failed"): Promise<void> {
-    await this.#kernel.write(start.request.conversation, {
-      agent: start.by,
-      plan: (draft) => {
-        const turn = draft.turn(start.id);
-        if (turn?.status !== "running") return null;
-        const { node: _node, orders: _orders, ...rest } = turn;
-        draft.setTurn({ ...rest, status: "error", reason, error, endedAt: draft.at });
-        return null;
-      },
-    });
+    const end = (draft: Draft) => {
+      const turn = draft.turn(start.id);
+      if (turn?.status !== "running") return null;
+      const { node: _node, orders: _orders, ...rest } = turn;
+      draft.setTurn({ ...rest, status: "error", reason, error, endedAt: draft.at });
+      return null;
+    };
+    await this.#patiently(() =>
+      this.#kernel.write(start.request.conversation, { agent: start.by, plan: end }),
+    );
     if (reason !== "cancelled") await this.#show(start, error);
   }
 
   async #show({ id, request, by }: Pick<TurnStart, "id" | "request" | "by">, text: string): Promise<void> {
     const metadata = { turn: id, code: "agent" };
-    await this.#kernel.write(request.conversation, {
-      agent: by,
-      plan: (draft) =>
-        draft.create({ kind: "error", role: "system", status: "error", text, side: true, metadata }),
-    });
+    const key = `shown-${id}-${randomName(this.#kernel.env, 6)}`; // once, however often it is tried
+    await this.#patiently(() =>
+      this.#kernel.write(request.conversation, {
+        agent: by,
+        key,
+        plan: (draft) =>
+          draft.create({ kind: "error", role: "system", status: "error", text, side: true, metadata }),
+      }),
+    );
   }
 
   #next(conversation: ConversationId): void {
@@ -442,7 +460,7 @@ export class Turns {
     if (rest.length === 0) this.#queues.delete(conversation);
     else this.#queues.set(conversation, rest);
     const runner = this.#runners.get(first.request.provider);
-    if (runner) void this.#beginAlone(first, runner);
+    if (runner) this.#beginAlone(first, runner).catch((error) => this.#kernel.onFault(error));
   }
 
   // -- other nodes

@@ -5,7 +5,14 @@
  * Invariant: it ends its turn exactly once, whatever happens, and by then no call, command or block of it is open.
  */
 
-import { type BlockId, isProblem, type Kernel, type Problem, type Reason } from "@blockyard/kernel";
+import {
+  type BlockId,
+  isProblem,
+  type Kernel,
+  type Problem,
+  patiently,
+  type Reason,
+} from "@blockyard/kernel";
 import { PROVIDER_NAMES } from "../../agent-names.ts";
 import type { Answer, Run, RunEnd, TurnStart } from "../run.ts";
 import type { Api } from "./api.ts";
@@ -102,7 +109,7 @@ export class LoopRun implements Run {
     const asking = new Asking({ api, writing: this.#writing, env: kernel.env, signal, stopping, silentMs });
     const model = this.#start.request.model ?? api.defaultModel;
     for (let round = 1; round <= ROUNDS; round++) {
-      const exchange = await this.#exchange();
+      const exchange = await patiently(kernel.env, () => this.#exchange());
       if (isProblem(exchange)) return this.#refused(exchange);
       if (signal.aborted) return this.#stopped();
       const answered = await asking.answer({ exchange, tools, model, maxTokens });

@@ -11,17 +11,21 @@ import {
   type BlockEvent,
   type BlockId,
   type BlockKey,
+  type Draft,
   Ingest,
   type Json,
   type JsonObject,
   type Kernel,
   NO_USAGE,
   type Problem,
+  patiently,
+  problem,
   type Reason,
   randomName,
   type Usage,
 } from "@blockyard/kernel";
 import { keepPictures } from "../../kept-pictures.ts";
+import { RawLines } from "../../raw-lines.ts";
 import { fenced } from "../fence.ts";
 import type { TurnStart } from "../run.ts";
 
@@ -37,8 +41,6 @@ export interface Said {
   readonly metadata: JsonObject;
 }
 
-const RAW_CHARS = 64 * 1024;
-
 export class Writing {
   /** Prefixes the keys of this run's blocks. */
   readonly run: string;
@@ -50,8 +52,10 @@ export class Writing {
   readonly #models = new Set<string>();
   #last: BlockKey | undefined;
   #own = 0;
-  #raw: string[] = [];
-  #rawChars = 0;
+  readonly #raw: RawLines;
+  #pushing: Promise<void> = Promise.resolve();
+  /** What could not be written, however long it was held. */
+  #lost: Problem | undefined;
   #isEnded = false;
 
   constructor(kernel: Kernel, start: TurnStart) {
@@ -60,6 +64,7 @@ export class Writing {
     this.run = randomName(kernel.env, 8);
     this.#began = kernel.env.monotonic();
     const { conversation, provider } = start.request;
+    this.#raw = new RawLines(kernel, { conversation, run: this.run });
     this.#ingest = new Ingest(fenced(kernel, start.id), {
       conversation,
       agent: provider,
@@ -68,14 +73,28 @@ export class Writing {
     });
   }
 
+  /** Waits for a store that is away. */
   open(): Promise<Problem | undefined> {
-    return this.#ingest.open();
+    return patiently(this.#kernel.env, () => this.#ingest.open());
   }
 
-  /** An adapter's events, or a tool's. The end of an adapter's turn is not this turn's. */
-  async push(events: readonly BlockEvent[]): Promise<void> {
+  /**
+   * An adapter's events, or a tool's, in the order in which they came. The end of an adapter's turn is not this turn's.
+   * Never rejects, since not everybody waits for it: what is lost is told by `settle` and `end`.
+   */
+  push(events: readonly BlockEvent[]): Promise<void> {
     const joined = events.flatMap((event) => this.#joined(event));
-    await this.#ingest.push(await keepPictures(this.#kernel.store, joined));
+    this.#pushing = this.#pushing.then(() => this.#pushNow(joined)).catch((error) => this.#lose(error));
+    return this.#pushing;
+  }
+
+  async #pushNow(events: readonly BlockEvent[]): Promise<void> {
+    this.#lost ??= await this.#ingest.push(await keepPictures(this.#kernel, events));
+  }
+
+  /** A bug: the turn ends with it, and nothing else does. */
+  #lose(error: unknown): void {
+    this.#lost ??= problem("unavailable", `what the agent said could not be written: ${String(error)}`);
   }
 
   /** Told beside the conversation: for people, not for the model. */
@@ -92,16 +111,16 @@ export class Writing {
 
   /** Keeps what the provider really said, beside the blocks. */
   async keep(event: Json): Promise<void> {
-    const line = JSON.stringify(event);
-    this.#raw.push(line);
-    this.#rawChars += line.length;
-    if (this.#rawChars > RAW_CHARS) await this.#flushRaw();
+    this.#raw.add(JSON.stringify(event));
+    if (this.#raw.isDue) await this.#flushRaw();
   }
 
   /** Everything pushed so far is durable. */
   async settle(): Promise<Problem | undefined> {
     await this.#flushRaw();
-    return this.#ingest.settle();
+    await this.#pushing;
+    this.#lost ??= await this.#ingest.settle();
+    return this.#lost;
   }
 
   idOf(key: BlockKey): BlockId | undefined {
@@ -117,17 +136,18 @@ export class Writing {
   async prune(keys: readonly BlockKey[]): Promise<void> {
     const ids = keys.flatMap((key) => this.#ingest.idOf(key) ?? []);
     const { conversation, provider } = this.#start.request;
-    await this.#kernel.write(conversation, {
-      agent: provider,
-      plan: (draft) => {
-        for (const id of ids) draft.prune(id, true);
-        return null;
-      },
-    });
+    const prune = (draft: Draft) => {
+      for (const id of ids) draft.prune(id, true);
+      return null;
+    };
+    await patiently(this.#kernel.env, () =>
+      this.#kernel.write(conversation, { agent: provider, plan: prune }),
+    );
   }
 
   /** The end of the turn, once, and of everything that is still open. */
   async end({ status, reason, stopReason, error }: TurnOutcome): Promise<Problem | undefined> {
+    await this.#pushing;
     if (!this.#isEnded) {
       this.#isEnded = true;
       const durationMs = Math.max(0, Math.round(this.#kernel.env.monotonic() - this.#began));
@@ -147,7 +167,8 @@ export class Writing {
       ]);
     }
     await this.#flushRaw();
-    return this.#ingest.finish();
+    const failed = await this.#ingest.finish();
+    return this.#lost ?? failed;
   }
 
   #joined(event: BlockEvent): readonly BlockEvent[] {
@@ -182,10 +203,7 @@ export class Writing {
   }
 
   async #flushRaw(): Promise<void> {
-    if (this.#raw.length === 0) return;
-    const lines = `${this.#raw.splice(0).join("\n")}\n`;
-    this.#rawChars = 0;
-    const { conversation } = this.#start.request;
-    await this.#kernel.store.appendRaw({ conversation, run: this.run }, Buffer.from(lines));
+    const lost = await this.#raw.flush();
+    this.#lost ??= lost;
   }
 }

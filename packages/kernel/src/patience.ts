@@ -1,0 +1,41 @@
+/**
+ * Patience with a store that is away: does something again, with growing pauses, for as long as it is refused for a reason
+ * that can pass, and no longer than what is held may be held. Only for what may be done twice, or says itself that it was.
+ */
+
+import type { Env } from "./env.ts";
+import { limits } from "./limits.ts";
+import { unreadProblem } from "./outcome.ts";
+import { isPassing, isProblem, type Problem } from "./problem.ts";
+import { StoreError, type StoreErrorCode } from "./store-rules.ts";
+import { Retry } from "./wire/retry.ts";
+
+/** What a store says that will be away for long: waiting does not help. */
+const FINAL: readonly StoreErrorCode[] = ["closed", "corrupt", "version", "locked"];
+
+/** What it comes to at last, or the last refusal. What is not the store's failure is thrown on. */
+export async function patiently<T>(
+  env: Env,
+  run: () => Promise<T | Problem>,
+  forMs: number = limits.holdMs,
+): Promise<T | Problem> {
+  const retry = new Retry(env);
+  const untilMs = env.monotonic() + forMs;
+  for (;;) {
+    const answer = await tried(run);
+    if (!isProblem(answer) || !isPassing(answer) || env.monotonic() >= untilMs) return answer;
+    if (answer.details?.["final"] === true) return answer;
+    await new Promise<void>((resume) => retry.later(resume));
+  }
+}
+
+async function tried<T>(run: () => Promise<T | Problem>): Promise<T | Problem> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const refused = unreadProblem(error);
+    if (!FINAL.includes(error.code)) return refused;
+    return { ...refused, details: { ...refused.details, final: true } };
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * What a provider really said, line by line, on its way to the store: gathered, and written in pieces. While the store is
+ * away a piece is held and tried again; whoever brings more waits for it, so that no more is held than one piece.
+ *
+ * A piece whose answer was lost is looked for before it is written again: what is kept of a run is what was said, once.
+ */
+
+import { type Kernel, type Problem, patiently, type RawRun } from "@blockyard/kernel";
+
+const FLUSH_CHARS = 64 * 1024;
+
+export class RawLines {
+  readonly #kernel: Kernel;
+  readonly #run: RawRun;
+  #lines: string[] = [];
+  #chars = 0;
+  /** Bytes of the run that are known to be in the store. */
+  #written = 0;
+  #flushing: Promise<Problem | undefined> = Promise.resolve(undefined);
+  #lost: Problem | undefined;
+
+  constructor(kernel: Kernel, run: RawRun) {
+    this.#kernel = kernel;
+    this.#run = run;
+  }
+
+  add(line: string): void {
+    if (this.#lost) return;
+    this.#lines.push(line);
+    this.#chars += line.length;
+  }
+
+  /** Enough has gathered to be written. */
+  get isDue(): boolean {
+    return this.#chars > FLUSH_CHARS;
+  }
+
+  /** Writes what has gathered. A problem: the store was away for so long that it is lost. */
+  flush(): Promise<Problem | undefined> {
+    this.#flushing = this.#flushing.then(() => this.#flushOne());
+    return this.#flushing;
+  }
+
+  async #flushOne(): Promise<Problem | undefined> {
+    if (this.#lines.length === 0) return this.#lost;
+    const bytes = Buffer.from(`${this.#lines.splice(0).join("\n")}\n`);
+    this.#chars = 0;
+    const { store, env } = this.#kernel;
+    let isInDoubt = false;
+    const written = await patiently<undefined>(env, async () => {
+      if (isInDoubt && (await store.raw(this.#run)).length >= this.#written + bytes.length) return undefined;
+      isInDoubt = true;
+      await store.appendRaw(this.#run, bytes);
+      return undefined;
+    });
+    if (written === undefined) this.#written += bytes.length;
+    else this.#lost = written;
+    return this.#lost;
+  }
+}

@@ -83,6 +83,7 @@ export { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
 export { changePictures } from "./pictures.ts";
 export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
 export { isMarkdownResult, showsPictures } from "./result-look.ts";
+export { Retry } from "./retry.ts";
 export {
   type Clock,
   fitsSearch,
@@ -200,6 +201,5 @@ export {
   reduceLlm,
 } from "./wire/llm-messages.ts";
 export { Replica, type SyncListener, View, type ViewChange } from "./wire/replica.ts";
-export { Retry } from "./wire/retry.ts";
 export { type ToolResult, type ToolUpdate, ToolUpdates } from "./wire/tool-updates.ts";
 export type { Told, Write } from "./write.ts";

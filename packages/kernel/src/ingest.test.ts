@@ -446,3 +446,53 @@ describe("approvals", () => {
     });
   });
 });
+
+describe("[E21] two imports of one session at the same time", () => {
+  const events: BlockEvent[] = Array.from({ length: 8 }, (_, i): BlockEvent[] => [
+    { type: "block-start", key: `b${i}`, kind: "text", role: "model", metadata: {}, text: "" },
+    { type: "block-append", key: `b${i}`, text: `text ${i}\n` },
+    { type: "block-end", key: `b${i}`, status: "done" },
+  ]).flat();
+  const whole = Array.from({ length: 8 }, (_, i) => `text done "text ${i}\\n"`);
+
+  const rows = [1, 2, 3, 5].flatMap((first) => [0, 1, 4].map((headStart) => ({ first, headStart })));
+  it.each(rows)("in steps of $first, $headStart steps apart: every block is there once", async (row) => {
+    const world = new World();
+    world.conversation = (await world.kernel.createConversation("owner", "")) as string;
+    const other = new Kernel(world.env, world.store); // another process on the same store
+    const ends: unknown[] = [];
+    const run = async (kernel: Kernel, step: number) => {
+      const { conversation } = world;
+      const ingest = new Ingest(kernel, { conversation, agent: "claude", keep: true });
+      expect(await ingest.open()).toBeUndefined();
+      for (let at = 0; at < events.length; at += step) {
+        await ingest.push(events.slice(at, at + step));
+        await new Promise<void>((done) => world.env.after(10, done));
+      }
+      ends.push(await ingest.settle());
+    };
+    const a = run(world.kernel, row.first);
+    await world.env.advance(10 * row.headStart);
+    const b = run(other, 2);
+    await world.env.advance(10_000);
+    await Promise.all([a, b]);
+    // At least one has brought all of it; one that gave way says to whom.
+    expect(ends).toContain(undefined);
+    for (const end of ends) if (end) expect(end).toMatchObject({ details: { importing: true } });
+    expect([...(await world.lines())].sort()).toEqual(whole);
+  });
+
+  it("does not give way to people who write in the conversation meanwhile", async () => {
+    const world = new World();
+    const ingest = await world.open({ keep: true });
+    await ingest.push(events.slice(0, 3));
+    await ingest.settle();
+    await world.kernel.write(world.conversation, {
+      agent: "ann",
+      plan: (draft) => draft.create({ kind: "text", role: "user", text: "a remark", status: "done" }),
+    });
+    await ingest.push(events.slice(3));
+    expect(await ingest.settle()).toBeUndefined();
+    expect(await world.lines()).toHaveLength(9);
+  });
+});

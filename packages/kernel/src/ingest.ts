@@ -17,10 +17,11 @@ import { type AgentId, type Block, type BlockId, type ConversationId, isEnded, t
 import type { MessageUsage, Turn } from "./conversation.ts";
 import type { Draft } from "./draft.ts";
 import type { BlockEvent, BlockKey } from "./event.ts";
+import { countUnlessImported, keyIn } from "./imported.ts";
 import { type Json, type JsonObject, sameJson } from "./json.ts";
 import type { Kernel } from "./kernel.ts";
 import { limits } from "./limits.ts";
-import { isProblem, type Problem } from "./problem.ts";
+import { isProblem, type Problem, problem } from "./problem.ts";
 import { sessionWith } from "./session-facts.ts";
 import { difference } from "./text/difference.ts";
 import { cleanText } from "./text/door.ts";
@@ -59,6 +60,8 @@ interface Known {
 
 type Item = BlockEvent | { readonly type: "flush"; readonly key: BlockKey; readonly text: string };
 
+/** Not an answer to anybody: there are other blocks than were known. */
+const GROWN = problem("conflict", "others have added blocks");
 const EVENTS_PER_WRITE = 400;
 const MAX_PENDING = 4_000;
 const RETRY_MS = 500;
@@ -80,8 +83,8 @@ export class Ingest {
   #titled = false;
   #at: number | undefined;
   #failure: Problem | undefined;
-  /** Since when the store has refused what waits. */
-  #heldSince: number | undefined;
+  #blocks: number | undefined; // with `keep`: how many the conversation has, as far as is known here
+  #heldSince: number | undefined; // since when the store has refused what waits
   /** Events that the kernel refused and that became `unknown` blocks. */
   refused = 0;
 
@@ -110,6 +113,7 @@ export class Ingest {
     const blocks = await this.#kernel.allBlocks(conversation);
     if (isProblem(blocks)) return blocks;
     for (const block of blocks) this.#recognise(block);
+    this.#blocks = blocks.length;
     return undefined;
   }
 
@@ -150,8 +154,8 @@ export class Ingest {
   }
 
   #recognise(block: Block): void {
-    const key = (block.metadata["extra"] as JsonObject | undefined)?.["key"];
-    if (typeof key !== "string") return;
+    const key = keyIn(block);
+    if (key === undefined) return;
     const old = isEnded(block.status);
     this.#known.set(key, {
       id: block.id,
@@ -185,7 +189,8 @@ export class Ingest {
       const items = this.#pending.slice(0, EVENTS_PER_WRITE);
       const answer = await this.#write(items);
       if (isProblem(answer)) {
-        await this.#hold(answer);
+        if (answer === GROWN) this.#failure = await this.#lookAtOthers();
+        else await this.#hold(answer);
         continue;
       }
       this.#heldSince = undefined;
@@ -194,12 +199,19 @@ export class Ingest {
     this.#pump = undefined;
   }
 
+  async #lookAtOthers(): Promise<Problem | undefined> {
+    const own = new Set([...this.#known.values()].map(({ id }) => id));
+    const blocks = await countUnlessImported(this.#kernel, this.#options.conversation, own);
+    if (!isProblem(blocks)) this.#blocks = blocks;
+    return isProblem(blocks) ? blocks : undefined;
+  }
+
   /** What the store cannot take now is tried again, for as long as that makes sense. */
   async #hold(refused: Problem): Promise<void> {
     const { env } = this.#kernel;
     this.#heldSince ??= env.monotonic();
-    const isHeld = refused.problem === "storage" || refused.problem === "busy";
-    if (!isHeld || env.monotonic() - this.#heldSince > limits.holdMs) this.#failure = refused;
+    const isLong = env.monotonic() - this.#heldSince > limits.holdMs;
+    if (isLong || (refused.problem !== "storage" && refused.problem !== "busy")) this.#failure = refused;
     else await new Promise<void>((resume) => env.after(RETRY_MS, resume));
   }
 
@@ -207,10 +219,12 @@ export class Ingest {
   async #write(items: readonly Item[]): Promise<Problem | null> {
     const { conversation, agent } = this.#options;
     let batch: Batch | undefined;
+    let blocks: number | undefined;
     const answer = await this.#kernel.write(conversation, {
       agent,
       patient: true, // what a stream says must be there once, and it has no key
       plan: (draft) => {
+        if (this.#blocks !== undefined && draft.record.blocks !== this.#blocks) return GROWN;
         batch = new Batch(draft, this.#options, this.#known, this.#turns, {
           head: this.#head === undefined ? draft.record.head : this.#head,
           turn: this.#turn,
@@ -219,10 +233,12 @@ export class Ingest {
           at: this.#at,
         });
         for (const item of items) batch.apply(item);
+        blocks = draft.record.blocks;
         return null;
       },
     });
     if (isProblem(answer) || !batch) return isProblem(answer) ? answer : null;
+    if (this.#blocks !== undefined) this.#blocks = blocks;
     for (const [key, known] of batch.known) this.#known.set(key, known);
     for (const [id, turn] of batch.turns) this.#turns.set(id, turn);
     this.#head = batch.place.head;

@@ -7,8 +7,8 @@ import type { Env } from "./env.ts";
 import { limits } from "./limits.ts";
 import { unreadProblem } from "./outcome.ts";
 import { isPassing, isProblem, type Problem } from "./problem.ts";
+import { Retry } from "./retry.ts";
 import { StoreError, type StoreErrorCode } from "./store-rules.ts";
-import { Retry } from "./wire/retry.ts";
 
 /** What a store says that will be away for long: waiting does not help. */
 const FINAL: readonly StoreErrorCode[] = ["closed", "corrupt", "version", "locked"];

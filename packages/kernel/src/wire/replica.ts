@@ -16,6 +16,7 @@ import { type Env, randomName } from "../env.ts";
 import type { Json } from "../json.ts";
 import { type Op, splicesOf } from "../op.ts";
 import { isPassing, type Problem, problem } from "../problem.ts";
+import { Retry } from "../retry.ts";
 import { Text } from "../text/text.ts";
 import {
   type ClientFrame,
@@ -27,7 +28,6 @@ import {
   toBase64,
 } from "./frame.ts";
 import { Requests } from "./requests.ts";
-import { Retry } from "./retry.ts";
 import { isCommandAgain, type ToolUpdate, ToolUpdates } from "./tool-updates.ts";
 
 /** What changed in a view, for whoever draws it. */

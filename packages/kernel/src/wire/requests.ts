@@ -9,8 +9,8 @@
 import type { BlockId } from "../block.ts";
 import type { Env } from "../env.ts";
 import { limits } from "../limits.ts";
+import { Retry } from "../retry.ts";
 import type { ClientFrame } from "./frame.ts";
-import { Retry } from "./retry.ts";
 
 interface Page {
   readonly before: number;

@@ -95,7 +95,7 @@ async function importAll(
 ): Promise<number> {
   if (logs.length === 0) return noSessions();
   const progress = new Progress(logs.length);
-  const sum = { new: 0, grown: 0, blocks: 0, here: 0, empty: 0, failed: 0 };
+  const sum = { new: 0, grown: 0, blocks: 0, here: 0, importing: 0, empty: 0, failed: 0 };
   for (const log of logs) {
     const outcome = await importLog(yard, sessions, log, { now: Date.now(), isFollowed });
     count(sum, outcome);
@@ -114,6 +114,7 @@ interface Sum {
   grown: number;
   blocks: number;
   here: number;
+  importing: number;
   empty: number;
   failed: number;
 }
@@ -121,6 +122,7 @@ interface Sum {
 function count(sum: Sum, outcome: Outcome): void {
   if (outcome.type === "failed") sum.failed++;
   if (outcome.type === "here") sum.here++;
+  if (outcome.type === "importing") sum.importing++;
   if (outcome.type === "empty") sum.empty++;
   if (outcome.type !== "imported") return;
   if (outcome.isNew) sum.new++;
@@ -132,6 +134,7 @@ function summary(total: number, sum: Sum): string {
   const parts = [
     `${plural(total, "session")} found: ${sum.new} new, ${sum.grown} grown, ${plural(sum.blocks, "block")} added`,
     sum.here > 0 ? `${sum.here} already here through a turn or a stream` : "",
+    sum.importing > 0 ? `${sum.importing} being imported by another command` : "",
     sum.empty > 0 ? `${sum.empty} left out, with nothing said in them` : "",
     sum.failed > 0 ? `${sum.failed} failed` : "",
   ];

@@ -111,3 +111,17 @@ it("[E9] bytes that are no text are kept as they are, and what follows them too"
   ]);
   expect(Buffer.concat(kept).equals(whole)).toBe(true);
 });
+
+it("[E21] imported by three commands at once through one server, a session is there once", async () => {
+  put("projects/x/one.jsonl", ...Array.from({ length: 9 }, (_, i) => said(i, `line ${i}`)));
+  const known = await Promise.all([1, 2, 3].map(() => KnownSessions.read(yard as Yard)));
+  const [log] = sessions();
+  if (!log) throw new Error("no session");
+  const ends = await Promise.all(known.map((each) => importLog(yard as Yard, each, log, options)));
+  expect(ends.map(({ type }) => type)).toEqual(["imported", "imported", "imported"]);
+  const [{ id = "" } = {}] = await kernel.store.conversations({ limit: 9 });
+  expect(await kernel.store.blocks({ conversation: id, order: "first", limit: 99 })).toHaveLength(9);
+  const raw: Uint8Array[] = [];
+  for await (const bytes of rawRuns(kernel.store, id)) raw.push(bytes);
+  expect(Buffer.concat(raw).toString().trimEnd().split("\n")).toHaveLength(9);
+});

@@ -15,6 +15,8 @@ export type Outcome =
   | { readonly type: "unchanged" }
   /** A turn or a stream has brought this session into a conversation already. */
   | { readonly type: "here"; readonly conversation: string }
+  /** Another command is importing it at this moment, and goes on with it. */
+  | { readonly type: "importing" }
   /** Nothing was said in it yet: it would be a conversation without a block. */
   | { readonly type: "empty" }
   | { readonly type: "failed"; readonly problem: Problem };
@@ -103,6 +105,7 @@ export async function importLog(
   if (isProblem(content)) return { type: "failed", problem: content };
   if (!mark && !content.events.some(({ type }) => type === "block-start")) return { type: "empty" };
   const answer = await yard.import(logBody({ ...log, stamp }, content, openEnd, rawFrom));
+  if (isProblem(answer) && answer.details?.["importing"] === true) return { type: "importing" };
   if (isProblem(answer)) return { type: "failed", problem: answer };
   const imported = answer as unknown as Imported;
   const { provider, name, path } = log;

@@ -67,7 +67,15 @@ export class LogImport implements BodyImport {
   #rawBytes = 0;
   #isWhole = false;
 
+  /** Where another process has made the conversation at the same moment, it is there when this is tried once more. */
   static async begin(kernel: Kernel, caller: Caller, line: unknown): Promise<LogImport | Problem> {
+    const begun = await LogImport.#beginOnce(kernel, caller, line);
+    return isProblem(begun) && begun.details?.["again"] === true
+      ? LogImport.#beginOnce(kernel, caller, line)
+      : begun;
+  }
+
+  static async #beginOnce(kernel: Kernel, caller: Caller, line: unknown): Promise<LogImport | Problem> {
     const parsed = logHead.safeParse(line);
     if (!parsed.success) return problem("invalid", `the first line: ${parsed.error.issues[0]?.message}`);
     const head = parsed.data;
@@ -86,7 +94,9 @@ export class LogImport implements BodyImport {
       plan: (draft) => {
         const { blocks, seq } = draft.record;
         if (seq > 0 && place.mark === undefined)
-          return problem("conflict", "this conversation was not made by the import; try again");
+          return problem("conflict", "this conversation was not made by the import; try again", {
+            again: true,
+          });
         if (seq > 0) return { blocks };
         draft.dated(head.from);
         const { provider, name, path } = head;
@@ -158,13 +168,17 @@ export class LogImport implements BodyImport {
     return this.#ingest.push(await keepPictures(this.#kernel, events));
   }
 
-  async #keepRaw(bytes: Buffer): Promise<undefined> {
+  async #keepRaw(bytes: Buffer): Promise<Problem | undefined> {
     this.#rawBytes += bytes.length;
     const skipped = Math.min(this.#skipBytes, bytes.length);
     this.#skipBytes -= skipped;
-    if (skipped === bytes.length) return;
+    if (skipped === bytes.length) return undefined;
+    // Where another import has taken over, its raw text is enough.
+    const refused = await this.#ingest.settle();
+    if (refused) return refused;
     const run = { conversation: this.#conversation, run: rawRun(this.#head) };
     await this.#kernel.store.appendRaw(run, bytes.subarray(skipped));
+    return undefined;
   }
 
   /** Remembers how far the log was read, at the log's own time: an import is no news in a list of conversations. */

@@ -17,6 +17,7 @@ import { LineReader } from "@blockyard/providers";
 import type { Caller } from "../auth.ts";
 import type { BodyImport } from "./body-import.ts";
 import { ExportImport } from "./import-export.ts";
+import { lockImport } from "./import-lock.ts";
 import { LogImport } from "./import-log.ts";
 
 /** A block's text may have 64 MB; escaped it is longer. */
@@ -30,6 +31,7 @@ export async function importStream(
   if (caller.role !== "owner") return problem("forbidden", "only the owner imports");
   const lines = new LineReader({ maxBytes: LINE_BYTES });
   let work: BodyImport | undefined;
+  let unlock: () => void = () => undefined;
   let count = 0;
   const take = async (text: string, omittedBytes: number): Promise<Problem | undefined> => {
     count++;
@@ -37,23 +39,28 @@ export async function importStream(
     const line = omittedBytes > 0 ? `it is longer than ${LINE_BYTES} bytes` : parseLine(text);
     if (typeof line === "string") return problem("invalid", `line ${count}: ${line}`, { line: count });
     if (work) return work.line(line);
+    if (line["type"] === "log") unlock = await lockImport(kernel, `${line["provider"]} ${line["name"]}`);
     const begun = await begin(kernel, caller, line);
     if (isProblem(begun)) return begun;
     work = begun;
     return undefined;
   };
-  for await (const bytes of body) {
-    for (const { text, omittedBytes } of lines.push(bytes)) {
+  try {
+    for await (const bytes of body) {
+      for (const { text, omittedBytes } of lines.push(bytes)) {
+        const refused = await take(text, omittedBytes);
+        if (refused) return refused;
+      }
+    }
+    for (const { text, omittedBytes } of lines.end()) {
       const refused = await take(text, omittedBytes);
       if (refused) return refused;
     }
+    if (!work) return problem("invalid", "the body is empty: send an export, or a session log");
+    return (await work.end()) as unknown as Json | Problem;
+  } finally {
+    unlock();
   }
-  for (const { text, omittedBytes } of lines.end()) {
-    const refused = await take(text, omittedBytes);
-    if (refused) return refused;
-  }
-  if (!work) return problem("invalid", "the body is empty: send an export, or a session log");
-  return (await work.end()) as unknown as Json | Problem;
 }
 
 function begin(

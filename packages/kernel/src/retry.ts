@@ -3,8 +3,8 @@
  * moment do not come back at one moment. It does not know what it tries, nor whether that has worked: whoever does says so.
  */
 
-import type { Env } from "../env.ts";
-import { limits } from "../limits.ts";
+import type { Env } from "./env.ts";
+import { limits } from "./limits.ts";
 
 export class Retry {
   readonly #env: Env;

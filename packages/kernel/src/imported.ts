@@ -1,0 +1,36 @@
+/**
+ * Blocks that an import has made carry the keys of their events: by these they are recognised when the same events come
+ * again, and by these one import notices another.
+ */
+
+import type { Block, BlockId, ConversationId } from "./block.ts";
+import type { BlockKey } from "./event.ts";
+import type { JsonObject } from "./json.ts";
+import type { Kernel } from "./kernel.ts";
+import { patiently } from "./patience.ts";
+import { isProblem, type Problem, problem } from "./problem.ts";
+
+/** The key that an import has left in a block. */
+export function keyIn({ metadata }: Block): BlockKey | undefined {
+  const key = (metadata["extra"] as JsonObject | undefined)?.["key"];
+  return typeof key === "string" ? key : undefined;
+}
+
+/**
+ * Others have added blocks to what an import has read. If these carry keys they are another import's of the same events: of
+ * two that write at the same time the slower one gives way, or everything would be there twice. Otherwise: how many blocks
+ * there are now.
+ */
+export async function countUnlessImported(
+  kernel: Pick<Kernel, "env" | "allBlocks">,
+  conversation: ConversationId,
+  own: ReadonlySet<BlockId>,
+): Promise<number | Problem> {
+  const blocks = await patiently(kernel.env, () => kernel.allBlocks(conversation));
+  if (isProblem(blocks)) return blocks;
+  if (!blocks.some((block) => keyIn(block) !== undefined && !own.has(block.id))) return blocks.length;
+  return problem("conflict", "another import of this session is under way, and goes on with it", {
+    conversation,
+    importing: true,
+  });
+}

@@ -12,8 +12,8 @@ const STILL_MS = 8_000;
 /** How far behind whoever looks at the other node may be. */
 const BEHIND_MS = 2_000;
 const CAUGHT_UP_MS = 5_000;
-/** What a hint takes, nearly always, with room for a machine that has other things to do. */
-const HINTED_MS = 300;
+/** Who is hinted at is behind by at most this share of what it is without hints, in the same run: a busy machine slows both. */
+const HINTED_SHARE = 0.6;
 const MOST = 0.95;
 
 async function outage(
@@ -42,10 +42,12 @@ async function outage(
     const count = await requireEverything(yard, conversation, writers, [viewer], CAUGHT_UP_MS);
     const before = viewer.late(calmFrom, goneFrom, MOST);
     const during = viewer.late(goneFrom, calmAgain, 1);
+    const unhinted = viewer.late(goneFrom, backFrom, MOST);
     const after = viewer.late(calmAgain, Date.now(), MOST);
     const told = `${count} writes, 0 lost; behind by ${before} ms before, at most ${during} ms during, ${after} ms after`;
     require(during <= BEHIND_MS, `too late: ${told}`);
-    require(before <= HINTED_MS && after <= HINTED_MS, `hints did not arrive: ${told}`);
+    const hintedMs = HINTED_SHARE * unhinted;
+    require(before <= hintedMs && after <= hintedMs, `hints did not arrive: ${told}; ${unhinted} ms without`);
     require(during > after, `the broker made no difference: ${told}`);
     require(backFrom - goneFrom >= lastsMs, "the outage was too short");
     return told;

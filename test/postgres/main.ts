@@ -11,13 +11,14 @@ import { contractChecks } from "./contract.ts";
 import { lossChecks } from "./losses.contract.ts";
 import { nodeChecks } from "./nodes.contract.ts";
 import { openingChecks } from "./opening.contract.ts";
+import { closeBrowser, outageChecks } from "./outages.contract.ts";
 import { startServer } from "./server.ts";
 import { servingChecks } from "./serving.contract.ts";
 
 // A killed server looks through all its files when it starts again: first, while there are few.
 const checks = [
   ...[...lossChecks, ...contractChecks, ...openingChecks],
-  ...[...contentChecks, ...nodeChecks, ...servingChecks],
+  ...[...contentChecks, ...nodeChecks, ...servingChecks, ...outageChecks],
 ];
 const words = process.argv.slice(2);
 const server = await startServer();
@@ -27,6 +28,7 @@ try {
   for (const check of checks.filter(({ title }) => isWanted(title, words)))
     if (!(await isKept(check, server))) failed++;
 } finally {
+  await closeBrowser();
   await server.stop();
 }
 if (failed > 0) {

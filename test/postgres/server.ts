@@ -40,6 +40,12 @@ export interface TestServer {
   run(text: string, database?: string): Promise<readonly Record<string, unknown>[]>;
   /** Ends it as a power loss of the server would, and starts it again. */
   crash(): Promise<void>;
+  /** Ends it, as its owner does or as a power loss would; `start` starts it again. */
+  halt(how: "stopped" | "killed"): Promise<void>;
+  start(): Promise<void>;
+  /** It stands still, all its processes; connections stay open, and nobody answers. */
+  pause(): void;
+  resume(): void;
   stop(): Promise<void>;
 }
 
@@ -116,6 +122,12 @@ export async function startServer(): Promise<TestServer> {
       await end(child, "SIGQUIT");
       child = await start();
     },
+    halt: (how) => end(child, how === "stopped" ? "SIGINT" : "SIGQUIT"),
+    async start() {
+      child = await start();
+    },
+    pause: () => signalAll(child, "SIGSTOP"),
+    resume: () => signalAll(child, "SIGCONT"),
     async stop() {
       await end(child, "SIGINT");
       rmSync(folder, { recursive: true, force: true });
@@ -144,6 +156,15 @@ async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   const ended = new Promise((done) => child.once("exit", done));
   child.kill(signal);
   await ended;
+}
+
+/** The server and the processes that it has for its connections. */
+function signalAll(child: ChildProcess, signal: NodeJS.Signals): void {
+  const { pid } = child;
+  if (pid === undefined) return;
+  process.kill(pid, signal);
+  for (const each of readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" "))
+    if (each.trim() !== "") process.kill(Number(each), signal);
 }
 
 /** Debian keeps it off the path, one folder per version. */

@@ -100,7 +100,7 @@ async function visit(browser: Browser, running: Running, path: string, look: Loo
 }
 
 /** Debian's package; where it is missing and can be installed, it is. */
-function chromiumPath(): string {
+export function chromiumPath(): string {
   const found = CHROMIUM.find((path) => existsSync(path));
   if (found) return found;
   try {

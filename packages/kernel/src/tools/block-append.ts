@@ -87,12 +87,11 @@ function halfCharacter(text: string): Problem {
 /** What the store could not take is kept and tried again: sent once more it would be there twice. */
 function stillWaiting(refused: Problem): Problem {
   if (refused.problem !== "storage" && refused.problem !== "busy") return refused;
+  // Neither written nor refused: it will be, unless this process ends before the store takes it.
+  const reason = refused.details?.["reason"] ?? refused.message;
   return problem(
-    refused.problem,
-    `accepted, not yet durable; it is tried again, do not send it again: ${refused.message}`,
-    {
-      ...refused.details,
-      accepted: true,
-    },
+    "uncertain",
+    `accepted, not yet durable; it is tried again, do not send it again: ${reason}`,
+    { ...refused.details, accepted: true },
   );
 }

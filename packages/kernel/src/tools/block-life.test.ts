@@ -247,6 +247,18 @@ describe("block.append", () => {
     });
   });
 
+  it("[K36] an append that is waited for and held is neither written nor refused, and there once in the end", async () => {
+    const desk = new Desk();
+    const id = await desk.block(await desk.conversation(), "");
+    const { commit } = desk.store;
+    desk.store.commit = () => Promise.reject(new Error("the disk is full"));
+    const answer = await desk.problem("block.append", { block_id: id, text: "held\n", wait: true });
+    expect(answer).toMatchObject({ problem: "uncertain", details: { accepted: true } });
+    desk.store.commit = commit;
+    await desk.ok("block.append", { block_id: id, text: "next\n", wait: true });
+    expect(await desk.text(id)).toBe("held\nnext\n");
+  });
+
   it("[T34] appends to 10 MB", async () => {
     const desk = new Desk();
     const id = await desk.block(await desk.conversation(), "x".repeat(10_000_000));

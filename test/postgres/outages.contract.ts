@@ -73,7 +73,7 @@ async function setReadOnly(server: TestServer, { url }: OutageWorld, to: "on" | 
 let browser: Browser | undefined;
 
 export const outageChecks: readonly StoreCheck[] = KINDS.map((kind) => ({
-  title: `[W22] [CL10] [AC129] the database is ${kind.name}: everybody is live again, and no answer was untrue`,
+  title: `[W22] [CL10] [AC190] the database is ${kind.name}: everybody is live again, and no answer was untrue`,
   async run(server) {
     browser ??= await chromium.launch({
       executablePath: chromiumPath(),

@@ -260,8 +260,8 @@ export class OutageWorld {
   async #openPage(name: string): Promise<void> {
     const context = await this.#browser.newContext();
     const page = await context.newPage();
-    const { search } = new URL(this.#running.link);
-    await page.goto(`${this.#running.url}/c/${this.#conversation}${search}`);
+    const link = this.#running.auth.makeLink(); // good once
+    await page.goto(`${this.#running.url}/c/${this.#conversation}?link=${link}`);
     await page
       .getByText(`block ${BLOCKS - 1}`, { exact: true })
       .first()

@@ -35,6 +35,13 @@ const LIMIT_MS = 90_000;
 const stream = readFileSync(join(fixtures, "claude/subagent.jsonl"));
 const places: Place[] = [];
 
+/** The block with the sub-agent's prompt in the conversation that most of these read. */
+async function promptBelow(where: Place, conversation: string): Promise<string> {
+  const { stdout } = await run(where, ["show", conversation, "--json"]);
+  const found = jsonLines(stdout).find(({ content }) => String(content).startsWith("SUBAGENT-ONE: count"));
+  return String(found?.["block_id"]);
+}
+
 function place(): Place {
   const made = newPlace();
   places.push(made);
@@ -253,12 +260,13 @@ describe("reading", () => {
   it(
     "[U2] [U8] the same answers with a server and without one",
     async () => {
+      const prompt = await promptBelow(here, id);
       const commands = [
         ["ls", "--json"],
         ["ls"],
         ["show", id],
         ["show", id, "--json"],
-        ["show", `${id}/claude/12`],
+        ["show", prompt],
         ["search", "count the", "-i", "--json"],
         ["search", "exports"],
         ["export", id, "-o", "-"],
@@ -307,7 +315,7 @@ describe("reading", () => {
       const whole = await run(there, ["show", ids[0] ?? ""]);
       expect(await run(there, ["show", short])).toEqual(whole);
       for (const args of [
-        ["show", `${short}/claude/12`],
+        ["show", (await promptBelow(there, ids[0] ?? "")).replace(ids[0] ?? "", short)],
         ["search", "exports", "-c", short],
         ["export", short, "-f", "markdown", "-o", "-"],
       ])
@@ -395,7 +403,8 @@ describe("reading", () => {
       const shown = await run(here, ["export", conversation, "--preview"]);
       expect(shown.stdout).toMatch(/^GitHub token +\S+\/codex\/\d+ {2}ghp_… \(40 characters\)\n$/);
       const out = await run(here, ["export", conversation, "-f", "jsonl", "--redact", "-o", "clean.jsonl"]);
-      expect(out).toMatchObject({ code: 0, stdout: "clean.jsonl\n", stderr: "1 secret taken out.\n" });
+      expect(out).toMatchObject({ code: 0, stdout: "clean.jsonl\n" });
+      expect(out.stderr).toMatch(/^1 secret taken out\. .*read it before you share it\.\n$/);
       expect(readFileSync(join(work, "clean.jsonl"), "utf8")).not.toContain(secret);
       const there = place();
       cpSync(join(work, "clean.jsonl"), join(there.folder, "work", "clean.jsonl"));

@@ -111,8 +111,16 @@ function comparableBlock(block: BlockSnapshot, named: (id: unknown) => unknown):
     ...rest,
     id: named(block_id),
     parent: named(parent_id),
-    metadata: includes === undefined ? metadata : { ...metadata, includes: named(includes) },
+    metadata: unasked(includes === undefined ? metadata : { ...metadata, includes: named(includes) }),
   };
+}
+
+/** What was asked where it was exported is not asked where it is imported: [AC64]. */
+function unasked(metadata: Readonly<Record<string, unknown>>): unknown {
+  const approval = metadata["approval"] as { state?: string } | undefined;
+  return approval?.state === "asked"
+    ? { ...metadata, approval: { ...approval, state: "expired" } }
+    : metadata;
 }
 
 function comparableTurn({ messages, ...turn }: TurnView, named: (id: unknown) => unknown): unknown {
@@ -127,7 +135,7 @@ function comparableRecord(
   record: ConversationView & { epoch?: string },
   named: (id: unknown) => unknown,
 ): unknown {
-  const { conversation: _c, seq: _s, epoch: _e, head, metadata, cost_usd, ...rest } = record;
+  const { conversation: _c, seq: _s, epoch: _e, asking: _a, head, metadata, cost_usd, ...rest } = record;
   const { imported: _i, ...kept } = metadata;
   return { ...rest, head: named(head), metadata: kept, cost: cost_usd?.toFixed(9) };
 }

@@ -67,8 +67,12 @@ it("[D22] the owner's stop ends it as cancelled; what the program writes then is
   const conversation = await rig.conversation();
   const { turn = "" } = await as("turn.begin", { conversation });
   const { block_id } = await as("block.create", { conversation, kind: "text", role: "model", content: "a" });
-  expect(await rig.tool("turn.stop", { conversation, turn: "another" })).toEqual({ stopped: 0, dropped: 0 });
-  expect(await rig.tool("turn.stop", { conversation })).toEqual({ stopped: 1, dropped: 0 });
+  expect(await rig.tool("turn.stop", { conversation, turn: "another" })).toEqual({
+    stopped: 0,
+    dropped: 0,
+    held: 0,
+  });
+  expect(await rig.tool("turn.stop", { conversation })).toEqual({ stopped: 1, dropped: 0, held: 0 });
   expect(await rig.ask("block.append", { block_id, text: "b" }, loop)).toMatchObject({ problem: "closed" });
   expect(await rig.ask("turn.end", { conversation, turn }, loop)).toMatchObject({ problem: "closed" });
   const { turns } = await rig.tool<{ turns: object[] }>("turn.list", { conversation });

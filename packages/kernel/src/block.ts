@@ -430,3 +430,10 @@ function withinSize(metadata: JsonObject): JsonObject | Problem {
     },
   );
 }
+
+/** A result names its call, of which there may be a second with the same name. A result below another's call is not its own. */
+export function answersCall(result: JsonObject, call: JsonObject): boolean {
+  const given = result["toolUseId"];
+  const own = String(call["toolUseId"]);
+  return given === undefined || own === given || own.startsWith(`${given}#`);
+}

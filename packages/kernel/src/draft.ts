@@ -12,6 +12,7 @@ import { applyOp, applyToConversation } from "./apply.ts";
 import { assert } from "./assert.ts";
 import {
   type AgentId,
+  answersCall,
   type Block,
   type BlockId,
   blockId,
@@ -336,7 +337,8 @@ export class Draft {
   #giveResult({ kind, parent, status, metadata }: Block): void {
     if (!isEnded(status) || parent === null || !RESULT_KINDS.includes(kind)) return;
     const call = this.block(parent);
-    if (isProblem(call) || call.metadata["waiting"] !== "result") return;
+    if (isProblem(call) || call.metadata["waiting"] !== "result" || !answersCall(metadata, call.metadata))
+      return;
     if (isEnded(call.status) && !this.#mayGoOn(call)) return;
     const isError = status === "error" || metadata["isError"] === true;
     this.status(call.id, isError ? "error" : "done", isError ? { reason: "failed" } : {});

@@ -5,7 +5,7 @@
  *
  * The conversation's id and the key of every write follow from the export, so an import that was cut goes on where it was,
  * and a whole one adds nothing the second time. What was still open when it was exported is closed as interrupted: nobody
- * will ever write to it again.
+ * will ever write to it again. A call that waits for its result goes on waiting: anybody may bring it.
  *
  * Somebody else may have made the export. What it holds stays inside the conversation that the import makes: it writes
  * under no name of the server, becomes no file of the workspace, includes no block from elsewhere, and asks for nothing.
@@ -265,9 +265,9 @@ function copyBlock(
   const { kind, metadata } = copiedKind(block.kind, {
     ...unasked(block.metadata as JsonObject),
     ...(typeof includes === "string" ? { includes: ids.get(includes) ?? includes } : {}),
-    ...(isEnded(block.status) ? {} : { reason: "interrupted" }),
+    ...(isSettled(block) ? {} : { reason: "interrupted" }),
   });
-  const status = isEnded(block.status) ? block.status : "error";
+  const status = isSettled(block) ? block.status : "error";
   const parent = block.parent_id === null ? null : (ids.get(block.parent_id) ?? null);
   // A call that ends in an op of its own is given `success`; one that has none must end as it is created.
   const isLate = block.updated_at > block.created_at && (kind !== "tool_call" || "success" in metadata);
@@ -277,11 +277,17 @@ function copyBlock(
     status: isLate ? "running" : status,
   });
   if (isProblem(made)) return made;
-  if (isLate || block.pruned) draft.dated(block.updated_at);
-  const ended = isLate ? draft.status(made.id, status) : made;
+  const isWaiting = !isEnded(status);
+  if (isLate || isWaiting || block.pruned) draft.dated(block.updated_at);
+  const waits = isWaiting ? draft.meta(made.id, { stage: "running" }) : made;
+  const ended = isLate && !isWaiting ? draft.status(made.id, status) : waits;
   if (isProblem(ended)) return ended;
   const pruned = block.pruned ? draft.prune(made.id, true) : ended;
   return isProblem(pruned) ? pruned : made.id;
+}
+
+function isSettled({ status, metadata }: BlockSnapshot): boolean {
+  return isEnded(status) || metadata["waiting"] === "result";
 }
 
 /** What was asked there is not asked here. */

@@ -117,7 +117,7 @@ describe("a turn", () => {
     const row = page.locator("article", { has: denied }).first();
     expect((await row.innerText()).split(said).length - 1).toBe(1);
     expect(await row.locator(".bad, .failed").count()).toBe(0);
-    expect(await row.locator(".state.denied").textContent()).toBe("denied");
+    expect(await row.locator(".state.quiet").textContent()).toBe("denied");
     const exported = await page.evaluate(
       async (id) => (await fetch(`/v1/conversations/${id}/export?format=html`)).text(),
       conversation,

@@ -40,6 +40,7 @@ export {
   type WholeBlock,
 } from "./block.ts";
 export { type Broadcast, type Hint, LocalBroadcast, type Word } from "./broadcast.ts";
+export { type CallOutcome, callOutcome, isAtWork } from "./call-outcome.ts";
 export { foldCase } from "./case-fold.ts";
 export { type ChangeText, changeTexts, UNVERIFIED } from "./change-text.ts";
 export { decodeReferences } from "./character-references.ts";

@@ -14,7 +14,7 @@ export interface Shown {
 
 /** The named texts of a block, and where the page and an export have them. */
 const PARTS: readonly (readonly [name: string, page: string, exported: string])[] = [
-  ["said", ".md", ".said"],
+  ["said", ".md", ".said, .report"],
   ["notice", ".notice-name", ".notice-name"],
   ["noticed", ".notice-text", ".notice-text"],
   ["thinking", ".thinking-word", ".thinking-word"],
@@ -83,7 +83,7 @@ function read(parts: readonly (readonly [string, string])[]): Shown {
     }
     const place =
       depth === undefined
-        ? `in ${element.parentElement?.closest<HTMLElement>("[data-block]")?.dataset["block"]}`
+        ? `in ${element.parentElement?.closest<HTMLElement>("[data-block]")?.dataset["block"] ?? element.dataset["call"]}`
         : `at ${depth}`;
     outline.push(`${block} ${kind} ${status} ${place}`);
     texts[block] = parts.flatMap(([name, selector]) => {

@@ -5,6 +5,7 @@
 
 import {
   type BlockSnapshot,
+  callOutcome,
   changeTexts,
   citedMarkdown,
   type Kind,
@@ -125,11 +126,12 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, options: TextOptio
 
 /** `● Bash  ls -la  3 lines ✓` */
 export function callLine(block: BlockSnapshot, { style, width }: TextOptions): string {
-  const { toolName, compactParams, shortResult, success, reason, approval } = metadataOf(block, "tool_call");
-  const isEnded = block.status === "done" || block.status === "error";
-  const isFine = block.status === "done" && success !== false;
-  const mark = !isEnded ? style.yellow("●") : isFine ? style.green("●") : style.red("●");
-  const end = isEnded && !isFine ? ` ${reason ?? "failed"}` : approval?.state === "asked" ? " asks" : "";
+  const { toolName, compactParams, shortResult, approval } = metadataOf(block, "tool_call");
+  const { state, word } = callOutcome(block);
+  const isEnded = state === "done" || state === "failed" || state === "denied";
+  const mark = !isEnded ? style.yellow("●") : state === "done" ? style.green("●") : style.red("●");
+  const isSaid = state !== "done" && state !== "running";
+  const end = approval?.state === "asked" ? " needs approval" : isSaid ? ` ${word}` : "";
   const said = [compactParams, isEnded ? shortResult : undefined].filter(Boolean).join("  ");
   const name = oneLine(toolName, 40);
   return `${mark} ${style.bold(name)} ${oneLine(said, width - name.length - 16)}${style.red(end)}`;

@@ -7,6 +7,7 @@ import {
   amountOf,
   approvalWords,
   type BlockSnapshot,
+  callOutcome,
   changeTexts,
   citedMarkdown,
   type Extent,
@@ -83,22 +84,13 @@ const OPEN: Html = { html: " open" };
 
 function drawCall(node: ExportNode, depth: number): Html {
   const { block, results } = node;
-  const {
-    toolName,
-    displayName,
-    compactParams,
-    shortResult,
-    error,
-    images,
-    reason,
-    durationMs,
-    success,
-    approval,
-  } = metadataOf(block, "tool_call");
-  const isFine = block.status === "done" && success !== false;
+  const { toolName, displayName, compactParams, shortResult, error, images, durationMs, approval } =
+    metadataOf(block, "tool_call");
+  const { state, word } = callOutcome(block);
+  const tone = state === "done" ? "ok" : state === "failed" ? "bad" : "dim";
   const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName);
   const name = displayName ?? (mcp ? `${mcp[1]} · ${mcp[2]}` : toolName);
-  const line = html`<summary class="tool-line"><span class="tool-name">${name}</span> <span class="tool-params">${compactParams}</span> <span class="tool-short dim">${shortResult}</span> <span class="dim">${took(durationMs)}</span> <span class="${isFine ? "ok" : reason === "denied" ? "dim" : "bad"}"><span class="sign">${isFine ? "✓" : reason === "denied" ? "" : "✗"}</span> ${isFine ? "" : (reason ?? "failed")}</span></summary>`;
+  const line = html`<summary class="tool-line"><span class="tool-name">${name}</span> <span class="tool-params">${compactParams}</span> <span class="tool-short dim">${shortResult}</span> <span class="dim">${took(durationMs)}</span> <span class="${tone}"><span class="sign">${state === "done" ? "✓" : state === "failed" ? "✗" : ""}</span> ${word}</span></summary>`;
   const input = html`<pre class="code">${highlight(pretty(block.content), "json")}</pre>`;
   const shown = results.map(
     (result) =>
@@ -308,7 +300,7 @@ function sources(citations: Metadata<"text">["citations"]): Html {
       href === undefined
         ? html`${title ?? url}`
         : html`<a href="${href}" rel="noopener noreferrer nofollow">${title ?? url}</a>`;
-    return html`<li>${name}${snippets.map((snippet) => html`<blockquote>${snippet}</blockquote>`)}</li>`;
+    return html`<li>${name}${snippets.map((snippet) => html`<blockquote class="snippet">${snippet}</blockquote>`)}</li>`;
   });
   return html`<ol class="sources">${rows}</ol>`;
 }

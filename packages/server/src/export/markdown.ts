@@ -6,6 +6,7 @@
 
 import {
   type BlockSnapshot,
+  callOutcome,
   changeTexts,
   citedMarkdown,
   isMarkdownResult,
@@ -69,10 +70,11 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
   },
   thinking: ({ content }) => (content === "" ? "" : folded("Thinking", `${content.trimEnd()}\n\n`)),
   tool_call: (block) => {
-    const { toolName, compactParams, shortResult, reason, success } = metadataOf(block, "tool_call");
-    const isFine = block.status === "done" && success !== false;
+    const { toolName, compactParams, shortResult } = metadataOf(block, "tool_call");
+    const { state, word } = callOutcome(block);
+    const sign = state === "done" ? "✓" : state === "failed" ? "✗" : "…";
     const said = [compactParams, shortResult].filter((part) => part !== undefined && part !== "").join(" — ");
-    const name = `${isFine ? "✓" : "✗"} ${toolName}${isFine ? "" : ` (${reason ?? "failed"})`}`;
+    const name = `${sign} ${toolName}${word === "" ? "" : ` (${word})`}`;
     return folded(`<b>${escapeTag(name)}</b> ${escapeTag(oneLine(said))}`, fence(block.content, "json"));
   },
   tool_result: (block) => {

@@ -1,7 +1,7 @@
 /**
  * One renderer per kind. The compiler names the kind that has none.
  */
-import { type Block, type BlockId, isEnded, type Kind, repeatsDenial } from "@blockyard/kernel";
+import { type Block, type BlockId, isAtWork, type Kind, repeatsDenial } from "@blockyard/kernel";
 import { memo, type ReactNode } from "react";
 import { useBlock } from "../session.tsx";
 import { Boundary } from "./boundary.tsx";
@@ -48,7 +48,13 @@ function ResultById({ id, call }: { id: BlockId; call: Block }): ReactNode {
   const block = useBlock(id);
   if (!block) return null;
   return (
-    <div data-block={id} data-kind={block.kind} data-status={block.status} aria-busy={!isEnded(block.status)}>
+    <div
+      data-block={id}
+      data-call={call.id}
+      data-kind={block.kind}
+      data-status={block.status}
+      aria-busy={isAtWork(block)}
+    >
       {!repeatsDenial(call.metadata, block.metadata) && <RenderedBlock block={block} />}
     </div>
   );

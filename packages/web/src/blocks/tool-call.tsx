@@ -2,7 +2,7 @@
  * A tool call: one line (icon, name, what it does, how long, how it ended) that opens into its input; below it, its
  * results. What a sub-agent did is opened from the same line and shown as rows of its own.
  */
-import { type Block, isEnded, showsPictures } from "@blockyard/kernel";
+import { type Block, callOutcome, isAtWork, isEnded, showsPictures } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { useCellPart } from "../cell.ts";
 import { hasWorkBefore, isQueued, isResult, nestedName } from "../conversation/rows.ts";
@@ -134,21 +134,21 @@ function ToolLine({ block, isOpen, onToggle }: ToolLineProps): ReactNode {
 }
 
 function Ended({ block }: RendererProps): ReactNode {
-  const { reason, success, approval } = metadataOf(block, "tool_call");
+  const { approval } = metadataOf(block, "tool_call");
+  const { state, word } = callOutcome(block);
   if (approval?.state === "asked") return <span className="state asks">Needs approval</span>;
-  if (!isEnded(block.status))
+  if (state === "waiting" || state === "denied") return <span className="state quiet">{word}</span>;
+  if (state === "running")
     return (
       <span className="state running" role="img" aria-label="running">
         <span className="spinner" />
       </span>
     );
-  const isFine = block.status === "done" && success !== false;
-  // Nothing went wrong: somebody did not want it.
-  if (reason === "denied") return <span className="state denied">denied</span>;
+  const isFine = state === "done";
   return (
     <span className={isFine ? "state ok" : "state bad"}>
       <Icon name={isFine ? "check" : "cross"} />
-      <span className={isFine ? "sr-only" : ""}>{isFine ? "done" : (reason ?? "failed")}</span>
+      <span className={isFine ? "sr-only" : ""}>{isFine ? "done" : word}</span>
     </span>
   );
 }
@@ -156,7 +156,7 @@ function Ended({ block }: RendererProps): ReactNode {
 /** How long it took; a call that runs counts its seconds. */
 function Took({ block }: RendererProps): ReactNode {
   const { durationMs, startedAt } = metadataOf(block, "tool_call");
-  const isOver = isEnded(block.status);
+  const isOver = !isAtWork(block);
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     if (isOver) return;

@@ -1,7 +1,7 @@
 /**
  * One row of the list: a block with its actions, or the footer of a turn, a fork, or what was pruned.
  */
-import { type BlockId, isEnded } from "@blockyard/kernel";
+import { type BlockId, isAtWork } from "@blockyard/kernel";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { BlockActions } from "../actions/block-actions.tsx";
 import { RenderedBlock, RenderedResults } from "../blocks/renderers.tsx";
@@ -61,7 +61,7 @@ const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: num
       data-status={block.status}
       data-depth={Math.min(depth, 6)}
       aria-label={`${block.kind.replace("_", " ")} by ${block.agent}`}
-      aria-busy={!isEnded(block.status)}
+      aria-busy={isAtWork(block)}
       onFocus={() => focused.set(id)}
       onPointerEnter={() => setNear(true)}
       tabIndex={isFocused ? 0 : -1}

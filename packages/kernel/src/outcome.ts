@@ -10,6 +10,9 @@ import type { Commit, Store } from "./store.ts";
 import { StoreError } from "./store-rules.ts";
 import type { Queued } from "./write.ts";
 
+/** Clients may ask the next server; whoever lives inside of this one waits for nothing any more. */
+const STOPPING = { stopping: true };
+
 export type Outcome = "written" | "not written" | "unknown";
 
 /** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
@@ -65,14 +68,14 @@ function isClosed(error: unknown): boolean {
 
 export function storageProblem(error: unknown): Problem {
   // Nothing is tried again on a store that was closed: it stays closed.
-  if (isClosed(error)) return problem("unavailable", "the server is stopping, nothing was written");
+  if (isClosed(error)) return problem("unavailable", "the server is stopping, nothing was written", STOPPING);
   const reason = reasonOf(error);
   return problem("storage", `the store could not do it, nothing was written: ${reason}`, { reason });
 }
 
 /** A read that failed has no outcome. */
 export function unreadProblem(error: unknown): Problem {
-  if (isClosed(error)) return problem("unavailable", "the server is stopping");
+  if (isClosed(error)) return problem("unavailable", "the server is stopping", STOPPING);
   const reason = reasonOf(error);
   return problem("storage", `the store could not be read; try again: ${reason}`, { reason });
 }

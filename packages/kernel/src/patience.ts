@@ -24,7 +24,7 @@ export async function patiently<T>(
   for (;;) {
     const answer = await tried(run);
     if (!isProblem(answer) || !isPassing(answer) || env.monotonic() >= untilMs) return answer;
-    if (answer.details?.["final"] === true) return answer;
+    if (answer.details?.["final"] === true || answer.details?.["stopping"] === true) return answer;
     await new Promise<void>((resume) => retry.later(resume));
   }
 }

@@ -12,6 +12,8 @@ import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 
 const STOP_MS = 5_000;
+/** For what is on its way to the terminal. */
+const DRAIN_MS = 100;
 const REPLAY_END_MS = 1_000;
 
 const options = {
@@ -88,8 +90,12 @@ async function runServe(args: readonly string[]): Promise<number> {
   // It writes, and should have ended before the store does; where the store fails, it never would.
   await Promise.race([shown, sleep(REPLAY_END_MS, undefined, { ref: false })]);
   const failed = await running.stop();
+  clearTimeout(force);
   // An address that stays behind misleads nobody: commands look whether its process lives.
-  return failed.every((part) => part === "address") ? EXIT.done : EXIT.failed;
+  const code = failed.every((part) => part === "address") ? EXIT.done : EXIT.failed;
+  // What still pauses before it asks the store again asks a closed one: nothing is lost by not waiting for it.
+  setTimeout(() => process.exit(code), DRAIN_MS).unref();
+  return code;
 }
 
 /**

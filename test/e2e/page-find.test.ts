@@ -102,6 +102,54 @@ test("[V5] a sub-agent's work is opened for what is found in it; what is nowhere
   }
   expect(await page.locator('article[data-depth="1"]').count()).toBeGreaterThan(0);
   await page.getByRole("textbox", { name: "Find in this conversation" }).fill("no such thing anywhere");
-  await expect.poll(() => told(page), PATIENT).toBe("nothing");
+  await expect.poll(() => told(page), PATIENT).toBe("No matches");
+  await context.close();
+});
+
+test("[V39] all matches are counted and marked, and gone through one by one", async () => {
+  const conversation = await newConversation(yard.kernel, "marks");
+  const far = `${"A line of its own.\n\n".repeat(120)}The last *num*bat.`;
+  const [first, second] = await say(yard.kernel, conversation, [
+    { text: "A numbat, a NUMBAT and `numbat`.", status: "done" },
+    { text: far, status: "done" },
+  ]);
+  const { page, context, complaints } = await yard.open(`/c/${conversation}`);
+  await page.waitForSelector(`[data-block="${second}"]`);
+  await find(page, "numbat");
+  await expect.poll(() => told(page), PATIENT).toBe("– of 3");
+  const marks = () =>
+    page.evaluate(() => {
+      const of = (name: string) =>
+        [...(CSS.highlights.get(name) ?? [])].map((range) => ({
+          text: String(range),
+          block: (range.startContainer.parentElement as Element).closest<HTMLElement>("[data-block]")
+            ?.dataset["block"],
+        }));
+      return { all: of("find").length, current: of("find-current") };
+    });
+  const texts = ["numbat", "NUMBAT", "numbat"];
+  for (const [i, text] of texts.entries()) {
+    await page.keyboard.press("Enter");
+    await expect.poll(marks, PATIENT).toMatchObject({ current: [{ text, block: first }] });
+    expect(await told(page)).toBe(`${i + 1} of 3`);
+  }
+  // Across elements, in a place of a long block that is off the screen.
+  await page.getByRole("textbox", { name: "Find in this conversation" }).fill("its own");
+  await expect.poll(() => told(page), PATIENT).toBe("– of 100 or more");
+  await page.keyboard.press("Shift+Enter");
+  await expect.poll(marks, PATIENT).toMatchObject({ current: [{ text: "its own", block: second }] });
+  const isInView = () =>
+    page.evaluate(() => {
+      const [range] = [...(CSS.highlights.get("find-current") ?? [])] as Range[];
+      const list = document.querySelector(".list")?.getBoundingClientRect();
+      const match = range?.getBoundingClientRect();
+      return (
+        list !== undefined && match !== undefined && match.top >= list.top && match.bottom <= list.bottom
+      );
+    });
+  await expect.poll(isInView, PATIENT).toBe(true);
+  await page.keyboard.press("Escape");
+  expect(await page.evaluate(() => CSS.highlights.size)).toBe(0);
+  expect(complaints).toEqual([]);
   await context.close();
 });

@@ -1,6 +1,7 @@
 /**
  * Find in this conversation: over all of it, whatever is loaded. The server looks through the blocks that it keeps; what
- * is being written right now is looked through here besides. Enter goes to the next block that has it, wherever it is.
+ * is being written right now is looked through here besides. All matches are counted and marked; Enter goes to the next one,
+ * wherever it is.
  */
 import { type BlockId, isProblem, limits, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
@@ -8,16 +9,31 @@ import { isComposing } from "../composing.ts";
 import { Icon } from "../icons.tsx";
 import { isFinding, isFollowing } from "../page-state.ts";
 import { useOrder, useSession } from "../session.tsx";
+import { type Current, markMatches } from "./find-highlights.ts";
 import { sought } from "./sought.ts";
 
 const PAUSE_MS = 120;
 const MIN_CHARS = 2;
+/** Of a block that has more, so many are counted and gone through. */
+const MATCHES_PER_BLOCK = 100;
+
+interface Answered {
+  readonly block_id: BlockId;
+  readonly matches: readonly unknown[];
+  readonly more?: boolean;
+}
+
+/** A block that has the words, and how often. */
+interface Hit {
+  readonly id: BlockId;
+  readonly count: number;
+}
 
 interface Found {
   /** What was asked for; another question has no answer yet. */
   readonly words: string;
   /** Oldest first. */
-  readonly blocks: readonly BlockId[];
+  readonly blocks: readonly Hit[];
   readonly more: boolean;
   readonly failure?: string;
 }
@@ -26,7 +42,7 @@ const NOTHING: Found = { words: "", blocks: [], more: false };
 
 export function Find({ view }: { view: View }): ReactNode {
   const [query, setQuery] = useState("");
-  const [now, setNow] = useState<BlockId | undefined>(undefined);
+  const [now, setNow] = useState<Current | undefined>(undefined);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => field.current?.focus(), []);
   const words = query.trim();
@@ -34,15 +50,20 @@ export function Find({ view }: { view: View }): ReactNode {
   const order = useOrder(view);
   // biome-ignore lint/correctness/useExhaustiveDependencies: order stands for the blocks that the view has
   const hits = useMemo(() => hitsIn(view, found, words), [view, order, found, words]);
-  const at = now === undefined ? -1 : hits.indexOf(now);
+  const count = hits.reduce((sum, hit) => sum + hit.count, 0);
+  const at = placeOf(hits, now);
+  useEffect(() => {
+    const list = document.querySelector(".list");
+    return list && words.length >= MIN_CHARS ? markMatches(list, words, now) : undefined;
+  }, [words, now]);
   const close = () => isFinding.set(false);
   const step = (by: number) => {
-    if (hits.length === 0) return;
-    const first = by > 0 ? 0 : hits.length - 1;
-    const next = hits[at === -1 ? first : (at + by + hits.length) % hits.length] as BlockId;
+    if (count === 0) return;
+    const first = by > 0 ? 0 : count - 1;
+    const next = matchAt(hits, at === -1 ? first : (at + by + count) % count);
     setNow(next);
     isFollowing.set(false);
-    sought.set(next);
+    if (next.block !== now?.block) sought.set(next.block);
   };
   return (
     <search className="find">
@@ -63,7 +84,7 @@ export function Find({ view }: { view: View }): ReactNode {
         }}
       />
       <span className="dim" aria-live="polite">
-        {tellHits(words, found, hits.length, at)}
+        {tellHits(words, found, count, at)}
       </span>
       <button type="button" className="icon-button" aria-label="Previous" onClick={() => step(-1)}>
         <Icon name="chevron" className="up" />
@@ -78,10 +99,27 @@ export function Find({ view }: { view: View }): ReactNode {
   );
 }
 
+/** Which of all matches it is, from 0; -1 where it is none of them. */
+function placeOf(hits: readonly Hit[], now: Current | undefined): number {
+  const block = hits.findIndex(({ id }) => id === now?.block);
+  if (!now || block === -1) return -1;
+  const before = hits.slice(0, block).reduce((sum, hit) => sum + hit.count, 0);
+  return before + Math.min(now.nth, (hits[block] as Hit).count - 1);
+}
+
+function matchAt(hits: readonly Hit[], place: number): Current {
+  let nth = place;
+  for (const { id, count } of hits) {
+    if (nth < count) return { block: id, nth };
+    nth -= count;
+  }
+  throw new RangeError(`match ${place} is past the last one`);
+}
+
 function tellHits(words: string, found: Found, count: number, at: number): string {
   if (words.length < MIN_CHARS) return "";
   if (found.failure !== undefined) return found.failure;
-  if (count === 0) return found.words === words ? "nothing" : "searching…";
+  if (count === 0) return found.words === words ? "No matches" : "searching…";
   return `${at === -1 ? "–" : at + 1} of ${count}${found.more ? " or more" : ""}`;
 }
 
@@ -102,13 +140,14 @@ function useFound(view: View, words: string): Found {
         kinds: "all",
         conversation: view.conversation,
         context_lines: 0,
-        max_matches_per_block: 1,
+        max_matches_per_block: MATCHES_PER_BLOCK,
         max_blocks: limits.searchBlocks,
       });
       if (isOld) return;
       if (isProblem(answer)) return setFound({ ...NOTHING, words, failure: answer.message });
-      const { blocks, more } = answer as unknown as { blocks: { block_id: BlockId }[]; more: boolean };
-      setFound({ words, blocks: blocks.map(({ block_id }) => block_id).reverse(), more });
+      const { blocks, more } = answer as unknown as { blocks: Answered[]; more: boolean };
+      const hits = blocks.map(({ block_id, matches }) => ({ id: block_id, count: matches.length })).reverse();
+      setFound({ words, blocks: hits, more: more || blocks.some((block) => block.more === true) });
     }, PAUSE_MS);
     return () => {
       isOld = true;
@@ -119,13 +158,15 @@ function useFound(view: View, words: string): Found {
 }
 
 /** All blocks that have the words, oldest first: those that are not here come before those that are. */
-function hitsIn(view: View, found: Found, words: string): readonly BlockId[] {
+function hitsIn(view: View, found: Found, words: string): readonly Hit[] {
   if (words.length < MIN_CHARS) return [];
   const wanted = words.toLowerCase();
   const asked = found.words === words ? found.blocks : [];
-  const known = new Set(asked);
+  const known = new Map(asked.map(({ id, count }) => [id, count]));
   const isRunning = (id: BlockId) => view.blocks.get(id)?.status === "running";
-  const has = (id: BlockId) => view.texts.get(id)?.toString().toLowerCase().includes(wanted) ?? false;
-  const older = asked.filter((id) => !view.blocks.has(id));
-  return [...older, ...view.order.filter((id) => known.has(id) || (isRunning(id) && has(id)))];
+  const times = (id: BlockId) => view.texts.get(id)?.toString().toLowerCase().split(wanted).length ?? 1;
+  const countOf = (id: BlockId) => (isRunning(id) ? times(id) - 1 : 0) || (known.get(id) ?? 0);
+  const older = asked.filter(({ id }) => !view.blocks.has(id));
+  const here = view.order.map((id) => ({ id, count: countOf(id) }));
+  return [...older, ...here.filter(({ count }) => count > 0)];
 }

@@ -513,7 +513,9 @@ describe("[E16] answers with sources", () => {
     const page = await exported(id, "html");
     expect(page).toContain("One[1] two.[1][2]");
     expect(page.split('href="https://a.example/x(1)"')).toHaveLength(2);
-    expect(page).toContain("<blockquote>said *there*</blockquote><blockquote>and there</blockquote>");
+    expect(page).toContain(
+      '<blockquote class="snippet">said *there*</blockquote><blockquote class="snippet">and there</blockquote>',
+    );
     const markdown = await exported(id, "markdown");
     expect(markdown).toContain("One\\[1] two.\\[1]\\[2]\n");
     expect(markdown).toContain(

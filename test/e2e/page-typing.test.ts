@@ -99,25 +99,36 @@ test.each(["the button", "the menu of commands", "the key"])(
   },
 );
 
-test("[V32] letters behind the pen wait for the editor, and are no shortcuts", async () => {
-  const { page, context, block } = await openBlocks();
-  // The editor is fetched when it is first needed: here it takes its time.
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  await page.route(/editor-.*\.js/, async (route) => {
-    await held;
-    await route.continue();
-  });
-  await block.hover();
-  await block.getByRole("button", { name: "Edit this block" }).click();
-  await page.keyboard.type("fxpi/?");
-  expect(await page.locator("dialog, .inspector, .is-pruned, .branch-row").count()).toBe(0);
-  letGo();
-  await page.locator(".editor-host .cm-content").waitFor();
-  await context.close();
-});
+test.each(["the pen", "the key"])(
+  "[V32] [V41] letters behind %s wait for the editor, are no shortcuts and are written",
+  async (way) => {
+    const { page, context, block, ids } = await openBlocks();
+    // The editor is fetched when it is first needed: here it takes its time.
+    let letGo = () => {};
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await page.route(/editor-.*\.js/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await block.hover();
+    if (way === "the pen") await block.getByRole("button", { name: "Edit this block" }).click();
+    else {
+      await block.focus();
+      await page.keyboard.press("e");
+    }
+    await page.keyboard.type("fxpi/? joq");
+    await page.keyboard.press("Backspace");
+    await page.keyboard.press("Enter");
+    expect(await page.locator("dialog, .inspector, .is-pruned, .branch-row").count()).toBe(0);
+    letGo();
+    await page.locator(".editor-host .cm-content").waitFor();
+    await page.keyboard.type("and ");
+    await expect.poll(() => textOf(ids[1] as string)).toBe("fxpi/? jo\nand answer");
+    await context.close();
+  },
+);
 
 test("[V32] sending, attaching and choosing an agent by pointer go on in the prompt's field", async () => {
   const { page, context } = await openBlocks();
@@ -242,5 +253,28 @@ test("[V34] Ctrl Z outside of an editor undoes my last edit, says what, and Ctrl
   await promptOf(page).fill("words");
   await page.keyboard.press("Control+z");
   expect(await textOf(first)).toBe("first too");
+  await context.close();
+});
+
+test("[V41] who leaves before the editor is there has written nothing", async () => {
+  const { page, context, block, ids } = await openBlocks();
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route(/editor-.*\.js/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await block.focus();
+  await page.keyboard.press("e");
+  await page.keyboard.type("gone");
+  await page.keyboard.press("Escape");
+  letGo();
+  await block.focus();
+  await page.keyboard.press("e");
+  await page.locator(".editor-host .cm-content").waitFor();
+  await page.keyboard.type("kept ");
+  await expect.poll(() => textOf(ids[1] as string)).toBe("kept answer");
   await context.close();
 });

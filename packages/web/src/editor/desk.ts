@@ -12,6 +12,7 @@ import { yCollab, ySyncAnnotation } from "y-codemirror.next";
 import * as Y from "yjs";
 import { undo } from "../actions/actions.ts";
 import { noteEdit } from "../actions/my-edits.ts";
+import { takeEarly } from "../invitation.ts";
 import { notify } from "../page-state.ts";
 import type { Session } from "../session.tsx";
 import { coloured } from "./colours.ts";
@@ -158,7 +159,11 @@ export class Desk {
         ],
       }),
     });
-    if (replica.self?.role !== "viewer") this.#editor.focus();
+    const early = takeEarly();
+    if (replica.self?.role === "viewer") return;
+    this.#editor.focus();
+    if (early !== "")
+      this.#editor.dispatch(this.#editor.state.replaceSelection(early), { userEvent: "input" });
   }
 
   /** What would not fit into a frame is refused where it is pasted: nothing is shown that cannot be kept. */

@@ -8,6 +8,7 @@
 import type { Block } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Icon } from "../icons.tsx";
+import { leave } from "../invitation.ts";
 import { editing, notify } from "../page-state.ts";
 import { useCursors, useSession, useView } from "../session.tsx";
 import { Desk } from "./desk.ts";
@@ -26,6 +27,7 @@ export default function Editor({ block }: { block: Block }): ReactNode {
     const made = new Desk(session, id, host.current, {
       opened: () => setOpen(true),
       refused: (message) => {
+        leave();
         notify(`Not edited: ${message}`, true);
         editing.set(undefined);
       },

@@ -414,6 +414,33 @@ describe("reading", () => {
     },
     LIMIT_MS,
   );
+
+  it(
+    "[P32] show --session says what the agent worked with, for people and for programs, with a server and without one",
+    async () => {
+      const there = place();
+      const mcp = readFileSync(join(fixtures, "claude/mcp.jsonl"));
+      const [made] = jsonLines((await run(there, ["ingest", "--json"], { input: mcp })).stdout);
+      const conversation = String(made?.["conversation"]);
+      const ask = ["show", conversation, "--session"];
+      const alone = await run(there, ask);
+      expect(alone.code).toBe(0);
+      expect(alone.stdout).toMatch(
+        /^claude\n {2}Model +claude-opus-5-5\n {2}Permission mode +bypassPermissions\n/,
+      );
+      expect(alone.stdout).toMatch(/\n {2}MCP servers +lab \(connected\), broken \(failed\)\n/);
+      expect(alone.stdout).toMatch(/\n {2}Tools +Task, Bash, .*mcp__lab__slow/);
+      const [told] = jsonLines((await run(there, [...ask, "--json"])).stdout) as unknown as [
+        { provider: string; facts: { label: string; value: string }[] }[],
+      ];
+      expect(told).toMatchObject([{ provider: "claude" }]);
+      expect(told[0]?.facts).toContainEqual({ label: "Folder", value: "/workspace/demo" });
+      const server = await serve(there);
+      expect(await run(there, ask)).toEqual(alone);
+      await server.stop();
+    },
+    LIMIT_MS,
+  );
 });
 
 describe("import", () => {

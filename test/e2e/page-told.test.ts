@@ -1,0 +1,173 @@
+/**
+ * What agents and programs tell, as a reader sees it: what a session works with, numbers of sources in the text, reports as
+ * Markdown, closed thoughts as they were written, and the foot of a turn that a program led itself.
+ */
+import { isProblem } from "@blockyard/kernel";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { ingest, newConversation, openYard, type Yard } from "./page/yard.ts";
+
+let yard: Yard;
+let token: string;
+
+beforeAll(async () => {
+  yard = await openYard();
+  token = yard.running.auth.create("my-loop", "agent");
+}, 180_000);
+afterAll(() => yard?.close());
+
+const TALL = { height: 3_000 };
+
+test("[P32] the session is behind the model's name: tools, servers with their state, permissions, folder", async () => {
+  const conversation = await ingest(yard.kernel, "claude", "claude/mcp.jsonl");
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.locator(".head").getByRole("button", { name: "claude-opus-5-5" }).click();
+  const panel = page.getByRole("dialog", { name: "Session" });
+  await panel.waitFor();
+  const facts = await panel
+    .locator("dl > div")
+    .evaluateAll((rows) =>
+      Object.fromEntries(
+        rows.map((row) => [row.querySelector("dt")?.textContent, row.querySelector("dd")?.textContent]),
+      ),
+    );
+  expect(facts).toMatchObject({
+    ...{ Model: "claude-opus-5-5", "Permission mode": "bypassPermissions", Folder: "/workspace/demo" },
+    "MCP servers": "lab (connected), broken (failed)",
+    Session: "80ca459a-66a4-4ce0-bd2a-be13dba7003a",
+  });
+  expect(facts["Tools"]).toMatch(/^Task, Bash, .*mcp__lab__slow/);
+  await page.keyboard.press("Escape");
+  await expect.poll(() => panel.count()).toBe(0);
+  await context.close();
+});
+
+test("[P32] without a session there is nothing to open", async () => {
+  const conversation = await newConversation(yard.kernel, "none");
+  await own(conversation, "turn.begin", { conversation, model: "m-1" });
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.locator(".totals").getByText("m-1").waitFor();
+  expect(await page.locator(".totals button").count()).toBe(0);
+  await context.close();
+});
+
+test("[E16] a cited answer is one text: numbers behind its passages, each source once below", async () => {
+  const conversation = await newConversation(yard.kernel, "cited");
+  const text = "Iron rusts. Gold does not. Nor does platinum.";
+  const citations = [
+    { url: "https://a.example/iron", title: "Iron", snippet: "it rusts", start: 0, end: 11 },
+    { url: "https://b.example/gold", title: "Gold", start: 12, end: 26 },
+    { url: "https://a.example/iron", title: "Iron", start: 12, end: 26 },
+  ];
+  await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      const made = draft.create({
+        kind: "text",
+        role: "model",
+        text,
+        status: "done",
+        metadata: { citations },
+      });
+      return isProblem(made) ? made : null;
+    },
+  });
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  const said = page.locator(".said");
+  await said.waitFor();
+  expect(await said.locator(".md p").allTextContents()).toEqual([
+    "Iron rusts.[1] Gold does not.[1][2] Nor does platinum.",
+  ]);
+  expect(
+    await said.locator(".citations li > a").evaluateAll((all) => all.map((a) => a.getAttribute("href"))),
+  ).toEqual(["https://a.example/iron", "https://b.example/gold"]);
+  expect(await said.locator(".snippet").allTextContents()).toEqual(["it rusts"]);
+  await context.close();
+});
+
+test("[E15] a sub-agent's report is Markdown, below its work", async () => {
+  const conversation = await newConversation(yard.kernel, "report");
+  const known = { toolUseId: "t", toolName: "Task" };
+  await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      const call = { ...known, stage: "end", success: true } as const;
+      const made = draft.create({
+        kind: "tool_call",
+        role: "model",
+        text: "{}",
+        status: "done",
+        metadata: call,
+      });
+      if (isProblem(made)) return made;
+      const side = { side: true, parent: made.id, status: "done" } as const;
+      const work = draft.create({ ...side, kind: "text", role: "model", text: "I count." });
+      if (isProblem(work)) return work;
+      const text = "## Found\n\n- **two** exports\n- `user_id`\n";
+      const result = draft.create({ ...side, kind: "tool_result", role: "tool", text, metadata: known });
+      return isProblem(result) ? result : null;
+    },
+  });
+  const { page, context } = await yard.open(`/c/${conversation}`, TALL);
+  const report = page.locator(".report");
+  await report.waitFor();
+  expect(await report.getByRole("heading", { name: "Found" }).count()).toBe(1);
+  expect(await report.locator("li").allTextContents()).toEqual(["two exports", "user_id"]);
+  expect(await report.locator("strong").allTextContents()).toEqual(["two"]);
+  expect(await report.innerText()).not.toContain("##");
+  const work = await page.locator(".nested-line").boundingBox();
+  expect(work?.y).toBeLessThan((await report.boundingBox())?.y ?? 0);
+  await context.close();
+});
+
+test.each([
+  "`user_id` or __init__ where a > b && c < d",
+  "> **Plan**: 1 * 2 * 3",
+  "# no heading, [no](link)",
+])("[E14] a closed thought says its first line as it was written: %s", async (line) => {
+  const conversation = await newConversation(yard.kernel, "thought");
+  const text = `\n${line}\n\nAnd more.`;
+  await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      const made = draft.create({ kind: "thinking", role: "model", text, status: "done" });
+      return isProblem(made) ? made : null;
+    },
+  });
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.locator(".thinking-preview").waitFor();
+  expect(await page.locator(".thinking-preview").textContent()).toBe(line);
+  await context.close();
+});
+
+test("[D20] a turn that a program leads has a foot: it works, then what it cost and how it ended", async () => {
+  const conversation = await newConversation(yard.kernel, "own loop");
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  const { turn } = await own(conversation, "turn.begin", { conversation, model: "m-1" });
+  const { block_id } = await own(conversation, "block.create", { conversation, kind: "text", role: "model" });
+  await own(conversation, "block.append", { block_id, text: "I look.", wait: true });
+  await page.locator("footer.turn.running").getByText("m-1 is working…").waitFor();
+  await own(conversation, "turn.end", {
+    ...{ conversation, turn, stop_reason: "max_tokens", cost_usd: 0.25 },
+    usage: { input: 4_000, cache_read: 1_000, output: 20 },
+  });
+  const foot = page.locator("footer.turn:not(.running)");
+  await foot.waitFor();
+  expect((await foot.locator("> span").allTextContents()).filter((part) => !/ m?s$/.test(part))).toEqual([
+    ...["m-1", "$0.25", "4k in (1k cached) · 20 out", "max tokens"],
+  ]);
+  expect(await page.locator("footer.turn").count()).toBe(1);
+  expect(await page.locator("article").last().getAttribute("data-status")).toBe("done");
+  await context.close();
+});
+
+/** A call of a program with a token of its own. */
+async function own(conversation: string, tool: string, input: object): Promise<Record<string, string>> {
+  const answer = await fetch(`${yard.running.url}/v1/tools/${tool}`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify(input),
+  });
+  const said = (await answer.json()) as Record<string, string>;
+  if (!answer.ok) throw new Error(`${tool} in ${conversation}: ${JSON.stringify(said)}`);
+  return said;
+}

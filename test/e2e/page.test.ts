@@ -92,12 +92,14 @@ describe("what is shown", () => {
     await page.context().close();
   });
 
-  test("more than ten lines are closed and not in the document until opened", async () => {
+  test("[V40] more than ten lines are closed: the ends are in the document, the whole when it is opened", async () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/bash-long-output.jsonl");
     const { page } = await yard.open(`/c/${conversation}`, TALL);
     await settled(page, ".fold-line");
     const long = page.locator(".command-result:has(.fold-line)").first();
     expect(await long.locator(".terminal").count()).toBe(0);
+    await long.locator(".excerpt .gap").waitFor();
+    expect((await long.locator(".excerpt").innerText()).trim().split("\n")).toHaveLength(8);
     await long.locator(".fold-line").click();
     expect(await long.locator(".terminal .line").count()).toBeGreaterThan(10);
     await page.context().close();
@@ -256,9 +258,55 @@ describe("what is long", () => {
     const fold = page.getByRole("button", { name: "Show 1 line of 60,000 characters" });
     await fold.waitFor();
     expect(await page.locator("article .line").count()).toBe(0);
+    await page.waitForFunction(
+      () => document.querySelector(".excerpt:not(.waiting)")?.textContent?.length === 242,
+    );
     await fold.click();
     await page.waitForSelector("article .line");
     expect((await page.locator("article .line").innerText()).trim()).toHaveLength(60_000);
+    await page.context().close();
+  });
+});
+
+describe("the ends of what is closed", () => {
+  const numbered = (count: number, more = "") =>
+    Array.from({ length: count }, (_, i) => `line ${i + 1}${more}`).join("\n");
+
+  test.each<[string, object, string, string]>([
+    [
+      "passed",
+      { exitCode: 0 },
+      "line 1|line 2|line 3|line 4|… 13 more lines|line 18|line 19|line 20",
+      numbered(20),
+    ],
+    [
+      "failed",
+      { exitCode: 1, stderr: "it broke\n" },
+      "… 13 more lines|line 14|line 15|line 16|line 17|line 18|line 19|line 20|it broke",
+      numbered(20),
+    ],
+    [
+      "is longer than what is fetched",
+      { exitCode: 0 },
+      "line 1 x|line 2 x|line 3 x|line 4 x|… 49,993 more lines|line 49998 x|line 49999 x|line 50000 x",
+      numbered(50_000, " x"),
+    ],
+  ])("[V40] of a command that %s", async (name, more, expected, text) => {
+    const conversation = await newConversation(yard.kernel, name);
+    const metadata = { toolUseId: "u", toolName: "Bash", command: "npm test", ...more };
+    const create = (each: { text: string; kind: "command" | "text"; metadata: object }) =>
+      yard.kernel.write(conversation, {
+        agent: "tester",
+        plan: (draft) => {
+          const role = each.kind === "text" ? ("model" as const) : ("tool" as const);
+          const made = draft.create({ ...each, role, status: "done", metadata: each.metadata as never });
+          return isProblem(made) ? made : null;
+        },
+      });
+    expect(await create({ kind: "command", text, metadata })).toBeNull();
+    const { page } = await yard.open(`/c/${conversation}`);
+    await page.waitForSelector(".excerpt:not(.waiting)");
+    expect((await page.locator(".excerpt").innerText()).trim().replaceAll("\n", "|")).toBe(expected);
     await page.context().close();
   });
 });

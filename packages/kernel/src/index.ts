@@ -70,7 +70,18 @@ export { Leases, type LeasesOptions } from "./leases.ts";
 export { legacyName } from "./legacy-name.ts";
 export { limits } from "./limits.ts";
 export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";
-export { amountOf, type Extent, isAskedFor, isClosedFirst, isLong } from "./long-text.ts";
+export {
+  amountOf,
+  type Excerpt,
+  type Extent,
+  excerptOf,
+  isAskedFor,
+  isClosedFirst,
+  isFailedResult,
+  isLong,
+  type Lines,
+  leftWords,
+} from "./long-text.ts";
 export { boundRules, MarkdownBudget, type MarkdownRules, TOO_HARD } from "./markdown-bound.ts";
 export { type MathToken, maskMath, mathRules } from "./markdown-math.ts";
 export { MemoryNodes } from "./memory-nodes.ts";
@@ -83,7 +94,7 @@ export { patiently } from "./patience.ts";
 export { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
 export { changePictures } from "./pictures.ts";
 export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
-export { isMarkdownResult, showsPictures } from "./result-look.ts";
+export { isMarkdownResult, showsPictures, todoLine } from "./result-look.ts";
 export { Retry } from "./retry.ts";
 export {
   type Clock,

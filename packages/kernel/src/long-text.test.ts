@@ -1,6 +1,14 @@
 /** What is closed until somebody opens it. */
 import { expect, it } from "vitest";
-import { amountOf, isAskedFor, isClosedFirst, isLong } from "./long-text.ts";
+import {
+  amountOf,
+  excerptOf,
+  isAskedFor,
+  isClosedFirst,
+  isFailedResult,
+  isLong,
+  leftWords,
+} from "./long-text.ts";
 
 it.each([
   [1, 80, false, "1 line"],
@@ -34,4 +42,31 @@ it.each([
   [{}, {}, false],
 ])("[V25] a person asked for %j of %j: %s", (result, call, isAsked) => {
   expect(isAskedFor(result, call)).toBe(isAsked);
+});
+
+const numbered = (count: number) => Array.from({ length: count }, (_, i) => `${i + 1}`);
+
+it.each([
+  [numbered(11), false, "1 2 3 4", "… 4 more lines", "9 10 11"],
+  [numbered(8), false, "1 2 3 4", "… 1 more line", "6 7 8"],
+  [numbered(7), false, "1 2 3 4 5 6 7", "", ""],
+  [numbered(5_000), false, "1 2 3 4", "… 4,993 more lines", "4998 4999 5000"],
+  [numbered(11), true, "", "… 3 more lines", "4 5 6 7 8 9 10 11"],
+  [numbered(8), true, "1 2 3 4 5 6 7 8", "", ""],
+  [["x".repeat(5_000)], false, `${"x".repeat(240)}…`, "", ""],
+])("[V40] of %j, failed %s, the ends are shown", (lines, isFailed, head, left, tail) => {
+  const ends = excerptOf(lines, isFailed);
+  expect([ends.head.join(" "), leftWords(ends), ends.tail.join(" ")]).toEqual([head, left, tail]);
+});
+
+it.each([
+  ["done", {}, false],
+  ["done", { exitCode: 0 }, false],
+  ["done", { exitCode: null }, false],
+  ["done", { exitCode: 1 }, true],
+  ["done", { isError: true }, true],
+  ["error", {}, true],
+  ["running", {}, false],
+] as const)("[V40] %s with %j is a failure: %s", (status, metadata, isFailed) => {
+  expect(isFailedResult({ status, metadata })).toBe(isFailed);
 });

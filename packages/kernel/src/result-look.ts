@@ -40,6 +40,13 @@ export function isMarkdownResult({
   return isError !== true && WRITERS.has(toolName);
 }
 
+const BOXES = { pending: "☐", in_progress: "◐", completed: "☑" } as const;
+
+/** An item of a to-do list as one line of text. */
+export function todoLine({ content, status, activeForm }: Metadata<"todo">["items"][number]): string {
+  return `${BOXES[status]} ${status === "in_progress" ? (activeForm ?? content) : content}`;
+}
+
 /** Whether a result draws pictures itself: its call, which holds them once more, need not. */
 export function showsPictures(kind: Kind, metadata: { readonly [key: string]: unknown }): boolean {
   if (kind === "image") return true;

@@ -39,6 +39,7 @@ const PARTS: readonly (readonly [name: string, page: string, exported: string])[
   ["diff", ".diff-row:not(.hunk):not(.note) .src", ".diff .src"],
   ["todo", ".todo li > span:last-child", ".todo li > span:last-child"],
   ["folded", ".fold-line", "details.fold > summary"],
+  ["excerpt", ".excerpt", ".excerpt"],
   ["unknown", ".unknown code", ".unknown > summary code"],
   ["pictures", "img.picture", "img.picture"],
   ["sources", ".citations li > a, .citations li > span:first-child", ".sources li"],

@@ -1,18 +1,70 @@
-/** Blocks as terminal text: what is left out is counted. */
+/** Blocks as terminal text: of what is long the ends are shown, and what is left out is counted. */
 import type { BlockSnapshot } from "@blockyard/kernel";
 import { expect, test } from "vitest";
-import { blockText } from "./block-text.ts";
+import { blockText, nodeText } from "./block-text.ts";
 import { styleFor } from "./terminal.ts";
 
 const options = { style: styleFor({ isTTY: false } as typeof process.stdout), width: 80, isFull: false };
 
-test.each([
-  [8, undefined],
-  [9, "… 1 more line"],
-  [10, "… 2 more lines"],
-])("of a result with %d lines it says %j", (count, said) => {
-  const content = Array.from({ length: count }, (_, i) => `line ${i}\n`).join("");
-  const block = { kind: "tool_result", content, metadata: {} } as unknown as BlockSnapshot;
-  const lines = blockText(block, options).trimEnd().split("\n");
-  expect(lines[8]?.trim()).toBe(said);
+function blockOf(kind: string, content: string, metadata: object = {}, status = "done"): BlockSnapshot {
+  return { kind, content, metadata, status } as unknown as BlockSnapshot;
+}
+
+function shownOf(block: BlockSnapshot, call?: BlockSnapshot): readonly string[] {
+  return blockText(block, options, call)
+    .trimEnd()
+    .split("\n")
+    .map((line) => line.trim());
+}
+
+const numbered = (count: number, mark = "") =>
+  Array.from({ length: count }, (_, i) => `${mark}line ${i + 1}\n`).join("");
+const every = (count: number, from = 1) =>
+  Array.from({ length: count - from + 1 }, (_, i) => `line ${from + i}`);
+const ENDS = ["line 1", "line 2", "line 3", "line 4", "… 5 more lines", "line 10", "line 11", "line 12"];
+
+test.each<[string, BlockSnapshot, readonly string[]]>([
+  ["a result of ten lines", blockOf("tool_result", numbered(10)), every(10)],
+  ["a result of twelve", blockOf("tool_result", numbered(12)), ENDS],
+  ["code", blockOf("code", numbered(12)), ENDS],
+  [
+    "a result that is an error",
+    blockOf("tool_result", numbered(12), { isError: true }),
+    ["… 4 more lines", ...every(12, 5)],
+  ],
+  ["a command", blockOf("command", numbered(12), { command: "seq", exitCode: 0 }), ["$ seq", ...ENDS]],
+  [
+    "a command that failed",
+    blockOf("command", numbered(12), { command: "seq", exitCode: 3 }),
+    ["$ seq", "… 4 more lines", ...every(12, 5), "exit 3"],
+  ],
+  [
+    "a command that was run again",
+    blockOf("command", numbered(12), { command: "seq", notice: "rerun" }),
+    ["$ seq", ...every(12)],
+  ],
+])("[V25] [V40] of %s it shows the ends", (_, block, expected) => {
+  expect(shownOf(block)).toEqual(expected);
+});
+
+test("[V25] a result whose call a person allowed is whole, and so is a diff of thirty lines", () => {
+  const call = blockOf("tool_call", "{}", {
+    toolName: "Bash",
+    approval: { state: "allowed", answeredBy: "ann" },
+  });
+  expect(shownOf(blockOf("tool_result", numbered(12)), call)).toEqual(every(12));
+  const diff = (count: number) => {
+    const changes = [{ path: "a.txt", kind: "add", diff: numbered(count, "+") }];
+    return blockOf("file_change", "", { changes });
+  };
+  expect(shownOf(diff(30))).toHaveLength(31);
+  expect(shownOf(diff(31))).toHaveLength(9);
+  const result = {
+    block: blockOf("tool_result", numbered(12)),
+    work: [],
+    results: [],
+    nested: [],
+    branches: [],
+  };
+  expect(nodeText({ ...result, block: call, results: [result] }, options)).toContain("line 7");
 });

@@ -13,8 +13,10 @@ import {
   sourcesOf,
   type TurnView,
   timesText,
+  todoLine,
   UNVERIFIED,
 } from "@blockyard/kernel";
+import { changedLines, excerptLines, foldingOf, type Shown } from "../export/closed.ts";
 import { turnFacts } from "../export/html.ts";
 import type { ExportNode } from "../export/tree.ts";
 import { oneLine, type Style, safeText } from "./terminal.ts";
@@ -26,11 +28,14 @@ export interface TextOptions {
   readonly isFull: boolean;
 }
 
-const RESULT_LINES = 8;
-
-export function nodeText(node: ExportNode, options: TextOptions, depth = 0): string {
+export function nodeText(
+  node: ExportNode,
+  options: TextOptions,
+  depth = 0,
+  call: BlockSnapshot | undefined = undefined,
+): string {
   const below = [...node.work, ...node.results, ...node.nested]
-    .map((each) => nodeText(each, options, depth + 1))
+    .map((each) => nodeText(each, options, depth + 1, node.block))
     .join("");
   const ways = node.branches
     .map((way) => {
@@ -40,7 +45,7 @@ export function nodeText(node: ExportNode, options: TextOptions, depth = 0): str
       return indent(`${title}\n${way.map((each) => nodeText(each, options, 0)).join("")}`, depth + 1);
     })
     .join("");
-  return `${indent(blockText(node.block, options), depth)}${below}${ways}`;
+  return `${indent(blockText(node.block, options, call), depth)}${below}${ways}`;
 }
 
 export function turnText(turn: TurnView, { style, width }: TextOptions): string {
@@ -48,12 +53,14 @@ export function turnText(turn: TurnView, { style, width }: TextOptions): string 
   return facts === "" ? "" : `${style.dim(oneLine(`── ${facts}`, width))}\n\n`;
 }
 
-/** A block that is whole. Its last line ends; an empty one says nothing. */
-export function blockText(block: BlockSnapshot, options: TextOptions): string {
-  return KIND_TEXT[block.kind](block, options);
+/** A block that is whole, and the call that it is the result of. Its last line ends; an empty one says nothing. */
+export function blockText(block: BlockSnapshot, options: TextOptions, call?: BlockSnapshot): string {
+  return KIND_TEXT[block.kind](block, options, call);
 }
 
-const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, options: TextOptions) => string>> = {
+type BlockAsText = (block: BlockSnapshot, options: TextOptions, call: BlockSnapshot | undefined) => string;
+
+const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
   text: (block, options) => {
     const { style, width } = options;
     const { notice } = metadataOf(block, "text");
@@ -75,13 +82,13 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, options: TextOptio
     return `${style.dim(oneLine(`∴ ${content}`, width))}\n`;
   },
   tool_call: (block, options) => `${callLine(block, options)}\n`,
-  tool_result: (block, options) => someLines(block.content, options),
-  code: (block, options) => {
+  tool_result: (block, options, call) => someLines(block.content, options, { block, call }),
+  code: (block, options, call) => {
     const { filename } = metadataOf(block, "code");
     const name = filename === undefined ? "" : `  ${options.style.dim(oneLine(filename, options.width))}\n`;
-    return `${name}${someLines(block.content, options)}`;
+    return `${name}${someLines(block.content, options, { block, call })}`;
   },
-  command: (block, options) => {
+  command: (block, options, call) => {
     const { command, stderr, exitCode } = metadataOf(block, "command");
     const { style, width, isFull } = options;
     const line = isFull ? safeText(command) : oneLine(command, width - 4);
@@ -90,9 +97,9 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, options: TextOptio
         ? ""
         : `  ${style.red(`exit ${exitCode}`)}\n`;
     const output = [block.content, stderr ?? ""].filter((part) => part !== "").join("\n");
-    return `  ${style.dim("$")} ${line}\n${someLines(output, options)}${failed}`;
+    return `  ${style.dim("$")} ${line}\n${someLines(output, options, { block, call })}${failed}`;
   },
-  file_change: (block, options) => {
+  file_change: (block, options, call) => {
     const { changes } = metadataOf(block, "file_change");
     const { style, width } = options;
     const texts = changeTexts(changes, block.content);
@@ -100,21 +107,19 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, options: TextOptio
       .map(({ path, kind, unverified }, i) => {
         const { diff = "", note = "" } = texts[i] ?? {};
         const doubt = unverified ? style.dim(`  ${UNVERIFIED}`) : "";
-        return `  ${kind} ${style.bold(oneLine(path, width - 12))}${doubt}\n${diffLines(diff, options)}${someLines(note, options)}`;
+        return `  ${kind} ${style.bold(oneLine(path, width - 12))}${doubt}\n${diffLines(diff, options, { block, call })}${someLines(note, options, { block, call })}`;
       })
       .join("");
   },
-  todo: (block, options) => {
-    const marks = { pending: "☐", in_progress: "◐", completed: "☑" } as const;
+  todo: (block, options, call) => {
     const { items } = metadataOf(block, "todo");
-    return items
-      .map(({ status, content }) => `  ${marks[status]} ${oneLine(content, options.width - 4)}\n`)
-      .join("");
+    const lines = items.map((item) => oneLine(todoLine(item), options.width - 2));
+    return paintedLines(lines, options, { block, call, chars: 0 }, (line) => line);
   },
   image: ({ content }, { style, width }) => `${style.dim(oneLine(`  [picture] ${content}`, width))}\n`,
   file: (block, options) => {
     const { path } = metadataOf(block, "file");
-    return `${options.style.bold(safeText(path))}\n${someLines(block.content, options)}`;
+    return `${options.style.bold(safeText(path))}\n${someLines(block.content, options, { block, call: undefined })}`;
   },
   error: ({ content, metadata }, { style }) =>
     `${style.red(`✗ ${safeText(`${content || String(metadata["code"] ?? "failed")} ${timesText(metadata)}`.trimEnd())}`)}\n`,
@@ -137,31 +142,37 @@ export function callLine(block: BlockSnapshot, { style, width }: TextOptions): s
   return `${mark} ${style.bold(name)} ${oneLine(said, width - name.length - 16)}${style.red(end)}`;
 }
 
-function someLines(text: string, { style, isFull, width }: TextOptions): string {
-  const lines = safeText(text).replace(/\n$/, "").split("\n");
+/** What is known of a result besides its lines. */
+type Known = Omit<Shown, "source">;
+
+function someLines(text: string, options: TextOptions, known: Known): string {
   if (text.trim() === "") return "";
-  const shown = isFull ? lines : lines.slice(0, RESULT_LINES);
-  const more = lines.length - shown.length;
-  const rest = more > 0 ? `  ${style.dim(moreLines(more))}\n` : "";
-  return `${shown.map((line) => `  ${style.dim(isFull ? line : line.slice(0, width - 2).toWellFormed())}\n`).join("")}${rest}`;
+  const lines = safeText(text).replace(/\n$/, "").split("\n");
+  return paintedLines(lines, options, { chars: text.length, ...known }, options.style.dim);
 }
 
-function diffLines(diff: string, options: TextOptions): string {
-  const { style, isFull, width } = options;
+function diffLines(diff: string, options: TextOptions, known: Known): string {
+  const { style } = options;
   const lines = safeText(diff)
     .split("\n")
     .filter((line) => line !== "" && !/^(---|\+\+\+|diff |index |@@ -0(,\d+)? \+[01](,\d+)? @@)/.test(line));
-  const shown = isFull ? lines : lines.slice(0, RESULT_LINES * 2);
-  const more = lines.length - shown.length;
-  const painted = shown.map((line) => {
-    const cut = isFull ? line : line.slice(0, width - 2).toWellFormed();
-    return `  ${line.startsWith("+") ? style.green(cut) : line.startsWith("-") ? style.red(cut) : style.dim(cut)}\n`;
-  });
-  return `${painted.join("")}${more > 0 ? `  ${style.dim(moreLines(more))}\n` : ""}`;
+  const extent = { ...known, chars: diff.length, changed: changedLines(lines) };
+  return paintedLines(lines, options, extent, (line) =>
+    line.startsWith("+") ? style.green(line) : line.startsWith("-") ? style.red(line) : style.dim(line),
+  );
 }
 
-function moreLines(count: number): string {
-  return `… ${count} more ${count === 1 ? "line" : "lines"}`;
+/** A result's lines as the page shows them at first: all, or the first and the last. */
+function paintedLines(
+  source: readonly string[],
+  { isFull, width }: TextOptions,
+  known: Known,
+  paint: (line: string) => string,
+): string {
+  const { isClosed, excerpt } = foldingOf({ ...known, source });
+  const shown = isFull || !isClosed ? source : excerptLines(excerpt);
+  const cut = (line: string) => (isFull ? line : line.slice(0, width - 2).toWellFormed());
+  return shown.map((line) => `  ${paint(cut(line))}\n`).join("");
 }
 
 function indent(text: string, depth: number): string {

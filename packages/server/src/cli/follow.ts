@@ -106,7 +106,10 @@ export class Follower {
 
   /** Of a call whose line stands above its results already, only a bad end is news. */
   #ending(block: BlockSnapshot): string {
-    if (!this.#headed.delete(block.block_id)) return blockText(block, this.#port.text);
+    if (!this.#headed.delete(block.block_id)) {
+      const call = this.#open.get(block.parent_id ?? "");
+      return blockText(block, this.#port.text, call);
+    }
     const { success, reason } = block.metadata;
     const isFine = block.status === "done" && success !== false;
     return isFine ? "" : `  ${this.#port.text.style.red(String(reason ?? "failed"))}\n`;

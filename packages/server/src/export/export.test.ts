@@ -27,17 +27,17 @@ interface Written {
   readonly kind: Kind;
   readonly role?: Role;
   readonly text: string;
+  readonly side?: boolean;
   readonly metadata?: Record<string, never> | object;
 }
 
 async function conversationOf(title: string, blocks: readonly Written[]): Promise<string> {
   const id = await kernel.createConversation("ada", title);
   if (isProblem(id)) throw new Error(id.message);
-  for (const { kind, role = "model", text, metadata = {} } of blocks) {
+  for (const { kind, role = "model", text, side = false, metadata = {} } of blocks) {
     const made = await kernel.write(id, {
       agent: "ada",
-      plan: (draft) =>
-        draft.create({ kind, role, text, status: "done", side: false, metadata: metadata as never }),
+      plan: (draft) => draft.create({ kind, role, text, status: "done", side, metadata: metadata as never }),
     });
     if (isProblem(made)) throw new Error(made.message);
   }
@@ -179,6 +179,55 @@ describe("[E3] what was written stays text", () => {
     const long = await exported(await result("x".repeat(5_000)), "html");
     expect(long).toContain("<summary>Show 1 line of 5,000 characters</summary>");
     expect(await exported(await result("x".repeat(3_000)), "html")).not.toContain('class="fold"');
+  });
+
+  it.each(["html", "markdown"] as const)(
+    "[V40] a long result shows its ends in %s, a failed one its end",
+    async (format) => {
+      const lines = (mark: string) => Array.from({ length: 20 }, (_, i) => `${mark}${i}`).join("\n");
+      const command = (mark: string, exitCode: number) => ({
+        ...{ kind: "command" as const, text: lines(mark) },
+        metadata: { toolUseId: mark, toolName: "Bash", command: "seq", exitCode },
+      });
+      const id = await conversationOf("ends", [command("fine", 0), command("bad", 1)]);
+      const text = await exported(id, format);
+      const [fine = "", bad = ""] =
+        format === "html"
+          ? [...text.matchAll(/<pre class="excerpt">([\s\S]*?)<\/pre>/g)].map(([, each]) => each)
+          : [...text.matchAll(/```console\n\$ seq\n([\s\S]*?)\n\[exit/g)].map(([, each]) => each);
+      const shown = (excerpt: string) =>
+        excerpt
+          .replace(/<[^>]*>/g, "")
+          .trim()
+          .split("\n");
+      const tail = (mark: string, from: number) => lines(mark).split("\n").slice(from);
+      expect(shown(fine)).toEqual([...tail("fine", 0).slice(0, 4), "… 13 more lines", ...tail("fine", 17)]);
+      expect(shown(bad)).toEqual(["… 12 more lines", ...tail("bad", 12)]);
+      // The whole is there too, behind a line to open.
+      expect(text.match(/<summary>Show 20 lines<\/summary>/g)).toHaveLength(2);
+      expect(text).toContain("fine9");
+    },
+  );
+
+  it.each([
+    ["tool_result", {}],
+    ["code", {}],
+    ["command", { command: "seq" }],
+    ["file_change", { changes: [{ path: "a", kind: "modify", diff: "+x\n".repeat(40) }] }],
+    ["todo", { items: Array.from({ length: 12 }, (_, i) => ({ content: `do ${i}`, status: "pending" })) }],
+  ] as const)("[V25] a long %s is open where a person allowed its call", async (kind, more) => {
+    const known = { toolUseId: "u", toolName: "Any" };
+    const text = kind === "todo" ? "- [ ] do\n".repeat(12) : "line\n".repeat(12);
+    const approval = { id: "a", state: "allowed", answeredBy: "ann" };
+    for (const asked of [{}, { approval }]) {
+      const id = await conversationOf("asked", [
+        { kind: "tool_call", text: "{}", metadata: { ...known, stage: "end", ...asked } },
+        { kind, text, side: true, metadata: { ...known, ...more } },
+      ]);
+      const isOpen = "approval" in asked;
+      expect((await exported(id, "html")).includes('<details class="fold" open>')).toBe(isOpen);
+      expect((await exported(id, "markdown")).includes("<summary>Show ")).toBe(!isOpen);
+    }
   });
 
   it("[E4] no text ends its own fence", async () => {

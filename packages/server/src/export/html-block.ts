@@ -4,30 +4,28 @@
  */
 
 import {
-  amountOf,
   approvalWords,
   type BlockSnapshot,
   callOutcome,
   changeTexts,
   citedMarkdown,
-  type Extent,
   exactText,
-  isAskedFor,
-  isClosedFirst,
-  isLong,
   isMarkdownResult,
   type Kind,
+  leftWords,
   type Metadata,
   repeatsDenial,
   showsPictures,
   sourcesOf,
   timesText,
+  todoLine,
   UNVERIFIED,
 } from "@blockyard/kernel";
+import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
 import { highlight } from "./highlight.ts";
 import { markdownHtml } from "./markdown-html.ts";
-import { terminalHtml } from "./terminal-html.ts";
+import { plainTerminal, terminalHtml } from "./terminal-html.ts";
 import type { ExportNode } from "./tree.ts";
 
 /** A sub-agent's work with longer texts than this is closed. */
@@ -141,7 +139,7 @@ function preview(text: string): string {
   return line.trim().slice(0, PREVIEW_CHARS).toWellFormed();
 }
 
-function drawResult(block: BlockSnapshot): Html {
+function drawResult(block: BlockSnapshot, call?: BlockSnapshot): Html {
   const { isError, images, citations, result } = metadataOf(block, "tool_result");
   const isMarkdown = isMarkdownResult(metadataOf(block, "tool_result"));
   const looksLikeJson = /^\s*[[{]/.test(block.content) && /[\]}]\s*$/.test(block.content);
@@ -152,10 +150,10 @@ function drawResult(block: BlockSnapshot): Html {
     block.content === "" && result !== undefined && result !== null
       ? html`<details><summary>Result</summary><pre class="code">${highlight(JSON.stringify(result, null, 2), "json")}</pre></details>`
       : NOTHING;
-  return html`${block.content === "" ? NOTHING : folded(lineCount(block), block.content.length, text)}${pictures(images)}${sources(citations?.filter(({ url }) => !block.content.includes(url)))}${payload}`;
+  return html`${block.content === "" ? NOTHING : folded(text, { block, call, source: linesOf(block.content) })}${pictures(images)}${sources(citations?.filter(({ url }) => !block.content.includes(url)))}${payload}`;
 }
 
-function drawCode(block: BlockSnapshot): Html {
+function drawCode(block: BlockSnapshot, call?: BlockSnapshot): Html {
   const { filename, language, startLine, totalLines, truncatedChars, images } = metadataOf(block, "code");
   const lines = lineCount(block);
   const first = startLine ?? 1;
@@ -167,7 +165,7 @@ function drawCode(block: BlockSnapshot): Html {
   const numbered = block.content.replace(/\n$/, "").split("\n").length;
   const gutter = Array.from({ length: numbered }, (_, i) => first + i).join("\n");
   const code = html`<div class="numbered"><pre class="gutter" aria-hidden="true">${gutter}</pre><pre class="code">${highlight(block.content, language, filename)}</pre></div>`;
-  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(lines, block.content.length, code)}${leftOut(truncatedChars)}${pictures(images)}`;
+  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(code, { block, call, source: linesOf(block.content) })}${leftOut(truncatedChars)}${pictures(images)}`;
 }
 
 function drawCommand(block: BlockSnapshot, call?: BlockSnapshot): Html {
@@ -175,19 +173,20 @@ function drawCommand(block: BlockSnapshot, call?: BlockSnapshot): Html {
     block,
     "command",
   );
-  const lines = lineCount(block) + (stderr ? stderr.trimEnd().split("\n").length : 0);
+  const errors = stderr ? stderr.trimEnd().split("\n") : [];
+  const source = [...linesOf(block.content), ...errors].map(plainTerminal);
   const chars = block.content.length + (stderr?.length ?? 0);
   const output = html`<pre class="terminal">${terminalHtml(block.content)}${stderr ? html`<span class="stderr">${terminalHtml(stderr)}</span>` : NOTHING}</pre>`;
   const exit =
     exitCode === undefined || exitCode === null
       ? NOTHING
       : html`<span class="${exitCode === 0 ? "ok" : "bad"}">exit ${exitCode}</span> `;
-  return html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>${lines > 0 ? folded(lines, chars, output, { isAskedFor: isAskedFor(block.metadata, call?.metadata) }) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}${pictures(images)}`;
+  return html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>${source.length > 0 ? folded(output, { block, call, chars, source }) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}${pictures(images)}`;
 }
 
 const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
 
-function drawChanges(block: BlockSnapshot): Html {
+function drawChanges(block: BlockSnapshot, call?: BlockSnapshot): Html {
   const { changes } = metadataOf(block, "file_change");
   const texts = changeTexts(changes, block.content);
   return join(
@@ -199,8 +198,9 @@ function drawChanges(block: BlockSnapshot): Html {
       const body =
         lines.length === 0
           ? NOTHING
-          : folded(lines.length, text.length, html`<pre class="diff">${diffHtml(lines)}</pre>`, {
-              changed: lines.filter((line) => /^[-+]/.test(line)).length,
+          : folded(html`<pre class="diff">${diffHtml(lines)}</pre>`, {
+              ...{ block, call, chars: text.length, changed: changedLines(lines) },
+              source: lines.map((line) => line.replace(/^@@ \S+( \S+)? @@ ?/, "@@ ").trimEnd()),
             });
       const doubt = unverified ? html` <span class="dim">${UNVERIFIED}</span>` : NOTHING;
       const said = note === "" ? NOTHING : html`<p class="dim">${note}</p>`;
@@ -234,15 +234,14 @@ function diffHtml(lines: readonly string[]): Html {
   );
 }
 
-const BOXES = { pending: "☐", in_progress: "◐", completed: "☑" } as const;
-
-function drawTodo(block: BlockSnapshot): Html {
+function drawTodo(block: BlockSnapshot, call?: BlockSnapshot): Html {
   const { items } = metadataOf(block, "todo");
-  const rows = items.map(
-    ({ content, status, activeForm }) =>
-      html`<li class="todo-${status}">${BOXES[status]} <span>${status === "in_progress" ? (activeForm ?? content) : content}</span></li>`,
-  );
-  return folded(items.length, 0, html`<ul class="todo">${rows}</ul>`);
+  const source = items.map(todoLine);
+  const rows = items.map(({ status }, i) => {
+    const [box = "", ...words] = (source[i] ?? "").split(" ");
+    return html`<li class="todo-${status}">${box} <span>${words.join(" ")}</span></li>`;
+  });
+  return folded(html`<ul class="todo">${rows}</ul>`, { block, call, chars: 0, source });
 }
 
 function drawImage(block: BlockSnapshot): Html {
@@ -259,7 +258,7 @@ function drawImage(block: BlockSnapshot): Html {
 function drawFile(block: BlockSnapshot): Html {
   const { path, language } = metadataOf(block, "file");
   const code = html`<pre class="code">${highlight(block.content, language, path)}</pre>`;
-  return html`<div class="head"><code>${path}</code></div>${folded(lineCount(block), block.content.length, code)}`;
+  return html`<div class="head"><code>${path}</code></div>${folded(code, { block, call: undefined, source: linesOf(block.content) })}`;
 }
 
 function drawError(block: BlockSnapshot): Html {
@@ -276,11 +275,14 @@ function drawUnknown(block: BlockSnapshot): Html {
   return html`<details class="unknown"><summary>Not understood: <code>${type}</code> <span class="dim">${provider && `from ${provider}`}</span></summary><pre class="code">${highlight(block.content, "json")}</pre></details>`;
 }
 
-/** Short things are simply there; long ones have a line to open them by. */
-function folded(lines: number, chars: number, body: Html, more: Partial<Extent> = {}): Html {
-  const isClosed = isClosedFirst({ lines, chars, ...more });
-  if (!isClosed && !(more.isAskedFor && isLong(lines, chars))) return body;
-  return html`<details class="fold"${isClosed ? NOTHING : OPEN}><summary>Show ${amountOf(lines, chars)}</summary>${body}</details>`;
+/** Short things are simply there; long ones have a line to open them by, and show their first and last lines. */
+function folded(body: Html, shown: Shown): Html {
+  const { isClosed, isLongAndOpen, amount, excerpt } = foldingOf(shown);
+  if (!isClosed && !isLongAndOpen) return body;
+  const left = leftWords(excerpt);
+  const [head, tail] = [excerpt.head, excerpt.tail].map((some) => some.map((line) => `${line}\n`).join(""));
+  const gap = left === "" ? NOTHING : html`<span class="dim">${`${left}\n`}</span>`;
+  return html`<details class="fold"${isClosed ? NOTHING : OPEN}><summary>Show ${amount}</summary>${body}</details><pre class="excerpt">${head}${gap}${tail}</pre>`;
 }
 
 function pictures(images: Metadata<"tool_call">["images"]): Html {

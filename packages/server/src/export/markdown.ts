@@ -1,6 +1,6 @@
 /**
  * A conversation as Markdown: for reading, for pasting into an issue or a wiki. What people and models said stands as it
- * is; tool calls, results and thinking are folded with <details>, which every common reader shows. Fences are longer than
+ * is; tool calls, thinking and the rest of long results are folded with <details>, which every common reader shows. Fences are longer than
  * any run of backticks inside them, so no text can end its own.
  */
 
@@ -17,6 +17,7 @@ import {
   timesText,
   UNVERIFIED,
 } from "@blockyard/kernel";
+import { changedLines, excerptLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { safeLink } from "./escape.ts";
 import { turnAfter, turnFacts } from "./html.ts";
 import { plural } from "./html-block.ts";
@@ -40,11 +41,11 @@ export function* markdownExport(tree: ExportTree): Generator<string> {
   for (const branch of tree.others) yield* branchText(branch);
 }
 
-function* nodeText(node: ExportNode): Generator<string> {
+function* nodeText(node: ExportNode, call?: BlockSnapshot): Generator<string> {
   const { block, work, results, nested, branches } = node;
-  yield KIND_TEXT[block.kind](block);
+  yield KIND_TEXT[block.kind](block, call);
   if (work.length > 0) yield* foldedNodes(`Its work: ${plural(work.length, "block")}`, work);
-  for (const result of results) yield* nodeText(result);
+  for (const result of results) yield* nodeText(result, block);
   if (nested.length > 0) yield* foldedNodes(`Its work: ${plural(nested.length, "block")}`, nested);
   for (const branch of branches) yield* branchText(branch);
 }
@@ -59,7 +60,7 @@ function* foldedNodes(title: string, nodes: readonly ExportNode[]): Generator<st
   yield "</details>\n\n";
 }
 
-const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
+const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, call?: BlockSnapshot) => string>> = {
   text: (block) => {
     const { notice, label, citations = [] } = metadataOf(block, "text");
     if (notice !== undefined || block.role === "system")
@@ -77,26 +78,32 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
     const name = `${sign} ${toolName}${word === "" ? "" : ` (${word})`}`;
     return folded(`<b>${escapeTag(name)}</b> ${escapeTag(oneLine(said))}`, fence(block.content, "json"));
   },
-  tool_result: (block) => {
+  tool_result: (block, call) => {
     const { content } = block;
     const { citations = [] } = metadataOf(block, "tool_result");
     const others = sources(citations.filter(({ url }) => !content.includes(url)));
     if (content === "" && others === "") return "";
     const isMarkdown = isMarkdownResult(metadataOf(block, "tool_result"));
     const said = content === "" ? "" : isMarkdown ? `${content.trimEnd()}\n\n` : fence(content, "");
-    return folded("Result", `${said}${others}`);
+    return `${shown(said, { block, call, source: linesOf(content) })}${others}`;
   },
-  code: (block) => {
+  code: (block, call) => {
     const { filename, language } = metadataOf(block, "code");
-    return folded(escapeTag(oneLine(filename ?? "Code")), fence(block.content, language ?? ""));
+    const name = filename === undefined ? "" : `${code(filename)}\n\n`;
+    return `${name}${shown(fence(block.content, language ?? ""), { block, call, source: linesOf(block.content) })}`;
   },
-  command: (block) => {
+  command: (block, call) => {
     const { command, stderr, exitCode } = metadataOf(block, "command");
-    const exit = exitCode === undefined || exitCode === null ? "" : `\n[exit ${exitCode}]`;
+    const exit = exitCode === undefined || exitCode === null ? [] : [`[exit ${exitCode}]`];
     const output = plainTerminal([block.content, stderr ?? ""].filter((part) => part !== "").join("\n"));
-    return fence(`$ ${command}\n${output.trimEnd()}${exit}`, "console");
+    const source = linesOf(output.trimEnd());
+    const folding = foldingOf({ block, call, source, chars: output.length });
+    const said = (lines: readonly string[]) =>
+      fence([`$ ${command}`, ...lines, ...exit].join("\n"), "console");
+    if (!folding.isClosed) return said(source);
+    return `${said(excerptLines(folding.excerpt))}${folded(`Show ${folding.amount}`, fence(output, "console"))}`;
   },
-  file_change: (block) => {
+  file_change: (block, call) => {
     const { changes } = metadataOf(block, "file_change");
     const texts = changeTexts(changes, block.content);
     return changes
@@ -104,15 +111,25 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot) => string>> = {
         const { diff = "", note = "" } = texts[i] ?? {};
         const doubt = unverified ? ` *(${UNVERIFIED})*` : "";
         const said = note === "" ? "" : `> ${asWritten(note)}\n\n`;
-        return `**${kind}** ${code(path)}${doubt}\n\n${diff === "" ? "" : fence(diff, "diff")}${said}`;
+        const source = linesOf(diff);
+        const changed = changedLines(source.filter((line) => !/^(---|\+\+\+) /.test(line)));
+        const extent = { block, call, source, chars: diff.length, changed };
+        return `**${kind}** ${code(path)}${doubt}\n\n${diff === "" ? "" : shown(fence(diff, "diff"), extent, "diff")}${said}`;
       })
       .join("");
   },
-  todo: ({ content }) => `${content.trimEnd()}\n\n`,
+  todo: (block, call) =>
+    shown(`${block.content.trimEnd()}\n\n`, {
+      block,
+      call,
+      source: linesOf(block.content.trimEnd()),
+      chars: 0,
+    }),
   image: ({ content }) => `*[picture${content === "" ? "" : `: ${asWritten(content)}`}]*\n\n`,
   file: (block) => {
     const { path, language } = metadataOf(block, "file");
-    return `${code(path)}\n\n${fence(block.content, language ?? "")}`;
+    const text = fence(block.content, language ?? "");
+    return `${code(path)}\n\n${shown(text, { block, call: undefined, source: linesOf(block.content) })}`;
   },
   error: ({ content, metadata }) =>
     `> **Error:** ${asWritten(`${content || String(metadata["code"] ?? "")} ${timesText(metadata)}`)}\n\n`,
@@ -131,6 +148,13 @@ function sources(citations: NonNullable<Metadata<"text">["citations"]>): string 
     return `${number}. ${name}\n${snippets.map((snippet) => `   > ${asWritten(snippet)}\n`).join("\n")}`;
   });
   return rows.length === 0 ? "" : `${rows.join("")}\n`;
+}
+
+/** A result as the page shows it at first: whole, or its first and last lines with the rest behind a line to open. */
+function shown(whole: string, extent: Shown, language = ""): string {
+  const { isClosed, amount, excerpt } = foldingOf(extent);
+  if (!isClosed) return whole;
+  return `${fence(excerptLines(excerpt).join("\n"), language)}${folded(`Show ${amount}`, whole)}`;
 }
 
 function folded(summary: string, body: string): string {

@@ -27,6 +27,7 @@ pre.terminal,pre.command{background:var(--term);color:var(--term-text)}
 .who{font-weight:600;color:var(--accent)}
 .thinking,.notice{color:var(--dim)}.thinking{font-style:italic}
 .dim,.foot,.sources{color:var(--dim)}.foot,.sources{font-size:.85rem}
+.excerpt{color:var(--dim);margin-top:.2rem}details[open]+.excerpt{display:none}
 .ok{color:var(--ok)}.bad,.error,.failed,.stderr{color:var(--bad)}.warn{color:var(--warn)}
 summary{cursor:pointer}
 .tool-name{font-weight:600}
@@ -46,5 +47,5 @@ blockquote{margin:.5rem 0;padding-left:.9rem;border-left:3px solid var(--line);c
 .a-bold{font-weight:700}.a-dim{opacity:.7}.a-italic{font-style:italic}.a-under{text-decoration:underline}
 .a-0{color:#8a9494}.a-1{color:#f28b80}.a-2{color:#7fd08f}.a-3{color:#e0b062}.a-4{color:#8fb6f5}.a-5{color:#cf96e6}
 .a-6{color:#4fb8ac}.a-7{color:#e7eeee}
-@media print{details>*{display:block}}
+@media print{.excerpt{display:none}details>*{display:block}}
 `;

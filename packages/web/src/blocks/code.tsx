@@ -27,7 +27,7 @@ export function CodeBlock({ block }: RendererProps): ReactNode {
         </span>
         <CopyText block={block} />
       </div>
-      <Fold name={block.id} lines={lines} chars={block.chars}>
+      <Fold block={block} lines={lines} chars={block.chars}>
         {() => <CodeBody block={block} />}
       </Fold>
       {truncatedChars !== undefined && <p className="dim">{truncatedChars} characters were left out.</p>}

@@ -2,7 +2,7 @@
  * A command and what it printed, as in a terminal: the exact command, output, errors apart, how it ended. Below it, what
  * it printed when somebody ran it again.
  */
-import { type BlockId, isAskedFor, isEnded, isShellCommand } from "@blockyard/kernel";
+import { type BlockId, isEnded, isShellCommand } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { stopCommand } from "../actions/actions.ts";
 import { isRerun } from "../conversation/rows.ts";
@@ -60,10 +60,11 @@ function Run({ block }: RendererProps): ReactNode {
       </div>
       {lines > 0 && (
         <Fold
-          name={block.id}
+          block={block}
           lines={lines}
           chars={block.chars + (stderr?.length ?? 0)}
-          isAskedFor={isAskedFor(block.metadata, view.blocks.get(block.parent ?? "")?.metadata)}
+          after={stderr}
+          plain={plainTerminal}
         >
           {() => (
             <>

@@ -4,7 +4,7 @@
 import { type Block, type ChangeText, changeTexts, type Metadata, UNVERIFIED } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { CopyButton } from "../copy.tsx";
-import { countChanges, diffRows } from "../diff/diff-rows.ts";
+import { countChanges, type DiffRow, diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { useText } from "../session.tsx";
 import { FilePath } from "./file-path.tsx";
@@ -61,13 +61,32 @@ function FileChange({ block, change, i, text: { diff, note } }: FileChangeProps)
         {diff !== "" && <CopyButton text={() => diff} label="Copy the diff" />}
       </div>
       {rows.length > 0 && (
-        <Fold name={`${block.id}:${i}`} lines={rows.length} chars={diff.length} changed={added + deleted}>
+        <Fold
+          block={block}
+          name={`${block.id}:${i}`}
+          lines={rows.length}
+          chars={diff.length}
+          changed={added + deleted}
+          source={rows.map(diffLine)}
+        >
           {() => <DiffView rows={rows} label={`changes of ${change.path}`} />}
         </Fold>
       )}
       {note !== "" && <div className="dim change-note">{note}</div>}
     </div>
   );
+}
+
+const SIGNS: Readonly<Record<DiffRow["type"], string>> = {
+  add: "+",
+  delete: "-",
+  same: " ",
+  hunk: "@@ ",
+  note: "\\ ",
+};
+
+function diffLine({ type, text }: DiffRow): string {
+  return `${SIGNS[type]}${text}`.trimEnd();
 }
 
 /** Where the first change is, in the file as it is now. */

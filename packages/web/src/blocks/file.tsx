@@ -23,7 +23,7 @@ export function FileBlock({ block }: RendererProps): ReactNode {
         {conflict !== undefined && <span className="bad">changed on disk too: not overwritten</span>}
         <CopyText block={block} />
       </div>
-      <Fold name={block.id} lines={lines} chars={block.chars}>
+      <Fold block={block} lines={lines} chars={block.chars}>
         {() => <FileBody block={block} />}
       </Fold>
     </div>

@@ -1,20 +1,32 @@
 /**
- * What can be folded: a line that says what there is, and the thing itself when it is open. Closed, the thing is not in
- * the document at all.
+ * What can be folded: a line that says what there is, and the thing itself when it is open. Closed, only its first and
+ * last lines are in the document.
  */
-import { amountOf, type Extent, isClosedFirst, isLong } from "@blockyard/kernel";
+import { amountOf, type Block, type Extent, isAskedFor, isClosedFirst, isLong } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useOpen } from "../disclosure.ts";
 import { Icon } from "../icons.tsx";
+import { useView } from "../session.tsx";
+import { Excerpt } from "./excerpt.tsx";
 
-interface FoldProps extends Extent {
-  readonly name: string;
+interface FoldProps extends Omit<Extent, "isAskedFor"> {
+  readonly block: Block;
+  /** Where a block has several things that are folded. */
+  readonly name?: string;
   readonly label?: ReactNode;
+  /** What the closed thing shows of itself, where that is not its text: see Excerpt. */
+  readonly source?: readonly string[];
+  readonly after?: string | undefined;
+  readonly plain?: (line: string) => string;
   readonly children: () => ReactNode;
 }
 
 /** Short things are simply there; long ones have a line to open and close them by. */
-export function Fold({ name, label, children, ...extent }: FoldProps): ReactNode {
+export function Fold(props: FoldProps): ReactNode {
+  const { block, name = block.id, label, source, after, plain, children, ...known } = props;
+  const view = useView();
+  const call = view.blocks.get(block.parent ?? "");
+  const extent = { ...known, isAskedFor: isAskedFor(block.metadata, call?.metadata) };
   const { lines, chars } = extent;
   const isClosed = isClosedFirst(extent);
   const [isOpen, toggle] = useOpen(name, !isClosed);
@@ -29,7 +41,11 @@ export function Fold({ name, label, children, ...extent }: FoldProps): ReactNode
         </button>
         {label}
       </div>
-      {isOpen && children()}
+      {isOpen ? (
+        children()
+      ) : (
+        <Excerpt block={block} lines={lines} source={source} after={after} plain={plain} />
+      )}
     </div>
   );
 }

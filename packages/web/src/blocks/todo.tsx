@@ -1,6 +1,7 @@
 /**
  * A to-do list, ticking off as the agent goes.
  */
+import { todoLine } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Icon } from "../icons.tsx";
 import { Fold } from "./fold.tsx";
@@ -19,7 +20,7 @@ export function TodoBlock({ block }: RendererProps): ReactNode {
   const { items } = metadataOf(block, "todo");
   return (
     <div className="result todo-result">
-      <Fold name={block.id} lines={items.length} chars={0}>
+      <Fold block={block} lines={items.length} chars={0} source={items.map(todoLine)}>
         {() => <TodoList items={items} />}
       </Fold>
     </div>

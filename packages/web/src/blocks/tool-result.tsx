@@ -20,7 +20,7 @@ export function ToolResultBlock({ block }: RendererProps): ReactNode {
   return (
     <div className={isError ? "result plain-result failed" : "result plain-result"}>
       {lines > 0 && (
-        <Fold name={block.id} lines={lines} chars={block.chars} label={<CopyText block={block} />}>
+        <Fold block={block} lines={lines} chars={block.chars} label={<CopyText block={block} />}>
           {() => <ResultText block={block} />}
         </Fold>
       )}

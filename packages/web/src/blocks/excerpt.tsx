@@ -1,0 +1,128 @@
+/**
+ * What a closed result shows of itself: its first and last lines, of a failure the last ones. A text that is not here is
+ * asked for; of one that is very long only its ends are.
+ */
+import {
+  type Block,
+  type Excerpt as Ends,
+  excerptOf,
+  isEnded,
+  isFailedResult,
+  isProblem,
+  type Lines,
+  leftWords,
+  type Text,
+} from "@blockyard/kernel";
+import { type ReactNode, useEffect, useState } from "react";
+import { useSession, useText, useTextHere } from "../session.tsx";
+
+/** A text of more characters is not fetched to show seven lines of it. */
+const WHOLE_CHARS = 256 * 1024;
+/** As many lines as an excerpt may have at either end. */
+const END_LINES = 8;
+
+interface ExcerptProps {
+  readonly block: Block;
+  /** Lines of the thing, as the line to open it by says. */
+  readonly lines: number;
+  /** The lines, where they are not the block's text. */
+  readonly source?: readonly string[] | undefined;
+  /** What comes behind the text, such as what a command said of errors. */
+  readonly after?: string | undefined;
+  /** A line as it is shown, where that is not as it was written. */
+  readonly plain?: ((line: string) => string) | undefined;
+}
+
+export function Excerpt({ block, lines, source, after, plain }: ExcerptProps): ReactNode {
+  const isOwn = source === undefined && block.chars > 0;
+  const isShort = block.chars <= WHOLE_CHARS;
+  const here = useTextHere(block.id);
+  const text = useText(block.id, isOwn && isShort) ?? here;
+  const ends = useEnds(block, isOwn && !isShort && here === undefined);
+  const behind = after === undefined || after === "" ? [] : after.replace(/\n+$/, "").split("\n");
+  const own = source ?? (text ? textLines(text) : ends);
+  if (isOwn && own === undefined) return <Room block={block} lines={lines} />;
+  const all = joined(own ?? [], behind);
+  const shown = plain ? mapped(all, plain) : all;
+  return <EndLines ends={excerptOf(shown, isFailedResult(block))} />;
+}
+
+function EndLines({ ends }: { ends: Ends }): ReactNode {
+  const left = leftWords(ends);
+  return (
+    <pre className="excerpt">
+      {ends.head.map((line) => `${line}\n`).join("")}
+      {left !== "" && <span className="gap">{`${left}\n`}</span>}
+      {ends.tail.map((line) => `${line}\n`).join("")}
+    </pre>
+  );
+}
+
+/** What has not come yet takes the room that it will need. */
+function Room({ block, lines }: { block: Block; lines: number }): ReactNode {
+  const { head, left, tail } = excerptOf(
+    { length: lines, slice: (from, to) => Array<string>(to - from).fill("") },
+    isFailedResult(block),
+  );
+  const count = head.length + tail.length + (left > 0 ? 1 : 0);
+  return (
+    <pre className="excerpt waiting" role="img" aria-label="loading">
+      {"\n".repeat(count)}
+    </pre>
+  );
+}
+
+function textLines(text: Text): Lines {
+  return { length: text.lineCount, slice: (from, to) => text.lines(from, to) };
+}
+
+function joined(own: Lines, behind: readonly string[]): Lines {
+  if (behind.length === 0) return own;
+  const { length } = own;
+  return {
+    length: length + behind.length,
+    slice: (from, to) => [
+      ...own.slice(Math.min(from, length), Math.min(to, length)),
+      ...behind.slice(Math.max(0, from - length), Math.max(0, to - length)),
+    ],
+  };
+}
+
+function mapped(lines: Lines, plain: (line: string) => string): Lines {
+  return { length: lines.length, slice: (from, to) => lines.slice(from, to).map(plain) };
+}
+
+/** The first and last lines of a text that is not here, read once it is whole. */
+function useEnds(block: Block, isWanted: boolean): Lines | undefined {
+  const session = useSession();
+  const [ends, setEnds] = useState<Lines>();
+  const { id, newlines } = block;
+  const isAsked = isWanted && isEnded(block.status);
+  useEffect(() => {
+    if (!isAsked) return;
+    let isGone = false;
+    const read = async (start: number, end: number): Promise<readonly string[]> => {
+      const range = { start, end };
+      const answer = await session.ask("block.read", { block_id: id, line_numbers: false, range });
+      // A line that is too long to be read at once is not shown.
+      if (isProblem(answer) || (answer as { truncated?: boolean }).truncated) return [];
+      return (answer as { content: string }).content.replace(/\n$/, "").split("\n");
+    };
+    const from = Math.max(0, newlines - END_LINES);
+    void Promise.all([read(0, END_LINES), read(from, newlines + 1)]).then(([head, tail]) => {
+      if (!isGone) setEnds(endsOnly(head, tail, from));
+    });
+    return () => {
+      isGone = true;
+    };
+  }, [session, id, newlines, isAsked]);
+  return ends;
+}
+
+/** Lines of which only the ends are known. */
+function endsOnly(head: readonly string[], tail: readonly string[], from: number): Lines {
+  return {
+    length: from + tail.length,
+    slice: (start, end) => (start < from ? head.slice(start, end) : tail.slice(start - from, end - from)),
+  };
+}

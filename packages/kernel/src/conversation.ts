@@ -82,6 +82,26 @@ export interface Turn {
   readonly orders?: readonly TurnOrder[];
 }
 
+/** What is known of a turn before it ends. */
+export function begunTurn({
+  id,
+  provider,
+  agent,
+  startedBy,
+  model,
+  sessionId,
+  startedAt,
+  messages,
+}: Turn): Turn {
+  return {
+    ...{ id, provider, agent, status: "running", startedAt },
+    ...(startedBy === undefined ? {} : { startedBy }),
+    ...(model === undefined ? {} : { model }),
+    ...(sessionId === undefined ? {} : { sessionId }),
+    ...(messages === undefined ? {} : { messages }),
+  };
+}
+
 /** To stop a turn, or an answer to what it asks; it is carried out once. */
 export interface TurnOrder {
   readonly id: string;

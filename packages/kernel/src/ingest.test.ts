@@ -355,6 +355,27 @@ describe("[E8] import", () => {
     expect(await world.kernel.conversation(world.conversation)).toMatchObject({ usage, running: [] });
   });
 
+  it("[D12] a turn that the agent begins by itself behind ours was started by the same person, and ends", async () => {
+    const world = new World();
+    await world.open();
+    const ours = { id: "ours", provider: "claude", agent: "claude", startedBy: "ann" } as const;
+    await world.kernel.write(world.conversation, {
+      agent: "ann",
+      plan: (draft) => draft.setTurn({ ...ours, status: "running", startedAt: 0 }),
+    });
+    const ingest = await world.open({ turn: "ours" });
+    for (const turn of ["a", "b"])
+      await ingest.push([
+        { type: "turn-start", turn, provider: "claude", sessionId: "s" },
+        { type: "turn-end", turn, status: "done" },
+      ]);
+    await ingest.finish();
+    expect(await world.kernel.turns(world.conversation)).toMatchObject([
+      { id: "ours", startedBy: "ann", status: "done" },
+      { id: "b", startedBy: "ann", status: "done", sessionId: "s" },
+    ]);
+  });
+
   it("[E7] what a log has not finished can stay open, and is finished by the next import", async () => {
     const world = new World();
     const events: BlockEvent[] = [

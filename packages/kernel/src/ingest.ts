@@ -14,7 +14,7 @@
 import { Appender } from "./append.ts";
 import { assert } from "./assert.ts";
 import { type AgentId, type Block, type BlockId, type ConversationId, isEnded, type Role } from "./block.ts";
-import type { MessageUsage, Turn } from "./conversation.ts";
+import { begunTurn, type MessageUsage, type Turn } from "./conversation.ts";
 import type { Draft } from "./draft.ts";
 import type { BlockEvent, BlockKey } from "./event.ts";
 import { countUnlessImported, keyIn } from "./imported.ts";
@@ -495,12 +495,11 @@ class Batch {
       this.place.turn = undefined; // somebody else's: its blocks are of no turn
       return;
     }
+    const startedBy = this.#startedBy;
     this.#setTurn({
-      id: event.turn,
-      provider,
-      agent: this.#options.agent,
-      status: "running",
+      ...{ id: event.turn, provider, agent: this.#options.agent, status: "running" },
       startedAt: at ?? this.#draft.at,
+      ...(startedBy === undefined ? {} : { startedBy }),
       ...(model === undefined ? {} : { model }),
       ...(sessionId === undefined ? {} : { sessionId }),
     });
@@ -513,7 +512,7 @@ class Batch {
     const endedAt = at ?? this.#draft.at;
     const model = turn.model ?? models?.[0];
     this.place.turn = undefined;
-    const ended = { ...begun(turn), ...rest, endedAt, ...(model === undefined ? {} : { model }) };
+    const ended = { ...begunTurn(turn), ...rest, endedAt, ...(model === undefined ? {} : { model }) };
     // What was imported before may have been cut: the end that is told last counts, and one that says the same is no news.
     const known = turn.status === "running" ? undefined : this.#draft.turn(turn.id);
     if (known === undefined || !sameJson(known as unknown as Json, ended as unknown as Json))
@@ -555,7 +554,13 @@ class Batch {
   }
 
   #isOwn({ agent, startedBy }: Turn): boolean {
-    return agent === this.#options.agent && startedBy === undefined;
+    return agent === this.#options.agent && startedBy === this.#startedBy;
+  }
+
+  /** Of the turn that the caller has opened. What the agent begins by itself behind it is of the same run. */
+  get #startedBy(): AgentId | undefined {
+    const { turn } = this.#options;
+    return turn === undefined ? undefined : this.#draft.turn(turn)?.startedBy;
   }
 
   #setTurn(turn: Turn): void {
@@ -580,17 +585,6 @@ class Batch {
       this.#change(event.key, { id: shown.id, written: undefined, startedAt: undefined, old: false });
     }
   }
-}
-
-/** What is known of a turn before it ends. */
-function begun({ id, provider, agent, startedBy, model, sessionId, startedAt, messages }: Turn): Turn {
-  return {
-    ...{ id, provider, agent, status: "running", startedAt },
-    ...(startedBy === undefined ? {} : { startedBy }),
-    ...(model === undefined ? {} : { model }),
-    ...(sessionId === undefined ? {} : { sessionId }),
-    ...(messages === undefined ? {} : { messages }),
-  };
 }
 
 function titleFrom(text: string): string {

@@ -1,6 +1,6 @@
 /**
  * What a provider's own account of a turn says that is worth a place in its footer, beside tokens, cost and duration.
- * Reads `native`, which keeps the provider's words; nothing here is counted by us.
+ * Reads `native`: the provider's own words, and beside a count that runs on over a session, the turn's share of it.
  */
 
 export interface NativeFacts {
@@ -12,7 +12,7 @@ export interface NativeFacts {
 
 export function nativeFacts(native: { readonly [key: string]: unknown } | undefined): NativeFacts {
   const steps = native?.["num_turns"];
-  const apiMs = native?.["duration_api_ms"];
+  const apiMs = native?.["turn_api_ms"];
   return {
     ...(isCount(steps) ? { steps } : {}),
     ...(isCount(apiMs) ? { apiMs } : {}),

@@ -6,12 +6,29 @@
  * only what is open, never what was said.
  */
 
-import type { BlockEvent, Json, Usage } from "@blockyard/kernel";
+import type { BlockEvent, Json, Turn, Usage } from "@blockyard/kernel";
+import { numberOf } from "./read.ts";
+import { addUsage, NO_USAGE } from "./usage.ts";
 
 /** What a resumed session had counted before this run: providers count on, turns are told one by one. */
 export interface Before {
   readonly previousCostUsd?: number;
   readonly previousUsage?: Usage;
+  readonly previousApiMs?: number;
+}
+
+/** Where a session's own counters stand after these turns of it. */
+export function countedIn(turns: readonly Pick<Turn, "costUsd" | "usage" | "native">[]): Before {
+  const apiMs = turns.map(({ native }) => numberOf(native?.["duration_api_ms"])).findLast(isKnown);
+  return {
+    previousCostUsd: turns.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
+    previousUsage: turns.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
+    ...(apiMs === undefined ? {} : { previousApiMs: apiMs }),
+  };
+}
+
+function isKnown(value: number | undefined): value is number {
+  return value !== undefined;
 }
 
 export interface Adapter<State = unknown> {

@@ -2,7 +2,7 @@
  * The providers' public surface, by name.
  */
 
-export type { Adapter, Before } from "./adapter.ts";
+export { type Adapter, type Before, countedIn } from "./adapter.ts";
 export { type AnthropicOptions, anthropicAdapter, anthropicWith } from "./anthropic/adapter.ts";
 export { type PatchChange, patchChanges } from "./apply-patch.ts";
 export { bounds } from "./bounds.ts";

@@ -4,7 +4,6 @@
  */
 
 import {
-  addUsage,
   type Block,
   type BlockEvent,
   type BlockId,
@@ -16,14 +15,20 @@ import {
   type Json,
   type Kernel,
   limits,
-  NO_USAGE,
   type Problem,
   patiently,
   problem,
   type Reason,
   randomName,
 } from "@blockyard/kernel";
-import { type Before, Normalizer, type Provider, providers, recognise } from "@blockyard/providers";
+import {
+  type Before,
+  countedIn,
+  Normalizer,
+  type Provider,
+  providers,
+  recognise,
+} from "@blockyard/providers";
 import { type Caller, RESERVED } from "./auth.ts";
 import { CallStarts } from "./call-starts.ts";
 import { keepPictures } from "./kept-pictures.ts";
@@ -301,10 +306,5 @@ async function countedBefore(
   if (isProblem(turns)) return {};
   const earlier = turns.filter((turn) => turn.provider === name && turn.sessionId === session);
   if (earlier.length === 0) return {};
-  return {
-    before: {
-      previousCostUsd: earlier.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
-      previousUsage: earlier.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
-    },
-  };
+  return { before: countedIn(earlier) };
 }

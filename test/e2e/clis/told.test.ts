@@ -143,6 +143,33 @@ describe.skipIf(why !== "").each<[Cli, Cli]>([
     expect([sessions[2], sessions[3]]).toEqual([third.session_id, sessions[0]]);
   });
 
+  it.skipIf(cli === "codex")(
+    "[D12] what it says by itself, when an agent of its own reports, is no news to it",
+    async () => {
+      const conversation = await lab.conversation();
+      const script: Script = (asked) => {
+        const said = JSON.stringify(asked.body["messages"]);
+        if (said.includes("task-notification")) return say("It has counted them.");
+        if (said.includes("Count the lines") && !said.includes("Ask your agent"))
+          return say("There are forty.");
+        if (said.includes("Async agent launched")) return say("It is at work.");
+        const input = { description: "Count", prompt: "Count the lines", subagent_type: "general-purpose" };
+        return { parts: [call("Agent", { ...input, run_in_background: true })] };
+      };
+      await ask(conversation, "Ask your agent", script);
+      await block(conversation, "It has counted them.");
+      const report = (await blocks(conversation)).find(({ kind }) => kind === "tool_result");
+      expect(report?.content).toBe("There are forty.");
+      await lab.wait("every turn to end", async () => {
+        const { turns } = (await lab.server.do("turn.list", { conversation })) as { turns: LabTurn[] };
+        return turns.length === 2 && turns.every(({ status }) => status === "done") ? true : undefined;
+      });
+      await ask(conversation, "Thanks", [say("Welcome.")]);
+      expect(sent()).not.toContain("[Blockyard]");
+      expect(times("It has counted them.")).toBe(1);
+    },
+  );
+
   it("[D12] what a person edits is told as it reads now; what is pruned is unknown; what is included is known", async () => {
     const conversation = await lab.conversation();
     await ask(conversation, "Name a tree", [say("An oak.")]);

@@ -130,6 +130,14 @@ describe("[C44] a command in the background", () => {
       status: "done",
       metadata: { success: true },
     });
+    // Its report may speak of exit codes, and it may report again.
+    const again = { status: "completed", summary: "It failed with exit code 3" };
+    const twice = ["a", "b"].map((uuid) => system("task_notification", { task_id: "a1", uuid, ...again }));
+    expect(fold(eventsOf([...lines, ...twice], false)).blocks.map(({ status }) => status)).toEqual([
+      "done",
+      "done",
+      "done",
+    ]);
   });
 });
 

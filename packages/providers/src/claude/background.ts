@@ -3,11 +3,13 @@
  * command's block, stay open until something tells its end: a notification, a look at its output, or that it was stopped.
  */
 
-import type { Json, JsonObject, Reason } from "@blockyard/kernel";
+import type { BlockKey, Json, JsonObject, Reason } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
-import { given, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
+import { given, objectOf, textOf, timeOf, wholeOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { endCall } from "./call.ts";
+import { addNotice, presentFields } from "./notice.ts";
+import { usesRow } from "./outcome-agent.ts";
 import type { Call, Out, State } from "./state.ts";
 
 export interface BackgroundEnd {
@@ -15,18 +17,80 @@ export interface BackgroundEnd {
   readonly status: string | undefined;
   readonly exitCode?: number | undefined;
   readonly summary?: string | undefined;
+  readonly short?: string | undefined;
   readonly at?: number | undefined;
 }
 
+export interface TaskEnd {
+  readonly summary: string;
+  readonly status: string | undefined;
+  /** The call that started it. */
+  readonly call: Call | undefined;
+  readonly outputFile?: string | undefined;
+  readonly taskId?: string | undefined;
+  /** What an agent says at its end. */
+  readonly report?: string | undefined;
+  readonly toolUses?: number | undefined;
+}
+
+export function addTask(state: State, out: Out, line: JsonObject, task: TaskEnd): void {
+  const { call, status, summary, toolUses } = task;
+  const plainly = status === undefined || status === "completed";
+  const facts = { taskId: task.taskId ?? null, status: status ?? null, outputFile: task.outputFile ?? null };
+  const isReport = call?.isBackground === true && AGENTS.has(call.name) && status !== "running";
+  const report = task.report ?? summary;
+  if (isReport) addReport(state, out, call, report, { ...facts, toolUses: toolUses ?? null }, line);
+  else
+    addNotice(state, out, line, {
+      notice: "task",
+      text: plainly ? summary : `${summary} (${status})`,
+      parent: call?.key,
+      extra: facts,
+    });
+  if (status === "running") return;
+  const at = timeOf(line.timestamp);
+  const short = isReport && plainly ? usesRow(toolUses, report) : undefined;
+  endBackground(out, call, { status, summary, short, at });
+}
+
+/** The report of an agent that worked in the background is the result of its call, like that of any other. */
+function addReport(
+  state: State,
+  out: Out,
+  call: Call,
+  text: string,
+  facts: { readonly [key: string]: Json },
+  line: JsonObject,
+): void {
+  const key: BlockKey = `${state.prefix}r${call.results++}.0:${call.id}`;
+  const at = timeOf(line.timestamp);
+  out.push({
+    type: "block-start",
+    key,
+    parent: call.key,
+    kind: "tool_result",
+    role: "tool",
+    metadata: { toolUseId: call.id, toolName: call.name, result: presentFields(facts) },
+    text,
+    ...(at === undefined ? {} : { at }),
+  });
+  out.push({ type: "block-end", key, status: "done" });
+}
+
+const AGENTS: ReadonlySet<string> = new Set(["Agent", "Task"]);
+
 const STOPPED = new Set(["stopped", "killed", "cancelled", "canceled"]);
 
-export function endBackground(out: Out, call: Call | undefined, end: BackgroundEnd): void {
+function endBackground(out: Out, call: Call | undefined, end: BackgroundEnd): void {
   if (call === undefined || call.isEnded || !call.isBackground) return;
-  const stated = end.exitCode ?? exitIn(end.summary);
-  const reason = reasonOf(end.status, stated);
   const isCommand = call.openResult !== undefined;
+  // An agent's report may speak of any exit code.
+  const stated = end.exitCode ?? (isCommand ? exitIn(end.summary) : undefined);
+  const reason = reasonOf(end.status, stated);
   const short =
-    isCommand && stated !== undefined ? `exit ${stated}` : (end.status ?? rowOf(end.summary ?? ""));
+    isCommand && stated !== undefined
+      ? `exit ${stated}`
+      : (end.short ?? end.status ?? rowOf(end.summary ?? ""));
   endCall(out, call, {
     status: reason === undefined ? "done" : "error",
     reason,

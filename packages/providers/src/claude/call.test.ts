@@ -334,7 +334,7 @@ describe("sub-agents", () => {
     expect(blocks.at(-1)).toMatchObject({ parent: "run/c:a", text: "Found it.", status: "done" });
   });
 
-  it("[C33] a task in the background is told below its call, one in the foreground by its result", () => {
+  it("[C23] [C33] the report of an agent in the background is its result; what the model is told at the launch is none", () => {
     const ended = system("task_notification", {
       task_id: "k",
       tool_use_id: "a",
@@ -344,16 +344,22 @@ describe("sub-agents", () => {
     const quiet = [agent("a"), ended, reply("a", "Two exports")];
     expect(foldLines(quiet).blocks.filter((block) => block.metadata.notice === "task")).toEqual([]);
     const loud = [agent("a"), reply("a", "Launched", { tool_use_result: launched }), ended];
-    expect(foldLines(loud).blocks.at(-1)).toMatchObject({
-      parent: "run/c:a",
-      text: "Two exports",
-      metadata: { notice: "task", extra: { taskId: "k", status: "completed" } },
-    });
+    expect(foldLines(loud).blocks.slice(1)).toMatchObject([
+      {
+        kind: "tool_result",
+        parent: "run/c:a",
+        text: "Two exports",
+        metadata: { toolName: "Agent", result: { taskId: "k", status: "completed" } },
+      },
+    ]);
     const failed = [
       agent("a"),
       reply("a", "Launched", { tool_use_result: launched }),
       { ...ended, status: "failed" },
     ];
-    expect(foldLines(failed).blocks.at(-1)?.text).toBe("Two exports (failed)");
+    expect(foldLines(failed).blocks.map(({ text, status }) => [text, status])).toEqual([
+      [expect.any(String), "error"],
+      ["Two exports", "done"],
+    ]);
   });
 });

@@ -39,9 +39,32 @@ export function takeCost(
   });
 }
 
+/**
+ * How long the turn waited for the model. `duration_api_ms` runs on like the cost does; where its older share is unknown,
+ * nothing is said.
+ */
+export function takeApiMs(state: State, line: JsonObject): number | undefined {
+  const total = numberOf(line.duration_api_ms);
+  if (total === undefined) return undefined;
+  const before = state.totalApiMs ?? (isResumed(line) ? undefined : 0);
+  state.totalApiMs = total;
+  return before === undefined ? undefined : total < before ? total : total - before;
+}
+
+/** Whether the first result of a process counts what was before it. */
+function isResumed(line: JsonObject): boolean {
+  const since = line.model_usage_since_last_result;
+  const total = numberOf(line.total_cost_usd);
+  return isObject(since) && total !== undefined && total - costIn(since) > 1e-9;
+}
+
+function costIn(models: JsonObject): number {
+  return sum(models, (model) => numberOf(model.costUSD) ?? 0);
+}
+
 /** Before the first result of a process only `since` tells how much of the total is older. */
 function costOf(state: State, total: number, since: JsonObject | undefined): number {
-  const stated = since === undefined ? undefined : sum(since, (model) => numberOf(model.costUSD) ?? 0);
+  const stated = since === undefined ? undefined : costIn(since);
   const before = state.totalCost ?? (stated === undefined ? 0 : total - stated);
   const difference = costSince(total, before);
   return stated !== undefined && Math.abs(stated - difference) < 1e-9 ? stated : difference;
@@ -97,5 +120,6 @@ function sum(models: JsonObject, of: (model: JsonObject) => number): number {
 /** After a reset the CLI counts from zero. */
 export function resetCost(state: State): void {
   state.totalCost = 0;
+  state.totalApiMs = 0;
   state.modelUsage = undefined;
 }

@@ -18,6 +18,8 @@ export const agentOutcome: Show = (told) => {
   const status = textOf(told.payload.status);
   const isBackground =
     status === "async_launched" || status === "remote_launched" || told.payload.isAsync === true;
+  // What the model is told at the launch is no report; that comes when the agent has ended.
+  if (isBackground) return { blocks: [], failed: false, short: "in the background", isBackground };
   const report = listOf(content)
     .map((part) => textOf(objectOf(part).text) ?? "")
     .filter((text) => text !== "" && !text.startsWith("<tools-used-before-summary>"));
@@ -26,7 +28,7 @@ export const agentOutcome: Show = (told) => {
     { ...told, payload: facts },
     { text, images: contentOf(told.content).images, references: [] },
   );
-  return { ...shown, short: isBackground ? "in the background" : agentRow(told.payload, text), isBackground };
+  return { ...shown, short: agentRow(told.payload, text) };
 };
 
 /**
@@ -46,7 +48,10 @@ function framedReport(text: string): string {
 }
 
 function agentRow(payload: JsonObject, text: string): string {
-  const uses = numberOf(payload.totalToolUseCount);
+  return usesRow(numberOf(payload.totalToolUseCount), text);
+}
+
+export function usesRow(uses: number | undefined, text: string): string {
   return uses === undefined || uses === 0 ? outputRow(text) : plural(uses, "tool use");
 }
 

@@ -143,6 +143,8 @@ export interface State {
   nextTurn: number;
   /** Running total of the process, as the last result stated it; undefined before the first. */
   totalCost: number | undefined;
+  /** The same for the time spent waiting for the model. */
+  totalApiMs: number | undefined;
   modelUsage: JsonObject | undefined;
   readonly messages: Map<string, Message>;
   /** The message that lines said last, for a `message` line that repeats it without its id. */
@@ -174,6 +176,7 @@ export type Out = BlockEvent[];
 export interface Start {
   /** The total of the session so far, where this process resumes one. */
   readonly previousCostUsd?: number;
+  readonly previousApiMs?: number;
   readonly asideOf?: (path: string) => string | undefined;
 }
 
@@ -189,6 +192,7 @@ export function newState(run: string, start: Start = {}): State {
     lastTurn: undefined,
     nextTurn: 0,
     totalCost: start.previousCostUsd,
+    totalApiMs: start.previousApiMs,
     modelUsage: undefined,
     messages: new Map(),
     lastMessage: undefined,

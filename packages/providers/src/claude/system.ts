@@ -7,7 +7,7 @@ import type { JsonObject } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
 import { isObject } from "../framing/json.ts";
 import { listOf, numberOf, objectOf, textOf, timeOf, wordsOf } from "../read.ts";
-import { endBackground } from "./background.ts";
+import { addTask } from "./background.ts";
 import { keyOfCall, openCall, runCall } from "./call.ts";
 import { resetCost } from "./cost.ts";
 import { addNotice, presentFields } from "./notice.ts";
@@ -260,28 +260,9 @@ function taskNotification(state: State, out: Out, line: JsonObject): void {
     call,
     outputFile: wordsOf(line.output_file),
     taskId: wordsOf(line.task_id),
+    report: summary,
+    toolUses: numberOf(objectOf(line.usage).tool_uses),
   });
-}
-
-export interface TaskEnd {
-  readonly summary: string;
-  readonly status: string | undefined;
-  /** The call that started it. */
-  readonly call: Call | undefined;
-  readonly outputFile?: string | undefined;
-  readonly taskId?: string | undefined;
-}
-
-export function addTask(state: State, out: Out, line: JsonObject, task: TaskEnd): void {
-  const plainly = task.status === undefined || task.status === "completed";
-  addNotice(state, out, line, {
-    notice: "task",
-    text: plainly ? task.summary : `${task.summary} (${task.status})`,
-    parent: task.call?.key,
-    extra: { taskId: task.taskId ?? null, status: task.status ?? null, outputFile: task.outputFile ?? null },
-  });
-  if (task.status === "running") return;
-  endBackground(out, task.call, { status: task.status, summary: task.summary, at: timeOf(line.timestamp) });
 }
 
 function toolProgress(state: State, out: Out, line: JsonObject): void {

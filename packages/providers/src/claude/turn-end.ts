@@ -8,7 +8,7 @@
 import type { Json, JsonObject, Reason } from "@blockyard/kernel";
 import { given, listOf, numberOf, textOf, wordsOf } from "../read.ts";
 import { breakCall } from "./call.ts";
-import { takeCost } from "./cost.ts";
+import { takeApiMs, takeCost } from "./cost.ts";
 import { endRetries } from "./notice.ts";
 import { closeMessage } from "./piece.ts";
 import { type Call, lineKey, type Out, type State, type Turn } from "./state.ts";
@@ -35,7 +35,7 @@ export function resultLine(state: State, out: Out, line: JsonObject): void {
       error: failed ? (said ?? wordsOf(line.result) ?? limitReached(line)) : undefined,
     }),
     ...takeCost(state, line, turn),
-    native: nativeOf(line),
+    native: { ...nativeOf(line), ...given({ turn_api_ms: takeApiMs(state, line) }) },
   });
 }
 

@@ -1,4 +1,5 @@
 /** Turns: opened, closed, counted. */
+import { type BlockEvent, nativeFacts } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import {
   blockStart,
@@ -15,6 +16,7 @@ import {
   system,
 } from "../../../../test/claude-lines.ts";
 import { bytesOf, streams } from "../../../../test/recordings.ts";
+import { countedIn } from "../adapter.ts";
 import { fold } from "../fold.ts";
 import { normalize } from "../normalize.ts";
 import { providers } from "../registry.ts";
@@ -193,6 +195,31 @@ describe("cost and usage", () => {
     }
     const [known] = fold(events).turns;
     expect([known?.costUsd, known?.usage?.output]).toEqual([2, 2]);
+  });
+
+  it("[C30] so does the time spent waiting for the model; where the older share is unknown, nothing is said", () => {
+    const result = (apiMs: number, more = {}) =>
+      done({ total_cost_usd: 5, modelUsage: usage(5), duration_api_ms: apiMs, ...more });
+    const since = { model_usage_since_last_result: usage(2) };
+    const shares = (lines: Parameters<typeof foldLines>[0]) =>
+      foldLines(lines).turns.map(({ native }) => [native?.["duration_api_ms"], nativeFacts(native).apiMs]);
+    expect(shares([init(), result(500), init(), result(700)])).toEqual([
+      [500, 500],
+      [700, 200],
+    ]);
+    expect(shares([init(), result(500, since), init(), result(700)])).toEqual([
+      [500, undefined],
+      [700, 200],
+    ]);
+    const earlier = [{ costUsd: 3, native: { duration_api_ms: 400 } }, { native: {} }];
+    let state = claudeAdapter.start("run", countedIn(earlier));
+    const events: BlockEvent[] = [];
+    for (const line of [init(), result(500, since)]) {
+      const [next, made] = claudeAdapter.step(state, line as never);
+      state = next;
+      events.push(...made);
+    }
+    expect(nativeFacts(fold(events).turns[0]?.native).apiMs).toBe(100);
   });
 
   it("[C30] running totals become each turn's own, and begin anew after a reset", () => {

@@ -4,13 +4,14 @@
  */
 
 import type { JsonObject } from "@blockyard/kernel";
-import { listOf, objectOf, textOf, timeOf, wordsOf } from "../read.ts";
+import { listOf, objectOf, textOf, timeOf, wholeOf, wordsOf } from "../read.ts";
 import { unknownEvent } from "../unknown.ts";
+import { addTask } from "./background.ts";
 import { addNotice } from "./notice.ts";
 import { imageOf, withoutReminders } from "./outcome.ts";
 import { isRepeatedResult, metaOf, toolResult } from "./result.ts";
 import { lineKey, type Out, PROVIDER, type Scope, type State, scopeOf } from "./state.ts";
-import { addTask, withoutTags } from "./system.ts";
+import { withoutTags } from "./system.ts";
 
 export function userLine(state: State, out: Out, line: JsonObject): void {
   state.lastMessage = undefined;
@@ -133,6 +134,8 @@ function taggedText(state: State, out: Out, line: JsonObject, said: string, part
     case "agent-notification":
       addTask(state, out, line, {
         summary: taskSummary(said),
+        report: inTag(said, "result"),
+        toolUses: wholeOf(inTag(said, "tool_uses")),
         status: inTag(said, "status"),
         call:
           state.calls.get(inTag(said, "tool-use-id") ?? "") ??

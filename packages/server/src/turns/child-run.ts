@@ -7,19 +7,17 @@
  */
 
 import {
-  addUsage,
   type BlockEvent,
   type BlockId,
   type BlockKey,
   isProblem,
   type JsonObject,
   type Kernel,
-  NO_USAGE,
   type Problem,
   problem,
   type Reason,
 } from "@blockyard/kernel";
-import { type Before, type Provider, providers } from "@blockyard/providers";
+import { type Before, countedIn, type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../ingest-stream.ts";
 import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
 import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
@@ -126,10 +124,7 @@ async function counted(kernel: Kernel, { request }: TurnStart, session: string):
   const earlier = turns.filter(
     (turn) => turn.provider === request.provider && (turn.sessionId ?? session) === session,
   );
-  return {
-    previousCostUsd: earlier.reduce((sum, { costUsd }) => sum + (costUsd ?? 0), 0),
-    previousUsage: earlier.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
-  };
+  return countedIn(earlier);
 }
 
 interface Program {

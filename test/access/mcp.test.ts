@@ -258,9 +258,9 @@ describe("the owner's token", () => {
     ];
     const before = await yard.state();
     const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
-    const cookie = { cookie: await yard.cookie(), origin: yard.origin };
+    const page = { ...(await yard.browser()).headers, origin: yard.origin };
     for (const body of bodies.map((each) => JSON.stringify(each)))
-      for (const asking of [{ token: yard.owner, headers }, { headers: { ...headers, ...cookie } }]) {
+      for (const asking of [{ token: yard.owner, headers }, { headers: { ...headers, ...page } }]) {
         const { status, body: said } = await yard.ask("/mcp", { method: "POST", body, ...asking });
         expect([body, status]).toEqual([body, 403]);
         expect(said).toContain("blockyard token create --agent");

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { makeConfig, type Running, serve } from "@blockyard/server";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import WebSocket from "ws";
+import { Browser } from "./browser.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "blockyard-proxy-"));
 let proxy: Server;
@@ -61,12 +62,17 @@ function portOf(home: string): number {
 it("[AC2] a proxy on this machine that keeps the Host is answered, on plain HTTP too", async () => {
   expect(nodes.map(({ url }) => url)).toEqual([origin, origin]);
   upstream = portOf(join(folder, "first"));
-  const traded = await fetch(nodes[0]?.link ?? "", { redirect: "manual" });
+  const browser = new Browser(origin);
+  const traded = await browser.follow(nodes[0]?.link ?? "");
   expect(traded.status).toBe(303);
-  const cookie = String(traded.headers.get("set-cookie"));
   // Over plain HTTP a browser would throw away a cookie for TLS.
-  expect(cookie).not.toContain("Secure");
-  const headers = { cookie: cookie.split(";", 1)[0] ?? "", origin };
+  expect(traded.headers.get("set-cookie")).not.toContain("Secure");
+  // One node lets it in, the other one binds its session, and either takes its tickets.
+  upstream = portOf(join(folder, "second"));
+  expect((await browser.bind()).status).toBe(200);
+  upstream = portOf(join(folder, "first"));
+  expect(await browser.prove()).toBe(200);
+  const headers = { ...browser.headers, origin };
   for (const name of ["first", "second"]) {
     upstream = portOf(join(folder, name));
     expect((await fetch(`${origin}/health`, { headers })).status).toBe(200);

@@ -1,22 +1,26 @@
 /** Who is not let in: every route and method of the router, the upgrades, and the addresses that are not ours. */
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { PageProof } from "../../packages/server/src/page-proof.ts";
 import { PageSessions } from "../../packages/server/src/page-sessions.ts";
+import { Browser } from "./browser.ts";
 import { freshPeer, statusOf, UPGRADE, Yard } from "./yard.ts";
 
 let yard: Yard;
+let browser: Browser;
 let cookie: string;
 let agent: string;
 let revoked: string;
 
 beforeAll(async () => {
   yard = await Yard.start();
-  cookie = await yard.cookie();
+  browser = await yard.browser();
+  cookie = browser.cookie;
   agent = yard.agent("guest");
   revoked = yard.agent("former");
   yard.running.auth.revoke("former");
@@ -124,7 +128,7 @@ describe("[R42] without a valid credential", () => {
   });
 
   it("[AC5] a link's code opens the page's address alone, once, and a token in the query opens nothing", async () => {
-    for (const path of ["/v1/tools", "/v1/conversations", "/mcp"]) {
+    for (const path of ["/v1/tools", "/v1/conversations", "/mcp", "/health", "/metrics"]) {
       const code = yard.running.auth.makeLink();
       expect((await yard.ask(`${path}?link=${code}`, { from: freshPeer() })).status).toBe(401);
     }
@@ -138,8 +142,11 @@ describe("[R42] without a valid credential", () => {
     expect(await yard.upgrade(`/v1/feed?link=${yard.running.auth.makeLink()}`, {}, freshPeer())).toBe(401);
     expect(() => yard.running.auth.makeLink(agent)).toThrow("a link is for people");
     const code = yard.running.auth.makeLink();
-    const first = await yard.ask(`/health?x=1&link=${code}`);
-    expect([first.status, first.headers.location]).toEqual([303, "/health?x=1"]);
+    const first = await yard.ask(`/d?x=1&link=${code}`);
+    expect([first.status, first.headers.location]).toEqual([
+      303,
+      expect.stringMatching(/^\/d\?x=1&bind=[\w-]{43}$/),
+    ]);
     expect((await yard.ask(`/?link=${code}`, { from: freshPeer() })).status).toBe(401);
     const many = yard.running.auth.makeLink();
     const answers = await Promise.all(
@@ -156,30 +163,31 @@ describe("[R42] without a valid credential", () => {
   });
 
   it("[AC5] a viewer's link is traded for a session that reads, until the token is taken back", async () => {
-    const { headers, status } = await yard.ask(`/?link=${yard.running.auth.makeLink(yard.viewer("screen"))}`);
-    const seen = (headers["set-cookie"]?.[0] ?? "").split(";", 1)[0] ?? "";
-    expect(status).toBe(303);
-    expect(seen).not.toBe(cookie);
-    const reads = () => yard.ask("/v1/conversations", { headers: { cookie: seen }, from: freshPeer() });
+    const screen = await yard.browser(yard.viewer("screen"));
+    const seen = screen.headers;
+    const reads = () => yard.ask("/v1/conversations", { headers: seen, from: freshPeer() });
     expect((await reads()).status).toBe(200);
     const json = { origin: yard.origin, "content-type": "application/json" };
-    const writes = (own: string) =>
+    const writes = (own: Record<string, string>) =>
       yard.ask("/v1/tools/conversation.list", {
         method: "POST",
-        headers: { ...json, cookie: own },
+        headers: { ...json, ...own },
         body: "{}",
       });
-    const creates = (own: string) =>
+    const creates = (own: Record<string, string>) =>
       yard.ask("/v1/tools/conversation.create", {
         method: "POST",
-        headers: { ...json, cookie: own },
+        headers: { ...json, ...own },
         body: BODY,
       });
     expect((await writes(seen)).status).toBe(200);
     expect((await creates(seen)).status).toBe(403);
-    // Beside the owner's, in either order, it takes nothing away.
-    for (const both of [`${cookie}; ${seen}`, `${seen}; ${cookie}`])
-      expect((await creates(both)).status).toBe(200);
+    // Beside the owner's, in either order, it takes nothing away: the ticket says which of them asks.
+    for (const both of [`${cookie}; ${screen.cookie}`, `${screen.cookie}; ${cookie}`]) {
+      expect((await creates({ ...browser.headers, cookie: both })).status).toBe(200);
+      expect((await creates({ ...seen, cookie: both })).status).toBe(403);
+      expect((await writes({ ...seen, cookie: both })).status).toBe(200);
+    }
     yard.running.auth.revoke("screen");
     expect((await reads()).status).toBe(401);
   });
@@ -195,34 +203,36 @@ describe("[R42] without a valid credential", () => {
       `blockyard-${yard.port}=${value}; ${cookie}`,
     ];
     for (const header of tossed)
-      expect([header, (await yard.ask("/v1/conversations", { headers: { cookie: header } })).status]).toEqual(
-        [header, 200],
-      );
+      expect([
+        header,
+        (await yard.ask("/v1/conversations", { headers: { ...browser.headers, cookie: header } })).status,
+      ]).toEqual([header, 200]);
     for (const header of [
       `${name}=wrong`,
       `blockyard-${yard.port}-0000000000000000=${value}`,
       `${name}x=${value}`,
     ])
       expect(
-        (await yard.ask("/v1/conversations", { headers: { cookie: header }, from: freshPeer() })).status,
+        (
+          await yard.ask("/v1/conversations", {
+            headers: { ...browser.headers, cookie: header },
+            from: freshPeer(),
+          })
+        ).status,
       ).toBe(401);
   });
 
   it("[AC130] sessions are listed with names and ends, and are revoked one by one, streams and all", async () => {
     const { sessions } = yard.running.auth;
-    const enter = async (title: string) => {
-      const { headers } = await yard.ask(`/?link=${yard.running.auth.makeLink(undefined, title)}`);
-      return (headers["set-cookie"]?.[0] ?? "").split(";", 1)[0] ?? "";
-    };
-    const [one, other] = [await enter("laptop"), await enter("desk")];
+    const [one, other] = [await yard.browser(undefined, "laptop"), await yard.browser(undefined, "desk")];
     const named = sessions.list().find((each) => each.name === "laptop");
     expect(named).toMatchObject({ role: "owner", expiresAt: expect.any(Number) });
-    expect(JSON.stringify(sessions.list())).not.toContain(one.split("=")[1]);
-    const status = async (own: string) =>
-      (await yard.ask("/health", { headers: { cookie: own }, from: freshPeer() })).status;
+    expect(JSON.stringify(sessions.list())).not.toContain(one.cookie.split("=")[1]);
+    const status = async ({ headers }: Browser) =>
+      (await yard.ask("/health", { headers, from: freshPeer() })).status;
     expect([await status(one), await status(other)]).toEqual([200, 200]);
     const socket = new WebSocket(`ws://${yard.host}/v1/feed`, {
-      headers: { cookie: one, origin: yard.origin },
+      headers: { ...one.headers, origin: yard.origin },
     });
     await new Promise((open) => socket.once("open", open));
     const closed = new Promise((gone) => socket.once("close", gone));
@@ -231,6 +241,95 @@ describe("[R42] without a valid credential", () => {
     await closed;
     expect(sessions.revoke(named?.id ?? "")).toBe(false);
     expect(sessions.revoke("../token")).toBe(false);
+  });
+
+  it("[AC240] a cookie alone opens the page's files on every route, and nothing else", async () => {
+    const routes = yard.running.app.routes.filter(({ method }) => method !== "ALL");
+    const origin = { origin: yard.origin };
+    for (const { method, path } of routes) {
+      if (path === "/*" || path.startsWith("/v1/session")) continue;
+      const asked = path.replaceAll(/:\w+/g, "x").replace("*", "x");
+      const { status } = await yard.ask(asked, { method, headers: { cookie, ...origin } });
+      expect([method, path, status]).toEqual([method, path, 401]);
+    }
+    for (const path of ["/mcp", "/health", "/metrics", "/v1", "/v1/", "/v1/x", "/%76%31/tools"])
+      expect([path, (await yard.ask(path, { headers: { cookie } })).body]).toEqual([
+        path,
+        expect.not.stringContaining('"ok"'),
+      ]);
+    for (const path of ["/", "/c/x"])
+      expect((await yard.ask(path, { headers: { cookie } })).status).toBe(200);
+    for (const path of ["/v1/feed", "/v1/conversations/x/events"])
+      expect(await yard.upgrade(path, { cookie, ...origin })).toBe(401);
+    expect(await yard.upgrade(`/v1/feed?ticket=${browser.ticket}`, { cookie, ...origin })).toBe(101);
+    // Nor does the ticket without the cookie, or with another session's.
+    const other = await yard.browser();
+    const ticket = { "x-blockyard-ticket": browser.ticket };
+    expect((await yard.ask("/health", { headers: ticket, from: freshPeer() })).status).toBe(401);
+    expect((await yard.ask("/health", { headers: { ...ticket, cookie: other.cookie } })).status).toBe(401);
+    // What the addresses of the session tell a cookie alone is a challenge, which it cannot sign.
+    const greeting = (await yard.ask("/v1/session", { headers: { cookie } })).body;
+    expect(Object.keys(JSON.parse(greeting))).toEqual(["sessions", "challenge"]);
+  });
+
+  it("[AC241] a session is bound once, with the secret that the page has got, and proven by its key alone", async () => {
+    const link = `${yard.origin}/?link=${yard.running.auth.makeLink()}`;
+    const page = new Browser(yard.origin);
+    await page.follow(link);
+    const unbound = page.cookie;
+    const thief = new Browser(yard.origin);
+    thief.cookie = unbound;
+    // Another server on this host has the cookie, and not the secret.
+    expect((await thief.bind("x".repeat(43))).status).toBe(403);
+    expect((await page.bind()).status).toBe(200);
+    expect(await page.prove()).toBe(200);
+    // The secret is worth nothing any more, nor is the cookie of before.
+    for (const stolen of [unbound, page.cookie]) {
+      thief.cookie = stolen;
+      expect((await thief.bind(page.bindSecret)).status).toBe(403);
+      thief.session = page.session;
+      expect(await thief.prove()).toBe(403);
+      expect(thief.ticket).toBe("");
+    }
+    // A signature for another origin, another session or an old challenge is none.
+    expect(await page.prove(`http://127.0.0.1:${yard.port + 1}`)).toBe(403);
+    const challenge = await page.challenge();
+    for (const words of [
+      ["ticket", page.origin, "0".repeat(16), challenge],
+      ["call", page.origin, page.session, challenge],
+      ["ticket", page.origin, page.session, `${challenge.slice(0, -1)}x`],
+    ]) {
+      const signature = await page.sign(words);
+      const asked = await page.post("/v1/session/ticket", {
+        ...{ session: page.session, challenge: words[3] as string, signature },
+      });
+      expect(asked.status).toBe(403);
+    }
+  });
+
+  it("[AC241] challenges and tickets end by themselves, and are taken from nobody else", async () => {
+    let nowMs = 0;
+    const [proof, other] = [new PageProof("key", () => nowMs), new PageProof("another", () => nowMs)];
+    const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const key = pair.publicKey.export({ type: "spki", format: "der" }).toString("base64url");
+    const signed = (challenge: string) =>
+      sign("sha256", Buffer.from(`blockyard\nticket\nhttp://here\ns\n${challenge}`), {
+        key: pair.privateKey,
+        dsaEncoding: "ieee-p1363",
+      }).toString("base64url");
+    const ticketFor = (challenge: string) =>
+      proof.ticket({ id: "s", key }, "http://here", challenge, signed(challenge));
+    const challenge = proof.challenge();
+    const ticket = ticketFor(challenge) ?? "";
+    expect([proof.sessionOf(ticket), other.sessionOf(ticket)]).toEqual(["s", undefined]);
+    expect(proof.sessionOf(challenge)).toBeUndefined();
+    expect(ticketFor(other.challenge())).toBeUndefined();
+    expect(proof.ticket({ id: "s" }, "http://here", challenge, signed(challenge))).toBeUndefined();
+    nowMs += 60_000;
+    expect(ticketFor(challenge)).toBeUndefined();
+    expect(proof.sessionOf(ticket)).toBe("s");
+    nowMs += 60_000;
+    expect(proof.sessionOf(ticket)).toBeUndefined();
   });
 
   it("[AC130] links and sessions end by themselves", () => {
@@ -243,9 +342,9 @@ describe("[R42] without a valid credential", () => {
     expect(traded?.session.name).toBe("Firefox on Linux");
     nowMs += 24 * 3600 * 1000;
     expect(sessions.trade(late, "")).toBeUndefined();
-    expect(sessions.open(traded?.session.id ?? "", traded?.secret ?? "")).toBeDefined();
+    expect(sessions.open(traded?.session.id ?? "", traded?.cookie ?? "")).toBeDefined();
     nowMs += 29 * 24 * 3600 * 1000;
-    expect(sessions.open(traded?.session.id ?? "", traded?.secret ?? "")).toBeUndefined();
+    expect(sessions.open(traded?.session.id ?? "", traded?.cookie ?? "")).toBeUndefined();
     expect(sessions.list()).toEqual([]);
     rmSync(home, { recursive: true });
   });
@@ -253,7 +352,7 @@ describe("[R42] without a valid credential", () => {
   it("[AC5] the trade sets a cookie that no script and no other site can use, and leaves this host for none", async () => {
     const link = () => `link=${yard.running.auth.makeLink()}`;
     const { status, headers } = await yard.ask(`/c/x?${link()}&q=1`);
-    expect([status, headers.location]).toEqual([303, "/c/x?q=1"]);
+    expect([status, headers.location]).toEqual([303, expect.stringMatching(/^\/c\/x\?q=1&bind=[\w-]{43}$/)]);
     const set = headers["set-cookie"]?.[0] ?? "";
     for (const part of ["HttpOnly", "SameSite=Strict", "Path=/"]) expect(set).toContain(part);
     expect(set).not.toContain(yard.owner);
@@ -307,7 +406,7 @@ describe("[R43] from elsewhere", () => {
     const start = yard.lines.length;
     let asked = 0;
     for (const origin of BAD_ORIGINS(yard.port)) {
-      for (const credential of [{ cookie }, { authorization: `Bearer ${yard.owner}` }]) {
+      for (const credential of [browser.headers, { authorization: `Bearer ${yard.owner}` }]) {
         const headers = { ...credential, origin };
         const post = { method: "POST", headers, body: BODY };
         const statuses = [
@@ -329,7 +428,10 @@ describe("[R43] from elsewhere", () => {
     const start = yard.lines.length;
     let asked = 0;
     for (const host of BAD_HOSTS(yard.port)) {
-      for (const credential of [{ cookie, origin: yard.origin }, { authorization: `Bearer ${yard.owner}` }]) {
+      for (const credential of [
+        { ...browser.headers, origin: yard.origin },
+        { authorization: `Bearer ${yard.owner}` },
+      ]) {
         const headers = { ...credential, host } as Record<string, string>;
         const post = { method: "POST", headers, body: BODY };
         const statuses = [
@@ -374,12 +476,13 @@ describe("[R43] from elsewhere", () => {
   it("[AC4] a cookie writes and upgrades only with our Origin, and brings no other site's pictures in", async () => {
     const post = (headers: Record<string, string>) =>
       yard.ask("/v1/tools/conversation.list", { method: "POST", headers, body: "{}" });
-    expect((await post({ cookie })).status).toBe(403);
-    expect((await post({ cookie, origin: yard.origin })).status).toBe(200);
-    expect(await yard.upgrade("/v1/feed", { cookie })).toBe(403);
-    expect(await yard.upgrade("/v1/feed", { cookie, origin: yard.origin })).toBe(101);
+    const own = browser.headers;
+    expect((await post(own)).status).toBe(403);
+    expect((await post({ ...own, origin: yard.origin })).status).toBe(200);
+    expect(await yard.upgrade("/v1/feed", own)).toBe(403);
+    expect(await yard.upgrade("/v1/feed", { ...own, origin: yard.origin })).toBe(101);
     const get = async (more: Record<string, string>) =>
-      (await yard.ask("/v1/conversations", { headers: { cookie, ...more } })).status;
+      (await yard.ask("/v1/conversations", { headers: { ...own, ...more } })).status;
     expect(await get({})).toBe(200);
     expect(await get({ "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" })).toBe(200);
     expect(await get({ "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" })).toBe(403);

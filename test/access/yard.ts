@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Env } from "@blockyard/kernel";
 import { type Config, jsonLog, makeConfig, nodeEnv, type Running, serve } from "@blockyard/server";
+import { Browser } from "./browser.ts";
 
 export interface Asked {
   readonly status: number;
@@ -75,10 +76,9 @@ export class Yard {
     return this.running.auth.create(name, "viewer");
   }
 
-  /** The cookie that the link is traded for, as a Cookie header. */
-  async cookie(): Promise<string> {
-    const { headers } = await this.ask(`/?link=${this.running.auth.makeLink()}`);
-    return (headers["set-cookie"]?.[0] ?? "").split(";", 1)[0] ?? "";
+  /** A browser that is let in: the owner's, or that of a viewer whose token is given. */
+  browser(token?: string, name?: string): Promise<Browser> {
+    return Browser.enter(`${this.origin}/?link=${this.running.auth.makeLink(token, name)}`);
   }
 
   ask(path: string, { method = "GET", headers = {}, body, from, token }: Asking = {}): Promise<Asked> {

@@ -19,8 +19,10 @@ export interface LinkOptions {
   readonly replica: Replica;
   /** Where the server is, as it prints it: http://127.0.0.1:4567 */
   readonly url: string;
-  /** Without one, the cookie that a browser has got from the private link. */
+  /** Without one, the cookie that a browser has got from the private link, with the ticket of its page. */
   readonly token?: string;
+  /** What shows, besides the cookie, that the server's own page asks; undefined where there is none now. */
+  readonly ticket?: () => Promise<string | undefined>;
   /** Told of every change of the state. */
   readonly told: (state: LinkState) => void;
 }
@@ -40,6 +42,7 @@ export class Link {
   readonly #replica: Replica;
   readonly #url: string;
   readonly #headers: Record<string, string>;
+  readonly #ticket: LinkOptions["ticket"];
   readonly #told: (state: LinkState) => void;
   #state: LinkState = { state: "connecting", tries: 0 };
   #socket: WebSocket | undefined;
@@ -51,10 +54,11 @@ export class Link {
   #openedAt = Number.POSITIVE_INFINITY;
   #pings = 0;
 
-  constructor({ replica, url, token, told }: LinkOptions) {
+  constructor({ replica, url, token, ticket, told }: LinkOptions) {
     this.#replica = replica;
     this.#url = url.replace(/\/$/, "");
     this.#headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    this.#ticket = ticket;
     this.#told = told;
   }
 
@@ -91,8 +95,17 @@ export class Link {
 
   #open(): void {
     clearTimeout(this.#retry);
-    this.#set({ state: "connecting", tries: this.#tries });
-    const url = `${this.#url.replace(/^http/, "ws")}/v1/feed`;
+    const connecting: LinkState = { state: "connecting", tries: this.#tries };
+    this.#set(connecting);
+    if (!this.#ticket) return this.#connect();
+    void this.#ticket().then((ticket) => {
+      if (this.#state === connecting) this.#connect(ticket);
+    });
+  }
+
+  #connect(ticket?: string): void {
+    const query = ticket === undefined ? "" : `?ticket=${encodeURIComponent(ticket)}`;
+    const url = `${this.#url.replace(/^http/, "ws")}/v1/feed${query}`;
     const headers = this.#headers;
     const isBare = Object.keys(headers).length === 0;
     const socket = isBare ? new WebSocket(url) : new (WebSocket as unknown as Socket)(url, { headers });
@@ -141,14 +154,16 @@ export class Link {
 
   /** A refused WebSocket does not say why; a plain request does. */
   async #askWhy(): Promise<void> {
-    const options = { headers: this.#headers, credentials: "same-origin" } as const;
+    const ticket = await this.#ticket?.();
+    const shown = ticket === undefined ? {} : { "x-blockyard-ticket": ticket };
+    const options = { headers: { ...this.#headers, ...shown }, credentials: "same-origin" } as const;
     const answer = await fetch(`${this.#url}/v1/conversations`, options).catch(() => undefined);
     if ((answer?.status !== 401 && answer?.status !== 403) || this.#state.state !== "waiting") return;
     const isToken = "authorization" in this.#headers;
     this.#refuse(
       isToken
         ? "The server does not accept this token. `blockyard token create` makes a new one."
-        : "This browser is not signed in. Open the private link that the server printed when it started.",
+        : "This browser is not signed in. Open a new link: blockyard link prints one.",
     );
   }
 

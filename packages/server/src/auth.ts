@@ -1,7 +1,8 @@
 /**
  * Who may come in. A random token always; there is no way to switch it off. Three credentials name a caller: the owner's
  * token, tokens made for agents and viewers, and sessions of browsers, each with a cookie for which a link was traded that
- * works once (page-sessions.ts). Role and agent come from the credential and from nothing else.
+ * works once (page-sessions.ts) and a ticket that only the page can get (page-proof.ts). Role and agent come from the
+ * credential and from nothing else.
  *
  * The owner's token is a file that only its owner can read. Other tokens are kept as hashes. Comparison takes the same
  * time whatever is compared; a peer that guesses is slowed down, and nobody else with it.
@@ -13,7 +14,8 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { isAgentId } from "@blockyard/kernel";
 import { PROVIDER_NAMES, RESERVED } from "./agent-names.ts";
-import { type PageSession, PageSessions, SESSION_MS } from "./page-sessions.ts";
+import { PageProof } from "./page-proof.ts";
+import { type Opened, type PageSession, PageSessions, SESSION_MS } from "./page-sessions.ts";
 import { createPrivate, writePrivate } from "./private-file.ts";
 
 export type CallerRole = "owner" | "agent" | "viewer";
@@ -21,8 +23,11 @@ export type CallerRole = "owner" | "agent" | "viewer";
 export interface Caller {
   readonly agent: string;
   readonly role: CallerRole;
-  /** How it came in: what a cookie opens, another site could try to use. */
-  readonly by: "token" | "cookie";
+  /**
+   * How it came in. A page has shown a session's cookie and a ticket that only our page can get. A cookie alone could come
+   * from any server on this host: it opens the page's own files and nothing else.
+   */
+  readonly by: "token" | "page" | "cookie";
   /** Which token it was, where it is one that can be taken back. */
   readonly hash?: string;
   /** Which session of a browser it is. */
@@ -52,8 +57,7 @@ export class Auth {
   readonly ownerToken: string;
   readonly ownerAgent: string;
   readonly sessions: PageSessions;
-  /** What goes into the browser's cookie, until it is sent. */
-  readonly #secrets = new WeakMap<Caller, string>();
+  readonly proof: PageProof;
   readonly #now: () => number;
   readonly #bad = new Map<string, number[]>();
   #tokens: readonly TokenRecord[];
@@ -69,17 +73,18 @@ export class Auth {
     this.#ownerHash = sha256(this.ownerToken);
     this.#tokens = [];
     this.sessions = new PageSessions(home, Date.now, this.ownerToken);
+    this.proof = new PageProof(this.ownerToken, Date.now);
     this.#readTokens();
   }
 
-  /** The caller that a request's headers name; undefined if they name none. */
-  caller(
-    headers: { authorization?: string | undefined; cookie?: string | undefined },
-    port: number,
-  ): Caller | undefined {
+  /** The caller that a request's headers name; undefined if they name none. `ticket`: what shows that our page has asked. */
+  caller(headers: Credentials, port: number, ticket?: string): Caller | undefined {
     const bearer = /^Bearer ([A-Za-z0-9_-]{1,200})$/.exec(headers.authorization ?? "")?.[1];
     if (headers.authorization !== undefined) return bearer === undefined ? undefined : this.byToken(bearer);
-    return this.#byCookies(headers.cookie, port);
+    const sessions = this.sessionsOf(headers, port);
+    const proven = ticket === undefined ? undefined : this.proof.sessionOf(ticket);
+    const session = sessions.find(({ id }) => id === proven) ?? sessions[0];
+    return session && this.callerOf(session, session.id === proven ? "page" : "cookie");
   }
 
   byToken(token: string): Caller | undefined {
@@ -96,32 +101,27 @@ export class Auth {
   }
 
   /**
-   * Whoever else serves pages on this host name can set cookies of any name here, so each that could be ours is tried, also
-   * several of one name. A viewer's session is beside the owner's: where a browser has both, it is the owner's.
+   * The sessions of a browser, the owner's first: a viewer's is beside it. Whoever else serves pages on this host name can
+   * set cookies of any name here, so each that could be ours is tried, also several of one name.
    */
-  #byCookies(header: string | undefined, port: number): Caller | undefined {
-    let found: Caller | undefined;
-    for (const { id, secret } of cookiesOf(header, port)) {
+  sessionsOf({ cookie }: Credentials, port: number): readonly PageSession[] {
+    const found = new Map<string, PageSession>();
+    for (const { id, secret } of cookiesOf(cookie, port)) {
       const session = this.sessions.open(id, secret);
-      const caller = session && this.#callerOf(session);
-      if (caller && (found === undefined || caller.role === "owner")) found = caller;
+      // Of two that are genuine the one counts that is bound.
+      if (session && this.#isKnown(session) && found.get(id)?.key === undefined) found.set(id, session);
     }
-    return found;
+    return [...found.values()].sort((a, b) => Number(b.role === "owner") - Number(a.role === "owner"));
   }
 
-  #callerOf({ id, role, agent, hash }: PageSession): Caller | undefined {
-    if (role === "owner") return { agent: this.ownerAgent, role, by: "cookie", session: id };
-    const caller: Caller = {
-      agent,
-      role,
-      by: "cookie",
-      session: id,
-      ...(hash === undefined ? {} : { hash }),
-    };
-    return this.#isKnown(hash) ? caller : undefined;
+  callerOf({ id, role, agent, hash }: PageSession, by: "page" | "cookie"): Caller {
+    if (role === "owner") return { agent: this.ownerAgent, role, by, session: id };
+    return { agent, role, by, session: id, ...(hash === undefined ? {} : { hash }) };
   }
 
-  #isKnown(hash: string | undefined): boolean {
+  /** A viewer's session ends with its token. */
+  #isKnown({ role, hash }: PageSession): boolean {
+    if (role === "owner") return true;
     this.#refresh();
     return this.#tokens.some((record) => record.hash === hash && record.role === "viewer");
   }
@@ -135,14 +135,6 @@ export class Auth {
     return this.sessions.makeLink({ role, agent, name, ...(hash === undefined ? {} : { hash }) });
   }
 
-  /** Trades a link's code; undefined for one that was used, has ended, or never was. */
-  byLink(code: string, name: string): Caller | undefined {
-    const traded = this.sessions.trade(code, name);
-    const caller = traded && this.#callerOf(traded.session);
-    if (caller) this.#secrets.set(caller, traded.secret);
-    return caller;
-  }
-
   /** Whether what let a caller in would still do so. */
   isCurrent({ hash, session }: Caller): boolean {
     if (session !== undefined && !this.sessions.isLive(session)) return false;
@@ -151,12 +143,10 @@ export class Auth {
     return this.#tokens.some((record) => record.hash === hash);
   }
 
-  /** The cookie of a session that was just opened. Its name holds the port and the session: browsers share cookies between ports. */
-  setCookie(caller: Caller, port: number, secure: boolean): string | undefined {
-    const secret = this.#secrets.get(caller);
-    if (secret === undefined) return undefined;
-    const rest = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${SESSION_MS / 1000}${secure ? "; Secure" : ""}`;
-    return `${cookiePrefix(port)}${caller.session}=${secret}; ${rest}`;
+  /** Trades a link's code; undefined for one that was used, has ended, or never was. */
+  trade(code: string, name: string): ReturnType<PageSessions["trade"]> {
+    const traded = this.sessions.trade(code, name);
+    return traded && this.#isKnown(traded.session) ? traded : undefined;
   }
 
   /** Notes a wrong credential; how long to wait before answering. */
@@ -291,6 +281,18 @@ function refuseIfReadable(path: string, mode: number): void {
 
 function sha256(text: string): Buffer {
   return createHash("sha256").update(text).digest();
+}
+
+/** What a request shows of who has sent it. */
+export interface Credentials {
+  readonly authorization?: string | undefined;
+  readonly cookie?: string | undefined;
+}
+
+/** A session's cookie. Its name holds the port and the session: browsers share cookies between ports. */
+export function setCookie({ session, cookie }: Opened, port: number, secure: boolean): string {
+  const rest = `Path=/; HttpOnly; SameSite=Strict; Max-Age=${SESSION_MS / 1000}${secure ? "; Secure" : ""}`;
+  return `${cookiePrefix(port)}${session.id}=${cookie}; ${rest}`;
 }
 
 function cookiePrefix(port: number): string {

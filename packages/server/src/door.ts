@@ -9,18 +9,22 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type Problem, problem } from "@blockyard/kernel";
-import type { Auth, Caller } from "./auth.ts";
+import { type Auth, type Caller, setCookie } from "./auth.ts";
 import { escapeText } from "./export/escape.ts";
 import {
   type Addresses,
   addressesOf,
+  browserOf,
+  checkAddress,
   guard,
+  isPagePath,
   isRefusal,
   isSecure,
   type Place,
   type Refusal,
 } from "./guard.ts";
 import type { Log } from "./log.ts";
+import type { Opened, PageSession } from "./page-sessions.ts";
 
 export interface DoorOptions {
   readonly place: Place;
@@ -117,8 +121,9 @@ export class Door {
   ): void {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     const url = targetOf(request);
-    const link = url && linkCode(request, url);
-    const caller = guard(request, this.#options.auth, this.#addresses, false, link);
+    const traded = url && this.#trade(request, response, url);
+    if (traded) return;
+    const caller = guard(request, this.#options.auth, this.#addresses);
     if (isRefusal(caller))
       return this.#refuse(request, caller, (body) => endWith(request, response, caller, body));
     if (!url)
@@ -126,7 +131,8 @@ export class Door {
     if (!this.#seat(caller, request.socket))
       return this.#refuse(request, TOO_MANY, (body) => endWith(request, response, TOO_MANY, body));
     this.#strangers.delete(placeOf(request.socket));
-    if (link !== undefined) return this.#trade(request, response, caller, url);
+    // A link that was used leads a browser that has a session already to the page all the same.
+    if (linkCode(request, url) !== undefined) return redirect(response, url);
     this.#callers.set(request, caller);
     this.#remember(caller, response, () => request.socket.destroy());
     if (!STREAMED.has(url.pathname) && hasBody(request)) boundBody(request);
@@ -137,8 +143,8 @@ export class Door {
   upgrade(request: IncomingMessage, socket: Duplex, next: (caller: Caller, url: URL) => boolean): void {
     // From here on nobody else listens for errors of this socket, and one that nobody hears ends the process.
     socket.on("error", () => socket.destroy());
-    const caller = guard(request, this.#options.auth, this.#addresses, true);
     const url = targetOf(request);
+    const caller = guard(request, this.#options.auth, this.#addresses, url ?? new URL("http://localhost"));
     if (isRefusal(caller)) return this.#refuse(request, caller, () => endSocket(socket, caller.status));
     if (!url) return this.#refuse(request, BAD_TARGET, () => endSocket(socket, BAD_TARGET.status));
     if (!this.#seat(caller, request.socket))
@@ -148,19 +154,34 @@ export class Door {
     this.#remember(caller, socket, () => socket.destroy());
   }
 
-  /** The link's code for a session's cookie; the address bar never keeps it. */
-  #trade(request: IncomingMessage, response: ServerResponse, caller: Caller, url: URL): void {
-    url.searchParams.delete("link");
-    const secure = isSecure(request, this.#options.place);
-    const cookie = this.#options.auth.setCookie(caller, this.#addresses.port, secure);
-    if (cookie !== undefined) {
-      response.setHeader("set-cookie", cookie);
-      const { agent, role, session } = caller;
-      this.#options.log("info", "a browser was let in", { agent, role, session });
-    }
-    // One slash: two would name another host.
-    response.writeHead(303, { location: `/${url.pathname.replace(/^[/\\]+/, "")}${url.search}` });
-    response.end();
+  /**
+   * A link's code for a session: its cookie, and the secret with which the page binds it, which the page takes out of the
+   * address at once. False where there is no code that holds.
+   */
+  #trade(request: IncomingMessage, response: ServerResponse, url: URL): boolean {
+    const { auth, place, log } = this.#options;
+    const code = linkCode(request, url);
+    if (code === undefined || checkAddress(request, this.#addresses)) return false;
+    const traded = auth.trade(code, browserOf(request));
+    if (!traded) return false;
+    this.#strangers.delete(placeOf(request.socket));
+    const { id, role, agent } = traded.session;
+    response.setHeader("set-cookie", setCookie(traded, this.#addresses.port, isSecure(request, place)));
+    log("info", "a browser was let in", { agent, role, session: id });
+    url.searchParams.set("bind", traded.bind);
+    redirect(response, url);
+    return true;
+  }
+
+  /** The page's way to show that it is ours (faces/page-session.ts). */
+  session(request: IncomingMessage): SessionAsked {
+    const { auth, place } = this.#options;
+    const { port } = this.#addresses;
+    return {
+      sessions: auth.sessionsOf(request.headers, port),
+      origin: request.headers.origin ?? "",
+      cookie: (opened) => setCookie(opened, port, isSecure(request, place)),
+    };
   }
 
   #refuse(request: IncomingMessage, refusal: Refusal, end: (body: Problem) => void): void {
@@ -210,6 +231,20 @@ export class Door {
   }
 }
 
+/** What a request to the session's addresses says. */
+export interface SessionAsked {
+  readonly sessions: readonly PageSession[];
+  readonly origin: string;
+  cookie(opened: Opened): string;
+}
+
+/** To the same address without the link's code. One slash: two would name another host. */
+function redirect(response: ServerResponse, url: URL): void {
+  url.searchParams.delete("link");
+  response.writeHead(303, { location: `/${url.pathname.replace(/^[/\\]+/, "")}${url.search}` });
+  response.end();
+}
+
 const BAD_TARGET: Refusal = { status: 400, message: "the request target must be a path", delayMs: 0 };
 
 const TOO_MANY: Refusal = {
@@ -226,7 +261,7 @@ function targetOf({ url }: IncomingMessage): URL | undefined {
 
 /** Only the page's own address takes a link's code from the query, and only to trade it. */
 function linkCode({ method }: IncomingMessage, { pathname, searchParams }: URL): string | undefined {
-  if (method !== "GET" || pathname.startsWith("/v1/") || pathname === "/mcp") return undefined;
+  if (method !== "GET" || !isPagePath(pathname)) return undefined;
   return searchParams.get("link") ?? undefined;
 }
 

@@ -3,7 +3,8 @@
  * no route can forget it, and it reads no body.
  *
  * Host and Origin must be exactly one of our own addresses: that stops other sites and DNS rebinding. A request without
- * an Origin is let in only with a bearer token, or if it only reads and no other site had the browser send it.
+ * an Origin is let in only with a bearer token, or if it only reads and no other site had the browser send it. A cookie
+ * counts together with the ticket of our page; alone it opens the page's files.
  */
 
 import type { IncomingMessage } from "node:http";
@@ -96,30 +97,45 @@ function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The caller, or why it is refused. `link`: the code in the query of a link, where the route takes one. */
+/** What carries the ticket of our page. A browser's socket has no headers of its own. */
+export const TICKET_HEADER = "x-blockyard-ticket";
+
+/** The caller, or why it is refused: the one place that decides who a request is. */
 export function guard(
   request: IncomingMessage,
   auth: Auth,
   addresses: Addresses,
-  isUpgrade: boolean,
-  link?: string,
+  upgraded?: URL,
 ): Caller | Refusal {
   const wrongPlace = checkAddress(request, addresses);
   if (wrongPlace) return wrongPlace;
-  // A link that was used leads a browser that has a session already to the page all the same.
-  const traded = link === undefined ? undefined : auth.byLink(link, browserOf(request));
-  if (traded) return traded;
-  const caller = auth.caller(request.headers, addresses.port);
+  const ticket = upgraded?.searchParams.get("ticket") ?? request.headers[TICKET_HEADER];
+  const caller = auth.caller(request.headers, addresses.port, ticket === undefined ? ticket : String(ticket));
   if (!caller) return unauthorized(request, auth);
-  if (request.headers.origin !== undefined || caller.by === "token") return caller;
+  if (caller.by === "token") return caller;
   const onlyReads = request.method === "GET" || request.method === "HEAD";
-  if (isUpgrade || !onlyReads) return refusal(403, "a request with a cookie needs an Origin header");
-  if (isFromElsewhere(request)) return refusal(403, "another site may not ask with this browser's cookie");
-  return caller;
+  if (request.headers.origin === undefined) {
+    if (upgraded || !onlyReads) return refusal(403, "a request with a cookie needs an Origin header");
+    if (isFromElsewhere(request)) return refusal(403, "another site may not ask with this browser's cookie");
+  }
+  if (caller.by === "page" || isForCookies(request)) return caller;
+  return refusal(401, "a cookie alone opens the page only: other servers on this host get it too");
+}
+
+/** What a browser asks for before our page can show that it is ours: the page's files, and the way to show it. */
+function isForCookies({ method, url = "" }: IncomingMessage): boolean {
+  const path = url.split(/[?#]/, 1)[0] ?? "";
+  if (path === "/v1/session" || path.startsWith("/v1/session/")) return true;
+  return method === "GET" && isPagePath(path);
+}
+
+/** Whether a path is one of the page's own. */
+export function isPagePath(path: string): boolean {
+  return !/^\/(v1|mcp|health|metrics)(\/|$)/.test(path);
 }
 
 /** What a person calls the browser that has come. */
-function browserOf({ headers }: IncomingMessage): string {
+export function browserOf({ headers }: IncomingMessage): string {
   const agent = headers["user-agent"] ?? "";
   const browser = /\b(Edg|Firefox|OPR|Chrome|Safari)\//.exec(agent)?.[1] ?? "a browser";
   const system = /\b(Android|iPhone|iPad|Windows|Mac OS X|Linux)\b/.exec(agent)?.[1];
@@ -130,7 +146,8 @@ export function isRefusal(value: Caller | Refusal): value is Refusal {
   return "status" in value;
 }
 
-function checkAddress(request: IncomingMessage, addresses: Addresses): Refusal | undefined {
+/** Why a request has come to the wrong place. */
+export function checkAddress(request: IncomingMessage, addresses: Addresses): Refusal | undefined {
   const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
   if (hosts.length !== 1) return refusal(400, "exactly one Host header is needed");
   if (!addresses.hosts.has(request.headers.host ?? ""))

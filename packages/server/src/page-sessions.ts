@@ -8,12 +8,17 @@
  * it, and of two that remove the same link one succeeds: that is why a link works once.
  *
  * A cookie says itself whose session it is, signed with the owner's token. Nodes behind one address that share the token so
- * take each other's sessions; that one was revoked is known to the node that opened it.
+ * take each other's sessions.
+ *
+ * Browsers send a cookie to every port of a host name, so it opens nothing but the page's own files. The page makes a key
+ * pair that never leaves its origin, binds the session to it once, with a secret that only the page has got, and proves
+ * with it where its calls come from (page-proof.ts).
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { isKey } from "./page-proof.ts";
 
 /** For whom a link or a session is. */
 export interface Guest {
@@ -26,14 +31,25 @@ export interface Guest {
 
 export interface PageSession extends Guest {
   readonly id: string;
-  readonly secretHash: string;
+  /** The hash of the secret with which the page binds the session to its key. */
+  readonly bindHash: string;
+  /** The page's public key, as SPKI in base64url; absent until the session is bound. */
+  readonly key?: string;
   readonly createdAt: number;
   readonly expiresAt: number;
+}
+
+/** A session with what its cookie holds. */
+export interface Opened {
+  readonly session: PageSession;
+  readonly cookie: string;
 }
 
 /** A link that nobody opens ends after a day, a session after thirty. */
 const LINK_MS = 24 * 3600 * 1000;
 export const SESSION_MS = 30 * 24 * 3600 * 1000;
+/** How long after the trade a page may bind its session. */
+const BIND_MS = 10 * 60 * 1000;
 const NAME_CHARS = 80;
 const TAG_CHARS = 4;
 
@@ -60,38 +76,46 @@ export class PageSessions {
     return code;
   }
 
-  /** The session that a code opens, and its secret, which is kept nowhere else; undefined for one that was used or has ended. */
-  trade(code: string, name: string): { readonly session: PageSession; readonly secret: string } | undefined {
+  /** The session that a code opens, and the secret that binds it; undefined for a code that was used or has ended. */
+  trade(code: string, name: string): (Opened & { readonly bind: string }) | undefined {
     if (!/^[\w-]{43}$/.test(code)) return undefined;
     const file = sha256(code).toString("hex");
     const link = read(this.#links, file);
     if (!link || !remove(this.#links, file) || !(Number(link["expiresAt"]) > this.#now())) return undefined;
     const { expiresAt: _, ...guest } = link as unknown as Guest & { expiresAt: number };
-    const named = {
+    const bind = randomBytes(32).toString("base64url");
+    const session: PageSession = {
       ...guest,
       id: `${this.#tag}${randomBytes(6).toString("hex")}`,
       name: (guest.name || name).slice(0, NAME_CHARS),
+      bindHash: sha256(bind).toString("hex"),
       createdAt: this.#now(),
       expiresAt: this.#now() + SESSION_MS,
     };
-    const { id } = named;
-    const said = Buffer.from(JSON.stringify({ ...named, salt: randomBytes(16).toString("hex") })).toString(
-      "base64url",
-    );
-    const secret = `${said}.${this.#sign(said)}`;
-    const session: PageSession = { ...named, secretHash: sha256(secret).toString("hex") };
-    write(this.#sessions, id, session);
-    return { session, secret };
+    write(this.#sessions, session.id, session);
+    return { session, cookie: this.#cookieOf(session), bind };
+  }
+
+  /** Binds a session to the key of its page, once, with the secret that only the page has got. */
+  bind(session: PageSession, secret: string, key: string): Opened | undefined {
+    const isRight = timingSafeEqual(sha256(secret), Buffer.from(session.bindHash, "hex"));
+    const isLate = this.#now() > session.createdAt + BIND_MS;
+    if (!isRight || isLate || session.key !== undefined || !isKey(key)) return undefined;
+    const bound = { ...session, key };
+    if (this.#isOwn(session.id)) write(this.#sessions, session.id, bound);
+    return { session: bound, cookie: this.#cookieOf(bound) };
   }
 
   /** The session of a cookie. */
-  open(id: string, secret: string): PageSession | undefined {
-    const [said = "", signature = ""] = secret.split(".", 2);
+  open(id: string, cookie: string): PageSession | undefined {
+    const [said = "", signature = ""] = cookie.split(".", 2);
     if (!timingSafeEqual(sha256(signature), sha256(this.#sign(said)))) return undefined;
-    if (!this.#isOwn(id)) return this.#ofAnotherNode(id, said);
-    const session = this.get(id);
-    if (!session) return undefined;
-    return timingSafeEqual(sha256(secret), Buffer.from(session.secretHash, "hex")) ? session : undefined;
+    const session = JSON.parse(Buffer.from(said, "base64url").toString("utf8")) as PageSession;
+    if (session.id !== id || !(session.expiresAt > this.#now())) return undefined;
+    if (!this.#isOwn(id)) return session;
+    // What the file says is newer: a cookie of before the binding binds nothing a second time.
+    const kept = this.get(id);
+    return kept && { ...session, ...kept };
   }
 
   /** Whether a session goes on that was opened before. */
@@ -103,9 +127,9 @@ export class PageSessions {
     return id.startsWith(this.#tag);
   }
 
-  #ofAnotherNode(id: string, said: string): PageSession | undefined {
-    const session = JSON.parse(Buffer.from(said, "base64url").toString("utf8")) as PageSession;
-    return session.id === id && session.expiresAt > this.#now() ? session : undefined;
+  #cookieOf(session: PageSession): string {
+    const said = Buffer.from(JSON.stringify(session)).toString("base64url");
+    return `${said}.${this.#sign(said)}`;
   }
 
   #sign(said: string): string {
@@ -116,7 +140,7 @@ export class PageSessions {
     if (!/^[0-9a-f]{16}$/.test(id)) return undefined;
     const session = read(this.#sessions, id) as PageSession | undefined;
     const isWhole =
-      /^[0-9a-f]{64}$/.test(session?.secretHash ?? "") && Number(session?.expiresAt) > this.#now();
+      /^[0-9a-f]{64}$/.test(session?.bindHash ?? "") && Number(session?.expiresAt) > this.#now();
     return isWhole ? session : undefined;
   }
 

@@ -31,6 +31,7 @@ import { eventStream, SseStream } from "./faces/events.ts";
 import { httpApp, type NodeBindings } from "./faces/http.ts";
 import { changedUris, mcpHandler, refuseOwner } from "./faces/mcp.ts";
 import { DIST, pageFiles } from "./faces/page.ts";
+import { sessionRoutes } from "./faces/page-session.ts";
 import { WsFace } from "./faces/ws.ts";
 import { localUrl, urlOf } from "./guard.ts";
 import { importStream } from "./import/import-stream.ts";
@@ -139,6 +140,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     call: (...call) => desk.audited(...call),
     tools: (caller) => tools.schemasFor(caller) as unknown as Json,
     page: pageFiles(DIST),
+    addRoutes: (routes) => sessionRoutes(routes, auth, ({ env: { incoming } }) => door.session(incoming)),
     health: async () => ({
       ...(await storeHealth(store)),
       version: VERSION,
@@ -158,13 +160,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     import: async (caller, body) => desk.checked(caller, await importStream(kernel, caller, body)),
     export: (caller, conversation, format, redact) =>
       exportFile(tools.kernelFor(caller), conversation, format, redact),
-    keep: async (caller, bytes) =>
-      desk.checked(
-        caller,
-        caller.role === "viewer"
-          ? problem("forbidden", "a viewer reads only")
-          : ((await keepPicture(store, bytes)) as Json | Problem),
-      ),
+    keep: async (caller, bytes) => desk.checked(caller, await keepFor(caller, store, bytes)),
     blob: (hash) => store.blob(hash),
     events: (conversation, query) => eventStream(kernel, conversation, query),
     changes: () => announcements(announcer),
@@ -202,6 +198,11 @@ async function storeHealth(store: Store): Promise<{ ok: boolean; database?: stri
   } catch (error) {
     return { ok: false, database: error instanceof StoreError ? error.message : "internal error" };
   }
+}
+
+async function keepFor({ role }: Caller, store: Store, bytes: Uint8Array): Promise<Json | Problem> {
+  if (role === "viewer") return problem("forbidden", "a viewer reads only");
+  return (await keepPicture(store, bytes)) as Json | Problem;
 }
 
 function keepUp(kernel: Kernel, onFault: (error: unknown) => void): NodeJS.Timeout {

@@ -4,6 +4,7 @@
  */
 import type { Json } from "@blockyard/kernel";
 import { Cell } from "./cell.ts";
+import { request } from "./proof.ts";
 
 export interface Capabilities {
   readonly tools: ReadonlySet<string>;
@@ -17,10 +18,10 @@ export const workspaceRoot = new Cell<string | undefined>(undefined);
 
 export async function readCapabilities(): Promise<void> {
   if (capabilities.get() !== undefined && workspaceRoot.get() !== undefined) return;
-  const answer = await fetch("/v1/tools", { credentials: "same-origin" }).catch(() => undefined);
+  const answer = await request("/v1/tools").catch(() => undefined);
   if (!answer?.ok) return;
   capabilities.set(capabilitiesOf((await answer.json()) as Json));
-  const health = await fetch("/health", { credentials: "same-origin" }).catch(() => undefined);
+  const health = await request("/health").catch(() => undefined);
   // A server that waits for its database answers with another status, and knows its folder all the same.
   const { root } = ((await health?.json().catch(() => undefined)) ?? {}) as { readonly root?: unknown };
   if (typeof root === "string") workspaceRoot.set(root);

@@ -5,13 +5,14 @@
 import { Link, type LinkState } from "@blockyard/client";
 import type { Replica } from "@blockyard/kernel";
 import { Cell } from "./cell.ts";
+import { ticket } from "./proof.ts";
 
 export class PageLink {
   readonly state = new Cell<LinkState>({ state: "connecting", tries: 0 });
   readonly #link: Link;
 
   constructor(replica: Replica, url: string) {
-    this.#link = new Link({ replica, url, told: (state) => this.state.set(state) });
+    this.#link = new Link({ replica, url, ticket, told: (state) => this.state.set(state) });
   }
 
   start(): void {

@@ -21,6 +21,7 @@ import {
 import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
 import { Cell, useCell } from "./cell.ts";
 import { PageLink } from "./connect.ts";
+import { request } from "./proof.ts";
 
 /** A call of more characters goes out as a request: each of them may take three bytes of a frame. */
 const FRAME_CHARS = 256 * 1024;
@@ -104,9 +105,8 @@ export class Session {
 
   /** A tool call that is too long for a frame: as a request of its own. */
   async post(tool: string, input: Json): Promise<Json | Problem> {
-    const answer = await fetch(`/v1/tools/${tool}`, {
+    const answer = await request(`/v1/tools/${tool}`, {
       method: "POST",
-      credentials: "same-origin",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(input),
     }).catch(() => undefined);

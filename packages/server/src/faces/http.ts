@@ -42,6 +42,8 @@ export interface HttpOptions {
   /** Those that the caller may call. */
   readonly tools: (caller: Caller) => Json;
   readonly page: PageFiles;
+  /** Those of the page's session. */
+  readonly addRoutes: (app: App) => void;
   readonly health: () => Promise<{ readonly ok: boolean } & JsonObject>;
   readonly metrics: () => string;
   readonly ingest: (
@@ -109,7 +111,7 @@ function statusOf({ problem: code, details }: Problem): number {
   return STATUS[code] ?? 400;
 }
 
-type App = Hono<{ Bindings: NodeBindings }>;
+export type App = Hono<{ Bindings: NodeBindings }>;
 
 export function httpApp(options: HttpOptions): App {
   const app: App = new Hono();
@@ -217,6 +219,7 @@ export function httpApp(options: HttpOptions): App {
     return context.json(health, health.ok ? 200 : 503);
   });
   app.get("/metrics", (context) => context.text(options.metrics()));
+  options.addRoutes(app);
   app.get("/v1/*", (context) => context.notFound());
   app.get("/*", (context) => pageResponse(options.page, context.req.path));
   app.notFound((context) =>
@@ -335,12 +338,15 @@ function notJsonRpc({ message }: Problem): Response {
   return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32700, message } }, { status: 400 });
 }
 
-function answer(context: Context, value: Json | Problem): Response {
+export function answer(context: Context, value: Json | Problem): Response {
   if (!isProblem(value)) return context.json(value as object);
   return context.json(value, statusOf(value) as 400);
 }
 
-async function readJson(context: Context, maxBytes: number): Promise<{ readonly json: unknown } | Problem> {
+export async function readJson(
+  context: Context,
+  maxBytes: number,
+): Promise<{ readonly json: unknown } | Problem> {
   const text = await readText(context, maxBytes);
   if (isProblem(text)) return text;
   return text.trim() === "" ? { json: {} } : parseStrict(text);

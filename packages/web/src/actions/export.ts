@@ -3,6 +3,7 @@
  */
 import type { ConversationId } from "@blockyard/kernel";
 import { notify } from "../page-state.ts";
+import { request } from "../proof.ts";
 
 export const exportFormats = [
   { format: "html", label: "HTML", ending: "html" },
@@ -13,9 +14,9 @@ export const exportFormats = [
 type ExportFormat = (typeof exportFormats)[number]["format"];
 
 export async function exportConversation(conversation: ConversationId, format: ExportFormat): Promise<void> {
-  const answer = await fetch(`/v1/conversations/${conversation}/export?format=${format}`, {
-    credentials: "same-origin",
-  }).catch(() => undefined);
+  const answer = await request(`/v1/conversations/${conversation}/export?format=${format}`).catch(
+    () => undefined,
+  );
   if (answer?.status === 404) return notify("Not exported: this server cannot do that", true);
   if (!answer?.ok) return notify("Not exported: the server did not answer", true);
   const ending = exportFormats.find((known) => known.format === format)?.ending ?? "txt";

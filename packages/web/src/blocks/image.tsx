@@ -4,6 +4,7 @@
 import type { ReactNode } from "react";
 import { Icon } from "../icons.tsx";
 import { hostOf, safeImageData, safeLink } from "../markdown/link.ts";
+import { usePicture } from "../pictures.ts";
 import { useText } from "../session.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";
 
@@ -17,8 +18,7 @@ export function ImageBlock({ block }: RendererProps): ReactNode {
   const text = useText(block.id, block.chars > 0);
   const { url, width, height, ...picture } = metadataOf(block, "image");
   const alt = text?.toString() || "picture";
-  const src = sourceOf(picture);
-  if (src) return <img className="picture" src={src} alt={alt} width={width} height={height} />;
+  if (isShown(picture)) return <Shown picture={picture} alt={alt} width={width} height={height} />;
   const href = url === undefined ? undefined : safeLink(url);
   if (!href)
     return <div className="notice">A picture that was not kept{text ? `: ${text.toString()}` : ""}</div>;
@@ -32,18 +32,34 @@ export function ImageBlock({ block }: RendererProps): ReactNode {
 export function Pictures({ images }: { images: readonly Picture[] }): ReactNode {
   return (
     <div className="pictures">
-      {images.map((picture, i) => {
-        const src = sourceOf(picture);
-        return src ? (
-          <img key={i} className="picture" src={src} alt={`${i + 1} of ${images.length}`} />
-        ) : null;
-      })}
+      {images.map((picture, i) =>
+        isShown(picture) ? <Shown key={i} picture={picture} alt={`${i + 1} of ${images.length}`} /> : null,
+      )}
     </div>
   );
 }
 
-function sourceOf({ data, blob, mediaType }: Picture): string | undefined {
-  if (blob !== undefined && /^[a-z0-9-]{8,128}$/i.test(blob)) return `/v1/blobs/${blob}`;
+interface ShownProps {
+  readonly picture: Picture;
+  readonly alt: string;
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+}
+
+function Shown({ picture, alt, width, height }: ShownProps): ReactNode {
+  const kept = usePicture(keptIn(picture));
+  return <img className="picture" src={kept ?? dataOf(picture)} alt={alt} width={width} height={height} />;
+}
+
+function isShown(picture: Picture): boolean {
+  return keptIn(picture) !== undefined || dataOf(picture) !== undefined;
+}
+
+function keptIn({ blob }: Picture): string | undefined {
+  return blob !== undefined && /^[a-z0-9-]{8,128}$/i.test(blob) ? blob : undefined;
+}
+
+function dataOf({ data, mediaType }: Picture): string | undefined {
   if (data === undefined) return undefined;
   return safeImageData(data.startsWith("data:") ? data : `data:${mediaType ?? "image/png"};base64,${data}`);
 }

@@ -4,6 +4,8 @@
  */
 import type { QueuedMark } from "@blockyard/kernel";
 import { useCallback, useEffect, useRef, useState } from "react";
+import { pictureUrl } from "../pictures.ts";
+import { request, ticketHeader } from "../proof.ts";
 import { shrunk } from "./shrink.ts";
 
 const MOST = 20;
@@ -79,7 +81,8 @@ export function useAttachments(): Attachments {
       for (const { type, name, blob } of files) {
         const item = { ...blank(name), isPicture: type === "image" };
         if (type === "image") {
-          setItems((all) => [...all, { ...item, state: "ready", blob, preview: `/v1/blobs/${blob}` }]);
+          setItems((all) => [...all, { ...item, state: "ready", blob }]);
+          void pictureUrl(blob).then((preview) => preview && change(item.id, { preview }));
           continue;
         }
         setItems((all) => [...all, item]);
@@ -111,7 +114,7 @@ function begun(file: File): Attached {
 }
 
 async function keptText(blob: string): Promise<string> {
-  const answer = await fetch(`/v1/blobs/${blob}`, { credentials: "same-origin" }).catch(() => undefined);
+  const answer = await request(`/v1/blobs/${blob}`).catch(() => undefined);
   if (!answer?.ok) throw new Error("the server does not have it any more");
   return answer.text();
 }
@@ -154,18 +157,20 @@ async function textOf(file: File): Promise<string> {
 }
 
 /** Sends a picture to the server; the name of its blob. By XMLHttpRequest, because it alone tells how far it is. */
-function upload(picture: Blob, onProgress: (share: number) => void): Promise<string> {
+async function upload(picture: Blob, onProgress: (share: number) => void): Promise<string> {
+  const headers = await ticketHeader();
   return new Promise((resolve, reject) => {
-    const request = new XMLHttpRequest();
-    request.open("POST", "/v1/blobs");
-    request.responseType = "json";
-    request.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
-    request.onload = () => {
-      const answer = request.response as { blob?: string; message?: string } | null;
-      if (request.status === 200 && answer?.blob !== undefined) resolve(answer.blob);
-      else reject(new Error(answer?.message ?? `the server answered ${request.status}`));
+    const sent = new XMLHttpRequest();
+    sent.open("POST", "/v1/blobs");
+    for (const [name, value] of Object.entries(headers)) sent.setRequestHeader(name, value);
+    sent.responseType = "json";
+    sent.upload.onprogress = ({ loaded, total }) => onProgress(total === 0 ? 0 : loaded / total);
+    sent.onload = () => {
+      const answer = sent.response as { blob?: string; message?: string } | null;
+      if (sent.status === 200 && answer?.blob !== undefined) resolve(answer.blob);
+      else reject(new Error(answer?.message ?? `the server answered ${sent.status}`));
     };
-    request.onerror = () => reject(new Error("the server did not answer"));
-    request.send(picture);
+    sent.onerror = () => reject(new Error("the server did not answer"));
+    sent.send(picture);
   });
 }

@@ -1,0 +1,80 @@
+/** A real browser's session: bound to the page's origin, over reloads and tabs, beside a viewer's, and useless to other ports. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openYard, type Yard } from "./page/yard.ts";
+
+let yard: Yard;
+
+beforeAll(async () => {
+  yard = await openYard();
+});
+afterAll(() => yard.close());
+
+const connected = ".sidebar";
+
+it("[AC240] a page on another port gets the cookie, and nothing by it", async () => {
+  const { page, context } = await yard.open();
+  let stolen = "";
+  const other = createServer((request, response) => {
+    stolen = request.headers.cookie ?? "";
+    response.setHeader("content-type", "text/html").end("<h1>another server</h1>");
+  });
+  await new Promise<void>((listening) => other.listen(0, "127.0.0.1", listening));
+  const { port } = other.address() as AddressInfo;
+  const visitor = await context.newPage();
+  await visitor.goto(`http://127.0.0.1:${port}/`);
+  expect(stolen).toContain("blockyard-");
+  const { url } = yard.running;
+  const headers = { cookie: stolen, origin: url };
+  for (const path of ["/v1/conversations", "/v1/tools", "/health", "/metrics"])
+    expect([path, (await fetch(`${url}${path}`, { headers })).status]).toEqual([path, 401]);
+  const made = await fetch(`${url}/v1/tools/conversation.create`, { method: "POST", headers, body: "{}" });
+  expect(made.status).toBe(401);
+  // Its own page finds no key: what a browser keeps for an origin is not shared between ports.
+  const keys = await visitor.evaluate(async () => (await indexedDB.databases()).map(({ name }) => name));
+  expect(keys).toEqual([]);
+  other.close();
+  await page.context().close();
+});
+
+it("[AC241] the secret leaves the address, and the session holds over reloads and in other tabs", async () => {
+  const { page, context, complaints } = await yard.open("/?x=1");
+  await page.waitForFunction(() => !location.search.includes("bind"));
+  expect(new URL(page.url()).search).toBe("?x=1");
+  const reads = () =>
+    page.waitForResponse((answer) => answer.url().endsWith("/v1/tools") && answer.status() === 200);
+  const reloaded = reads();
+  await page.reload();
+  await reloaded;
+  const tab = await context.newPage();
+  await tab.goto(yard.running.url);
+  await tab.waitForSelector(connected);
+  await tab.waitForFunction(() => document.querySelector(".composer textarea, .composer [contenteditable]"));
+  // The key cannot be read out, not even by the page.
+  const extractable = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const opening = indexedDB.open("blockyard");
+        opening.onsuccess = () => {
+          const asked = opening.result.transaction("keys").objectStore("keys").getAll();
+          asked.onsuccess = () => resolve(asked.result.map((key: CryptoKey) => [key.type, key.extractable]));
+        };
+      }),
+  );
+  expect(extractable).toEqual([["private", false]]);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("[AC129] a viewer's link in the owner's browser takes nothing away from the owner", async () => {
+  const { page, context } = await yard.open();
+  const viewer = yard.running.auth.create("wall", "viewer");
+  await page.goto(`${yard.running.url}/?link=${yard.running.auth.makeLink(viewer)}`);
+  await page.waitForFunction(() => !location.search.includes("bind"));
+  const answer = page.waitForResponse((each) => each.url().endsWith("/v1/tools") && each.status() === 200);
+  await page.reload();
+  const tools = (await (await answer).json()) as readonly { name: string }[];
+  expect(tools.map(({ name }) => name)).toContain("turn.start");
+  await context.close();
+});

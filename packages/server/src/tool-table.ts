@@ -4,16 +4,15 @@
  */
 
 import {
+  type Block,
   Cursors,
   callIn,
   coreTools,
-  isProblem,
   type Json,
   type Kernel,
   makeTable,
   mayCall,
   type Problem,
-  parseBlockId,
   type Signal,
   schemasOf,
   type Tool,
@@ -22,10 +21,10 @@ import {
 } from "@blockyard/kernel";
 import type { Caller } from "./auth.ts";
 import type { Config } from "./config.ts";
-import { DISK } from "./files/file-block.ts";
 import { fileDoor } from "./files/file-door.ts";
 import { filePort } from "./files/file-open.ts";
 import { Files } from "./files/files.ts";
+import { fileBlocksIn } from "./files/named-files.ts";
 import { fileTools } from "./files/tools.ts";
 import { veiled } from "./files/veil.ts";
 import type { Log } from "./log.ts";
@@ -39,6 +38,14 @@ import { childRunner } from "./turns/child-run.ts";
 import { conversationContext } from "./turns/loop/conversation-context.ts";
 import { turnTools } from "./turns/tools.ts";
 import { Turns } from "./turns/turns.ts";
+
+interface CallCare {
+  readonly key?: string | undefined;
+  /** Nobody waits for the answer any more. */
+  readonly signal?: AbortSignal | undefined;
+  /** Guarded files that the owner has allowed to this one call. */
+  readonly permitted?: readonly string[];
+}
 
 /** What an agent may call, for whoever lists it while no server runs. Only calls would need what the tools work on. */
 export function agentSchemas(): readonly ToolSchema[] {
@@ -81,8 +88,8 @@ export class Tools {
       home: config.home,
       matcher: this.#searcher.matcher,
       schemas: () => this.schemas(),
-      call: (agent: string, name: string, input: unknown) =>
-        this.call({ agent, role: "agent", by: "token" }, name, input),
+      call: (agent: string, name: string, input: unknown, permitted: readonly string[]) =>
+        this.#call({ agent, role: "agent", by: "token" }, name, input, { permitted }),
       files: (agent: string) => fileDoor(this.files, kernel, agent),
       onFault: (what: string, error: unknown) => this.#fault(what, error),
     };
@@ -118,17 +125,26 @@ export class Tools {
     key?: string,
     signal?: AbortSignal,
   ): Promise<Json | Problem> {
-    const hidden = caller.role === "owner" ? undefined : await this.#hidden(caller, input);
+    return this.#call(caller, name, input, { key, signal });
+  }
+
+  async #call(
+    caller: Caller,
+    name: string,
+    input: unknown,
+    { key, signal, permitted = [] }: CallCare,
+  ): Promise<Json | Problem> {
+    const hidden = caller.role === "owner" ? undefined : await this.#hidden(caller, input, permitted);
     if (hidden) return hidden;
     await this.#touch(input);
     const answer = await callIn(
       this.#table,
       {
-        kernel: this.kernelFor(caller),
+        kernel: permitted.length === 0 ? this.kernelFor(caller) : this.#veiled(caller.agent, permitted),
         caller: { agent: caller.agent, role: caller.role },
         matcher: this.#searcher.matcher,
         cursors: this.#cursors,
-        files: filePort(this.files),
+        files: filePort(this.files, permitted),
         onFault: (tool, error) => this.#fault(tool, error),
         ...(key === undefined ? {} : { key }),
         ...(signal === undefined ? {} : { signal: signal as Signal }),
@@ -144,17 +160,29 @@ export class Tools {
     if (role === "owner") return this.#kernel;
     const known = this.#views.get(agent);
     if (known) return known;
-    const view = veiled(this.#kernel, (block) => this.files.guards(block, agent));
+    const view = this.#veiled(agent, []);
     this.#views.set(agent, view);
     return view;
   }
 
+  #veiled(agent: string, permitted: readonly string[]): Kernel {
+    return veiled(this.#kernel, (block) => this.#guards(block, agent, permitted));
+  }
+
+  #guards(block: Block, agent: string, permitted: readonly string[]): Problem | undefined {
+    const isPermitted = permitted.includes(String(block.metadata["path"]));
+    return isPermitted ? undefined : this.files.guards(block, agent);
+  }
+
   /** Why the caller may not touch a block that it names. */
-  async #hidden({ agent }: Caller, input: unknown): Promise<Problem | undefined> {
+  async #hidden(
+    { agent }: Caller,
+    input: unknown,
+    permitted: readonly string[],
+  ): Promise<Problem | undefined> {
     await this.files.ready();
-    for (const id of blocksIn(input)) {
-      const block = await this.#kernel.block(id);
-      const refused = isProblem(block) ? undefined : this.files.guards(block, agent);
+    for (const block of await fileBlocksIn(this.#kernel, input)) {
+      const refused = this.#guards(block, agent, permitted);
       if (refused) return refused;
     }
     return undefined;
@@ -183,16 +211,4 @@ export class Tools {
   #fault(tool: string, error: unknown): void {
     this.#log("error", "a tool failed", { tool, error: String((error as Error)?.stack ?? error) });
   }
-}
-
-const NAMING = new Set(["block_id", "parent_id", "block", "head"]);
-const NAMED_DEPTH = 3;
-
-/** Blocks of files that an input names, wherever tools take one. */
-function blocksIn(input: unknown, depth = NAMED_DEPTH): readonly string[] {
-  if (typeof input !== "object" || input === null || depth === 0) return [];
-  return Object.entries(input).flatMap(([key, value]) => {
-    if (typeof value !== "string") return blocksIn(value, depth - 1);
-    return NAMING.has(key) && parseBlockId(value)?.agent === DISK ? [value] : [];
-  });
 }

@@ -10,8 +10,18 @@ import type { Files } from "./files.ts";
 export interface FileDoor {
   /** The text of a file that has a block; undefined where it has none. */
   read(path: string): Promise<{ readonly text: string | undefined } | Problem | undefined>;
-  /** An edit of the block, on the disk when it is answered. `before` is what the agent has seen. */
-  write(path: string, text: string, before: string | undefined): Promise<Problem | undefined>;
+  /** Why a file is guarded from this agent; undefined where it is not, or is granted to it. */
+  guardOf(path: string): string | undefined;
+  /**
+   * An edit of the block, on the disk when it is answered. `before` is what the agent has seen; `isPermitted`: the owner
+   * was asked for this very file.
+   */
+  write(
+    path: string,
+    text: string,
+    before: string | undefined,
+    isPermitted: boolean,
+  ): Promise<Problem | undefined>;
   /** Everything that is not saved is saved. */
   save(): Promise<void>;
 }
@@ -19,7 +29,9 @@ export interface FileDoor {
 export function fileDoor(files: Files, kernel: Kernel, agent: string): FileDoor {
   return {
     read: (path) => readText(files, kernel, path),
-    write: (path, text, before) => writeText(files, kernel, agent, { path, text, before }),
+    guardOf: (path) => files.guardFor(path, agent),
+    write: (path, text, before, isPermitted) =>
+      writeText(files, kernel, agent, { path, text, before, isPermitted }),
     save: () => files.flushAll(),
   };
 }
@@ -42,17 +54,18 @@ interface Writing {
   readonly path: string;
   readonly text: string;
   readonly before: string | undefined;
+  readonly isPermitted: boolean;
 }
 
 async function writeText(
   files: Files,
   kernel: Kernel,
   agent: string,
-  { path, text, before }: Writing,
+  { path, text, before, isPermitted }: Writing,
 ): Promise<Problem | undefined> {
   const create = before === undefined;
   const content = create ? text : undefined;
-  const opened = await files.open(path, { agent, isOwner: true, create, content });
+  const opened = await files.open(path, { agent, isOwner: isPermitted, create, content });
   if (isProblem(opened)) return opened;
   const { id } = opened.block;
   if (!opened.created) {

@@ -33,10 +33,13 @@ export const fileOpen = (files: Files) =>
     },
   });
 
-/** For block.create. Its content never takes the place of what a file has. */
-export const filePort = (files: Files): FilePort => ({
+/** For block.create. Its content never takes the place of what a file has. `permitted`: guarded files that were asked for. */
+export const filePort = (files: Files, permitted: readonly string[] = []): FilePort => ({
   async create({ agent, role }, path, content) {
-    const opened = await files.open(path, { agent, isOwner: role === "owner", create: true, content });
+    const place = permitted.length === 0 ? undefined : await files.locate(path);
+    const isPermitted = place !== undefined && !isProblem(place) && permitted.includes(place.name);
+    const opening = { agent, isOwner: role === "owner" || isPermitted, create: true, content };
+    const opened = await files.open(path, opening);
     if (isProblem(opened) || opened.created || content === undefined)
       return isProblem(opened) ? opened : opened.block;
     const { id, version, metadata } = opened.block;

@@ -27,7 +27,7 @@ import { type DiskFile, readDisk, sweepFolder, writeDisk } from "./disk-file.ts"
 import { createFile, DISK, type FileMetadata, replaceText } from "./file-block.ts";
 import { FlushClock } from "./flush-clock.ts";
 import { GRANTS, type Grant, grantsIn, isGranted, MAX_GRANTS, withGrant, withoutGrant } from "./grants.ts";
-import { guardOf } from "./guarded-path.ts";
+import { guardOf, guardOfName } from "./guarded-path.ts";
 import { Lanes } from "./lanes.ts";
 import { type Ending, OpenFile } from "./open-file.ts";
 import { OpenSet } from "./open-set.ts";
@@ -164,6 +164,11 @@ export class Files {
   reasonOf(path: string): string | undefined {
     const clean = cleanPath(path);
     return isProblem(clean) ? undefined : guardOf(clean);
+  }
+
+  /** The same for one agent: undefined where it has been granted the file. */
+  guardFor(path: string, agent: string): string | undefined {
+    return isGranted(this.#grants, agent, path) ? undefined : guardOfName(path);
   }
 
   /** Why a caller may neither read nor write a block: it is a guarded file that the owner has not granted. */

@@ -6,7 +6,8 @@
  * Pure: a path in, the reason out. How a path is spelt does not matter: parts are compared as some file system takes them.
  */
 
-import { bareName, type CleanPath } from "./path.ts";
+import { isProblem } from "@blockyard/kernel";
+import { bareName, type CleanPath, cleanPath } from "./path.ts";
 
 interface Rule {
   readonly reason: string;
@@ -141,4 +142,10 @@ export function guardOf({ parts }: CleanPath): string | undefined {
   const file = names.pop() ?? "";
   for (const { reason, pattern } of FOLDERS) if (names.some((name) => pattern.test(name))) return reason;
   return FILES.find(({ pattern }) => pattern.test(file))?.reason;
+}
+
+/** The same for a name as it is written. What is no plain path is guarded too: nobody knows what a program makes of it. */
+export function guardOfName(name: string): string | undefined {
+  const clean = cleanPath(name);
+  return isProblem(clean) ? "its name is not a plain one" : guardOf(clean);
 }

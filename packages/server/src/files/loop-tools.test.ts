@@ -32,6 +32,7 @@ async function use(name: string, input: object) {
     env: { PATH: process.env["PATH"] },
     matcher: inlineMatcher(() => performance.now()),
     offspring,
+    permitted: [],
     open: () => undefined,
     grow: () => undefined,
   });
@@ -70,7 +71,7 @@ it("[F28] a text that has changed since it was read is not overwritten", async (
   const door = fileDoor(lab.files, lab.kernel, "openai");
   const id = await lab.open("a.txt");
   await lab.edit(id, "two", "2");
-  expect(await door.write("a.txt", "mine\n", "one\ntwo\n")).toMatchObject({ problem: "conflict" });
-  expect(await door.write("a.txt", "mine\n", undefined)).toMatchObject({ problem: "conflict" });
+  expect(await door.write("a.txt", "mine\n", "one\ntwo\n", false)).toMatchObject({ problem: "conflict" });
+  expect(await door.write("a.txt", "mine\n", undefined, false)).toMatchObject({ problem: "conflict" });
   expect(await lab.text(id)).toBe("one\n2\n");
 });

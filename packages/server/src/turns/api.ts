@@ -11,7 +11,7 @@ import { anthropicApi } from "./loop/anthropic.ts";
 import type { ApiSource, Environment } from "./loop/api.ts";
 import { LoopRun } from "./loop/loop.ts";
 import { openaiApi } from "./loop/openai.ts";
-import { blockTools } from "./loop/tools/blocks.ts";
+import { blockTools, type CallTable } from "./loop/tools/blocks.ts";
 import { workspaceTools } from "./loop/tools/index.ts";
 import { Workspace } from "./loop/tools/workspace.ts";
 import type { Runner } from "./run.ts";
@@ -26,7 +26,12 @@ export interface ApiOptions {
   readonly matcher: Matcher;
   /** The one tool table, called as an agent. */
   readonly schemas: () => readonly ToolSchema[];
-  readonly call: (agent: string, name: string, input: unknown) => Promise<Json | Problem>;
+  readonly call: (
+    agent: string,
+    name: string,
+    input: unknown,
+    permitted: readonly string[],
+  ) => Promise<Json | Problem>;
   /** The workspace's files as blocks, edited under an agent's name. */
   readonly files?: (agent: string) => FileDoor;
   readonly onFault: (what: string, error: unknown) => void;
@@ -53,7 +58,7 @@ export function apiRunner(source: ApiSource, options: ApiOptions): Runner {
       const api = source.open(env);
       if (isProblem(api)) return api;
       await offspring.swept;
-      const call = (name: string, input: unknown) => options.call(provider, name, input);
+      const call: CallTable = (name, input, permitted) => options.call(provider, name, input, permitted);
       return new LoopRun(
         {
           kernel,

@@ -8,8 +8,10 @@
 
 import { type BlockId, type BlockKey, type Env, type Reason, randomName } from "@blockyard/kernel";
 import { compactParams, endCall, type Outcome, openResult } from "@blockyard/providers";
+import { type Effect, onlyReads, reasonToAsk, toAsk } from "../../access/effect.ts";
 import type { Allowance, Answer } from "../run.ts";
 import type { ToolCall } from "./asking.ts";
+import { effectsOf } from "./tools/effects.ts";
 import { failed, type LoopTool, type ToolRun } from "./tools/tool.ts";
 import type { Writing } from "./writing.ts";
 
@@ -18,11 +20,22 @@ export interface CallsOptions {
   readonly writing: Writing;
   readonly tools: ReadonlyMap<string, LoopTool>;
   readonly allow: readonly Allowance[];
-  readonly context: Omit<ToolRun, "open" | "grow" | "signal">;
+  readonly context: ToolContext;
+  /** The files of the workspace whose blocks an input names. */
+  readonly filesIn: (input: unknown) => Promise<readonly string[]>;
   readonly signal: AbortSignal;
   readonly stopping: () => Reason;
   /** Where a bug inside a tool is told; the model only learns that it failed. */
   readonly onFault: (tool: string, error: unknown) => void;
+}
+
+/** What all calls have in common. */
+export type ToolContext = Omit<ToolRun, "open" | "grow" | "signal" | "permitted">;
+
+/** A call with what it would do. */
+interface Weighed {
+  readonly call: ToolCall;
+  readonly effects: readonly Effect[];
 }
 
 /** How a call may be waited for no longer: the owner's answer, or the end of the turn. */
@@ -48,9 +61,12 @@ export class Calls {
   async run(calls: readonly ToolCall[]): Promise<void> {
     const waiting = [...calls];
     while (waiting.length > 0) {
-      const alone = waiting.findIndex((call) => this.#isAlone(call));
-      const together = alone === 0 ? 1 : Math.min(alone === -1 ? waiting.length : alone, SIDE_BY_SIDE);
-      await Promise.all(waiting.splice(0, together).map((call) => this.#one(call)));
+      // Weighed when it is their turn: an earlier call may have changed where a path leads.
+      const next = await Promise.all(waiting.slice(0, SIDE_BY_SIDE).map((call) => this.#weigh(call)));
+      const alone = next.findIndex((each) => this.#isAlone(each));
+      const together = alone === 0 ? 1 : alone === -1 ? next.length : alone;
+      waiting.splice(0, together);
+      await Promise.all(next.slice(0, together).map((each) => this.#one(each)));
     }
   }
 
@@ -63,16 +79,31 @@ export class Calls {
     this.#asked.get(approval)?.settle({ allow, message });
   }
 
-  #isAlone({ toolName }: ToolCall): boolean {
-    return this.#options.tools.get(toolName)?.needs !== undefined;
+  async #weigh(call: ToolCall): Promise<Weighed> {
+    const { tools, context, filesIn } = this.#options;
+    const parsed = tools.get(call.toolName)?.parse(call.input);
+    // What is no call of a tool has no effects, and is answered with what is wrong.
+    if (parsed === undefined || "wrong" in parsed) return { call, effects: [] };
+    const effects = await effectsOf(call.toolName, parsed.input, { workspace: context.workspace, filesIn });
+    return { call, effects };
   }
 
-  async #one(call: ToolCall): Promise<void> {
+  #isAlone({ effects }: Weighed): boolean {
+    return !onlyReads(effects) || toAsk(effects, this.#options.allow).length > 0;
+  }
+
+  async #one({ call, effects }: Weighed): Promise<void> {
     const { writing, signal, stopping } = this.#options;
     let isOpen = false;
     const ids = { key: call.key, toolUseId: call.toolUseId, toolName: call.toolName };
+    const permitted = effects.flatMap(({ path, guard }) =>
+      path !== undefined && guard !== undefined ? [path] : [],
+    );
+    const { context } = this.#options;
     const run: ToolRun = {
-      ...this.#options.context,
+      ...context,
+      permitted,
+      workspace: context.workspace.permitting(permitted),
       signal,
       open: (kind, metadata) => {
         isOpen = true;
@@ -80,19 +111,19 @@ export class Calls {
       },
       grow: (text) => void writing.push([{ type: "block-append", key: `${call.key}/result`, text }]),
     };
-    const outcome = signal.aborted ? UNRUN : await this.#outcome(call, run);
+    const outcome = signal.aborted ? UNRUN : await this.#outcome(call, effects, run);
     const reason = outcome.reason ?? (signal.aborted ? stopping() : undefined);
     const ended = signal.aborted ? { ...outcome, failed: true } : outcome;
     await writing.push(endCall(ids, { ...ended, reason }, isOpen));
   }
 
-  async #outcome(call: ToolCall, run: ToolRun): Promise<Outcome> {
+  async #outcome(call: ToolCall, effects: readonly Effect[], run: ToolRun): Promise<Outcome> {
     const { tools, onFault } = this.#options;
     const tool = tools.get(call.toolName);
     if (!tool) return failed(`There is no tool ${call.toolName}. There are: ${[...tools.keys()].join(", ")}`);
     const parsed = tool.parse(call.input);
     if ("wrong" in parsed) return failed(`The input of ${tool.name} does not fit: ${parsed.wrong}`);
-    const leave = await this.#leave(call, tool);
+    const leave = await this.#leave(call, tool, toAsk(effects, this.#options.allow));
     if (leave === undefined) return UNRUN;
     if (!leave.allow) return { ...failed(leave.message), reason: "denied" };
     await this.#options.writing.push([{ type: "block-meta", key: call.key, metadata: { stage: "running" } }]);
@@ -106,15 +137,17 @@ export class Calls {
   }
 
   /** The owner's leave; undefined if the turn was stopped first. */
-  async #leave(call: ToolCall, { name, needs }: LoopTool): Promise<Leave> {
-    const { env, writing, allow, signal } = this.#options;
-    if (needs === undefined || allow.includes(needs)) return { allow: true, message: "" };
+  async #leave(call: ToolCall, { name }: LoopTool, asked: readonly Effect[]): Promise<Leave> {
+    const { env, writing, signal } = this.#options;
+    if (asked.length === 0) return { allow: true, message: "" };
     const id = `approval-${randomName(env, 10)}`;
     const what = compactParams(call.input);
+    const reason = reasonToAsk(asked);
+    const title = what === undefined ? name : `${name}: ${what}`;
     const approval = {
       id,
       state: "asked",
-      title: what === undefined ? name : `${name}: ${what}`,
+      title: reason === undefined ? title : `${title} (${reason})`,
       input: call.input,
       askedAt: env.now(),
     };

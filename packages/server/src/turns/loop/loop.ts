@@ -14,20 +14,21 @@ import {
   type Reason,
 } from "@blockyard/kernel";
 import { PROVIDER_NAMES } from "../../agent-names.ts";
+import { filesIn } from "../../files/named-files.ts";
 import type { Answer, Run, RunEnd, TurnStart } from "../run.ts";
 import type { Api } from "./api.ts";
 import { type Answered, Asking } from "./asking.ts";
-import { Calls } from "./calls.ts";
+import { Calls, type ToolContext } from "./calls.ts";
 import { type Exchange, validate } from "./exchange.ts";
 import { modelContext } from "./model-context.ts";
-import type { LoopTool, ToolRun } from "./tools/tool.ts";
+import type { LoopTool } from "./tools/tool.ts";
 import { type TurnOutcome, Writing } from "./writing.ts";
 
 export interface LoopOptions {
   readonly kernel: Kernel;
   readonly api: Api;
   readonly tools: readonly LoopTool[];
-  readonly context: Omit<ToolRun, "open" | "grow" | "signal">;
+  readonly context: ToolContext;
   readonly maxTokens: number;
   readonly silentMs?: number | undefined;
   readonly onFault: (what: string, error: unknown) => void;
@@ -55,6 +56,7 @@ export class LoopRun implements Run {
       tools: new Map(options.tools.map((tool) => [tool.name, tool])),
       allow: start.request.allow ?? [],
       context: options.context,
+      filesIn: (input) => filesIn(options.kernel, input),
       signal: this.#abort.signal,
       stopping: () => this.#reason,
       onFault: options.onFault,

@@ -23,7 +23,6 @@ export const bashTool = loopTool({
   description:
     "Run a command with bash in the workspace's root. Every call is a new shell. Its output (stdout and stderr together) " +
     "comes back when it has ended; what it leaves running in the background is ended with it.",
-  needs: "bash",
   input: z.strictObject({
     command: z.string().min(1).max(100_000),
     timeout_ms: z.number().int().min(1_000).max(MOST_MS).default(USUAL_MS),

@@ -7,7 +7,12 @@ import { isProblem, type Json, type JsonObject, type Problem, type ToolSchema } 
 import { rowOf } from "@blockyard/providers";
 import { failed, type LoopTool, plain } from "./tool.ts";
 
-export type CallTable = (name: string, input: unknown) => Promise<Json | Problem>;
+/** `permitted`: guarded files that the owner has allowed to this call. */
+export type CallTable = (
+  name: string,
+  input: unknown,
+  permitted: readonly string[],
+) => Promise<Json | Problem>;
 
 export function blockTools(schemas: readonly ToolSchema[], call: CallTable): readonly LoopTool[] {
   return schemas
@@ -17,8 +22,8 @@ export function blockTools(schemas: readonly ToolSchema[], call: CallTable): rea
       description,
       input: withoutDialect(input),
       parse: (given) => ({ input: given }), // the table checks its own
-      async run(given) {
-        const answer = await call(name, given);
+      async run(given, { permitted }) {
+        const answer = await call(name, given, permitted);
         if (isProblem(answer)) return failed(answer);
         const text = JSON.stringify(answer, null, 1);
         return plain(text, rowOf(text.replace(/\s+/g, " ")));

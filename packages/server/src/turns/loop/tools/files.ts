@@ -53,7 +53,6 @@ export const writeTool = loopTool({
   name: "write",
   description:
     "Write a text file of the workspace whole: makes it, or replaces all that it holds. To change parts, use edit.",
-  needs: "write",
   input: z.strictObject({ path, content: text }),
   async run({ path: asked, content }, { workspace }) {
     const place = await workspace.place(asked);
@@ -69,7 +68,6 @@ export const editTool = loopTool({
   description:
     "Replace a piece of a text file. old_text must stand in the file exactly as given, and only once, unless " +
     "replace_all is true.",
-  needs: "write",
   input: z.strictObject({
     path,
     old_text: text.min(1),

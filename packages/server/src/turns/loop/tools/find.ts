@@ -111,7 +111,9 @@ export const grepTool = loopTool({
     const matches = search.lines.join("\n");
     const slow =
       search.slow === 0 ? "" : `\n[… ${search.slow} left out, in which the pattern took too long …]`;
-    const end = `${slow}${search.why === undefined ? "" : `\n[… ${search.why} …]`}`;
+    const hidden =
+      search.guarded === 0 ? "" : `\n[… ${search.guarded} guarded left out: read asks the owner for one …]`;
+    const end = `${slow}${hidden}${search.why === undefined ? "" : `\n[… ${search.why} …]`}`;
     const count = `${search.matches} match${search.matches === 1 ? "" : "es"} in ${search.files} file${search.files === 1 ? "" : "s"}`;
     return plain(`${matches || "No line fits."}${end}`, count);
   },
@@ -133,6 +135,8 @@ class Search {
   files = 0;
   /** Files in which the pattern took too long. */
   slow = 0;
+  /** Guarded files, which are read only where they are named and the owner says yes. */
+  guarded = 0;
   /** Why it ended before it had seen everything. */
   why: string | undefined;
   readonly #grep: Grep;
@@ -158,6 +162,10 @@ class Search {
     if (this.#bytes > SEARCHED_BYTES) this.why = "more files than are searched at once: narrow the path";
     if (performance.now() > this.#until) this.why = "out of time: narrow the path";
     if (this.isOver) return undefined;
+    if (this.#run.workspace.guards(file)) {
+      this.guarded++;
+      return undefined;
+    }
     const text = await this.#run.workspace.read(file);
     if (typeof text !== "string") return undefined; // not a text, or gone meanwhile
     const left = max_matches - this.matches;

@@ -1,13 +1,12 @@
 /**
- * A built-in tool of the loop: what a model is told of it, what it needs the owner's leave for, and how it runs. A tool
- * makes its own result block, of the most exact kind, and may open it while it still runs.
+ * A built-in tool of the loop: what a model is told of it, and how it runs. What it does to the world, and so what the owner
+ * is asked for, is in effects.ts. A tool makes its own result block, of the most exact kind, and may open it while it still runs.
  */
 
 import type { JsonObject, Kind, Matcher, Problem } from "@blockyard/kernel";
 import type { Outcome } from "@blockyard/providers";
 import { z } from "zod";
 import type { Offspring } from "../../child-offspring.ts";
-import type { Allowance } from "../../run.ts";
 import type { Environment, ToolSpec } from "../api.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -19,14 +18,14 @@ export interface ToolRun {
   readonly env: Environment;
   readonly matcher: Matcher;
   readonly offspring: Offspring;
+  /** Guarded files that the owner has allowed to this call. */
+  readonly permitted: readonly string[];
   /** Shows the result block now; `grow` adds to its text as it comes. */
   open(kind: Kind, metadata: JsonObject): void;
   grow(text: string): void;
 }
 
 export interface LoopTool extends ToolSpec {
-  /** What the owner is asked for, unless the turn has it already. */
-  readonly needs?: Allowance;
   /** The input, checked; or what is wrong with it. */
   parse(input: unknown): { readonly input: unknown } | { readonly wrong: string };
   run(input: unknown, run: ToolRun): Promise<Outcome>;
@@ -36,7 +35,6 @@ export function loopTool<I>(definition: {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<I>;
-  readonly needs?: Allowance;
   run(input: I, run: ToolRun): Promise<Outcome>;
 }): LoopTool {
   const { input, run, ...rest } = definition;

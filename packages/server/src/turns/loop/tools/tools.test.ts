@@ -75,6 +75,7 @@ async function use(name: string, input: object, signal = new AbortController().s
     },
     matcher: inlineMatcher(() => performance.now()),
     offspring,
+    permitted: [],
     open: (kind, metadata) => opened.push([kind, metadata]),
     grow: (text) => {
       grown += text;
@@ -373,4 +374,19 @@ it("[L36] todo is a checklist", async () => {
     shortResult: "1 of 3 done",
     result: { kind: "todo", text: "- [x] Look\n- [~] Change\n- [ ] Test", metadata: { items } },
   });
+});
+
+it("[AC201] a guarded file for which nobody was asked is neither read nor written by any of them", async () => {
+  writeFileSync(join(root, ".env"), "two: a secret\n");
+  for (const [name, input] of [
+    ["read", { path: ".env" }],
+    ["edit", { path: ".env", old_text: "two", new_text: "2" }],
+    ["write", { path: ".env", content: "2" }],
+  ] as const)
+    expect(await use(name, input)).toMatchObject({
+      failed: true,
+      error: expect.stringMatching(/^\.env is guarded: /),
+    });
+  expect((await use("grep", { pattern: "two" })).result?.text).not.toContain("secret");
+  expect(readFileSync(join(root, ".env"), "utf8")).toBe("two: a secret\n");
 });

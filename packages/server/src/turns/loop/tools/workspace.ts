@@ -13,6 +13,7 @@ import { lstat, mkdir, open, realpath, rename, stat, unlink } from "node:fs/prom
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isProblem, type Problem, problem } from "@blockyard/kernel";
 import type { FileDoor } from "../../../files/file-door.ts";
+import { guardOfName } from "../../../files/guarded-path.ts";
 
 export interface Place {
   /** Where it really is. */
@@ -26,19 +27,48 @@ export interface WorkspaceOptions {
   readonly files?: FileDoor;
   /** Folders that nobody reads or writes through here, such as the server's own. */
   readonly closed: readonly string[];
+  /** Guarded files that may be read and written all the same, by name. */
+  readonly permitted?: readonly string[];
 }
 
 const FILE_BYTES = 10 * 1024 * 1024;
 
 export class Workspace {
   readonly root: string;
-  readonly #closed: readonly string[];
+  readonly #options: WorkspaceOptions;
   readonly #files: FileDoor | undefined;
 
-  constructor({ root, closed, files }: WorkspaceOptions) {
-    this.root = root;
-    this.#files = files;
-    this.#closed = closed;
+  constructor(options: WorkspaceOptions) {
+    this.root = options.root;
+    this.#files = options.files;
+    this.#options = options;
+  }
+
+  /** The same, for a call to which the owner has allowed these guarded files. */
+  permitting(names: readonly string[]): Workspace {
+    return names.length === 0 ? this : new Workspace({ ...this.#options, permitted: names });
+  }
+
+  /** Why a file asks before it is read or written; undefined where it does not, or is granted. */
+  guardOf(name: string): string | undefined {
+    return this.#files ? this.#files.guardOf(name) : guardOfName(name);
+  }
+
+  /** A file that is guarded and was not asked for: a link that was moved meanwhile, or a folder's search. */
+  guards({ name }: Place): Problem | undefined {
+    const reason = this.#isPermitted(name) ? undefined : this.guardOf(name);
+    if (reason === undefined) return undefined;
+    return problem(
+      "forbidden",
+      `${name} is guarded: ${reason}. Nobody was asked for it; name it in a call of its own`,
+      {
+        path: name,
+      },
+    );
+  }
+
+  #isPermitted(name: string): boolean {
+    return this.#options.permitted?.includes(name) === true;
   }
 
   /** Where a path leads, if that is a place that may be used. */
@@ -56,7 +86,7 @@ export class Workspace {
     const name = relative(root, real).split(sep).join("/");
     if ([name, relative(root, asked)].some(hasGit))
       return problem("forbidden", `${path} is in .git, which these tools do not touch`, { path });
-    for (const folder of this.#closed) {
+    for (const folder of this.#options.closed) {
       const closed = await realpath(folder).catch(() => resolve(folder));
       if (isInside(closed, real))
         return problem("forbidden", `${path} belongs to the server itself`, { path });
@@ -71,6 +101,8 @@ export class Workspace {
 
   /** The text of a file; undefined where there is none. */
   async read(place: Place): Promise<string | undefined | Problem> {
+    const guarded = this.guards(place);
+    if (guarded) return guarded;
     const known = await this.#files?.read(place.name);
     if (isProblem(known)) return known;
     return known ? known.text : this.#readDisk(place);
@@ -100,7 +132,9 @@ export class Workspace {
 
   /** Writes a file whole. `before` is what its writer thinks is there (undefined: nothing). */
   async write(place: Place, text: string, before: string | undefined): Promise<Problem | undefined> {
-    if (this.#files) return this.#files.write(place.name, text, before);
+    const guarded = this.guards(place);
+    if (guarded) return guarded;
+    if (this.#files) return this.#files.write(place.name, text, before, this.#isPermitted(place.name));
     const folder = dirname(place.path);
     const temporary = join(
       folder,

@@ -118,9 +118,9 @@ describe("[R40] JSON that means harm", () => {
 
   it("[AC24] bodies of one caller are bounded together, and another's are not in their way", async () => {
     const agent = yard.agent("hoarder");
-    const head = `POST /v1/tools/conversation.list HTTP/1.1\r\nhost: ${yard.host}\r\nauthorization: Bearer ${agent}\r\n`;
-    const claim = `content-length: ${64 * 1024 * 1024}\r\n\r\n{`;
-    const sockets = Array.from({ length: 8 }, () => yard.socket(head + claim));
+    const head = `POST /v1/tools/block.create HTTP/1.1\r\nhost: ${yard.host}\r\nauthorization: Bearer ${agent}\r\n`;
+    const claim = `content-length: ${8 * 1024 * 1024}\r\n\r\n{`;
+    const sockets = Array.from({ length: 4 }, () => yard.socket(head + claim));
     const ask = (token: string) =>
       yard.ask("/v1/tools/conversation.list", { method: "POST", body: "{}", token });
     while ((await ask(agent)).status === 200); // until the last of them has arrived

@@ -147,6 +147,7 @@ export { timesText } from "./times.ts";
 export type { BlockPatch, WholePatch } from "./tools/block-patch.ts";
 export { problemOf, StreamProblem } from "./tools/block-subscribe.ts";
 export {
+  callBytes,
   callIn,
   makeTable,
   modelName,

@@ -16,6 +16,15 @@ export const limits = {
   metadataChars: 4 * 1024 * 1024,
   /** Nesting of any JSON value that is kept. */
   jsonDepth: 96,
+  /** One call, as bytes of JSON: of a tool that carries no text, of one that does, and of one that does for the owner. */
+  callBytes: 64 * 1024,
+  textCallBytes: 8 * 1024 * 1024,
+  ownerCallBytes: 64 * 1024 * 1024,
+  /** JSON values in one call, and in one line of a stream: each costs far more than its bytes. */
+  callValues: 100_000,
+  lineValues: 400_000,
+  /** … and in one line of an import, which may hold many events. */
+  importValues: 4_000_000,
   /** Writes that may wait in one conversation before a caller is told `busy`. */
   queuedWrites: 10_000,
   /** Ops in one commit. */

@@ -10,7 +10,7 @@ export { cutCall, endCall, type Outcome, openResult, resultKey } from "./call.ts
 export { type CodexStart, codexAdapter } from "./codex/adapter.ts";
 export { codexParentThread } from "./codex/log.ts";
 export { Fold, type Folded, type FoldedBlock, type FoldedTurn, fold } from "./fold.ts";
-export { isObject, parseJson, parseLine } from "./framing/json.ts";
+export { hasMoreValues, isObject, parseJson, parseLine } from "./framing/json.ts";
 export { type Line, LineReader } from "./framing/lines.ts";
 export { END_MARKER, type SseItem, SseReader } from "./framing/sse.ts";
 export { languageOf } from "./language.ts";

@@ -7,10 +7,8 @@ import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import {
   type Env,
-  isProblem,
   type Json,
   Kernel,
-  type Leases,
   type Problem,
   problem,
   type Store,
@@ -22,20 +20,23 @@ import { readAddress, removeAddress, type ServerAddress, writeAddress } from "./
 import { Announcer } from "./announcer.ts";
 import { Auth, type Caller, ownerName } from "./auth.ts";
 import { joinNodes, startLeases } from "./broadcast/join.ts";
+import { CallGateway } from "./call-gateway.ts";
 import { readCertificate } from "./certificate.ts";
 import { type Config, ConfigError, prepareHome } from "./config.ts";
 import { Door } from "./door.ts";
 import { nodeEnv } from "./env.ts";
 import { exportFile } from "./export/export-file.ts";
 import { eventStream, SseStream } from "./faces/events.ts";
-import { httpApp, type NodeBindings } from "./faces/http.ts";
+import { httpApp } from "./faces/http.ts";
 import { changedUris, mcpHandler, refuseOwner } from "./faces/mcp.ts";
+import type { NodeBindings } from "./faces/node-bindings.ts";
 import { DIST, pageFiles } from "./faces/page.ts";
 import { sessionRoutes } from "./faces/page-session.ts";
 import { WsFace } from "./faces/ws.ts";
 import { localUrl, urlOf } from "./guard.ts";
 import { importStream } from "./import/import-stream.ts";
 import { ingestStream } from "./ingest-stream.ts";
+import { JsonParser } from "./json-parser.ts";
 import { Listeners } from "./listeners.ts";
 import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
@@ -106,12 +107,13 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     lag.disable();
   });
   kernel.listen((told) => metrics.count("blockyard_ops_total", told.ops.length));
-  const desk = new Desk(auth, tools, leases, metrics, log);
+  const gateway = new CallGateway(auth, tools, leases, metrics, log);
   const ws = new WsFace({
     kernelFor: (caller) => tools.kernelFor(caller),
     presence: tools.presence,
-    call: (...call) => desk.call(...call),
-    onForbidden: (caller, message) => desk.audit(caller, message),
+    call: (...call) => gateway.call(...call),
+    callBytes: (caller, tool) => tools.callBytes(caller, tool),
+    onForbidden: (caller, message) => gateway.audit(caller, message),
     onFault: fault,
   });
   shutdown.register("sockets", () => ws.close());
@@ -128,45 +130,31 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const mcp = mcpHandler<Caller>((caller) => ({
     version: VERSION,
     tools: async () => tools.schemasFor(caller),
-    call: (tool, input, signal) => desk.audited(caller, tool, input, undefined, signal),
+    call: (tool, input, signal) => gateway.audited(caller, tool, input, undefined, signal),
   }));
   shutdown.register("mcp", () => mcp.handler.close());
   announcer.listen((announcement) => {
     for (const uri of changedUris(announcement)) mcp.handler.notify.resourceUpdated(uri);
     if (announcement.isNew) mcp.handler.notify.resourcesChanged();
   });
-  const app = httpApp({
-    callerOf: (request) => door.callerOf(request),
-    call: (...call) => desk.audited(...call),
-    tools: (caller) => tools.schemasFor(caller) as unknown as Json,
-    page: pageFiles(DIST),
-    addRoutes: (routes) => sessionRoutes(routes, auth, ({ env: { incoming } }) => door.session(incoming)),
-    health: async () => ({
-      ...(await storeHealth(store)),
-      version: VERSION,
-      root: config.root,
-      epoch: store.epoch,
-      ...(nodes ? { node: nodes.id } : {}),
-      sockets: ws.count,
-      turns: tools.turns.running,
-    }),
-    metrics: () => {
-      const p99 = lag.percentile(99) / 1e9;
-      lag.reset();
-      return metrics.text(gauges(ws.count, tools.turns.running, p99));
-    },
-    ingest: async (caller, query, body) =>
-      desk.checked(caller, await ingestStream(kernel, caller, query, body)),
-    import: async (caller, body) => desk.checked(caller, await importStream(kernel, caller, body)),
-    export: (caller, conversation, format, redact) =>
-      exportFile(tools.kernelFor(caller), conversation, format, redact),
-    keep: async (caller, bytes) => desk.checked(caller, await keepFor(caller, store, bytes)),
-    blob: (hash) => store.blob(hash),
-    events: (conversation, query) => eventStream(kernel, conversation, query),
-    changes: () => announcements(announcer),
-    mayUseMcp: (caller) => desk.refusedWith(caller, refuseOwner(caller.role)),
-    mcp: (request, caller, body) => mcp.fetch(request, caller, body),
-    onFault: fault,
+  const parser = new JsonParser();
+  shutdown.register("parser", () => parser.close());
+  const app = appOf({
+    config,
+    auth,
+    store,
+    kernel,
+    nodes,
+    tools,
+    gateway,
+    door,
+    ws,
+    mcp,
+    announcer,
+    metrics,
+    parser,
+    lag,
+    fault,
   });
   const listener = getRequestListener(app.fetch as Parameters<typeof getRequestListener>[0], {
     overrideGlobalObjects: false,
@@ -190,6 +178,84 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, app, stop };
 }
 
+interface Parts {
+  readonly config: Config;
+  readonly auth: Auth;
+  readonly store: Store;
+  readonly kernel: Kernel;
+  readonly nodes: { readonly id: string } | undefined;
+  readonly tools: Tools;
+  readonly gateway: CallGateway;
+  readonly door: Door;
+  readonly ws: WsFace;
+  readonly mcp: ReturnType<typeof mcpHandler<Caller>>;
+  readonly announcer: Announcer;
+  readonly metrics: Metrics;
+  readonly parser: JsonParser;
+  readonly lag: ReturnType<typeof monitorEventLoopDelay>;
+  readonly fault: (where: string, error: unknown) => void;
+}
+
+/** The routes over HTTP. */
+function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
+  const {
+    config,
+    auth,
+    store,
+    kernel,
+    nodes,
+    tools,
+    gateway,
+    door,
+    ws,
+    mcp,
+    announcer,
+    metrics,
+    parser,
+    lag,
+  } = parts;
+  return httpApp({
+    callerOf: (request) => door.callerOf(request),
+    call: (...call) => gateway.audited(...call),
+    tools: (caller) => tools.schemasFor(caller) as unknown as Json,
+    page: pageFiles(DIST),
+    addRoutes: (routes) => sessionRoutes(routes, auth, ({ env: { incoming } }) => door.session(incoming)),
+    health: async () => ({
+      ...(await storeHealth(store)),
+      version: VERSION,
+      root: config.root,
+      epoch: store.epoch,
+      ...(nodes ? { node: nodes.id } : {}),
+      sockets: ws.count,
+      turns: tools.turns.running,
+    }),
+    metrics: () => {
+      const p99 = lag.percentile(99) / 1e9;
+      lag.reset();
+      return metrics.text(gauges(ws.count, tools.turns.running, p99));
+    },
+    ingest: async (caller, query, body) =>
+      gateway.checked(caller, await ingestStream(kernel, caller, query, body)),
+    import: async (caller, body) => gateway.checked(caller, await importStream(kernel, caller, body)),
+    export: (caller, conversation, format, redact) =>
+      exportFile(tools.kernelFor(caller), conversation, format, redact),
+    callBytes: (caller, tool) => gateway.callBytes(caller, tool),
+    mayWrite: (caller) =>
+      gateway.refusedWith(
+        caller,
+        caller.role === "viewer" ? problem("forbidden", "a viewer reads only") : undefined,
+      ),
+    parse: (caller, bytes) => parser.parse(bytes, caller.role === "owner"),
+    keep: async (bytes) => (await keepPicture(store, bytes)) as Json | Problem,
+    blob: (hash) => store.blob(hash),
+    events: (conversation, query) => eventStream(kernel, conversation, query),
+    changes: () => announcements(announcer),
+    mayUseMcp: (caller) => gateway.refusedWith(caller, refuseOwner(caller.role)),
+    mcp: (request, caller, body) => mcp.fetch(request, caller, body),
+    onFault: parts.fault,
+  });
+}
+
 /** A server whose database does not answer is not well, and says so: it can be taken out of turn until it is. */
 async function storeHealth(store: Store): Promise<{ ok: boolean; database?: string }> {
   try {
@@ -200,68 +266,8 @@ async function storeHealth(store: Store): Promise<{ ok: boolean; database?: stri
   }
 }
 
-async function keepFor({ role }: Caller, store: Store, bytes: Uint8Array): Promise<Json | Problem> {
-  if (role === "viewer") return problem("forbidden", "a viewer reads only");
-  return (await keepPicture(store, bytes)) as Json | Problem;
-}
-
 function keepUp(kernel: Kernel, onFault: (error: unknown) => void): NodeJS.Timeout {
   return setInterval(() => void kernel.maintain().catch(onFault), UPKEEP_MS).unref();
-}
-
-/** Where calls come together: the credential still holds, what is refused leaves a line, everything is counted. */
-class Desk {
-  readonly #auth: Auth;
-  readonly #tools: Tools;
-  readonly #leases: Leases;
-  readonly #metrics: Metrics;
-  readonly #log: Log;
-
-  constructor(auth: Auth, tools: Tools, leases: Leases, metrics: Metrics, log: Log) {
-    this.#auth = auth;
-    this.#tools = tools;
-    this.#leases = leases;
-    this.#metrics = metrics;
-    this.#log = log;
-  }
-
-  async call(
-    caller: Caller,
-    tool: string,
-    input: unknown,
-    key?: string,
-    signal?: AbortSignal,
-  ): Promise<Json | Problem> {
-    this.#metrics.count("blockyard_calls_total");
-    const isCurrent = this.#auth.isCurrent(caller);
-    if (isCurrent && caller.role !== "viewer") await this.#leases.hold(caller.agent);
-    const answer = isCurrent
-      ? await this.#tools.call(caller, tool, input, key, signal)
-      : problem("forbidden", "this token has been taken back");
-    if (isProblem(answer)) this.#metrics.count("blockyard_problems_total");
-    return answer;
-  }
-
-  /** For faces that do not look at what they send. */
-  async audited(...call: Parameters<Desk["call"]>): Promise<Json | Problem> {
-    return this.checked(call[0], await this.call(...call));
-  }
-
-  checked(caller: Caller, answer: Json | Problem): Json | Problem {
-    if (isProblem(answer) && answer.problem === "forbidden") this.audit(caller, answer.message);
-    return answer;
-  }
-
-  /** The same, where nothing but a refusal is to be answered. */
-  refusedWith(caller: Caller, refused: Problem | undefined): Problem | undefined {
-    if (refused) this.audit(caller, refused.message);
-    return refused;
-  }
-
-  audit({ agent, role }: Caller, why: string): void {
-    this.#metrics.count("blockyard_refused_total");
-    this.#log("warn", "refused", { status: 403, why, agent, role });
-  }
 }
 
 /** The database: the one that is named, or the file, unless another server has that: then where that one is. */

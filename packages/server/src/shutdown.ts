@@ -18,6 +18,7 @@ const ORDER = [
   "mcp",
   "kernel",
   "sockets",
+  "parser",
   "files", // nobody edits any more; what it writes itself it waits for
   "connections",
   "nodes",

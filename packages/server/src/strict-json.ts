@@ -1,6 +1,6 @@
 /**
- * JSON as it comes in at the doors: parsed only if it is neither nested too deep nor too wide, no object names a key
- * twice, and none names `__proto__`. `JSON.parse` alone takes all of it: a depth that nothing can write again, a doubled
+ * JSON as it comes in at the doors: parsed only if it is neither nested too deep nor too wide, has not too many values, no
+ * object names a key twice, and none names `__proto__`. `JSON.parse` alone takes all of it: a depth that nothing can write again, a doubled
  * key of which it keeps the last, so that two readers of one request may see two different ones, and a key that a
  * library on the way may drop or, worse, follow. Whether the value makes sense is not decided here.
  *
@@ -14,7 +14,19 @@ const MAX_DEPTH = limits.jsonDepth + 32;
 /** Of one object. */
 const MAX_KEYS = 20_000;
 
-export function parseStrict(text: string): { readonly json: unknown } | Problem {
+const TOO_MANY = problem("too_large", `JSON may have ${limits.callValues} values at most`, {
+  max_values: limits.callValues,
+});
+
+export type Parsed = { readonly json: unknown } | Problem;
+
+/** A body; an empty one is an empty object. */
+export function parseBytes(bytes: Uint8Array): Parsed {
+  const text = new TextDecoder().decode(bytes);
+  return text.trim() === "" ? { json: {} } : parseStrict(text);
+}
+
+export function parseStrict(text: string): Parsed {
   const refused = scan(text);
   if (refused) return refused;
   try {
@@ -29,12 +41,15 @@ function scan(text: string): Problem | undefined {
   /** Keys of the objects that are open; undefined for arrays. */
   const open: (Set<string> | undefined)[] = [];
   let isKey = false;
+  /** Every value but the first of a list or object has a comma before it. */
+  let values = 1;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case 0x7b: // {
       case 0x5b: // [
         if (open.length === MAX_DEPTH)
           return problem("invalid", `JSON may be nested ${MAX_DEPTH} deep at most`, { max_depth: MAX_DEPTH });
+        if (++values > limits.callValues) return TOO_MANY;
         isKey = text.charCodeAt(at) === 0x7b;
         open.push(isKey ? new Set() : undefined);
         break;
@@ -44,6 +59,7 @@ function scan(text: string): Problem | undefined {
         isKey = false;
         break;
       case 0x2c: // ,
+        if (++values > limits.callValues) return TOO_MANY;
         isKey = open.at(-1) !== undefined;
         break;
       case 0x22: {

@@ -6,6 +6,7 @@
 import {
   type Block,
   Cursors,
+  callBytes,
   callIn,
   coreTools,
   type Json,
@@ -115,6 +116,11 @@ export class Tools {
   /** Those that this caller may call: nobody is shown what is then refused. */
   schemasFor({ role }: Caller): readonly ToolSchema[] {
     return this.schemas().filter(({ access }) => mayCall(access, role));
+  }
+
+  /** How many bytes of JSON a caller's input of a tool may have, or why it would be refused. */
+  callBytes(caller: Caller, name: string): number | Problem {
+    return callBytes(this.#table, caller, name);
   }
 
   /** `signal`: nobody waits for the answer any more. */

@@ -37,6 +37,7 @@ export const blockAppend = tool({
     durable_version: z.number().int().optional().describe("The same version"),
   }),
   access: "write",
+  carriesText: true,
   streamsIn: true,
   async run(call, { block_id, text, wait }): Promise<Appended | Problem> {
     // What is durable cannot wait for its other half: it would be kept as a character that nobody wrote.

@@ -44,6 +44,7 @@ export const blockApplyPatch = tool({
     errors: z.array(hunkError).optional(),
   }),
   access: "write",
+  carriesText: true,
   async run(call, { block_id, patch, dry_run }) {
     const clean = cleanText(patch);
     if (dry_run) {

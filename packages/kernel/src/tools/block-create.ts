@@ -57,6 +57,7 @@ export const blockCreate = tool({
   input,
   output,
   access: "write",
+  carriesText: true,
   async run(call, input) {
     const { conversation, parent_id, role, kind, content, metadata, status, side } = input;
     if (kind === "file") return createFile(call, input);

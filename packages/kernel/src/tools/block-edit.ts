@@ -55,6 +55,7 @@ export const blockEdit = tool({
   input,
   output: z.object({ version: z.number().int(), line_count: z.number().int() }),
   access: "write",
+  carriesText: true,
   async run(call, { block_id, operations, base_version }) {
     const clean = operations.map(cleaned);
     return writeSince(call, block_id, base_version, (draft, block, since) => {

@@ -31,6 +31,7 @@ export const blockSplice = tool({
   input,
   output: z.object({ version: z.number().int(), byte_length: z.number().int() }),
   access: "write",
+  carriesText: true,
   async run(call, { block_id, offset, delete_count, insert, base_version }) {
     const ins = cleanText(insert);
     return writeSince(call, block_id, base_version, (draft, block, since) => {

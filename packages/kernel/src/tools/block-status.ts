@@ -25,6 +25,7 @@ export const blockStatus = tool({
   input,
   output: z.object({ version: z.number().int(), status: statusField }),
   access: "write",
+  carriesText: true,
   async run(call, { block_id, status, metadata }) {
     if (status === undefined && metadata === undefined) {
       return problem("invalid", "give status, metadata, or both", { valid_fields: Object.keys(input.shape) });

@@ -2,7 +2,8 @@
  * A tool call, from any face: found by name, checked, run, answered. Everything that can be wrong with a call is a
  * problem; nothing that a caller sends makes this throw.
  *
- * In order: the tool exists, the input is plain JSON of bounded depth, it fits the schema, the caller may do this.
+ * In order: the tool exists, the caller may call it, the input is plain JSON of bounded depth, it fits the schema. Whoever
+ * reads an input from somewhere asks `callBytes` first, and reads no more than that.
  */
 
 import { z } from "zod";
@@ -10,7 +11,7 @@ import { cleanJson, type Json } from "../json.ts";
 import { limits } from "../limits.ts";
 import { type Problem, problem } from "../problem.ts";
 import { answerOnce } from "./keyed.ts";
-import { type Access, type Call, mayCall, type Tool } from "./tool.ts";
+import { type Access, type Call, type Caller, mayCall, type Tool } from "./tool.ts";
 
 export interface ToolTable {
   readonly tools: readonly Tool[];
@@ -25,6 +26,7 @@ export interface ToolSchema {
   readonly description: string;
   readonly access: Access;
   readonly streams: boolean;
+  readonly carriesText: boolean;
   /** JSON Schema of the input, and of the answer (of one item, where the tool streams). */
   readonly input: Json;
   readonly output: Json;
@@ -56,6 +58,7 @@ export function schemasOf(table: ToolTable): readonly ToolSchema[] {
     description: tool.description,
     access: tool.access,
     streams: tool.streams === true,
+    carriesText: tool.carriesText === true,
     input: z.toJSONSchema(tool.input, { io: "input" }) as Json,
     output: z.toJSONSchema(tool.output, { io: "output" }) as Json,
   }));
@@ -63,10 +66,28 @@ export function schemasOf(table: ToolTable): readonly ToolSchema[] {
   return made;
 }
 
+/** How many bytes of JSON a caller's input of a tool may have, or why the call would be refused whatever it says. */
+export function callBytes(table: ToolTable, caller: Caller, name: string): number | Problem {
+  const tool = table.find(name);
+  if (tool === undefined) return unknownTool(table, name);
+  const refused = mayNot(tool, caller);
+  if (refused) return refused;
+  if (tool.carriesText !== true) return limits.callBytes;
+  return caller.role === "owner" ? limits.ownerCallBytes : limits.textCallBytes;
+}
+
+function mayNot({ access, name }: Tool, { agent, role }: Caller): Problem | undefined {
+  if (mayCall(access, role)) return undefined;
+  const why = access === "owner" ? "is the owner's alone" : `writes, and ${agent} may only read`;
+  return problem("forbidden", `${name} ${why}`, { tool: name, role });
+}
+
 export async function callIn(table: ToolTable, call: Call, name: string, input: unknown): Promise<unknown> {
   const tool = table.find(name);
   if (tool === undefined) return unknownTool(table, name);
-  const found = findPolluting(input, limits.jsonDepth, "");
+  const refused = mayNot(tool, call.caller);
+  if (refused) return refused;
+  const found = findPolluting(input, limits.jsonDepth);
   if (found !== undefined) return found;
   const clean = cleanJson(input ?? {}, limits.jsonDepth);
   if (clean === undefined) {
@@ -81,13 +102,8 @@ export async function callIn(table: ToolTable, call: Call, name: string, input: 
   }
   const parsed = tool.input.safeParse(clean);
   if (!parsed.success) return describe(tool, clean, parsed.error.issues);
-  const { agent, role } = call.caller;
-  if (!mayCall(tool.access, role)) {
-    const why = tool.access === "owner" ? "is the owner's alone" : `writes, and ${agent} may only read`;
-    return problem("forbidden", `${tool.name} ${why}`, { tool: tool.name, role });
-  }
   // Whoever has streamed and then looks, or edits by what it sees, finds its own words there.
-  if (tool.streamsIn !== true) await call.kernel.settled(agent);
+  if (tool.streamsIn !== true) await call.kernel.settled(call.caller.agent);
   return answerOnce(call, tool, parsed.data, () => run(tool, call, parsed.data));
 }
 
@@ -113,17 +129,27 @@ function unknownTool(table: ToolTable, name: string): Problem {
 const POLLUTING = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Keys that could reach a prototype are refused by name, not dropped: the caller would not see what became of them. */
-function findPolluting(value: unknown, depth: number, path: string): Problem | undefined {
+function findPolluting(input: unknown, depth: number): Problem | undefined {
+  const path = pathTo(input, depth);
+  if (path === undefined) return undefined;
+  const field = path.join(".").slice(0, 200);
+  return problem("invalid", `${field}: a key may not be named ${path.at(-1)}`, { field });
+}
+
+/** Where such a key is. The path is put together only where there is one: a large input has many places. */
+function pathTo(value: unknown, depth: number): readonly (string | number)[] | undefined {
   if (typeof value !== "object" || value === null || depth <= 0) return undefined;
-  for (const key of Object.keys(value)) {
-    const here = path === "" ? key : `${path}.${key}`;
-    if (POLLUTING.has(key) && !Array.isArray(value)) {
-      return problem("invalid", `${here.slice(0, 200)}: a key may not be named ${key}`, {
-        field: here.slice(0, 200),
-      });
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const below = pathTo(value[i], depth - 1);
+      if (below) return [i, ...below];
     }
-    const below = findPolluting((value as Record<string, unknown>)[key], depth - 1, here);
-    if (below) return below;
+    return undefined;
+  }
+  for (const key of Object.keys(value)) {
+    if (POLLUTING.has(key)) return [key];
+    const below = pathTo((value as Record<string, unknown>)[key], depth - 1);
+    if (below) return [key, ...below];
   }
   return undefined;
 }

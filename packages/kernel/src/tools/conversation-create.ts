@@ -21,6 +21,7 @@ export const conversationCreate = tool({
   input,
   output: z.object({ conversation: z.string(), seq: z.number().int() }),
   access: "write",
+  carriesText: true,
   async run(call, { title, provider, model, metadata }) {
     const refused = mayRecord(metadata);
     if (refused) return refused;

@@ -43,6 +43,7 @@ export const conversationFork = tool({
   input,
   output,
   access: "write",
+  carriesText: true,
   async run(call, given): Promise<Output | Problem> {
     // The next message is a user's.
     const refused = given.content === undefined ? undefined : maySpeak(call.caller, "user");

@@ -14,7 +14,6 @@ import { limits } from "../limits.ts";
 import { type Problem, problem } from "../problem.ts";
 import type { Matcher } from "../search.ts";
 
-/** Read: writes no op. */
 /** What a tool does, and so who may call it: everybody, all but viewers, the owner alone. */
 export type Access = "read" | "write" | "owner";
 
@@ -65,6 +64,8 @@ export interface Tool<I = unknown, O = unknown> {
   readonly access: Access;
   /** The answer is `{ stream }`, an async iterable of items. */
   readonly streams?: true;
+  /** Its input holds texts or metadata: it may be long. That of every other tool is short. */
+  readonly carriesText?: true;
   /** It only adds to the caller's stream; every other tool waits until that is written. */
   readonly streamsIn?: true;
   run(call: Call, input: I): Promise<O | Problem>;

@@ -54,6 +54,8 @@ export interface ConnectionOptions {
   readonly role: "owner" | "agent" | "viewer";
   /** Runs a tool of the table as this caller. */
   readonly call: (tool: string, input: unknown, key: string | undefined) => Promise<Json | Problem>;
+  /** How long an input of a tool may be; a problem where the call is refused anyway. */
+  readonly callBytes?: (tool: string) => number | Problem;
   readonly presence?: Presence;
   /** Told what went wrong inside; the client only learns that it did. */
   readonly onFault?: (error: unknown) => void;
@@ -71,6 +73,8 @@ interface Subscription {
 }
 
 const MAX_CALLS = 256;
+/** What is around a call. */
+const ENVELOPE_BYTES = 1024;
 /** After these a client comes back: their reasons can pass. */
 const RESUMABLE: readonly ByeCode[] = ["slow", "closing", "silent", "fault"];
 /** It was refused, and is asked for again by itself. */
@@ -118,8 +122,8 @@ export class Connection {
     return this.#synced.has(block);
   }
 
-  /** One message from the client, already parsed as JSON. */
-  receive(message: unknown): void {
+  /** One message from the client, already parsed as JSON of so many bytes. */
+  receive(message: unknown, bytes = 0): void {
     if (this.#closed) return;
     const parsed = clientFrame.safeParse(message);
     if (!parsed.success)
@@ -127,7 +131,16 @@ export class Connection {
     const frame = parsed.data;
     if (!this.#greeted && frame.type !== "hello")
       return this.bye("protocol", "the first frame must be hello");
+    const tooLong = frame.type === "call" ? this.#tooLong(frame.tool, bytes) : undefined;
+    if (tooLong && frame.type === "call")
+      return this.#send({ type: "answer", id: frame.id, problem: tooLong });
     this.#dispatch(frame);
+  }
+
+  #tooLong(tool: string, bytes: number): Problem | undefined {
+    const maxBytes = bytes > limits.callBytes ? this.#options.callBytes?.(tool) : undefined;
+    if (maxBytes === undefined || isProblem(maxBytes) || bytes <= maxBytes + ENVELOPE_BYTES) return undefined;
+    return problem("too_large", `a call of ${tool} may have ${maxBytes} bytes`, { max_bytes: maxBytes });
   }
 
   /** Ends the connection with a last word. */

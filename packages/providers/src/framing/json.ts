@@ -1,14 +1,15 @@
 /**
- * Text → JSON value, for text that anyone may have written: never throws, and refuses nesting before parsing it,
- * because JSON.parse accepts depths that nothing behind it can write, clone or walk.
+ * Text → JSON value, for text that anyone may have written: never throws, and refuses nesting and too many values before
+ * parsing it, because JSON.parse accepts depths that nothing behind it can write, clone or walk, and a value takes many times
+ * the memory of its two bytes.
  */
 
-import type { Json, JsonObject } from "@blockyard/kernel";
+import { type Json, type JsonObject, limits } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
 
 /** The value, or undefined where the text is no JSON or too deep. (JSON itself has no undefined.) */
 export function parseJson(text: string, maxDepth: number = bounds.eventDepth): Json | undefined {
-  if (isDeeper(text, maxDepth)) return undefined;
+  if (isDeeper(text, maxDepth) || hasMoreValues(text, limits.lineValues)) return undefined;
   try {
     return JSON.parse(text) as Json;
   } catch {
@@ -59,6 +60,26 @@ export function isDeeper(text: string, maxDepth: number): boolean {
   const arrays = countUpTo(text, "[", levels);
   if (text.length < arrays * 2 + (levels - arrays) * 5 - 3) return false;
   return arrays + countUpTo(text, "{", levels - arrays) >= levels && scanDepth(text, maxDepth);
+}
+
+/** Whether the text has more values than that, strings aside. */
+export function hasMoreValues(text: string, maxValues: number): boolean {
+  // Each but the first costs a comma or a bracket, and its own character.
+  if (text.length < maxValues * 2) return false;
+  const marks = [",", "[", "{"].reduce((sum, mark) => sum + countUpTo(text, mark, maxValues), 0);
+  return marks >= maxValues && countValues(text, maxValues) > maxValues;
+}
+
+function countValues(text: string, most: number): number {
+  let values = 1;
+  for (let i = 0; i < text.length && values <= most; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) {
+      i = endOfString(text, i);
+      if (i === -1) return values;
+    } else if (code === 0x2c || code === 0x5b || code === 0x7b) values++;
+  }
+  return values;
 }
 
 function countUpTo(text: string, character: string, most: number): number {

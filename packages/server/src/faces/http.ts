@@ -3,32 +3,27 @@
  * becomes a tool call and a problem becomes a status code. No route thinks for itself.
  */
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import {
   isProblem,
   type Json,
   type JsonObject,
   type Problem,
-  type ProblemCode,
   problem,
   problemOf,
   type Streamed,
 } from "@blockyard/kernel";
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono } from "hono";
 import type { Caller } from "../auth.ts";
 import { FORMATS, type Format, isFormat } from "../export/export.ts";
 import { PICTURE_BYTES } from "../pictures.ts";
-import { parseStrict } from "../strict-json.ts";
-import { BodyBudget } from "./body-budget.ts";
+import { answer } from "./answer.ts";
+import { Bodies, bodyOf, mcpBytes } from "./bodies.ts";
 import { bounds } from "./bounds.ts";
 import { type EventQuery, eventQuery } from "./events.ts";
+import type { NodeBindings } from "./node-bindings.ts";
 import type { PageFiles } from "./page.ts";
-
-export interface NodeBindings {
-  readonly incoming: IncomingMessage;
-  readonly outgoing: ServerResponse;
-}
 
 export interface HttpOptions {
   readonly callerOf: (request: IncomingMessage) => Caller;
@@ -39,6 +34,11 @@ export interface HttpOptions {
     key?: string,
     signal?: AbortSignal,
   ) => Promise<Json | Problem>;
+  /** How long a caller's input of a tool may be, or why it would be refused whatever it says. */
+  readonly callBytes: (caller: Caller, tool: string) => number | Problem;
+  /** Why a caller may not write at all, and what is not asked of a tool is refused with. */
+  readonly mayWrite: (caller: Caller) => Problem | undefined;
+  readonly parse: (caller: Caller, bytes: Uint8Array) => Promise<{ readonly json: unknown } | Problem>;
   /** Those that the caller may call. */
   readonly tools: (caller: Caller) => Json;
   readonly page: PageFiles;
@@ -68,7 +68,7 @@ export interface HttpOptions {
   /** Told what went wrong inside; the client only learns that it did. */
   readonly onFault: (where: string, error: unknown) => void;
   /** Keeps a picture; where it then is. */
-  readonly keep: (caller: Caller, bytes: Uint8Array) => Promise<Json | Problem>;
+  readonly keep: (bytes: Uint8Array) => Promise<Json | Problem>;
   readonly blob: (
     hash: string,
   ) => Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
@@ -78,37 +78,6 @@ export interface Download {
   readonly name: string;
   readonly mediaType: string;
   readonly body: AsyncIterable<string | Uint8Array>;
-}
-
-const MAX_BODY = 64 * 1024 * 1024;
-const MAX_MCP_BODY = 8 * 1024 * 1024;
-/** Of all bodies of one caller that are under way. */
-const MAX_BODIES = 512 * 1024 * 1024;
-
-const STATUS: Partial<Record<ProblemCode, number>> = {
-  unknown_tool: 404,
-  not_found: 404,
-  forbidden: 403,
-  mismatch: 409,
-  stale: 409,
-  conflict: 409,
-  closed: 409,
-  transition: 409,
-  overlap: 409,
-  nothing: 409,
-  gone: 410,
-  too_large: 413,
-  timeout: 408,
-  busy: 429,
-  storage: 507,
-  uncertain: 504,
-  unavailable: 503,
-};
-
-function statusOf({ problem: code, details }: Problem): number {
-  // A patch that cannot be read is the caller's mistake; one that does not fit is a conflict with what is there.
-  if (code === "patch" && details?.["errors"] !== undefined) return 409;
-  return STATUS[code] ?? 400;
 }
 
 export type App = Hono<{ Bindings: NodeBindings }>;
@@ -126,24 +95,18 @@ export function httpApp(options: HttpOptions): App {
     return isStreamed(said) ? lines(said.stream) : answer(context, said);
   };
 
-  const budget = new BodyBudget(MAX_BODIES);
-  const held = (maxSize: number): MiddlewareHandler<{ Bindings: NodeBindings }> => {
-    return async (context, next) => {
-      const { incoming } = context.env;
-      const { agent, role } = options.callerOf(incoming);
-      const giveBack = budget.take(`${role} ${agent}`, incoming, maxSize);
-      if (!giveBack)
-        return answer(context, problem("busy", "too much of what you send is under way; try again"));
-      return next().finally(giveBack);
-    };
-  };
+  const bodies = new Bodies(options);
 
   app.get("/v1/tools", (context) =>
     context.json(options.tools(options.callerOf(context.env.incoming)) as object),
   );
-  app.post("/v1/tools/:name", held(MAX_BODY), async (context) => {
-    const input = await readJson(context, MAX_BODY);
-    return isProblem(input) ? answer(context, input) : call(context, context.req.param("name"), input.json);
+  app.post("/v1/tools/:name", (context) => {
+    const tool = context.req.param("name");
+    const maxBytes = options.callBytes(options.callerOf(context.env.incoming), tool);
+    return bodies.read(context, maxBytes, async (bytes, caller) => {
+      const input = await options.parse(caller, bytes);
+      return isProblem(input) ? answer(context, input) : call(context, tool, input.json);
+    });
   });
   app.all("/v1/tools/:name", (context) => {
     context.header("allow", "POST");
@@ -172,12 +135,14 @@ export function httpApp(options: HttpOptions): App {
     const refused = options.mayUseMcp(options.callerOf(context.env.incoming));
     return refused ? answer(context, refused) : next();
   });
-  app.post("/mcp", held(MAX_MCP_BODY), async (context) => {
-    const caller = options.callerOf(context.env.incoming);
-    const text = await readText(context, MAX_MCP_BODY);
-    if (isProblem(text)) return answer(context, text);
-    const body = parseStrict(text);
-    return isProblem(body) ? notJsonRpc(body) : options.mcp(context.req.raw, caller, body.json);
+  app.post("/mcp", (context) => {
+    const maxBytes = mcpBytes(options.callerOf(context.env.incoming));
+    return bodies.read(context, maxBytes, async (bytes, caller) => {
+      const body = await options.parse(caller, bytes);
+      if (isProblem(body)) return notJsonRpc(body);
+      const refused = bodies.tooLong(caller, body.json, bytes.length);
+      return refused ? answer(context, refused) : options.mcp(context.req.raw, caller, body.json);
+    });
   });
   app.all("/mcp", (context) => options.mcp(context.req.raw, options.callerOf(context.env.incoming)));
   app.post("/v1/ingest", async (context) => {
@@ -196,10 +161,11 @@ export function httpApp(options: HttpOptions): App {
     const found = await options.export(caller, context.req.param("id"), format, redact);
     return isProblem(found) ? answer(context, found) : download(found);
   });
-  app.post("/v1/blobs", held(PICTURE_BYTES), async (context) => {
-    const bytes = await readBytes(context, PICTURE_BYTES);
-    if (isProblem(bytes)) return answer(context, bytes);
-    return answer(context, await options.keep(options.callerOf(context.env.incoming), bytes));
+  app.post("/v1/blobs", (context) => {
+    const refused = options.mayWrite(options.callerOf(context.env.incoming));
+    return bodies.read(context, refused ?? PICTURE_BYTES, async (bytes) =>
+      answer(context, (await options.keep(bytes)) as Json | Problem),
+    );
   });
   app.get("/v1/blobs/:hash", async (context) => {
     const blob = await options.blob(context.req.param("hash"));
@@ -239,10 +205,6 @@ function isBrokenOff(error: NodeJS.ErrnoException, incoming: IncomingMessage): b
   return error.code === "ECONNRESET" && incoming.destroyed && !incoming.complete;
 }
 
-function bodyOf(context: Context): ReadableStream<Uint8Array> {
-  return context.req.raw.body ?? new ReadableStream<Uint8Array>({ start: (end) => end.close() });
-}
-
 /** Always a file to keep, never a page of this server's: what agents wrote must not run here. */
 function download({ name, mediaType, body }: Download): Response {
   return new Response(Readable.toWeb(Readable.from(bytesOf(body))) as ReadableStream<Uint8Array>, {
@@ -256,27 +218,6 @@ function download({ name, mediaType, body }: Download): Response {
 
 async function* bytesOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of body) yield typeof piece === "string" ? Buffer.from(piece) : piece;
-}
-
-/**
- * A body, as long as it may be, whether it says its length or comes in pieces. Nothing behind the bound is read.
- */
-async function readBytes(context: Context, maxBytes: number): Promise<Uint8Array | Problem> {
-  const tooLarge = problem("too_large", `a request may have ${maxBytes} bytes`, { max_bytes: maxBytes });
-  if (Number(context.req.header("content-length") ?? 0) > maxBytes) return tooLarge;
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of bodyOf(context)) {
-    bytes += piece.length;
-    if (bytes > maxBytes) return tooLarge;
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
-}
-
-async function readText(context: Context, maxBytes: number): Promise<string | Problem> {
-  const bytes = await readBytes(context, maxBytes);
-  return isProblem(bytes) ? bytes : new TextDecoder().decode(bytes);
 }
 
 /** The answer of a tool that streams. */
@@ -336,20 +277,6 @@ function sse(stream: ReadableStream<Uint8Array>): Response {
 
 function notJsonRpc({ message }: Problem): Response {
   return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32700, message } }, { status: 400 });
-}
-
-export function answer(context: Context, value: Json | Problem): Response {
-  if (!isProblem(value)) return context.json(value as object);
-  return context.json(value, statusOf(value) as 400);
-}
-
-export async function readJson(
-  context: Context,
-  maxBytes: number,
-): Promise<{ readonly json: unknown } | Problem> {
-  const text = await readText(context, maxBytes);
-  if (isProblem(text)) return text;
-  return text.trim() === "" ? { json: {} } : parseStrict(text);
 }
 
 function pageResponse(page: PageFiles, path: string): Response {

@@ -9,7 +9,9 @@ import { z } from "zod";
 import type { Auth } from "../auth.ts";
 import type { SessionAsked } from "../door.ts";
 import { TICKET_MS } from "../page-proof.ts";
-import { answer, type NodeBindings, readJson } from "./http.ts";
+import { answer } from "./answer.ts";
+import { readJson } from "./bodies.ts";
+import type { NodeBindings } from "./node-bindings.ts";
 
 type Asked = Context<{ Bindings: NodeBindings }>;
 

@@ -34,6 +34,7 @@ export interface WsOptions {
   readonly kernelFor: (caller: Caller) => Kernel;
   readonly presence?: Presence;
   readonly call: (caller: Caller, tool: string, input: unknown, key?: string) => Promise<Json | Problem>;
+  readonly callBytes: (caller: Caller, tool: string) => number | Problem;
   /** Told when a caller is answered that it may not. */
   readonly onForbidden: (caller: Caller, message: string) => void;
   /** Told what went wrong inside; the client only learns that it did. */
@@ -41,6 +42,8 @@ export interface WsOptions {
 }
 
 const MAX_FRAME = 1024 * 1024;
+/** Who only reads has little to say: the ids of a page's blocks, at most. */
+const VIEWER_FRAME = 128 * 1024;
 export const MAX_SOCKETS = 500;
 /** Of these so many are kept for the owner: agents must not be able to lock the page out. */
 export const OWNER_SOCKETS = 100;
@@ -65,7 +68,8 @@ const CODES: Readonly<Record<ByeCode, number>> = {
 
 export class WsFace {
   readonly #options: WsOptions;
-  readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME, perMessageDeflate: false });
+  readonly #server = socketServer(MAX_FRAME);
+  readonly #viewers = socketServer(VIEWER_FRAME);
   readonly #open = new Map<WebSocket, Connection>();
   /** Sockets that only listen to `llm_*` events, and how each stops. */
   readonly #listening = new Map<WebSocket, () => void>();
@@ -101,7 +105,8 @@ export class WsFace {
       return true;
     }
     const query = eventQuery(Object.fromEntries(url.searchParams));
-    this.#server.handleUpgrade(request, socket, head, (ws) => {
+    const server = caller.role === "viewer" ? this.#viewers : this.#server;
+    server.handleUpgrade(request, socket, head, (ws) => {
       this.#sockets.set(ws, request.socket);
       if (events === undefined) this.#accept(ws, caller);
       else
@@ -122,6 +127,7 @@ export class WsFace {
     }
     for (const ws of this.#listening.keys()) goodbye(ws, "closing");
     this.#server.close();
+    this.#viewers.close();
     const open = [...this.#open.keys(), ...this.#listening.keys()];
     await Promise.all(
       open.map((ws) => ws.readyState === ws.CLOSED || new Promise((gone) => ws.once("close", gone))),
@@ -136,6 +142,7 @@ export class WsFace {
       role: caller.role,
       ...(presence ? { presence } : {}),
       call: (tool, input, key) => this.#call(caller, tool, input, key),
+      callBytes: (tool) => this.#options.callBytes(caller, tool),
       onFault: (error) => this.#options.onFault("socket", error),
       pipe: {
         send: (frame) => this.#sendFrame(ws, caller, frame),
@@ -162,7 +169,7 @@ export class WsFace {
     if (isBinary) return connection.bye("invalid", "frames are text");
     const message = parseStrict(data.toString("utf8"));
     if (isProblem(message)) return connection.bye("invalid", `a frame must be JSON: ${message.message}`);
-    connection.receive(message.json);
+    connection.receive(message.json, data.length);
     if (connection.working > MAX_WORKING && !ws.isPaused) this.#breathe(ws, connection);
   }
 
@@ -288,6 +295,11 @@ export class WsFace {
     connection.close();
     this.#open.delete(ws);
   }
+}
+
+/** Longer messages are refused by their first bytes. */
+function socketServer(maxPayload: number): WebSocketServer {
+  return new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false });
 }
 
 /** It reads nothing at all; it can resume later. */

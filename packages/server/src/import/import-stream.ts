@@ -12,8 +12,8 @@
  * completes it. Only the owner imports: an import writes under the names that it brings.
  */
 
-import { isProblem, type Json, type Kernel, type Problem, problem } from "@blockyard/kernel";
-import { LineReader } from "@blockyard/providers";
+import { isProblem, type Json, type Kernel, limits, type Problem, problem } from "@blockyard/kernel";
+import { hasMoreValues, LineReader } from "@blockyard/providers";
 import type { Caller } from "../auth.ts";
 import type { BodyImport } from "./body-import.ts";
 import { ExportImport } from "./import-export.ts";
@@ -75,6 +75,7 @@ function begin(
 }
 
 function parseLine(text: string): Readonly<Record<string, unknown>> | string {
+  if (hasMoreValues(text, limits.importValues)) return `it has more than ${limits.importValues} values`;
   try {
     const value = JSON.parse(text) as unknown;
     if (typeof value === "object" && value !== null && !Array.isArray(value))

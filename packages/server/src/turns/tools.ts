@@ -37,6 +37,7 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
       "Ask an agent to go on in a conversation: it gets the prompt, works in the conversation's folder, and its blocks appear " +
       "in the conversation. While a turn runs, the message waits its turn.",
     access: "owner",
+    carriesText: true,
     input: z.strictObject({
       conversation: conversation
         .optional()
@@ -126,6 +127,7 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
     name: "turn.answer",
     description: "Allow or deny what a running agent asks permission for. Only the owner can, and only once.",
     access: "owner",
+    carriesText: true,
     input: z.strictObject({
       block_id: z.string().max(200).describe("The tool call that waits"),
       approval_id: z.string().max(200),

@@ -1,0 +1,97 @@
+/**
+ * Bodies of requests as JSON. Short ones are parsed where they are; long ones in a thread of their own, so that nobody else
+ * waits for them. What such a thread takes is bounded: one that is not done in time, or needs too much memory, is ended, and
+ * its body is refused. Those of the owner come first.
+ *
+ * Invariant: every body is answered exactly once: by the thread, by its end, or by `close`.
+ */
+
+import { Worker } from "node:worker_threads";
+import { type Problem, problem } from "@blockyard/kernel";
+import { type Parsed, parseBytes } from "./strict-json.ts";
+
+/** A longer body is parsed in the thread. */
+const LONG_BYTES = 256 * 1024;
+/** How long the thread may take for one body. The longest takes a tenth of a second. */
+const PARSE_MS = 5_000;
+const THREAD_MB = 512;
+
+interface Job {
+  readonly bytes: Uint8Array;
+  readonly isOwners: boolean;
+  readonly settle: (parsed: Parsed) => void;
+}
+
+export class JsonParser {
+  readonly #program: URL;
+  readonly #parseMs: number;
+  readonly #queue: Job[] = [];
+  #worker: Worker | undefined;
+  #job: Job | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** `program`: the thread's, where it is not the one beside this file. */
+  constructor(program = new URL("./json-parser.worker.ts", import.meta.url), parseMs = PARSE_MS) {
+    this.#program = program;
+    this.#parseMs = parseMs;
+  }
+
+  /** An empty body is an empty object. */
+  parse(bytes: Uint8Array, isOwners: boolean): Promise<Parsed> {
+    if (bytes.length <= LONG_BYTES) return Promise.resolve(parseBytes(bytes));
+    if (this.#closed) return Promise.resolve(CLOSED);
+    return new Promise((settle) => {
+      this.#queue.push({ bytes, isOwners, settle });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const job of this.#queue.splice(0)) job.settle(CLOSED);
+    await this.#end(CLOSED);
+  }
+
+  #next(): void {
+    if (this.#job !== undefined || this.#queue.length === 0) return;
+    const first = Math.max(
+      0,
+      this.#queue.findIndex(({ isOwners }) => isOwners),
+    );
+    const [job] = this.#queue.splice(first, 1);
+    if (job === undefined) return;
+    this.#job = job;
+    this.#worker ??= this.#start();
+    this.#timer = setTimeout(() => void this.#end(TOO_LATE), this.#parseMs);
+    this.#worker.postMessage(job.bytes);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#program, { resourceLimits: { maxOldGenerationSizeMb: THREAD_MB } });
+    worker.unref();
+    worker.on("message", (parsed: Parsed) => worker === this.#worker && this.#settle(parsed));
+    worker.on("error", () => worker === this.#worker && void this.#end(TOO_LARGE));
+    return worker;
+  }
+
+  /** The thread is gone, or has to go; another one is started for the next body. */
+  async #end(why: Problem): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    this.#settle(why);
+    await worker?.terminate();
+  }
+
+  #settle(parsed: Parsed): void {
+    clearTimeout(this.#timer);
+    const job = this.#job;
+    this.#job = undefined;
+    job?.settle(parsed);
+    this.#next();
+  }
+}
+
+const CLOSED = problem("unavailable", "the server stops");
+const TOO_LATE = problem("too_large", "this body takes too long to read: send less at once");
+const TOO_LARGE = problem("too_large", "this body takes too much memory to read: send less at once");

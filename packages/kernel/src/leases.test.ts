@@ -96,6 +96,58 @@ describe("a lease", () => {
     expect(await look(ends)).toMatchObject({ status: "done", metadata: {} });
   });
 
+  it("[K79] what an agent goes on with behind the end of its turn is told as llm_* events, and reduces to the blocks", async () => {
+    const { desk, conversation, create, look } = await world();
+    let messages: readonly LlmMessage[] = [];
+    const types: string[] = [];
+    const events = new LlmEvents();
+    desk.kernel.listen(({ ops, blocks }) => {
+      for (const event of events.commit(ops, blocks)) {
+        types.push(event.type.slice("llm_".length));
+        messages = reduceLlm(messages, event);
+      }
+    });
+    await desk.ok("turn.begin", { conversation }, bob);
+    const text = await create();
+    const metadata = { toolUseId: "t", toolName: "x" };
+    const call = await create({ kind: "tool_call", content: '{"a":', metadata });
+    const done = await create({
+      kind: "tool_call",
+      content: "{}",
+      metadata: { toolUseId: "u", toolName: "x" },
+    });
+    await desk.ok("block.status", { block_id: done, status: "done" }, bob);
+    await desk.env.advance(LONG);
+    expect(types.slice(-1)).toEqual(["message_stop"]);
+    types.length = 0;
+    await desk.ok("block.append", { block_id: text, text: "two", wait: true }, bob);
+    await desk.ok("block.append", { block_id: text, text: " three", wait: true }, bob);
+    await desk.ok("block.status", { block_id: text, status: "done" }, bob);
+    expect(types).toEqual(["content_block_delta", "content_block_delta"]);
+    await desk.ok("block.append", { block_id: call, text: "1}", wait: true }, bob);
+    const output = { conversation, parent_id: call, kind: "tool_result", role: "tool", metadata };
+    await desk.ok("block.create", { ...output, content: "42", status: "done" }, bob);
+    await desk.ok("block.status", { block_id: call, status: "done" }, bob);
+    expect(types.slice(-1)).toEqual(["tool_execution_complete"]);
+    expect(messages).toMatchObject([
+      {
+        isComplete: true,
+        contentBlocks: [{ content: "one two three" }, { content: '{"a":1}' }, { content: "{}" }],
+        toolExecutions: [
+          { toolId: "u", status: "success" },
+          { toolId: "t", status: "success", result: "42" },
+        ],
+      },
+    ]);
+    expect(await look(text)).toMatchObject({ content: "one two three", status: "done" });
+    // What ended with its message is not heard of again, whatever is written to it.
+    types.length = 0;
+    const edit = { op: "insert", line: 0, content: "x" };
+    await desk.ok("block.edit", { block_id: done, operations: [edit] }, ann);
+    await desk.ok("block.edit", { block_id: done, operations: [edit] }, ann);
+    expect(types).toEqual([]);
+  });
+
   it("[K71] what somebody ended on purpose stays ended, whatever its reason", async () => {
     const { desk, create } = await world();
     const id = await create();
@@ -287,7 +339,7 @@ describe("turns of agents", () => {
     expect((await turns()) as object[]).not.toMatchObject([{ reason: "interrupted" }]);
     // To whoever has the message its end is told anew; it does not begin again.
     expect(messages).toMatchObject([
-      { contentBlocks: [{ content: "one " }], isComplete: true, stopReason: "end_turn" },
+      { contentBlocks: [{ content: "one two" }], isComplete: true, stopReason: "end_turn" },
     ]);
   });
 });

@@ -9,9 +9,12 @@
  *
  * Tools: a call that waits for leave says so and has not started; one whose input was cut never starts; `complete` is told
  * when the outcome is known, also after the message has stopped, and once more if a result is attached even later.
+ *
+ * What ended because its agent was away too long (a lapsed block) may go on behind the end of its message: what is
+ * appended, and how it ends then, is told all the same.
  */
 
-import { type Block, type BlockId, isEnded, RESULT_KINDS } from "../block.ts";
+import { type Block, type BlockId, isEnded, isLapsed, RESULT_KINDS } from "../block.ts";
 import type { Turn } from "../conversation.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { limits } from "../limits.ts";
@@ -115,6 +118,10 @@ interface Known extends Tool {
   /** The block with its result, once there is one; and whether `complete` has told it. */
   result: BlockId | undefined;
   hasResultTold: boolean;
+  /** It has ended because its agent was away, and may go on. */
+  hasLapsed: boolean;
+  /** Its message has stopped, and its text is not followed any more. */
+  isLetGo: boolean;
 }
 
 /** Whether a block is a content block of a turn's message. */
@@ -209,7 +216,7 @@ export class LlmEvents {
     return events;
   }
 
-  /** Of a message that has stopped only its calls are still heard of. */
+  /** Of a message that has stopped only its calls, and what may go on, are still heard of. */
   #forget(message: Message): void {
     this.#messages.delete(message.id);
     this.#stopped.set(message.id, message.blocks);
@@ -217,8 +224,11 @@ export class LlmEvents {
       this.#stopped.delete(this.#stopped.keys().next().value as string);
     for (const [id, known] of this.#known) {
       if (known.message !== message) continue;
-      if (known.type === "tool_use") known.text = EMPTY;
-      else this.#known.delete(id);
+      const mayGoOn = known.hasLapsed && known.text.length <= limits.liveResultChars;
+      if (mayGoOn) continue;
+      known.isLetGo = true;
+      known.text = EMPTY;
+      if (known.type !== "tool_use") this.#known.delete(id);
     }
     for (const [id, { result }] of this.#known) {
       if (this.#known.size <= limits.heardOfCalls) return;
@@ -248,6 +258,8 @@ export class LlmEvents {
       isComplete: false,
       result: undefined,
       hasResultTold: false,
+      hasLapsed: false,
+      isLetGo: false,
     };
     this.#known.set(block.id, known);
     const head = headOf(message, block.createdAt);
@@ -281,7 +293,7 @@ export class LlmEvents {
     const result = this.#results.get(block.id);
     const known = result ? undefined : this.#known.get(block.id);
     const held = result ?? known;
-    if (!held) return [];
+    if (!held || known?.isLetGo) return [];
     const before = held.text.length;
     held.text = held.text.apply(splices);
     const [only] = splices;
@@ -293,9 +305,9 @@ export class LlmEvents {
         op.at,
         after,
       );
-    if (!known || !this.#messages.has(known.message.id)) return [];
+    if (!known) return [];
     const head = headOf(known.message, op.at);
-    if (isAdded && !known.isStopped) return [delta(known, head, only.ins)];
+    if (isAdded && (!known.isStopped || known.hasLapsed)) return [delta(known, head, only.ins)];
     const content = known.text.toString();
     return [{ ...head, type: "llm_content_block_replace", contentBlockIndex: known.index, content }];
   }
@@ -323,12 +335,15 @@ export class LlmEvents {
     const head = headOf(known.message, block.updatedAt);
     const events: LlmEvent[] = [];
     const hasEnded = isEnded(block.status);
+    const goesOn = known.hasLapsed && !isLapsed(block);
+    if (goesOn && !hasEnded) known.isComplete = false;
     const { stage, input, approval } = block.metadata;
     const isWhole = known.type === "tool_use" && (input !== undefined || stage === "running");
     if (!known.isStopped && (hasEnded || isWhole)) {
       known.isStopped = true;
       events.push({ ...head, type: "llm_content_block_stop", contentBlockIndex: known.index });
     }
+    known.hasLapsed ||= isLapsed(block);
     if (known.type !== "tool_use") return events;
     const { toolName, toolId } = known;
     const toolInput = input ?? null;
@@ -341,7 +356,8 @@ export class LlmEvents {
       events.push({ ...head, type: "llm_tool_execution_waiting", ...waiting });
     }
     if (!known.hasRun && hasStarted(block, known.result !== undefined)) events.push(...run(known, head));
-    if (hasEnded && !known.isComplete) events.push(this.#completed(known, block));
+    if (hasEnded && (!known.isComplete || goesOn)) events.push(this.#completed(known, block));
+    if (goesOn && hasEnded) known.hasLapsed = false;
     return events;
   }
 
@@ -368,12 +384,13 @@ export class LlmEvents {
     ];
   }
 
-  #completed(known: Known, { metadata, status, updatedAt }: Block): LlmEvent {
+  #completed(known: Known, block: Block): LlmEvent {
+    const { metadata, status, updatedAt } = block;
     known.isComplete = true;
     const { toolName, toolId, message } = known;
     const success = status === "done" && metadata["success"] !== false;
     const result = this.#results.get(known.result ?? "")?.text.toString();
-    if (result !== undefined) {
+    if (result !== undefined && !isLapsed(block)) {
       known.hasResultTold = true;
       this.#results.delete(known.result ?? "");
     }

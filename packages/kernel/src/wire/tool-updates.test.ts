@@ -166,7 +166,7 @@ describe("tool updates", () => {
     expect(ids).toEqual(["t1 start", "t1#2 start"]);
   });
 
-  it("[W32] a call that goes on after its end was taken back ends anew", () => {
+  it("[W32] [K71] a call that its agent goes on with after its end is told on as late: it has one end", () => {
     const cut = call({ stage: "end", reason: "interrupted" }, "error");
     expect(
       told([
@@ -174,6 +174,6 @@ describe("tool updates", () => {
         [call({ stage: "running" }), "{}"],
         [call({ stage: "end", success: true }, "done"), "{}"],
       ]),
-    ).toEqual(["start", "end, success false", "running", "end, success true"]);
+    ).toEqual(["start", "end, success false", "running, late", "end, success true, late"]);
   });
 });

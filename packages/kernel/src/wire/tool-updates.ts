@@ -5,7 +5,7 @@
  *
  * - A call that waits (for the owner's leave, for a result that its agent owes) says what for.
  * - A result that is attached to a call that has ended already is told once more, marked `late`.
- * - A call that goes on after its end was taken back is told on, with an end of its own.
+ * - A call that its agent goes on with after its end, because that end was only a lapse, is told on, marked `late`.
  * - A command that is run again is a call by itself, without a call's block.
  */
 
@@ -31,7 +31,7 @@ export interface ToolUpdate {
   readonly resultChunk?: string;
   /** The output is not, or not all, in `result`: how long it is, and the block that `block.read` gives it from. */
   readonly resultCut?: { readonly block: BlockId; readonly chars: number };
-  /** Told after the end: a result that was attached later. */
+  /** Told after the end: a result that was attached later, or a call that its agent went on with. */
   readonly late?: true;
   readonly shortResult?: string;
   readonly success?: boolean;
@@ -59,6 +59,8 @@ interface Seen {
   hasRun: boolean;
   hasEnded: boolean;
   hasResult: boolean;
+  /** Its end has been told, and it has gone on since. */
+  isLate: boolean;
 }
 
 export class ToolUpdates {
@@ -78,6 +80,7 @@ export class ToolUpdates {
     const updates: ToolUpdate[] = [];
     const seen = this.#seen.get(block.id) ?? this.#start(block, updates);
     if (seen.hasEnded && isEnded(block.status)) return late(block, seen, result);
+    seen.isLate ||= seen.hasEnded;
     seen.hasEnded = false;
     const parameters = isRerun ? commandOf(block) : (text ?? inputOf(block) ?? seen.parameters);
     if (parameters !== seen.parameters && !isEnded(block.status))
@@ -103,6 +106,7 @@ export class ToolUpdates {
       hasRun: false,
       hasEnded: false,
       hasResult: false,
+      isLate: false,
     };
     this.#seen.set(block.id, seen);
     updates.push(describe(block, seen, "start"));
@@ -197,7 +201,7 @@ function commandOf({ metadata: { command, cwd } }: Block): string {
 
 function describe(block: Block, seen: Seen, stage: Stage): ToolUpdate {
   const { toolName, compactParams } = block.metadata as { [key: string]: string | undefined };
-  const { id, parameters, waiting } = seen;
+  const { id, parameters, waiting, isLate } = seen;
   return {
     id,
     block: block.id,
@@ -206,6 +210,7 @@ function describe(block: Block, seen: Seen, stage: Stage): ToolUpdate {
     stage,
     ...(waiting === undefined ? {} : { waiting }),
     ...(compactParams === undefined ? {} : { compactParams }),
+    ...(isLate ? { late: true } : {}),
   };
 }
 

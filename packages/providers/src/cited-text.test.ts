@@ -3,6 +3,7 @@ import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { answer, blockStart, blockStop, delta, eventsOf, init, opening } from "../../../test/claude-lines.ts";
 import { anthropicAdapter } from "./anthropic/adapter.ts";
+import { placesIn } from "./cited-text.ts";
 import { fold } from "./fold.ts";
 
 const cite = (name: string) => ({
@@ -160,4 +161,22 @@ it("[A8] a text that is whole does not wait for its message where something else
   ];
   const types = eventsOf(lines, false).map((event) => `${event.type} ${"key" in event ? event.key : ""}`);
   expect(types.indexOf("block-end run/m:m#0")).toBeLessThan(types.indexOf("block-start run/c:t"));
+});
+
+const url = "https://a.example/";
+const LINKED = `😀 Rust 🦀 is fast ([a](${url})), and more.`;
+
+it.each<[string, string, JsonObject, object]>([
+  ["plain", "Iron rusts.", { start_index: 0, end_index: 4 }, { start: 0, end: 4 }],
+  ["behind emoji", "😀 Iron rusts.", { start_index: 2, end_index: 6 }, { start: 3, end: 7 }],
+  ["a link, by code points", LINKED, { start_index: 17, end_index: 42, url }, { start: 19, end: 44 }],
+  ["a link, by units", LINKED, { start_index: 19, end_index: 44, url }, { start: 19, end: 44 }],
+  ["up to the end", "Iron 😀", { start_index: 0, end_index: 6 }, { start: 0, end: 7 }],
+  ["past the end", "Iron", { start_index: 0, end_index: 5 }, {}],
+  ["nothing", "Iron", { start_index: 2, end_index: 2 }, {}],
+  ["no number", "Iron", { start_index: "0", end_index: 2 }, {}],
+  ["a broken number", "Iron", { start_index: -1, end_index: 2.5 }, {}],
+  ["no place", "Iron", {}, {}],
+])("[E22] an annotation of %s has its place", (_, text, annotation, place) => {
+  expect(placesIn(text)(annotation)).toEqual(place);
 });

@@ -6,7 +6,7 @@
  * or whole. Until a part's first citation, or its end, tells, its text is held back.
  */
 
-import type { Json } from "@blockyard/kernel";
+import type { Json, JsonObject } from "@blockyard/kernel";
 
 /** A citation, and the characters of the text that it stands behind. */
 export interface Cited {
@@ -65,4 +65,43 @@ function join(before: CitedText, part: TextPart): void {
   const start = before.text.length;
   before.text += part.text;
   for (const citation of part.citations) before.cited.push({ citation, start, end: before.text.length });
+}
+
+/** Where an annotation stands in its text: nothing if it does not say so, or the text has no such place. */
+export type PlaceOf = (annotation: JsonObject) => Pick<Cited, "start" | "end"> | object;
+
+/**
+ * Places of annotations of OpenAI's APIs. They count characters as Python does, by code points; servers that speak the same
+ * protocol may count UTF-16 units. The passage is mostly a link in Markdown, so its address tells which.
+ */
+export function placesIn(text: string): PlaceOf {
+  // The code points that take two units, by their number.
+  const wide = [...text.matchAll(/[\ud800-\udbff][\udc00-\udfff]/g)].map(({ index }, i) => index - i);
+  const units = (points: number) => points + countBelow(wide, points);
+  return ({ start_index: first, end_index: last, url }) => {
+    if (!isCount(first) || !isCount(last) || last <= first) return {};
+    const isLink = (from: number, to: number) => {
+      const passage = text.slice(from, to);
+      return /^\(?\[/.test(passage) && passage.endsWith(")") && passage.includes(String(url));
+    };
+    const [start, end] = [units(first), units(last)];
+    if (!isLink(start, end) && isLink(first, last)) return { start: first, end: last };
+    return end > text.length ? {} : { start, end };
+  };
+}
+
+function isCount(value: Json | undefined): value is number {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
+}
+
+/** How many of the sorted numbers are below one. */
+function countBelow(sorted: readonly number[], limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] as number) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -53,6 +53,8 @@ export interface Reading {
   lastImageCall: BlockKey | undefined;
   /** A compaction has been shown; the event that follows repeats it. */
   compacted: boolean;
+  /** The last line about reconnections, and how many events there were behind it. */
+  retry: { readonly key: BlockKey; times: number; events: number } | undefined;
 }
 
 /** An id that the log uses twice names two blocks. */

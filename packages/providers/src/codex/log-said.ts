@@ -5,9 +5,10 @@
 
 import type { BlockKey, JsonObject } from "@blockyard/kernel";
 import { wholeBlock } from "../call.ts";
+import { type PlaceOf, placesIn } from "../cited-text.ts";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
-import { isRetry, noticeBlock } from "./failure.ts";
+import { isRetry, noticeBlock, readFailure } from "./failure.ts";
 import {
   type LogIndex,
   type LogRecord,
@@ -84,8 +85,11 @@ function showImages(reading: Reading, record: LogRecord, parent: BlockKey): void
 export function showAnswer(reading: Reading, record: LogRecord, text: string): void {
   const { payload } = record;
   const id = wordsOf(payload.id);
-  const citations = listOf(payload.content).flatMap((part) =>
-    listOf(objectOf(part).annotations).flatMap(citationOf),
+  const parts = listOf(payload.content);
+  // Places are those of one part.
+  const placeOf = placesIn(parts.length === 1 && objectOf(parts[0]).text === text ? text : "");
+  const citations = parts.flatMap((part) =>
+    listOf(objectOf(part).annotations).flatMap((annotation) => citationOf(annotation, placeOf)),
   );
   const phase = wordsOf(payload.phase);
   const metadata = given({
@@ -104,9 +108,10 @@ function firstOrdinal(reading: Reading, record: LogRecord): number {
   return reading.index.announced.get(record.ordinal) ?? record.ordinal;
 }
 
-function citationOf(annotation: JsonObject[string]): readonly JsonObject[] {
+function citationOf(annotation: JsonObject[string], placeOf: PlaceOf): readonly JsonObject[] {
   const { url, title } = objectOf(annotation);
-  return typeof url === "string" ? [given({ url, title: wordsOf(title) })] : [];
+  if (typeof url !== "string") return [];
+  return [given({ url, title: wordsOf(title), ...placeOf(objectOf(annotation)) })];
 }
 
 /** Reasoning without a summary shows nothing, but its encrypted form must go back to the model unchanged. */
@@ -188,10 +193,28 @@ export function showNotice(reading: Reading, record: LogRecord): void {
   const { payload } = record;
   const message = textOf(payload.message) ?? textOf(payload.summary) ?? JSON.stringify(payload);
   const isRetrying = payload.type === "stream_error" || isRetry(message);
+  if (isRetrying && countRetry(reading, message)) return;
   const key = keyOf(reading, `notice-${record.ordinal}`);
   const [start, end] = noticeBlock(key, message, isRetrying ? "retry" : "warning", reading.at);
   if (start?.type === "block-start") reading.out.push({ ...start, ...given({ parent: reading.parent }) });
   if (end !== undefined) reading.out.push(end);
+  if (isRetrying) reading.retry = { key, times: 1, events: reading.out.length };
+}
+
+/** Reconnections that follow each other are one line, as in the live stream: it counts them, and has the words of the last. */
+function countRetry(reading: Reading, message: string): boolean {
+  const { retry, out } = reading;
+  if (retry === undefined || retry.events !== out.length) return false;
+  retry.times++;
+  out.pop();
+  const { key, times } = retry;
+  out.push({ type: "block-meta", key, metadata: { times } });
+  out.push({
+    ...{ type: "block-end", key, status: "done", text: readFailure(message).text },
+    ...given({ at: reading.at }),
+  });
+  retry.events = out.length;
+  return true;
 }
 
 export function showTitle(reading: Reading, payload: JsonObject): void {

@@ -668,6 +668,25 @@ describe("threads and turns", () => {
     expect(folded.unknown).toEqual({ "event_msg/hologram": 1, hologram: 1, "response_item/hologram": 1 });
   });
 
+  it("[X15] [X32] reconnections that follow each other are one line that counts, with the words of the last", () => {
+    const lost = (n: number) => event("stream_error", { message: `Reconnecting... ${n}/5` });
+    const folded = read([meta(), lost(1), lost(2), lost(3), said("assistant", "Back."), lost(1), lost(2)]);
+    expect(folded.blocks.map(({ text, status, metadata }) => [text, status, metadata.times])).toEqual([
+      ["Reconnecting... 3/5", "done", 3],
+      ["Back.", "done", undefined],
+      ["Reconnecting... 2/5", "done", 2],
+    ]);
+    expect(folded.blocks[0]?.metadata).toMatchObject({ notice: "retry", retryable: true });
+  });
+
+  it("[E22] citations of an answer stand at their places", () => {
+    const text = "😀 Found it.";
+    const cited = { type: "url_citation", start_index: 2, end_index: 11, url: "https://u.example" };
+    const content = [{ type: "output_text", text, annotations: [cited] }];
+    const folded = read([meta(), said("assistant", text, { content })]);
+    expect(folded.blocks[0]?.metadata.citations).toEqual([{ url: "https://u.example", start: 3, end: 12 }]);
+  });
+
   it("[X32] lines that are no records are kept", () => {
     const text = `${JSON.stringify(meta())}\nnot json\n${JSON.stringify(said("assistant", "b"))}\n`;
     const folded = fold(importCodexLog({ main: logFile("m.jsonl", text), sidecars: [] }, "run"));

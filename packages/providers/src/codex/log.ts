@@ -138,6 +138,7 @@ function readThread(index: LogIndex, others: readonly LogIndex[], place: ThreadP
     lastPrompt: undefined,
     lastImageCall: undefined,
     compacted: false,
+    retry: undefined,
   };
   for (const record of index.records) {
     reading.at = record.at ?? reading.at;

@@ -172,6 +172,15 @@ describe("[O7] what is said", () => {
     expect(run([withList, finish]).blocks[0]?.metadata.citations).toEqual([{ url: "https://a" }]);
   });
 
+  it("[E22] citations stand at their places in a text that comes in pieces", () => {
+    const cited = { url: "https://u.example", title: "t", start_index: 2, end_index: 11 };
+    const annotations = [{ type: "url_citation", url_citation: cited }];
+    const pieces = ["😀 Fou", "nd it.", " More."].map((content) => chunk({ content }));
+    expect(run([...pieces, chunk({ annotations }), finish]).blocks[0]?.metadata.citations).toEqual([
+      { url: "https://u.example", title: "t", start: 3, end: 12 },
+    ]);
+  });
+
   it("an image is kept as data, or by its address", () => {
     const part = (url: string) => ({ type: "image_url", image_url: { url } });
     const content = [part("data:image/webp;base64,AA"), part("https://a/b.png")];

@@ -42,7 +42,7 @@ interface ChatCall {
 interface Choice {
   readonly index: number;
   /** The block that is being written; another kind of content ends it. */
-  open: { readonly name: SaidName; readonly key: BlockKey } | undefined;
+  open: { readonly name: SaidName; readonly key: BlockKey; text: string } | undefined;
   annotations: Json[];
   readonly calls: ChatCall[];
   /** Calls by the index that the server gives them. */
@@ -215,10 +215,13 @@ function say(completion: Completion, choice: Choice, name: SaidName, text: strin
       ...choiceLabel(choice),
     };
     const start = startBlock(completion.turn, name === "thinking" ? "thinking" : "text", own);
-    choice.open = { name, key: start.key };
+    choice.open = { name, key: start.key, text: "" };
     events.push(start);
   }
-  events.push({ type: "block-append", key: (choice.open as { key: BlockKey }).key, text });
+  const open = choice.open;
+  // Citations have places in the text.
+  if (name === "text") open.text += text;
+  events.push({ type: "block-append", key: open.key, text });
   return events;
 }
 
@@ -236,7 +239,9 @@ function closeSaid(
   if (open === undefined) return [];
   choice.open = undefined;
   const cited =
-    open.name === "text" ? citationsOf([...choice.annotations, ...completion.sources.map(sourceOf)]) : {};
+    open.name === "text"
+      ? citationsOf([...choice.annotations, ...completion.sources.map(sourceOf)], open.text)
+      : {};
   if (open.name === "text") choice.annotations = [];
   return [
     {

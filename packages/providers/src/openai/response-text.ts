@@ -109,7 +109,7 @@ function closePart(item: Item, name: string): void {
 export function endPart(part: Part, how: "done" | "interrupted", native: JsonObject): BlockEvent {
   const text = textOf(native.text) ?? textOf(native.refusal) ?? part.whole;
   const annotations = listOf(native.annotations).length > 0 ? listOf(native.annotations) : part.annotations;
-  const metadata = citationsOf(annotations);
+  const metadata = citationsOf(annotations, text);
   return {
     type: "block-end",
     key: part.key,

@@ -68,6 +68,34 @@ function everyWay(item: JsonObject): Folded[] {
 }
 
 describe("items", () => {
+  it("[E22] citations stand at their places, however the answer comes", () => {
+    const text = "😀 Found it. More.";
+    const cited = {
+      type: "url_citation",
+      start_index: 2,
+      end_index: 11,
+      url: "https://u.example",
+      title: "t",
+    };
+    const item = { id: "m", type: "message", content: [{ type: "output_text", text, annotations: [cited] }] };
+    const at = { item_id: "m", content_index: 0 };
+    const streamed = run([
+      created,
+      added({ ...item, content: [] }),
+      event("content_part.added", { ...at, part: { type: "output_text", text: "" } }),
+      event("output_text.delta", { ...at, delta: text }),
+      event("output_text.annotation.added", { ...at, annotation: cited }),
+      event("output_text.done", { ...at, text }),
+      event("content_part.done", { ...at, part: { type: "output_text", text } }),
+      done(item),
+      completed([item]),
+    ]);
+    for (const folded of [streamed, ...everyWay(item)])
+      expect(folded.blocks[0]?.metadata.citations).toEqual([
+        { url: "https://u.example", title: "t", start: 3, end: 12 },
+      ]);
+  });
+
   it.each<[string, JsonObject, readonly string[], JsonObject]>([
     [
       "message",

@@ -3,6 +3,7 @@
  */
 
 import type { BlockEvent, BlockKey, Json, JsonObject, Kind, Reason } from "@blockyard/kernel";
+import { placesIn } from "../cited-text.ts";
 import { isObject } from "../framing/json.ts";
 import { given, numberOf, textOf, wordsOf } from "../read.ts";
 import { type UnknownPlace, unknownEvent } from "../unknown.ts";
@@ -152,8 +153,10 @@ export function messageOf(event: JsonObject): string {
   return wordsOf(error.message) ?? textOf(event.error) ?? JSON.stringify(event);
 }
 
-/** url_citation and its relatives, as a reader needs them. */
-export function citationsOf(annotations: readonly Json[]): JsonObject {
+/** url_citation and its relatives, as a reader needs them; at their places, where the text is known. */
+export function citationsOf(annotations: readonly Json[], text: string | undefined): JsonObject {
+  if (annotations.length === 0) return {};
+  const placeOf = placesIn(text ?? "");
   const citations = annotations.filter(isObject).map((annotation) => {
     const cited = isObject(annotation.url_citation) ? annotation.url_citation : annotation;
     const file = wordsOf(cited.file_id);
@@ -161,6 +164,7 @@ export function citationsOf(annotations: readonly Json[]): JsonObject {
       url: wordsOf(cited.url) ?? (file === undefined ? "" : `file:${file}`),
       title: wordsOf(cited.title) ?? wordsOf(cited.filename),
       snippet: wordsOf(cited.content) ?? wordsOf(cited.snippet),
+      ...placeOf(cited),
     }) as JsonObject;
   });
   return citations.length === 0 ? {} : { citations, extra: { annotations } };

@@ -2,6 +2,10 @@
  * When the calls of an agent start. An agent's stream says that a call's input is whole, and only then, if at all, that it asks
  * for leave: a moment later, in another line. So a start is held back for that moment. A call that asks starts when it has
  * its leave (turns.ts writes that with the answer); any other one at the end of the moment, or as soon as something comes of it.
+ *
+ * Nothing in the stream of Claude Code says that a call has begun to run, and its hooks may take longer than the moment. So a
+ * call may be told as started and ask then: it waits from there on, and starts once more when it has its leave. Of an agent
+ * that asks nobody, nothing is held back.
  */
 
 import type { BlockEvent, BlockKey, Env } from "@blockyard/kernel";
@@ -14,17 +18,19 @@ type Meta = BlockEvent & { readonly type: "block-meta" };
 export class CallStarts {
   readonly #env: Env;
   readonly #write: (event: BlockEvent) => void;
+  readonly #neverAsks: boolean;
   /** Calls that may still ask, and how to wait no longer. */
   readonly #held = new Map<BlockKey, () => void>();
 
-  constructor(env: Env, write: (event: BlockEvent) => void) {
+  constructor(env: Env, write: (event: BlockEvent) => void, neverAsks = false) {
     this.#env = env;
     this.#write = write;
+    this.#neverAsks = neverAsks;
   }
 
   /** The events that are to be written now. */
   take(events: readonly BlockEvent[]): readonly BlockEvent[] {
-    return events.flatMap((event) => this.#one(event));
+    return this.#neverAsks ? events : events.flatMap((event) => this.#one(event));
   }
 
   /** Nothing more comes. */

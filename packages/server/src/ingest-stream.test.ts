@@ -134,6 +134,13 @@ it("[AC46] a call that a stream only asks for waits for its result, which ends i
   });
 });
 
+it("[K80] of an agent that asks nobody, a call starts when its stream says so", () => {
+  const starts = new CallStarts(new VirtualEnv(1), () => {}, true);
+  const whole: BlockEvent = { type: "block-meta", key: "a", metadata: { stage: "running", input: {} } };
+  expect(starts.take([whole])).toEqual([whole]);
+  expect(starts.end()).toEqual([]);
+});
+
 it("[AC46] a call starts when it has not asked for leave, and one that asks does not", async () => {
   const env = new VirtualEnv(1);
   const late: BlockEvent[] = [];

@@ -51,6 +51,8 @@ export interface StreamOptions {
   readonly before?: Before;
   /** What the agent was told in front of its prompt: kept in front of what it says, in a line of our own. */
   readonly told?: string;
+  /** The agent asks nobody for leave: its calls start when it says so. */
+  readonly neverAsks?: boolean;
   /** An agent's own stream, not the owner's: see IngestOptions. */
   readonly guest?: boolean;
   /** Told every event, before it is written. */
@@ -89,7 +91,7 @@ export class StreamIngest {
     if (told !== undefined) this.#raw.add(JSON.stringify({ type: "blockyard_told", turn, text: told }));
     const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
     this.#ingest = new Ingest(fenced(kernel, turn), { conversation, agent, guest, ...place });
-    this.#starts = new CallStarts(kernel.env, (event) => void this.#ingest.push([event]));
+    this.#starts = new CallStarts(kernel.env, (event) => void this.#ingest.push([event]), options.neverAsks);
   }
 
   /** Waits for a store that is away. */

@@ -69,3 +69,20 @@ it("[AC45] two calls with one id in a message are two executions", () => {
   expect(message?.toolExecutions.map(({ toolId }) => toolId)).toEqual(["x", "x#2"]);
   expect(message?.contentBlocks.map(({ toolId }) => toolId)).toEqual(["x", "x#2"]);
 });
+
+it("[K80] a call that asks after it was told as started waits, and starts once more when it has its leave", () => {
+  const events = new LlmEvents();
+  const input = { command: "ls" };
+  const states = [undefined, "asked", "asked", "allowed"].map((state) =>
+    call("c/model/1", "running", {
+      ...{ input, stage: "running" },
+      ...(state === undefined ? {} : { approval: { id: "a", state } }),
+    }),
+  );
+  const told = [...events.begin(TURN), ...states.flatMap((block) => events.whole(block, "{}"))];
+  expect(typesOf(told).filter((type) => type.startsWith("tool_"))).toEqual([
+    ...["tool_execution_start", "tool_execution_waiting", "tool_execution_start"],
+  ]);
+  const [message] = told.reduce(reduceLlm, [] as readonly LlmMessage[]);
+  expect(message?.toolExecutions).toMatchObject([{ status: "executing" }]);
+});

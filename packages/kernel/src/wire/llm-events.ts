@@ -351,6 +351,8 @@ export class LlmEvents {
     const asked = approval as JsonObject | undefined;
     if (asked?.["state"] === "asked" && known.asked !== asked["id"]) {
       known.asked = String(asked["id"]);
+      // Whatever was thought before, it has not started: it will when it has its leave.
+      known.hasRun = false;
       const title = typeof asked["title"] === "string" ? { title: asked["title"] } : {};
       const waiting = { waiting: "approval", toolName, toolId, toolInput, ...title } as const;
       events.push({ ...head, type: "llm_tool_execution_waiting", ...waiting });

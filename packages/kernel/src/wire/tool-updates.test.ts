@@ -85,6 +85,26 @@ describe("tool updates", () => {
     ]);
   });
 
+  it("[W30] [K80] a call that asks after it was told as running waits, and runs once more when it has its leave", () => {
+    const input = { command: "ls" };
+    const approval = (state: string) => ({ id: "a", state });
+    expect(
+      told([
+        [call({ input, stage: "running" }), "{}"],
+        [call({ input, stage: "running", approval: approval("asked") }), "{}"],
+        [call({ input, stage: "running", approval: approval("allowed") }), "{}"],
+        [call({ input, stage: "end", success: true }, "done"), "{}"],
+      ]),
+    ).toEqual([
+      "start",
+      "streaming, in {}",
+      "running",
+      "streaming, waiting for approval",
+      "running",
+      "end, success true",
+    ]);
+  });
+
   it("[W30] a call whose result is owed waits for it and is no success before", () => {
     const waiting = { stage: "running", waiting: "result", input: {} };
     expect(

@@ -141,7 +141,8 @@ function waited(block: Block, seen: Seen): ToolUpdate[] {
   if (waiting === seen.waiting) return [];
   seen.waiting = waiting;
   if (waiting === undefined) return [];
-  if (waiting === "result") seen.hasRun = true;
+  // One that asks has not started, whatever was thought before.
+  seen.hasRun = waiting === "result";
   return [describe(block, seen, waiting === "result" ? "running" : "streaming")];
 }
 

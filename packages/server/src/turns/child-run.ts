@@ -181,6 +181,7 @@ class ChildRun implements Trial {
       turn: start.id,
       provider,
       parent: start.prompt,
+      neverAsks: !agent.talks,
       onEvent: (event) => this.#heard(event),
       ...(before === undefined ? {} : { before }),
       ...(told === "" ? {} : { told }),

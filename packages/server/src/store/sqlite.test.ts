@@ -1,4 +1,5 @@
 /** The contract of stores, kept by the one on SQLite, and what only SQLite's has. */
+import { createHash } from "node:crypto";
 import {
   appendFileSync,
   copyFileSync,
@@ -12,6 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
 import { contract, StoreScript } from "@blockyard/kernel/store-contract";
 import { afterAll, describe, expect, it } from "vitest";
 import { compareSums, writeSums } from "./integrity.ts";
@@ -291,6 +293,30 @@ it("[S12] opening a conversation's end costs the same at any length", async () =
   await opened.close();
 });
 
+it("[S60] a closed database has no free pages, and little unused space in the others", async () => {
+  const path = newPath();
+  const store = await openSqliteStore(path);
+  for (let c = 0; c < 20; c++) {
+    const script = new StoreScript(`c${c}`);
+    for (let i = 0; i < 30; i++) {
+      const block = script.create({ status: "running" });
+      // Words that do not compress away, in lengths from some bytes to several pages.
+      for (let piece = 0; piece <= (c * 7 + i * 13) % 40; piece++) {
+        script.append(block, `${createHash("sha256").update(`${c} ${i} ${piece}`).digest("base64")}\n`);
+        if (piece % 9 === 0) await script.commit(store);
+      }
+      script.status(block, "done");
+    }
+    await script.commit(store);
+  }
+  await store.close();
+  const db = new DatabaseSync(path, { readOnly: true });
+  expect(pragma(db, "freelist_count")).toBe(0);
+  const pages = db.prepare("SELECT sum(pgsize) AS bytes, sum(unused) AS unused FROM dbstat").get();
+  db.close();
+  expect(Number(pages?.["unused"]) / Number(pages?.["bytes"])).toBeLessThan(0.25);
+});
+
 describe("[S42] what is stored costs only who asks for it", () => {
   it("open blocks are found by their own index, over all conversations and in one", async () => {
     const path = join(directory, "open-blocks.db");
@@ -331,5 +357,38 @@ describe("[S42] what is stored costs only who asks for it", () => {
     writeSums(path, 1_000);
     expect(existsSync(`${path}.sums`)).toBe(false);
     expect(compareSums(path)).toBe(false);
+  });
+
+  it("what is left to settle does not wait until the search thread has ended", async () => {
+    const path = join(directory, "ending.db");
+    const store = await openSqliteStore(path);
+    const script = new StoreScript("c");
+    script.create({ status: "done", text: "needle" });
+    await script.commit(store);
+    await store.search({
+      pattern: "needle",
+      literal: true,
+      ignoreCase: false,
+      contextLines: 0,
+      maxMatchesPerBlock: 1,
+      maxBlocks: 1,
+      deadlineMs: 250,
+    });
+    const waiting: number[] = [];
+    const terminate = Worker.prototype.terminate;
+    Worker.prototype.terminate = async function (this: Worker) {
+      const code = await terminate.call(this);
+      const db = new DatabaseSync(path, { readOnly: true });
+      waiting.push(db.prepare("SELECT count(*) AS n FROM journal").get()?.["n"] as number);
+      db.close();
+      return code;
+    };
+    try {
+      await store.close();
+    } finally {
+      Worker.prototype.terminate = terminate;
+    }
+    expect(waiting).toEqual([0]);
+    expect(compareSums(path)).toBe(true);
   });
 });

@@ -299,10 +299,14 @@ export class SqliteStore implements Store {
     this.#flush();
     this.#closed = true;
     clearTimeout(this.#indexTimer);
-    await this.#searchPool.close();
+    // A thread that is in the middle of its work, on a busy machine, takes longer to end than all that follows. Only the log must wait
+    // for it: it cannot be emptied while the thread reads.
+    const ended = this.#searchPool.close();
     try {
       this.#settleAll();
-      this.#db.exec("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)");
+      this.#db.exec("PRAGMA incremental_vacuum");
+      await ended;
+      this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
       this.#db.close();
       writeSums(this.path);
     } catch (error) {
@@ -310,6 +314,7 @@ export class SqliteStore implements Store {
       const fault = asFault(error, `close ${this.path}`);
       if (!(fault instanceof StoreError)) throw fault;
     } finally {
+      await ended;
       if (this.#db.isOpen) this.#db.close();
       this.#lock.release();
     }

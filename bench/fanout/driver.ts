@@ -4,9 +4,10 @@
  */
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { indexPath } from "../../packages/server/src/search/index-folder.ts";
 import { Server } from "../../test/e2e/server.ts";
 import type { Attach, Attached, Order, Outcome, Place } from "./order.ts";
 
@@ -42,8 +43,10 @@ export class Driver {
     this.#loads = [0, 1].map(() => fork(new URL("./load.ts", import.meta.url), { stdio: "inherit" }));
   }
 
-  static async open(): Promise<Driver> {
+  /** `store`: a database that is there already; the server gets a copy, with its search index. */
+  static async open(store?: string): Promise<Driver> {
     const home = mkdtempSync(join(tmpdir(), "blockyard-load-"));
+    if (store !== undefined) copyStore(store, join(home, "blockyard.db"));
     const server = await Server.start({ home, root: home });
     const relay = fork(new URL("./relay.ts", import.meta.url), { stdio: "inherit" });
     const [{ port }] = (await once(relay, "message")) as [{ port: number }];
@@ -115,8 +118,10 @@ export class Driver {
     return Number(new RegExp(`^${name} (.+)$`, "m").exec(text)?.[1]);
   }
 
-  async restart(): Promise<void> {
+  /** `between`: what is done while the server is stopped. */
+  async restart(between: () => Promise<void> = async () => {}): Promise<void> {
     await this.#server.stop();
+    await between();
     this.#server = await Server.start({ home: this.home, root: this.home });
   }
 
@@ -125,6 +130,11 @@ export class Driver {
     await this.#server.stop();
     rmSync(this.home, { recursive: true, force: true });
   }
+}
+
+function copyStore(from: string, to: string): void {
+  cpSync(from, to);
+  if (existsSync(indexPath(from))) cpSync(indexPath(from), indexPath(to), { recursive: true });
 }
 
 function ask<T>(load: ChildProcess, order: Order | Attach): Promise<T> {

@@ -4,8 +4,8 @@
  */
 
 import { foldCase, type Kind } from "@blockyard/kernel";
+import { type Document, Documents } from "./documents.ts";
 import { PostingWriter } from "./postings.ts";
-import type { Document } from "./segment-file.ts";
 import { type SegmentFacts, SegmentWriter } from "./segment-writer.ts";
 import { conversationKey, endOfRun, hashOfKey, kindKey, pathKey, visitTokens } from "./tokens.ts";
 
@@ -68,7 +68,8 @@ export class SegmentBuilder {
         writer.key(this.#table.key(token), postings);
         if (++done % 4_096 === 0) yield;
       }
-      const documents = order.map((document) => this.#blocks[document] as IndexedBlock);
+      const documents = new Documents(order.length);
+      for (const document of order) documents.add(this.#blocks[document] as IndexedBlock);
       return writer.finish(documents, { chars: this.chars, cursors });
     } catch (error) {
       writer.abandon();

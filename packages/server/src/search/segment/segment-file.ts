@@ -11,8 +11,7 @@
  *                   length of the list and the list (postings.ts), if it is short; otherwise 0, and place and length of its part.
  *     gram page     The same, where the keys are strings of three bytes and the ranks are numbers of key pages.
  *     list          A list of ranks that is too long for its page.
- *     documents     DOCUMENTS_PER_PAGE blocks by rank, compressed: columns of createdAt (doubles), and of row, version,
- *                   conversation, born (32 bits each).
+ *     documents     DOCUMENTS_PER_PAGE blocks by rank (documents.ts).
  *   directory     JSON, compressed: see Directory.
  *   trailer       Place of the directory (8 bytes), its length and its CRC-32 (4 bytes each), magic.
  *
@@ -21,6 +20,7 @@
 
 import { closeSync, fdatasyncSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { PageList } from "./page-list.ts";
 import { SegmentDamage } from "./segment-damage.ts";
 
 export const MAGIC = "BLKSEG01";
@@ -31,32 +31,28 @@ const WRITE_BYTES = 256 * 1024;
 /** Given to the device after so many bytes, so that it never has much to do at once. */
 const SYNC_BYTES = 4 * 1024 * 1024;
 
-/** A block as a segment knows it. */
-export interface Document {
-  readonly row: number;
-  readonly version: number;
-  readonly conversation: number;
-  readonly born: number;
-  readonly createdAt: number;
-}
-
 /** Where a part lies: its place and its length without the checksum. */
 export type Part = readonly [at: number, length: number];
 
-export interface Directory {
+/** What a segment says of itself. */
+export interface SegmentSummary {
   readonly documents: number;
   /** UTF-16 units of all texts. */
   readonly chars: number;
   readonly oldest: number;
   readonly newest: number;
   readonly documentPages: readonly Part[];
+  /** Up to which sequence number the blocks of a conversation are in this segment or in those that were there before it. */
+  readonly cursors: readonly (readonly [conversation: number, seq: number])[];
+}
+
+/** The same with its pages, as it is written. */
+export interface Directory extends SegmentSummary {
   /** The first key of every page beside its part. */
   readonly keyPages: readonly Part[];
   readonly firstKeys: readonly string[];
   readonly gramPages: readonly Part[];
   readonly firstGrams: readonly string[];
-  /** Up to which sequence number the blocks of a conversation are in this segment or in those that were there before it. */
-  readonly cursors: readonly (readonly [conversation: number, seq: number])[];
 }
 
 export class SegmentFileWriter {
@@ -122,7 +118,9 @@ export class SegmentFileWriter {
 export class SegmentFile {
   readonly path: string;
   readonly #file: number;
-  readonly directory: Directory;
+  readonly directory: SegmentSummary;
+  readonly keyPages: PageList;
+  readonly gramPages: PageList;
 
   constructor(path: string, bytes: number) {
     this.path = path;
@@ -134,7 +132,12 @@ export class SegmentFile {
       const body = this.#read(Number(trailer.readBigUInt64LE(0)), trailer.readUInt32LE(8));
       if (crc32(body) !== trailer.readUInt32LE(12))
         throw new SegmentDamage(`the directory of ${path} has changed`);
-      this.directory = JSON.parse(zstdDecompressSync(body).toString()) as Directory;
+      const { keyPages, firstKeys, gramPages, firstGrams, ...directory } = JSON.parse(
+        zstdDecompressSync(body).toString(),
+      ) as Directory;
+      this.directory = directory;
+      this.keyPages = new PageList(keyPages, firstKeys);
+      this.gramPages = new PageList(gramPages, firstGrams);
     } catch (error) {
       closeSync(this.#file);
       throw error;
@@ -160,29 +163,4 @@ export class SegmentFile {
       throw new SegmentDamage(`${this.path} is shorter than it was`);
     return bytes;
   }
-}
-
-export function packDocuments(documents: readonly Document[]): Uint8Array {
-  const count = documents.length;
-  const bytes = Buffer.alloc(count * 24);
-  documents.forEach(({ row, version, conversation, born, createdAt }, i) => {
-    bytes.writeDoubleLE(createdAt, i * 8);
-    [row, version, conversation, born].forEach((value, column) => {
-      bytes.writeUInt32LE(value, count * (8 + 4 * column) + i * 4);
-    });
-  });
-  return zstdCompressSync(bytes);
-}
-
-export function unpackDocuments(packed: Uint8Array): Document[] {
-  const bytes = zstdDecompressSync(packed);
-  const count = bytes.length / 24;
-  const column = (n: number, i: number) => bytes.readUInt32LE(count * (8 + 4 * n) + i * 4);
-  return Array.from({ length: count }, (_, i) => ({
-    createdAt: bytes.readDoubleLE(i * 8),
-    row: column(0, i),
-    version: column(1, i),
-    conversation: column(2, i),
-    born: column(3, i),
-  }));
 }

@@ -3,9 +3,9 @@
  * blocks in order and keeps only the blocks in memory.
  */
 
+import { type Document, Documents } from "./documents.ts";
 import { PostingWriter } from "./postings.ts";
 import { byAge } from "./segment-builder.ts";
-import type { Document } from "./segment-file.ts";
 import type { SegmentReader } from "./segment-reader.ts";
 import { SegmentWriter } from "./segment-writer.ts";
 
@@ -15,6 +15,8 @@ const DOCUMENTS_AT_ONCE = 4_096;
 
 /** What a merge gave up keeping: that the rank is not in the new segment. */
 const DROPPED = 0xffff_ffff;
+/** A version that no block has: one that is named more than once is in the new segment already. */
+const KEPT = -1;
 
 /** Writes the merged segment, and gives the length of its file. `nameOf`: the id of a conversation. */
 export function* mergeSegments(
@@ -37,39 +39,64 @@ export function* mergeSegments(
 function* mergeDocuments(
   segments: readonly SegmentReader[],
   nameOf: (conversation: number) => string,
-): Generator<void, { readonly documents: Document[]; readonly ranks: readonly Uint32Array[] }> {
-  const newest = new Map<number, number>();
-  for (const segment of segments) {
-    for (let rank = 0; rank < segment.directory.documents; rank++) {
-      const { row, version } = segment.document(rank);
-      if ((newest.get(row) ?? -1) < version) newest.set(row, version);
-      if (rank % DOCUMENTS_AT_ONCE === 0) yield;
-    }
-  }
+): Generator<void, { readonly documents: Documents; readonly ranks: readonly Uint32Array[] }> {
+  const repeated = yield* repeatedRows(segments);
   const ranks = segments.map(({ directory }) => new Uint32Array(directory.documents).fill(DROPPED));
   const next = segments.map(() => 0);
-  const documents: Document[] = [];
+  const heads = segments.map((segment) => documentOf(segment, 0));
+  const documents = new Documents(ranks.reduce((sum, { length }) => sum + length, 0));
   const named = (document: Document) => ({ ...document, name: nameOf(document.conversation) });
   const isOlder = (a: Document, b: Document) =>
     a.createdAt === b.createdAt ? byAge(named(a), named(b)) < 0 : a.createdAt < b.createdAt;
-  for (;;) {
+  for (let done = 1; ; done++) {
     let oldest = -1;
     let first: Document | undefined;
-    for (let i = 0; i < segments.length; i++) {
-      const segment = segments[i] as SegmentReader;
-      if ((next[i] as number) >= segment.directory.documents) continue;
-      const document = segment.document(next[i] as number);
-      if (first === undefined || isOlder(document, first)) [oldest, first] = [i, document];
+    for (let i = 0; i < heads.length; i++) {
+      const head = heads[i];
+      if (head !== undefined && (first === undefined || isOlder(head, first))) [oldest, first] = [i, head];
     }
     if (first === undefined) return { documents, ranks };
     const rank = next[oldest] as number;
     next[oldest] = rank + 1;
-    if (newest.get(first.row) !== first.version) continue;
-    newest.delete(first.row); // the same version may come again
+    heads[oldest] = documentOf(segments[oldest] as SegmentReader, rank + 1);
+    if (done % DOCUMENTS_AT_ONCE === 0) yield;
+    const newest = repeated.get(first.row);
+    if (newest !== undefined && newest !== first.version) continue;
+    if (newest !== undefined) repeated.set(first.row, KEPT); // the same version may come again
     (ranks[oldest] as Uint32Array)[rank] = documents.length;
-    documents.push(first);
-    if (documents.length % DOCUMENTS_AT_ONCE === 0) yield;
+    documents.add(first);
   }
+}
+
+/** The blocks that are named more than once, each with its newest version. */
+function* repeatedRows(segments: readonly SegmentReader[]): Generator<void, Map<number, number>> {
+  const rows = new Uint32Array(segments.reduce((sum, { directory }) => sum + directory.documents, 0));
+  let count = 0;
+  for (const segment of segments) {
+    for (let rank = 0; rank < segment.directory.documents; rank++) {
+      rows[count++] = segment.document(rank).row;
+      if (rank % DOCUMENTS_AT_ONCE === 0) yield;
+    }
+  }
+  rows.sort();
+  const newest = new Map<number, number>();
+  rows.forEach((row, i) => {
+    if (row === rows[i - 1]) newest.set(row, KEPT);
+  });
+  if (newest.size === 0) return newest;
+  for (const segment of segments) {
+    for (let rank = 0; rank < segment.directory.documents; rank++) {
+      const { row, version } = segment.document(rank);
+      const known = newest.get(row);
+      if (known !== undefined && known < version) newest.set(row, version);
+      if (rank % DOCUMENTS_AT_ONCE === 0) yield;
+    }
+  }
+  return newest;
+}
+
+function documentOf(segment: SegmentReader, rank: number): Document | undefined {
+  return rank < segment.directory.documents ? segment.document(rank) : undefined;
 }
 
 function* mergeKeys(

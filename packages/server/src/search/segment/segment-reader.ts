@@ -4,14 +4,10 @@
  */
 
 import type { Demand, SearchQuery } from "@blockyard/kernel";
+import { type Document, Documents } from "./documents.ts";
+import type { PageList } from "./page-list.ts";
 import { decodePostings, intersect, unite } from "./postings.ts";
-import {
-  DOCUMENTS_PER_PAGE,
-  type Document,
-  type Part,
-  SegmentFile,
-  unpackDocuments,
-} from "./segment-file.ts";
+import { DOCUMENTS_PER_PAGE, type Part, SegmentFile } from "./segment-file.ts";
 import {
   conversationKey,
   encodeKey,
@@ -40,7 +36,7 @@ interface Entry {
 
 export class SegmentReader {
   readonly #file: SegmentFile;
-  readonly #documents = new Map<number, readonly Document[]>();
+  readonly #documents = new Map<number, Documents>();
   readonly bytes: number;
 
   constructor(path: string, bytes: number) {
@@ -60,11 +56,11 @@ export class SegmentReader {
     const page = Math.floor(rank / DOCUMENTS_PER_PAGE);
     let documents = this.#documents.get(page);
     if (documents === undefined) {
-      documents = unpackDocuments(this.#file.part(this.directory.documentPages[page] as Part));
+      documents = Documents.unpack(this.#file.part(this.directory.documentPages[page] as Part));
       if (this.#documents.size >= KEPT_PAGES) this.#documents.clear();
       this.#documents.set(page, documents);
     }
-    return documents[rank % DOCUMENTS_PER_PAGE] as Document;
+    return documents.at(rank % DOCUMENTS_PER_PAGE);
   }
 
   /** How many blocks are older than a time. */
@@ -87,10 +83,11 @@ export class SegmentReader {
 
   /** All keys with their ranks, in order. */
   *entries(): Generator<{ readonly key: string; readonly count: number; ranks(): Uint32Array }> {
-    for (const part of this.directory.keyPages) {
-      const page = new Page(this.#file, part);
-      for (const [i, key] of page.all().entries()) {
-        const { count, ranks } = page.entry(i);
+    const { keyPages } = this.#file;
+    for (let i = 0; i < keyPages.length; i++) {
+      const page = new Page(this.#file, keyPages.part(i) as Part);
+      for (const [place, key] of page.all().entries()) {
+        const { count, ranks } = page.entry(place);
         yield { key, count, ranks };
       }
     }
@@ -149,17 +146,17 @@ export class SegmentReader {
   }
 
   #exact(key: string): Entry[] {
-    const { keyPages, firstKeys } = this.directory;
-    return this.#in(keyPages, lastFrom(firstKeys, key), SEPARATOR + key + SEPARATOR);
+    const { keyPages } = this.#file;
+    return this.#in(keyPages, keyPages.pageOf(key), SEPARATOR + key + SEPARATOR);
   }
 
   /** The entries whose keys begin so; undefined if they are too many. */
   #beginning(key: string): Entry[] | undefined {
-    const { keyPages, firstKeys } = this.directory;
+    const { keyPages } = this.#file;
     const entries: Entry[] = [];
-    const first = Math.max(0, lastFrom(firstKeys, key));
-    for (let page = first; page < firstKeys.length; page++) {
-      const begin = firstKeys[page] as string;
+    const first = Math.max(0, keyPages.pageOf(key));
+    for (let page = first; page < keyPages.length; page++) {
+      const begin = keyPages.firstKey(page);
       if (page > first && begin > key && !begin.startsWith(key)) break;
       if (page - first > MAX_PAGES || entries.length > MAX_KEYS) return undefined;
       entries.push(...this.#in(keyPages, page, SEPARATOR + key));
@@ -173,19 +170,19 @@ export class SegmentReader {
     if (pages.length > MAX_PAGES) return undefined;
     const entries: Entry[] = [];
     for (const page of pages) {
-      entries.push(...this.#in(this.directory.keyPages, page, needle));
+      entries.push(...this.#in(this.#file.keyPages, page, needle));
       if (entries.length > MAX_KEYS) return undefined;
     }
     return entries;
   }
 
   #pagesWith(needle: string): Uint32Array {
-    const { gramPages, firstGrams } = this.directory;
+    const { gramPages } = this.#file;
     const lists: Entry[] = [];
     const bounded = inGrams(needle);
     for (let at = 0; at + 3 <= bounded.length; at++) {
       const gram = bounded.slice(at, at + 3);
-      const [list] = this.#in(gramPages, lastFrom(firstGrams, gram), SEPARATOR + gram + SEPARATOR);
+      const [list] = this.#in(gramPages, gramPages.pageOf(gram), SEPARATOR + gram + SEPARATOR);
       if (list === undefined) return new Uint32Array();
       lists.push(list);
     }
@@ -198,8 +195,8 @@ export class SegmentReader {
     return pages;
   }
 
-  #in(parts: readonly Part[], page: number, needle: string): Entry[] {
-    const part = parts[page];
+  #in(pages: PageList, page: number, needle: string): Entry[] {
+    const part = pages.part(page);
     return part === undefined ? [] : new Page(this.#file, part).holding(needle);
   }
 }
@@ -285,16 +282,4 @@ function byUse(a: Piece, b: Piece): number {
   const use = ({ isWord, isStart, isEnd, text }: Piece) =>
     (isWord ? 1_000 : 0) + (isStart && isEnd ? 2 : 1) * Math.min(text.length, 48);
   return use(b) - use(a);
-}
-
-/** The last page whose first key is not behind the key; -1 if there is none. */
-function lastFrom(first: readonly string[], key: string): number {
-  let low = 0;
-  let high = first.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((first[middle] as string) <= key) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
 }

@@ -3,14 +3,9 @@
  * segments that are merged, is not known here.
  */
 
+import type { Documents } from "./documents.ts";
 import { PostingWriter, putVarint } from "./postings.ts";
-import {
-  DOCUMENTS_PER_PAGE,
-  type Document,
-  type Part,
-  packDocuments,
-  SegmentFileWriter,
-} from "./segment-file.ts";
+import { DOCUMENTS_PER_PAGE, type Part, SegmentFileWriter } from "./segment-file.ts";
 import { inGrams, isRunKey, SEPARATOR } from "./tokens.ts";
 
 const GRAM_SEPARATOR = inGrams(SEPARATOR).charCodeAt(0);
@@ -42,19 +37,22 @@ export class SegmentWriter {
   }
 
   /** Ends the file; gives its length. */
-  finish(documents: readonly Document[], { chars, cursors }: SegmentFacts): number {
+  finish(documents: Documents, { chars, cursors }: SegmentFacts): number {
     const keys = this.#keys.finish();
     const pages = new PageWriter(this.#file);
     for (const [gram, list] of this.#grams.inOrder()) pages.add(gram, list);
     const grams = pages.finish();
     const documentPages: Part[] = [];
     for (let from = 0; from < documents.length; from += DOCUMENTS_PER_PAGE)
-      documentPages.push(this.#file.part(packDocuments(documents.slice(from, from + DOCUMENTS_PER_PAGE))));
+      documentPages.push(
+        this.#file.part(documents.pack(from, Math.min(from + DOCUMENTS_PER_PAGE, documents.length))),
+      );
+    const isEmpty = documents.length === 0;
     return this.#file.finish({
       documents: documents.length,
       chars,
-      oldest: documents[0]?.createdAt ?? 0,
-      newest: documents.at(-1)?.createdAt ?? 0,
+      oldest: isEmpty ? 0 : documents.at(0).createdAt,
+      newest: isEmpty ? 0 : documents.at(documents.length - 1).createdAt,
       documentPages,
       keyPages: keys.parts,
       firstKeys: keys.first,

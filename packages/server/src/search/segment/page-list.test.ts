@@ -2,8 +2,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, it } from "vitest";
-import { PageList } from "./page-list.ts";
-import type { Part } from "./segment-file.ts";
+import { PageList, type Part } from "./page-list.ts";
 
 const PAGES = 50_000;
 

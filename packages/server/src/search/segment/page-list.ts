@@ -3,7 +3,8 @@
  * ten gigabytes has a million pages, and they are in memory as long as the search thread lives.
  */
 
-import type { Part } from "./segment-file.ts";
+/** Where a part lies: its place and its length without the checksum. */
+export type Part = readonly [at: number, length: number];
 
 export class PageList {
   readonly #places: Float64Array;

@@ -20,7 +20,7 @@
 
 import { closeSync, fdatasyncSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { PageList } from "./page-list.ts";
+import { PageList, type Part } from "./page-list.ts";
 import { SegmentDamage } from "./segment-damage.ts";
 
 export const MAGIC = "BLKSEG01";
@@ -30,9 +30,6 @@ const TRAILER_BYTES = 8 + 4 + 4 + 8;
 const WRITE_BYTES = 256 * 1024;
 /** Given to the device after so many bytes, so that it never has much to do at once. */
 const SYNC_BYTES = 4 * 1024 * 1024;
-
-/** Where a part lies: its place and its length without the checksum. */
-export type Part = readonly [at: number, length: number];
 
 /** What a segment says of itself. */
 export interface SegmentSummary {

@@ -5,9 +5,9 @@
 
 import type { Demand, SearchQuery } from "@blockyard/kernel";
 import { type Document, Documents } from "./documents.ts";
-import type { PageList } from "./page-list.ts";
+import type { PageList, Part } from "./page-list.ts";
 import { decodePostings, intersect, unite } from "./postings.ts";
-import { DOCUMENTS_PER_PAGE, type Part, SegmentFile } from "./segment-file.ts";
+import { DOCUMENTS_PER_PAGE, SegmentFile } from "./segment-file.ts";
 import {
   conversationKey,
   encodeKey,

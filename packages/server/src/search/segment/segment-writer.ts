@@ -4,8 +4,9 @@
  */
 
 import type { Documents } from "./documents.ts";
+import type { Part } from "./page-list.ts";
 import { PostingWriter, putVarint } from "./postings.ts";
-import { DOCUMENTS_PER_PAGE, type Part, SegmentFileWriter } from "./segment-file.ts";
+import { DOCUMENTS_PER_PAGE, SegmentFileWriter } from "./segment-file.ts";
 import { inGrams, isRunKey, SEPARATOR } from "./tokens.ts";
 
 const GRAM_SEPARATOR = inGrams(SEPARATOR).charCodeAt(0);

@@ -161,6 +161,7 @@ export class Connection {
     this.#closed = true;
     this.#cancelFlush?.();
     this.#pace.leave(this.#sendInRound);
+    this.#pace.leave(this.#tellInRound);
     this.#cancelWatch?.();
     for (const end of this.#ends.splice(0)) end();
     for (const { feed } of this.#subscriptions.values()) feed.close();
@@ -298,7 +299,9 @@ export class Connection {
     for (const { feed } of this.#subscriptions.values()) feed.hear(told);
     if (this.#watched) {
       this.#watched.set(told.conversation, told.record);
-      this.#armWatch();
+      // Whether something runs is seen beside the conversation itself: the list does not lag behind it.
+      if (told.ops.some(({ body }) => body.type === "turn")) this.#pace.join(this.#tellInRound);
+      else this.#armWatch();
     }
     if (this.#synced.size === 0) return;
     for (const { block, version, body } of told.ops) {
@@ -318,6 +321,11 @@ export class Connection {
       if (this.#options.pipe.buffered() > 0) this.#gather();
       else this.flush();
     });
+  };
+
+  readonly #tellInRound = (): void => {
+    this.#cancelWatch?.();
+    this.#guard(() => this.#tellRecords());
   };
 
   /** Too much waits for a slow client: make it smaller, or cut. */

@@ -568,6 +568,33 @@ describe("watching", () => {
     expect(heard.slice(1)).toEqual([[`${second} 3`]]);
   });
 
+  it("[W19] [K81] that a turn begins or ends is told at once, with what was waiting", async () => {
+    const joined = new Joined();
+    const [first, second] = [await joined.conversation(), await joined.conversation()];
+    joined.connect();
+    const heard: string[][] = [];
+    joined.replica.watch((records) => heard.push(records.map(({ id, running }) => `${id} ${running}`)));
+    await joined.env.advance(limits.watchMs);
+    const turn = async (status: "running" | "done") => {
+      const of = { id: "t", provider: "claude", agent: "claude", startedAt: 0 };
+      await joined.kernel.write(first, {
+        agent: "claude",
+        plan: (draft) => {
+          draft.setTurn({ ...of, status });
+          return null;
+        },
+      });
+      await joined.env.advance(0);
+    };
+    await joined.block(second, "one");
+    await turn("running");
+    expect(heard).toEqual([[`${second} `, `${first} t`]]);
+    await turn("done");
+    expect(heard.slice(1)).toEqual([[`${first} `]]);
+    await joined.env.advance(limits.watchMs * 3);
+    expect(heard).toHaveLength(2);
+  });
+
   it("[W19] who does not watch hears nothing; who reads slowly hears later, once", async () => {
     const joined = new Joined();
     const conversation = await joined.conversation();

@@ -372,7 +372,7 @@ describe("[E8] import", () => {
     await ingest.finish();
     expect(await world.kernel.turns(world.conversation)).toMatchObject([
       { id: "ours", startedBy: "ann", status: "done" },
-      { id: "b", startedBy: "ann", status: "done", sessionId: "s" },
+      { id: "b", startedBy: "ann", status: "done", sessionId: "s", durationMs: expect.any(Number) },
     ]);
   });
 

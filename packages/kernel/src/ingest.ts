@@ -512,7 +512,14 @@ class Batch {
     const endedAt = at ?? this.#draft.at;
     const model = turn.model ?? models?.[0];
     this.place.turn = undefined;
-    const ended = { ...begunTurn(turn), ...rest, endedAt, ...(model === undefined ? {} : { model }) };
+    const ended = {
+      ...begunTurn(turn),
+      // A run of ours is timed here where its provider does not say how long it took.
+      ...(this.#options.turn === undefined ? {} : { durationMs: endedAt - turn.startedAt }),
+      ...rest,
+      endedAt,
+      ...(model === undefined ? {} : { model }),
+    };
     // What was imported before may have been cut: the end that is told last counts, and one that says the same is no news.
     const known = turn.status === "running" ? undefined : this.#draft.turn(turn.id);
     if (known === undefined || !sameJson(known as unknown as Json, ended as unknown as Json))

@@ -14,6 +14,7 @@ import {
   type TurnView,
   timesText,
   todoLine,
+  toolTitle,
   UNVERIFIED,
 } from "@blockyard/kernel";
 import { changedLines, excerptLines, foldingOf, type Shown } from "../export/closed.ts";
@@ -131,14 +132,14 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
 
 /** `● Bash  ls -la  3 lines ✓` */
 export function callLine(block: BlockSnapshot, { style, width }: TextOptions): string {
-  const { toolName, compactParams, shortResult, approval } = metadataOf(block, "tool_call");
+  const { toolName, displayName, compactParams, shortResult, approval } = metadataOf(block, "tool_call");
   const { state, word } = callOutcome(block);
   const isEnded = state === "done" || state === "failed" || state === "denied";
   const mark = !isEnded ? style.yellow("●") : state === "done" ? style.green("●") : style.red("●");
   const isSaid = state !== "done" && state !== "running";
   const end = approval?.state === "asked" ? " needs approval" : isSaid ? ` ${word}` : "";
   const said = [compactParams, isEnded ? shortResult : undefined].filter(Boolean).join("  ");
-  const name = oneLine(toolName, 40);
+  const name = oneLine(toolTitle(toolName, displayName), 40);
   return `${mark} ${style.bold(name)} ${oneLine(said, width - name.length - 16)}${style.red(end)}`;
 }
 

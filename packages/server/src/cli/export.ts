@@ -6,12 +6,13 @@
 import { randomBytes } from "node:crypto";
 import { open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { plural } from "@blockyard/kernel";
 import { exportAs, FORMAT_FILES, FORMATS, type Format } from "../export/export.ts";
 import type { Finding } from "../export/redact.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { wholeId } from "./named-id.ts";
-import { plural, print, printJson, safeText, tell } from "./terminal.ts";
+import { print, printJson, safeText, tell } from "./terminal.ts";
 import { openYard } from "./yard.ts";
 
 const options = {

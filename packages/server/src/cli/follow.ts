@@ -61,11 +61,12 @@ export class Follower {
     if (isProblem(answer) && answer.problem === "busy") return false;
     const { patches, new_blocks, seq } = known(answer) as unknown as Answer;
     this.#seq = seq ?? this.#seq;
-    for (const block of new_blocks) await this.#take(block);
+    // What went on first: a call that was refused says so before its result and what follows stand below it.
     for (const patch of patches) {
       const block = this.#open.get(patch.block_id);
       if (block) await this.#take(patched(block, patch));
     }
+    for (const block of new_blocks) await this.#take(block);
     return patches.length === 0 && new_blocks.length === 0;
   }
 

@@ -6,6 +6,7 @@
 import { closeSync, createReadStream, openSync, readSync } from "node:fs";
 import { resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { plural } from "@blockyard/kernel";
 import { providers, recognise } from "@blockyard/providers";
 import type { Imported } from "../import/body-import.ts";
 import {
@@ -18,7 +19,7 @@ import {
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { importLog, KnownSessions, type Outcome } from "./log-import.ts";
-import { oneLine, Progress, plural, print, printJson, safeText, tell } from "./terminal.ts";
+import { oneLine, Progress, print, printJson, safeText, tell } from "./terminal.ts";
 import { known, openYard, type Yard } from "./yard.ts";
 
 const options = {

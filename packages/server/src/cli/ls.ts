@@ -2,7 +2,7 @@
  * `blockyard ls`: the conversations, the last changed first.
  */
 
-import type { ConversationView } from "@blockyard/kernel";
+import { type ConversationView, formatAge, formatCost } from "@blockyard/kernel";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
@@ -86,20 +86,12 @@ export function row(view: ConversationView): string {
   const style = styleFor(process.stdout);
   const { conversation, title, provider, blocks, cost_usd, updated_at, running, asking } = view;
   const state = asking ? style.yellow("? ") : running.length > 0 ? style.green("● ") : "  ";
-  const cost = cost_usd === null ? "" : `$${cost_usd.toFixed(2)}`;
-  const facts = `${oneLine(provider ?? "", 9).padEnd(9)} ${String(blocks).padStart(6)} ${cost.padStart(8)} ${age(updated_at)}`;
+  const cost = cost_usd === null ? "" : formatCost(cost_usd);
+  const facts = `${oneLine(provider ?? "", 9).padEnd(9)} ${String(blocks).padStart(6)} ${cost.padStart(8)} ${formatAge(Date.now() - updated_at).padStart(7)}`;
   const called = title === "" ? "(no title)" : title;
   const name = oneLine(
     isArchived(view) ? `${called} (archived)` : called,
     Math.max(16, terminalWidth() - 58),
   );
   return `${state}${style.bold(conversation.padEnd(17))} ${style.dim(facts)}  ${name}\n`;
-}
-
-function age(time: number): string {
-  const minutes = Math.max(0, Date.now() - time) / 60_000;
-  if (minutes < 1) return "now".padStart(7);
-  if (minutes < 60) return `${Math.floor(minutes)} min`.padStart(7);
-  if (minutes < 48 * 60) return `${Math.floor(minutes / 60)} h`.padStart(7);
-  return `${Math.floor(minutes / 1_440)} d`.padStart(7);
 }

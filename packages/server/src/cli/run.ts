@@ -5,7 +5,14 @@
 
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
-import { type BlockSnapshot, isProblem, type Json, type Problem, type TurnView } from "@blockyard/kernel";
+import {
+  type BlockSnapshot,
+  isProblem,
+  type Json,
+  type Problem,
+  plural,
+  type TurnView,
+} from "@blockyard/kernel";
 import { visible } from "../rerun/visible.ts";
 import { AGENTS } from "../turns/agents.ts";
 import { ALLOWANCES } from "../turns/run.ts";
@@ -14,7 +21,7 @@ import { turnText } from "./block-text.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { Follower } from "./follow.ts";
 import { wholeId } from "./named-id.ts";
-import { oneLine, plural, print, printJson, safeText, styleFor, tell, terminalWidth } from "./terminal.ts";
+import { oneLine, print, printJson, safeText, styleFor, tell, terminalWidth } from "./terminal.ts";
 import { known, openYard, type Yard } from "./yard.ts";
 
 /** Of what asks for permission. */
@@ -244,8 +251,9 @@ function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]):
 async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Promise<void> {
   const approval = block.metadata["approval"] as unknown as Asked;
   let allow = allowsAll;
-  let message = "nobody was there to ask; blockyard run --yes allows everything";
-  if (!allowsAll && process.stdin.isTTY) {
+  const isThere = process.stdin.isTTY === true;
+  let message = "nobody was there to ask";
+  if (!allowsAll && isThere) {
     tell(`\n${approvalText(block)}`);
     const said = await typed("Allow it? [y/N, or why not] ", {
       input: process.stdin,
@@ -261,7 +269,10 @@ async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Pro
     ...(allow ? {} : { message }),
   });
   if (isProblem(given)) tell(`blockyard: ${given.message}`);
-  else if (!allow) tell(`Denied: ${nameOf(approval.title, block.metadata)}`);
+  else if (!allow) {
+    const why = isThere ? "" : " (nobody is here to ask; --yes allows everything)";
+    tell(`Denied: ${nameOf(approval.title, block.metadata)}${why}`);
+  }
 }
 
 interface Keyboard {

@@ -73,10 +73,6 @@ export function tell(text: string): void {
   process.stderr.write(`${safeText(text)}\n`);
 }
 
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
-}
-
 /** A bar on a terminal; nothing where nobody would see it move. */
 export class Progress {
   readonly #isShown = process.stderr.isTTY === true;

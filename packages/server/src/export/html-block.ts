@@ -10,15 +10,18 @@ import {
   changeTexts,
   citedMarkdown,
   exactText,
+  formatDuration,
   isMarkdownResult,
   type Kind,
   leftWords,
   type Metadata,
+  plural,
   repeatsDenial,
   showsPictures,
   sourcesOf,
   timesText,
   todoLine,
+  toolTitle,
   UNVERIFIED,
 } from "@blockyard/kernel";
 import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
@@ -86,8 +89,7 @@ function drawCall(node: ExportNode, depth: number): Html {
     metadataOf(block, "tool_call");
   const { state, word } = callOutcome(block);
   const tone = state === "done" ? "ok" : state === "failed" ? "bad" : "dim";
-  const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName);
-  const name = displayName ?? (mcp ? `${mcp[1]} · ${mcp[2]}` : toolName);
+  const name = toolTitle(toolName, displayName);
   const line = html`<summary class="tool-line"><span class="tool-name">${name}</span> <span class="tool-params">${compactParams}</span> <span class="tool-short dim">${shortResult}</span> <span class="dim">${took(durationMs)}</span> <span class="${tone}"><span class="sign">${state === "done" ? "✓" : state === "failed" ? "✗" : ""}</span> ${word}</span></summary>`;
   const input = html`<pre class="code">${highlight(pretty(block.content), "json")}</pre>`;
   const shown = results.map(
@@ -341,11 +343,5 @@ function lineCount({ content, newlines }: BlockSnapshot): number {
 }
 
 function took(ms: number | undefined): string {
-  if (ms === undefined || ms < 100) return "";
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
-  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
-}
-
-export function plural(count: number, one: string): string {
-  return `${count.toLocaleString("en-US")} ${one}${count === 1 ? "" : "s"}`;
+  return ms === undefined || ms < 100 ? "" : formatDuration(ms);
 }

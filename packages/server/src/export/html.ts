@@ -4,9 +4,16 @@
  */
 
 import { createHash } from "node:crypto";
-import { nativeFacts, sessionFacts, type TurnView } from "@blockyard/kernel";
+import {
+  formatCost,
+  formatDuration,
+  nativeFacts,
+  plural,
+  sessionFacts,
+  type TurnView,
+} from "@blockyard/kernel";
 import { type Html, html, join } from "./escape.ts";
-import { branchesHtml, nodeHtml, plural } from "./html-block.ts";
+import { branchesHtml, nodeHtml } from "./html-block.ts";
 import { STYLE } from "./style.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
 
@@ -60,7 +67,7 @@ function facts({ head }: ExportTree): Html {
     usage.input + usage.output > 0
       ? `${usage.input.toLocaleString("en-US")} tokens in, ${usage.output.toLocaleString("en-US")} out`
       : "",
-    cost_usd === null ? "" : `$${cost_usd.toFixed(cost_usd < 0.01 ? 4 : 2)}`,
+    cost_usd === null ? "" : formatCost(cost_usd),
     `${day(created_at)}${day(updated_at) === day(created_at) ? "" : ` to ${day(updated_at)}`}`,
   ];
   return html`<p class="dim">${parts.filter((part) => part !== "").join(" · ")}</p>`;
@@ -90,9 +97,9 @@ export function turnFacts(turn: TurnView): string {
     usage === undefined
       ? ""
       : `${usage.input.toLocaleString("en-US")} in, ${usage.output.toLocaleString("en-US")} out`,
-    cost_usd === undefined ? "" : `$${cost_usd.toFixed(cost_usd < 0.01 ? 4 : 2)}`,
-    duration_ms === undefined ? "" : `${(duration_ms / 1_000).toFixed(1)} s`,
-    apiMs === undefined ? "" : `API ${(apiMs / 1_000).toFixed(1)} s`,
+    cost_usd === undefined ? "" : formatCost(cost_usd),
+    duration_ms === undefined ? "" : formatDuration(duration_ms),
+    apiMs === undefined ? "" : `API ${formatDuration(apiMs)}`,
     steps === undefined || steps < 2 ? "" : plural(steps, "step"),
   ];
   return parts.filter((part) => part !== "").join(" · ");

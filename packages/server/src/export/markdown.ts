@@ -12,6 +12,7 @@ import {
   isMarkdownResult,
   type Kind,
   type Metadata,
+  plural,
   sessionFacts,
   sourcesOf,
   timesText,
@@ -20,7 +21,6 @@ import {
 import { changedLines, excerptLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { safeLink } from "./escape.ts";
 import { turnAfter, turnFacts } from "./html.ts";
-import { plural } from "./html-block.ts";
 import { plainTerminal } from "./terminal-html.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
 

@@ -3,10 +3,9 @@
  * first half second after they appear, so that a click or key that was meant for something else allows nothing. Who does
  * not allow it may say why, for the agent: Enter sends that, also empty, and Escape goes back to the buttons.
  */
-import { approvalWords, type Block, isProblem, type Metadata } from "@blockyard/kernel";
+import { approvalWords, type Block, exactText, isProblem, type Metadata } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { isComposing } from "../composing.ts";
-import { exactText } from "../format.ts";
 import { Message } from "../message.tsx";
 import { useIsViewer, useSession } from "../session.tsx";
 import { useSettled } from "../wait.ts";

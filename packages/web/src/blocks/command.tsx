@@ -2,13 +2,12 @@
  * A command and what it printed, as in a terminal: the exact command, output, errors apart, how it ended. Below it, what
  * it printed when somebody ran it again.
  */
-import { type BlockId, isEnded, isShellCommand } from "@blockyard/kernel";
+import { type BlockId, exactText, formatDuration, isEnded, isShellCommand } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { stopCommand } from "../actions/actions.ts";
 import { isRerun } from "../conversation/rows.ts";
 import { useSides } from "../conversation/view-tree.ts";
 import { CopyButton } from "../copy.tsx";
-import { exactText, formatDuration } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { overlay } from "../page-state.ts";
 import { useBlock, useSession, useText, useView } from "../session.tsx";

@@ -1,10 +1,9 @@
 /**
  * Thinking: dimmed, italic and closed, with the line that it is at and how long it took.
  */
-import { isEnded, type Text } from "@blockyard/kernel";
+import { formatDuration, isEnded, type Text } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useOpen } from "../disclosure.ts";
-import { formatDuration } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
 import { useText } from "../session.tsx";

@@ -2,20 +2,28 @@
  * A tool call: one line (icon, name, what it does, how long, how it ended) that opens into its input; below it, its
  * results. What a sub-agent did is opened from the same line and shown as rows of its own.
  */
-import { type Block, callOutcome, isAtWork, isEnded, showsPictures } from "@blockyard/kernel";
+import {
+  type Block,
+  callOutcome,
+  formatDuration,
+  isAtWork,
+  isEnded,
+  plural,
+  showsPictures,
+  toolTitle,
+} from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { useCellPart } from "../cell.ts";
 import { hasWorkBefore, isQueued, isResult, nestedName } from "../conversation/rows.ts";
 import { useSides } from "../conversation/view-tree.ts";
 import { useOpen } from "../disclosure.ts";
-import { formatDuration, plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { preferences } from "../preferences.ts";
 import { useBlock, useView } from "../session.tsx";
 import { Approval } from "./approval.tsx";
 import { Pictures } from "./image.tsx";
 import { metadataOf, type Renderer, type RendererProps } from "./renderer.ts";
-import { toolIcon, toolTitle } from "./tool-icon.ts";
+import { toolIcon } from "./tool-icon.ts";
 import { GrowingInput, WholeInput } from "./tool-input.tsx";
 
 interface ToolCallProps extends RendererProps {

@@ -22,9 +22,3 @@ export function toolIcon(toolName: string, server: string | undefined): IconName
   const found = ICONS.find(([pattern]) => pattern.test(name))?.[1];
   return found ?? (server !== undefined || toolName.startsWith("mcp__") ? "plug" : "tool");
 }
-
-/** `mcp__server__tool` as people read it. */
-export function toolTitle(toolName: string, displayName: string | undefined): string {
-  const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName);
-  return displayName ?? (mcp ? `${mcp[1]} · ${mcp[2]}` : toolName);
-}

@@ -2,11 +2,18 @@
  * A tool call's input, in the shape that its result will have, from its first characters on: a file being written, a
  * command, a to-do list; anything else as JSON.
  */
-import { type Block, type Json, type LiveInput, liveInput, PartialJson, type Text } from "@blockyard/kernel";
+import {
+  type Block,
+  exactText,
+  type Json,
+  type LiveInput,
+  liveInput,
+  PartialJson,
+  type Text,
+} from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import { diffRows, editRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
-import { exactText } from "../format.ts";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
 import { useText } from "../session.tsx";

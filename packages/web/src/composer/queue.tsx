@@ -3,10 +3,9 @@
  * anew. One that is held, because the turn before it was stopped or the server was restarted, can be sent. When its turn
  * begins a message is said in the conversation, and is gone from here.
  */
-import { type Block, type BlockId, isEnded, type QueuedMark, type View } from "@blockyard/kernel";
+import { type Block, type BlockId, isEnded, plural, type QueuedMark, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { dropQueued, releaseQueued } from "../actions/actions.ts";
-import { plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { useBlock, useSession, useText, useViewPart } from "../session.tsx";
 

@@ -1,9 +1,8 @@
 /**
  * Where a conversation goes on in several ways: which one is shown, and how to see the others.
  */
-import type { BlockId } from "@blockyard/kernel";
+import { type BlockId, plural } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { chooseHead } from "../page-state.ts";
 import { useView } from "../session.tsx";

@@ -1,10 +1,9 @@
 /**
  * The head of a conversation: its title, what it has cost so far, and the toolbar.
  */
-import { type Conversation, sessionFacts, type View } from "@blockyard/kernel";
+import { type Conversation, exactText, formatCost, sessionFacts, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Title } from "../actions/title.tsx";
-import { exactText, formatCost } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { isSidebarOpen, overlay } from "../page-state.ts";
 import { useRecord } from "../session.tsx";

@@ -1,11 +1,10 @@
 /**
  * Blocks that were taken out of the context that a model is given: folded into one line, nothing is lost.
  */
-import type { BlockId } from "@blockyard/kernel";
+import { type BlockId, plural } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { prune } from "../actions/actions.ts";
 import { useOpen } from "../disclosure.ts";
-import { plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { useIsViewer, useSession } from "../session.tsx";
 import { prunedName } from "./rows.ts";

@@ -1,9 +1,16 @@
 /**
  * The foot of a turn: who answered, what it cost, what it read and wrote, how long it took, how it ended.
  */
-import { nativeFacts, type Turn, type Usage } from "@blockyard/kernel";
+import {
+  formatCost,
+  formatCount,
+  formatDuration,
+  nativeFacts,
+  plural,
+  type Turn,
+  type Usage,
+} from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { formatCost, formatCount, formatDuration, plural } from "../format.ts";
 import { useTurn, useView, useViewPart } from "../session.tsx";
 import { sought } from "./sought.ts";
 

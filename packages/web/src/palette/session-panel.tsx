@@ -1,9 +1,8 @@
 /**
  * The session panel: what the agents of a conversation work with, by provider.
  */
-import type { SessionFacts } from "@blockyard/kernel";
+import { exactText, type SessionFacts } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { exactText } from "../format.ts";
 import { Dialog } from "./dialog.tsx";
 
 export function SessionPanel({ sessions }: { sessions: readonly SessionFacts[] }): ReactNode {

@@ -1,6 +1,7 @@
 /**
  * The left side: conversations, those that run first, with a filter; the files of the workspace; search over everything.
  */
+import { formatAge, formatCost, plural } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { archive } from "../actions/actions.ts";
 import { Menu, MenuItem } from "../actions/menu.tsx";
@@ -8,7 +9,6 @@ import { RenameField } from "../actions/rename.tsx";
 import { capabilities } from "../capabilities.ts";
 import { useCell, useCellPart } from "../cell.ts";
 import { useOpen } from "../disclosure.ts";
-import { formatAge, formatCost, plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { later } from "../later.tsx";
 import { isSidebarOpen, overlay, renaming, sidebarTab } from "../page-state.ts";

@@ -160,6 +160,23 @@ test("[D20] a turn that a program leads has a foot: it works, then what it cost 
   await context.close();
 });
 
+test("[V42] the facts below a title stand on one line", async () => {
+  const conversation = await ingest(yard.kernel, "claude", "claude/mcp.jsonl");
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.locator(".totals button").waitFor();
+  const feet = await page.locator(".totals > *").evaluateAll((facts) =>
+    facts.map((fact) => {
+      const words = document.createTreeWalker(fact, NodeFilter.SHOW_TEXT);
+      const range = document.createRange();
+      while (words.nextNode()) range.selectNodeContents(words.currentNode);
+      return range.getBoundingClientRect().bottom;
+    }),
+  );
+  expect(feet.length).toBeGreaterThan(3);
+  for (const foot of feet) expect(foot).toBeCloseTo(feet[0] as number, 0);
+  await context.close();
+});
+
 /** A call of a program with a token of its own. */
 async function own(conversation: string, tool: string, input: object): Promise<Record<string, string>> {
   const answer = await fetch(`${yard.running.url}/v1/tools/${tool}`, {

@@ -6,11 +6,13 @@
  *                 a power loss leaves, at worst: also a file that was removed, until its directory is synced. The real
  *                 fsync is left out.
  *   FAULT_POWER   the process is killed in front of the n-th call.
+ *   FAULT_KILL    the process is killed in front of the n-th call that changes a file or a folder: those above, and creating,
+ *                 naming and removing.
  *   FAULT_FAIL    the n-th call, and the FAULT_TIMES - 1 after it, fail with FAULT_ERRNO. FAULT_CALLS picks the calls:
  *                 any of w (write), s (sync), t (truncate).
  *   FAULT_FULL    a file. While it exists, writes that make a file longer fail with ENOSPC.
  *   FAULT_READONLY  a file. While it exists, writes, truncations and removals fail with EROFS.
- *   FAULT_COUNT   a file that gets the number of calls when the process ends.
+ *   FAULT_COUNT   a file that gets the number of calls, and of calls that change something, when the process ends.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -19,9 +21,11 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -38,7 +42,7 @@ typedef struct {
 
 static File files[FILES];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static long calls;
+static long calls, changes;
 
 static ssize_t (*real_pwrite)(int, const void *, size_t, off_t);
 static ssize_t (*real_write)(int, const void *, size_t);
@@ -46,6 +50,13 @@ static int (*real_fsync)(int);
 static int (*real_ftruncate)(int, off_t);
 static int (*real_close)(int);
 static int (*real_unlink)(const char *);
+static int (*real_unlinkat)(int, const char *, int);
+static int (*real_open)(const char *, int, ...);
+static int (*real_rename)(const char *, const char *);
+static int (*real_link)(const char *, const char *);
+static int (*real_mkdir)(const char *, mode_t);
+static int (*real_rmdir)(const char *);
+static ssize_t (*real_sendfile)(int, int, off_t *, size_t);
 
 /* Shadows of removed files, until the directory is synced. */
 static char removed[64][PATH_MAX];
@@ -58,11 +69,28 @@ __attribute__((constructor)) static void find(void) {
   real_ftruncate = dlsym(RTLD_NEXT, "ftruncate");
   real_close = dlsym(RTLD_NEXT, "close");
   real_unlink = dlsym(RTLD_NEXT, "unlink");
+  real_unlinkat = dlsym(RTLD_NEXT, "unlinkat");
+  real_open = dlsym(RTLD_NEXT, "open");
+  real_rename = dlsym(RTLD_NEXT, "rename");
+  real_link = dlsym(RTLD_NEXT, "link");
+  real_mkdir = dlsym(RTLD_NEXT, "mkdir");
+  real_rmdir = dlsym(RTLD_NEXT, "rmdir");
+  real_sendfile = dlsym(RTLD_NEXT, "sendfile");
 }
 
 static long number(const char *name, long otherwise) {
   const char *value = getenv(name);
   return value && *value ? atol(value) : otherwise;
+}
+
+/* Counts a call that changes something, or does not return from it. */
+static void change(void) {
+  if (__atomic_add_fetch(&changes, 1, __ATOMIC_SEQ_CST) == number("FAULT_KILL", -1)) kill(getpid(), SIGKILL);
+}
+
+static void change_at(const char *path) {
+  const char *directory = getenv("FAULT_DIR");
+  if (directory && !strncmp(path, directory, strlen(directory))) change();
 }
 
 /* The state of a descriptor, or NULL if its file is none of ours. */
@@ -101,6 +129,7 @@ static int is_read_only(void) {
 static int fate(char kind) {
   if (is_read_only()) return EROFS;
   long n = ++calls;
+  change();
   if (n == number("FAULT_POWER", -1)) kill(getpid(), SIGKILL);
   const char *kinds = getenv("FAULT_CALLS");
   static long picked;
@@ -193,6 +222,7 @@ int unlink(const char *path) {
     errno = EROFS;
     return -1;
   }
+  change_at(path);
   pthread_mutex_lock(&lock);
   int done = real_unlink(path);
   if (!done && directory && shadow && name && !strncmp(path, directory, strlen(directory)) && removals < 64)
@@ -202,7 +232,67 @@ int unlink(const char *path) {
 }
 
 int remove(const char *path) { return unlink(path); }
-int unlinkat(int fd, const char *path, int flags) { return flags ? rmdir(path) : unlink(path); }
+
+int unlinkat(int fd, const char *path, int flags) {
+  char link[64], whole[PATH_MAX * 2];
+  if (path[0] == '/') return flags ? rmdir(path) : unlink(path);
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = fd == AT_FDCWD ? -1 : readlink(link, whole, PATH_MAX);
+  if (length <= 0) return real_unlinkat(fd, path, flags);
+  snprintf(whole + length, sizeof whole - length, "/%s", path);
+  return flags ? rmdir(whole) : unlink(whole);
+}
+
+static int opened(const char *path, int flags, mode_t mode) {
+  if (flags & (O_CREAT | O_TRUNC)) change_at(path);
+  return real_open(path, flags, mode);
+}
+
+int open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = va_arg(rest, mode_t);
+  va_end(rest);
+  return opened(path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = va_arg(rest, mode_t);
+  va_end(rest);
+  return opened(path, flags | O_LARGEFILE, mode);
+}
+
+int rename(const char *from, const char *to) {
+  change_at(to);
+  return real_rename(from, to);
+}
+
+int link(const char *from, const char *to) {
+  change_at(to);
+  return real_link(from, to);
+}
+
+int mkdir(const char *path, mode_t mode) {
+  change_at(path);
+  return real_mkdir(path, mode);
+}
+
+int rmdir(const char *path) {
+  change_at(path);
+  return real_rmdir(path);
+}
+
+static ssize_t sent(int to, int from, off_t *at, size_t count) {
+  pthread_mutex_lock(&lock);
+  if (tracked(to)) change();
+  pthread_mutex_unlock(&lock);
+  return real_sendfile(to, from, at, count);
+}
+
+ssize_t sendfile(int to, int from, off_t *at, size_t count) { return sent(to, from, at, count); }
+ssize_t sendfile64(int to, int from, off_t *at, size_t count) { return sent(to, from, at, count); }
 
 int fsync(int fd) {
   pthread_mutex_lock(&lock);
@@ -243,6 +333,6 @@ __attribute__((destructor)) static void report(void) {
   const char *path = getenv("FAULT_COUNT");
   FILE *file = path ? fopen(path, "w") : NULL;
   if (!file) return;
-  fprintf(file, "%ld\n", calls);
+  fprintf(file, "%ld %ld\n", calls, changes);
   fclose(file);
 }

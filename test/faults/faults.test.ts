@@ -10,6 +10,7 @@ import { fillDisk } from "./full.ts";
 import { killWriters } from "./kill.ts";
 import { buildDisk, makeDirectory, type Outcome, removeDirectory } from "./lab.ts";
 import { losePower } from "./power.ts";
+import { killEverywhere } from "./sweep.ts";
 import { failCalls } from "./syscalls.ts";
 
 const directory = makeDirectory();
@@ -60,6 +61,14 @@ it("[R13] [S25] 30 flipped bytes in the log of a killed process take away its la
 it("[R14] [S27] a backup taken under load has everything acknowledged, under a new epoch", async () => {
   check(await backUp({ rounds: 1, seed: 14 }));
 });
+
+onDisk(
+  `[R14] [S43] [S44] [S45] [U30] commands that are killed leave the old or the new, whole${why}`,
+  async () => {
+    check(await killEverywhere({ rounds: 8, seed: 14, disk: library as string }));
+  },
+  300_000,
+);
 
 it("[R14] databases of every schema version there has been are read", async () => {
   check(await readOlder());

@@ -3,7 +3,7 @@
  *
  *   npm run faults -- [names…] [--seed N] [--share 0.1] [--quiet]
  *
- * Names: kill, power, control, calls, full, flips, backup, files, demo, cuts, frames, injection, slow, held. Prints the seed and a table,
+ * Names: kill, power, control, calls, full, flips, backup, sweep, files, demo, cuts, frames, injection, slow, held. Prints the seed and a table,
  * and ends with exit code 1 if anything was lost.
  */
 import { parseArgs } from "node:util";
@@ -16,6 +16,7 @@ import { fillDisk } from "./full.ts";
 import { killWriters } from "./kill.ts";
 import { buildDisk, makeDirectory, type Outcome, type Run, removeDirectory } from "./lab.ts";
 import { losePower } from "./power.ts";
+import { killEverywhere } from "./sweep.ts";
 import { failCalls } from "./syscalls.ts";
 
 const { values, positionals } = parseArgs({
@@ -52,6 +53,7 @@ const tests: readonly Test[] = [
   { name: "flips", rounds: 200, disk: false, run: flipLog },
   { name: "backup", rounds: 10, disk: false, run: backUp },
   { name: "backup", rounds: 1, disk: false, run: readOlder },
+  { name: "sweep", rounds: 5_000, disk: true, run: killEverywhere },
   { name: "files", rounds: 200, disk: false, run: killSavers },
   { name: "files", rounds: 1_000, disk: false, run: tryPaths },
   { name: "files", rounds: 1_000, disk: false, run: raceLinks },

@@ -1,8 +1,10 @@
 /** A whole server on a disk that fails under it: it lives on, says what is wrong, and ends when it is told to. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { Process } from "../access/process.ts";
+import { MAIN } from "../cli/command.ts";
 import { buildDisk, makeDirectory, removeDirectory } from "./lab.ts";
 
 const directory = makeDirectory();
@@ -66,3 +68,42 @@ onDisk(
   },
   60_000,
 );
+
+it("[S46] [S47] a server whose database is deleted refuses, says so, and loses nothing that it acknowledged", async () => {
+  const { home, root } = place("deleted");
+  const server = await Process.start(home, root);
+  await server.call("conversation.create", { title: "kept" });
+  const path = join(home, "blockyard.db");
+  rmSync(path);
+  const refused = await server.call("conversation.create", { title: "lost" });
+  expect(refused).toMatchObject({
+    problem: "storage",
+    message: expect.stringContaining(`${path} was deleted while it was in use`),
+  });
+  const health = await server.fetch("/health");
+  expect(health.status).toBe(503);
+  expect(await health.json()).toMatchObject({ ok: false, database: expect.stringContaining("was deleted") });
+  expect(await server.stop()).toMatchObject({ code: 0 });
+  const rescued = readdirSync(home).find((name) => name.includes(".rescued-")) as string;
+  const restored = spawnSync(process.execPath, [MAIN, "restore", join(home, rescued), "--home", home]);
+  expect(restored.status, String(restored.stderr)).toBe(0);
+  const next = await Process.start(home, root);
+  const { conversations } = (await next.call("conversation.list", {})) as {
+    conversations: { title: string }[];
+  };
+  expect(conversations.map(({ title }) => title)).toContain("kept");
+  expect(conversations.map(({ title }) => title)).not.toContain("lost");
+  expect((await next.stop()).code).toBe(0);
+}, 60_000);
+
+it("[S46] a server whose database is emptied refuses, and writes nothing into what is left when it stops", async () => {
+  const { home, root } = place("emptied");
+  const server = await Process.start(home, root);
+  const path = join(home, "blockyard.db");
+  truncateSync(path, 0);
+  const refused = await server.call("conversation.create", { title: "lost" });
+  expect(refused).toMatchObject({ problem: "storage", message: expect.stringContaining("was emptied") });
+  expect((await server.fetch("/health")).status).toBe(503);
+  expect(await server.stop()).toMatchObject({ code: 0 });
+  expect(statSync(path).size).toBe(0);
+}, 60_000);

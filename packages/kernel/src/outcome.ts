@@ -26,6 +26,7 @@ const OUTCOME_MS = 250;
 export async function outcomeOf(env: Env, store: Store, commit: Commit, error: unknown): Promise<Outcome> {
   // Then it was not even tried.
   if (isClosed(error)) return "not written";
+  if (error instanceof StoreError && error.isUncertain) return "unknown";
   const late = new Promise<"unknown">((done) => env.after(OUTCOME_TRIES * OUTCOME_MS, () => done("unknown")));
   return Promise.race([late, looked(env, store, commit)]);
 }

@@ -11,7 +11,7 @@ import { Retry } from "./retry.ts";
 import { StoreError, type StoreErrorCode } from "./store-rules.ts";
 
 /** What a store says that will be away for long: waiting does not help. */
-const FINAL: readonly StoreErrorCode[] = ["closed", "corrupt", "version", "locked"];
+const FINAL: readonly StoreErrorCode[] = ["closed", "corrupt", "version", "locked", "lost"];
 
 /** What it comes to at last, or the last refusal. What is not the store's failure is thrown on. */
 export async function patiently<T>(

@@ -10,8 +10,7 @@ import type { Op, Splice } from "./op.ts";
 import type { BlockQuery, Commit } from "./store.ts";
 
 /**
- * Why a store could not do what it was asked. Nothing of the commit was kept, unless the process ends before the next
- * commit: then it may be there or not, as after a lost connection.
+ * Why a store could not do what it was asked. Nothing of the commit was kept, unless it says that it does not know.
  *
  *   full      no space; reads go on, and commits too as soon as there is space again
  *   io        the device or the file system failed
@@ -19,16 +18,24 @@ import type { BlockQuery, Commit } from "./store.ts";
  *   version   a database of another program, or of a newer version of this one
  *   locked    another process has the database open
  *   closed    the store was closed
+ *   lost      the database was deleted, replaced or overwritten under the store, which writes nothing more
  */
-export type StoreErrorCode = "full" | "io" | "corrupt" | "version" | "locked" | "closed";
+export type StoreErrorCode = "full" | "io" | "corrupt" | "version" | "locked" | "closed" | "lost";
 
 export class StoreError extends Error {
   override name = "StoreError";
   readonly code: StoreErrorCode;
+  /** The commit may be there, or may be there after the next start: reading now does not tell. */
+  readonly isUncertain: boolean;
 
-  constructor(code: StoreErrorCode, message: string, options?: { cause?: unknown }) {
+  constructor(
+    code: StoreErrorCode,
+    message: string,
+    options: { readonly cause?: unknown; readonly isUncertain?: boolean } = {},
+  ) {
     super(message, options);
     this.code = code;
+    this.isUncertain = options.isUncertain === true;
   }
 }
 

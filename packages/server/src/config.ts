@@ -117,7 +117,7 @@ export function prepareHome(home: string): void {
   mkdirSync(home, { recursive: true, mode: 0o700 });
   const isOpen = (statSync(home).mode & 0o077) !== 0;
   const inside = isOpen ? readdirSync(home) : [];
-  if (inside.length > 0 && !inside.some((name) => OWN_FILES.includes(name))) {
+  if (inside.length > 0 && !inside.some(isOwnFile)) {
     throw new ConfigError(
       `${home} has other things in it, and as a home it would be closed to everybody but you: give --home a folder of its own`,
     );
@@ -125,8 +125,12 @@ export function prepareHome(home: string): void {
   chmodSync(home, 0o700);
 }
 
-/** By one of these a home is known. */
-const OWN_FILES = ["blockyard.db", "token", "tokens.json", "server.json", "unfinished"];
+/** By one of these a home is known; a start that was killed may have left no more than a lock. */
+const OWN_FILES = ["token", "tokens.json", "server.json", "unfinished"];
+
+function isOwnFile(name: string): boolean {
+  return OWN_FILES.includes(name) || name.startsWith("blockyard.db");
+}
 
 export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);

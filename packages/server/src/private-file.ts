@@ -5,7 +5,8 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkOrMove } from "./link-file.ts";
 
 /** Replaces what is there. Throws the system's error, and leaves what was there. */
 export function writePrivate(path: string, text: string): void {
@@ -14,18 +15,7 @@ export function writePrivate(path: string, text: string): void {
 
 /** False where another process has made it first; that one's content stays. */
 export function createPrivate(path: string, text: string): boolean {
-  return placed(path, text, (fresh) => {
-    try {
-      linkSync(fresh, path);
-      return true;
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "EEXIST") return false;
-      if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS") throw error;
-      renameSync(fresh, path); // a file system without hard links
-      return true;
-    }
-  });
+  return placed(path, text, (fresh) => linkOrMove(fresh, path));
 }
 
 function placed<T>(path: string, text: string, place: (fresh: string) => T): T {

@@ -3,15 +3,15 @@
  * a restore replaces is kept beside it.
  */
 
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { StoreError } from "@blockyard/kernel";
 import { makeConfig, prepareHome } from "../config.ts";
 import type { DatabaseAddress } from "../postgres/address.ts";
 import { dumpCommand, restoreCommand } from "../postgres/named.ts";
 import { copyDatabaseFile } from "../store/backup.ts";
-import { holdLock } from "../store/lock.ts";
 import { restoreSqliteStore } from "../store/restore.ts";
+import { hasDatabase, isRestored } from "../store/restored.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { storeSentence } from "./failure.ts";
@@ -28,7 +28,7 @@ export const backup: Command = {
   async run(args) {
     const { values, positionals } = readArguments({ name: "backup", options: backupOptions }, args, [0, 1]);
     const path = databaseOf(values.home, dumpCommand);
-    if (!existsSync(path)) throw new CommandError(`there is no database at ${path} yet`, EXIT.nothing);
+    if (!hasDatabase(path)) throw new CommandError(`there is no database at ${path} yet`, EXIT.nothing);
     const stamp = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
     const file = resolve(positionals[0] ?? `blockyard-${stamp}.db`);
     if (existsSync(file)) throw new CommandError(`${file} exists already: choose another name, or delete it`);
@@ -68,45 +68,33 @@ export const restore: Command = {
     const file = resolve(positionals[0] as string);
     if (!existsSync(file)) throw new CommandError(`there is no file ${file}`, EXIT.nothing);
     const path = databaseOf(values.home, restoreCommand);
-    requireUnused(path);
-    const isThere = existsSync(path);
-    if (isThere && !values.replace)
+    if (hasDatabase(path) && !values.replace)
       throw new CommandError(
         `there is a database at ${path} already. With --replace it is kept beside the restored one`,
       );
-    const old = `${path}.before-${new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-")}`;
-    if (isThere) move(path, old);
-    try {
-      await restoreSqliteStore(file, path);
-    } catch (error) {
-      for (const ending of ENDINGS) rmSync(`${path}${ending}`, { force: true });
-      if (isThere) move(old, path);
-      if (!(error instanceof StoreError)) throw error;
-      throw new CommandError(`${error.message}. Is ${file} a backup of blockyard? Nothing was changed`);
-    }
-    if (values.json) await printJson({ database: path, ...(isThere ? { kept: old } : {}) });
+    const kept = await putBack(file, path, values.replace === true);
+    if (values.json) await printJson({ database: path, ...(kept === undefined ? {} : { kept }) });
     else {
       await print(`${path}\n`);
-      if (isThere) tell(`What was there before is ${old}`);
+      if (kept !== undefined) tell(`What was there before is ${kept}`);
     }
     return EXIT.done;
   },
 };
 
-/** The files that a database is made of. */
-const ENDINGS = ["", "-wal", "-shm", ".sums"];
-
-function move(from: string, to: string): void {
-  for (const ending of ENDINGS)
-    if (existsSync(`${from}${ending}`)) renameSync(`${from}${ending}`, `${to}${ending}`);
-}
-
-function requireUnused(path: string): void {
+/** Gives the name under which the database that was there is kept. */
+async function putBack(file: string, path: string, replace: boolean): Promise<string | undefined> {
   try {
-    holdLock(path).release();
+    return await restoreSqliteStore(file, path, { replace });
   } catch (error) {
-    if (!(error instanceof StoreError) || error.code !== "locked") throw error;
-    throw new CommandError("the database is in use. Stop the server (Ctrl-C where it runs), then try again");
+    if (!(error instanceof StoreError)) throw error;
+    if (error.code === "locked")
+      throw new CommandError(
+        "the database is in use. Stop the server (Ctrl-C where it runs), then try again",
+      );
+    if (isRestored(path))
+      throw new CommandError(`${error.message}. It is restored, and in its place when it is next opened`);
+    throw new CommandError(`${error.message}. Is ${file} a backup of blockyard? Nothing was changed`);
   }
 }
 

@@ -12,6 +12,7 @@ import { makeConfig } from "../config.ts";
 import { nodeEnv } from "../env.ts";
 import { serve } from "../serve.ts";
 import { Floor } from "../store/floor.ts";
+import { hasDatabase } from "../store/restored.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { lineTimes, throughNothing, throughServer } from "./bench-feed.ts";
@@ -131,7 +132,7 @@ async function feed(folder: string): Promise<readonly Finding[]> {
 
 /** Over what the user has; none of it: nothing to say. */
 async function searches(home: string): Promise<readonly Finding[]> {
-  if (!existsSync(join(home, "blockyard.db"))) return [];
+  if (!hasDatabase(join(home, "blockyard.db"))) return [];
   const yard = await openYard({ home });
   try {
     const find = async (query: string) =>

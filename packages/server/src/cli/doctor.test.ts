@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmdirSync,
   rmSync,
   symlinkSync,
@@ -60,6 +61,35 @@ describe("[AC54] the doctor", () => {
     chmodSync(join(home, "token"), 0o644);
     expect(named(checkHome(home), "token")).toMatchObject({ state: "fail", fix: `chmod 600 ${home}/token` });
     chmodSync(join(home, "token"), 0o600);
+  });
+
+  it("[S46] [AC54] sees a database that is taken away under a server, also when it is looked at before the next write", async () => {
+    const running = await start();
+    const path = join(home, "blockyard.db");
+    renameSync(path, `${path}.away`);
+    const findings = await examine(home, {});
+    expect(named(findings, "server")).toMatchObject({
+      state: "fail",
+      message: expect.stringContaining(`${path} was deleted while it was in use`),
+    });
+    expect(named(findings, "database")).toMatchObject({
+      state: "fail",
+      message: `${path} is gone, although a process has it open`,
+    });
+    renameSync(`${path}.away`, path);
+    expect(named(await examine(home, {}), "server")?.state).toBe("ok");
+    await running.stop();
+    for (const name of readdirSync(home)) if (name.includes(".rescued-")) rmSync(join(home, name));
+  });
+
+  it("[S43] [AC54] says that a restore was interrupted, and who finishes it", () => {
+    const path = join(home, "blockyard.db");
+    renameSync(path, `${path}.restored`);
+    expect(checkDatabase(path, false)).toMatchObject({
+      state: "warn",
+      message: `${path} is being restored, or its restore was interrupted`,
+    });
+    renameSync(`${path}.restored`, path);
   });
 
   it("[AC54] gives no advice to close what is no home", () => {

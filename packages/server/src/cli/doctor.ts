@@ -13,6 +13,7 @@ import { DIST } from "../faces/page.ts";
 import type { DatabaseAddress } from "../postgres/address.ts";
 import { describeNamed } from "../postgres/named.ts";
 import { quickCheck } from "../store/quick-check.ts";
+import { isRestored } from "../store/restored.ts";
 import { AGENTS, type Agent } from "../turns/agents.ts";
 import { findCommand } from "../turns/child.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
@@ -68,11 +69,12 @@ export async function examine(
 ): Promise<readonly Finding[]> {
   const server = await checkServer(home);
   const agents = await Promise.all([...AGENTS.values()].map((agent) => checkAgent(agent, env)));
+  const hasServer = server.state === "ok" || server.fix === DATABASE_FIX;
   return [
     checkNode(process.versions.node),
     checkSqlite(process.versions.sqlite ?? "0"),
     ...checkHome(home),
-    database ? await checkNamed(database) : checkDatabase(join(home, "blockyard.db"), server.state === "ok"),
+    database ? await checkNamed(database) : checkDatabase(join(home, "blockyard.db"), hasServer),
     server,
     ...agents,
     checkPage(DIST),
@@ -153,7 +155,21 @@ function unusableTokens(home: string): readonly Finding[] {
 
 export function checkDatabase(path: string, hasServer: boolean): Finding {
   const check = "database";
-  if (!isThere(path)) return { check, state: "ok", message: "none yet: the first start makes it" };
+  if (isRestored(path)) {
+    const message = `${path} is being restored, or its restore was interrupted`;
+    return { check, state: "warn", message, fix: "start a server, which finishes it: blockyard" };
+  }
+  if (!isThere(path)) {
+    if (!existsSync(`${path}.lock`) || quickCheck(path).is !== "in use")
+      return { check, state: "ok", message: "none yet: the first start makes it" };
+    const message = `${path} is gone, although a process has it open`;
+    return {
+      check,
+      state: "fail",
+      message,
+      fix: `put it back if you can; else stop that process: ${RESTORE}`,
+    };
+  }
   const unusable = unusableDatabase(path);
   if (unusable) return { check, state: "fail", ...unusable };
   const found = quickCheck(path);

@@ -106,6 +106,7 @@ async function writeTo(path: string, flags: string, body: AsyncIterable<string |
   try {
     // Not write: that may write a part only, as on a disk that is about to be full.
     for await (const piece of body) await handle.writeFile(piece);
+    if (flags === "wx") await handle.sync();
   } finally {
     await handle.close();
   }

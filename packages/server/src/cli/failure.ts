@@ -15,6 +15,7 @@ const STORE_FIXES: Readonly<Record<StoreErrorCode, string>> = {
   version: "Install the newest version of blockyard",
   locked: "Stop what uses it, or give another --home",
   closed: "Try again",
+  lost: "To see what is wrong: blockyard doctor",
 };
 
 const SYSTEM_FIXES: Readonly<Record<string, string>> = {

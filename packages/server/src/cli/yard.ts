@@ -25,6 +25,7 @@ import { rawRuns } from "../export/export-file.ts";
 import { importStream } from "../import/import-stream.ts";
 import { ingestStream } from "../ingest-stream.ts";
 import { openNamed } from "../postgres/named.ts";
+import { hasDatabase } from "../store/restored.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import { Tools } from "../tool-table.ts";
 import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
@@ -79,7 +80,7 @@ export async function openYard(options: YardOptions = {}): Promise<Yard> {
 /** Undefined while another process has it. */
 async function openStore(home: string, create: boolean): Promise<Store | undefined> {
   const path = join(home, "blockyard.db");
-  if (!create && !existsSync(path)) {
+  if (!create && !hasDatabase(path)) {
     const fix =
       "Start the server (blockyard), import what your agents have kept (blockyard import), or give --home";
     throw new CommandError(`there are no conversations in ${home} yet. ${fix}.`, EXIT.nothing);

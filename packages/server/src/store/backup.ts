@@ -2,22 +2,28 @@
  * A copy of a database, taken while it is in use. How it is put back: restore.ts.
  */
 
-import { closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { rmSync } from "node:fs";
 import { backup, DatabaseSync } from "node:sqlite";
+import { StoreError } from "@blockyard/kernel";
+import { linkOrMove } from "../link-file.ts";
 import { asFault } from "./fault.ts";
-import { syncDirectory } from "./integrity.ts";
+import { syncDirectory, syncFile } from "./integrity.ts";
+import { holdLock } from "./lock.ts";
+import { finishRestore, isRestored } from "./restored.ts";
 
 /** Copies the database page by page in the background. The copy appears under its name when it is whole and durable. */
 export async function copyDatabase(db: DatabaseSync, path: string, pagesAtOnce = 256): Promise<void> {
-  const temporary = `${path}.new`;
+  // A name of its own: two copies at the same time do not meet.
+  const temporary = `${path}.${randomBytes(4).toString("hex")}.new`;
   try {
-    rmSync(temporary, { force: true });
     await backup(db, temporary, { rate: pagesAtOnce });
     syncFile(temporary);
-    renameSync(temporary, path);
+    if (!linkOrMove(temporary, path)) throw new StoreError("io", `${path} exists already`);
+    rmSync(temporary, { force: true }); // where it was moved, there is none
     syncDirectory(path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    for (const ending of ["", "-journal"]) rmSync(`${temporary}${ending}`, { force: true });
     throw asFault(error, `cannot back up to ${path}`);
   }
 }
@@ -29,6 +35,7 @@ export async function copyDatabase(db: DatabaseSync, path: string, pagesAtOnce =
 export async function copyDatabaseFile(from: string, to: string): Promise<void> {
   let db: DatabaseSync | undefined;
   try {
+    if (isRestored(from)) finishLocked(from);
     db = new DatabaseSync(from, { readOnly: true, timeout: 10_000 });
     await copyDatabase(db, to, 0x7fff_ffff);
   } catch (error) {
@@ -38,11 +45,12 @@ export async function copyDatabaseFile(from: string, to: string): Promise<void> 
   }
 }
 
-export function syncFile(path: string): void {
-  const file = openSync(path, "r+");
+/** A restore that was cut is finished first: its database is the one to copy. */
+function finishLocked(path: string): void {
+  const lock = holdLock(path);
   try {
-    fsyncSync(file);
+    finishRestore(path);
   } finally {
-    closeSync(file);
+    lock.release();
   }
 }

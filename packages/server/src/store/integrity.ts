@@ -75,6 +75,16 @@ export function compareSums(path: string): boolean {
   return found !== undefined;
 }
 
+/** Makes what a file has durable. */
+export function syncFile(path: string): void {
+  const file = openSync(path, "r+");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
 /** Makes the names in a file's directory durable. */
 export function syncDirectory(path: string): void {
   const directory = openSync(dirname(path), "r");
@@ -86,8 +96,13 @@ export function syncDirectory(path: string): void {
 }
 
 /** Checks every page, index and row, unless the database is too large for that. */
-export function checkWhole(path: string, db: DatabaseSync, tables: Tables): void {
-  if (statSync(path).size > CHECKED_BYTES) return;
+export function checkWhole(
+  path: string,
+  db: DatabaseSync,
+  tables: Tables,
+  maxBytes: number = CHECKED_BYTES,
+): void {
+  if (statSync(path).size > maxBytes) return;
   const verdict = db
     .prepare("PRAGMA integrity_check(3)")
     .all()

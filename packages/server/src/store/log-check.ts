@@ -9,7 +9,7 @@
  * numbers are big-endian; the checksum runs through all frames.
  */
 
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { corrupt } from "./fault.ts";
 
 const HEADER_BYTES = 32;
@@ -28,6 +28,8 @@ interface Log {
 export function checkLog(path: string): void {
   const log = readLog(`${path}-wal`);
   if (log === undefined) return;
+  // SQLite would take it for a new database, and remove the log.
+  if (statSync(path, { throwIfNoEntry: false })?.size === 0) throw corrupt(`${path} is empty, but has a log`);
   const good = goodFrames(log);
   // A commit with another frame behind it that goes on from it: the commit had succeeded. Frames that are not connected
   // are what failed transactions and earlier logs have left behind the end.

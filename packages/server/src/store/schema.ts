@@ -90,6 +90,8 @@ export interface OpenOptions {
    * that the power-loss test can show that it would notice.
    */
   readonly durability?: "full" | "normal";
+  /** To be restored: there must be a database in it, and all of it is checked, however large it is. */
+  readonly isBackup?: boolean;
   /** How much may wait in the journal before it is settled, and before everything is. Small numbers are for tests. */
   readonly pendingBytes?: number;
   readonly journalBytes?: number;
@@ -101,7 +103,7 @@ export function openDatabase(path: string, options: OpenOptions = {}): DatabaseS
     const db = new DatabaseSync(path, { enableForeignKeyConstraints: false, timeout: 2_000 });
     try {
       assertSqlite(db);
-      refuseForeign(db, path);
+      refuseForeign(db, path, options.isBackup);
       configure(db, options);
       prepareSchema(db);
       return db;
@@ -149,11 +151,13 @@ function assertSqlite(db: DatabaseSync): void {
   throw new StoreError("version", `SQLite ${version} is too old: ${MIN_SQLITE.join(".")} or newer is needed`);
 }
 
-function refuseForeign(db: DatabaseSync, path: string): void {
+function refuseForeign(db: DatabaseSync, path: string, isBackup = false): void {
   const application = pragma(db, "application_id");
   const version = pragma(db, "user_version") as number;
   const { tables } = db.prepare("SELECT count(*) AS tables FROM sqlite_schema").get() as { tables: number };
-  if (application === 0 && version === 0 && tables === 0) return; // new
+  const isNew = application === 0 && version === 0 && tables === 0;
+  if (isNew && isBackup) throw new StoreError("version", `${path} is empty`);
+  if (isNew) return;
   if (application !== APPLICATION_ID) {
     throw new StoreError("version", `${path} is a database of another program, or its header is damaged`);
   }

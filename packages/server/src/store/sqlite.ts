@@ -44,7 +44,11 @@ import { JournalWindow } from "./journal-window.ts";
 import { holdLock, type Lock } from "./lock.ts";
 import { checkLog } from "./log-check.ts";
 import { BUSY_AFTER, makeLogRoom } from "./log-room.ts";
+import { cutLogTail } from "./log-tail.ts";
+import { isWholeLoss, type Loss, OpenFile } from "./open-file.ts";
 import { queryBlocks, queryConversations } from "./query.ts";
+import { Rescue } from "./rescue.ts";
+import { finishRestore } from "./restored.ts";
 import { cutRun } from "./runs.ts";
 import { type OpenOptions, openDatabase, transaction } from "./schema.ts";
 import {
@@ -90,6 +94,8 @@ export class SqliteStore implements Store {
   readonly #lock: Lock;
   readonly #searchPool: SearchPool;
   readonly #db: DatabaseSync;
+  readonly #file: OpenFile;
+  readonly #rescue: Rescue;
   readonly #tables: Tables;
   readonly #young: Young;
   readonly #batch: Batch;
@@ -118,6 +124,7 @@ export class SqliteStore implements Store {
     });
     this.#lock = holdLock(path);
     try {
+      finishRestore(path);
       const sound = guarded(`cannot check ${path}`, () => compareSums(path));
       guarded(`cannot check ${path}`, () => checkLog(path));
       this.#db = openDatabase(path, options);
@@ -126,10 +133,13 @@ export class SqliteStore implements Store {
         // comes back would undo it all.
         guarded(`cannot sync ${path}`, () => syncDirectory(path));
         this.#tables = guarded(`cannot read ${path}`, () => new Tables(this.#db));
-        if (!sound) guarded(`cannot check ${path}`, () => checkWhole(path, this.#db, this.#tables));
+        const checkedBytes = options.isBackup ? Number.POSITIVE_INFINITY : undefined;
+        if (!sound || options.isBackup)
+          guarded(`cannot check ${path}`, () => checkWhole(path, this.#db, this.#tables, checkedBytes));
         this.#young = guarded(`cannot read ${path}`, () => new Young(this.#tables));
         this.#lastJournal = guarded(`cannot read ${path}`, () => this.#replay());
         this.#epoch = guarded(`cannot prepare ${path}`, () => this.#prepare());
+        this.#file = guarded(`cannot read ${path}`, () => new OpenFile(path));
       } catch (error) {
         this.#db.close();
         throw error;
@@ -138,6 +148,7 @@ export class SqliteStore implements Store {
       this.#lock.release();
       throw error;
     }
+    this.#rescue = new Rescue(this.#db, path);
     this.#batch = new Batch(this.#young);
     // A large database may have come without an index, or with half of one. Who opens it for a moment does not wait for that.
     if (this.#tables.lastId() < INDEXED_ROWS) return;
@@ -281,6 +292,11 @@ export class SqliteStore implements Store {
     return this.#guard("blob", () => this.#tables.blob(hash));
   }
 
+  /** Whether what is written would be found again. */
+  async check(): Promise<void> {
+    this.#guard("check", () => this.#assertFound());
+  }
+
   /** Says that sequence numbers may have come to mean something else: what a restored database must do. */
   async newEpoch(): Promise<string> {
     this.#epoch = this.#guard("newEpoch", () => this.#write(() => putEpoch(this.#tables)));
@@ -302,6 +318,11 @@ export class SqliteStore implements Store {
     // A thread that is in the middle of its work, on a busy machine, takes longer to end than all that follows. Only the log must wait
     // for it: it cannot be emptied while the thread reads.
     const ended = this.#searchPool.close();
+    const loss = this.#file.loss();
+    if (loss !== undefined) {
+      await ended;
+      return this.#abandon(loss);
+    }
     try {
       this.#settleAll();
       this.#db.exec("PRAGMA incremental_vacuum");
@@ -317,6 +338,39 @@ export class SqliteStore implements Store {
       await ended;
       if (this.#db.isOpen) this.#db.close();
       this.#lock.release();
+    }
+  }
+
+  /** Of a database that was taken away: what it had is copied, and nothing is written to what is there instead. */
+  async #abandon(loss: Loss): Promise<void> {
+    await this.#rescue.done(loss);
+    // Closing brings the log into the file, which must not happen to another one's.
+    if (isWholeLoss(loss)) this.#db.close();
+    if (this.#file.hasOwnLog()) guarded(`close ${this.path}`, () => this.#rescue.moveLog());
+    this.#lock.release();
+  }
+
+  #assertFound(): void {
+    const loss = this.#file.loss();
+    if (loss !== undefined) throw this.#rescue.refusal(loss);
+  }
+
+  /** Everything that is written comes by here: where it fails, it is not there after the next start either. */
+  #attempt<T>(write: () => T): T {
+    this.#assertFound();
+    try {
+      const result = write();
+      this.#file.written();
+      return result;
+    } catch (error) {
+      const fault = asFault(error, "commit");
+      if (!(fault instanceof StoreError)) throw error;
+      try {
+        cutLogTail(this.#db, this.path);
+      } catch (cause) {
+        throw new StoreError(fault.code, fault.message, { cause, isUncertain: true });
+      }
+      throw fault;
     }
   }
 
@@ -359,12 +413,12 @@ export class SqliteStore implements Store {
     const picked = this.#pick(body.length);
     let settled = picked.size > 0;
     try {
-      this.#writeJournal(journal, body, picked);
+      this.#attempt(() => this.#writeJournal(journal, body, picked));
     } catch (error) {
       // Settling is housekeeping: it must not cost anyone a commit that fits without it.
       if (!settled) throw error;
       settled = false;
-      this.#writeJournal(journal, body, new Set());
+      this.#attempt(() => this.#writeJournal(journal, body, new Set()));
     }
     this.#lastJournal = journal;
     this.#window.add(journal, body.length);
@@ -450,7 +504,7 @@ export class SqliteStore implements Store {
   /** A write beside the journal, in a transaction of its own, after everything that was asked for before it. */
   #write<T>(work: () => T): T {
     this.#flush();
-    return transaction(this.#db, work);
+    return this.#attempt(() => transaction(this.#db, work));
   }
 
   /** Inside a transaction: puts the fold in the place of the ops before it. Gives the heads that this has settled. */

@@ -14,7 +14,7 @@ import { makeNotes, STEPS, versionOf } from "./migrator.ts";
 import type { DiskRun } from "./syscalls.ts";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
-const MIGRATOR = fileURLToPath(new URL("migrator.ts", import.meta.url));
+const MIGRATOR = fileURLToPath(new URL("./migrator.ts", import.meta.url));
 const SESSIONS = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude-sessions/bash", import.meta.url),
 );

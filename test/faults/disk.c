@@ -231,7 +231,10 @@ int unlink(const char *path) {
   return done;
 }
 
-int remove(const char *path) { return unlink(path); }
+int remove(const char *path) {
+  struct stat status;
+  return !lstat(path, &status) && S_ISDIR(status.st_mode) ? rmdir(path) : unlink(path);
+}
 
 int unlinkat(int fd, const char *path, int flags) {
   char link[64], whole[PATH_MAX * 2];

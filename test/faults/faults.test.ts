@@ -3,6 +3,7 @@
  * seeds are fixed here: a failure can be run again.
  */
 import { afterAll, expect, it } from "vitest";
+import { compareAnswers } from "./answers.ts";
 import { backUp, readOlder } from "./backups.ts";
 import { killSavers, raceLinks, tryPaths } from "./files.ts";
 import { flipBytes, flipLog } from "./flips.ts";
@@ -45,6 +46,14 @@ onDisk(`[R11] [S21] a call that fails is an error or no loss${why}`, async () =>
 onDisk(`[R12] [S21] a full disk refuses writes, lets reads go on, and recovers${why}`, async () => {
   check(await fillDisk({ rounds: 1, seed: 12, disk: library as string }));
 });
+
+onDisk(
+  `[R12] [S48] what is answered on a full or failing disk is true${why}`,
+  async () => {
+    check(await compareAnswers({ rounds: 6, seed: 48, disk: library as string }));
+  },
+  120_000,
+);
 
 it("[R13] [S25] 60 flipped bytes are refused or without effect, with sums", async () => {
   check(await flipBytes({ rounds: 60, seed: 13, sums: true }));

@@ -23,7 +23,7 @@ export async function fillDisk({ rounds, seed, tell, disk }: DiskRun): Promise<O
     const directory = makeDirectory();
     const small = join(directory, "disk");
     mkdirSync(small);
-    const mounted = mount(small);
+    const mounted = mountSmall(small);
     try {
       ways.add(mounted ? "a small tmpfs" : "a disk that plays full");
       const full = mounted ? join(small, "ballast") : join(directory, "full");
@@ -66,7 +66,8 @@ export async function fillDisk({ rounds, seed, tell, disk }: DiskRun): Promise<O
   return { name: "disk full [R12]", rounds, summary, failures };
 }
 
-function mount(path: string): boolean {
+/** False where nothing can be mounted. */
+export function mountSmall(path: string): boolean {
   const mounting = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_MB}m`, "blockyard-faults", path]);
   return mounting.status === 0;
 }

@@ -3,12 +3,13 @@
  *
  *   npm run faults -- [names…] [--seed N] [--share 0.1] [--quiet]
  *
- * Names: kill, power, control, calls, full, flips, backup, sweep, files, demo, cuts, frames, injection, slow, held. Prints the seed and a table,
+ * Names: kill, power, control, calls, full, answers, flips, backup, sweep, files, demo, cuts, frames, injection, slow, held. Prints the seed and a table,
  * and ends with exit code 1 if anything was lost.
  */
 import { parseArgs } from "node:util";
 import { cutViewers, holdOn, holdStreams, injectEverything, sendFrames } from "../access/long.ts";
 import { playTogether } from "../files/together.ts";
+import { compareAnswers } from "./answers.ts";
 import { backUp, readOlder } from "./backups.ts";
 import { killSavers, raceLinks, tryPaths } from "./files.ts";
 import { flipBytes, flipLog } from "./flips.ts";
@@ -48,6 +49,7 @@ const tests: readonly Test[] = [
   { name: "control", rounds: 20, disk: true, run: (run) => losePower({ ...run, durability: "normal" }) },
   { name: "calls", rounds: 100, disk: true, run: failCalls },
   { name: "full", rounds: 5, disk: true, run: fillDisk },
+  { name: "answers", rounds: 60, disk: true, run: compareAnswers },
   { name: "flips", rounds: 500, disk: false, run: (run) => flipBytes({ ...run, sums: true }) },
   { name: "flips", rounds: 500, disk: false, run: (run) => flipBytes({ ...run, sums: false }) },
   { name: "flips", rounds: 200, disk: false, run: flipLog },

@@ -3,7 +3,7 @@
  * afterwards is the old or the new, whole: after a restore the old database or the restored one under an epoch of its own,
  * after a backup or an export a whole file or none, and an import that is made again ends as if it had not been killed.
  */
-import { spawn, spawnSync } from "node:child_process";
+import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -118,7 +118,7 @@ function sweeps(seed: number): readonly Sweep[] {
     restoring("restore into nothing", seed, "none"),
     backingUp(seed),
     migrating(),
-    exporting(seed),
+    exporting(),
     importing(),
   ];
 }
@@ -249,16 +249,19 @@ function migrating(): Sweep {
   };
 }
 
-function exporting(seed: number): Sweep {
+function exporting(): Sweep {
   const OLD = "what was there";
-  let whole = "";
+  let [whole, conversation] = ["", ""];
   return {
     name: "export",
     program: MAIN,
-    args: () => ["export", "conversation-0", "-f", "jsonl", "-o", "out.jsonl"],
+    args: () => ["export", conversation, "-f", "jsonl", "-o", "out.jsonl"],
     async prepare(folder) {
-      mkdirSync(join(folder, "home"), { mode: 0o700 });
-      await leave(join(folder, "home"), seed);
+      putSession(folder);
+      runAlone(folder, ["import", "session.jsonl"]);
+      const store = await openSqliteStore(join(folder, "home", "blockyard.db"));
+      conversation = (await store.conversations({ limit: 1 }))[0]?.id ?? "";
+      await store.close();
       writeFileSync(join(folder, "out.jsonl"), OLD);
     },
     async check(folder, isDone) {
@@ -277,14 +280,10 @@ function importing(): Sweep {
     name: "import",
     program: MAIN,
     args,
-    async prepare(folder) {
-      const session = readdirSync(SESSIONS).find((each) => each.endsWith(".jsonl")) as string;
-      cpSync(join(SESSIONS, session), join(folder, "session.jsonl"));
-    },
+    prepare: async (folder) => putSession(folder),
     async check(folder, isDone) {
       if (!isDone) {
-        const env = environment(folder);
-        const again = spawnSync(process.execPath, [MAIN, ...args(folder)], { env, cwd: folder });
+        const again = runAlone(folder, args(folder));
         if (again.status !== 0) return [`it cannot be imported again: ${again.stderr}`];
       }
       const found = await imported(join(folder, "home", "blockyard.db"));
@@ -292,6 +291,16 @@ function importing(): Sweep {
       return found === whole ? [] : ["imported again, it is not what it would have been"];
     },
   };
+}
+
+function putSession(folder: string): void {
+  const session = readdirSync(SESSIONS).find((each) => each.endsWith(".jsonl")) as string;
+  cpSync(join(SESSIONS, session), join(folder, "session.jsonl"));
+}
+
+/** A command that nobody kills. */
+function runAlone(folder: string, args: readonly string[]): SpawnSyncReturns<Buffer> {
+  return spawnSync(process.execPath, [MAIN, ...args], { env: environment(folder), cwd: folder });
 }
 
 /** What an import has made, without what differs between two of them: ids, epochs and times. */

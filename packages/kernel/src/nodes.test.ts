@@ -289,6 +289,31 @@ describe("[N6] a node that starts or notices a death", () => {
 });
 
 describe("[N15] an outage of the store", () => {
+  it.each([0, 16_000, 60_000])(
+    "of %i ms is no death to a node that starts behind it; one that died in it is noticed",
+    async (ms) => {
+      const yard = new Yard();
+      const [a, b] = [await yard.node(), await yard.node()];
+      const id = good(await a.kernel.createConversation("ann", "x"));
+      await run(a, id, "turn-a");
+      await run(b, id, "turn-b");
+      const register = yard.store.nodes as MemoryNodes;
+      const beat = register.beat.bind(register);
+      register.beat = async () => {
+        throw new Error("the database is away");
+      };
+      await yard.env.advance(ms);
+      b.nodes.close(); // killed: it says no goodbye that anybody hears
+      register.remove = async () => undefined;
+      register.beat = beat;
+      const starting = await yard.node(); // before any other node has renewed its lease
+      const status = async () => good(await starting.kernel.turns(id)).map((turn) => turn.status);
+      expect(await status()).toEqual(["running", "running"]);
+      await yard.env.advance(3 * limits.leaseMs);
+      expect(await status()).toEqual(["running", "error"]);
+    },
+  );
+
   it.each([9_000, 12_000, 14_000, 20_000, 61_000])(
     "of %i ms ends no turn of a living node; one that died in it is noticed",
     async (ms) => {

@@ -72,12 +72,15 @@ export class Nodes {
 
   /** Before this nothing may be begun here. What no living node runs is closed. */
   async start(): Promise<Closed> {
-    const { alive } = await this.#beat();
+    const { alive, dead } = await this.#beat();
     this.#beatAt = this.#env.monotonic();
+    this.#steadySince = this.#beatAt;
     const { agent } = this.#options;
     this.#others = alive.filter((id) => id !== this.id);
-    const closeWhatIsLeft = this.#others.length === 0 ? closeOrphans : closeLeftBy;
-    const closed = await closeWhatIsLeft(this.#kernel, agent, () => this.#alive());
+    const isAlone = this.#others.length === 0 && dead.length === 0;
+    const closeWhatIsLeft = isAlone ? closeOrphans : closeLeftBy;
+    // Whether the others whose leases have ended are dead it cannot know yet: see #mayJudge.
+    const closed = await closeWhatIsLeft(this.#kernel, agent, () => this.#registered());
     this.#ends.push(this.#kernel.listen((told) => this.#told(told)));
     this.#ends.push(this.#options.broadcast.listen((word) => this.#hear(word)));
     this.#every("beat", limits.leaseMs / 3, () => this.beat());
@@ -147,6 +150,11 @@ export class Nodes {
       this.#looking = undefined;
     });
     return this.#looking;
+  }
+
+  async #registered(): Promise<ReadonlySet<string>> {
+    const { alive, dead } = await this.#beat();
+    return new Set([...alive, ...dead]);
   }
 
   async #alive(): Promise<ReadonlySet<string>> {

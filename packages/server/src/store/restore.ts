@@ -9,13 +9,13 @@
  * The search index needs nothing: it belongs to an epoch (search/index-folder.ts).
  */
 
-import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { StoreError } from "@blockyard/kernel";
 import { guarded } from "./fault.ts";
 import { syncDirectory, syncFile } from "./integrity.ts";
 import { holdLock } from "./lock.ts";
-import { finishRestore, hasDatabase, restoredPath, restoringFolder } from "./restored.ts";
+import { finishRestore, hasDatabase, removeRestoring, restoredPath, restoringFolder } from "./restored.ts";
 import { openSqliteStore } from "./sqlite.ts";
 
 /** Puts a backup where a database is to be, under a new epoch. Gives the name under which the old one is kept, if there was one. */
@@ -25,23 +25,18 @@ export async function restoreSqliteStore(
   { replace = false }: { readonly replace?: boolean } = {},
 ): Promise<string | undefined> {
   const lock = holdLock(path);
-  const folder = restoringFolder(path);
   try {
     finishRestore(path);
     if (!replace && (hasDatabase(path) || existsSync(`${path}-wal`)))
       throw new StoreError("io", `cannot restore ${from}: ${path} exists`);
-    const fresh = await prepare(from, folder, basename(path));
+    const fresh = await prepare(from, restoringFolder(path), basename(path));
     guarded(`cannot restore ${from}`, () => {
       renameSync(fresh, restoredPath(path));
       syncDirectory(path);
     });
     return finishRestore(path);
   } finally {
-    try {
-      rmSync(folder, { recursive: true, force: true });
-    } catch {
-      // a disk that has become read-only: the next opening removes it
-    }
+    removeRestoring(path);
     lock.release();
   }
 }

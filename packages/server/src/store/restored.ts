@@ -40,9 +40,18 @@ export function hasDatabase(path: string): boolean {
 export function finishRestore(path: string): string | undefined {
   return guarded(`cannot finish the restore of ${path}`, () => {
     const kept = isRestored(path) ? exchange(path, restoredPath(path)) : undefined;
-    if (existsSync(restoringFolder(path))) rmSync(restoringFolder(path), { recursive: true, force: true });
+    removeRestoring(path);
     return kept;
   });
+}
+
+/** A folder that cannot be removed takes up space, and nothing else. */
+export function removeRestoring(path: string): void {
+  try {
+    if (existsSync(restoringFolder(path))) rmSync(restoringFolder(path), { recursive: true, force: true });
+  } catch {
+    // a disk that has become read-only: the next opening tries it again
+  }
 }
 
 function exchange(path: string, restored: string): string | undefined {

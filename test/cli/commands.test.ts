@@ -329,6 +329,26 @@ describe("reading", () => {
     LIMIT_MS,
   );
 
+  it(
+    "[Q32] a search says that there is more; --all waits for the index and goes on",
+    async () => {
+      const there = place();
+      const lines = Array.from({ length: 450 }, (_, i) => ({
+        type: "assistant",
+        session_id: "s",
+        message: { id: `m${i}`, role: "assistant", content: [{ type: "text", text: `needle ${i}` }] },
+      }));
+      await run(there, ["ingest"], { input: lines.map((line) => `${JSON.stringify(line)}\n`).join("") });
+      const first = await run(there, ["search", "needle", "--json"]);
+      expect([first.code, jsonLines(first.stdout).length]).toEqual([0, 200]);
+      expect(first.stderr).toContain("--all");
+      const all = await run(there, ["search", "needle", "--json", "--all"]);
+      const ids = jsonLines(all.stdout).map(({ block_id }) => block_id);
+      expect([all.code, all.stderr, ids.length, new Set(ids).size]).toEqual([0, "", 450, 450]);
+    },
+    LIMIT_MS,
+  );
+
   it.each<[string[], number]>([
     [["show", "nowhere"], 3],
     [["export", "nowhere"], 3],

@@ -153,3 +153,24 @@ test("[V39] all matches are counted and marked, and gone through one by one", as
   expect(complaints).toEqual([]);
   await context.close();
 });
+
+test("[Q32] searching everything goes on page by page", async () => {
+  const { conversation } = await haystack();
+  const { page, complaints } = await yard.open(`/c/${conversation}`);
+  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
+  await page.keyboard.press("/");
+  await page.getByRole("combobox", { name: "Search everything" }).fill("some words");
+  const items = page.locator(".chooser-item");
+  const goOn = page.getByRole("button", { name: "More results" });
+  await goOn.waitFor(PATIENT);
+  const first = await items.count();
+  await goOn.click();
+  await page.waitForFunction((count) => document.querySelectorAll(".chooser-item").length > count, first);
+  const texts = await items.allTextContents();
+  expect(texts.length).toBe(2 * first);
+  await page.getByRole("combobox", { name: "Search everything" }).fill("Quokka");
+  await page.waitForFunction((count) => document.querySelectorAll(".chooser-item").length < count, first);
+  expect(await goOn.count()).toBe(0);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+});

@@ -127,6 +127,7 @@ export type {
   SearchHit,
   SearchIndexing,
   SearchMatch,
+  SearchPlace,
   SearchQuery,
   Store,
 } from "./store.ts";

@@ -4,7 +4,7 @@ import type { Block, Kind } from "./block.ts";
 import { limits } from "./limits.ts";
 import { isProblem } from "./problem.ts";
 import { fitsSearch, inlineMatcher, type SearchSource, searchBlocks } from "./search.ts";
-import type { SearchAnswer, SearchQuery } from "./store.ts";
+import type { SearchAnswer, SearchPlace, SearchQuery } from "./store.ts";
 import { filterOf, mayContain, trigramsOf } from "./trigram.ts";
 
 interface Kept {
@@ -160,6 +160,54 @@ describe("[Q18] how long to look", () => {
   it("matches of one block are limited apart", async () => {
     const answer = await search(sourceOf(many.slice(0, 1)), { maxMatchesPerBlock: 1 });
     expect(answer).toMatchObject({ more: false, hits: [{ more: true, matches: [{ start: 2 }] }] });
+  });
+});
+
+describe("[Q32] pages", () => {
+  const some = Array.from({ length: 17 }, (_, i) => ({ text: i % 4 === 3 ? "straw" : "a needle" }));
+  const expected = "17 15 14 13 11 10 9 7 6 5 3 2 1";
+
+  /** All pages, as long as there is a next one. */
+  async function pages(
+    source: SearchSource,
+    query: Partial<SearchQuery>,
+    clock = () => 0,
+  ): Promise<string[]> {
+    const found: string[] = [];
+    let after: SearchPlace | undefined;
+    do {
+      const answer = await search(source, { ...query, ...(after === undefined ? {} : { after }) }, clock);
+      found.push(ids(answer));
+      expect(answer.next !== undefined).toBe(answer.more);
+      after = answer.next;
+    } while (after !== undefined);
+    return found;
+  }
+
+  it.each([1, 3, 5])("of %i blocks have every hit once, in order", async (maxBlocks) => {
+    const found = await pages(sourceOf(some), { maxBlocks });
+    expect(found.join(" ")).toBe(expected);
+    expect(found.length).toBe(Math.ceil(13 / maxBlocks));
+  });
+
+  it("go on where the time was over, also where nothing was found", async () => {
+    let now = 0;
+    const asked: string[] = [];
+    const found = await pages(sourceOf(some, asked), { pattern: "n.{3}le", deadlineMs: 9 }, () => now++);
+    expect(found.length).toBeGreaterThan(2);
+    expect(found.filter(Boolean).join(" ")).toBe(expected);
+    expect(new Set(asked).size).toBe(asked.length);
+  });
+
+  it("have no next one behind blocks that are not told by their age", async () => {
+    const source = { ...sourceOf(some), isUnordered: (id: string) => id === "c/a/14" };
+    expect(await search(source, { maxBlocks: 3 })).toMatchObject({ more: true });
+    expect((await search(source, { maxBlocks: 3 })).next).toBeUndefined();
+    expect((await search(source, { maxBlocks: 2 })).next).toEqual({
+      createdAt: 0,
+      conversation: "c",
+      born: 15,
+    });
   });
 });
 

@@ -12,7 +12,15 @@ import { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import { type Matches, matchText } from "./search-match.ts";
 import type { Demand } from "./search-syntax.ts";
-import type { SearchAnswer, SearchHit, SearchIndexing, SearchMatch, SearchQuery } from "./store.ts";
+import type {
+  SearchAnswer,
+  SearchHit,
+  SearchIndexing,
+  SearchMatch,
+  SearchPlace,
+  SearchQuery,
+} from "./store.ts";
+import { newestBlockFirst } from "./store-rules.ts";
 
 /**
  * What searchBlocks searches. A store in memory answers at once, one far away later. `C` is how the source itself knows
@@ -27,6 +35,8 @@ export interface SearchSource<C = BlockId> {
   candidates(query: SearchQuery, demand: Demand, isLate: () => boolean): Iterable<C> | AsyncIterable<C>;
   block(candidate: C): Block | undefined | Promise<Block | undefined>;
   text(candidate: C): string | Promise<string>;
+  /** Whether it comes after all that are told by age: nothing can go on behind it. Absent: none does. */
+  isUnordered?(candidate: C): boolean;
   /** How far the index is, where it does not have everything yet. */
   indexing?(): SearchIndexing | undefined;
 }
@@ -58,32 +68,51 @@ export async function searchBlocks<C>(
   const maxBlocks = Math.min(query.maxBlocks, limits.searchBlocks);
   const hits: SearchHit[] = [];
   let contentChars = 0;
-  let looked = 0;
-  const answer = (more: boolean): SearchAnswer => {
+  let last: C | undefined;
+  const answer = async (more: boolean): Promise<SearchAnswer> => {
     const indexing = source.indexing?.();
-    return indexing === undefined ? { hits, more } : { hits, more, indexing };
+    const next = more ? await placeOf(source, last, query.after) : undefined;
+    return {
+      hits,
+      more,
+      ...(next === undefined ? {} : { next }),
+      ...(indexing === undefined ? {} : { indexing }),
+    };
   };
   for await (const candidate of source.candidates(query, pattern.demand, search.isLate)) {
     if (hits.length >= maxBlocks || contentChars > limits.searchContentChars || search.isLate())
-      return answer(true);
+      return await answer(true);
     const found = search.matches(await source.text(candidate), pattern, options);
     // Stopped in the middle of the very first block: the pattern is too hard for any.
-    if (found === undefined) return looked === 0 ? search.timeout() : answer(true);
-    looked++;
+    if (found === undefined) return last === undefined ? search.timeout() : await answer(true);
+    last = candidate;
     const block = found.matches.length === 0 ? undefined : await source.block(candidate);
     if (block !== undefined) {
       hits.push({ block, matches: found.matches, more: found.more });
       contentChars += found.matches.reduce((sum, match) => sum + match.content.length, 0);
     }
-    if (found.late) return answer(true);
+    if (found.late) return await answer(true);
   }
-  return answer(search.isLate());
+  return await answer(search.isLate());
+}
+
+/** Where the page after this one begins: behind the last block that was looked at, or where this one began, if there was none. */
+async function placeOf<C>(
+  source: SearchSource<C>,
+  last: C | undefined,
+  after: SearchPlace | undefined,
+): Promise<SearchPlace | undefined> {
+  if (last === undefined) return after;
+  if (source.isUnordered?.(last) === true) return undefined;
+  const block = await source.block(last);
+  return block && { createdAt: block.createdAt, conversation: block.conversation, born: block.born };
 }
 
 /** Whether a block is among those that a query asks about. */
 export function fitsSearch(block: Block, query: SearchQuery): boolean {
   if (query.conversation !== undefined && block.conversation !== query.conversation) return false;
   if (query.kinds !== undefined && !query.kinds.includes(block.kind)) return false;
+  if (query.after !== undefined && newestBlockFirst(block, query.after) <= 0) return false;
   if (query.pathPrefix === undefined) return true;
   const path = block.metadata["path"];
   return typeof path === "string" && path.startsWith(query.pathPrefix);

@@ -7,7 +7,7 @@ import { AssertionError, assert } from "./assert.ts";
 import type { Block, BlockId, ConversationId } from "./block.ts";
 import type { Conversation } from "./conversation.ts";
 import type { Op, Splice } from "./op.ts";
-import type { BlockQuery, Commit } from "./store.ts";
+import type { BlockQuery, Commit, SearchPlace } from "./store.ts";
 
 /**
  * Why a store could not do what it was asked. Nothing of the commit was kept, unless it says that it does not know.
@@ -136,7 +136,7 @@ export function oldestFirst(query: BlockQuery): (a: Block, b: Block) => number {
 }
 
 /** The order in which blocks of everywhere are searched. */
-export function newestBlockFirst(a: Block, b: Block): number {
+export function newestBlockFirst(a: SearchPlace, b: SearchPlace): number {
   const age = b.createdAt - a.createdAt;
   if (age !== 0) return age;
   return a.conversation < b.conversation ? 1 : a.conversation > b.conversation ? -1 : b.born - a.born;

@@ -79,6 +79,8 @@ export interface SearchQuery {
   readonly conversation?: ConversationId;
   readonly kinds?: readonly Kind[];
   readonly pathPrefix?: string;
+  /** Only blocks behind this one in the order of search: the next page. */
+  readonly after?: SearchPlace;
   readonly contextLines: number;
   readonly maxMatchesPerBlock: number;
   readonly maxBlocks: number;
@@ -116,9 +118,14 @@ export interface SearchAnswer {
   readonly hits: readonly SearchHit[];
   /** The limit on blocks or the deadline ended the search before everything was looked at. */
   readonly more: boolean;
+  /** Where the next page begins, if there is more and the blocks that are left can be told by their age. */
+  readonly next?: SearchPlace;
   /** Only while the index is being built: the rest of the blocks is looked at one by one, as far as the time allows. */
   readonly indexing?: SearchIndexing;
 }
+
+/** A block's place in the order of search: newest first, as newestBlockFirst has it. */
+export type SearchPlace = Pick<Block, "createdAt" | "conversation" | "born">;
 
 /** Conversations that are in the search index as they are now, and all of them. */
 export interface SearchIndexing {

@@ -228,6 +228,7 @@ function rows(w: World): Row[] {
     ["kernel.search", { query: "(" }, "pattern"],
     ["kernel.search", { query: "a", kinds: ["poem"] }, "invalid"],
     ["kernel.search", { query: "a", max_blocks: 0 }, "invalid", { min: 1 }],
+    ["kernel.search", { query: "a", after: "yesterday" }, "invalid"],
     // block.list
     ["block.list", { conversation: "nowhere" }, "not_found"],
     ["block.list", { parent_id: none }, "not_found"],

@@ -200,6 +200,23 @@ describe("kernel.search", () => {
       more: false,
     });
   });
+
+  it("[Q32] reads on with the next of the answer before", async () => {
+    const desk = new Desk();
+    const c = await desk.conversation();
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i++) ids.unshift(await desk.block(c, `needle ${i}`));
+    const found: string[] = [];
+    const input = { query: "needle", kinds: "all", max_blocks: 2 };
+    let answer = await desk.ok("kernel.search", input);
+    for (;;) {
+      found.push(...(answer["blocks"] as { block_id: string }[]).map((hit) => hit.block_id));
+      if (answer["next"] === undefined) break;
+      answer = await desk.ok("kernel.search", { ...input, after: answer["next"] });
+    }
+    expect(found).toEqual(ids);
+    expect(answer["more"]).toBe(false);
+  });
 });
 
 describe("block.list", () => {

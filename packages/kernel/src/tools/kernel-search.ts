@@ -3,7 +3,8 @@
 import { z } from "zod";
 import type { Kind } from "../block.ts";
 import { limits } from "../limits.ts";
-import { isProblem } from "../problem.ts";
+import { isProblem, type Problem, problem } from "../problem.ts";
+import type { SearchPlace } from "../store.ts";
 import { matchSchema, matchView, patternFields } from "./block-search.ts";
 import { conversationField, kindField, rowsField, tool } from "./tool.ts";
 
@@ -15,6 +16,7 @@ const input = z.strictObject({
     .describe('Kinds of blocks to look at, or "all"'),
   path_prefix: z.string().max(limits.pathChars).optional().describe("Only file blocks whose path begins so"),
   conversation: conversationField.optional().describe("Only blocks of this conversation"),
+  after: z.string().max(160).optional().describe("To read on: next of the answer before, same query"),
   max_matches_per_block: rowsField(limits.searchMatches, 10),
   max_blocks: rowsField(limits.searchBlocks, 50),
 });
@@ -24,7 +26,7 @@ export const kernelSearch = tool({
   description:
     "Find a regular expression (or literal text) across blocks; by default in the files that somebody has opened (others " +
     'are no blocks yet), with kinds: "all" everywhere. Newest blocks first, with line numbers (0-based) and ' +
-    "block ids that the other tools take. No match is an empty list.",
+    "block ids that the other tools take. No match is an empty list. Where the answer has next, ask again with it as after.",
   input,
   output: z.object({
     blocks: z.array(
@@ -39,6 +41,7 @@ export const kernelSearch = tool({
       }),
     ),
     more: z.boolean().describe("Not everything was looked at: a bound on blocks or time was reached"),
+    next: z.string().optional().describe("Where the next page begins: give it as after"),
     indexing: z
       .object({ indexed: z.number().int(), total: z.number().int() })
       .optional()
@@ -50,6 +53,8 @@ export const kernelSearch = tool({
     const record =
       given.conversation === undefined ? undefined : await call.kernel.conversation(given.conversation);
     if (isProblem(record)) return record;
+    const after = given.after === undefined ? undefined : readPlace(given.after);
+    if (isProblem(after)) return after;
     const kinds: readonly Kind[] | undefined = given.kinds === "all" ? undefined : given.kinds;
     const answer = await call.kernel.search({
       pattern: given.query,
@@ -58,6 +63,7 @@ export const kernelSearch = tool({
       ...(given.conversation === undefined ? {} : { conversation: given.conversation }),
       ...(kinds === undefined ? {} : { kinds }),
       ...(given.path_prefix === undefined ? {} : { pathPrefix: given.path_prefix }),
+      ...(after === undefined ? {} : { after }),
       contextLines: given.context_lines,
       maxMatchesPerBlock: given.max_matches_per_block,
       maxBlocks: given.max_blocks,
@@ -76,7 +82,22 @@ export const kernelSearch = tool({
     return {
       blocks,
       more: answer.more,
+      ...(answer.next === undefined ? {} : { next: writePlace(answer.next) }),
       ...(answer.indexing === undefined ? {} : { indexing: answer.indexing }),
     };
   },
 });
+
+/** `createdAt:born:conversation`, in one word. */
+function writePlace({ createdAt, born, conversation }: SearchPlace): string {
+  return `${createdAt}:${born}:${conversation}`;
+}
+
+function readPlace(text: string): SearchPlace | Problem {
+  const [, createdAt, born, conversation] = /^(-?\d+(?:\.\d+)?):(\d{1,15}):(.+)$/su.exec(text) ?? [];
+  if (conversation === undefined)
+    return problem("invalid", "after is the next of an answer to the same query, as it was given", {
+      after: text,
+    });
+  return { createdAt: Number(createdAt), born: Number(born), conversation };
+}

@@ -2,6 +2,7 @@
  * `blockyard search`: a pattern in every block, as grep prints it, with the ids that `show` and the tools take.
  */
 
+import { setTimeout } from "node:timers/promises";
 import { KINDS } from "@blockyard/kernel";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, EXIT } from "./command.ts";
@@ -22,7 +23,11 @@ const options = {
     choices: KINDS,
   },
   conversation: { type: "string", short: "c", value: "ID", summary: "only in this conversation" },
+  all: { type: "boolean", summary: "every match; waits for the search index, if it is being made" },
 } as const;
+
+/** How often is asked whether the index is done. */
+const INDEXING_MS = 250;
 
 interface Match {
   readonly line: number;
@@ -36,11 +41,14 @@ interface Hits {
     readonly matches: readonly Match[];
   }[];
   readonly more: boolean;
+  /** Where the next page begins. */
+  readonly next?: string;
+  readonly indexing?: { readonly indexed: number; readonly total: number };
 }
 
 export const search: Command = {
   name: "search",
-  usage: "search <pattern> [-i] [-F] [--kind KIND]… [-c ID] [--json]",
+  usage: "search <pattern> [-i] [-F] [--kind KIND]… [-c ID] [--all] [--json]",
   summary: "find a pattern in every block",
   examples: [
     'blockyard search "TODO|FIXME" -i',
@@ -63,16 +71,42 @@ export const search: Command = {
         max_blocks: 200,
         ...within,
       };
-      const found = known(await yard.call("kernel.search", input)) as unknown as Hits;
-      await printHits(found, values.json === true);
-      if (found.more)
-        process.stderr.write("Not everything was looked at: narrow the search with -c or --kind.\n");
-      return found.blocks.length > 0 ? EXIT.done : EXIT.nothing;
+      let blocks = 0;
+      let after: string | undefined;
+      for (;;) {
+        const page = { ...input, ...(after === undefined ? {} : { after }) };
+        const found = known(await yard.call("kernel.search", page)) as unknown as Hits;
+        if (values.all === true && found.indexing !== undefined) {
+          await setTimeout(INDEXING_MS);
+          continue;
+        }
+        await printHits(found, values.json === true);
+        blocks += found.blocks.length;
+        // A page that ends where it began would be the same again.
+        const canGoOn = found.next !== undefined && found.next !== after;
+        if (values.all !== true || !canGoOn) {
+          process.stderr.write(restOf(found, canGoOn));
+          return blocks > 0 ? EXIT.done : EXIT.nothing;
+        }
+        after = found.next;
+      }
     } finally {
       await yard.close();
     }
   },
 };
+
+/** What the reader has to know of what was not looked at. */
+function restOf({ more, indexing }: Hits, canGoOn: boolean): string {
+  const still =
+    indexing === undefined
+      ? ""
+      : `Still indexing: ${indexing.indexed} of ${indexing.total} conversations. Matches in the others may be missing.\n`;
+  if (!more) return still;
+  if (canGoOn) return `${still}There may be more: --all goes on, -c and --kind narrow the search.\n`;
+  const hint = indexing === undefined ? "" : "--all waits for the index, ";
+  return `${still}Not everything was looked at: ${hint}-c and --kind narrow the search.\n`;
+}
 
 async function printHits({ blocks }: Hits, isJson: boolean): Promise<void> {
   const style = styleFor(process.stdout);

@@ -36,7 +36,7 @@ function rows(index: BlockIndex, query: Partial<SearchQuery> = {}): number[] {
   return [...index.candidates(whole, trigramsOf(pattern.demand))].map((entry) => entry.row);
 }
 
-describe("[Q15] [Q16] [Q17] the index", () => {
+describe("[Q15] [Q16] [Q17] [Q32] the index", () => {
   it("gives what may match, newest first, in whatever order it came", () => {
     const index = new BlockIndex();
     for (const row of [3, 1, 4, 2]) index.put(outline(row, row === 2 ? "straw" : "a needle"));
@@ -54,6 +54,7 @@ describe("[Q15] [Q16] [Q17] the index", () => {
     index.put(outline(4, undefined, { createdAt: 2, conversation: "z", born: 1 }));
     expect(rows(index)).toEqual([1, 3, 2, 4]);
     expect(rows(index, { conversation: "a" })).toEqual([3, 2]);
+    expect(rows(index, { after: { createdAt: 9, conversation: "a", born: 8 } })).toEqual([2, 4]);
   });
 
   it("knows kinds and paths, as they are now", () => {

@@ -93,11 +93,13 @@ export class BlockIndex {
   /** The entries that fit the query and may hold what is asked for, newest first. */
   *candidates(query: SearchQuery, trigrams: TrigramQuery | undefined): Generator<Entry> {
     this.#sort();
+    const { after } = query;
     for (let at = this.#entries.length - 1; at >= 0; at--) {
       const entry = this.#entries[at] as Entry;
       if (query.conversation !== undefined && entry.conversation !== query.conversation) continue;
       if (query.kinds !== undefined && !query.kinds.includes(entry.kind)) continue;
       if (query.pathPrefix !== undefined && !entry.path?.startsWith(query.pathPrefix)) continue;
+      if (after !== undefined && byAge(entry, after) >= 0) continue;
       if (entry.from === -1 || mayContain(this.#filters, trigrams, entry.from, entry.to)) yield entry;
     }
   }

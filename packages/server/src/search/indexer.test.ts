@@ -2,7 +2,13 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isProblem, type SearchAnswer, type SearchQuery, searchBlocks } from "@blockyard/kernel";
+import {
+  isProblem,
+  type SearchAnswer,
+  type SearchPlace,
+  type SearchQuery,
+  searchBlocks,
+} from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import { afterAll, describe, expect, it } from "vitest";
 import { StoreReader } from "../store/reader.ts";
@@ -145,6 +151,65 @@ it("[Q28] while it is made, an answer has what was found in time, and says how f
   expect(await search(reader, indexer, { maxBlocks: 3 }, () => nowMs++)).toMatchObject({ more: true });
   expect(ids(await search(reader, indexer, { maxBlocks: 3 }))).toEqual(expected.slice(0, 3));
   reader.close();
+});
+
+describe("[Q32] pages", () => {
+  /** All hits, page by page. */
+  async function pages(reader: StoreReader, indexer: Indexer, maxBlocks: number): Promise<string[]> {
+    const found: string[] = [];
+    for (let after: SearchPlace | undefined; ; ) {
+      const answer = await search(reader, indexer, { maxBlocks, ...(after === undefined ? {} : { after }) });
+      found.push(...ids(answer));
+      after = answer.next;
+      if (after === undefined) return found;
+    }
+  }
+
+  it.each([1, 7, 45])("of %i blocks have every hit once, in order", async (count) => {
+    const path = await database(`pages-${count}`);
+    const { reader, indexer } = opened(path);
+    work(indexer);
+    expect(await pages(reader, indexer, count)).toEqual(expected);
+    reader.close();
+  });
+
+  it("also over several segments", async () => {
+    const path = await database("pages-between");
+    const first = opened(path);
+    work(first.indexer);
+    first.reader.close();
+    const store = await openSqliteStore(path);
+    const script = new StoreScript("between");
+    script.now += 10_000;
+    for (let i = 0; i < 300; i++) script.create({ text: `needle ${i}`, status: "done" });
+    await script.commit(store);
+    await store.close();
+    const { reader, indexer } = opened(path);
+    work(indexer);
+    const all = ids(await search(reader, indexer, { maxBlocks: 200 }));
+    const found = await pages(reader, indexer, 20);
+    expect(found.slice(0, 200)).toEqual(all);
+    expect(found).toHaveLength(300 + expected.length);
+    expect(new Set(found).size).toBe(found.length);
+    expect(indexer.folder.segments.length).toBeGreaterThan(1);
+    reader.close();
+  });
+
+  it("give no block twice while the index is being made", async () => {
+    const path = await database("pages-indexing");
+    const first = opened(path);
+    work(first.indexer);
+    first.reader.close();
+    // As after a crash: the index has blocks that it does not know to have.
+    const { reader, indexer } = opened(path);
+    indexer.backlog = reader
+      .conversationStates()
+      .map((state) => ({ ...state, seq: state.seq + 1, after: state.seq - 50 }));
+    const found = await pages(reader, indexer, 20);
+    expect(new Set(found).size).toBe(found.length);
+    expect(found.toSorted()).toEqual(expected.toSorted());
+    reader.close();
+  });
 });
 
 it("[Q29] finding the first page costs its hits: other blocks are not read", async () => {

@@ -28,7 +28,10 @@ import type { SegmentReader } from "./segment/segment-reader.ts";
 const OVERSIZED_CHARS = 4 * 1024 * 1024;
 
 /** A block that may match: as the tables have it, or as it was handed over because they lack some of it. */
-type Candidate = { readonly stored: BlockRow } | { readonly young: YoungBlock };
+type Candidate = ({ readonly stored: BlockRow } | { readonly young: YoungBlock }) & {
+  /** It is looked at when all others were, whatever its age. */
+  readonly isUnordered?: true;
+};
 
 /** Candidates of one origin, newest first. */
 interface Stream {
@@ -62,6 +65,10 @@ export class DatabaseSource implements SearchSource<Candidate> {
     yield* this.#backlog(query, seen, isLate);
   }
 
+  isUnordered(candidate: Candidate): boolean {
+    return candidate.isUnordered === true;
+  }
+
   indexing(): SearchIndexing | undefined {
     return this.#indexer.progress;
   }
@@ -87,12 +94,15 @@ export class DatabaseSource implements SearchSource<Candidate> {
       const stored = this.#young.has(row) ? undefined : this.#reader.block(row);
       if (stored !== undefined) all.push({ stored });
     }
-    const fitting = all.filter((candidate) => fitsSearch(recordOf(candidate), query));
-    fitting.sort((a, b) => newestBlockFirst(recordOf(a), recordOf(b)));
+    const anywhere = withoutPlace(query);
     const isOversized = (candidate: Candidate) => recordOf(candidate).chars > OVERSIZED_CHARS;
+    const fitting = all.filter((candidate) =>
+      fitsSearch(recordOf(candidate), isOversized(candidate) ? anywhere : query),
+    );
+    fitting.sort((a, b) => newestBlockFirst(recordOf(a), recordOf(b)));
     return {
       listed: fitting.filter((candidate) => !isOversized(candidate)),
-      oversized: fitting.filter(isOversized),
+      oversized: fitting.filter(isOversized).map((candidate) => ({ ...candidate, isUnordered: true })),
     };
   }
 
@@ -115,9 +125,10 @@ export class DatabaseSource implements SearchSource<Candidate> {
     const conversation =
       query.conversation === undefined ? undefined : this.#reader.conversationRow(query.conversation);
     if (query.conversation !== undefined && conversation === undefined) return;
-    const waiting = [...this.#indexer.folder.segments].sort(
-      (a, b) => a.reader.directory.newest - b.reader.directory.newest,
-    );
+    const from = query.after?.createdAt ?? Number.POSITIVE_INFINITY;
+    const waiting = this.#indexer.folder.segments
+      .filter(({ reader }) => reader.directory.oldest <= from)
+      .sort((a, b) => a.reader.directory.newest - b.reader.directory.newest);
     const streams: { head: Stream; rest: Iterator<Stream> }[] = [];
     for (;;) {
       let best = newestOf(streams);
@@ -149,7 +160,9 @@ export class DatabaseSource implements SearchSource<Candidate> {
     isLate: () => boolean,
   ): Generator<Stream> {
     const ranks = segment.ranks(demand, query, conversation);
-    const count = ranks === undefined ? segment.directory.documents : ranks.length;
+    const end =
+      query.after === undefined ? segment.directory.documents : segment.rankAfter(query.after.createdAt);
+    const count = ranks === undefined ? end : countBelow(ranks, end);
     for (let at = count - 1; at >= 0; at--) {
       if (isLate()) return;
       const { row, createdAt } = segment.document(ranks === undefined ? at : (ranks[at] as number));
@@ -160,7 +173,10 @@ export class DatabaseSource implements SearchSource<Candidate> {
     }
   }
 
-  /** Conversation by conversation, as far as the time allows. */
+  /**
+   * Conversation by conversation, as far as the time allows. Of blocks before the place where the page begins nobody can tell whether
+   * they were given already: the index may have them without knowing.
+   */
   *#backlog(query: SearchQuery, seen: ReadonlySet<number>, isLate: () => boolean): Generator<Candidate> {
     for (const { name, conversation, after } of this.#indexer.backlog) {
       if (query.conversation !== undefined && query.conversation !== name) continue;
@@ -169,7 +185,7 @@ export class DatabaseSource implements SearchSource<Candidate> {
         if (isLate()) return;
         if (seen.has(row) || this.#young.has(row) || this.#indexer.fresh.has(row)) continue;
         const stored = this.#reader.block(row);
-        if (stored !== undefined && fitsSearch(stored.record, query)) yield { stored };
+        if (stored !== undefined && fitsSearch(stored.record, query)) yield { stored, isUnordered: true };
       }
     }
   }
@@ -204,4 +220,21 @@ function newestOf<S extends { head: Stream }>(streams: readonly S[]): S | undefi
 function isNewer(a: Stream, b: Stream): boolean {
   if (a.createdAt !== b.createdAt) return a.createdAt > b.createdAt;
   return newestBlockFirst(recordOf(a.next), recordOf(b.next)) < 0;
+}
+
+function withoutPlace(query: SearchQuery): SearchQuery {
+  const { after: _after, ...anywhere } = query;
+  return anywhere;
+}
+
+/** How many of ascending numbers are below a bound. */
+function countBelow(numbers: Uint32Array, bound: number): number {
+  let low = 0;
+  let high = numbers.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((numbers[middle] as number) < bound) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

@@ -119,7 +119,8 @@ function matchAt(hits: readonly Hit[], place: number): Current {
 function tellHits(words: string, found: Found, count: number, at: number): string {
   if (words.length < MIN_CHARS) return "";
   if (found.failure !== undefined) return found.failure;
-  if (count === 0) return found.words === words ? "No matches" : "searching…";
+  if (count === 0 && found.words === words) return found.more ? "No matches so far" : "No matches";
+  if (count === 0) return "searching…";
   return `${at === -1 ? "–" : at + 1} of ${count}${found.more ? " or more" : ""}`;
 }
 

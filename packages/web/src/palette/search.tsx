@@ -2,7 +2,7 @@
  * Search over everything: hits with their line, the words marked, the newest first; choosing one opens its block.
  */
 import { isProblem, type Json, type Problem } from "@blockyard/kernel";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useCell } from "../cell.ts";
 import { overlay } from "../page-state.ts";
 import { go, linkTo, linkToFile } from "../route.ts";
@@ -12,6 +12,7 @@ import { Chooser } from "./chooser.tsx";
 import { Dialog } from "./dialog.tsx";
 
 const PAUSE_MS = 120;
+const PAGE_BLOCKS = 40;
 const SHOWN_BEFORE = 40;
 const SHOWN_CHARS = 200;
 
@@ -44,16 +45,33 @@ interface Answer {
     readonly matches: readonly Match[];
   }[];
   readonly more: boolean;
+  readonly next?: string;
+  readonly indexing?: Indexing;
+}
+
+/** Conversations that the search index has, and all of them. */
+interface Indexing {
+  readonly indexed: number;
+  readonly total: number;
+}
+
+interface Page {
+  readonly state: "found";
+  readonly hits: readonly Hit[];
+  readonly more: boolean;
+  /** Where the next page begins. */
+  readonly next: string | undefined;
+  readonly indexing: Indexing | undefined;
 }
 
 type Found =
   | { readonly state: "none" | "searching" }
-  | { readonly state: "found"; readonly hits: readonly Hit[]; readonly more: boolean }
+  | Page
   | { readonly state: "failed"; readonly problem: Problem };
 
 export function Search({ conversations }: { conversations: Conversations }): ReactNode {
   const [query, setQuery] = useState("");
-  const found = useSearch(query);
+  const { found, goOn } = useSearch(query);
   const listing = useCell(conversations.listing);
   const titles = new Map(
     listing.state === "here" ? listing.conversations.map(({ id, title }) => [id, title] as const) : [],
@@ -87,7 +105,18 @@ export function Search({ conversations }: { conversations: Conversations }): Rea
         )}
         empty={emptyText(found)}
       />
-      {found.state === "found" && found.more && (
+      {found.state === "found" && found.indexing && (
+        <p className="dim" role="status">
+          Still indexing: {found.indexing.indexed} of {found.indexing.total} conversations. Matches in the
+          others may be missing.
+        </p>
+      )}
+      {found.state === "found" && found.next !== undefined && (
+        <button type="button" className="quiet-button" onClick={goOn}>
+          More results
+        </button>
+      )}
+      {found.state === "found" && found.more && found.next === undefined && (
         <p className="dim">There is more: add a word to narrow it.</p>
       )}
     </Dialog>
@@ -100,39 +129,61 @@ function emptyText(found: Found): string {
       ? "The server does not answer. Search again when it is back."
       : found.problem.message;
   if (found.state === "searching") return "Searching…";
-  return found.state === "found" ? "Nothing found" : "Two letters or more";
+  if (found.state !== "found") return "Two letters or more";
+  return found.more || found.indexing ? "Nothing found so far" : "Nothing found";
 }
 
-function useSearch(query: string): Found {
+/** What is found of the words, and how to add the next page to it. */
+function useSearch(query: string): { readonly found: Found; readonly goOn: () => void } {
   const session = useSession();
+  const words = query.trim();
   const [found, setFound] = useState<Found>({ state: "none" });
+  const asked = useRef(words);
+  asked.current = words;
+  const ask = async (after: string | undefined): Promise<Page | Problem> => {
+    const answer = await session.ask("kernel.search", {
+      query: words,
+      literal: true,
+      ignore_case: true,
+      kinds: "all",
+      context_lines: 0,
+      max_matches_per_block: 3,
+      max_blocks: PAGE_BLOCKS,
+      ...(after === undefined ? {} : { after }),
+    });
+    return isProblem(answer) ? answer : readAnswer(answer, after);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `ask` is of the same words and session
   useEffect(() => {
-    const words = query.trim();
     if (words.length < 2) return setFound({ state: "none" });
     let isOld = false;
     const timer = setTimeout(async () => {
       setFound((now) => (now.state === "found" ? now : { state: "searching" }));
-      const answer = await session.ask("kernel.search", {
-        query: words,
-        literal: true,
-        ignore_case: true,
-        kinds: "all",
-        context_lines: 0,
-        max_matches_per_block: 3,
-        max_blocks: 40,
-      });
-      if (!isOld) setFound(isProblem(answer) ? { state: "failed", problem: answer } : readAnswer(answer));
+      const page = await ask(undefined);
+      if (!isOld) setFound(isProblem(page) ? { state: "failed", problem: page } : page);
     }, PAUSE_MS);
     return () => {
       isOld = true;
       clearTimeout(timer);
     };
-  }, [session, query]);
-  return found;
+  }, [session, words]);
+  const goOn = async () => {
+    if (found.state !== "found" || found.next === undefined) return;
+    const page = await ask(found.next);
+    if (asked.current !== words) return;
+    setFound((now) => {
+      // Two clicks ask for the same page.
+      if (now !== found) return now;
+      return isProblem(page)
+        ? { state: "failed", problem: page }
+        : { ...page, hits: [...found.hits, ...page.hits] };
+    });
+  };
+  return { found, goOn: () => void goOn() };
 }
 
-function readAnswer(answer: Json): Found {
-  const { blocks, more } = answer as unknown as Answer;
+function readAnswer(answer: Json, after: string | undefined): Page {
+  const { blocks, more, next, indexing } = answer as unknown as Answer;
   const hits = blocks.flatMap(({ block_id, conversation, kind, path, matches }) =>
     matches.map((match, i) => ({
       key: `${block_id}:${i}`,
@@ -143,7 +194,8 @@ function readAnswer(answer: Json): Found {
       ...excerpt(match),
     })),
   );
-  return { state: "found", hits, more };
+  // A page that ends where it began would be the same again.
+  return { state: "found", hits, more, next: next === after ? undefined : next, indexing };
 }
 
 /** The matched line around the match. */

@@ -63,13 +63,13 @@ export class SegmentReader {
     return documents.at(rank % DOCUMENTS_PER_PAGE);
   }
 
-  /** How many blocks are older than a time. */
-  rankOf(createdAt: number): number {
+  /** How many blocks are not newer than a time. */
+  rankAfter(createdAt: number): number {
     let low = 0;
     let high = this.directory.documents;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.document(middle).createdAt < createdAt) low = middle + 1;
+      if (this.document(middle).createdAt <= createdAt) low = middle + 1;
       else high = middle;
     }
     return low;

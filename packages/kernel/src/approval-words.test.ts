@@ -17,6 +17,17 @@ describe("an answered request in words", () => {
   });
 
   it.each([
+    ["cancelled", "Not answered: the turn was stopped"],
+    ["interrupted", "Not answered: the turn was cut off"],
+    ["failed", "Nobody answered in time"],
+  ])("[V15] nobody answered a call that ended as %s", (reason, words) => {
+    expect(approvalWords({ id: "a", state: "expired" }, "ann", reason)).toBe(words);
+  });
+
+  it.each([
+    [{ approval: { state: "expired" }, reason: "cancelled" }, { isError: true }, true],
+    [{ approval: { state: "expired" }, reason: "failed" }, { isError: true }, false],
+    [{ approval: { state: "allowed" }, reason: "cancelled" }, { isError: true }, false],
     [{ approval: { state: "denied" } }, { isError: true }, true],
     [{ approval: { state: "denied" } }, {}, false],
     [{ approval: { state: "allowed" } }, { isError: true }, false],

@@ -7,20 +7,28 @@ import type { Metadata } from "./block.ts";
 
 type Approval = NonNullable<Metadata<"tool_call">["approval"]>;
 
-/** `self` is the reader, who is spoken to. Empty while nobody has answered. */
-export function approvalWords({ state, answeredBy, message }: Approval, self?: string): string {
+/** `self` is the reader, who is spoken to; `reason` is why its call ended. Empty while nobody has answered. */
+export function approvalWords(
+  { state, answeredBy, message }: Approval,
+  self?: string,
+  reason?: unknown,
+): string {
   if (state === "asked") return "";
-  if (state === "expired") return "Nobody answered in time";
+  if (state === "expired") {
+    if (reason === "cancelled") return "Not answered: the turn was stopped";
+    return reason === "interrupted" ? "Not answered: the turn was cut off" : "Nobody answered in time";
+  }
   const who = answeredBy === self ? "You" : answeredBy;
   const what = who === undefined ? (state === "denied" ? "Denied" : "Allowed") : `${who} ${state} this`;
   return message ? `${what}: ${message}` : what;
 }
 
-/** The result of a call that was denied says only that it was: the request says so already, and who did it. */
+/** The result of a call that was denied, or stopped while it asked, says only that: the request says so already, and who did it. */
 export function repeatsDenial(
-  call: { readonly approval?: unknown },
+  call: { readonly approval?: unknown; readonly reason?: unknown },
   result: { readonly isError?: unknown },
 ): boolean {
   const state = (call.approval as Approval | undefined)?.state;
-  return state === "denied" && result.isError === true;
+  const hasRun = state !== "denied" && !(state === "expired" && call.reason === "cancelled");
+  return !hasRun && result.isError === true;
 }

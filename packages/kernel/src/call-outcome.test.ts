@@ -14,6 +14,7 @@ it.each<[Status, JsonObject, string, string, boolean]>([
   ["error", { reason: "interrupted" }, "failed", "interrupted", false],
   ["error", { reason: "interrupted", waiting: "result" }, "failed", "interrupted", false],
   ["error", { reason: "denied" }, "denied", "denied", false],
+  ["error", { reason: "cancelled" }, "stopped", "stopped", false],
 ])("[E5] [K38] a call that is %s with %j is %s", (status, metadata, state, word, works) => {
   expect(callOutcome({ status, metadata })).toEqual({ state, word });
   expect(isAtWork({ status, metadata })).toBe(works);

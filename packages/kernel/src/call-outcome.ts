@@ -10,7 +10,7 @@ interface Stated {
 }
 
 export interface CallOutcome {
-  readonly state: "done" | "failed" | "denied" | "waiting" | "running";
+  readonly state: "done" | "failed" | "denied" | "stopped" | "waiting" | "running";
   /** Nothing where it is done. */
   readonly word: string;
 }
@@ -22,6 +22,7 @@ export function callOutcome({ status, metadata }: Stated): CallOutcome {
       ? { state: "waiting", word: "waiting for result" }
       : { state: "running", word: "running" };
   if (reason === "denied") return { state: "denied", word: "denied" };
+  if (reason === "cancelled") return { state: "stopped", word: "stopped" };
   if (status === "done" && success !== false) return { state: "done", word: "" };
   return { state: "failed", word: typeof reason === "string" ? reason : "failed" };
 }

@@ -4,13 +4,14 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { repeatsDenial } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Auth } from "../../../packages/server/src/auth.ts";
 import { findMarked } from "../../../packages/server/src/turns/child-mark.ts";
 import { homeMark } from "../../../packages/server/src/turns/child-offspring.ts";
 import { type Asked, type Body, call, type Script, type Step, say } from "../../model/script.ts";
 import { fetchCli } from "./fetch.ts";
-import { Lab } from "./lab.ts";
+import { Lab, type LabTurn } from "./lab.ts";
 
 const claude = await fetchCli("claude");
 const why = "missing" in claude ? ` (not run: ${claude.missing})` : "";
@@ -214,6 +215,25 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     expect(open).toEqual([]);
     const after = await lab.turn(conversation, "Again", [say("Here I am.")]);
     expect(after.status).toBe("done");
+  });
+
+  it("[V37] is stopped while a call asks: nobody answered, and nothing says that it failed", async () => {
+    const conversation = await lab.conversation();
+    const input = { command: "touch made", description: "Make" };
+    const { turn } = await lab.start(conversation, "Make it", [{ parts: [call("Bash", input)] }]);
+    await lab.wait("the question", async () =>
+      (await lab.blocks(conversation)).find(({ metadata }) => metadata.approval?.state === "asked"),
+    );
+    await lab.server.do("turn.stop", { conversation });
+    await lab.wait(`turn ${turn} to end`, async () => {
+      const { turns } = (await lab.server.do("turn.list", { conversation })) as { turns: LabTurn[] };
+      return turns.every(({ status }) => status !== "running") ? true : undefined;
+    });
+    const blocks = await lab.blocks(conversation);
+    const asked = blocks.find(({ kind }) => kind === "tool_call");
+    expect(asked).toMatchObject({ metadata: { reason: "cancelled", approval: { state: "expired" } } });
+    for (const { metadata } of blocks.filter(({ kind }) => kind === "tool_result"))
+      expect(repeatsDenial(asked?.metadata, metadata)).toBe(true);
   });
 
   it("[D2] is stopped while a command runs; the command and what it started are gone", async () => {

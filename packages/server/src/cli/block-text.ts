@@ -134,7 +134,7 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
 export function callLine(block: BlockSnapshot, { style, width }: TextOptions): string {
   const { toolName, displayName, compactParams, shortResult, approval } = metadataOf(block, "tool_call");
   const { state, word } = callOutcome(block);
-  const isEnded = state === "done" || state === "failed" || state === "denied";
+  const isEnded = state === "done" || state === "failed" || state === "denied" || state === "stopped";
   const mark = !isEnded ? style.yellow("●") : state === "done" ? style.green("●") : style.red("●");
   const isSaid = state !== "done" && state !== "running";
   const end = approval?.state === "asked" ? " needs approval" : isSaid ? ` ${word}` : "";

@@ -96,7 +96,7 @@ function drawCall(node: ExportNode, depth: number): Html {
     (result) =>
       html`<div ${names(result.block)}>${repeatsDenial(block.metadata, result.block.metadata) ? NOTHING : KIND_HTML[result.block.kind](result.block, block)}${nestedHtml(result.nested, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
   );
-  const answered = approval ? approvalWords(approval) : "";
+  const answered = approval ? approvalWords(approval, undefined, block.metadata["reason"]) : "";
   const asked = answered === "" ? NOTHING : html`<div class="approval dim">${answered}</div>`;
   const failed =
     error !== undefined && results.length === 0 && approval?.state !== "denied"

@@ -92,7 +92,7 @@ export function turnFacts(turn: TurnView): string {
   const { status, reason, model, usage, cost_usd, duration_ms, error } = turn;
   const { steps, apiMs } = nativeFacts(turn.native);
   const parts = [
-    status === "error" ? `ended: ${error ?? reason ?? "failed"}` : "",
+    reason === "cancelled" ? "stopped" : status === "error" ? `ended: ${error ?? reason ?? "failed"}` : "",
     model ?? "",
     usage === undefined
       ? ""

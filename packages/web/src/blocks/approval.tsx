@@ -23,7 +23,7 @@ export function Approval({ block, approval }: { block: Block; approval: Asked })
   if (approval.state !== "asked")
     return (
       <div className={`approval answered ${approval.state}`}>
-        {approvalWords(approval, session.replica.self?.agent)}
+        {approvalWords(approval, session.replica.self?.agent, block.metadata["reason"])}
       </div>
     );
   return <Question key={approval.id} block={block} approval={approval} />;

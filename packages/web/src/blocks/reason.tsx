@@ -6,7 +6,7 @@ import type { ReactNode } from "react";
 
 const WORDS: Readonly<Record<ReasonName, string>> = {
   failed: "failed",
-  cancelled: "cancelled",
+  cancelled: "stopped",
   interrupted: "interrupted",
   denied: "denied",
   retracted: "taken back",

@@ -63,9 +63,10 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
           ))}
         </div>
       )}
-      {error && results.length === 0 && approval?.state !== "denied" && (
-        <div className="tool-error">{error}</div>
-      )}
+      {error &&
+        results.length === 0 &&
+        approval?.state !== "denied" &&
+        block.metadata["reason"] !== "cancelled" && <div className="tool-error">{error}</div>}
       {images && images.length > 0 && !hasPictures && <Pictures images={images} />}
     </div>
   );
@@ -145,7 +146,8 @@ function Ended({ block }: RendererProps): ReactNode {
   const { approval } = metadataOf(block, "tool_call");
   const { state, word } = callOutcome(block);
   if (approval?.state === "asked") return <span className="state asks">Needs approval</span>;
-  if (state === "waiting" || state === "denied") return <span className="state quiet">{word}</span>;
+  if (state === "waiting" || state === "denied" || state === "stopped")
+    return <span className="state quiet">{word}</span>;
   if (state === "running")
     return (
       <span className="state running" role="img" aria-label="running">

@@ -33,7 +33,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
       </footer>
     );
   return (
-    <footer className={turn.status === "error" ? "turn failed" : "turn"}>
+    <footer className={turn.status === "error" && turn.reason !== "cancelled" ? "turn failed" : "turn"}>
       <span>{turn.model ?? turn.provider}</span>
       {turn.costUsd !== undefined && <span>{formatCost(turn.costUsd)}</span>}
       {turn.usage && <UsageText usage={turn.usage} />}
@@ -77,6 +77,7 @@ export function UsageText({ usage }: { usage: Usage }): ReactNode {
 }
 
 function Ending({ turn }: { turn: Turn }): ReactNode {
+  if (turn.reason === "cancelled") return <span>stopped</span>;
   if (turn.status === "error") return <span className="bad">{turn.reason ?? "failed"}</span>;
   const isUsual =
     turn.stopReason === undefined || /^(end_turn|stop|completed|success)$/.test(turn.stopReason);

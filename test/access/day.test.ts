@@ -32,6 +32,16 @@ it("[AC44] a stream of every kind still delivers after a day on which nothing ha
   let passedMs = 0;
   for (; passedMs < HELD_MS; passedMs += STEP_MS) await pass(STEP_MS);
   expect(held.pings).toBeGreaterThan(70); // two sockets, asked four times a minute
+  // A comment among server-sent events, an empty line among lines of JSON.
+  const beats = new Map([
+    ["llm_* events", /^:.*$/gm],
+    ["changes", /^:.*$/gm],
+    ["block.subscribe", /\n/g],
+  ]);
+  for (const [name, beat] of beats) {
+    const { text = "" } = held.streams.find((stream) => stream.name === name) ?? {};
+    expect(`${name}: ${(text.match(beat)?.length ?? 0) > 35}`).toBe(`${name}: true`);
+  }
   await held.deliver("after a while");
   // The rest of the day without those whose other ends have clocks of their own, or must answer every time.
   for (const stream of held.streams.filter(({ name }) => /socket|feed|MCP/.test(name))) {

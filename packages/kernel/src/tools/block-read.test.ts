@@ -185,6 +185,11 @@ describe("kernel.search", () => {
     expect(await ids({ path_prefix: "src/" })).toEqual([a]);
     expect(await ids({ conversation: other })).toEqual([b]);
     expect(await ids({ query: "nowhere" })).toEqual([]);
+    expect(await desk.ok("kernel.search", { query: "said" })).toMatchObject({
+      blocks: [],
+      hint: expect.stringContaining('kinds: "all"'),
+    });
+    expect(await desk.ok("kernel.search", { query: "nowhere", kinds: "all" })).not.toHaveProperty("hint");
     expect(await desk.ok("kernel.search", { query: "^needle$", context_lines: 0 })).toEqual({
       blocks: [
         {

@@ -46,6 +46,7 @@ export const kernelSearch = tool({
       .object({ indexed: z.number().int(), total: z.number().int() })
       .optional()
       .describe("The search index is being built: conversations in it, and all. Older blocks may be missing"),
+    hint: z.string().optional().describe("What else could be asked, where nothing was found"),
   }),
   access: "read",
   async run(call, given) {
@@ -84,9 +85,12 @@ export const kernelSearch = tool({
       more: answer.more,
       ...(answer.next === undefined ? {} : { next: writePlace(answer.next) }),
       ...(answer.indexing === undefined ? {} : { indexing: answer.indexing }),
+      ...(blocks.length === 0 && kinds?.join() === "file" ? { hint: FILES_ONLY } : {}),
     };
   },
 });
+
+const FILES_ONLY = 'Only files that somebody has opened were looked at; kinds: "all" looks at every block';
 
 /** `createdAt:born:conversation`, in one word. */
 function writePlace({ createdAt, born, conversation }: SearchPlace): string {

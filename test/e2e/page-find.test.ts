@@ -132,12 +132,14 @@ test("[V39] all matches are counted and marked, and gone through one by one", as
     await page.keyboard.press("Enter");
     await expect.poll(marks, PATIENT).toMatchObject({ current: [{ text, block: first }] });
     expect(await told(page)).toBe(`${i + 1} of 3`);
+    expect((await marks()).all).toBeGreaterThanOrEqual(texts.length);
   }
   // Across elements, in a place of a long block that is off the screen.
   await page.getByRole("textbox", { name: "Find in this conversation" }).fill("its own");
   await expect.poll(() => told(page), PATIENT).toBe("– of 100 or more");
   await page.keyboard.press("Shift+Enter");
   await expect.poll(marks, PATIENT).toMatchObject({ current: [{ text: "its own", block: second }] });
+  expect((await marks()).all).toBeGreaterThanOrEqual(100);
   const isInView = () =>
     page.evaluate(() => {
       const [range] = [...(CSS.highlights.get("find-current") ?? [])] as Range[];

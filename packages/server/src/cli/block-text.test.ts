@@ -47,6 +47,14 @@ test.each<[string, BlockSnapshot, readonly string[]]>([
   expect(shownOf(block)).toEqual(expected);
 });
 
+test("[V40] a line that is longer than the terminal is wide says that it is cut", () => {
+  const wide = options.width - 2;
+  expect(shownOf(blockOf("tool_result", `${"x".repeat(wide)}\n${"y".repeat(wide + 1)}\n`))).toEqual([
+    "x".repeat(wide),
+    `${"y".repeat(wide - 1)}…`,
+  ]);
+});
+
 test("[V25] a result whose call a person allowed is whole, and so is a diff of thirty lines", () => {
   const call = blockOf("tool_call", "{}", {
     toolName: "Bash",

@@ -172,7 +172,9 @@ function paintedLines(
 ): string {
   const { isClosed, excerpt } = foldingOf({ ...known, source });
   const shown = isFull || !isClosed ? source : excerptLines(excerpt);
-  const cut = (line: string) => (isFull ? line : line.slice(0, width - 2).toWellFormed());
+  const most = width - 2;
+  const cut = (line: string) =>
+    isFull || line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
   return shown.map((line) => `  ${paint(cut(line))}\n`).join("");
 }
 

@@ -17,7 +17,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { useSession, useText, useTextHere } from "../session.tsx";
 
 /** A text of more characters is not fetched to show seven lines of it. */
-const WHOLE_CHARS = 256 * 1024;
+const WHOLE_CHARS = 64 * 1024;
 /** As many lines as an excerpt may have at either end. */
 const END_LINES = 8;
 

@@ -194,6 +194,14 @@ export const MUTATIONS: readonly Mutation[] = [
     projects: unit,
   },
   {
+    name: "secrets: the server keeps the environment that it was started with",
+    file: "packages/server/src/main.ts",
+    find: "if (startsAgents(args)) startClean();\n",
+    replace: "if (startsAgents(args)) void startClean;\n",
+    tests: ["test/access/secrets.test.ts"],
+    projects: unit,
+  },
+  {
     name: "names: a token has a provider's name",
     file: "packages/server/src/auth.ts",
     find: "    if (PROVIDER_NAMES.has(agent))\n",

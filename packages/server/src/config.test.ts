@@ -64,7 +64,7 @@ describe("[R47] where the server listens", () => {
       (name) => `env["BLOCKYARD_${name}"]`,
     );
     expect(new Set(read)).toEqual(new Set(names));
-    expect(Object.keys(make({})).sort()).toEqual(["anyPort", "home", "host", "port", "root"]);
+    expect(Object.keys(make({})).sort()).toEqual(["anyPort", "credentials", "home", "host", "port", "root"]);
   });
 
   it("[AC53] a port that nobody asked for may be another one", () => {

@@ -6,6 +6,7 @@
 import { chmodSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
+import { readCredentials } from "./credentials-file.ts";
 import { DatabaseAddress } from "./postgres/address.ts";
 
 export interface Config {
@@ -26,6 +27,8 @@ export interface Config {
   readonly nats?: string;
   /** What nodes sign their words with, so that a broker that others reach cannot make any. */
   readonly natsSecret?: string;
+  /** Of the file in the home: what is not in the environment. */
+  readonly credentials?: Readonly<Record<string, string>>;
 }
 
 export const DEFAULT_PORT = 4567;
@@ -67,17 +70,27 @@ export function makeConfig(input: ConfigInput): Config {
     );
   }
   // The variable is better for an address with a password: other users of the machine see a command's arguments.
-  const database = databaseOf(input.database ?? input.env["BLOCKYARD_DATABASE"]);
-  const natsSecret = input.env["BLOCKYARD_NATS_SECRET"];
-  const nats = brokerOf(input.nats ?? input.env["BLOCKYARD_NATS"]);
+  const credentials = credentialsOf(home);
+  const env = { ...credentials, ...input.env };
+  const database = databaseOf(input.database ?? env["BLOCKYARD_DATABASE"]);
+  const natsSecret = env["BLOCKYARD_NATS_SECRET"];
+  const nats = brokerOf(input.nats ?? env["BLOCKYARD_NATS"]);
   return {
-    ...{ home, root, host, port, anyPort: asked === undefined },
+    ...{ home, root, host, port, anyPort: asked === undefined, credentials },
     ...(tls ? { tls } : {}),
     ...(input.origin === undefined ? {} : { origin: originOf(input.origin) }),
     ...(database ? { database } : {}),
     ...(nats === undefined ? {} : { nats }),
     ...(natsSecret ? { natsSecret } : {}),
   };
+}
+
+function credentialsOf(home: string): Readonly<Record<string, string>> {
+  try {
+    return readCredentials(home);
+  } catch (error) {
+    throw new ConfigError((error as Error).message);
+  }
 }
 
 /** As browsers write it. Without TLS whoever listens on the way would have the token: that stays on this machine. */

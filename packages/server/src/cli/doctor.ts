@@ -16,6 +16,7 @@ import { quickCheck } from "../store/quick-check.ts";
 import { isRestored } from "../store/restored.ts";
 import { AGENTS, type Agent } from "../turns/agents.ts";
 import { findCommand } from "../turns/child.ts";
+import { childEnvironment } from "../turns/child-env.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl, serverClient } from "./client.ts";
 import { type Command, CommandError } from "./command.ts";
@@ -268,7 +269,8 @@ async function checkAgent(agent: Agent, env: Readonly<Record<string, string | un
   const fix = `${agent.install}, or set ${agent.variable} to its path`;
   if (file === undefined) return { check, state: "warn", message: `${named} was not found`, fix };
   try {
-    const { stdout } = await promisify(execFile)(file, ["--version"], { timeout: VERSION_MS });
+    const given = childEnvironment(agent.kind, env) as NodeJS.ProcessEnv;
+    const { stdout } = await promisify(execFile)(file, ["--version"], { timeout: VERSION_MS, env: given });
     return { check, state: "ok", message: `${plain(stdout)} at ${file}` };
   } catch (error) {
     const why = plain((error as Error).message);

@@ -28,7 +28,7 @@ import { show } from "./show.ts";
 import { tell } from "./terminal.ts";
 import { token } from "./token.ts";
 
-const COMMANDS: readonly Command[] = [
+export const COMMANDS: readonly Command[] = [
   ...[serveCommand, run, ingest, importCommand, ls, show, search, exportCommand],
   ...[mcp, token, grant, link, session, backup, restore, doctor, bench, demo, completion(() => COMMANDS)],
 ];

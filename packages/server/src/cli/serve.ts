@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem } from "@blockyard/kernel";
 import { makeConfig } from "../config.ts";
+import { useCredentials } from "../credentials-file.ts";
 import { jsonLog, type Log } from "../log.ts";
 import { type Running, serve } from "../serve.ts";
 import { RECORDINGS, replay } from "../turns/replay.ts";
@@ -70,8 +71,7 @@ async function runServe(args: readonly string[]): Promise<number> {
     ...(values.database === undefined ? {} : { database: values.database }),
     ...(values.nats === undefined ? {} : { nats: values.nats }),
   });
-  // Agents are given the environment: the ways to the database and to the broker are none of their business.
-  for (const name of ["BLOCKYARD_DATABASE", "BLOCKYARD_NATS"]) delete process.env[name];
+  useCredentials(config.credentials);
   const log = jsonLog((line) => process.stderr.write(line), Date.now);
   surviveFaults(log);
   const running = await start(() => serve(config, log), config.port);

@@ -20,6 +20,7 @@ import {
 } from "@blockyard/kernel";
 import { type Caller, ownerName } from "../auth.ts";
 import { type Config, makeConfig, prepareHome } from "../config.ts";
+import { useCredentials } from "../credentials-file.ts";
 import { nodeEnv } from "../env.ts";
 import { rawRuns } from "../export/export-file.ts";
 import { importStream } from "../import/import-stream.ts";
@@ -62,6 +63,7 @@ export async function openYard(options: YardOptions = {}): Promise<Yard> {
     ...(home === undefined ? {} : { home }),
     ...(root === undefined ? {} : { root }),
   });
+  useCredentials(config.credentials);
   for (let waited = 0; ; waited += LOCK_STEP_MS) {
     const remote = await remoteYard(config.home);
     if (remote) return remote;

@@ -20,6 +20,7 @@ import {
 } from "@blockyard/kernel";
 import { folderFor } from "../folder.ts";
 import { Child } from "../turns/child.ts";
+import { childEnvironment } from "../turns/child-env.ts";
 import type { Environment } from "../turns/child-mark.ts";
 import type { Offspring } from "../turns/child-offspring.ts";
 import { Confirmations, type Subject } from "./confirmation.ts";
@@ -166,7 +167,7 @@ export class Reruns {
       file: SHELL,
       args: ["--noprofile", "--norc", "-c", "--", command],
       cwd: folder,
-      env: plainEnvironment(env),
+      env: childEnvironment("shell", env),
       // A shell whose input is a socket takes itself for a remote one, and reads start-up files.
       isMute: true,
     };
@@ -195,20 +196,4 @@ export class Reruns {
     const running: Running = { child, done: follow(), reason: undefined };
     this.#running.set(id, running);
   }
-}
-
-/** Without what makes bash do more than it is told. */
-function plainEnvironment(env: Environment): Environment {
-  const meddling = new Set([
-    "BASH_ENV",
-    "ENV",
-    "SHELLOPTS",
-    "BASHOPTS",
-    "CDPATH",
-    "GLOBIGNORE",
-    "POSIXLY_CORRECT",
-  ]);
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !meddling.has(name) && !name.startsWith("BASH_FUNC_")),
-  );
 }

@@ -6,6 +6,7 @@
 import { type Problem, problem } from "@blockyard/kernel";
 import { type Attached, fileText } from "./attachments.ts";
 import { type ChildSpec, findCommand } from "./child.ts";
+import { type ChildKind, childEnvironment } from "./child-env.ts";
 
 export interface AgentRequest {
   readonly prompt: string;
@@ -23,6 +24,8 @@ export interface AgentRequest {
 
 export interface Agent {
   readonly provider: string;
+  /** Which variables it gets. */
+  readonly kind: ChildKind;
   /** The command's name, and the environment variable that overrides it. */
   readonly command: string;
   readonly variable: string;
@@ -43,6 +46,7 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
     [
       {
         provider: "claude",
+        kind: "claude",
         command: "claude",
         variable: "BLOCKYARD_CLAUDE",
         install: "npm install -g @anthropic-ai/claude-code",
@@ -75,6 +79,7 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
       },
       {
         provider: "codex",
+        kind: "codex",
         command: "codex",
         variable: "BLOCKYARD_CODEX",
         install: "npm install -g @openai/codex",
@@ -114,7 +119,8 @@ export function childSpec(agent: Agent, request: AgentRequest): ChildSpec | Prob
       { command: named, install: agent.install },
     );
   }
-  return { file, args: agent.args(request), cwd: request.cwd, env: request.env };
+  const env = childEnvironment(agent.kind, request.env);
+  return { file, args: agent.args(request), cwd: request.cwd, env };
 }
 
 /** Values that become arguments: no option can be smuggled in, and nothing that is no name. */

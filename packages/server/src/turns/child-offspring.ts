@@ -10,6 +10,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, realpathSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { childEnvironment } from "./child-env.ts";
 import { type Environment, findMarked, killMarked, withMark, withoutOurs } from "./child-mark.ts";
 
 const REAPER = fileURLToPath(new URL("./child-reaper.ts", import.meta.url));
@@ -66,7 +67,11 @@ export class Offspring {
       process.execPath,
       ["--disable-warning=ExperimentalWarning", REAPER, this.#server],
       // A group of its own: what ends the server's group must not end the one that clears up after it.
-      { stdio: ["pipe", "ignore", "ignore"], detached: true, env: { PATH: process.env["PATH"] } },
+      {
+        stdio: ["pipe", "ignore", "ignore"],
+        detached: true,
+        env: childEnvironment("helper", process.env) as NodeJS.ProcessEnv,
+      },
     );
     reaper.on("error", () => undefined); // without it, the next start does its work
     reaper.on("exit", () => {

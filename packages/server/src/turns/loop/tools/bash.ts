@@ -8,15 +8,13 @@ import type { Outcome } from "@blockyard/providers";
 import { rowOf } from "@blockyard/providers";
 import { z } from "zod";
 import { Child, type ChildEnd } from "../../child.ts";
+import { childEnvironment } from "../../child-env.ts";
 import { loopTool, type ToolRun } from "./tool.ts";
 
 const USUAL_MS = 120_000;
 const MOST_MS = 600_000;
 /** What a command may print; the rest is counted and left out. */
 const OUTPUT_CHARS = 1024 * 1024;
-/** Secrets of ours that a command has no business with, and what makes bash do more than it is told. */
-const KEPT_BACK =
-  /^(ANTHROPIC_API_KEY|ANTHROPIC_AUTH_TOKEN|OPENAI_API_KEY|BASH_ENV|ENV|SHELLOPTS|BASHOPTS|CDPATH|GLOBIGNORE|BASH_FUNC_.*)$/;
 
 export const bashTool = loopTool({
   name: "bash",
@@ -51,7 +49,7 @@ class Command {
   constructor(command: string, run: ToolRun) {
     this.#command = command;
     this.#run = run;
-    const env = Object.fromEntries(Object.entries(run.env).filter(([name]) => !KEPT_BACK.test(name)));
+    const env = childEnvironment("shell", run.env);
     // The outer shell only joins the two outputs; the command reaches the inner one as it is.
     const join = 'exec "$0" --noprofile --norc -c -- "$1" 2>&1';
     const args = ["--noprofile", "--norc", "-c", join, "/bin/bash", command];

@@ -69,7 +69,8 @@ async function use(name: string, input: object, signal = new AbortController().s
       PATH: process.env["PATH"],
       ANTHROPIC_API_KEY: "key",
       OPENAI_API_KEY: "key",
-      MINE: "yes",
+      MINE: "no",
+      EDITOR: "yes",
       BASH_ENV: join(root, "trap"),
       "BASH_FUNC_echo%%": "() { printf trapped; }",
     },
@@ -256,7 +257,7 @@ describe("[L34] bash", () => {
 
   it("is no login shell, and has none of the server's secrets", async () => {
     const { grown } = await use("bash", {
-      command: "shopt -q login_shell && echo login; echo $ANTHROPIC_API_KEY$OPENAI_API_KEY$MINE; pwd",
+      command: "shopt -q login_shell && echo login; echo $ANTHROPIC_API_KEY$OPENAI_API_KEY$MINE$EDITOR; pwd",
     });
     expect(grown).toBe(`yes\n${root}\n`);
   });

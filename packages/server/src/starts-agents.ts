@@ -1,0 +1,12 @@
+/** Whether a command line may start agents or commands, known before anything large is loaded. */
+
+/** Commands that start none. Any other word may be a folder to serve, the value of an option, or `run`. */
+export const QUIET_COMMANDS: readonly string[] = [
+  ...["ingest", "import", "ls", "show", "search", "export", "mcp", "token", "grant", "link", "session"],
+  ...["backup", "restore", "doctor", "bench", "demo", "completion", "help"],
+];
+
+export function startsAgents(args: readonly string[]): boolean {
+  const isAbout = args.some((arg) => ["--help", "-h", "--version", "-v"].includes(arg));
+  return !isAbout && !QUIET_COMMANDS.includes(args[0] ?? "");
+}

@@ -205,6 +205,7 @@ const approval = z.strictObject({
   state: z.enum(["asked", "allowed", "denied", "expired"]),
   title: z.string().optional(),
   input: json.optional(),
+  diff: z.string().optional(),
   suggestions: json.optional(),
   askedAt: z.number().optional(),
   answeredAt: z.number().optional(),

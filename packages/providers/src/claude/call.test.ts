@@ -190,6 +190,18 @@ describe("permissions", () => {
     });
   });
 
+  it.each<[string, object, string | undefined]>([
+    ["Edit", { file_path: "a.ts", old_string: "one", new_string: "two" }, "-one\n+two"],
+    ["Write", { file_path: "a.ts", content: "whole\n" }, "+whole"],
+    ["Write", { file_path: "a.ts", content: "x".repeat(100_000) }, undefined],
+    ["Bash", { command: "rm x", file_path: "a.ts" }, undefined],
+  ])("[C14] %s asks with what it would change, where that is known and short", (tool_name, input, diff) => {
+    const request = { ...ask.request, tool_use_id: "t2", tool_name, input };
+    const asked = only([{ ...ask, request }], "tool_call").metadata.approval as { diff?: string };
+    if (diff === undefined) expect(asked).not.toHaveProperty("diff");
+    else expect(asked.diff).toContain(diff);
+  });
+
   it("[C14] a request may be the first that is seen of its call", () => {
     expect(only([ask], "tool_call").metadata).toMatchObject({
       toolUseId: "t1",

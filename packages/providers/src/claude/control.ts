@@ -10,6 +10,7 @@ import { bounds } from "../bounds.ts";
 import { given, objectOf, textOf, wordsOf } from "../read.ts";
 import { openCall, runCall } from "./call.ts";
 import { addNotice } from "./notice.ts";
+import { askedDiff } from "./outcome-change.ts";
 import { type Approval, type Call, type Out, type State, scopeOf, trim } from "./state.ts";
 import { currentTurn } from "./turn.ts";
 
@@ -52,6 +53,7 @@ function askPermission(state: State, out: Out, line: JsonObject, request: JsonOb
     state: "asked",
     title: wordsOf(request.description) ?? wordsOf(request.display_name) ?? wordsOf(request.decision_reason),
     input,
+    diff: askedDiff(call.name, objectOf(input)),
     suggestions: request.permission_suggestions ?? undefined,
   }) as Approval;
   state.requests.set(requestId, call);

@@ -75,6 +75,7 @@ export interface Approval {
   readonly state: "asked" | "allowed" | "denied" | "expired";
   readonly title?: string;
   readonly input?: Json;
+  readonly diff?: string;
   readonly suggestions?: Json;
   readonly message?: string;
 }

@@ -4,8 +4,10 @@
  * not allow it may say why, for the agent: Enter sends that, also empty, and Escape goes back to the buttons.
  */
 import { approvalWords, type Block, exactText, isProblem, type Metadata } from "@blockyard/kernel";
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { isComposing } from "../composing.ts";
+import { diffRows } from "../diff/diff-rows.ts";
+import { DiffView } from "../diff/diff-view.tsx";
 import { Message } from "../message.tsx";
 import { useIsViewer, useSession } from "../session.tsx";
 import { useSettled } from "../wait.ts";
@@ -50,7 +52,8 @@ function Question({ block, approval }: { block: Block; approval: Asked }): React
   return (
     <section className="approval" aria-label="Needs approval">
       <div className="approval-title">{approval.title ?? "This tool needs approval"}</div>
-      {input !== undefined && <pre className="exact">{exactText(inputText(input))}</pre>}
+      {approval.diff !== undefined && <AskedDiff diff={approval.diff} />}
+      {input !== undefined && <Input input={input} isClosed={approval.diff !== undefined} />}
       {isViewer ? (
         <p className="dim">Waiting for the owner's answer.</p>
       ) : (
@@ -62,6 +65,27 @@ function Question({ block, approval }: { block: Block; approval: Asked }): React
         </p>
       )}
     </section>
+  );
+}
+
+/** The change that a call asks for, with what cannot be seen made visible. */
+function AskedDiff({ diff }: { diff: string }): ReactNode {
+  const rows = useMemo(() => diffRows(exactText(diff)), [diff]);
+  return (
+    <div className="asked-diff">
+      <DiffView rows={rows} label="what it would change" />
+    </div>
+  );
+}
+
+function Input({ input, isClosed }: { input: unknown; isClosed: boolean }): ReactNode {
+  const exact = <pre className="exact">{exactText(inputText(input))}</pre>;
+  if (!isClosed) return exact;
+  return (
+    <details>
+      <summary className="dim">The exact input</summary>
+      {exact}
+    </details>
   );
 }
 

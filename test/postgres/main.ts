@@ -8,6 +8,7 @@
 import { isKept, isWanted } from "../checks.ts";
 import { contentChecks } from "./contents.contract.ts";
 import { contractChecks } from "./contract.ts";
+import { importChecks } from "./imports.contract.ts";
 import { lossChecks } from "./losses.contract.ts";
 import { nodeChecks } from "./nodes.contract.ts";
 import { openingChecks } from "./opening.contract.ts";
@@ -18,7 +19,7 @@ import { servingChecks } from "./serving.contract.ts";
 // A killed server looks through all its files when it starts again: first, while there are few.
 const checks = [
   ...[...lossChecks, ...contractChecks, ...openingChecks],
-  ...[...contentChecks, ...nodeChecks, ...servingChecks, ...outageChecks],
+  ...[...contentChecks, ...nodeChecks, ...servingChecks, ...importChecks, ...outageChecks],
 ];
 const words = process.argv.slice(2);
 const server = await startServer();

@@ -63,6 +63,7 @@ export { derivedName, type Env, randomName } from "./env.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./event.ts";
 export { copiedKind } from "./file-copy.ts";
 export { formatAge, formatCost, formatCount, formatDuration, plural, toolTitle } from "./format.ts";
+export { keyIn } from "./imported.ts";
 export { Ingest, type IngestOptions } from "./ingest.ts";
 export { cleanJson, type Json, type JsonObject, sameJson } from "./json.ts";
 export { Kernel, type Listener } from "./kernel.ts";

@@ -468,6 +468,29 @@ describe("approvals", () => {
   });
 });
 
+it("[E21] [U31] a block is recognised by its key, also if what its events say of it changes later", async () => {
+  const world = new World();
+  const events: BlockEvent[] = [
+    {
+      type: "block-start",
+      key: "n",
+      kind: "text",
+      role: "system",
+      metadata: { extra: { attempt: 1 } },
+      text: "",
+    },
+    { type: "block-meta", key: "n", metadata: { extra: { attempt: 2 } } },
+    { type: "block-end", key: "n", status: "done", metadata: { extra: { attempt: 3 } } },
+  ];
+  for (let times = 0; times < 2; times++) {
+    const ingest = await world.open({ keep: true });
+    await ingest.push(events);
+    await ingest.finish();
+  }
+  const blocks = await world.store.blocks({ conversation: world.conversation, order: "first", limit: 9 });
+  expect(blocks.map(({ metadata }) => metadata["extra"])).toEqual([{ attempt: 3, key: "n" }]);
+});
+
 describe("[E21] two imports of one session at the same time", () => {
   const events: BlockEvent[] = Array.from({ length: 8 }, (_, i): BlockEvent[] => [
     { type: "block-start", key: `b${i}`, kind: "text", role: "model", metadata: {}, text: "" },
@@ -501,6 +524,26 @@ describe("[E21] two imports of one session at the same time", () => {
     expect(ends).toContain(undefined);
     for (const end of ends) if (end) expect(end).toMatchObject({ details: { importing: true } });
     expect([...(await world.lines())].sort()).toEqual(whole);
+  });
+
+  it("goes on behind another import that has ended, though its process knew the conversation before", async () => {
+    const world = new World();
+    const first = await world.open({ keep: true });
+    const other = new Kernel(world.env, world.store);
+    await other.write(world.conversation, { agent: "ann", plan: () => null }); // it keeps what it has read
+    await first.push(events.slice(0, 15));
+    await first.settle();
+    const second = new Ingest(other, { conversation: world.conversation, agent: "claude", keep: true });
+    await second.open();
+    let end: unknown = "never";
+    const ended = (async () => {
+      await second.push(events);
+      end = await second.settle();
+    })();
+    await world.env.advance(10_000);
+    expect(end).toBeUndefined();
+    await ended;
+    expect(await world.lines()).toEqual(whole);
   });
 
   it("does not give way to people who write in the conversation meanwhile", async () => {

@@ -17,7 +17,7 @@ import { type AgentId, type Block, type BlockId, type ConversationId, isEnded, t
 import { begunTurn, type MessageUsage, type Turn } from "./conversation.ts";
 import type { Draft } from "./draft.ts";
 import type { BlockEvent, BlockKey } from "./event.ts";
-import { countUnlessImported, keyIn } from "./imported.ts";
+import { countUnlessImported, keyIn, withKeyOf } from "./imported.ts";
 import { type Json, type JsonObject, sameJson } from "./json.ts";
 import type { Kernel } from "./kernel.ts";
 import { limits } from "./limits.ts";
@@ -409,15 +409,15 @@ class Batch {
     else if (metadata["waiting"] === "result") this.#change(event.key, { ...known, isOwed: true });
   }
 
-  /** What a person has answered stands: the stream knows at most that something was answered, not by whom and when. */
+  /** What a person has answered stands: the stream knows at most that something was answered. So does the block's key. */
   #withoutAnswer(id: BlockId, metadata: JsonObject): JsonObject {
-    const { approval, ...rest } = metadata;
-    if (approval === undefined) return metadata;
     const block = this.#draft.block(id);
-    const known = isProblem(block) ? undefined : (block.metadata["approval"] as JsonObject | undefined);
+    if (isProblem(block)) return metadata;
+    const { approval, ...rest } = metadata;
+    const known = block.metadata["approval"] as JsonObject | undefined;
     const isAnswered =
-      known?.["answeredBy"] !== undefined && known["id"] === (approval as JsonObject)?.["id"];
-    return isAnswered ? rest : metadata;
+      known?.["answeredBy"] !== undefined && known["id"] === (approval as JsonObject | undefined)?.["id"];
+    return withKeyOf(block, isAnswered ? rest : metadata);
   }
 
   #end(event: BlockEvent & { type: "block-end" }): void {

@@ -3,7 +3,7 @@
  * is no longer watched. One that is held (not saved, in conflict, at work, open in an editor) does not leave.
  */
 
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { BlockId } from "@blockyard/kernel";
 import type { Bounds } from "./bounds.ts";
 import type { OpenFile } from "./open-file.ts";
@@ -20,6 +20,8 @@ export interface OpenSetOptions {
 export class OpenSet {
   readonly #options: OpenSetOptions;
   readonly #files = new Map<BlockId, OpenFile>();
+  /** The same by folder and name. */
+  readonly #folders = new Map<string, Map<string, OpenFile>>();
 
   constructor(options: OpenSetOptions) {
     this.#options = options;
@@ -37,17 +39,22 @@ export class OpenSet {
     return [...this.#files.values()].reduce((sum, file) => sum + file.chars, 0);
   }
 
-  /** Those in a folder; with a name, the one of that name. */
+  /** Those in a folder; with a name, the one of that name. Asked for every change in a watched folder: nothing is searched. */
   in(folder: string, name: string | undefined): readonly OpenFile[] {
-    return [...this.#files.values()].filter((file) => {
-      const place = this.#options.placeOf(file);
-      return name === undefined ? dirname(place) === folder : place === `${folder}/${name}`;
-    });
+    const there = this.#folders.get(folder);
+    if (there === undefined) return [];
+    if (name === undefined) return [...there.values()];
+    const file = there.get(name);
+    return file === undefined ? [] : [file];
   }
 
   enter(file: OpenFile): void {
     this.#files.set(file.id, file);
-    this.#options.watcher.add(dirname(this.#options.placeOf(file)));
+    const place = this.#options.placeOf(file);
+    const folder = dirname(place);
+    const there = this.#folders.get(folder) ?? new Map<string, OpenFile>();
+    this.#folders.set(folder, there.set(basename(place), file));
+    this.#options.watcher.add(folder);
     void this.#makeRoom(file);
   }
 
@@ -64,7 +71,15 @@ export class OpenSet {
       if (this.#files.size <= bounds.openFiles && chars <= bounds.openChars) return;
       if (file === newest || (await isHeld(file)) || !this.#files.delete(file.id)) continue;
       chars -= file.chars;
-      watcher.remove(dirname(placeOf(file)));
+      const place = placeOf(file);
+      this.#forget(dirname(place), basename(place));
+      watcher.remove(dirname(place));
     }
+  }
+
+  #forget(folder: string, name: string): void {
+    const there = this.#folders.get(folder);
+    there?.delete(name);
+    if (there?.size === 0) this.#folders.delete(folder);
   }
 }

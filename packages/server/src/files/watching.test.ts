@@ -1,6 +1,8 @@
 /** Noticing what others do, in great numbers and without the system's help, and what leaves memory. */
+import { spawn } from "node:child_process";
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem, VirtualEnv } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
 import { FlushClock } from "./flush-clock.ts";
@@ -14,6 +16,56 @@ afterEach(async () => {
 });
 
 const path = (i: number) => `d${i % 12}/sub/f${i}.txt`;
+
+describe("[F30] 20,000 changes in a folder that is watched", () => {
+  const CHANGES = 20_000;
+  /** On so many names, since making and removing more takes long; each change is told all the same. */
+  const FILES = 200;
+  const OPEN = 200;
+
+  /** The longest time that nothing else was done, while another process changes files beside those that are open. */
+  async function longestStopMs(here: Lab, folder: string): Promise<number> {
+    for (let i = 0; i < FILES; i++) here.put(`${folder}/x${i}`, "");
+    const script = `const { utimesSync } = require("node:fs");
+      for (let i = 0; i < ${CHANGES}; i++) utimesSync(process.argv[1] + "/x" + (i % ${FILES}), i, i);`;
+    const child = spawn(process.execPath, ["-e", script, join(here.root, folder)], { stdio: "ignore" });
+    let isOver = false;
+    child.once("exit", () => {
+      isOver = true;
+    });
+    let longest = 0;
+    for (let last = performance.now(); !isOver; ) {
+      await sleep(1);
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+    }
+    expect(child.exitCode).toBe(0);
+    return longest;
+  }
+
+  it(`stops others for no longer with ${OPEN} files open than with one, and those are still taken in`, async () => {
+    lab = await Lab.start();
+    const here = lab;
+    const folders = { few: 1, many: OPEN };
+    const ids = new Map<string, string>();
+    for (const [folder, open] of Object.entries(folders))
+      for (let i = 0; i < open; i++) {
+        here.put(`${folder}/f${i}`, "before\n");
+        ids.set(folder, await here.open(`${folder}/f${i}`));
+      }
+    const stops = { few: [] as number[], many: [] as number[] };
+    for (let round = 0; round < 3; round++)
+      for (const folder of ["few", "many"] as const) stops[folder].push(await longestStopMs(here, folder));
+    for (const [folder, id] of ids) {
+      here.put(`${folder}/f${folders[folder as "few" | "many"] - 1}`, "after\n");
+      await here.until(id, (_, text) => text === "after\n");
+    }
+    // The least of each: what else the machine does makes them longer. With a search for each change it is OPEN times as long.
+    const ratio = Math.min(...stops.many) / Math.min(...stops.few);
+    expect(ratio).toBeLessThan(10);
+  }, 60_000);
+});
 
 describe("[F19] a checkout", () => {
   it("of 300 files that are changed, deleted and made again at once is taken in, each file once", async () => {

@@ -1,4 +1,5 @@
 /** Several nodes on one database: what each commits is there once, in order, and read by all. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Kernel, newConversation, type Op, type Store } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import pg from "pg";
@@ -7,10 +8,11 @@ import { openPostgresStore, type PostgresStore } from "../../packages/server/src
 import { require } from "../checks.ts";
 import { Random } from "../sim/random.ts";
 import { known, type StoreCheck } from "./check.ts";
-import { databaseIn } from "./server.ts";
+import { databaseIn, type TestServer } from "./server.ts";
 
 const RACED = 1_000;
 const WRITERS = 8;
+const ROTATING = 12;
 const EACH = 40;
 const DELAY_S = 0.02;
 
@@ -148,6 +150,45 @@ export const nodeChecks: readonly StoreCheck[] = [
     },
   },
   {
+    title:
+      "[N20] three nodes write to one conversation, and each transaction commits what waits at one of them",
+    async run(server) {
+      const url = await server.newDatabase();
+      return withStores(url, 3, async (stores) => {
+        const kernels = stores.map((store) => new Kernel(nodeEnv, store));
+        const perWrite: number[] = [];
+        for (const nodes of [kernels.slice(0, 1), kernels]) {
+          const conversation = known(await (nodes[0] as Kernel).createConversation("ann", "together"));
+          const before = await transactionsOf(server.run, databaseIn(url));
+          await Promise.all(
+            Array.from({ length: ROTATING }, async (_, writer) => {
+              const kernel = nodes[writer % nodes.length] as Kernel;
+              for (let i = 0; i < EACH; i++) {
+                const text = `${writer}-${i}`;
+                const start = { kind: "text", role: "user", status: "running", text } as const;
+                known(
+                  await kernel.write(conversation, {
+                    agent: "ann",
+                    key: text,
+                    plan: (draft) => draft.create(start),
+                  }),
+                );
+              }
+            }),
+          );
+          const after = await transactionsOf(server.run, databaseIn(url));
+          perWrite.push((after - before) / (ROTATING * EACH));
+          const blocks = known(await (nodes[0] as Kernel).allBlocks(conversation));
+          require(blocks.length === ROTATING * EACH, `${blocks.length} blocks`);
+        }
+        const [one, three] = perWrite as [number, number];
+        // Four writers at each node: a commit for every four. Whoever is too late reads, and tries again, and is too late.
+        require(three < 1, `${three.toFixed(2)} for each write, ${one.toFixed(2)} at one node`);
+        return `${one.toFixed(2)} transactions for each write at one node, ${three.toFixed(2)} at three`;
+      });
+    },
+  },
+  {
     title: "[S28] kernels on two nodes write to the same blocks and come to the same",
     async run(server) {
       const url = await server.newDatabase();
@@ -254,4 +295,18 @@ async function naiveControl(
 
 function isAscending(numbers: readonly number[]): boolean {
   return numbers.every((number, i) => i === 0 || number > (numbers[i - 1] as number));
+}
+
+/** How many transactions a database has seen. What connections have done is counted when they next have nothing to do. */
+async function transactionsOf(run: TestServer["run"], database: string): Promise<number> {
+  let last = -1;
+  for (;;) {
+    const [row] = await run(
+      `SELECT (xact_commit + xact_rollback)::float8 AS count FROM pg_stat_database WHERE datname = '${database}'`,
+    );
+    const count = Number(row?.["count"]);
+    if (count === last) return count;
+    last = count;
+    await sleep(1_100);
+  }
 }

@@ -135,6 +135,22 @@ export async function startServer(): Promise<TestServer> {
   };
 }
 
+/** A connection that stays. */
+export interface TestClient {
+  query(text: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>;
+  end(): Promise<void>;
+}
+
+export async function connectTo(url: string): Promise<TestClient> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  return {
+    query: async (text, values = []) =>
+      (await client.query({ name: text.slice(0, 60), text, values: [...values] })).rows,
+    end: () => client.end(),
+  };
+}
+
 /** The database that an address names. */
 export function databaseIn(url: string): string {
   return basename(new URL(url).pathname);

@@ -121,6 +121,7 @@ export type {
   CommitAnswer,
   Fold,
   LogPoint,
+  Missed,
   NodeList,
   NodeRegister,
   RawRun,
@@ -131,6 +132,7 @@ export type {
   SearchPlace,
   SearchQuery,
   Store,
+  TurnedCommit,
 } from "./store.ts";
 export {
   checkCommit,

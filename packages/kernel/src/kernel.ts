@@ -354,13 +354,13 @@ export class Kernel {
   }
 
   /**
-   * Another node has committed up to `seq`. Followers are told; where there are none, what is kept of the conversation is
-   * let go of, and the next one who wants it reads it.
+   * Another node has committed up to `seq`. Followers are told; where there are none, and nobody writes here, what is kept of
+   * the conversation is let go of, and the next one who wants it reads it.
    */
   async heard(id: ConversationId, seq: number): Promise<void> {
     const queue = this.#queues.get(id);
     if (queue === undefined || (queue.record?.seq ?? 0) >= seq) return;
-    if (queue.idle && !this.#followed.has(id)) this.#queues.delete(id);
+    if (queue.idle && !queue.isBusy && !this.#followed.has(id)) this.#queues.delete(id);
     else await queue.refresh();
   }
 

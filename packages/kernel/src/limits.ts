@@ -117,6 +117,8 @@ export const limits = {
   /** Nodes that share a store: how often at most one hints at its commits; how many conversations a hint waits for. */
   hintMs: 20,
   hintedConversations: 10_000,
+  /** So long after another node's commit a conversation is one that several nodes write to: commits to it are planned in turn. */
+  rivalMs: 1_000,
   /** How often what others have committed is looked for without a hint; how many of the newest conversations are looked at. */
   lookMs: 1_000,
   lookedAtConversations: 100,

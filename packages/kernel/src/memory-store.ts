@@ -12,6 +12,7 @@ import type { Block, BlockId, ConversationId } from "./block.ts";
 import type { Conversation, Turn } from "./conversation.ts";
 import type { Json } from "./json.ts";
 import { limits } from "./limits.ts";
+import { readMissed } from "./missed.ts";
 import { type Op, splicesOf } from "./op.ts";
 import type { Problem } from "./problem.ts";
 import { type Clock, fitsSearch, type SearchSource, searchBlocks } from "./search.ts";
@@ -27,6 +28,7 @@ import type {
   SearchAnswer,
   SearchQuery,
   Store,
+  TurnedCommit,
 } from "./store.ts";
 import {
   checkCommit,
@@ -69,6 +71,10 @@ export class MemoryStore implements Store {
   }
 
   async commit(commit: Commit): Promise<CommitAnswer> {
+    return this.#commit(commit);
+  }
+
+  #commit(commit: Commit): CommitAnswer {
     const stored = this.#conversations.get(commit.conversation)?.record.seq ?? 0;
     if (stored !== commit.expectedSeq) return { type: "moved", seq: stored };
     // Everything that can be wrong is found before anything is written: that is what makes the commit atomic here.
@@ -83,6 +89,24 @@ export class MemoryStore implements Store {
     for (const turn of commit.turns) kept.turns.set(turn.id, freeze(turn));
     for (const { key, answer } of commit.answers) keepAnswer(kept.answers, key, freeze(answer));
     return { type: "committed" };
+  }
+
+  async commitInTurn(turned: TurnedCommit): Promise<CommitAnswer> {
+    for (;;) {
+      const { conversation } = turned;
+      const keys = turned.keys();
+      const since = turned.since();
+      const missed = await readMissed(this, conversation, since);
+      const kept = this.#conversations.get(conversation);
+      if ((kept?.record.seq ?? 0) !== (missed?.record.seq ?? since)) continue; // it has moved while it was read
+      const answers = new Map<string, Json>();
+      for (const key of keys) {
+        const answer = kept?.answers.get(key);
+        if (answer !== undefined) answers.set(key, answer);
+      }
+      const commit = turned.plan(missed, answers);
+      return commit === undefined ? { type: "committed" } : this.#commit(commit);
+    }
   }
 
   async conversation(id: ConversationId): Promise<Conversation | undefined> {

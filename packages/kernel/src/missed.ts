@@ -4,19 +4,10 @@
  */
 
 import type { Block, BlockId, ConversationId } from "./block.ts";
-import type { Conversation, Turn } from "./conversation.ts";
 import { type Json, sameJson } from "./json.ts";
 import { limits } from "./limits.ts";
 import type { Op, OpBody } from "./op.ts";
-import type { BlockLog, Store } from "./store.ts";
-
-export interface Missed {
-  readonly record: Conversation;
-  readonly turns: readonly Turn[];
-  readonly blocks: readonly Block[];
-  readonly ops: readonly Op[];
-  readonly renewed: readonly BlockId[];
-}
+import type { BlockLog, Missed, Store } from "./store.ts";
 
 /** How many logs are asked for at once. */
 const AT_ONCE = 8;
@@ -30,6 +21,7 @@ export async function readMissed(
   conversation: ConversationId,
   since: number,
 ): Promise<Missed | undefined> {
+  if (store.missed) return store.missed(conversation, since);
   const read = new Map<BlockId, { readonly block: Block; readonly log: BlockLog }>();
   let from = since;
   for (let tries = 0; tries < limits.replans; tries++) {

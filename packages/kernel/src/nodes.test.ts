@@ -172,10 +172,99 @@ describe("[N1] what another node commits", () => {
     const id = good(await a.kernel.createConversation("ann", "x"));
     await say(b.kernel, id, "ben", "opens it there");
     expect(b.kernel.open().has(id)).toBe(true);
+    await yard.env.advance(limits.rivalMs);
     await say(a.kernel, id, "ann", "one");
     await yard.env.advance(limits.hintMs);
     expect(b.kernel.open().has(id)).toBe(false);
     expect(good(await b.kernel.conversation(id)).seq).toBe(3);
+  });
+});
+
+describe("[N20] nodes that write to one conversation", () => {
+  /** How often a commit was too late, on a way that takes its time. */
+  function tooLate({ store }: Yard): () => number {
+    const commit = store.commit.bind(store);
+    let count = 0;
+    store.commit = async (given) => {
+      await settle();
+      const answer = await commit(given);
+      if (answer.type === "moved") count++;
+      return answer;
+    };
+    return () => count;
+  }
+
+  it("take turns: after the first collision no commit is too late, and everything is there once", async () => {
+    const yard = new Yard();
+    const nodes = [await yard.node(), await yard.node(), await yard.node()];
+    const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
+    const late = tooLate(yard);
+    await Promise.all(
+      range(1, 12).map(async (writer) => {
+        for (let n = 0; n < 10; n++) await say(nodes[writer % 3]!.kernel, id, `w${writer}`, `${n}`);
+      }),
+    );
+    expect(late()).toBeLessThanOrEqual(nodes.length); // each of them meets the others once
+    const ops = await yard.store.blocks({ conversation: id, order: "first", limit: 1_000 });
+    expect(ops.map(({ born }) => born)).toEqual(range(2, 121));
+    for (const node of nodes) {
+      await node.kernel.wake(id);
+      expect(good(await node.kernel.conversation(id)).seq).toBe(121);
+      expect(node.seqs()).toEqual(range(node.seqs()[0] ?? 0, 121));
+    }
+  });
+
+  it("do a write with a key once, at whichever of them it comes in at the same time", async () => {
+    const yard = new Yard();
+    const nodes = [await yard.node(), await yard.node()];
+    const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
+    for (let round = 0; round < 20; round++) {
+      const made = await Promise.all(
+        [0, 1, 0, 1].map((n) =>
+          nodes[n]!.kernel.write(id, {
+            agent: "ann",
+            key: `k${round}`,
+            plan: (draft) => draft.create({ kind: "text", role: "user", text: `${round}`, status: "done" }),
+          }),
+        ),
+      );
+      expect(new Set(made.map((block) => JSON.stringify(good(block)))).size).toBe(1);
+    }
+    expect(good(await nodes[0]!.kernel.allBlocks(id))).toHaveLength(20);
+  });
+
+  it("are told what is not known, and what was not written, of a turn that ends badly", async () => {
+    const yard = new Yard();
+    const nodes = [await yard.node(), await yard.node()];
+    const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
+    for (const { kernel } of nodes) await say(kernel, id, "ann", "begins");
+    const inTurn = yard.store.commitInTurn.bind(yard.store);
+    const write = (key: string) =>
+      nodes[0]!.kernel.write(id, {
+        agent: "ann",
+        key,
+        plan: (draft) => draft.create({ kind: "text", role: "user", text: key, status: "done" }),
+      });
+    // The answer is lost: it is found to be there.
+    yard.store.commitInTurn = async (turned) => {
+      await inTurn(turned);
+      throw new Error("lost");
+    };
+    expect(good(await write("a"))).toMatchObject({ chars: 1 });
+    // The transaction begins again after it was planned: it is planned anew, and is there once.
+    yard.store.commitInTurn = async (turned) => {
+      turned.keys();
+      turned.plan(undefined, new Map());
+      return inTurn(turned);
+    };
+    await Promise.all([write("b"), write("c"), say(nodes[1]!.kernel, id, "ben", "between")]);
+    // It never came to its turn.
+    yard.store.commitInTurn = async () => {
+      throw new Error("no connection");
+    };
+    expect(await write("d")).toMatchObject({ problem: "uncertain" });
+    const texts = good(await nodes[1]!.kernel.allBlocks(id)).map(({ id: block }) => yard.store.text(block));
+    expect((await Promise.all(texts)).slice(2).sort()).toEqual(["a", "b", "between", "c"]);
   });
 });
 

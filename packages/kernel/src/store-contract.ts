@@ -6,10 +6,11 @@
  */
 
 import type { BlockId } from "./block.ts";
-import type { Turn } from "./conversation.ts";
+import type { Conversation, Turn } from "./conversation.ts";
 import { limits } from "./limits.ts";
+import { readMissed } from "./missed.ts";
 import { type Op, splicesOf } from "./op.ts";
-import type { BlockLog, BlockQuery, Store } from "./store.ts";
+import type { BlockLog, BlockQuery, Missed, Store, TurnedCommit } from "./store.ts";
 import { spliced } from "./store-rules.ts";
 import { StoreScript } from "./store-script.ts";
 
@@ -569,6 +570,66 @@ export const contract: readonly ContractCheck[] = [
       same(await store.conversation("bad"), undefined, "nothing of the bad ones");
     },
   },
+  {
+    title: "[N20] what was missed, asked for in one question, is what is read bit by bit; and so are answers",
+    async run({ store, reopen }) {
+      if (store.missed === undefined || store.answers === undefined) return;
+      const script = new StoreScript("c");
+      const text = script.create({ text: "one", status: "running" });
+      await script.commit(store);
+      const edited = script.create({ text: "two" });
+      script.promote(edited);
+      script.answer("k1", { n: 1 });
+      await script.commit(store);
+      script.title("A title");
+      script.turn(someTurn("t1"));
+      script.append(text, " more", 2);
+      script.answer("k2", null);
+      await script.commit(store);
+      script.append(text, " and more", 2);
+      script.splice(edited, "bob", [{ at: 0, del: "", ins: "x" }], new Uint8Array([1, 2]));
+      await script.commit(store);
+      await store.fold(edited, { version: 2, text: "two", state: new Uint8Array([3]), anchors: {} });
+      script.status(text, "done");
+      await script.commit(store);
+      for (const opened of [store, await reopen()]) {
+        for (let since = 0; since <= script.record.seq; since++)
+          same(
+            await opened.missed?.("c", since),
+            await bitByBit(opened, "c", since),
+            `missed after ${since}`,
+          );
+        same(await opened.missed?.("nobody's", 0), undefined, "no conversation");
+        const answers = await opened.answers?.("c", ["k1", "k2", "k3", "k".repeat(2_000)]);
+        same([...(answers ?? [])].sort(), [["k1", { n: 1 }], ["k2", null]], "answers"); // biome-ignore format: rows
+        same(await opened.answers?.("nobody's", ["k1"]), new Map(), "answers of no conversation");
+      }
+    },
+  },
+  {
+    title: "[N20] of commits that are planned in turn none is too late, and each is told what it missed",
+    async run({ store, reopen }) {
+      if (store.commitInTurn === undefined) return;
+      const script = new StoreScript("c");
+      script.create({ text: "one" });
+      await script.commit(store);
+      const first = script.record;
+      const writers = Array.from({ length: 20 }, (_, i) => `w${i}`);
+      const answers = await Promise.all(
+        writers.map((agent) => store.commitInTurn?.(titleInTurn(first, agent, `of ${agent}`))),
+      );
+      same(answers, writers.map(() => ({ type: "committed" })), "the answers"); // biome-ignore format: rows
+      for (const opened of [store, await reopen()]) {
+        const ops = await opened.conversationOps("c", 1);
+        same(ops.map(({ seq }) => seq), writers.map((_, i) => i + 2), "the numbers"); // biome-ignore format: rows
+        same(ops.map(({ agent }) => agent).sort(), writers.toSorted(), "the writers"); // biome-ignore format: rows
+        for (const agent of writers) same(await opened.answer("c", agent), "known to w0", `${agent}'s key`);
+      }
+      const nothing = { ...titleInTurn(first, "w0", "x"), plan: () => undefined };
+      same(await store.commitInTurn?.(nothing), { type: "committed" }, "nothing to commit");
+      same((await store.conversation("c"))?.seq, 21, "and nothing is");
+    },
+  },
 ];
 
 async function someBlocks(store: Store): Promise<readonly StoreScript[]> {
@@ -704,6 +765,42 @@ function structured<T>(value: T): T {
   if (Array.isArray(value)) return value.map(structured) as T;
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, structured(item)])) as T;
+}
+
+/** The same as a store is asked for that has no question for all of it. */
+async function bitByBit(store: Store, conversation: string, since: number): Promise<Missed | undefined> {
+  const get = (of: Store, name: keyof Store) => {
+    const value = name === "missed" ? undefined : of[name];
+    return typeof value === "function" ? value.bind(of) : value;
+  };
+  const missed = await readMissed(new Proxy(store, { get } as ProxyHandler<Store>), conversation, since);
+  if (missed === undefined) return undefined;
+  const hasOwn = missed.ops.some(({ block }) => block === null);
+  return { ...missed, turns: hasOwn ? missed.turns : [] };
+}
+
+/** Plans a title on what it is told, and an answer to its own key that says what it found of the first one's. */
+function titleInTurn(known: Conversation, agent: string, title: string): TurnedCommit {
+  const { id: conversation } = known;
+  return {
+    conversation,
+    since: () => known.seq,
+    keys: () => ["w0"],
+    plan: (missed, answers) => {
+      const before = missed?.record ?? known;
+      same(missed?.ops.length ?? 0, before.seq - known.seq, `what ${agent} missed`);
+      const isKnown = before.seq === known.seq || answers.get("w0") !== undefined || agent === "w0";
+      const seq = before.seq + 1;
+      const op: Op = {
+        ...{ conversation, seq, seqFrom: seq, block: null, version: 0, versionFrom: 0 },
+        ...{ agent, unit: 0, at: seq, body: { type: "conversation", patch: { title } } },
+      };
+      const record = { ...before, title, seq, updatedAt: seq };
+      const answer = isKnown ? "known to w0" : "not known";
+      const parts = { ops: [op], blocks: [], turns: [], answers: [{ key: agent, answer }] };
+      return { conversation, expectedSeq: before.seq, record, ...parts };
+    },
+  };
 }
 
 async function fails(run: () => Promise<unknown>, what: string): Promise<void> {

@@ -36,6 +36,31 @@ export type CommitAnswer =
   /** `seq` is where the conversation stands now. What the caller missed is read with the other methods. */
   | { readonly type: "moved"; readonly seq: number };
 
+/** What was committed after a sequence number, all of it as it was at one moment. */
+export interface Missed {
+  readonly record: Conversation;
+  /** At least those that have changed. */
+  readonly turns: readonly Turn[];
+  readonly blocks: readonly Block[];
+  readonly ops: readonly Op[];
+  /** Blocks of which ops are missing: they were folded. */
+  readonly renewed: readonly BlockId[];
+}
+
+/**
+ * A commit that is planned when it is its turn: between what it is told that it missed and its commit nobody else writes
+ * to the conversation. It may be planned more than once, each time anew, if the store has to begin again.
+ */
+export interface TurnedCommit {
+  readonly conversation: ConversationId;
+  /** Where its planner stands; asked when it is its turn, as is what follows. */
+  since(): number;
+  /** Keys of writes whose stored answers the planner has to know. */
+  keys(): readonly string[];
+  /** Takes in what was missed, if anything was, and plans on it; undefined: there is nothing to commit. */
+  plan(missed: Missed | undefined, answers: ReadonlyMap<string, Json>): Commit | undefined;
+}
+
 /** What a block's text is made of: a fold, if there was one, and the ops after it. */
 export interface BlockLog {
   /** The text (and CRDT state, for a promoted block) at `version`; absent when no history was folded. */
@@ -145,13 +170,23 @@ export interface Store {
 
   commit(commit: Commit): Promise<CommitAnswer>;
 
+  /**
+   * Commits what is planned under the lock of its conversation: for those that several nodes write to, where a commit that
+   * is planned before is too late most of the time. Absent: nobody else writes.
+   */
+  commitInTurn?(commit: TurnedCommit): Promise<CommitAnswer>;
+
   conversation(id: ConversationId): Promise<Conversation | undefined>;
+  /** What was committed after `since`, in one question; undefined where nothing was. Absent: it is read bit by bit. */
+  missed?(conversation: ConversationId, since: number): Promise<Missed | undefined>;
   /** Where conversations stand, in one question; those that do not exist are left out. Absent: they are read one by one. */
   seqs?(ids: readonly ConversationId[]): Promise<ReadonlyMap<ConversationId, number>>;
   /** Newest first by `updatedAt`. */
   conversations(query: { limit: number; before?: number; title?: string }): Promise<readonly Conversation[]>;
   turns(conversation: ConversationId): Promise<readonly Turn[]>;
   answer(conversation: ConversationId, key: string): Promise<Json | undefined>;
+  /** The stored answers among keys, in one question. Absent: each is asked for. */
+  answers?(conversation: ConversationId, keys: readonly string[]): Promise<ReadonlyMap<string, Json>>;
 
   block(id: BlockId): Promise<Block | undefined>;
   blocks(query: BlockQuery): Promise<readonly Block[]>;

@@ -4,28 +4,32 @@
  * Order is kept: writes are planned in the order in which they came, and a write that needs something loaded holds back
  * those behind it. One batch is under way at a time. When the store says `moved`, what was missed is taken in and the
  * batch is planned again; when it fails, every write of the batch is answered with a problem and nothing has changed.
+ * Where other nodes write to the conversation too, that would happen most of the time: then the batch is planned when it is
+ * its turn, with what was missed, and nobody comes between (`commitInTurn` of the store).
  *
  * A write has three outcomes, and its answer says which: written (the plan's answer), not written (`storage`, or whatever
  * the plan refused), not known (`uncertain`: the store took the commit and did not say what became of it).
  */
 
+import { answerAgain, keysOf, settleKnown } from "./answered.ts";
 import type { Block, BlockId, ConversationId } from "./block.ts";
+import { BlockRecords } from "./block-records.ts";
 import { type Conversation, newConversation, type Turn } from "./conversation.ts";
 import { Draft, type DraftedUnit, type Ground, Missing } from "./draft.ts";
 import type { Env } from "./env.ts";
 import type { Json } from "./json.ts";
 import { limits } from "./limits.ts";
-import { type Missed, readMissed } from "./missed.ts";
+import { readMissed } from "./missed.ts";
 import type { Op } from "./op.ts";
 import { OpenUnits } from "./open-units.ts";
 import { lookFor, type Outcome, outcomeOf, refusalOf, storageProblem, uncertainProblem } from "./outcome.ts";
 import { isProblem, type Problem, problem } from "./problem.ts";
 import type { Rounds, Runnable } from "./rounds.ts";
-import type { Commit, CommitAnswer, Store } from "./store.ts";
+import type { Commit, CommitAnswer, Missed, Store, TurnedCommit } from "./store.ts";
 import { commitOf, isPlain } from "./streamed.ts";
 import type { BlockText } from "./text/block-text.ts";
 import type { TextCache } from "./text-cache.ts";
-import type { Queued, Told, Write } from "./write.ts";
+import { type Queued, queuedOf, type Told, type Write } from "./write.ts";
 
 /** What was planned together. `missing`: what the next write needs. */
 interface Batch {
@@ -45,9 +49,6 @@ const NO_UNITS: readonly DraftedUnit[] = [];
 /** How often the store is asked what became of a commit, for those who wait for it. */
 const OUTCOME_WAIT_MS = 1_000;
 
-/** Block records kept in memory per conversation. */
-const CACHED_BLOCKS = 20_000;
-
 export class WriteQueue implements Runnable {
   readonly conversation: ConversationId;
   /** When it was last used, counted in uses of all queues: the kernel's own note. */
@@ -61,13 +62,17 @@ export class WriteQueue implements Runnable {
   #waiting: Queued[] = [];
   #running = false;
   #record: Conversation | undefined;
-  readonly #blocks = new Map<BlockId, Block | null>();
+  readonly #blocks = new BlockRecords();
   readonly #turns = new Map<string, Turn>();
   readonly #units: OpenUnits;
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #isOpen = false;
   #planning: Queued | undefined;
   #underWay: Batch | undefined;
+  /** When another node's commit was last taken in. */
+  #rivalAt = Number.NEGATIVE_INFINITY;
+  /** When it was last written to here. */
+  #writtenAt = Number.NEGATIVE_INFINITY;
   /** Those who want to know what other nodes have committed. */
   #refreshing: (() => void)[] = [];
 
@@ -93,6 +98,11 @@ export class WriteQueue implements Runnable {
     return !this.#running && this.#waiting.length === 0 && this.#refreshing.length === 0;
   }
 
+  /** Whether it was written to a moment ago: the next write comes soon, and is to find it open. */
+  get isBusy(): boolean {
+    return this.#env.monotonic() - this.#writtenAt < limits.rivalMs;
+  }
+
   /** The committed record, if this queue has it. */
   get record(): Conversation | undefined {
     return this.#record;
@@ -112,28 +122,7 @@ export class WriteQueue implements Runnable {
       write.settled?.(busy);
       return Promise.resolve(busy);
     }
-    const { agent, plan, settled, create = false, patient = false } = write;
-    const answer = new Promise<T | Problem>((done) => {
-      const settle = (given: unknown) => {
-        settled?.(given as T | Problem);
-        done(given as T | Problem);
-      };
-      const isNew = key === undefined;
-      this.#add({
-        agent,
-        key,
-        create,
-        patient,
-        isInDoubt: false,
-        plan,
-        settle,
-        answer: undefined,
-        isNew,
-        isFresh: false,
-        texts: undefined,
-        streamed: undefined,
-      });
-    });
+    const answer = new Promise<T | Problem>((done) => this.#add(queuedOf(write, key, done)));
     if (key !== undefined) {
       this.#inFlight.set(key, answer);
       answer.then(() => this.#inFlight.delete(key));
@@ -179,6 +168,10 @@ export class WriteQueue implements Runnable {
 
   /** Plans what waits and sends it on its way. */
   run(at: number): void {
+    if (this.#isInTurn()) {
+      void this.#runInTurn();
+      return;
+    }
     if (!this.#isReady()) {
       void this.#runReady();
       return;
@@ -220,6 +213,74 @@ export class WriteQueue implements Runnable {
     if (!this.#isOpen || this.#refreshing.length > 0) return false;
     for (const write of this.#waiting) if (!write.isNew) return false;
     return true;
+  }
+
+  /**
+   * Whether to plan what waits when it is its turn: where others write too, what is planned now would be too late; and keys
+   * that have to be looked for are looked for on the same way.
+   */
+  #isInTurn(): boolean {
+    const { commitInTurn, nodes } = this.#store;
+    if (commitInTurn === undefined || nodes === undefined) return false;
+    if (!this.#isOpen || this.#record === undefined || this.#waiting.length === 0) return false;
+    if (this.#env.monotonic() - this.#rivalAt < limits.rivalMs) return true;
+    return this.#waiting.some((write) => !write.isNew);
+  }
+
+  async #runInTurn(): Promise<void> {
+    let asked: readonly Queued[] = [];
+    let batch: Batch | undefined;
+    const turned: TurnedCommit = {
+      conversation: this.conversation,
+      since: () => this.#record?.seq ?? 0,
+      keys: () => {
+        if (batch) this.#unplan(batch);
+        batch = undefined;
+        asked = this.#waiting;
+        return keysOf(asked);
+      },
+      plan: (missed, answers) => {
+        if (missed) this.#absorb(missed);
+        for (const settle of this.#refreshing.splice(0)) settle();
+        const settled = settleKnown(asked, answers);
+        if (settled.size > 0) this.#waiting = this.#waiting.filter((write) => !settled.has(write));
+        batch = this.#planned();
+        return batch.commit;
+      },
+    };
+    try {
+      const answer = await this.#store.commitInTurn?.(turned);
+      if (batch !== undefined) await this.#inTurn(batch, answer?.type);
+    } catch (error) {
+      await this.#notInTurn(batch, error);
+    }
+    this.#goOn();
+  }
+
+  async #inTurn(batch: Batch, type: CommitAnswer["type"] | undefined): Promise<void> {
+    if (batch.commit === undefined) for (const write of batch.planned) write.settle(write.answer);
+    else if (type === "moved") await this.#moved(batch);
+    else this.#committed(batch);
+    if (batch.missing) await this.#loadMissing(batch.missing);
+  }
+
+  /** Its turn did not come, or did not end well. Where nothing was to be committed, nothing has failed. */
+  async #notInTurn(batch: Batch | undefined, error: unknown): Promise<void> {
+    if (batch?.commit !== undefined) return this.#failed(batch, error);
+    if (batch !== undefined) return this.#inTurn(batch, "committed");
+    for (const settle of this.#refreshing.splice(0)) settle();
+    this.#failAll(error);
+  }
+
+  #unplan(batch: Batch): void {
+    this.#dropTouched(batch);
+    this.#giveBack(batch);
+  }
+
+  /** What was planned and is not going to be committed: it waits again, in front. */
+  #giveBack({ planned }: Batch): void {
+    for (const write of planned) write.isNew = write.key === undefined;
+    this.#waiting = [...planned, ...this.#waiting];
   }
 
   async #runReady(): Promise<void> {
@@ -303,6 +364,7 @@ export class WriteQueue implements Runnable {
     let count = 0;
     while (count < waiting.length && count < limits.queuedWrites && draft.ops.length < limits.opsPerCommit) {
       const write = waiting[count] as Queued;
+      if (!write.isNew) break; // it came after the keys were looked for
       this.#planning = write;
       const answer = this.#plan(draft, write);
       if (answer instanceof Missing) {
@@ -322,23 +384,8 @@ export class WriteQueue implements Runnable {
 
   /** Settles the writes whose keys were answered before. */
   async #answerAgain(): Promise<void> {
-    const keyed = this.#waiting.filter((write) => !write.isNew);
-    if (keyed.length === 0) return;
-    const settled = new Set<Queued>();
-    await Promise.all(
-      keyed.map(async (write) => {
-        try {
-          const answer = await this.#store.answer(this.conversation, write.key as string);
-          write.isNew = true;
-          if (answer === undefined) return;
-          write.settle(answer);
-        } catch (error) {
-          write.settle(refusalOf(write, error));
-        }
-        settled.add(write);
-      }),
-    );
-    this.#waiting = this.#waiting.filter((write) => !settled.has(write));
+    const settled = await answerAgain(this.#store, this.conversation, this.#waiting);
+    if (settled.size > 0) this.#waiting = this.#waiting.filter((write) => !settled.has(write));
   }
 
   #plan(draft: Draft, write: Queued): unknown {
@@ -371,6 +418,7 @@ export class WriteQueue implements Runnable {
   }
 
   #committed(batch: Batch): void {
+    if (this.#store.nodes) this.#writtenAt = this.#env.monotonic();
     this.#takeUp(batch);
     this.#tell(batch.commit as Commit);
     for (const write of batch.planned) write.settle(write.answer);
@@ -418,7 +466,7 @@ export class WriteQueue implements Runnable {
   #takeUp({ draft, units, commit }: Batch): void {
     const { record, blocks, turns } = commit as Commit;
     this.#record = record;
-    for (const block of blocks) this.#remember(block.id, block);
+    for (const block of blocks) this.#blocks.set(block.id, block);
     for (const turn of turns) this.#turns.set(turn.id, turn);
     if (draft !== undefined && draft.touched.size > 0) this.#takeUpTexts(draft);
     for (const block of blocks) this.#texts.outdate(block.id, block.version);
@@ -440,16 +488,14 @@ export class WriteQueue implements Runnable {
   }
 
   async #moved(batch: Batch): Promise<void> {
-    const { planned } = batch;
     this.#dropTouched(batch);
     try {
       await this.#takeIn();
     } catch (error) {
-      for (const write of planned) write.settle(refusalOf(write, error));
+      for (const write of batch.planned) write.settle(refusalOf(write, error));
       return;
     }
-    for (const write of planned) write.isNew = write.key === undefined;
-    this.#waiting = [...planned, ...this.#waiting];
+    this.#giveBack(batch);
   }
 
   /** Reads what others have committed since our record, tells it, and forgets what it has made old. */
@@ -460,11 +506,11 @@ export class WriteQueue implements Runnable {
 
   #absorb({ record, turns, blocks, ops, renewed }: Missed): void {
     const { conversation } = this;
+    this.#rivalAt = this.#env.monotonic();
     this.#record = record;
-    this.#turns.clear();
     for (const turn of turns) this.#turns.set(turn.id, turn);
     for (const block of blocks) {
-      this.#remember(block.id, block);
+      this.#blocks.set(block.id, block);
       this.#texts.dropId(block.id);
     }
     this.#units.clear();
@@ -513,7 +559,7 @@ export class WriteQueue implements Runnable {
 
   async #loadBlock(id: BlockId): Promise<void> {
     const block = await this.#store.block(id);
-    this.#remember(id, block ?? null);
+    this.#blocks.set(id, block ?? null);
     if (block) this.#texts.outdate(id, block.version);
   }
 
@@ -540,15 +586,6 @@ export class WriteQueue implements Runnable {
     const text = this.#texts.peek(id);
     if (text === undefined) return undefined;
     return text.committed.version === (this.#blocks.get(id)?.version ?? 0) ? text : undefined;
-  }
-
-  #remember(id: BlockId, block: Block | null): void {
-    // Age matters only to those who may have to leave.
-    if (this.#blocks.size > CACHED_BLOCKS / 2) this.#blocks.delete(id);
-    this.#blocks.set(id, block);
-    if (this.#blocks.size <= CACHED_BLOCKS) return;
-    const oldest = this.#blocks.keys().next().value;
-    if (oldest !== undefined) this.#blocks.delete(oldest);
   }
 
   #failAll(error: unknown): void {

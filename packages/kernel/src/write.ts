@@ -56,3 +56,28 @@ export interface Queued {
   /** The texts that its plan has asked for. A plan that is given up spoils those that it changed: it needs them all again. */
   texts: Set<BlockId> | undefined;
 }
+
+/** `key` with the agent's name in front. */
+export function queuedOf<T>(
+  { agent, plan, settled, create = false, patient = false }: Write<T>,
+  key: string | undefined,
+  done: (answer: T | Problem) => void,
+): Queued {
+  return {
+    agent,
+    key,
+    create,
+    patient,
+    isInDoubt: false,
+    plan,
+    settle: (given) => {
+      settled?.(given as T | Problem);
+      done(given as T | Problem);
+    },
+    answer: undefined,
+    isNew: key === undefined,
+    isFresh: false,
+    texts: undefined,
+    streamed: undefined,
+  };
+}

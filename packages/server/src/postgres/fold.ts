@@ -8,8 +8,8 @@ import { cutRun } from "../store/runs.ts";
 import { packFold } from "../store/settle.ts";
 import type { Connection } from "./connections.ts";
 import { lockedFold } from "./gather.ts";
-import { addChunks, placeOf } from "./group.ts";
-import { type ChunkRow, unpackOps } from "./rows.ts";
+import { addChunks } from "./group.ts";
+import { type ChunkRow, placeOf, unpackOps } from "./rows.ts";
 
 /** May run twice: one that comes again is late, and is ignored. */
 export async function foldBlock(connection: Connection, block: BlockId, fold: Fold): Promise<void> {

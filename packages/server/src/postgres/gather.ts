@@ -35,6 +35,8 @@ import {
 } from "./rows.ts";
 import { LOOSE_CHUNKS } from "./schema.ts";
 
+/** The lock of whoever gathers: "Gthr". No other one of this program has its number (schema.ts). */
+const GATHERING = 0x47746872;
 /** Blocks whose rows are locked together: who writes to one of them waits for all. */
 const AT_ONCE = 4;
 /** How long after a write it is looked for something to do. */
@@ -89,8 +91,12 @@ export class Gatherer {
     const at: At = {};
     try {
       return await this.#connections.once(async (connection) => {
-        await connection.script("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off");
-        const last = await work(connection, after, this.#stuck, at);
+        const [turn] = await connection.script<{ free: boolean }>(
+          `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = off;
+          SELECT pg_try_advisory_xact_lock(${GATHERING}) AS free`,
+        );
+        // One node at a time: several would only take the time of those who write.
+        const last = turn?.free ? await work(connection, after, this.#stuck, at) : undefined;
         await connection.commit();
         return last;
       });

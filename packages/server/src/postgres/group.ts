@@ -11,16 +11,19 @@ import {
   type CommitAnswer,
   type Conversation,
   type ConversationId,
+  type Json,
   limits,
+  type Missed,
   type Op,
-  parseBlockId,
   type RawRun,
   splicesOf,
   type Turn,
+  type TurnedCommit,
 } from "@blockyard/kernel";
 import { mergeRuns } from "../store/runs.ts";
 import type { Connection } from "./connections.ts";
 import { byConversation, type Decided, decide } from "./decide.ts";
+import { readAnswers, readMissed } from "./missed.ts";
 import { keyOf, pack, packed, packedBlock, packOps, pathOf } from "./rows.ts";
 import type { Versions } from "./versions.ts";
 
@@ -31,10 +34,18 @@ export interface RawPart {
 
 export interface Group {
   readonly commits: readonly Commit[];
+  /** Planned here, when nobody else can write to their conversations any more. */
+  readonly turned: readonly TurnedCommit[];
   readonly raws: readonly RawPart[];
 }
 
 export type Verdict = CommitAnswer | { readonly error: unknown };
+
+/** What was decided, and what was planned. */
+export interface Written {
+  readonly verdicts: ReadonlyMap<Commit, Verdict>;
+  readonly planned: ReadonlyMap<TurnedCommit, Commit>;
+}
 
 const COMMITTED: CommitAnswer = { type: "committed" };
 
@@ -44,16 +55,56 @@ const COMMITTED: CommitAnswer = { type: "committed" };
  */
 export async function writeGroup(
   connection: Connection,
-  { commits, raws }: Group,
+  { commits, turned, raws }: Group,
   versions: Versions,
   begun: Promise<unknown>,
-): Promise<ReadonlyMap<Commit, Verdict>> {
+): Promise<Written> {
   const verdicts = new Map<Commit, Verdict>();
-  const groups = byConversation(commits);
-  const [standings] = await Promise.all([lock(connection, [...groups.keys()]), begun]);
+  const names = new Set([...commits, ...turned].map(({ conversation }) => conversation));
+  // Sent together: what each has missed is looked for behind the lock.
+  const [standings, { missed, answers }] = await Promise.all([
+    lock(connection, [...names]),
+    findFor(connection, turned),
+    begun,
+  ]);
+  const planned = new Map<TurnedCommit, Commit>();
+  for (const each of turned) {
+    const { conversation } = each;
+    const commit = each.plan(missed.get(conversation), answers.get(conversation) ?? NO_ANSWERS);
+    if (commit) planned.set(each, withOwnBytes(commit));
+  }
+  const groups = byConversation([...commits, ...planned.values()]);
   await writeCommits(connection, groups, standings, versions, verdicts);
   if (raws.length > 0) await addRaws(connection, raws);
-  return verdicts;
+  return { verdicts, planned };
+}
+
+interface Found {
+  readonly missed: ReadonlyMap<ConversationId, Missed>;
+  readonly answers: ReadonlyMap<ConversationId, ReadonlyMap<string, Json>>;
+}
+
+const NO_ANSWERS: ReadonlyMap<string, Json> = new Map();
+
+async function findFor(connection: Connection, turned: readonly TurnedCommit[]): Promise<Found> {
+  if (turned.length === 0) return { missed: new Map(), answers: new Map() };
+  const keys = new Map(turned.map((each) => [each.conversation, each.keys()]));
+  const known = new Map(turned.map((each) => [each.conversation, each.since()]));
+  const [missed, answers] = await Promise.all([readMissed(connection, known), readAnswers(connection, keys)]);
+  return { missed, answers };
+}
+
+/** Bytes that their owner may change while they are on their way are copied. */
+export function withOwnBytes(commit: Commit): Commit {
+  return commit.ops.some(hasBytes) ? { ...commit, ops: commit.ops.map(copied) } : commit;
+}
+
+function hasBytes({ body }: Op): boolean {
+  return body.type === "splice";
+}
+
+function copied(op: Op): Op {
+  return op.body.type === "splice" ? { ...op, body: { ...op.body, update: op.body.update.slice() } } : op;
 }
 
 interface Standing {
@@ -396,10 +447,4 @@ async function addRaws(connection: Connection, raws: readonly RawPart[]): Promis
       values: [run.conversation, keyOf(run.run), Buffer.from(run.run), plain, body],
     });
   }
-}
-
-/** The place of a block in the tables. */
-export function placeOf(id: BlockId): { readonly name: ConversationId; readonly born: number } | undefined {
-  const parts = parseBlockId(id);
-  return parts && { name: parts.conversation, born: parts.seq };
 }

@@ -20,6 +20,7 @@ import {
   type Fold,
   type Json,
   type LogPoint,
+  type Missed,
   type Op,
   type Problem,
   type RawRun,
@@ -28,6 +29,7 @@ import {
   type Store,
   StoreError,
   type Turn,
+  type TurnedCommit,
 } from "@blockyard/kernel";
 import { SearchPool } from "../search/pool.ts";
 import { unpackJson } from "../store/codec.ts";
@@ -37,6 +39,7 @@ import { type Connection, Connections, PREPARE_MS } from "./connections.ts";
 import { damaged } from "./fault.ts";
 import { foldBlock } from "./fold.ts";
 import { Gatherer } from "./gather.ts";
+import { readAnswers, readMissed } from "./missed.ts";
 import { queryBlocks, queryConversations, readBlock, readConversationOps, readLog } from "./query.ts";
 import { PostgresRegister } from "./register.ts";
 import { isText, keyOf, openRecord, type Packed, unpack } from "./rows.ts";
@@ -78,6 +81,8 @@ export class PostgresStore implements Store {
   readonly nodes: PostgresRegister;
   readonly #connections: Connections;
   readonly #writer: Writer;
+  /** For conversations that other nodes write to as well: whoever waits for their locks holds up nobody else. */
+  readonly #turnWriter: Writer;
   readonly #gatherer: Gatherer;
   readonly #searchPool: SearchPool;
   #closed = false;
@@ -94,6 +99,7 @@ export class PostgresStore implements Store {
     this.nodes = new PostgresRegister(connections);
     this.#gatherer = new Gatherer(connections);
     this.#writer = new Writer(connections, () => this.#gatherer.wake(), doubtMs);
+    this.#turnWriter = new Writer(connections, () => this.#gatherer.wake(), doubtMs);
     this.#searchPool = new SearchPool({
       path: address.reveal(),
       program: new URL("./search.worker.ts", import.meta.url),
@@ -105,9 +111,22 @@ export class PostgresStore implements Store {
     return this.#writer.commit(commit);
   }
 
+  async commitInTurn(commit: TurnedCommit): Promise<CommitAnswer> {
+    this.#assertOpen("commit");
+    return this.#turnWriter.commitInTurn(commit);
+  }
+
+  async missed(conversation: ConversationId, since: number): Promise<Missed | undefined> {
+    if (!isText(conversation)) return undefined;
+    await this.#requireCertain(conversation);
+    const known = new Map([[conversation, since]]);
+    const missed = await this.#read("missed", (connection) => readMissed(connection, known));
+    return missed.get(conversation);
+  }
+
   async conversation(id: ConversationId): Promise<Conversation | undefined> {
     if (!isText(id)) return undefined;
-    await this.#writer.requireCertain(id);
+    await this.#requireCertain(id);
     const [row] = await this.#rows<{ body: Buffer }>(
       "conversation",
       "SELECT body FROM blockyard.conversation WHERE name = $1",
@@ -142,7 +161,7 @@ export class PostgresStore implements Store {
 
   async answer(conversation: ConversationId, key: string): Promise<Json | undefined> {
     if (!isText(conversation)) return undefined;
-    await this.#writer.requireCertain(conversation);
+    await this.#requireCertain(conversation);
     const [row] = await this.#rows<{ body: Buffer }>(
       "answer",
       `SELECT a.body FROM blockyard.conversation c JOIN blockyard.answer a ON a.conversation = c.id
@@ -150,6 +169,14 @@ export class PostgresStore implements Store {
       [conversation, keyOf(key)],
     );
     return row && unpackJson<Json>(row.body);
+  }
+
+  async answers(conversation: ConversationId, keys: readonly string[]): Promise<ReadonlyMap<string, Json>> {
+    if (!isText(conversation)) return new Map();
+    await this.#requireCertain(conversation);
+    const asked = new Map([[conversation, keys]]);
+    const answers = await this.#read("answers", (connection) => readAnswers(connection, asked));
+    return answers.get(conversation) ?? new Map();
   }
 
   block(id: BlockId): Promise<Block | undefined> {
@@ -260,9 +287,15 @@ export class PostgresStore implements Store {
     if (this.#closed) return;
     this.#closed = true;
     await this.#writer.idle();
+    await this.#turnWriter.idle();
     await this.#gatherer.close();
     await this.#searchPool.close();
     await this.#connections.close();
+  }
+
+  async #requireCertain(conversation: ConversationId): Promise<void> {
+    await this.#writer.requireCertain(conversation);
+    await this.#turnWriter.requireCertain(conversation);
   }
 
   async #read<T>(doing: string, work: (connection: Connection) => Promise<T>): Promise<T> {

@@ -16,7 +16,6 @@ import {
 import { unpackFold } from "../store/settle.ts";
 import type { Connection } from "./connections.ts";
 import { damaged } from "./fault.ts";
-import { placeOf } from "./group.ts";
 import {
   BLOCK_COLUMNS,
   type BlockRow,
@@ -25,6 +24,7 @@ import {
   openBlock,
   openRecord,
   pathRange,
+  placeOf,
   unpackOps,
 } from "./rows.ts";
 
@@ -104,7 +104,7 @@ export async function readLog(
 }
 
 /** `from`: the version that the chunks follow; unknown where they were asked for by number. */
-function requireWhole(
+export function requireWhole(
   id: BlockId,
   chunks: readonly Pick<ChunkRow, "first" | "last">[],
   from: number | undefined,

@@ -3,7 +3,16 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Block, BlockId, Conversation, ConversationId, Kind, Op, Status } from "@blockyard/kernel";
+import {
+  type Block,
+  type BlockId,
+  type Conversation,
+  type ConversationId,
+  type Kind,
+  type Op,
+  parseBlockId,
+  type Status,
+} from "@blockyard/kernel";
 import { compress, decompress, packBlock, packJson, unpackBlock, unpackJson } from "../store/codec.ts";
 import { decodeOps, encodeOps } from "../store/runs.ts";
 import { INDEXED_PATH_BYTES } from "./schema.ts";
@@ -54,6 +63,12 @@ export function packed(value: unknown): Buffer {
 
 export function openRecord(body: Uint8Array): Conversation {
   return unpackJson<Conversation>(body);
+}
+
+/** The place of a block in the tables. */
+export function placeOf(id: BlockId): { readonly name: ConversationId; readonly born: number } | undefined {
+  const parts = parseBlockId(id);
+  return parts && { name: parts.conversation, born: parts.seq };
 }
 
 /** The path that a block can be found by, if it has one. */

@@ -11,10 +11,17 @@
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Commit, type CommitAnswer, type ConversationId, type Op, StoreError } from "@blockyard/kernel";
+import {
+  type Commit,
+  type CommitAnswer,
+  type ConversationId,
+  type Op,
+  StoreError,
+  type TurnedCommit,
+} from "@blockyard/kernel";
 import type { Connection, Connections } from "./connections.ts";
 import { asFault, isDropped, isOfValues, isTransient } from "./fault.ts";
-import { type RawPart, type Verdict, writeGroup } from "./group.ts";
+import { type RawPart, type Verdict, type Written, withOwnBytes, writeGroup } from "./group.ts";
 import { Versions } from "./versions.ts";
 
 /** What one transaction takes. */
@@ -28,8 +35,10 @@ const TRY_MS = 8_000;
 const DOUBT_MS = 5_000;
 const DOUBT_STEP_MS = 50;
 
+type Entry = { readonly commit: Commit } | { readonly turned: TurnedCommit } | { readonly raw: RawPart };
+
 interface Waiting {
-  readonly entry: { readonly commit: Commit } | { readonly raw: RawPart };
+  readonly entry: Entry;
   readonly chars: number;
   readonly settle: (answer: CommitAnswer) => void;
   readonly fail: (error: unknown) => void;
@@ -61,8 +70,13 @@ export class Writer {
     this.#doubts.delete(conversation);
   }
 
+  /** What is planned in its transaction has the size that it comes to. */
+  commitInTurn(turned: TurnedCommit): Promise<CommitAnswer> {
+    return this.#add({ turned }, 0);
+  }
+
   commit(given: Commit): Promise<CommitAnswer> {
-    const commit = given.ops.some(hasBytes) ? { ...given, ops: given.ops.map(withOwnBytes) } : given;
+    const commit = withOwnBytes(given);
     return this.#add(
       { commit },
       commit.ops.reduce((sum, op) => sum + charsOf(op), 0),
@@ -99,8 +113,17 @@ export class Writer {
   #next(): readonly Waiting[] {
     let chars = 0;
     let count = 0;
-    while (count < this.#waiting.length && count < GROUP_COMMITS && (count === 0 || chars < GROUP_CHARS))
-      chars += (this.#waiting[count++] as Waiting).chars;
+    const inTurn = new Set<ConversationId>();
+    while (count < this.#waiting.length && count < GROUP_COMMITS && (count === 0 || chars < GROUP_CHARS)) {
+      const { entry, chars: some } = this.#waiting[count] as Waiting;
+      if ("turned" in entry) {
+        // The second one of a conversation is planned on what the first one commits: in the next transaction.
+        if (inTurn.has(entry.turned.conversation)) break;
+        inTurn.add(entry.turned.conversation);
+      }
+      chars += some;
+      count++;
+    }
     return this.#waiting.splice(0, count);
   }
 
@@ -110,8 +133,8 @@ export class Writer {
     for (let tries = 1; ; tries++) {
       const attempt = new Attempt(group, this.#versions);
       try {
-        const verdicts = await this.#connections.once((connection) => attempt.run(connection));
-        return this.#settle(group, verdicts);
+        const written = await this.#connections.once((connection) => attempt.run(connection));
+        return this.#settle(group, written);
       } catch (error) {
         if (attempt.isDoubtful) return this.#doubt(group, attempt, error);
         if (isOfValues(error) && group.length > 1) return this.#writeOneByOne(group);
@@ -130,14 +153,16 @@ export class Writer {
     for (const each of group) await this.#write([each]);
   }
 
-  #settle(group: readonly Waiting[], verdicts: ReadonlyMap<Commit, Verdict>): void {
+  #settle(group: readonly Waiting[], { verdicts, planned }: Written): void {
     for (const { entry, settle, fail } of group) {
-      const verdict = "raw" in entry ? COMMITTED : (verdicts.get(entry.commit) as Verdict);
+      const commit =
+        "commit" in entry ? entry.commit : "turned" in entry ? planned.get(entry.turned) : undefined;
+      const verdict = commit === undefined ? COMMITTED : (verdicts.get(commit) as Verdict);
       if ("error" in verdict) {
         fail(verdict.error);
         continue;
       }
-      if ("commit" in entry && verdict.type === "committed") this.#versions.committed(entry.commit);
+      if (commit !== undefined && verdict.type === "committed") this.#versions.committed(commit);
       settle(verdict);
     }
   }
@@ -145,7 +170,7 @@ export class Writer {
   async #doubt(group: readonly Waiting[], attempt: Attempt, cause: unknown): Promise<void> {
     const { transaction } = attempt;
     for (const { entry } of group)
-      if ("commit" in entry) this.#doubts.set(entry.commit.conversation, transaction);
+      if (!("raw" in entry)) this.#doubts.set(conversationOf(entry), transaction);
     const endMs = performance.now() + this.#doubtMs;
     for (let leftMs = this.#doubtMs; leftMs > 0; leftMs = endMs - performance.now()) {
       // A server that says nothing does not make its callers wait for longer.
@@ -177,6 +202,10 @@ export class Writer {
 
 const COMMITTED: CommitAnswer = { type: "committed" };
 
+function conversationOf(entry: Exclude<Entry, { readonly raw: RawPart }>): ConversationId {
+  return "commit" in entry ? entry.commit.conversation : entry.turned.conversation;
+}
+
 /** One try of one transaction. */
 class Attempt {
   readonly #group: readonly Waiting[];
@@ -191,14 +220,15 @@ class Attempt {
     this.#versions = versions;
   }
 
-  async run(connection: Connection): Promise<ReadonlyMap<Commit, Verdict>> {
+  async run(connection: Connection): Promise<Written> {
     const begun = connection.script<{ number: string }>(
       "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text AS number",
     );
     const entries = this.#group.map(({ entry }) => entry);
     const commits = entries.flatMap((entry) => ("commit" in entry ? [entry.commit] : []));
+    const turned = entries.flatMap((entry) => ("turned" in entry ? [entry.turned] : []));
     const raws = entries.flatMap((entry) => ("raw" in entry ? [entry.raw] : []));
-    const verdicts = await writeGroup(connection, { commits, raws }, this.#versions, begun);
+    const written = await writeGroup(connection, { commits, turned, raws }, this.#versions, begun);
     this.transaction = (await begun)[0]?.number ?? "";
     this.isDoubtful = true;
     try {
@@ -208,16 +238,8 @@ class Attempt {
       this.isDoubtful = isDropped(error);
       throw error;
     }
-    return verdicts;
+    return written;
   }
-}
-
-function hasBytes({ body }: Op): boolean {
-  return body.type === "splice";
-}
-
-export function withOwnBytes(op: Op): Op {
-  return op.body.type === "splice" ? { ...op, body: { ...op.body, update: op.body.update.slice() } } : op;
 }
 
 function charsOf({ body }: Op): number {

@@ -53,7 +53,7 @@ afterAll(() => places.forEach(removePlace));
 describe("help and mistakes", () => {
   const here = place();
   const names =
-    "serve run ingest import ls show search export mcp token grant link session backup restore doctor bench demo completion".split(
+    "serve run ingest import ls show search export mcp token grant link session audit backup restore doctor bench demo completion".split(
       " ",
     );
 
@@ -780,6 +780,43 @@ describe("backup and restore", () => {
 });
 
 describe("the rest", () => {
+  it(
+    "[AC247] audit shows what was done, with a server and without one, and exports every entry",
+    async () => {
+      const here = place();
+      expect((await run(here, ["token", "create", "--agent", "codex-mcp"])).code).toBe(0);
+      const server = await serve(here);
+      const made = await run(here, ["token", "create", "--agent", "wall", "--viewer"]);
+      const browser = await fetch(String(/http\S+/.exec(made.stderr)?.[0]), { redirect: "manual" });
+      expect(browser.status).toBe(303);
+      const listed = JSON.parse((await run(here, ["session", "list", "--json"])).stdout) as {
+        sessions: { id: string; agent: string }[];
+      };
+      const id = listed.sessions.find(({ agent }) => agent === "wall")?.id ?? "";
+      expect((await run(here, ["session", "revoke", id])).stdout).toBe(`Session ${id} revoked\n`);
+      expect((await run(here, ["session", "revoke", id])).code).toBe(3);
+      expect(await server.stop()).toMatchObject({ code: 0 });
+      expect((await run(here, ["token", "revoke", "--agent", "wall"])).code).toBe(0);
+      const lines = (await run(here, ["audit", "--export"])).stdout.trim().split("\n");
+      const all = lines.map((line) => JSON.parse(line) as { action: string; details: object });
+      expect(all.map(({ action }) => action)).toEqual([
+        "token.create",
+        "token.create",
+        "session.open",
+        "session.revoke",
+        "session.revoke", // it was revoked already:
+        "session.revoke", // that it was refused is an entry of its own
+        "token.revoke",
+      ]);
+      expect(lines.join()).not.toContain(made.stdout.trim());
+      const few = await run(here, ["audit", "--action", "token.create", "--limit", "1"]);
+      expect(few.stdout).toMatch(/^\S+ {2}token\.create {2}\S+ \(token\) {2}agent=wall role=viewer\n$/);
+      expect((await run(here, ["audit", "--since", "tomorrow"])).code).toBe(2);
+      expect((await run(here, ["audit", "--since", "2999-01-01"])).stdout).toBe("No entries.\n");
+    },
+    LIMIT_MS,
+  );
+
   it(
     "[U1] token, link, doctor, mcp and serve as processes",
     async () => {

@@ -2,11 +2,13 @@
  * The reference of all tools, made from the table that answers the calls: `node test/cli/tools-page.ts` prints it, and a
  * test compares it with docs/guides/mcp-tools.md.
  */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Json, Kernel, MemoryStore, type ToolSchema } from "@blockyard/kernel";
 import { makeConfig, nodeEnv } from "@blockyard/server";
+import { Auth } from "../../packages/server/src/auth.ts";
 import { Tools } from "../../packages/server/src/tool-table.ts";
 
 interface Field {
@@ -28,6 +30,7 @@ export async function toolSchemas(): Promise<readonly ToolSchema[]> {
     new Kernel(nodeEnv, new MemoryStore("epoch")),
     makeConfig({ env: {}, home }),
     () => {},
+    new Auth(home, "owner", Date.now),
   );
   try {
     return tools.schemas();

@@ -118,10 +118,11 @@ describe("a turn", () => {
     expect((await row.innerText()).split(said).length - 1).toBe(1);
     expect(await row.locator(".bad, .failed").count()).toBe(0);
     expect(await row.locator(".state.quiet").textContent()).toBe("denied");
-    const exported = await page.evaluate(
-      async (id) => (await fetch(`/v1/conversations/${id}/export?format=html`)).text(),
-      conversation,
-    );
+    const { url, auth } = yard.running;
+    const answer = await fetch(`${url}/v1/conversations/${conversation}/export?format=html`, {
+      headers: { authorization: `Bearer ${auth.ownerToken}` },
+    });
+    const exported = await answer.text();
     await page.setContent(exported);
     const copy = page.locator("article", { has: page.locator(".approval") }).first();
     expect((await copy.innerText()).split(said).length - 1).toBe(1);

@@ -5,6 +5,7 @@
 export { applyOp, applyToConversation } from "./apply.ts";
 export { approvalWords, repeatsDenial } from "./approval-words.ts";
 export { AssertionError, assert, unreachable } from "./assert.ts";
+export type { AuditEntry, AuditLog, AuditQuery, NewAuditEntry } from "./audit.ts";
 export {
   type AgentId,
   type Block,

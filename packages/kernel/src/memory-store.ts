@@ -8,6 +8,7 @@
  */
 
 import { assert } from "./assert.ts";
+import { MemoryAuditLog } from "./audit.ts";
 import type { Block, BlockId, ConversationId } from "./block.ts";
 import type { Conversation, Turn } from "./conversation.ts";
 import type { Json } from "./json.ts";
@@ -58,6 +59,7 @@ export class MemoryStore implements Store {
   readonly epoch: string;
   /** Set where several kernels share this store. */
   nodes?: NodeRegister;
+  readonly audit = new MemoryAuditLog();
   readonly #clock: Clock;
   readonly #conversations = new Map<ConversationId, KeptConversation>();
   readonly #blocks = new Map<BlockId, KeptBlock>();

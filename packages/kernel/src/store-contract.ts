@@ -530,6 +530,48 @@ export const contract: readonly ContractCheck[] = [
     },
   },
   {
+    title: "[AC245] audit entries are kept in order, come back as they went in, and a word is used once",
+    async run({ store, reopen }) {
+      const entry = (at: number, agent: string, action: string) => ({
+        ...{ at, agent, role: "owner", by: "page", action },
+        details: { text: "ü\u0000\ud83d\ude00", deep: { list: [1, null, true] } },
+      });
+      const { audit } = store;
+      const ids = [
+        await audit.append(entry(5, "ann", "command.run"), "a"),
+        await audit.append(entry(7, "ann", "turn.answer")),
+        await audit.append(entry(7, "bob", "command.run")),
+      ];
+      same(await audit.append(entry(9, "eve", "command.run"), "a"), undefined, "a word that was used");
+      const [first, second, third] = ids;
+      ok(Number(first) < Number(second) && Number(second) < Number(third), "ids grow");
+      const racing = await Promise.all(
+        Array.from({ length: 8 }, () => audit.append(entry(1, "x", "y"), "race")),
+      );
+      same(racing.filter((id) => id !== undefined).length, 1, "of those that use a word at once, one does");
+      const reopened = await reopen();
+      same(await reopened.audit.append(entry(9, "eve", "command.run"), "a"), undefined, "also later");
+      for (const { audit: log } of [reopened]) {
+        const read = async (query: object) =>
+          (await log.read({ order: "first", limit: 10, action: "command.run", ...query })).map(
+            ({ id }) => id,
+          );
+        same(
+          await log.read({ order: "first", limit: 1 }),
+          [{ ...entry(5, "ann", "command.run"), id: first }],
+          "whole",
+        );
+        same(await read({}), [first, third], "by action");
+        same(await read({ order: "last" }), [third, first], "newest first");
+        same(await read({ agent: "bob" }), [third], "by agent");
+        same(await read({ since: 6 }), [third], "since");
+        same(await read({ after: first }), [third], "after");
+        same(await read({ before: third }), [first], "before");
+        same(await read({ limit: 1 }), [first], "limit");
+      }
+    },
+  },
+  {
     title: "[S19] what does not exist is absent, not an error",
     async run({ store }) {
       same(await store.conversation("none"), undefined, "conversation");

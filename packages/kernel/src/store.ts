@@ -11,6 +11,7 @@
  *   - block records and turns are derived (they could be rebuilt from the ops) but are always as new as the ops.
  */
 
+import type { AuditLog } from "./audit.ts";
 import type { Block, BlockId, ConversationId, Kind, Status } from "./block.ts";
 import type { Conversation, Turn } from "./conversation.ts";
 import type { Json } from "./json.ts";
@@ -213,6 +214,9 @@ export interface Store {
   /** Large values by the hash of their content. */
   putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void>;
   blob(hash: string): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
+
+  /** What was allowed, run, granted and revoked. */
+  readonly audit: AuditLog;
 
   /** Whether the store can serve now; throws what is wrong, and within seconds. Absent: nobody can tell without using it. */
   check?(): Promise<void>;

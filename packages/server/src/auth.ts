@@ -32,6 +32,8 @@ export interface Caller {
   readonly hash?: string;
   /** Which session of a browser it is. */
   readonly session?: string;
+  /** What its page has signed for this call alone; it is used up with it. */
+  readonly proof?: string;
 }
 
 export interface TokenRecord {
@@ -58,6 +60,8 @@ export class Auth {
   readonly ownerAgent: string;
   readonly sessions: PageSessions;
   readonly proof: PageProof;
+  /** Whether another node has revoked a session. */
+  isRevoked: (session: string) => boolean = () => false;
   readonly #now: () => number;
   readonly #bad = new Map<string, number[]>();
   #tokens: readonly TokenRecord[];
@@ -109,7 +113,8 @@ export class Auth {
     for (const { id, secret } of cookiesOf(cookie, port)) {
       const session = this.sessions.open(id, secret);
       // Of two that are genuine the one counts that is bound.
-      if (session && this.#isKnown(session) && found.get(id)?.key === undefined) found.set(id, session);
+      if (session && !this.isRevoked(id) && this.#isKnown(session) && found.get(id)?.key === undefined)
+        found.set(id, session);
     }
     return [...found.values()].sort((a, b) => Number(b.role === "owner") - Number(a.role === "owner"));
   }
@@ -137,7 +142,7 @@ export class Auth {
 
   /** Whether what let a caller in would still do so. */
   isCurrent({ hash, session }: Caller): boolean {
-    if (session !== undefined && !this.sessions.isLive(session)) return false;
+    if (session !== undefined && (!this.sessions.isLive(session) || this.isRevoked(session))) return false;
     if (hash === undefined) return true;
     this.#refresh();
     return this.#tokens.some((record) => record.hash === hash);

@@ -9,6 +9,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type Problem, problem } from "@blockyard/kernel";
+import type { Audit } from "./audit.ts";
 import { type Auth, type Caller, setCookie } from "./auth.ts";
 import { escapeText } from "./export/escape.ts";
 import {
@@ -21,6 +22,7 @@ import {
   isRefusal,
   isSecure,
   type Place,
+  PROOF_HEADER,
   type Refusal,
 } from "./guard.ts";
 import type { Log } from "./log.ts";
@@ -30,6 +32,8 @@ export interface DoorOptions {
   readonly place: Place;
   readonly auth: Auth;
   readonly log: Log;
+  /** Where it is written down whom a link has let in. */
+  readonly audit: Audit;
   /** Told of every refusal. */
   readonly onRefused?: () => void;
 }
@@ -121,8 +125,7 @@ export class Door {
   ): void {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     const url = targetOf(request);
-    const traded = url && this.#trade(request, response, url);
-    if (traded) return;
+    if (url && this.#trade(request, response, url)) return;
     const caller = guard(request, this.#options.auth, this.#addresses);
     if (isRefusal(caller))
       return this.#refuse(request, caller, (body) => endWith(request, response, caller, body));
@@ -159,18 +162,36 @@ export class Door {
    * address at once. False where there is no code that holds.
    */
   #trade(request: IncomingMessage, response: ServerResponse, url: URL): boolean {
-    const { auth, place, log } = this.#options;
+    const { auth, place, log, audit } = this.#options;
     const code = linkCode(request, url);
     if (code === undefined || checkAddress(request, this.#addresses)) return false;
     const traded = auth.trade(code, browserOf(request));
     if (!traded) return false;
     this.#strangers.delete(placeOf(request.socket));
-    const { id, role, agent } = traded.session;
-    response.setHeader("set-cookie", setCookie(traded, this.#addresses.port, isSecure(request, place)));
-    log("info", "a browser was let in", { agent, role, session: id });
-    url.searchParams.set("bind", traded.bind);
-    redirect(response, url);
+    const { id, role, agent, name } = traded.session;
+    const doer = { agent, role, by: "link", session: id };
+    void audit.record(doer, "session.open", { name }).then((unwritten) => {
+      if (unwritten) {
+        auth.sessions.revoke(id);
+        return endWith(request, response, NOT_WRITTEN, unwritten);
+      }
+      response.setHeader("set-cookie", setCookie(traded, this.#addresses.port, isSecure(request, place)));
+      log("info", "a browser was let in", { agent, role, session: id });
+      url.searchParams.set("bind", traded.bind);
+      redirect(response, url);
+    });
     return true;
+  }
+
+  /** The caller of a tool; with the proof of its page, where it has signed this call. */
+  callerWith(request: IncomingMessage, tool: string, body: Uint8Array): Caller {
+    const caller = this.callerOf(request);
+    const signed = request.headers[PROOF_HEADER];
+    const { sessions, origin } = this.session(request);
+    const session = sessions.find(({ id }) => id === caller.session);
+    if (caller.by !== "page" || typeof signed !== "string" || !session) return caller;
+    const proof = this.#options.auth.proof.call(session, origin, signed, tool, body);
+    return proof === undefined ? caller : { ...caller, proof };
   }
 
   /** The page's way to show that it is ours (faces/page-session.ts). */
@@ -246,6 +267,8 @@ function redirect(response: ServerResponse, url: URL): void {
 }
 
 const BAD_TARGET: Refusal = { status: 400, message: "the request target must be a path", delayMs: 0 };
+
+const NOT_WRITTEN: Refusal = { status: 503, message: "the audit log cannot be written", delayMs: 0 };
 
 const TOO_MANY: Refusal = {
   status: 429,

@@ -1,12 +1,12 @@
 /**
  * How a page shows that it is ours. Cookies do not know ports, so a cookie alone may come from any server on this host; the
  * page has a key besides, which its browser keeps for its origin and never hands out. With it the page signs a challenge and
- * gets a ticket, which its calls then carry for two minutes.
+ * gets a ticket, which its calls then carry for two minutes. What runs code or gives rights it signs itself, call by call.
  *
  * Challenges and tickets are signed with the owner's token and kept nowhere: nodes that share the token take each other's.
  */
 
-import { createHmac, createPublicKey, randomBytes, timingSafeEqual, verify } from "node:crypto";
+import { createHash, createHmac, createPublicKey, randomBytes, timingSafeEqual, verify } from "node:crypto";
 
 /** How long a page has to sign a challenge. */
 const CHALLENGE_MS = 60_000;
@@ -31,6 +31,16 @@ export class PageProof {
     if (!this.#isSigned(session, ["ticket", origin, session.id, challenge], signature)) return undefined;
     if (this.#opened("challenge", challenge) === undefined) return undefined;
     return this.#sealed("ticket", `${this.#now() + TICKET_MS}.${session.id}`);
+  }
+
+  /** The word that a signed call uses up; undefined where it is not this call that the session's page has signed. */
+  call(session: Keyed, origin: string, signed: string, tool: string, body: Uint8Array): string | undefined {
+    const at = signed.lastIndexOf(".");
+    const [challenge, signature] = [signed.slice(0, Math.max(0, at)), signed.slice(at + 1)];
+    const hash = createHash("sha256").update(body).digest("hex");
+    if (!this.#isSigned(session, ["call", origin, session.id, challenge, tool, hash], signature))
+      return undefined;
+    return this.#opened("challenge", challenge);
   }
 
   /** The session that a ticket is for. */

@@ -102,7 +102,7 @@ export class PageSessions {
     const isLate = this.#now() > session.createdAt + BIND_MS;
     if (!isRight || isLate || session.key !== undefined || !isKey(key)) return undefined;
     const bound = { ...session, key };
-    if (this.#isOwn(session.id)) write(this.#sessions, session.id, bound);
+    if (this.isOwn(session.id)) write(this.#sessions, session.id, bound);
     return { session: bound, cookie: this.#cookieOf(bound) };
   }
 
@@ -112,7 +112,7 @@ export class PageSessions {
     if (!timingSafeEqual(sha256(signature), sha256(this.#sign(said)))) return undefined;
     const session = JSON.parse(Buffer.from(said, "base64url").toString("utf8")) as PageSession;
     if (session.id !== id || !(session.expiresAt > this.#now())) return undefined;
-    if (!this.#isOwn(id)) return session;
+    if (!this.isOwn(id)) return session;
     // What the file says is newer: a cookie of before the binding binds nothing a second time.
     const kept = this.get(id);
     return kept && { ...session, ...kept };
@@ -120,10 +120,11 @@ export class PageSessions {
 
   /** Whether a session goes on that was opened before. */
   isLive(id: string): boolean {
-    return !this.#isOwn(id) || this.get(id) !== undefined;
+    return !this.isOwn(id) || this.get(id) !== undefined;
   }
 
-  #isOwn(id: string): boolean {
+  /** Whether this node has opened it. */
+  isOwn(id: string): boolean {
     return id.startsWith(this.#tag);
   }
 

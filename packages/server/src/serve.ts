@@ -34,7 +34,7 @@ import { DIST, pageFiles } from "./faces/page.ts";
 import { sessionRoutes } from "./faces/page-session.ts";
 import { WsFace } from "./faces/ws.ts";
 import { localUrl, urlOf } from "./guard.ts";
-import { importStream } from "./import/import-stream.ts";
+import { auditedImport } from "./import/import-stream.ts";
 import { ingestStream } from "./ingest-stream.ts";
 import { JsonParser } from "./json-parser.ts";
 import { Listeners } from "./listeners.ts";
@@ -42,6 +42,7 @@ import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { keepPicture } from "./pictures.ts";
 import { openNamed } from "./postgres/named.ts";
+import { Revocations } from "./revocations.ts";
 import { type Part, Shutdown } from "./shutdown.ts";
 import { openSqliteStore } from "./store/sqlite.ts";
 import { Tools } from "./tool-table.ts";
@@ -88,7 +89,9 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   shutdown.register("nodes", leave);
   const leases = await startLeases(kernel, nodes, log);
   shutdown.register("leases", () => leases.close());
-  const tools = new Tools(kernel, config, log);
+  const revocations = await shareRevocations(store, auth);
+  shutdown.register("revocations", () => revocations?.close());
+  const tools = new Tools(kernel, config, log, auth);
   shutdown.register("tools", () => tools.close());
   shutdown.register("files", () => tools.files.close());
   nodes?.shareCursors(tools.presence);
@@ -119,24 +122,15 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   shutdown.register("sockets", () => ws.close());
   tools.files.isWatched = (id) => tools.hasCursor(id) || ws.hasOpen(id);
   const onRefused = () => metrics.count("blockyard_refused_total");
-  const { host, origin } = config;
-  const own = { host, secure: certificate !== undefined, names: certificate?.names ?? [] };
-  const place = { ...own, ...(origin === undefined ? {} : { origin }) };
-  const door = new Door({ place, auth, log, onRefused });
+  const own = { host: config.host, secure: certificate !== undefined, names: certificate?.names ?? [] };
+  const place = { ...own, ...(config.origin === undefined ? {} : { origin: config.origin }) };
+  const door = new Door({ place, auth, log, onRefused, audit: tools.audit });
   shutdown.register("door", () => door.close());
   leases.present = () => door.agents();
   const announcer = new Announcer(kernel);
   shutdown.register("announcer", () => announcer.close());
-  const mcp = mcpHandler<Caller>((caller) => ({
-    version: VERSION,
-    tools: async () => tools.schemasFor(caller),
-    call: (tool, input, signal) => gateway.audited(caller, tool, input, undefined, signal),
-  }));
+  const mcp = mcpFace(tools, gateway, announcer);
   shutdown.register("mcp", () => mcp.handler.close());
-  announcer.listen((announcement) => {
-    for (const uri of changedUris(announcement)) mcp.handler.notify.resourceUpdated(uri);
-    if (announcement.isNew) mcp.handler.notify.resourcesChanged();
-  });
   const parser = new JsonParser();
   shutdown.register("parser", () => parser.close());
   const app = appOf({
@@ -216,10 +210,17 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
   } = parts;
   return httpApp({
     callerOf: (request) => door.callerOf(request),
+    callerWith: (...call) => door.callerWith(...call),
     call: (...call) => gateway.audited(...call),
     tools: (caller) => tools.schemasFor(caller) as unknown as Json,
     page: pageFiles(DIST),
-    addRoutes: (routes) => sessionRoutes(routes, auth, ({ env: { incoming } }) => door.session(incoming)),
+    addRoutes: (routes) =>
+      sessionRoutes(
+        routes,
+        auth,
+        ({ env: { incoming } }) => door.session(incoming),
+        ({ env: { incoming } }) => notForTokens(gateway, door.callerOf(incoming)),
+      ),
     health: async () => ({
       ...(await storeHealth(store)),
       version: VERSION,
@@ -236,7 +237,8 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     },
     ingest: async (caller, query, body) =>
       gateway.checked(caller, await ingestStream(kernel, caller, query, body)),
-    import: async (caller, body) => gateway.checked(caller, await importStream(kernel, caller, body)),
+    import: async (caller, body) =>
+      gateway.checked(caller, await auditedImport(tools.audit, kernel, caller, body)),
     export: (caller, conversation, format, redact) =>
       exportFile(tools.kernelFor(caller), conversation, format, redact),
     callBytes: (caller, tool) => gateway.callBytes(caller, tool),
@@ -254,6 +256,34 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     mcp: (request, caller, body) => mcp.fetch(request, caller, body),
     onFault: parts.fault,
   });
+}
+
+/** A session is a browser's: whoever has a token has nothing to prove there. */
+function notForTokens(gateway: CallGateway, caller: Caller): Problem | undefined {
+  const refused = caller.by === "token" ? problem("forbidden", "sessions are for browsers") : undefined;
+  return gateway.refusedWith(caller, refused);
+}
+
+/** Where several nodes share the database, each hears of what the others revoke. */
+async function shareRevocations(store: Store, auth: Auth): Promise<Revocations | undefined> {
+  if (!store.nodes) return undefined;
+  const revocations = new Revocations(store.audit);
+  auth.isRevoked = (session) => revocations.has(session);
+  await revocations.start();
+  return revocations;
+}
+
+function mcpFace(tools: Tools, gateway: CallGateway, announcer: Announcer) {
+  const mcp = mcpHandler<Caller>((caller) => ({
+    version: VERSION,
+    tools: async () => tools.schemasFor(caller),
+    call: (tool, input, signal) => gateway.audited(caller, tool, input, undefined, signal),
+  }));
+  announcer.listen((announcement) => {
+    for (const uri of changedUris(announcement)) mcp.handler.notify.resourceUpdated(uri);
+    if (announcement.isNew) mcp.handler.notify.resourcesChanged();
+  });
+  return mcp;
 }
 
 /** A server whose database does not answer is not well, and says so: it can be taken out of turn until it is. */

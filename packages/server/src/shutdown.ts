@@ -21,6 +21,7 @@ const ORDER = [
   "parser",
   "files", // nobody edits any more; what it writes itself it waits for
   "connections",
+  "revocations",
   "nodes",
   "store",
   "address",

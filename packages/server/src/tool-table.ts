@@ -9,18 +9,22 @@ import {
   callBytes,
   callIn,
   coreTools,
+  isProblem,
   type Json,
   type Kernel,
   makeTable,
   mayCall,
   type Problem,
+  problem,
   type Signal,
   schemasOf,
   type Tool,
   type ToolSchema,
   type ToolTable,
 } from "@blockyard/kernel";
-import type { Caller } from "./auth.ts";
+import { accessTools } from "./access-tools.ts";
+import { Audit, aboutCall } from "./audit.ts";
+import type { Auth, Caller } from "./auth.ts";
 import type { Config } from "./config.ts";
 import { fileDoor } from "./files/file-door.ts";
 import { filePort } from "./files/file-open.ts";
@@ -51,13 +55,19 @@ interface CallCare {
 /** What an agent may call, for whoever lists it while no server runs. Only calls would need what the tools work on. */
 export function agentSchemas(): readonly ToolSchema[] {
   const turns = { providers: [...AGENTS.keys()] } as unknown as Turns;
-  const table = tableOf(turns, undefined as never, undefined as never, "");
+  const table = tableOf(turns, undefined as never, undefined as never, "", []);
   return schemasOf(table).filter(({ access }) => mayCall(access, "agent"));
 }
 
-function tableOf(turns: Turns, reruns: Reruns, files: Files, root: string): ToolTable {
+function tableOf(
+  turns: Turns,
+  reruns: Reruns,
+  files: Files,
+  root: string,
+  access: readonly Tool<never, unknown>[],
+): ToolTable {
   const own = [conversationContext, ...turnTools(turns, root), ...rerunTools(reruns), ...fileTools(files)];
-  return makeTable([...coreTools, ...own] as readonly Tool[]);
+  return makeTable([...coreTools, ...own, ...access] as readonly Tool[]);
 }
 
 export class Tools {
@@ -72,9 +82,11 @@ export class Tools {
   readonly #reruns: Reruns;
   readonly turns: Turns;
   readonly files: Files;
+  readonly audit: Audit;
 
-  constructor(kernel: Kernel, config: Config, log: Log) {
+  constructor(kernel: Kernel, config: Config, log: Log, auth: Auth) {
     this.#kernel = kernel;
+    this.audit = new Audit(kernel.store.audit, log);
     this.#log = log;
     this.#searcher = new SearchPool({ report: (message) => log("error", "search", { message }) });
     this.#cursors = new Cursors(kernel);
@@ -102,7 +114,13 @@ export class Tools {
       ],
     });
     this.#reruns = new Reruns(place);
-    this.#table = tableOf(this.turns, this.#reruns, this.files, config.root);
+    this.#table = tableOf(
+      this.turns,
+      this.#reruns,
+      this.files,
+      config.root,
+      accessTools(auth, kernel.store.audit),
+    );
   }
 
   get presence(): Cursors {
@@ -111,6 +129,11 @@ export class Tools {
 
   schemas(): readonly ToolSchema[] {
     return schemasOf(this.#table);
+  }
+
+  /** Tools whose calls may need a proof, by name. */
+  sensitive(): readonly string[] {
+    return this.#table.tools.filter((each) => each.sensitive).map(({ name }) => name);
   }
 
   /** Those that this caller may call: nobody is shown what is then refused. */
@@ -142,6 +165,27 @@ export class Tools {
   ): Promise<Json | Problem> {
     const hidden = caller.role === "owner" ? undefined : await this.#hidden(caller, input, permitted);
     if (hidden) return hidden;
+    const tool = this.#table.find(name);
+    const isSensitive = tool?.sensitive?.(input) === true && mayCall(tool.access, caller.role);
+    if (!isSensitive) return this.#run(caller, name, input, { key, signal, permitted });
+    if (caller.by === "page" && caller.proof === undefined)
+      return problem("forbidden", `${name} needs a proof that the page makes for this call alone`, {
+        needs: "proof",
+      });
+    const about = await aboutCall(this.#kernel, input);
+    const refused = await this.audit.record(caller, name, about, caller.proof);
+    if (refused) return refused;
+    const answer = await this.#run(caller, name, input, { key, signal, permitted });
+    if (isProblem(answer)) await this.audit.refused(caller, name, about, answer);
+    return answer;
+  }
+
+  async #run(
+    caller: Caller,
+    name: string,
+    input: unknown,
+    { key, signal, permitted = [] }: CallCare,
+  ): Promise<Json | Problem> {
     await this.#touch(input);
     const answer = await callIn(
       this.#table,

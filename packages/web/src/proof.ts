@@ -15,6 +15,8 @@ export const TICKET_HEADER = "x-blockyard-ticket";
 interface Ticket {
   readonly text: string;
   readonly until: number;
+  readonly session: string;
+  readonly key: CryptoKey;
 }
 
 /** Keys of sessions for as long as this tab lives, where the browser keeps nothing (some private windows). */
@@ -57,6 +59,17 @@ export async function ticketHeader(): Promise<Record<string, string>> {
   return text === undefined ? {} : { [TICKET_HEADER]: text };
 }
 
+/** The signature under one call, for what runs code or gives rights: it holds for this tool and this body, once. */
+export async function proofHeader(tool: string, body: string): Promise<Record<string, string>> {
+  const shown = await ticket().then(() => asking);
+  const greeting = shown && (await greet().catch(() => undefined));
+  if (!greeting) return {};
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body));
+  const hash = [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const words = ["call", location.origin, shown.session, greeting.challenge, tool, hash];
+  return { "x-blockyard-proof": `${greeting.challenge}.${await sign(shown.key, words)}` };
+}
+
 /** With the secret that a link has brought, which then leaves the address. A page that could not bind tries again when it is loaded again. */
 async function bindSession(): Promise<void> {
   const place = new URL(location.href);
@@ -76,9 +89,9 @@ async function bindSession(): Promise<void> {
 }
 
 async function newTicket(): Promise<Ticket | undefined> {
-  const answer = await fetch("/v1/session", { credentials: "same-origin" });
-  if (!answer.ok) return undefined;
-  const { sessions, challenge } = (await answer.json()) as Greeting;
+  const greeting = await greet();
+  if (!greeting) return undefined;
+  const { sessions, challenge } = greeting;
   for (const { id } of sessions) {
     const key = await keyOf(id);
     if (!key) continue;
@@ -86,9 +99,14 @@ async function newTicket(): Promise<Ticket | undefined> {
     const given = await post("/v1/session/ticket", { session: id, challenge, signature });
     if (!given.ok) continue;
     const { ticket: text, valid_ms } = (await given.json()) as { ticket: string; valid_ms: number };
-    return { text, until: performance.now() + valid_ms };
+    return { text, until: performance.now() + valid_ms, session: id, key };
   }
   return undefined;
+}
+
+async function greet(): Promise<Greeting | undefined> {
+  const answer = await fetch("/v1/session", { credentials: "same-origin" });
+  return answer.ok ? ((await answer.json()) as Greeting) : undefined;
 }
 
 interface Greeting {

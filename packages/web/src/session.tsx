@@ -9,6 +9,7 @@ import {
   type Conversation,
   type ConversationId,
   type Cursor,
+  isProblem,
   type Json,
   type Problem,
   problem,
@@ -21,7 +22,7 @@ import {
 import { createContext, useContext, useEffect, useMemo, useSyncExternalStore } from "react";
 import { Cell, useCell } from "./cell.ts";
 import { PageLink } from "./connect.ts";
-import { request } from "./proof.ts";
+import { proofHeader, request } from "./proof.ts";
 
 /** A call of more characters goes out as a request: each of them may take three bytes of a frame. */
 const FRAME_CHARS = 256 * 1024;
@@ -88,14 +89,21 @@ export class Session {
 
   /** A tool call that changes nothing. */
   ask(tool: string, input: Json): Promise<Json | Problem> {
-    return this.replica.call(tool, input, { write: false });
+    return this.#call(tool, input, false);
   }
 
   /** A tool call that writes: sent again after a reconnect, applied once. */
   write(tool: string, input: Json): Promise<Json | Problem> {
     if (this.isViewer) return Promise.resolve(problem("forbidden", "you may read here, not write"));
     if (isTooLong(input)) return this.post(tool, input);
-    return this.replica.call(tool, input, { write: true });
+    return this.#call(tool, input, true);
+  }
+
+  /** What runs code or gives rights the server takes as a request of its own that the page has signed. */
+  async #call(tool: string, input: Json, write: boolean): Promise<Json | Problem> {
+    const answer = await this.replica.call(tool, input, { write });
+    if (!isProblem(answer) || answer.details?.["needs"] !== "proof") return answer;
+    return this.post(tool, input, true);
   }
 
   /** A tool call that must not be sent twice: if the connection goes meanwhile, the answer says that it is not known. */
@@ -104,15 +112,17 @@ export class Session {
   }
 
   /** A tool call that is too long for a frame: as a request of its own. */
-  async post(tool: string, input: Json): Promise<Json | Problem> {
+  async post(tool: string, input: Json, isSigned = false): Promise<Json | Problem> {
+    const body = JSON.stringify(input);
+    const proof = isSigned ? await proofHeader(tool, body) : {};
     const answer = await request(`/v1/tools/${tool}`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(input),
+      headers: { "content-type": "application/json", ...proof },
+      body,
     }).catch(() => undefined);
-    const body: unknown = await answer?.json().catch(() => undefined);
-    if (body === undefined) return problem("unavailable", "the server did not answer");
-    return body as Json | Problem;
+    const said: unknown = await answer?.json().catch(() => undefined);
+    if (said === undefined) return problem("unavailable", "the server did not answer");
+    return said as Json | Problem;
   }
 
   /** Whether this reader is the owner, who alone may run things. */

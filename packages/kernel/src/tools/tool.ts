@@ -62,6 +62,11 @@ export interface Tool<I = unknown, O = unknown> {
   /** Of the structured answer; of one item, where the tool streams. */
   readonly output: z.ZodType;
   readonly access: Access;
+  /**
+   * Whether a call runs code, gives rights or takes them: it is in the audit log before it is done, and a page proves that
+   * its person has just asked for exactly this.
+   */
+  readonly sensitive?: (input: unknown) => boolean;
   /** The answer is `{ stream }`, an async iterable of items. */
   readonly streams?: true;
   /** Its input holds texts or metadata: it may be long. That of every other tool is short. */

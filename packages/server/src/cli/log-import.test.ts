@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Json, Kernel, MemoryStore } from "@blockyard/kernel";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { Auth } from "../auth.ts";
 import { makeConfig } from "../config.ts";
 import { nodeEnv } from "../env.ts";
 import { rawRuns } from "../export/export-file.ts";
@@ -25,7 +26,8 @@ let yard: Pick<Yard, "call" | "import">;
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "blockyard-logs-"));
   kernel = new Kernel(nodeEnv, new MemoryStore("here"));
-  tools = new Tools(kernel, makeConfig({ env: {}, home, root: home }), () => undefined);
+  const auth = new Auth(home, "ada", () => NOW);
+  tools = new Tools(kernel, makeConfig({ env: {}, home, root: home }), () => undefined, auth);
   yard = {
     call: (tool, input) => tools.call(owner, tool, input),
     import: (body) => importStream(kernel, owner, body),

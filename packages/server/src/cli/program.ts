@@ -5,6 +5,7 @@
 
 import { existsSync } from "node:fs";
 import { VERSION } from "../version.ts";
+import { audit } from "./audit.ts";
 import { backup, restore } from "./backup.ts";
 import { bench } from "./bench.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
@@ -30,7 +31,20 @@ import { token } from "./token.ts";
 
 export const COMMANDS: readonly Command[] = [
   ...[serveCommand, run, ingest, importCommand, ls, show, search, exportCommand],
-  ...[mcp, token, grant, link, session, backup, restore, doctor, bench, demo, completion(() => COMMANDS)],
+  ...[
+    mcp,
+    token,
+    grant,
+    link,
+    session,
+    audit,
+    backup,
+    restore,
+    doctor,
+    bench,
+    demo,
+    completion(() => COMMANDS),
+  ],
 ];
 
 async function chosen(given: readonly string[]): Promise<number> {

@@ -7,6 +7,7 @@ import { makeConfig, prepareHome } from "../config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { known, withYard } from "./yard.ts";
 
 const ACTIONS = ["create", "list", "revoke"] as const;
 
@@ -44,8 +45,12 @@ export const token: Command = {
         `which agent? For example: blockyard token ${action} --agent codex-mcp`,
         EXIT.usage,
       );
+    const { agent } = values;
+    const call = (tool: string, input: object) =>
+      withYard({ home: values.home, create: true }, async (yard) => known(await yard.call(tool, input)));
     if (action === "create") {
-      const made = auth.create(values.agent, values.viewer ? "viewer" : "agent");
+      const role = values.viewer ? "viewer" : "agent";
+      const { token: made } = (await call("token.create", { agent, role })) as { readonly token: string };
       process.stdout.write(`${made}\n`);
       if (values.viewer)
         process.stderr.write(
@@ -53,7 +58,7 @@ export const token: Command = {
         );
       return 0;
     }
-    const revoked = auth.revoke(values.agent);
+    const { revoked } = (await call("token.revoke", { agent })) as { readonly revoked: number };
     process.stdout.write(`${revoked} token${revoked === 1 ? "" : "s"} of ${values.agent} taken back\n`);
     return revoked > 0 ? 0 : 1;
   },

@@ -18,12 +18,12 @@ import {
   type Store,
   StoreError,
 } from "@blockyard/kernel";
-import { type Caller, ownerName } from "../auth.ts";
+import { Auth, type Caller, ownerName } from "../auth.ts";
 import { type Config, makeConfig, prepareHome } from "../config.ts";
 import { useCredentials } from "../credentials-file.ts";
 import { nodeEnv } from "../env.ts";
 import { rawRuns } from "../export/export-file.ts";
-import { importStream } from "../import/import-stream.ts";
+import { auditedImport } from "../import/import-stream.ts";
 import { ingestStream } from "../ingest-stream.ts";
 import { openNamed } from "../postgres/named.ts";
 import { hasDatabase } from "../store/restored.ts";
@@ -79,6 +79,16 @@ export async function openYard(options: YardOptions = {}): Promise<Yard> {
   }
 }
 
+/** Does something with the blocks, and lets go of them. */
+export async function withYard<T>(options: YardOptions, work: (yard: Yard) => Promise<T>): Promise<T> {
+  const yard = await openYard(options);
+  try {
+    return await work(yard);
+  } finally {
+    await yard.close();
+  }
+}
+
 /** Undefined while another process has it. */
 async function openStore(home: string, create: boolean): Promise<Store | undefined> {
   const path = join(home, "blockyard.db");
@@ -99,7 +109,9 @@ async function openStore(home: string, create: boolean): Promise<Store | undefin
 
 function localYard(config: Config, store: Store): Yard {
   const kernel = new Kernel(nodeEnv, store);
-  const tools = new Tools(kernel, config, () => undefined);
+  prepareHome(config.home);
+  const auth = new Auth(config.home, ownerName(), Date.now);
+  const tools = new Tools(kernel, config, () => undefined, auth);
   const owner: Caller = { agent: ownerName(), role: "owner", by: "token" };
   return {
     call: (tool, input) => tools.call(owner, tool, input),
@@ -111,7 +123,7 @@ function localYard(config: Config, store: Store): Yard {
       yield* rawRuns(store, conversation);
     },
     ingest: (query, body) => ingestStream(kernel, owner, query, body),
-    import: (body) => importStream(kernel, owner, body),
+    import: (body) => auditedImport(tools.audit, kernel, owner, body),
     async close() {
       await tools.close();
       await tools.files.close();

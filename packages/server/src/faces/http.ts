@@ -27,6 +27,8 @@ import type { PageFiles } from "./page.ts";
 
 export interface HttpOptions {
   readonly callerOf: (request: IncomingMessage) => Caller;
+  /** The same for a tool's call, with what its page has signed of it. */
+  readonly callerWith: (request: IncomingMessage, tool: string, body: Uint8Array) => Caller;
   readonly call: (
     caller: Caller,
     tool: string,
@@ -80,18 +82,24 @@ export interface Download {
   readonly body: AsyncIterable<string | Uint8Array>;
 }
 
+type Asked = Context<{ Bindings: NodeBindings }>;
 export type App = Hono<{ Bindings: NodeBindings }>;
 
 export function httpApp(options: HttpOptions): App {
   const app: App = new Hono();
-  const call = async (context: Context<{ Bindings: NodeBindings }>, tool: string, input: unknown) => {
+  const call = async (context: Asked, tool: string, input: unknown, by?: Caller) => {
     const key = context.req.header("idempotency-key");
     if (key !== undefined && !/^[\x21-\x7e]{1,200}$/.test(key))
       return answer(context, problem("invalid", "an idempotency-key has 1 to 200 visible ASCII characters"));
     const gone = new AbortController();
     context.env.outgoing.once("close", () => gone.abort());
-    const caller = options.callerOf(context.env.incoming);
-    const said = await options.call(caller, tool, input, key, gone.signal);
+    const said = await options.call(
+      by ?? options.callerOf(context.env.incoming),
+      tool,
+      input,
+      key,
+      gone.signal,
+    );
     return isStreamed(said) ? lines(said.stream) : answer(context, said);
   };
 
@@ -105,7 +113,8 @@ export function httpApp(options: HttpOptions): App {
     const maxBytes = options.callBytes(options.callerOf(context.env.incoming), tool);
     return bodies.read(context, maxBytes, async (bytes, caller) => {
       const input = await options.parse(caller, bytes);
-      return isProblem(input) ? answer(context, input) : call(context, tool, input.json);
+      if (isProblem(input)) return answer(context, input);
+      return call(context, tool, input.json, options.callerWith(context.env.incoming, tool, bytes));
     });
   });
   app.all("/v1/tools/:name", (context) => {
@@ -170,15 +179,7 @@ export function httpApp(options: HttpOptions): App {
   app.get("/v1/blobs/:hash", async (context) => {
     const blob = await options.blob(context.req.param("hash"));
     if (!blob) return answer(context, problem("not_found", "no such blob"));
-    // Only pictures are shown as what they are; everything else is a download.
-    const inline = /^image\/(png|jpeg|gif|webp|avif)$/.test(blob.mediaType);
-    return new Response(blob.bytes.slice(), {
-      headers: {
-        "content-type": inline ? blob.mediaType : "application/octet-stream",
-        "content-disposition": inline ? "inline" : "attachment",
-        "cache-control": "private, max-age=31536000, immutable",
-      },
-    });
+    return blobResponse(blob);
   });
   app.get("/health", async (context) => {
     const health = await options.health();
@@ -198,6 +199,24 @@ export function httpApp(options: HttpOptions): App {
     return answer(context, problem("unavailable", "internal error; the server's log has it"));
   });
   return app;
+}
+
+/** Only pictures are shown as what they are; everything else is a download. */
+function blobResponse({
+  mediaType,
+  bytes,
+}: {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}): Response {
+  const inline = /^image\/(png|jpeg|gif|webp|avif)$/.test(mediaType);
+  return new Response(bytes.slice(), {
+    headers: {
+      "content-type": inline ? mediaType : "application/octet-stream",
+      "content-disposition": inline ? "inline" : "attachment",
+      "cache-control": "private, max-age=31536000, immutable",
+    },
+  });
 }
 
 /** Whoever hangs up in the middle of a request is no fault of ours. */

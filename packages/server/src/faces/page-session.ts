@@ -24,6 +24,7 @@ export function sessionRoutes(
   app: Hono<{ Bindings: NodeBindings }>,
   auth: Auth,
   asked: (context: Asked) => SessionAsked,
+  refused: (context: Asked) => Problem | undefined,
 ): void {
   app.get("/v1/session", (context) => {
     const sessions = asked(context).sessions.map(({ id, role, agent, name, key }) => ({
@@ -35,7 +36,7 @@ export function sessionRoutes(
   });
 
   app.post("/v1/session/bind", async (context) => {
-    const input = await read(context, bindInput);
+    const input = refused(context) ?? (await read(context, bindInput));
     if (isProblem(input)) return answer(context, input);
     const { sessions, cookie } = asked(context);
     for (const session of sessions) {
@@ -48,7 +49,7 @@ export function sessionRoutes(
   });
 
   app.post("/v1/session/ticket", async (context) => {
-    const input = await read(context, ticketInput);
+    const input = refused(context) ?? (await read(context, ticketInput));
     if (isProblem(input)) return answer(context, input);
     const { sessions, origin } = asked(context);
     const session = sessions.find(({ id }) => id === input.session);

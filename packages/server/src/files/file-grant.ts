@@ -33,6 +33,7 @@ export const fileGrant = (files: Files) =>
       "Let agents and viewers read and edit one guarded file (see file.list: guarded). Answers with all grants. " +
       "Opening a file as the owner allows nobody else anything.",
     access: "owner",
+    sensitive: () => true,
     input: z.strictObject({ path: pathField, agent: agentField }),
     output,
     async run({ caller }: Call, { path, agent }) {
@@ -47,6 +48,7 @@ export const fileRevoke = (files: Files) =>
     description:
       "Take a grant of file.grant back; it counts from the next call on. Answers with the grants that are left.",
     access: "owner",
+    sensitive: () => true,
     input: z.strictObject({ path: pathField, agent: agentField }),
     output,
     async run({ caller }: Call, { path, agent }) {

@@ -12,8 +12,17 @@
  * completes it. Only the owner imports: an import writes under the names that it brings.
  */
 
-import { isProblem, type Json, type Kernel, limits, type Problem, problem } from "@blockyard/kernel";
+import {
+  isProblem,
+  type Json,
+  type JsonObject,
+  type Kernel,
+  limits,
+  type Problem,
+  problem,
+} from "@blockyard/kernel";
 import { hasMoreValues, LineReader } from "@blockyard/providers";
+import type { Audit } from "../audit.ts";
 import type { Caller } from "../auth.ts";
 import type { BodyImport } from "./body-import.ts";
 import { ExportImport } from "./import-export.ts";
@@ -84,4 +93,25 @@ function parseLine(text: string): Readonly<Record<string, unknown>> | string {
   } catch {
     return "not JSON; is the file cut, or no export?";
   }
+}
+
+/** The same, written down first. */
+export async function auditedImport(
+  audit: Audit,
+  kernel: Kernel,
+  caller: Caller,
+  body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
+): ReturnType<typeof importStream> {
+  if (caller.role === "viewer") return importStream(kernel, caller, body);
+  const unwritten = await audit.record(caller, "import", {});
+  if (unwritten) return unwritten;
+  const answer = await importStream(kernel, caller, body);
+  if (isProblem(answer)) await audit.refused(caller, "import", {}, answer);
+  else await audit.record(caller, "import", conversationIn(answer));
+  return answer;
+}
+
+function conversationIn(answer: Json): JsonObject {
+  const { conversation } = (answer ?? {}) as { readonly conversation?: string };
+  return conversation === undefined ? {} : { conversation };
 }

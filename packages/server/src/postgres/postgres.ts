@@ -35,6 +35,7 @@ import { SearchPool } from "../search/pool.ts";
 import { unpackJson } from "../store/codec.ts";
 import { textOf } from "../store/text.ts";
 import { DatabaseAddress } from "./address.ts";
+import { postgresAudit } from "./audit.ts";
 import { type Connection, Connections, PREPARE_MS } from "./connections.ts";
 import { damaged } from "./fault.ts";
 import { foldBlock } from "./fold.ts";
@@ -252,6 +253,8 @@ export class PostgresStore implements Store {
     );
     return rows.map(({ name }) => name.toString());
   }
+
+  readonly audit = postgresAudit((...asked) => this.#rows(...asked));
 
   async putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void> {
     const values = [keyOf(hash), Buffer.from(mediaType), Buffer.from(bytes)];

@@ -24,9 +24,10 @@
 
 import { randomBytes } from "node:crypto";
 import { StoreError } from "@blockyard/kernel";
+import { AUDIT_TABLES } from "./audit.ts";
 import type { Connection } from "./connections.ts";
 
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** Any number will do that no other program takes: "Blky". */
 const LOCK = 0x426c6b79;
@@ -75,7 +76,7 @@ const TABLES = `
     body bytea NOT NULL, PRIMARY KEY (raw, at));
   CREATE TABLE blockyard.node (name text COLLATE "C" PRIMARY KEY, until timestamptz NOT NULL);
   CREATE TABLE blockyard.blob (key bytea PRIMARY KEY, media_type bytea NOT NULL, body bytea NOT NULL);
-`;
+${AUDIT_TABLES}`;
 
 /** What is compressed already, or random, is not compressed again. */
 const STORAGE = ["chunk", "fold", "filter", "raw_chunk", "blob"]
@@ -83,7 +84,7 @@ const STORAGE = ["chunk", "fold", "filter", "raw_chunk", "blob"]
   .join("\n");
 
 /** A step brings a database from the version that is its place in the list, plus one, to the next. */
-const MIGRATIONS: readonly string[] = [];
+const MIGRATIONS: readonly string[] = [AUDIT_TABLES];
 
 export interface Opened {
   readonly epoch: string;

@@ -50,6 +50,7 @@ export function rerunTools(reruns: Reruns): readonly Tool<never, unknown>[] {
       "Run the command of a block again, as it was confirmed, with /bin/bash and no start-up files. Its output appears in a " +
       "new command block below.",
     access: "owner",
+    sensitive: () => true,
     input: z.strictObject({
       block_id,
       confirmation: z.string().min(1).max(100).describe("From command.confirm"),

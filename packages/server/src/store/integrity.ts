@@ -137,6 +137,7 @@ const SUMMED: Readonly<Record<string, readonly string[]>> = {
   answer: ["id", "conversation", "key"],
   raw: ["id", "conversation", "run", "bytes", "journal"],
   blob: ["hash", "media_type"],
+  audit: ["at", "agent", "action", "once", "entry"],
 };
 
 function checkRows(tables: Tables, table: string, columns: readonly string[]): void {

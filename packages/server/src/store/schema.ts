@@ -26,10 +26,11 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "@blockyard/kernel";
+import { AUDIT_SCHEMA } from "./audit-table.ts";
 import { corrupt, guarded } from "./fault.ts";
 import { LOG_BYTES, LOG_PAGES } from "./log-room.ts";
 
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** "Blky": tells our databases from others. */
 const APPLICATION_ID = 0x426c6b79;
@@ -78,11 +79,16 @@ const SCHEMA = [
   `CREATE TABLE blob (id INTEGER PRIMARY KEY, hash TEXT NOT NULL, media_type TEXT NOT NULL, sum INTEGER NOT NULL,
     body BLOB NOT NULL) STRICT`,
   `CREATE UNIQUE INDEX blob_by_hash ON blob (hash)`,
+  ...AUDIT_SCHEMA,
 ] as const;
 
 /** A step brings a database from the version that is its place in the list, plus one, to the next. */
 export type Migration = (db: DatabaseSync) => void;
-export const MIGRATIONS: readonly Migration[] = [];
+export const MIGRATIONS: readonly Migration[] = [
+  (db) => {
+    for (const statement of AUDIT_SCHEMA) db.exec(statement);
+  },
+];
 
 export interface OpenOptions {
   /**

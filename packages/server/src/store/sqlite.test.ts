@@ -393,3 +393,25 @@ describe("[S42] what is stored costs only who asks for it", () => {
     expect(compareSums(path)).toBe(true);
   });
 });
+
+it("[AC245] no statement changes or removes an audit entry, and a database of before gets the table", async () => {
+  const path = newPath();
+  await (await openSqliteStore(path)).close();
+  const old = new DatabaseSync(path);
+  old.exec("DROP TABLE audit; PRAGMA user_version = 1");
+  old.close();
+  rmSync(`${path}.sums`);
+  const store = await openSqliteStore(path);
+  const entry = { at: 1, agent: "ann", role: "owner", by: "page", action: "command.run", details: {} };
+  await store.audit.append(entry);
+  await store.close();
+  rmSync(`${path}.sums`);
+  const db = new DatabaseSync(path);
+  expect(() => db.exec("DELETE FROM audit")).toThrow("only added to");
+  expect(() => db.exec("UPDATE audit SET agent = 'bob'")).toThrow("only added to");
+  expect(() => db.exec("INSERT OR REPLACE INTO audit SELECT * FROM audit")).toThrow();
+  db.close();
+  const again = await openSqliteStore(path);
+  expect(await again.audit.read({ order: "first", limit: 5 })).toEqual([{ ...entry, id: 1 }]);
+  await again.close();
+});

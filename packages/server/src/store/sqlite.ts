@@ -12,6 +12,7 @@
 import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import {
+  type AuditLog,
   assert,
   type Block,
   type BlockId,
@@ -35,6 +36,7 @@ import {
   type Turn,
 } from "@blockyard/kernel";
 import { SearchPool } from "../search/pool.ts";
+import { addAudit, readAudit } from "./audit-table.ts";
 import { copyDatabase } from "./backup.ts";
 import { Batch } from "./batch.ts";
 import { asFault, guarded } from "./fault.ts";
@@ -296,6 +298,12 @@ export class SqliteStore implements Store {
   async check(): Promise<void> {
     this.#guard("check", () => this.#assertFound());
   }
+
+  readonly audit: AuditLog = {
+    append: async (entry, once) =>
+      this.#guard("audit", () => this.#write(() => addAudit(this.#tables, entry, once))),
+    read: async (query) => this.#guard("audit", () => readAudit(this.#tables, query)),
+  };
 
   /** Says that sequence numbers may have come to mean something else: what a restored database must do. */
   async newEpoch(): Promise<string> {

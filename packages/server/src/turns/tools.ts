@@ -38,6 +38,8 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
       "in the conversation. While a turn runs, the message waits its turn.",
     access: "owner",
     carriesText: true,
+    // What it allows is not asked for again.
+    sensitive: (input) => allowsAnything(input),
     input: z.strictObject({
       conversation: conversation
         .optional()
@@ -128,6 +130,7 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
     description: "Allow or deny what a running agent asks permission for. Only the owner can, and only once.",
     access: "owner",
     carriesText: true,
+    sensitive: () => true,
     input: z.strictObject({
       block_id: z.string().max(200).describe("The tool call that waits"),
       approval_id: z.string().max(200),
@@ -146,6 +149,11 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
   });
 
   return [start, stop, release, list, answer] as unknown as readonly Tool<never, unknown>[];
+}
+
+function allowsAnything(input: unknown): boolean {
+  const { allow } = (input ?? {}) as { readonly allow?: unknown };
+  return Array.isArray(allow) && allow.length > 0;
 }
 
 type Asked = Pick<TurnRequest, "provider" | "prompt"> & {

@@ -1,0 +1,84 @@
+/**
+ * `blockyard audit`: what was allowed, run, granted, imported and revoked, by whom and when. It only reads: nothing changes or
+ * removes an entry.
+ */
+
+import type { Json, JsonObject } from "@blockyard/kernel";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { oneLine, print, printJson } from "./terminal.ts";
+import { known, withYard, type Yard } from "./yard.ts";
+
+const options = {
+  home: HOME_OPTION,
+  action: { type: "string", value: "NAME", summary: "only this, such as command.run or turn.answer" },
+  agent: { type: "string", value: "NAME", summary: "only what this one did" },
+  since: { type: "string", value: "TIME", summary: "only from this time on, such as 2026-01-31" },
+  limit: { type: "string", value: "N", summary: "at most so many, the newest (100)" },
+  export: { type: "boolean", summary: "every entry as a line of JSON, oldest first" },
+  json: JSON_OPTION,
+} as const;
+
+const PAGE = 1_000;
+const DETAIL_CHARS = 200;
+
+interface Entry extends JsonObject {
+  readonly id: number;
+  readonly at: number;
+  readonly agent: string;
+  readonly by: string;
+  readonly action: string;
+  readonly details: JsonObject;
+}
+
+export const audit: Command = {
+  name: "audit",
+  usage: "audit [--action NAME] [--agent NAME] [--since TIME] [--limit N] [--export] [--json]",
+  summary: "show what was allowed, run, granted and revoked",
+  examples: [
+    "blockyard audit",
+    "blockyard audit --action command.run --since 2026-01-31",
+    "blockyard audit --export > audit.jsonl",
+  ],
+  options,
+  async run(args) {
+    const { values } = readArguments({ name: "audit", options }, args, [0, 0]);
+    const since = values.since === undefined ? undefined : Date.parse(values.since);
+    const limit = values.limit === undefined ? 100 : Number(values.limit);
+    if (Number.isNaN(since)) throw new CommandError("--since needs a time, such as 2026-01-31", EXIT.usage);
+    if (!Number.isInteger(limit) || limit < 1)
+      throw new CommandError("--limit needs a whole number, at least 1", EXIT.usage);
+    const filter = {
+      ...(values.action === undefined ? {} : { action: values.action }),
+      ...(values.agent === undefined ? {} : { agent: values.agent }),
+      ...(since === undefined ? {} : { since }),
+    };
+    const entries = await withYard({ home: values.home }, (yard) =>
+      read(yard, filter, values.export ? Number.POSITIVE_INFINITY : limit),
+    );
+    if (values.export) for (const entry of entries.toReversed()) await print(`${JSON.stringify(entry)}\n`);
+    else if (values.json) await printJson({ entries: entries as readonly Json[] });
+    else if (entries.length === 0) await print("No entries.\n");
+    else for (const entry of entries) await print(`${lineOf(entry)}\n`);
+    return 0;
+  },
+};
+
+/** Newest first, page by page. */
+async function read(yard: Yard, filter: JsonObject, most: number): Promise<readonly Entry[]> {
+  const found: Entry[] = [];
+  while (found.length < most) {
+    const last = found.at(-1);
+    const limit = Math.min(PAGE, most - found.length);
+    const input = { ...filter, limit, ...(last === undefined ? {} : { before: last.id }) };
+    const { entries } = known(await yard.call("audit.list", input)) as { readonly entries: readonly Entry[] };
+    found.push(...entries);
+    if (entries.length < limit) break;
+  }
+  return found;
+}
+
+function lineOf({ at, agent, by, action, details }: Entry): string {
+  const about = Object.entries(details).map(([key, value]) => `${key}=${String(value)}`);
+  return `${new Date(at).toISOString()}  ${action}  ${agent} (${by})  ${oneLine(about.join(" "), DETAIL_CHARS)}`;
+}

@@ -13,6 +13,8 @@ import { Dialog } from "./dialog.tsx";
 
 const PAUSE_MS = 120;
 const PAGE_BLOCKS = 40;
+/** How often is asked again while the search index is being made. */
+const INDEXING_MS = 2_000;
 const SHOWN_BEFORE = 40;
 const SHOWN_CHARS = 200;
 
@@ -57,7 +59,10 @@ interface Indexing {
 
 interface Page {
   readonly state: "found";
+  readonly words: string;
   readonly hits: readonly Hit[];
+  /** Other pages were added to the first. */
+  readonly isLonger?: true;
   readonly more: boolean;
   /** Where the next page begins. */
   readonly next: string | undefined;
@@ -116,7 +121,7 @@ export function Search({ conversations }: { conversations: Conversations }): Rea
           More results
         </button>
       )}
-      {found.state === "found" && found.more && found.next === undefined && (
+      {found.state === "found" && found.more && found.next === undefined && !found.indexing && (
         <p className="dim">There is more: add a word to narrow it.</p>
       )}
     </Dialog>
@@ -151,17 +156,26 @@ function useSearch(query: string): { readonly found: Found; readonly goOn: () =>
       max_blocks: PAGE_BLOCKS,
       ...(after === undefined ? {} : { after }),
     });
-    return isProblem(answer) ? answer : readAnswer(answer, after);
+    return isProblem(answer) ? answer : { ...readAnswer(answer, after), words };
   };
   // biome-ignore lint/correctness/useExhaustiveDependencies: `ask` is of the same words and session
   useEffect(() => {
     if (words.length < 2) return setFound({ state: "none" });
     let isOld = false;
-    const timer = setTimeout(async () => {
+    let timer = setTimeout(() => {
       setFound((now) => (now.state === "found" ? now : { state: "searching" }));
-      const page = await ask(undefined);
-      if (!isOld) setFound(isProblem(page) ? { state: "failed", problem: page } : page);
+      void first();
     }, PAUSE_MS);
+    const first = async () => {
+      const page = await ask(undefined);
+      if (isOld) return;
+      // Further pages that were asked for meanwhile stay.
+      setFound((now) => {
+        if (isProblem(page)) return { state: "failed", problem: page };
+        return now.state === "found" && now.words === words && now.isLonger ? now : page;
+      });
+      if (!isProblem(page) && page.indexing) timer = setTimeout(() => void first(), INDEXING_MS);
+    };
     return () => {
       isOld = true;
       clearTimeout(timer);
@@ -176,13 +190,13 @@ function useSearch(query: string): { readonly found: Found; readonly goOn: () =>
       if (now !== found) return now;
       return isProblem(page)
         ? { state: "failed", problem: page }
-        : { ...page, hits: [...found.hits, ...page.hits] };
+        : { ...page, hits: [...found.hits, ...page.hits], isLonger: true };
     });
   };
   return { found, goOn: () => void goOn() };
 }
 
-function readAnswer(answer: Json, after: string | undefined): Page {
+function readAnswer(answer: Json, after: string | undefined): Omit<Page, "words"> {
   const { blocks, more, next, indexing } = answer as unknown as Answer;
   const hits = blocks.flatMap(({ block_id, conversation, kind, path, matches }) =>
     matches.map((match, i) => ({

@@ -12,6 +12,9 @@ import { conversationKey, endOfRun, hashOfKey, kindKey, pathKey, visitTokens } f
 /** A text is taken in parts of so many units, so that others come to their turn in between. */
 const PART_UNITS = 512 * 1024;
 
+/** Keys after which others come to their turn. */
+const KEYS_AT_ONCE = 1_024;
+
 export interface IndexedBlock extends Document {
   /** The conversation's id: what decides between blocks of the same age. */
   readonly name: string;
@@ -61,16 +64,19 @@ export class SegmentBuilder {
       yield;
       const postings = new PostingWriter(1024);
       let done = 0;
-      for (const token of this.#table.inOrder()) {
-        postings.clear();
-        for (let i = starts[token] as number; i < (starts[token + 1] as number); i++)
-          postings.add(ranks[i] as number);
-        writer.key(this.#table.key(token), postings);
-        if (++done % 4_096 === 0) yield;
+      for (const tokens of this.#table.inOrder()) {
+        for (const token of tokens) {
+          postings.clear();
+          for (let i = starts[token] as number; i < (starts[token + 1] as number); i++)
+            postings.add(ranks[i] as number);
+          writer.key(this.#table.key(token), postings);
+          if (++done % KEYS_AT_ONCE === 0) yield;
+        }
+        if (tokens.length > 0) yield;
       }
       const documents = new Documents(order.length);
       for (const document of order) documents.add(this.#blocks[document] as IndexedBlock);
-      return writer.finish(documents, { chars: this.chars, cursors });
+      return yield* writer.finish(documents, { chars: this.chars, cursors });
     } catch (error) {
       writer.abandon();
       throw error;
@@ -172,10 +178,15 @@ class TokenTable {
     return this.#pool.toString("latin1", this.#starts[token], this.#starts[token + 1]);
   }
 
-  /** The tokens in the order of their keys. */
-  inOrder(): number[] {
-    const keys = Array.from({ length: this.size }, (_, token) => this.key(token));
-    return Array.from(keys.keys()).sort((a, b) => ((keys[a] as string) < (keys[b] as string) ? -1 : 1));
+  /** The tokens in the order of their keys, those that begin with the same byte at a time. */
+  *inOrder(): Generator<readonly number[]> {
+    const byFirst: number[][] = Array.from({ length: 256 }, () => []);
+    for (let token = 0; token < this.size; token++)
+      byFirst[this.#pool[this.#starts[token] as number] as number]?.push(token);
+    for (const tokens of byFirst) {
+      const keys = tokens.map((token) => [this.key(token), token] as const);
+      yield keys.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, token]) => token);
+    }
   }
 
   #is(token: number, bytes: Uint8Array, length: number): boolean {

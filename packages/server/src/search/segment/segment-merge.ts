@@ -29,7 +29,7 @@ export function* mergeSegments(
   try {
     yield* mergeKeys(segments, merged.ranks, writer);
     const chars = segments.reduce((sum, { directory }) => sum + directory.chars, 0);
-    return writer.finish(merged.documents, { chars, cursors: mergeCursors(segments) });
+    return yield* writer.finish(merged.documents, { chars, cursors: mergeCursors(segments) });
   } catch (error) {
     writer.abandon();
     throw error;

@@ -16,6 +16,9 @@ const PAGE_BYTES = 2_048;
 /** A longer list is a part of its own. */
 const INLINE_BYTES = 256;
 
+/** Grams after which others come to their turn. */
+const GRAMS_AT_ONCE = 256;
+
 export interface SegmentFacts {
   readonly chars: number;
   readonly cursors: readonly (readonly [conversation: number, seq: number])[];
@@ -38,16 +41,21 @@ export class SegmentWriter {
   }
 
   /** Ends the file; gives its length. */
-  finish(documents: Documents, { chars, cursors }: SegmentFacts): number {
+  *finish(documents: Documents, { chars, cursors }: SegmentFacts): Generator<void, number> {
     const keys = this.#keys.finish();
     const pages = new PageWriter(this.#file);
-    for (const [gram, list] of this.#grams.inOrder()) pages.add(gram, list);
+    let done = 0;
+    for (const [gram, list] of this.#grams.inOrder()) {
+      pages.add(gram, list);
+      if (++done % GRAMS_AT_ONCE === 0) yield;
+    }
     const grams = pages.finish();
     const documentPages: Part[] = [];
-    for (let from = 0; from < documents.length; from += DOCUMENTS_PER_PAGE)
-      documentPages.push(
-        this.#file.part(documents.pack(from, Math.min(from + DOCUMENTS_PER_PAGE, documents.length))),
-      );
+    for (let from = 0; from < documents.length; from += DOCUMENTS_PER_PAGE) {
+      const to = Math.min(from + DOCUMENTS_PER_PAGE, documents.length);
+      documentPages.push(this.#file.part(documents.pack(from, to)));
+      yield;
+    }
     const isEmpty = documents.length === 0;
     return this.#file.finish({
       documents: documents.length,

@@ -163,6 +163,30 @@ describe("[Q26] merged segments", () => {
   });
 });
 
+it("[Q33] a segment is written in many short steps", () => {
+  const words = Array.from({ length: 6_000 }, (_, i) => `${(i * 7_919).toString(36)}${i % 9}`);
+  const texts = Array.from({ length: 3_000 }, (_, i) => `${words[i * 2]} ${words[i * 2 + 1]}`);
+  const stepsOf = (work: Generator<void, number>): { steps: number; bytes: number } => {
+    for (let steps = 1; ; steps++) {
+      const step = work.next();
+      if (step.done === true) return { steps, bytes: step.value };
+    }
+  };
+  const builder = new SegmentBuilder();
+  texts.forEach((text, i) => {
+    const block = { row: i, version: 1, conversation: 1, born: i, createdAt: i, name: "c" } as const;
+    ended(builder.add({ ...block, kind: "text", path: null }, text));
+  });
+  const path = join(directory, `${++files}.seg`);
+  const written = stepsOf(builder.write(path, []));
+  // A step for each kilobyte of keys, each first letter, each page of blocks, some of the grams.
+  expect(written.steps).toBeGreaterThan(6 + 36 + 6 + 4);
+  const segment = new SegmentReader(path, written.bytes);
+  const merged = stepsOf(mergeSegments([segment], join(directory, `${++files}.seg`), () => "c"));
+  expect(merged.steps).toBeGreaterThan(6_000 / 256 + 6 + 4);
+  expect(merged.bytes).toBe(written.bytes);
+});
+
 it("[Q27] a byte that has changed is noticed", () => {
   const segment = built(TEXTS);
   const path = join(directory, `${files}.seg`);

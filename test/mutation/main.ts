@@ -38,20 +38,24 @@ async function main(): Promise<number> {
 }
 
 async function isNoticed(mutation: Mutation): Promise<boolean> {
-  const { name, file, find, replace } = mutation;
-  const path = join(copy.folder, file);
-  const source = readFileSync(path, "utf8");
-  if (source.split(find).length !== 2) {
-    console.log(`FAILED     ${name}: ${file} does not hold exactly once what is to be taken out`);
+  const { name, also } = mutation;
+  const changes = [mutation, ...(also ? [also] : [])].map(({ file, find, replace }) => {
+    const path = join(copy.folder, file);
+    return { file, find, replace, path, source: readFileSync(path, "utf8") };
+  });
+  const moved = changes.find(({ source, find }) => source.split(find).length !== 2);
+  if (moved) {
+    console.log(`FAILED     ${name}: ${moved.file} does not hold exactly once what is to be taken out`);
     return false;
   }
   const before = await runTests(mutation);
-  writeFileSync(
-    path,
-    source.replace(find, () => replace),
-  );
+  for (const { path, find, replace } of changes)
+    writeFileSync(
+      path,
+      readFileSync(path, "utf8").replace(find, () => replace),
+    );
   const after = await runTests(mutation);
-  writeFileSync(path, source);
+  for (const { path, source } of changes) writeFileSync(path, source);
   const isClean = before.passed > 0 && before.failed.length === 0;
   const isSeen = isClean && after.failed.length > 0;
   const verdict = isClean ? (isSeen ? "noticed" : "UNNOTICED") : "FAILED";

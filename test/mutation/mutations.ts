@@ -8,6 +8,8 @@ export interface Mutation {
   readonly file: string;
   readonly find: string;
   readonly replace: string;
+  /** A second guard that would notice, taken out with the first. */
+  readonly also?: { readonly file: string; readonly find: string; readonly replace: string };
   /** Test files, and the vitest projects that they are in. */
   readonly tests: readonly string[];
   readonly projects: readonly string[];
@@ -85,6 +87,12 @@ export const MUTATIONS: readonly Mutation[] = [
     file: "packages/server/src/cli/mcp.ts",
     find: '  if (token === "") throw',
     replace: '  if (token === "") return ownerTokenIn(home) ?? "";\n  if (token === "-") throw',
+    // The list of tools that the server answers with would show whose token it is: both guards have to go.
+    also: {
+      file: "packages/server/src/cli/mcp.ts",
+      find: '  if (tools.some(({ access }) => access === "owner")) throw new OwnerRefused();\n',
+      replace: "",
+    },
     tests: ["test/access/mcp.test.ts"],
     projects: unit,
     only: "AC61",
@@ -237,11 +245,83 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "sessions: one that was revoked goes on",
     file: "packages/server/src/auth.ts",
-    find: "    if (session !== undefined && !this.sessions.isLive(session)) return false;\n",
+    find: "    if (session !== undefined && (!this.sessions.isLive(session) || this.isRevoked(session))) return false;\n",
     replace: "",
     tests: ["test/access/refused.test.ts"],
     projects: unit,
     only: "AC130",
+  },
+  {
+    name: "sessions: a cookie alone is let in",
+    file: "packages/server/src/guard.ts",
+    find: '  if (caller.by === "page" || isForCookies(request)) return caller;\n',
+    replace: '  if (caller.by !== "token" || isForCookies(request)) return caller;\n',
+    tests: ["test/access/refused.test.ts"],
+    projects: unit,
+    only: "AC240",
+  },
+  {
+    name: "sessions: whoever has the cookie binds it",
+    file: "packages/server/src/page-sessions.ts",
+    find: "    if (!isRight || isLate ||",
+    replace: "    if ((!isRight && secret === '') || isLate ||",
+    tests: ["test/access/refused.test.ts"],
+    projects: unit,
+    only: "AC241",
+  },
+  {
+    name: "sessions: a ticket needs no signature",
+    file: "packages/server/src/page-proof.ts",
+    find: '    if (!this.#isSigned(session, ["ticket", origin, session.id, challenge], signature)) return undefined;\n',
+    replace: "    if (origin === signature) return undefined;\n",
+    tests: ["test/access/refused.test.ts"],
+    projects: unit,
+    only: "AC241",
+  },
+  {
+    name: "sessions: what another node revoked goes on",
+    file: "packages/server/src/auth.ts",
+    find: "      if (session && !this.isRevoked(id) &&",
+    replace: "      if (session &&",
+    tests: ["packages/server/src/revocations.test.ts"],
+    projects: unit,
+  },
+  {
+    name: "step-up: a page confirms without a proof",
+    file: "packages/server/src/tool-table.ts",
+    find: '    if (caller.by === "page" && caller.proof === undefined)\n',
+    replace: '    if (caller.by === "page" && caller.proof === "none")\n',
+    tests: ["test/access/step-up.test.ts"],
+    projects: unit,
+    only: "AC242",
+  },
+  {
+    name: "step-up: a proof for one call is good for another",
+    file: "packages/server/src/page-proof.ts",
+    find: '    const hash = createHash("sha256").update(body).digest("hex");\n',
+    replace:
+      '    const hash = createHash("sha256").update(body.length > 0 ? Buffer.from(Buffer.from(body).toString().trim()) : body).digest("hex");\n',
+    tests: ["test/access/step-up.test.ts"],
+    projects: unit,
+    only: "AC242",
+  },
+  {
+    name: "audit: a proof is used twice",
+    file: "packages/server/src/store/audit-table.ts",
+    find: "  if (taken) return undefined;\n",
+    replace: "  if (taken) return 1;\n",
+    tests: ["test/access/step-up.test.ts", "packages/server/src/store/sqlite.test.ts"],
+    projects: unit,
+    only: "AC242|AC245",
+  },
+  {
+    name: "audit: what cannot be written down is done",
+    file: "packages/server/src/tool-table.ts",
+    find: "    const refused = await this.audit.record(caller, name, about, caller.proof);\n    if (refused) return refused;\n",
+    replace: "    await this.audit.record(caller, name, about, caller.proof);\n",
+    tests: ["test/access/step-up.test.ts"],
+    projects: unit,
+    only: "AC246",
   },
   {
     name: "Origin: another site's requests are let in",

@@ -21,6 +21,8 @@ export interface Config {
   readonly tls?: { readonly cert: string; readonly key: string };
   /** Where people reach it through a program that stands in front of it. */
   readonly origin?: string;
+  /** Secrets are taken out of what is ingested and imported, for good. */
+  readonly redactIngest?: boolean;
   /** A PostgreSQL database instead of the file in the home. */
   readonly database?: DatabaseAddress;
   /** The broker by which nodes that share a database wake each other up. May hold a password. */
@@ -78,6 +80,7 @@ export function makeConfig(input: ConfigInput): Config {
   return {
     ...{ home, root, host, port, anyPort: asked === undefined, credentials },
     ...(tls ? { tls } : {}),
+    ...(input.env["BLOCKYARD_REDACT_INGEST"] === "1" ? { redactIngest: true } : {}),
     ...(input.origin === undefined ? {} : { origin: originOf(input.origin) }),
     ...(database ? { database } : {}),
     ...(nats === undefined ? {} : { nats }),

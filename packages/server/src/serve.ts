@@ -42,6 +42,7 @@ import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { keepPicture } from "./pictures.ts";
 import { openNamed } from "./postgres/named.ts";
+import { redactBody } from "./redact-body.ts";
 import { Revocations } from "./revocations.ts";
 import { type Part, Shutdown } from "./shutdown.ts";
 import { openSqliteStore } from "./store/sqlite.ts";
@@ -208,6 +209,7 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     parser,
     lag,
   } = parts;
+  const incoming = (body: ReadableStream<Uint8Array>) => (config.redactIngest ? redactBody(body) : body);
   return httpApp({
     callerOf: (request) => door.callerOf(request),
     callerWith: (...call) => door.callerWith(...call),
@@ -236,9 +238,9 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
       return metrics.text(gauges(ws.count, tools.turns.running, p99));
     },
     ingest: async (caller, query, body) =>
-      gateway.checked(caller, await ingestStream(kernel, caller, query, body)),
+      gateway.checked(caller, await ingestStream(kernel, caller, query, incoming(body))),
     import: async (caller, body) =>
-      gateway.checked(caller, await auditedImport(tools.audit, kernel, caller, body)),
+      gateway.checked(caller, await auditedImport(tools.audit, kernel, caller, incoming(body))),
     export: (caller, conversation, format, redact) =>
       exportFile(tools.kernelFor(caller), conversation, format, redact),
     callBytes: (caller, tool) => gateway.callBytes(caller, tool),

@@ -26,6 +26,7 @@ import { rawRuns } from "../export/export-file.ts";
 import { auditedImport } from "../import/import-stream.ts";
 import { ingestStream } from "../ingest-stream.ts";
 import { openNamed } from "../postgres/named.ts";
+import { redactBody } from "../redact-body.ts";
 import { hasDatabase } from "../store/restored.ts";
 import { openSqliteStore } from "../store/sqlite.ts";
 import { Tools } from "../tool-table.ts";
@@ -113,6 +114,7 @@ function localYard(config: Config, store: Store): Yard {
   const auth = new Auth(config.home, ownerName(), Date.now);
   const tools = new Tools(kernel, config, () => undefined, auth);
   const owner: Caller = { agent: ownerName(), role: "owner", by: "token" };
+  const incoming = (body: AsyncIterable<Uint8Array>) => (config.redactIngest ? redactBody(body) : body);
   return {
     call: (tool, input) => tools.call(owner, tool, input),
     async *lines(conversation) {
@@ -122,8 +124,8 @@ function localYard(config: Config, store: Store): Yard {
       known(await kernel.conversation(conversation));
       yield* rawRuns(store, conversation);
     },
-    ingest: (query, body) => ingestStream(kernel, owner, query, body),
-    import: (body) => auditedImport(tools.audit, kernel, owner, body),
+    ingest: (query, body) => ingestStream(kernel, owner, query, incoming(body)),
+    import: (body) => auditedImport(tools.audit, kernel, owner, incoming(body)),
     async close() {
       await tools.close();
       await tools.files.close();

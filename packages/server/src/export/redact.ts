@@ -216,7 +216,7 @@ function redactValue(value: Json, seen: Seen, untouched: Untouched): Json {
 }
 
 /** A field's name may be what makes its value a secret. */
-function redactField(key: string, value: Json, seen: Seen, untouched: Untouched): Json {
+export function redactField(key: string, value: Json, seen: Seen, untouched: Untouched = NOTHING): Json {
   if (typeof value !== "string") return redactValue(value, seen, untouched);
   const isNamed =
     /^(api[_-]?key|secret|password|passwd|client[_-]?secret|access[_-]?(key|token)|authorization)$/i;

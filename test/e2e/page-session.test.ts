@@ -1,6 +1,8 @@
 /** A real browser's session: bound to the page's origin, over reloads and tabs, beside a viewer's, and useless to other ports. */
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openYard, type Yard } from "./page/yard.ts";
 
@@ -76,5 +78,40 @@ it("[AC129] a viewer's link in the owner's browser takes nothing away from the o
   await page.reload();
   const tools = (await (await answer).json()) as readonly { name: string }[];
   expect(tools.map(({ name }) => name)).toContain("turn.start");
+  await context.close();
+});
+
+it("[V50] a guarded file has a lock that says why, and allows it and takes that back, each signed by the page", async () => {
+  writeFileSync(join(yard.root, ".env"), "KEY=1\n");
+  const agent = yard.running.auth.create("codex-mcp", "agent");
+  const opens = async () => {
+    const answer = await fetch(`${yard.running.url}/v1/tools/file.open`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${agent}` },
+      body: JSON.stringify({ path: ".env" }),
+    });
+    return answer.status;
+  };
+  const { page, context, complaints } = await yard.open("/files?path=.env");
+  await page.getByRole("button", { name: "Guarded: only you can read this" }).click();
+  const grants = page.getByRole("region", { name: "Who may read and edit this file" });
+  expect(await grants.innerText()).toMatch(/^Guarded: \S+/);
+  expect(await opens()).toBe(403);
+  await grants.getByLabel("Agent or viewer").fill("codex-mcp");
+  await grants.getByRole("button", { name: "Allow" }).click();
+  await grants.getByRole("button", { name: "Revoke" }).waitFor();
+  expect(await opens()).toBe(200);
+  await grants.getByRole("button", { name: "Revoke" }).click();
+  await grants.getByRole("button", { name: "Revoke" }).waitFor({ state: "detached" });
+  expect(await opens()).toBe(403);
+  const { audit } = yard.running.store;
+  const done = await audit.read({ order: "first", limit: 100 });
+  expect(
+    done.filter(({ action }) => action.startsWith("file.")).map(({ action, by }) => [action, by]),
+  ).toEqual([
+    ["file.grant", "page"],
+    ["file.revoke", "page"],
+  ]);
+  expect(complaints).toEqual([]);
   await context.close();
 });

@@ -12,14 +12,21 @@ import { inspected, isSidebarOpen } from "../page-state.ts";
 import { useBlock, useSession, ViewProvider } from "../session.tsx";
 import { Conflict } from "./conflict.tsx";
 import { FileEditor } from "./file-editor.tsx";
+import { Guarded } from "./grants.tsx";
 import { followFile, isDirty } from "./workspace.ts";
 
 const ASK_MS = 3_000;
 
 type State =
   | { readonly state: "opening" }
-  | { readonly state: "open"; readonly id: string; readonly view: View }
+  | { readonly state: "open"; readonly id: string; readonly view: View; readonly guarded?: string }
   | { readonly state: "refused"; readonly problem: Problem };
+
+interface OpenAnswer {
+  readonly block_id: string;
+  readonly conversation: string;
+  readonly guarded?: string;
+}
 
 export default function FilePane({ path }: { path: string }): ReactNode {
   const session = useSession();
@@ -28,8 +35,9 @@ export default function FilePane({ path }: { path: string }): ReactNode {
     async (create: boolean) => {
       const answer = await session.write("file.open", { path, create });
       if (isProblem(answer)) return setNow({ state: "refused", problem: answer });
-      const { block_id: id, conversation } = answer as unknown as { block_id: string; conversation: string };
-      setNow({ state: "open", id, view: await followFile(session, conversation, id) });
+      const { block_id: id, conversation, guarded } = answer as unknown as OpenAnswer;
+      const view = await followFile(session, conversation, id);
+      setNow({ state: "open", id, view, ...(guarded === undefined ? {} : { guarded }) });
     },
     [session, path],
   );
@@ -38,7 +46,7 @@ export default function FilePane({ path }: { path: string }): ReactNode {
     <main className="conversation file-pane" aria-label={`File ${path}`}>
       {now.state === "open" ? (
         <ViewProvider value={now.view}>
-          <OpenFile id={now.id} view={now.view} />
+          <OpenFile id={now.id} view={now.view} guarded={now.guarded} />
         </ViewProvider>
       ) : (
         <>
@@ -103,7 +111,15 @@ function useFailure(id: string, isWaiting: boolean): string | undefined {
   return failure;
 }
 
-function OpenFile({ id, view }: { id: string; view: View }): ReactNode {
+interface OpenFileProps {
+  readonly id: string;
+  readonly view: View;
+  /** Why agents and viewers need the owner's grant. */
+  readonly guarded: string | undefined;
+}
+
+function OpenFile({ id, view, guarded }: OpenFileProps): ReactNode {
+  const { isOwner } = useSession();
   const block = useBlock(id);
   const failure = useFailure(id, block !== undefined && isDirty(block));
   if (!block) return <div className="blank">This file is not there any more.</div>;
@@ -121,6 +137,7 @@ function OpenFile({ id, view }: { id: string; view: View }): ReactNode {
             conflict === undefined && (missing ? "gone from the disk" : "saved")
           )}
         </span>
+        {guarded !== undefined && isOwner && <Guarded path={path} reason={guarded} />}
         <button
           type="button"
           className="icon-button"

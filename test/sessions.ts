@@ -1,10 +1,13 @@
 /** Sessions as Claude Code keeps them, as many as are wanted, and what an import has made of them. */
-import { copyFileSync, mkdirSync, readdirSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Block, keyIn, type Store } from "@blockyard/kernel";
 
 const RECORDED = fileURLToPath(new URL("../packages/providers/fixtures/claude-sessions", import.meta.url));
+
+/** Long ago: a log that has just changed is taken for one that goes on. */
+const ENDED = new Date("2026-01-01T12:00:00Z");
 
 /** Puts sessions where `CLAUDE_CONFIG_DIR` is; each has another name. */
 export function putSessions(claudeHome: string, count: number): void {
@@ -18,6 +21,7 @@ export function putSessions(claudeHome: string, count: number): void {
   for (let n = 0; n < count; n++) {
     const name = `00000000-0000-4000-8000-${String(n).padStart(12, "0")}.jsonl`;
     copyFileSync(logs[n % logs.length] as string, join(project, name));
+    utimesSync(join(project, name), ENDED, ENDED);
   }
 }
 

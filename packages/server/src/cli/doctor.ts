@@ -1,26 +1,30 @@
 /**
  * `blockyard doctor`: is everything here that is needed, and is it well? One line per check, with its fix where there is
- * something to fix. It changes nothing, starts nothing but `<agent> --version`, and prints no secret.
+ * something to fix. Without `--repair` it changes nothing, starts nothing but `<agent> --version`, and prints no secret.
  */
 
 import { execFile } from "node:child_process";
 import { accessSync, constants, existsSync, lstatSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { plural } from "@blockyard/kernel";
 import { Auth, AuthError } from "../auth.ts";
 import { ConfigError, makeConfig } from "../config.ts";
 import { DIST } from "../faces/page.ts";
+import { countDoubles, type Repaired, repairDoubled } from "../import/doubled.ts";
 import type { DatabaseAddress } from "../postgres/address.ts";
 import { describeNamed } from "../postgres/named.ts";
 import { quickCheck } from "../store/quick-check.ts";
+import { StoreReader } from "../store/reader.ts";
+import { restoreSqliteStore } from "../store/restore.ts";
 import { isRestored } from "../store/restored.ts";
 import { AGENTS, type Agent } from "../turns/agents.ts";
 import { findCommand } from "../turns/child.ts";
 import { childEnvironment } from "../turns/child-env.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl, serverClient } from "./client.ts";
-import { type Command, CommandError } from "./command.ts";
-import { print, printJson } from "./terminal.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { oneLine, print, printJson, tell } from "./terminal.ts";
 
 export interface Finding {
   readonly check: string;
@@ -38,12 +42,16 @@ const RESTORE = "put back a backup: blockyard restore FILE --replace";
 const options = {
   home: HOME_OPTION,
   database: DATABASE_OPTION,
+  repair: {
+    type: "boolean",
+    summary: "import sessions anew that an earlier version has imported twice; the old database is kept",
+  },
   json: { type: "boolean", summary: "print the findings as JSON, for programs" },
 } as const;
 
 export const doctor: Command = {
   name: "doctor",
-  usage: "doctor [--home DIR] [--database URL] [--json]",
+  usage: "doctor [--home DIR] [--database URL] [--repair] [--json]",
   summary: "check Node, the database, the files of the home, the server, the agents and the page",
   examples: [
     "blockyard doctor",
@@ -57,6 +65,7 @@ export const doctor: Command = {
       ...(values.home === undefined ? {} : { home: values.home }),
       ...(values.database === undefined ? {} : { database: values.database }),
     });
+    if (values.repair) return repair(home, database, values.json === true);
     const findings = await examine(home, process.env, database);
     await (values.json ? printJson(findings) : print(findings.map(line).join("")));
     return findings.some(({ state }) => state === "fail") ? 1 : 0;
@@ -75,7 +84,7 @@ export async function examine(
     checkNode(process.versions.node),
     checkSqlite(process.versions.sqlite ?? "0"),
     ...checkHome(home),
-    database ? await checkNamed(database) : checkDatabase(join(home, "blockyard.db"), hasServer),
+    ...(database ? [await checkNamed(database)] : checkFile(join(home, "blockyard.db"), hasServer)),
     server,
     ...agents,
     checkPage(DIST),
@@ -152,6 +161,58 @@ function unusableTokens(home: string): readonly Finding[] {
     const [, message = error.message, fix = "delete it"] = /^(.*)[;:] (delete .*)$/.exec(error.message) ?? [];
     return [{ check: "tokens", state: "fail", message, fix }];
   }
+}
+
+/** Also what is in it, where it is sound. */
+function checkFile(path: string, hasServer: boolean): readonly Finding[] {
+  const found = checkDatabase(path, hasServer);
+  return found.state === "ok" && existsSync(path) ? [found, ...checkImports(path)] : [found];
+}
+
+/** Sessions that an earlier version has imported twice at the same time. */
+export function checkImports(path: string): readonly Finding[] {
+  const reader = new StoreReader(path);
+  try {
+    const doubles = countDoubles(reader.blocks());
+    if (doubles.size === 0) return [];
+    const blocks = [...doubles.values()].reduce((sum, count) => sum + count, 0);
+    const message = `${plural(doubles.size, "session")} were imported twice: ${plural(blocks, "block")} too many`;
+    const fix = "stop the server, then: blockyard doctor --repair";
+    return [{ check: "imports", state: "warn", message, fix }];
+  } finally {
+    reader.close();
+  }
+}
+
+/** On a copy, which then takes the database's place. */
+async function repair(home: string, database: DatabaseAddress | undefined, isJson: boolean): Promise<number> {
+  if (database)
+    throw new CommandError("--repair is for the database in the data directory, not for PostgreSQL");
+  const path = join(home, "blockyard.db");
+  if (!existsSync(path)) throw new CommandError(`there is no database at ${path} yet`, EXIT.nothing);
+  let all: readonly Repaired[] = [];
+  const kept = await restoreSqliteStore(path, path, {
+    replace: true,
+    change: async (fresh) => {
+      all = await repairDoubled(fresh);
+      if (all.every(({ left }) => left !== undefined)) throw new NothingToRepair();
+    },
+  }).catch((error: unknown) => {
+    if (error instanceof NothingToRepair) return undefined;
+    throw error;
+  });
+  if (isJson) await printJson({ repaired: all, ...(kept === undefined ? {} : { kept }) });
+  else await print(all.map(repairedLine).join(""));
+  if (kept === undefined) tell("Nothing was changed.");
+  else tell(`What was there before is ${kept}`);
+  return EXIT.done;
+}
+
+class NothingToRepair extends Error {}
+
+function repairedLine({ conversation, doubles, title, left }: Repaired): string {
+  const what = left === undefined ? `${plural(doubles, "block")} taken out` : `left as it is: ${left}`;
+  return `${conversation}  ${what}  ${oneLine(title, 60)}\n`;
 }
 
 export function checkDatabase(path: string, hasServer: boolean): Finding {

@@ -6,7 +6,7 @@
  */
 
 import { DatabaseSync } from "node:sqlite";
-import type { ConversationId, Kind, Op, Status } from "@blockyard/kernel";
+import type { Block, ConversationId, Kind, Op, Status } from "@blockyard/kernel";
 import { guarded } from "./fault.ts";
 import { storedOps, unpackFold } from "./settle.ts";
 import { type BlockRow, openBlock, type StoredBlock, Tables } from "./tables.ts";
@@ -93,6 +93,13 @@ export class StoreReader {
   *rowsAfter(conversation: number, seq: number): Generator<number> {
     const sql = "SELECT id FROM block WHERE conversation = ? AND seq > ? ORDER BY born DESC";
     for (const { id } of this.#tables.all<{ id: number }>(sql, conversation, seq)) yield id;
+  }
+
+  /** Every block, conversation by conversation. */
+  *blocks(): Generator<Block> {
+    const sql = `${BLOCK} ORDER BY b.conversation, b.born`;
+    for (const row of this.#tables.statement(sql).iterate())
+      yield opened(row as unknown as NamedBlock).record;
   }
 
   /** Blocks that are still being written. */

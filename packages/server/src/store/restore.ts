@@ -18,18 +18,25 @@ import { holdLock } from "./lock.ts";
 import { finishRestore, hasDatabase, removeRestoring, restoredPath, restoringFolder } from "./restored.ts";
 import { openSqliteStore } from "./sqlite.ts";
 
+export interface RestoreOptions {
+  /** Also where there is a database. */
+  readonly replace?: boolean;
+  /** Repairs the copy, which nobody has open, before it takes the place. What it throws ends the restore, and changes nothing. */
+  readonly change?: (fresh: string) => Promise<void>;
+}
+
 /** Puts a backup where a database is to be, under a new epoch. Gives the name under which the old one is kept, if there was one. */
 export async function restoreSqliteStore(
   from: string,
   path: string,
-  { replace = false }: { readonly replace?: boolean } = {},
+  { replace = false, change }: RestoreOptions = {},
 ): Promise<string | undefined> {
   const lock = holdLock(path);
   try {
     finishRestore(path);
     if (!replace && (hasDatabase(path) || existsSync(`${path}-wal`)))
       throw new StoreError("io", `cannot restore ${from}: ${path} exists`);
-    const fresh = await prepare(from, restoringFolder(path), basename(path));
+    const fresh = await prepare(from, restoringFolder(path), basename(path), change);
     guarded(`cannot restore ${from}`, () => {
       renameSync(fresh, restoredPath(path));
       syncDirectory(path);
@@ -42,7 +49,12 @@ export async function restoreSqliteStore(
 }
 
 /** Makes a database of its own, whole and durable in one file, of what is in `from`. */
-async function prepare(from: string, folder: string, name: string): Promise<string> {
+async function prepare(
+  from: string,
+  folder: string,
+  name: string,
+  change?: RestoreOptions["change"],
+): Promise<string> {
   const fresh = join(folder, name);
   guarded(`cannot restore ${from}`, () => {
     mkdirSync(folder, { mode: 0o700 });
@@ -57,6 +69,7 @@ async function prepare(from: string, folder: string, name: string): Promise<stri
   } finally {
     await store.close();
   }
+  await change?.(fresh);
   const log = statSync(`${fresh}-wal`, { throwIfNoEntry: false });
   if (log !== undefined && log.size > 0)
     throw new StoreError("io", `cannot restore ${from}: its log could not be brought into the file`);

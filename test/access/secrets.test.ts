@@ -105,6 +105,12 @@ async function turn(provider: string, more: object = {}): Promise<string> {
   }
 }
 
+/** Where commands are confined, they do not see the data directory either. */
+async function mayConfine(): Promise<boolean> {
+  const { sandbox } = (await (await server.fetch("/health")).json()) as { sandbox: string };
+  return sandbox === "sandboxed, no network";
+}
+
 async function blockText(conversation: string): Promise<string> {
   for (;;) {
     const { blocks } = (await server.call("block.list", { conversation, kind: "command" })) as {
@@ -134,10 +140,11 @@ describe.runIf(isLinux)("[AC202] [AC203] a child finds no secret but its own", (
     expect(text).toContain("handovers 0");
   });
 
-  it("the loop's shell, with the key that the server was given", async () => {
+  it("the loop's shell, with the key that the server was given", async ({ skip }) => {
+    if (!(await mayConfine())) return skip(); // it would ask
     model.play([{ parts: [call("bash", { command: `bash ${SEARCH}` })] }, say("Done.")]);
     const text = await blockText(await turn("anthropic", { allow: ["bash"] }));
-    expect(foundBy(text)).toEqual({ data: ["planted-file"] });
+    expect(foundBy(text)).toEqual({});
   });
 
   it("a command that runs again", async () => {
@@ -152,7 +159,9 @@ describe.runIf(isLinux)("[AC202] [AC203] a child finds no secret but its own", (
     const { confirmation } = await server.call("command.confirm", { block_id });
     const run = await server.call("command.run", { block_id, confirmation });
     expect(run).toHaveProperty("block_id");
-    expect(foundBy(await blockText(String(conversation)))).toEqual({ data: ["planted-file"] });
+    expect(foundBy(await blockText(String(conversation)))).toEqual(
+      (await mayConfine()) ? {} : { data: ["planted-file"] },
+    );
   });
 });
 

@@ -36,7 +36,7 @@ export class Rig {
     const log = (level: string, _: string, fields?: object) => {
       if (level === "error") faults.push(fields);
     };
-    const server = await serve(makeConfig({ env: {}, home, root, port: 0 }), log);
+    const server = await serve(makeConfig({ env: { BLOCKYARD_SANDBOX: "off" }, home, root, port: 0 }), log);
     return new Rig(await ModelServer.start(), server, home, root, faults);
   }
 

@@ -210,6 +210,22 @@ export const MUTATIONS: readonly Mutation[] = [
     projects: unit,
   },
   {
+    name: "sandbox: nothing is hidden",
+    file: "packages/server/src/sandbox/confine.ts",
+    find: "    ...hidden.filter((each) => !isAround(each)).flatMap(hide),\n",
+    replace: "",
+    tests: ["packages/server/src/sandbox/sandbox.test.ts"],
+    projects: unit,
+  },
+  {
+    name: "sandbox: what cannot be confined does not ask",
+    file: "packages/server/src/turns/loop/tools/effects.ts",
+    find: "state === undefined || state.isChosen ?",
+    replace: "state !== null ?",
+    tests: ["packages/server/src/sandbox/sandbox.test.ts"],
+    projects: unit,
+  },
+  {
     name: "names: a token has a provider's name",
     file: "packages/server/src/auth.ts",
     find: "    if (PROVIDER_NAMES.has(agent))\n",

@@ -321,6 +321,8 @@ export const metadataSchemas = {
     interrupted: z.boolean().optional(),
     background: z.boolean().optional(),
     cwd: z.string().optional(),
+    /** Whether it was confined, in words; only of commands that the server runs itself. */
+    sandbox: z.string().optional(),
   }),
   file_change: z.strictObject({
     ...anyKind,

@@ -8,6 +8,7 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { readCredentials } from "./credentials-file.ts";
 import { DatabaseAddress } from "./postgres/address.ts";
+import { SANDBOX_MODES, type SandboxMode } from "./sandbox/sandbox.ts";
 
 export interface Config {
   /** Database, tokens and the server's address live here; only its owner can read it. */
@@ -29,6 +30,10 @@ export interface Config {
   readonly nats?: string;
   /** What nodes sign their words with, so that a broker that others reach cannot make any. */
   readonly natsSecret?: string;
+  /** How commands are confined (BLOCKYARD_SANDBOX): `on` by default. */
+  readonly sandbox?: SandboxMode;
+  /** Agents are confined too (BLOCKYARD_SANDBOX_AGENTS). */
+  readonly sandboxAgents?: boolean;
   /** Of the file in the home: what is not in the environment. */
   readonly credentials?: Readonly<Record<string, string>>;
 }
@@ -76,6 +81,7 @@ export function makeConfig(input: ConfigInput): Config {
   const env = { ...credentials, ...input.env };
   const database = databaseOf(input.database ?? env["BLOCKYARD_DATABASE"]);
   const natsSecret = env["BLOCKYARD_NATS_SECRET"];
+  const sandbox = sandboxOf(env["BLOCKYARD_SANDBOX"]);
   const nats = brokerOf(input.nats ?? env["BLOCKYARD_NATS"]);
   return {
     ...{ home, root, host, port, anyPort: asked === undefined, credentials },
@@ -85,7 +91,15 @@ export function makeConfig(input: ConfigInput): Config {
     ...(database ? { database } : {}),
     ...(nats === undefined ? {} : { nats }),
     ...(natsSecret ? { natsSecret } : {}),
+    ...(sandbox ? { sandbox } : {}),
+    ...(env["BLOCKYARD_SANDBOX_AGENTS"] === "on" ? { sandboxAgents: true } : {}),
   };
+}
+
+function sandboxOf(said: string | undefined): SandboxMode | undefined {
+  const mode = SANDBOX_MODES.find((each) => each === said);
+  if (mode !== undefined || said === undefined || said === "") return mode;
+  throw new ConfigError(`BLOCKYARD_SANDBOX is one of ${SANDBOX_MODES.join(", ")}, not ${said}`);
 }
 
 function credentialsOf(home: string): Readonly<Record<string, string>> {

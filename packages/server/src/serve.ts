@@ -97,6 +97,8 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   shutdown.register("files", () => tools.files.close());
   nodes?.shareCursors(tools.presence);
   await tools.files.start();
+  const confined = await tools.sandbox.state();
+  log(confined.isChosen ? "info" : "warn", "commands", { sandbox: confined.words });
   const metrics = new Metrics();
   const fault = (where: string, error: unknown) => {
     metrics.count("blockyard_faults_total");
@@ -227,6 +229,7 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
       ...(await storeHealth(store)),
       version: VERSION,
       root: config.root,
+      sandbox: (await tools.sandbox.state()).words,
       epoch: store.epoch,
       ...(nodes ? { node: nodes.id } : {}),
       sockets: ws.count,

@@ -2,7 +2,20 @@
 
 /** Commands that start none. Any other word may be a folder to serve, the value of an option, or `run`. */
 export const QUIET_COMMANDS: readonly string[] = [
-  ...["ingest", "import", "ls", "show", "search", "export", "mcp", "token", "grant", "link", "session"],
+  ...[
+    "ingest",
+    "import",
+    "ls",
+    "show",
+    "search",
+    "export",
+    "mcp",
+    "token",
+    "grant",
+    "link",
+    "session",
+    "audit",
+  ],
   ...["backup", "restore", "doctor", "bench", "demo", "completion", "help"],
 ];
 

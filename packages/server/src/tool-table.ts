@@ -35,6 +35,7 @@ import { veiled } from "./files/veil.ts";
 import type { Log } from "./log.ts";
 import { Reruns } from "./rerun/rerun.ts";
 import { rerunTools } from "./rerun/tools.ts";
+import { Sandbox } from "./sandbox/sandbox.ts";
 import { SearchPool } from "./search/pool.ts";
 import { AGENTS } from "./turns/agents.ts";
 import { APIS, apiRunner } from "./turns/api.ts";
@@ -83,6 +84,7 @@ export class Tools {
   readonly turns: Turns;
   readonly files: Files;
   readonly audit: Audit;
+  readonly sandbox: Sandbox;
 
   constructor(kernel: Kernel, config: Config, log: Log, auth: Auth) {
     this.#kernel = kernel;
@@ -95,7 +97,15 @@ export class Tools {
     void this.#offspring.swept.then((killed) => {
       if (killed > 0) log("info", "killed what an earlier run's agents left", { killed });
     });
-    const place = { kernel, root: config.root, env: process.env, offspring: this.#offspring };
+    this.sandbox = new Sandbox({
+      mode: config.sandbox ?? "on",
+      agents: config.sandboxAgents === true,
+      root: config.root,
+      data: config.home,
+      env: process.env,
+    });
+    const { sandbox } = this;
+    const place = { kernel, root: config.root, env: process.env, offspring: this.#offspring, sandbox };
     const loop = {
       ...place,
       home: config.home,

@@ -17,16 +17,25 @@ export interface Subject {
   readonly folder: string;
   /** The folder that was named instead of the block's, where one was. */
   readonly chosen?: string | undefined;
+  /** How it would be confined, in words; and whether the network was asked for. */
+  readonly sandbox: string;
+  readonly network?: boolean | undefined;
 }
 
 export const CONFIRM_MS = 60_000;
 const MAX_OPEN = 100;
 
+/** What the owner may choose for one run. */
+export interface RunWish {
+  readonly chosen?: string | undefined;
+  readonly network?: boolean | undefined;
+}
+
 interface Open {
   readonly hash: string;
   /** Of the clock that never jumps. */
   readonly until: number;
-  readonly chosen: string | undefined;
+  readonly wish: RunWish;
 }
 
 export class Confirmations {
@@ -42,7 +51,7 @@ export class Confirmations {
     this.#open.set(confirmation, {
       hash: hashOf(subject),
       until: this.#env.monotonic() + CONFIRM_MS,
-      chosen: subject.chosen,
+      wish: { chosen: subject.chosen, network: subject.network },
     });
     for (const oldest of this.#open.keys()) {
       if (this.#open.size <= MAX_OPEN) break;
@@ -51,9 +60,9 @@ export class Confirmations {
     return { confirmation, expiresAt: this.#env.now() + CONFIRM_MS };
   }
 
-  /** The folder that was named when it was made. */
-  chosen(confirmation: string): string | undefined {
-    return this.#open.get(confirmation)?.chosen;
+  /** What was asked for when it was made. */
+  wish(confirmation: string): RunWish {
+    return this.#open.get(confirmation)?.wish ?? {};
   }
 
   /** Uses one up, whatever comes of it; undefined if it was good for this. */
@@ -70,8 +79,8 @@ export class Confirmations {
   }
 }
 
-function hashOf({ by, block, version, command, cwd, folder }: Subject): string {
-  const parts = [by, block, version, command, cwd, folder];
+function hashOf({ by, block, version, command, cwd, folder, sandbox }: Subject): string {
+  const parts = [by, block, version, command, cwd, folder, sandbox];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 

@@ -317,7 +317,7 @@ describe("what is refused", () => {
   it("[D9] [R46] one that is older than a minute, whatever the wall clock says", async () => {
     const env = new VirtualEnv(1);
     const confirmations = new Confirmations(env);
-    const subject = { by: "ann", block: "b", version: 1, command: "c", cwd: "", folder: "/" };
+    const subject = { by: "ann", block: "b", version: 1, command: "c", cwd: "", folder: "/", sandbox: "s" };
     const late = confirmations.make(subject).confirmation;
     const early = confirmations.make(subject).confirmation;
     await env.advance(CONFIRM_MS - 1);

@@ -19,11 +19,12 @@ import {
   problem,
 } from "@blockyard/kernel";
 import { folderFor } from "../folder.ts";
-import { Child } from "../turns/child.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { Child, type ChildSpec } from "../turns/child.ts";
 import { childEnvironment } from "../turns/child-env.ts";
 import type { Environment } from "../turns/child-mark.ts";
 import type { Offspring } from "../turns/child-offspring.ts";
-import { Confirmations, type Subject } from "./confirmation.ts";
+import { Confirmations, type RunWish, type Subject } from "./confirmation.ts";
 import { Output } from "./output.ts";
 import { visible } from "./visible.ts";
 
@@ -32,6 +33,8 @@ export interface RerunOptions {
   readonly root: string;
   readonly env: Environment;
   readonly offspring: Offspring;
+  /** Without one, commands are not confined. */
+  readonly sandbox?: Sandbox;
 }
 
 export interface Confirmed {
@@ -41,6 +44,7 @@ export interface Confirmed {
   readonly cwd: string;
   readonly cwdVisible: string;
   readonly version: number;
+  readonly sandbox: string;
   readonly expiresAt: number;
 }
 
@@ -65,20 +69,20 @@ export class Reruns {
   }
 
   /** What would run, for the owner to look at; and the word that lets it. */
-  async confirm(by: string, id: BlockId, chosen?: string): Promise<Confirmed | Problem> {
-    const subject = await this.#subject(by, id, chosen);
+  async confirm(by: string, id: BlockId, wish: RunWish = {}): Promise<Confirmed | Problem> {
+    const subject = await this.#subject(by, id, wish);
     if (isProblem(subject)) return subject;
-    const { command, folder, version } = subject;
+    const { command, folder, version, sandbox } = subject;
     const made = this.#confirmations.make(subject);
     const shown = { commandVisible: visible(command), cwdVisible: visible(folder) };
-    return { ...made, command, cwd: folder, version, ...shown };
+    return { ...made, command, cwd: folder, version, sandbox, ...shown };
   }
 
   /** Runs it; the new block, in which its output appears. */
   async run(by: string, id: BlockId, confirmation: string, limitMs: number): Promise<BlockId | Problem> {
-    const subject = await this.#subject(by, id, this.#confirmations.chosen(confirmation));
+    const subject = await this.#subject(by, id, this.#confirmations.wish(confirmation));
     // Used up even where the block is gone by now: a confirmation never gets a second chance.
-    const none = { by, block: id, version: -1, command: "", cwd: "", folder: "" };
+    const none = { by, block: id, version: -1, command: "", cwd: "", folder: "", sandbox: "" };
     const refused = this.#confirmations.take(confirmation, isProblem(subject) ? none : subject);
     if (isProblem(subject)) return subject;
     if (refused) return refused;
@@ -88,7 +92,7 @@ export class Reruns {
     await this.#options.offspring.swept;
     const created = await this.#create(subject);
     if (isProblem(created)) return created;
-    this.#start(created, subject, limitMs);
+    this.#start(created, subject, await this.#spec(subject), limitMs);
     return created;
   }
 
@@ -112,7 +116,7 @@ export class Reruns {
   }
 
   /** The block as it stands now: what is confirmed, and what is compared when it is to run. */
-  async #subject(by: string, id: BlockId, chosen: string | undefined): Promise<Subject | Problem> {
+  async #subject(by: string, id: BlockId, { chosen, network }: RunWish): Promise<Subject | Problem> {
     const { kernel, root } = this.#options;
     const block = await kernel.block(id);
     if (isProblem(block)) return block;
@@ -123,7 +127,8 @@ export class Reruns {
     const folder = folderFor(root, { chosen, own, whose: "command" });
     if (isProblem(folder)) return folder;
     const command = String(block.metadata["command"]);
-    return { by, block: id, version: block.version, command, cwd: own, folder, chosen };
+    const sandbox = (await this.#options.sandbox?.state({ network }))?.words ?? "not sandboxed";
+    return { by, block: id, version: block.version, command, cwd: own, folder, chosen, sandbox, network };
   }
 
   /** Where it ran: as the block says, else where its conversation works. Empty where neither is known. */
@@ -137,7 +142,7 @@ export class Reruns {
   }
 
   /** Only if the block is, in the commit itself, still what was confirmed. */
-  async #create({ by, block, version, command, folder }: Subject): Promise<BlockId | Problem> {
+  async #create({ by, block, version, command, folder, sandbox }: Subject): Promise<BlockId | Problem> {
     // It dies with this process, whoever asked for it: a start must find whose it was.
     const { node = "local" } = this.#options.kernel;
     const created = await this.#options.kernel.writeBlock<Block>(block, {
@@ -153,16 +158,16 @@ export class Reruns {
           parent: block,
           side: true,
           status: "running",
-          metadata: { command, cwd: folder, notice: "rerun", node },
+          metadata: { command, cwd: folder, sandbox, notice: "rerun", node },
         });
       },
     });
     return isProblem(created) ? created : created.id;
   }
 
-  #start(id: BlockId, { by, command, folder }: Subject, limitMs: number): void {
-    const { kernel, offspring, env } = this.#options;
-    const output = new Output(kernel, id, by);
+  /** The shell, confined as it was shown. */
+  async #spec({ command, folder, network }: Subject): Promise<ChildSpec> {
+    const { env, sandbox } = this.#options;
     const spec = {
       file: SHELL,
       args: ["--noprofile", "--norc", "-c", "--", command],
@@ -171,6 +176,12 @@ export class Reruns {
       // A shell whose input is a socket takes itself for a remote one, and reads start-up files.
       isMute: true,
     };
+    return sandbox ? sandbox.confine(spec, { network }) : spec;
+  }
+
+  #start(id: BlockId, { by }: Subject, spec: ChildSpec, limitMs: number): void {
+    const { kernel, offspring } = this.#options;
+    const output = new Output(kernel, id, by);
     const startMs = kernel.env.monotonic();
     const child = new Child(spec, offspring, { onErrors: (bytes) => output.errors(bytes) });
     const cancel = kernel.env.after(limitMs, () => {

@@ -26,6 +26,10 @@ export function rerunTools(reruns: Reruns): readonly Tool<never, unknown>[] {
         .max(4_096)
         .optional()
         .describe("Run it in this folder, a whole path, instead of its own"),
+      network: z
+        .boolean()
+        .optional()
+        .describe("Give it the network, or not, this once. Default: as the server is set"),
     }),
     output: z.object({
       confirmation: z.string(),
@@ -34,10 +38,16 @@ export function rerunTools(reruns: Reruns): readonly Tool<never, unknown>[] {
       cwd: z.string(),
       cwd_visible: z.string(),
       version: z.number().int().describe("Of the block"),
+      sandbox: z
+        .string()
+        .describe("How it would be confined: sandboxed, with or without network; or not, and why"),
       expires_at: z.number().describe("Wall clock, milliseconds"),
     }),
     async run(call: Call, input) {
-      const confirmed = await reruns.confirm(call.caller.agent, input.block_id, input.cwd);
+      const confirmed = await reruns.confirm(call.caller.agent, input.block_id, {
+        chosen: input.cwd,
+        network: input.network,
+      });
       if (isProblem(confirmed)) return confirmed;
       const { commandVisible, cwdVisible, expiresAt, ...rest } = confirmed;
       return { ...rest, command_visible: commandVisible, cwd_visible: cwdVisible, expires_at: expiresAt };

@@ -6,6 +6,7 @@
 import type { Json, Kernel, Matcher, Problem, ToolSchema } from "@blockyard/kernel";
 import { isProblem } from "@blockyard/kernel";
 import type { FileDoor } from "../files/file-door.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Offspring } from "./child-offspring.ts";
 import { anthropicApi } from "./loop/anthropic.ts";
 import type { ApiSource, Environment } from "./loop/api.ts";
@@ -24,6 +25,7 @@ export interface ApiOptions {
   readonly env: Environment;
   readonly offspring: Offspring;
   readonly matcher: Matcher;
+  readonly sandbox?: Sandbox;
   /** The one tool table, called as an agent. */
   readonly schemas: () => readonly ToolSchema[];
   readonly call: (
@@ -64,7 +66,7 @@ export function apiRunner(source: ApiSource, options: ApiOptions): Runner {
           kernel,
           api,
           tools: [...workspaceTools, ...blockTools(options.schemas(), call)],
-          context: { workspace, env, matcher, offspring },
+          context: { workspace, env, matcher, offspring, sandbox: options.sandbox },
           maxTokens: maxTokensOf(env),
           silentMs: options.silentMs,
           onFault: options.onFault,

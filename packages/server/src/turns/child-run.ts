@@ -19,6 +19,7 @@ import {
 } from "@blockyard/kernel";
 import { type Before, countedIn, type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../ingest-stream.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
 import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
 import { Child, type ChildEnd, type ChildSpec } from "./child.ts";
@@ -32,6 +33,7 @@ export interface ChildOptions {
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly offspring: Offspring;
+  readonly sandbox?: Sandbox;
   /** An agent that says nothing for this long is stopped. */
   readonly silentMs?: number | undefined;
   /** One that has said its last word and does not end is killed after this. */
@@ -93,9 +95,10 @@ async function beginRun(
   const before = session === undefined ? undefined : await counted(kernel, start, session);
   await offspring.swept;
   const input = agent.input(asked);
+  const confined = (await options.sandbox?.confineAgent(agent.kind, spec, files.paths)) ?? spec;
   const mayBeLost = session !== undefined;
   const run = new ChildRun(options, start, {
-    ...{ agent, provider, spec, before, input, told: told.text, mayBeLost },
+    ...{ agent, provider, spec: confined, before, input, told: told.text, mayBeLost },
   });
   void run.ended.then(() => files.remove());
   return run;

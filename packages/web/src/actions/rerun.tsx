@@ -18,11 +18,12 @@ interface Confirmed {
   readonly confirmation: string;
   readonly command_visible: string;
   readonly cwd_visible: string;
+  readonly sandbox: string;
 }
 
 type State =
   | { readonly state: "asking" }
-  | { readonly state: "shown"; readonly confirmed: Confirmed }
+  | { readonly state: "shown"; readonly confirmed: Confirmed; readonly cwd: string | undefined }
   | { readonly state: "where"; readonly question: FolderQuestion }
   | { readonly state: "running" }
   | { readonly state: "refused"; readonly problem: Problem };
@@ -31,11 +32,12 @@ export function Rerun({ block }: { block: BlockId }): ReactNode {
   const session = useSession();
   const [now, setNow] = useState<State>({ state: "asking" });
   const confirm = useCallback(
-    async (cwd?: string) => {
+    async (cwd?: string, network?: true) => {
       setNow({ state: "asking" });
-      const chosen = cwd === undefined ? {} : { cwd };
+      const chosen = { ...(cwd === undefined ? {} : { cwd }), ...(network ? { network } : {}) };
       const answer = await session.once("command.confirm", { block_id: block, ...chosen });
-      if (!isProblem(answer)) return setNow({ state: "shown", confirmed: answer as unknown as Confirmed });
+      if (!isProblem(answer))
+        return setNow({ state: "shown", confirmed: answer as unknown as Confirmed, cwd });
       const question = folderQuestion(answer);
       setNow(question ? { state: "where", question } : { state: "refused", problem: answer });
     },
@@ -52,7 +54,11 @@ export function Rerun({ block }: { block: BlockId }): ReactNode {
     <Dialog label="Run this command again" className="wide ask">
       <h2>Run this command again</h2>
       {now.state === "shown" ? (
-        <Question confirmed={now.confirmed} onRun={() => void run(now.confirmed)} />
+        <Question
+          confirmed={now.confirmed}
+          onRun={() => void run(now.confirmed)}
+          onNetwork={() => void confirm(now.cwd, true)}
+        />
       ) : now.state === "where" ? (
         <FolderButtons
           question={now.question}
@@ -83,7 +89,18 @@ export function Rerun({ block }: { block: BlockId }): ReactNode {
   );
 }
 
-function Question({ confirmed, onRun }: { confirmed: Confirmed; onRun: () => void }): ReactNode {
+/** As the server says it. */
+const NO_NETWORK = "sandboxed, no network";
+
+function Question({
+  confirmed,
+  onRun,
+  onNetwork,
+}: {
+  confirmed: Confirmed;
+  onRun: () => void;
+  onNetwork: () => void;
+}): ReactNode {
   const isReady = useSettled(confirmed.confirmation);
   return (
     <>
@@ -96,10 +113,18 @@ function Question({ confirmed, onRun }: { confirmed: Confirmed; onRun: () => voi
         <Icon name="folder" /> <span className="sr-only">in the folder </span>
         <code>{confirmed.cwd_visible}</code>
       </p>
+      <p className={`ask-sandbox ${confirmed.sandbox.startsWith("sandboxed") ? "dim" : "bad"}`}>
+        {confirmed.sandbox.charAt(0).toUpperCase() + confirmed.sandbox.slice(1)}
+      </p>
       <div className="ask-buttons">
         <button type="button" className="primary" disabled={!isReady} onClick={onRun}>
           <Icon name="terminal" /> Run it
         </button>
+        {confirmed.sandbox === NO_NETWORK && (
+          <button type="button" disabled={!isReady} onClick={onNetwork}>
+            Allow network
+          </button>
+        )}
         <button type="button" onClick={() => overlay.set(undefined)}>
           Cancel
         </button>

@@ -44,8 +44,18 @@ function Again({ id }: { id: BlockId }): ReactNode {
 function Run({ block }: RendererProps): ReactNode {
   const session = useSession();
   const view = useView();
-  const { command, stderr, exitCode, interrupted, background, durationMs, cwd, truncatedChars, images } =
-    metadataOf(block, "command");
+  const {
+    command,
+    stderr,
+    exitCode,
+    interrupted,
+    background,
+    durationMs,
+    cwd,
+    sandbox,
+    truncatedChars,
+    images,
+  } = metadataOf(block, "command");
   const errorLines = stderr ? stderr.trimEnd().split("\n").length : 0;
   const lines = useLineCount(block) + errorLines;
   return (
@@ -80,6 +90,7 @@ function Run({ block }: RendererProps): ReactNode {
         {background && <span>in the background</span>}
         {durationMs !== undefined && <span>{formatDuration(durationMs)}</span>}
         {cwd && <span className="cwd">{cwd}</span>}
+        {sandbox && <span className="sandbox">{sandbox}</span>}
         {truncatedChars !== undefined && <span>{truncatedChars} characters left out</span>}
         <RunButtons block={block} />
         {lines > 0 && (

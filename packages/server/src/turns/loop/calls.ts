@@ -84,7 +84,7 @@ export class Calls {
     const parsed = tools.get(call.toolName)?.parse(call.input);
     // What is no call of a tool has no effects, and is answered with what is wrong.
     if (parsed === undefined || "wrong" in parsed) return { call, effects: [] };
-    const effects = await effectsOf(call.toolName, parsed.input, { workspace: context.workspace, filesIn });
+    const effects = await effectsOf(call.toolName, parsed.input, { ...context, filesIn });
     return { call, effects };
   }
 

@@ -7,7 +7,7 @@
 import type { Outcome } from "@blockyard/providers";
 import { rowOf } from "@blockyard/providers";
 import { z } from "zod";
-import { Child, type ChildEnd } from "../../child.ts";
+import { Child, type ChildEnd, type ChildSpec } from "../../child.ts";
 import { childEnvironment } from "../../child-env.ts";
 import { loopTool, type ToolRun } from "./tool.ts";
 
@@ -20,7 +20,8 @@ export const bashTool = loopTool({
   name: "bash",
   description:
     "Run a command with bash in the workspace's root. Every call is a new shell. Its output (stdout and stderr together) " +
-    "comes back when it has ended; what it leaves running in the background is ended with it.",
+    "comes back when it has ended; what it leaves running in the background is ended with it. It may be confined: then only " +
+    "the workspace is writable, and the network may be off.",
   input: z.strictObject({
     command: z.string().min(1).max(100_000),
     timeout_ms: z.number().int().min(1_000).max(MOST_MS).default(USUAL_MS),
@@ -28,14 +29,26 @@ export const bashTool = loopTool({
   }),
   async run({ command, timeout_ms, description }, run) {
     await run.workspace.save();
+    const sandbox = await run.sandbox?.state();
     run.open("command", {
       command,
+      ...(sandbox === undefined ? {} : { sandbox: sandbox.words }),
       cwd: run.workspace.root,
       ...(description === undefined ? {} : { description }),
     });
-    return new Command(command, run).ended(timeout_ms);
+    return new Command(command, await specOf(command, run), run).ended(timeout_ms);
   },
 });
+
+/** The shell, confined where that can be. */
+async function specOf(command: string, { env: given, workspace, sandbox }: ToolRun): Promise<ChildSpec> {
+  const env = childEnvironment("shell", given);
+  // The outer shell only joins the two outputs; the command reaches the inner one as it is.
+  const join = 'exec "$0" --noprofile --norc -c -- "$1" 2>&1';
+  const args = ["--noprofile", "--norc", "-c", join, "/bin/bash", command];
+  const spec = { file: "/bin/bash", args, cwd: workspace.root, env, isMute: true };
+  return sandbox ? sandbox.confine(spec) : spec;
+}
 
 /** One command that runs. */
 class Command {
@@ -46,14 +59,9 @@ class Command {
   #leftOut = 0;
   #isLate = false;
 
-  constructor(command: string, run: ToolRun) {
+  constructor(command: string, spec: ChildSpec, run: ToolRun) {
     this.#command = command;
     this.#run = run;
-    const env = childEnvironment("shell", run.env);
-    // The outer shell only joins the two outputs; the command reaches the inner one as it is.
-    const join = 'exec "$0" --noprofile --norc -c -- "$1" 2>&1';
-    const args = ["--noprofile", "--norc", "-c", join, "/bin/bash", command];
-    const spec = { file: "/bin/bash", args, cwd: run.workspace.root, env, isMute: true };
     this.#child = new Child(spec, run.offspring);
   }
 

@@ -5,11 +5,13 @@
 
 import { isProblem } from "@blockyard/kernel";
 import type { Effect, EffectKind } from "../../../access/effect.ts";
+import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { Workspace } from "./workspace.ts";
 
 /** What is known of the files that a call names. */
 export interface EffectWorld {
   readonly workspace: Pick<Workspace, "place" | "guardOf">;
+  readonly sandbox?: Pick<Sandbox, "state"> | undefined;
   /** The paths of files of the workspace whose blocks an input names. */
   filesIn(input: unknown): Promise<readonly string[]>;
 }
@@ -20,7 +22,7 @@ export const LOOP_EFFECTS: ReadonlyMap<string, EffectsOf> = new Map<string, Effe
   ["read", onPath("read")],
   ["write", onPath("write")],
   ["edit", onPath("write")],
-  ["bash", async () => [{ kind: "run" }]],
+  ["bash", running],
   // They look into no guarded file, whatever folder they are given: see Workspace.read.
   ["glob", nothing],
   ["grep", nothing],
@@ -54,6 +56,12 @@ export async function effectsOf(
 
 async function nothing(): Promise<readonly Effect[]> {
   return [];
+}
+
+/** What cannot be confined here asks every time. */
+async function running(_: unknown, { sandbox }: EffectWorld): Promise<readonly Effect[]> {
+  const state = await sandbox?.state();
+  return [{ kind: "run", ...(state === undefined || state.isChosen ? {} : { unknown: state.words }) }];
 }
 
 /** Of a path that leads nowhere the tool says itself what is wrong. */

@@ -6,6 +6,7 @@
 import type { JsonObject, Kind, Matcher, Problem } from "@blockyard/kernel";
 import type { Outcome } from "@blockyard/providers";
 import { z } from "zod";
+import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { Offspring } from "../../child-offspring.ts";
 import type { Environment, ToolSpec } from "../api.ts";
 import type { Workspace } from "./workspace.ts";
@@ -18,6 +19,8 @@ export interface ToolRun {
   readonly env: Environment;
   readonly matcher: Matcher;
   readonly offspring: Offspring;
+  /** Without one, commands are not confined. */
+  readonly sandbox?: Sandbox | undefined;
   /** Guarded files that the owner has allowed to this call. */
   readonly permitted: readonly string[];
   /** Shows the result block now; `grow` adds to its text as it comes. */

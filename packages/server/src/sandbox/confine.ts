@@ -1,0 +1,75 @@
+/**
+ * The command line that runs a program confined: bubblewrap on Linux, `sandbox-exec` on macOS. Pure: paths in, arguments out.
+ *
+ * Everything is there to read but what is hidden; only the workspace is there to write (git's hooks and configuration are
+ * not: what they hold would run outside later). `/tmp`, `/run` and the processes are its own, and the network is off unless it
+ * is allowed. It ends with who started it.
+ */
+
+import { dirname, join } from "node:path";
+import type { HiddenPath } from "./hidden-paths.ts";
+
+export interface Confinement {
+  /** Folders that it may write to. */
+  readonly writable: readonly string[];
+  /** Files in a place that is hidden or its own, which it sees all the same. */
+  readonly readable?: readonly string[];
+  readonly hidden: readonly HiddenPath[];
+  /** An empty file, which stands where a file is hidden: one that cannot be read would break programs that look for it. */
+  readonly empty: string;
+  readonly network: boolean;
+  readonly cwd: string;
+}
+
+const GIT_OBEYS = [".git/hooks", ".git/config"];
+
+export function bubblewrapArgs(confinement: Confinement): readonly string[] {
+  const { writable, readable = [], hidden, empty, network, cwd } = confinement;
+  const hide = ({ path, isFolder }: HiddenPath) =>
+    isFolder ? ["--tmpfs", path] : ["--ro-bind", empty, path];
+  // A folder that is hidden and has the workspace inside is hidden first; all others after it, so that they stay hidden.
+  const isAround = ({ path }: HiddenPath) => writable.some((folder) => isInside(path, folder));
+  return [
+    ...["--unshare-all", ...(network ? ["--share-net"] : []), "--die-with-parent"],
+    ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"],
+    ...["--tmpfs", "/tmp", "--tmpfs", "/var/tmp", "--tmpfs", "/run"],
+    // Names are looked up in here, where there is a network.
+    ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
+    ...hidden.filter(isAround).flatMap(hide),
+    ...writable.flatMap((folder) => ["--bind", folder, folder]),
+    ...writable.flatMap((folder) =>
+      GIT_OBEYS.map((name) => join(folder, name)).flatMap((path) => ["--ro-bind-try", path, path]),
+    ),
+    ...hidden.filter((each) => !isAround(each)).flatMap(hide),
+    ...readable.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...["--setenv", "TMPDIR", "/tmp", "--chdir", cwd, "--"],
+  ];
+}
+
+/** Where several rules fit, the last one counts. */
+export function seatbeltProfile({ writable, hidden, network }: Confinement): string {
+  const below = (path: string) => `(subpath ${JSON.stringify(path)})`;
+  return [
+    "(version 1)",
+    "(allow default)",
+    "(deny file-write*)",
+    '(allow file-write* (subpath "/dev") (subpath "/private/tmp") (subpath "/private/var/folders"))',
+    ...hidden.map(({ path }) => `(deny file-read* file-write* ${below(path)})`),
+    ...writable.map((path) => `(allow file-read* file-write* ${below(path)})`),
+    ...writable.flatMap((folder) =>
+      GIT_OBEYS.map((name) => `(deny file-write* ${below(join(folder, name))})`),
+    ),
+    // Again: a hidden folder inside of the workspace stays hidden.
+    ...hidden
+      .filter(({ path }) => writable.some((folder) => isInside(folder, path)))
+      .map(({ path }) => `(deny file-read* file-write* ${below(path)})`),
+    ...(network ? [] : ["(deny network*)"]),
+  ].join("\n");
+}
+
+function isInside(folder: string, path: string): boolean {
+  for (let at = path; ; at = dirname(at)) {
+    if (at === folder) return true;
+    if (at === dirname(at)) return false;
+  }
+}

@@ -1,0 +1,299 @@
+/**
+ * The sandbox on the real system: secrets are planted in a home folder, and a confined program looks for them, writes where it may
+ * and may not, and tries the network. Where bubblewrap is missing it is installed as Chromium is; where the kernel forbids
+ * it, only the fallback is tested, and that is said.
+ */
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { type Block, isEnded, isProblem, Kernel, MemoryStore } from "@blockyard/kernel";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { toAsk } from "../access/effect.ts";
+import { nodeEnv } from "../env.ts";
+import { Reruns } from "../rerun/rerun.ts";
+import { Child, type ChildSpec } from "../turns/child.ts";
+import { Offspring } from "../turns/child-offspring.ts";
+import { effectsOf } from "../turns/loop/tools/effects.ts";
+import { Workspace } from "../turns/loop/tools/workspace.ts";
+import { bubblewrapArgs, seatbeltProfile } from "./confine.ts";
+import { Sandbox, type SandboxOptions } from "./sandbox.ts";
+
+/** Not below /tmp, which is hidden as a whole. */
+const folder = realpathSync(mkdtempSync(join(homedir(), "blockyard-sandbox-")));
+const home = join(folder, "home");
+const data = join(home, ".blockyard");
+const root = join(home, "code");
+const outside = join(folder, "outside");
+const SECRET = "planted-secret";
+const PLANTED = [
+  ...[
+    ".ssh/id_ed25519",
+    ".aws/credentials",
+    ".config/gh/hosts.yml",
+    ".netrc",
+    ".npmrc",
+    ".claude/.credentials.json",
+  ],
+  ...[
+    ".codex/auth.json",
+    ".config/google-chrome/Default/Cookies",
+    ".mozilla/firefox/logins.json",
+    ".gnupg/secring.gpg",
+  ],
+  ...[
+    ".git-credentials",
+    ".bash_history",
+    ".blockyard/token",
+    ".blockyard-2/token",
+    ".kube/config",
+    ".docker/config.json",
+  ],
+];
+
+const offspring = new Offspring(join(folder, "marks"));
+const env = { PATH: process.env["PATH"], HOME: home };
+const usual: SandboxOptions = { mode: "on", agents: false, root, data, env };
+const mayConfine = process.platform === "linux" && hasBubblewrap();
+let web: Server;
+let port = 0;
+
+/** Installed where it can be, as other tests do with Chromium. */
+function hasBubblewrap(): boolean {
+  if (!existsSync("/usr/bin/bwrap")) {
+    try {
+      execFileSync("apt-get", ["install", "-y", "bubblewrap"], { stdio: "ignore", timeout: 300_000 });
+    } catch {
+      process.stderr.write("The sandbox is not tested: apt-get install bubblewrap\n");
+      return false;
+    }
+  }
+  try {
+    execFileSync("/usr/bin/bwrap", ["--unshare-all", "--ro-bind", "/", "/", "true"], { stdio: "ignore" });
+    return true;
+  } catch {
+    process.stderr.write("The sandbox is not tested: the kernel does not allow bubblewrap\n");
+    return false;
+  }
+}
+
+beforeAll(async () => {
+  for (const path of [
+    ...PLANTED.map((name) => join(home, name)),
+    join(outside, "file"),
+    join(root, ".git/hooks/x"),
+  ]) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, `${SECRET}\n`);
+  }
+  writeFileSync(join(home, "notes.txt"), "no secret\n");
+  writeFileSync(join(root, ".git/config"), "[core]\n");
+  web = createServer((_, answer) => answer.end("reached"));
+  await new Promise<void>((open) => web.listen(0, "127.0.0.1", open));
+  port = (web.address() as AddressInfo).port;
+});
+afterAll(async () => {
+  await offspring.close();
+  web.close();
+  rmSync(folder, { recursive: true });
+});
+
+const bash = (command: string, cwd = root): ChildSpec => ({
+  ...{ file: "/bin/bash", args: ["-c", `{ ${command}\n} 2>&1`], cwd, env, isMute: true },
+});
+
+async function output(spec: ChildSpec): Promise<string> {
+  const child = new Child(spec, offspring);
+  let text = "";
+  for await (const bytes of child.output()) text += Buffer.from(bytes).toString();
+  const { failed, stderr } = await child.ended;
+  return text + (failed ?? "") + stderr;
+}
+
+const confined = async (command: string, more: Partial<SandboxOptions> = {}, network?: boolean) =>
+  output(await new Sandbox({ ...usual, ...more }).confine(bash(command), { network }));
+
+const fetching = () =>
+  `exec 3<>/dev/tcp/127.0.0.1/${port} && printf 'GET / HTTP/1.0\\r\\n\\r\\n' >&3 && cat <&3; echo`;
+
+describe.runIf(mayConfine)("[AC205] what is confined", () => {
+  it("finds no planted secret anywhere in the home folder, and the rest of it is there to read", async () => {
+    expect(await output(bash(`grep -rl ${SECRET} ${home} | wc -l`))).toBe(`${PLANTED.length + 1}\n`);
+    expect(await confined(`grep -rl ${SECRET} ${home}`)).toBe(`${join(root, ".git/hooks/x")}\n`);
+    expect(await confined(`cat ${home}/notes.txt; ls ${data} | wc -l`)).toBe("no secret\n0\n");
+  });
+
+  it("writes to the workspace, and nowhere else", async () => {
+    expect(await confined("echo made > made.txt && cat made.txt")).toBe("made\n");
+    expect(readFileSync(join(root, "made.txt"), "utf8")).toBe("made\n");
+    for (const path of [
+      join(home, "notes.txt"),
+      join(home, "new"),
+      join(outside, "file"),
+      "/etc/new",
+      join(data, "token"),
+    ])
+      await confined(`echo changed > ${path}`);
+    expect(readFileSync(join(home, "notes.txt"), "utf8")).toBe("no secret\n");
+    for (const path of [join(home, "new"), "/etc/new"]) expect(existsSync(path)).toBe(false);
+    for (const path of [join(outside, "file"), join(data, "token")])
+      expect(readFileSync(path, "utf8")).toBe(`${SECRET}\n`);
+  });
+
+  it("does not write what git would run or obey outside later", async () => {
+    await confined("echo changed > .git/hooks/x; echo changed > .git/hooks/new; echo changed > .git/config");
+    expect(readFileSync(join(root, ".git/hooks/x"), "utf8")).toBe(`${SECRET}\n`);
+    expect(readFileSync(join(root, ".git/config"), "utf8")).toBe("[core]\n");
+    expect(existsSync(join(root, ".git/hooks/new"))).toBe(false);
+    expect(await confined("echo ok > .git/HEAD && cat .git/HEAD")).toBe("ok\n");
+  });
+
+  it("has a /tmp and processes of its own", async () => {
+    const mine = join(tmpdir(), `blockyard-not-yours-${process.pid}`);
+    expect(await confined(`echo x > ${mine}; cat ${mine}`)).toBe("x\n");
+    expect(existsSync(mine)).toBe(false);
+    expect(await confined(`ls -d /proc/${process.pid} 2>/dev/null || echo none`)).toBe("none\n");
+    expect(await confined("ls /run | wc -l")).toBe("0\n");
+  });
+
+  it("has no network unless it is allowed", async () => {
+    expect(await output(bash(fetching()))).toContain("reached");
+    expect(await confined(fetching())).not.toContain("reached");
+    expect(await confined(fetching(), {}, true)).toContain("reached");
+    expect(await confined(fetching(), { mode: "network" })).toContain("reached");
+    expect(await confined(fetching(), { mode: "network" }, false)).not.toContain("reached");
+  });
+
+  it("ends, with all that it started, when it is stopped", async () => {
+    const child = new Child(
+      await new Sandbox(usual).confine(bash("echo on; setsid sleep 600 & sleep 600")),
+      offspring,
+    );
+    for await (const bytes of child.output()) if (Buffer.from(bytes).toString().includes("on")) child.kill();
+    await child.ended;
+    expect(await offspring.living()).toEqual([]);
+  });
+
+  it("an agent that is confined keeps its own logins, and sees neither others' nor the data directory", async () => {
+    const agents = new Sandbox({ ...usual, agents: true });
+    const look = bash(`grep -rl ${SECRET} ${home}`);
+    expect((await output(await agents.confineAgent("claude", look))).trim().split("\n").sort()).toEqual(
+      [join(home, ".claude/.credentials.json"), join(root, ".git/hooks/x")].sort(),
+    );
+    expect(await output(await agents.confineAgent("codex", bash(fetching())))).toContain("reached");
+    expect(await new Sandbox(usual).confineAgent("claude", look)).toBe(look);
+  });
+});
+
+async function rerun(sandbox: Sandbox, command: string): Promise<Block & { readonly text: string }> {
+  const kernel = new Kernel(nodeEnv, new MemoryStore("epoch"));
+  const reruns = new Reruns({ kernel, root, env, offspring, sandbox });
+  const conversation = (await kernel.createConversation("ann", "t")) as string;
+  const made = await kernel.write(conversation, {
+    agent: "claude",
+    plan: (draft) => draft.create({ kind: "command", role: "tool", status: "done", metadata: { command } }),
+  });
+  const shown = isProblem(made) ? made : await reruns.confirm("ann", made.id);
+  if (isProblem(made) || isProblem(shown)) throw new Error(JSON.stringify(shown));
+  const id = await reruns.run("ann", made.id, shown.confirmation, 60_000);
+  if (isProblem(id)) throw new Error(id.message);
+  for (;;) {
+    const whole = await kernel.whole(id);
+    if (isProblem(whole)) throw new Error(whole.message);
+    if (isEnded(whole.status)) {
+      expect(whole.metadata["sandbox"]).toBe(shown.sandbox);
+      await reruns.close();
+      return whole;
+    }
+    await new Promise<void>((resolve) => {
+      const stop = kernel.listen(() => {
+        stop();
+        resolve();
+      });
+    });
+  }
+}
+
+describe("[AC206] a command says how it runs", () => {
+  it.runIf(mayConfine)("confined, in what is confirmed and in its block", async () => {
+    const block = await rerun(
+      new Sandbox(usual),
+      `cat ${data}/token ${home}/.ssh/id_ed25519 2>/dev/null; echo end`,
+    );
+    expect([block.text, block.metadata["sandbox"]]).toEqual(["end\n", "sandboxed, no network"]);
+  });
+
+  it.each([
+    ["a PATH without it", "/nowhere", "not sandboxed: bubblewrap is not installed (apt install bubblewrap)"],
+    [
+      "one that the kernel refuses",
+      "refusing",
+      "not sandboxed: the system does not allow it (bwrap: No permissions)",
+    ],
+  ])("not confined, with the reason: %s", async (_, path, words) => {
+    if (process.platform !== "linux") return;
+    const bin = join(folder, "refusing");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(bin, "bwrap"), "#!/bin/sh\necho 'bwrap: No permissions' >&2\nexit 1\n", {
+      mode: 0o755,
+    });
+    const sandbox = new Sandbox({ ...usual, env: { ...env, PATH: path === "refusing" ? bin : path } });
+    const block = await rerun(sandbox, "echo ran");
+    expect([block.text, block.metadata["sandbox"]]).toEqual(["ran\n", words]);
+    // The loop's shell then asks every time, whatever the turn allows, and says why.
+    const world = { workspace: new Workspace({ root, closed: [] }), sandbox, filesIn: async () => [] };
+    const effects = await effectsOf("bash", { command: "true" }, world);
+    expect(toAsk(effects, ["read", "write", "bash"])).toEqual([{ kind: "run", unknown: words }]);
+  });
+
+  it("switched off, the owner's allowance counts as before", async () => {
+    const sandbox = new Sandbox({ ...usual, mode: "off" });
+    expect(await sandbox.state()).toEqual({
+      ...{ isConfined: false, isChosen: true, words: "not sandboxed: it is switched off" },
+    });
+    const world = { workspace: new Workspace({ root, closed: [] }), sandbox, filesIn: async () => [] };
+    expect(toAsk(await effectsOf("bash", { command: "true" }, world), ["bash"])).toEqual([]);
+    expect(await sandbox.confine(bash("true"))).toEqual(bash("true"));
+  });
+});
+
+describe("[AC205] the arguments", () => {
+  const hidden = [
+    { path: "/h/.ssh", isFolder: true },
+    { path: "/h/.netrc", isFolder: false },
+    { path: "/h/.config", isFolder: true },
+  ];
+  const confinement = {
+    empty: "/d/empty",
+    writable: ["/h/.config/code"],
+    hidden,
+    network: false,
+    cwd: "/h/.config/code",
+  };
+
+  it("hide a folder around the workspace before it, and all others behind it", () => {
+    const args = bubblewrapArgs(confinement).join(" ");
+    expect(args).toMatch(/--tmpfs \/h\/\.config --bind \/h\/\.config\/code \/h\/\.config\/code/);
+    expect(args).toMatch(/--bind .*--tmpfs \/h\/\.ssh --ro-bind \/d\/empty \/h\/\.netrc/);
+    expect(args).not.toContain("--share-net");
+  });
+
+  it("for macOS deny by default what is written, then what is hidden, then the network", () => {
+    const lines = seatbeltProfile({ ...confinement, writable: ["/h"] }).split("\n");
+    expect(lines.slice(0, 3)).toEqual(["(version 1)", "(allow default)", "(deny file-write*)"]);
+    expect(lines.lastIndexOf('(deny file-read* file-write* (subpath "/h/.ssh"))')).toBeGreaterThan(
+      lines.indexOf('(allow file-read* file-write* (subpath "/h"))'),
+    );
+    expect(lines.at(-1)).toBe("(deny network*)");
+  });
+});

@@ -1,0 +1,167 @@
+/**
+ * The sandbox: whether this system can confine a program, tried once, and how one is then started. For commands that run
+ * again and for the shell of our own loop it is on where the system can; for agents, which have sandboxes of their own, it is
+ * offered. Where it cannot be had, that is said with the reason, and the caller asks the owner every time.
+ */
+
+import { execFile } from "node:child_process";
+import { realpathSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type ChildSpec, findCommand } from "../turns/child.ts";
+import { childEnvironment } from "../turns/child-env.ts";
+import type { Environment } from "../turns/child-mark.ts";
+import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
+import { hiddenPaths } from "./hidden-paths.ts";
+
+/** `network`: on, with the network. */
+export const SANDBOX_MODES = ["on", "network", "off"] as const;
+export type SandboxMode = (typeof SANDBOX_MODES)[number];
+
+export interface SandboxOptions {
+  readonly mode: SandboxMode;
+  /** Agents are confined too. */
+  readonly agents: boolean;
+  readonly root: string;
+  /** The server's data directory: never seen by what is confined. */
+  readonly data: string;
+  readonly env: Environment;
+}
+
+/** How a program would run. */
+export interface SandboxState {
+  readonly isConfined: boolean;
+  /** The owner wants it so. Otherwise the system cannot, and every run is asked for. */
+  readonly isChosen: boolean;
+  /** `sandboxed, no network`, or `not sandboxed: …`. */
+  readonly words: string;
+}
+
+export interface Wish {
+  readonly network?: boolean | undefined;
+}
+
+const TRY_MS = 10_000;
+/** What each agent needs of what is hidden from others. */
+const SPARED: Readonly<Record<string, readonly string[]>> = {
+  claude: [".claude", ".claude.json"],
+  codex: [".codex"],
+};
+
+interface Tool {
+  readonly file: string;
+  readonly isSeatbelt: boolean;
+}
+
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  #found: Promise<Tool | string> | undefined;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+  }
+
+  get confinesAgents(): boolean {
+    return this.#options.agents;
+  }
+
+  async state({ network }: Wish = {}): Promise<SandboxState> {
+    if (this.#options.mode === "off")
+      return { isConfined: false, isChosen: true, words: "not sandboxed: it is switched off" };
+    const found = await this.#find();
+    if (typeof found === "string")
+      return { isConfined: false, isChosen: false, words: `not sandboxed: ${found}` };
+    const words = this.#hasNetwork(network) ? "sandboxed, with network" : "sandboxed, no network";
+    return { isConfined: true, isChosen: true, words };
+  }
+
+  /** The same program, confined where `state` says so. */
+  async confine(spec: ChildSpec, { network }: Wish = {}): Promise<ChildSpec> {
+    const found = this.#options.mode === "off" ? "off" : await this.#find();
+    if (typeof found === "string") return spec;
+    const { root, data } = this.#options;
+    return wrap(found, spec, {
+      empty: this.#empty,
+      writable: [...new Set([real(root), real(spec.cwd)])],
+      hidden: hiddenPaths(this.#home, [real(data)]),
+      network: this.#hasNetwork(network),
+      cwd: spec.cwd,
+    });
+  }
+
+  /** An agent: its own logins are there, it writes to the home folder, and has the network. `readable`: files that it is given. */
+  async confineAgent(kind: string, spec: ChildSpec, readable: readonly string[] = []): Promise<ChildSpec> {
+    if (!this.#options.agents) return spec;
+    const found = await this.#find();
+    if (typeof found === "string") return spec;
+    const { root, data } = this.#options;
+    return wrap(found, spec, {
+      empty: this.#empty,
+      writable: [...new Set([this.#home, real(root), real(spec.cwd)])],
+      readable,
+      hidden: hiddenPaths(this.#home, [real(data)], SPARED[kind]),
+      network: true,
+      cwd: spec.cwd,
+    });
+  }
+
+  get #empty(): string {
+    return join(this.#options.data, "empty");
+  }
+
+  get #home(): string {
+    return real(this.#options.env["HOME"] || homedir());
+  }
+
+  #hasNetwork(asked: boolean | undefined): boolean {
+    return asked ?? this.#options.mode === "network";
+  }
+
+  /** What confines here, or why nothing does; tried once. */
+  #find(): Promise<Tool | string> {
+    this.#found ??= this.#try();
+    return this.#found;
+  }
+
+  async #try(): Promise<Tool | string> {
+    const { root, data, env } = this.#options;
+    const isSeatbelt = process.platform === "darwin";
+    if (!isSeatbelt && process.platform !== "linux") return `there is none for ${process.platform}`;
+    const name = isSeatbelt ? "sandbox-exec" : "bwrap";
+    const file = findCommand(name, env["PATH"], root);
+    if (file === undefined)
+      return isSeatbelt ? `${name} was not found` : "bubblewrap is not installed (apt install bubblewrap)";
+    const tool = { file, isSeatbelt };
+    const spec = {
+      file: "/bin/sh",
+      args: ["-c", ":"],
+      cwd: real(root),
+      env: childEnvironment("helper", env),
+    };
+    const hidden = hiddenPaths(this.#home, [real(data)]);
+    const { cwd } = spec;
+    writeFileSync(this.#empty, "", { flag: "a", mode: 0o600 });
+    const trial = wrap(tool, spec, { writable: [cwd], hidden, empty: this.#empty, network: false, cwd });
+    return new Promise((found) => {
+      const options = { env: trial.env as NodeJS.ProcessEnv, timeout: TRY_MS };
+      execFile(trial.file, [...trial.args], options, (error, _, stderr) => {
+        const why = stderr.trim().split("\n").at(-1) || error?.message;
+        found(error ? `the system does not allow it (${why})` : tool);
+      });
+    });
+  }
+}
+
+function wrap({ file, isSeatbelt }: Tool, spec: ChildSpec, confinement: Confinement): ChildSpec {
+  const first = isSeatbelt ? ["-p", seatbeltProfile(confinement)] : bubblewrapArgs(confinement);
+  return { ...spec, file, args: [...first, spec.file, ...spec.args] };
+}
+
+/** Where links lead; of what is not there, the path itself. */
+function real(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,5 +1,5 @@
 /** A real browser's session: bound to the page's origin, over reloads and tabs, beside a viewer's, and useless to other ports. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -112,6 +112,28 @@ it("[V50] a guarded file has a lock that says why, and allows it and takes that 
     ["file.grant", "page"],
     ["file.revoke", "page"],
   ]);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+it("[V51] the audit log is read, filtered and saved on the page", async () => {
+  const { page, context, complaints } = await yard.open();
+  await page.waitForFunction(() => !location.search.includes("bind"));
+  await page.keyboard.press("Control+k");
+  await page.getByPlaceholder("Type a command or a conversation").fill("Audit log");
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Audit log" });
+  const first = dialog.locator("li").first();
+  await first.waitFor();
+  expect(await first.innerText()).toContain("session.open");
+  const saved = page.waitForEvent("download");
+  await dialog.getByRole("button", { name: "Save as JSON lines" }).click();
+  const lines = readFileSync(await (await saved).path(), "utf8")
+    .trim()
+    .split("\n");
+  expect(lines.map((line) => (JSON.parse(line) as { action: string }).action)).toContain("session.open");
+  await dialog.getByLabel("Filter").fill("no such thing");
+  await dialog.getByText("No entries").waitFor();
   expect(complaints).toEqual([]);
   await context.close();
 });

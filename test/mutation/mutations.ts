@@ -312,11 +312,10 @@ export const MUTATIONS: readonly Mutation[] = [
     only: "AC242",
   },
   {
-    name: "step-up: a proof for one call is good for another",
+    name: "step-up: a proof needs no signature",
     file: "packages/server/src/page-proof.ts",
-    find: '    const hash = createHash("sha256").update(body).digest("hex");\n',
-    replace:
-      '    const hash = createHash("sha256").update(body.length > 0 ? Buffer.from(Buffer.from(body).toString().trim()) : body).digest("hex");\n',
+    find: '    if (!this.#isSigned(session, ["call", origin, session.id, challenge, tool, hash], signature))\n',
+    replace: "    if ([origin, tool, hash].includes(signature) && session)\n",
     tests: ["test/access/step-up.test.ts"],
     projects: unit,
     only: "AC242",

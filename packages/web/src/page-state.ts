@@ -13,7 +13,7 @@ export interface FolderQuestion {
 
 /** What lies over the page; what asks about a block or a conversation says about which. */
 export type Overlay =
-  | { readonly type: "palette" | "search" | "help" | "open-file" }
+  | { readonly type: "palette" | "search" | "help" | "open-file" | "audit" }
   | { readonly type: "rerun"; readonly block: BlockId }
   | { readonly type: "merge"; readonly block: BlockId }
   | { readonly type: "session"; readonly sessions: readonly SessionFacts[] }

@@ -23,7 +23,7 @@ export async function exportConversation(conversation: ConversationId, format: E
   save(await answer.blob(), `${conversation}.${ending}`);
 }
 
-function save(content: Blob, name: string): void {
+export function save(content: Blob, name: string): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");
   link.href = url;

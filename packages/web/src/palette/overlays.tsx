@@ -10,6 +10,7 @@ import { Merge } from "../files/conflict.tsx";
 import { OpenFile } from "../files/open-file.tsx";
 import type { Overlay } from "../page-state.ts";
 import type { Conversations } from "../sidebar/conversations.ts";
+import { AuditLog } from "./audit-log.tsx";
 import { Help } from "./help.tsx";
 import { Palette } from "./palette.tsx";
 import { Search } from "./search.tsx";
@@ -27,6 +28,8 @@ export default function Overlays({
       return <Palette conversations={conversations} />;
     case "search":
       return <Search conversations={conversations} />;
+    case "audit":
+      return <AuditLog />;
     case "help":
       return <Help />;
     case "rerun":

@@ -92,6 +92,9 @@ function useCommands(conversations: Conversations): readonly Command[] {
         hint: "files",
         run: () => overlay.set({ type: "editor", path: undefined, line: 1 }),
       },
+      ...(session.isOwner
+        ? [{ name: "Audit log", hint: "access", run: () => overlay.set({ type: "audit" }) }]
+        : []),
       ...(session.isViewer
         ? []
         : [

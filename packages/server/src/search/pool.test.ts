@@ -1,6 +1,7 @@
 /** The search thread: deadlines, queues, threads that hang or die, and hostile patterns. */
 import { readdirSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
+import { Worker } from "node:worker_threads";
 import { isProblem, limits, type MatchQuery, type Problem } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
 import { hostilePatterns, hostileText } from "../../../../test/hostile-patterns.ts";
@@ -46,6 +47,21 @@ describe("[Q20] a thread that does not come back", () => {
     const starved = pool(STARVED);
     expect(await starved.matcher("text", query("t"), 20)).toEqual({ matches: [], more: false });
     expect(starved.kills).toBe(0);
+  });
+
+  it("[Q20] is waited for until it has had its time, however it shares its processor", async () => {
+    const { cpuUsage } = Worker.prototype;
+    let begunMs: number | undefined;
+    // Most of the time it has one, but not as long as it may have it.
+    Worker.prototype.cpuUsage = async () => {
+      begunMs ??= performance.now();
+      return { user: 1_000 * Math.min(0.6 * (performance.now() - begunMs), 160), system: 0 };
+    };
+    try {
+      expect(await pool(STARVED).matcher("text", query("t"), 20)).toEqual({ matches: [], more: false });
+    } finally {
+      Worker.prototype.cpuUsage = cpuUsage;
+    }
   });
 
   it("is replaced when it dies by itself", async () => {

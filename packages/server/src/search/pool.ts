@@ -198,7 +198,8 @@ export class SearchPool {
     if (job !== this.#job) return;
     const passedMs = performance.now() - job.begunMs;
     const usedMs = busy === undefined || job.busyMs === undefined ? 0 : busy - job.busyMs;
-    if (usedMs < passedMs * starved.share && passedMs < starved.ms) {
+    // It ends by itself when it has had its time, and then it has something to give.
+    if (usedMs < job.deadlineMs + GRACE_MS && passedMs < starved.ms) {
       this.#timer = setTimeout(() => void this.#late(worker, job), ASKED_MS);
       return;
     }

@@ -153,6 +153,29 @@ it("[Q28] while it is made, an answer has what was found in time, and says how f
   reader.close();
 });
 
+it("[Q28] an answer says so as well where much was written and is not indexed yet", async () => {
+  const path = await database("written");
+  const { reader, indexer } = opened(path);
+  work(indexer);
+  const store = await openSqliteStore(path);
+  const script = new StoreScript("written");
+  for (let i = 0; i < 3_000; i++) script.create({ text: `straw ${i}`, status: "done" });
+  await script.commit(store);
+  await store.close();
+  const row = reader.conversationRow("written") as number;
+  const rows = reader.outlinesAfter(row, 0, 3_000).map((outline) => outline.row);
+  expect(rows).toHaveLength(3_000);
+  const writtenRows = (count: number) => {
+    indexer.note(rows.slice(0, count), ALL);
+    return search(reader, indexer);
+  };
+  expect((await writtenRows(200)).indexing).toBeUndefined();
+  expect((await writtenRows(3_000)).indexing).toEqual({ indexed: CONVERSATIONS, total: CONVERSATIONS + 1 });
+  work(indexer);
+  expect((await search(reader, indexer)).indexing).toBeUndefined();
+  reader.close();
+});
+
 describe("[Q32] pages", () => {
   /** All hits, page by page. */
   async function pages(reader: StoreReader, indexer: Indexer, maxBlocks: number): Promise<string[]> {

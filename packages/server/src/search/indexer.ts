@@ -20,6 +20,8 @@ import { mergeSegments } from "./segment/segment-merge.ts";
 /** A segment is made when so many blocks, or so many units of text, are fresh and will not change soon. */
 const FRESH_BLOCKS = 256;
 const FRESH_CHARS = 1024 * 1024;
+/** So many times as much is more than a search looks at in its time, on a busy machine. */
+const MUCH = 8;
 /** Units of text of one segment, where there is more to do. */
 const SEGMENT_CHARS = 16 * 1024 * 1024;
 /** Segments are merged when so many have about the same size: within a factor of as many. */
@@ -51,17 +53,20 @@ export class Indexer {
   /** Journal rows before this one are in the tables. */
   #settledBefore = 0;
   #round = 0;
-  #total = 0;
 
   constructor(reader: StoreReader, database: string) {
     this.#reader = reader;
     this.folder = new IndexFolder(database, reader.epoch());
   }
 
-  /** How many conversations are in the index, and of how many; undefined: all. */
+  /** How many conversations are in the index, and of how many; undefined: all, but for what is looked at in no time. */
   get progress(): { readonly indexed: number; readonly total: number } | undefined {
-    if (this.backlog.length === 0) return undefined;
-    return { indexed: this.#total - this.backlog.length, total: this.#total };
+    if (this.backlog.length === 0 && !this.#hasFresh(MUCH * FRESH_BLOCKS, MUCH * FRESH_CHARS))
+      return undefined;
+    const missing = new Set(this.backlog.map(({ conversation }) => conversation));
+    for (const block of this.fresh.values()) if (this.#isReady(block)) missing.add(block.conversation);
+    const total = this.#reader.conversationCount();
+    return { indexed: total - missing.size, total };
   }
 
   /** Takes in which rows have changed in the tables; undefined: any may have. */
@@ -79,7 +84,9 @@ export class Indexer {
 
   /** Whether there is something to do that will not wait for more. */
   get isBehind(): boolean {
-    return this.backlog.length > 0 || this.#isFreshEnough() || this.#mergeable() !== undefined;
+    return (
+      this.backlog.length > 0 || this.#hasFresh(FRESH_BLOCKS, FRESH_CHARS) || this.#mergeable() !== undefined
+    );
   }
 
   /** Does what there is to do. Between two steps the database may be read by others. */
@@ -102,7 +109,6 @@ export class Indexer {
     this.fresh.clear();
     this.#owed.clear();
     const states = this.#reader.conversationStates();
-    this.#total = states.length;
     this.backlog = states
       .map((state) => ({ ...state, after: this.folder.cursors.get(state.conversation) ?? 0 }))
       .filter(({ seq, after }) => seq > after);
@@ -125,13 +131,15 @@ export class Indexer {
     this.#owed.add(outline.conversation);
   }
 
-  #isFreshEnough(): boolean {
+  /** Whether so many blocks, or so many units of text, can be indexed. */
+  #hasFresh(enoughBlocks: number, enoughChars: number): boolean {
+    if (this.fresh.size === 0) return false;
     let [blocks, chars] = [0, 0];
     for (const block of this.fresh.values()) {
       if (!this.#isReady(block)) continue;
       blocks++;
       chars += block.chars;
-      if (blocks >= FRESH_BLOCKS || chars >= FRESH_CHARS) return true;
+      if (blocks >= enoughBlocks || chars >= enoughChars) return true;
     }
     return false;
   }

@@ -114,6 +114,10 @@ export class StoreReader {
     return this.#tables.all<ConversationState>(`${STATE} ORDER BY updated_at DESC, name`);
   }
 
+  conversationCount(): number {
+    return this.#tables.get<{ n: number }>("SELECT count(*) AS n FROM conversation")?.n ?? 0;
+  }
+
   conversationState(conversation: number): ConversationState | undefined {
     return this.#tables.get<ConversationState>(`${STATE} WHERE id = ?`, conversation);
   }

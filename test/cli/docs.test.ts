@@ -3,8 +3,9 @@ import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { limits } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { MAX_EACH } from "../../packages/server/src/door.ts";
+import { MAX_EACH, MAX_GUESTS } from "../../packages/server/src/door.ts";
 import { MAX_SOCKETS, OWNER_SOCKETS } from "../../packages/server/src/faces/ws.ts";
 import { MAX_CONNECTIONS } from "../../packages/server/src/listeners.ts";
 import { ended, jsonLines, newPlace, removePlace, run, serve } from "./command.ts";
@@ -45,8 +46,15 @@ it("the bounds in the guide are those of the code", () => {
   const number = (value: number) => value.toLocaleString("en-US");
   const sockets = `| WebSockets | ${number(MAX_SOCKETS)}, of which ${number(OWNER_SOCKETS)} are the owner's alone |`;
   expect(guide).toContain(sockets);
-  const connections = `| connections | ${number(MAX_CONNECTIONS)}; ${number(MAX_EACH)} for each agent or viewer |`;
+  const connections = `| connections | ${number(MAX_CONNECTIONS)}; ${number(MAX_EACH)} for each agent or viewer, ${number(MAX_GUESTS)} for all of them |`;
   expect(guide).toContain(connections);
+  const { requestsPerMinute, requestBurst, callerCalls, callerQueue, blocksPerHour, storedCharsPerHour } =
+    limits;
+  expect(guide).toContain(`| ${number(requestsPerMinute)} a minute, ${number(requestBurst)} at once;`);
+  expect(guide).toContain(`| ${callerCalls} under way, ${callerQueue} waiting;`);
+  expect(guide).toContain(
+    `| ${number(blocksPerHour)} blocks, ${storedCharsPerHour / 1024 / 1024} Mi characters;`,
+  );
 });
 
 it("the loop in the guide runs as it is written", async () => {

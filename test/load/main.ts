@@ -5,6 +5,7 @@
  */
 import { parseArgs } from "node:util";
 import { Driver } from "../../bench/fanout/driver.ts";
+import { floods } from "./flood.ts";
 import { indexing } from "./indexing.ts";
 import { crowd, slowReaders } from "./readers.ts";
 import { soak } from "./soak.ts";
@@ -13,7 +14,7 @@ import { isKept, type Row, type Trial, tableOf } from "./trial.ts";
 import { bigBlock, durable } from "./weight.ts";
 
 /** What `npm run load` runs; the soak is asked for by name. */
-const USUAL: readonly Trial[] = [spread, tails, durable, crowd, slowReaders, bigBlock, indexing];
+const USUAL: readonly Trial[] = [spread, tails, durable, crowd, slowReaders, bigBlock, indexing, floods];
 const TRIALS: readonly Trial[] = [...USUAL, soak];
 
 const { values, positionals } = parseArgs({

@@ -25,6 +25,19 @@ export const limits = {
   lineValues: 400_000,
   /** … and in one line of an import, which may hold many events. */
   importValues: 4_000_000,
+  /** Of one agent or viewer: calls under way, and calls that wait for their turn. */
+  callerCalls: 4,
+  callerQueue: 64,
+  /** … requests and messages in the long run, and at once; blocks and text that it stores. All tokens of a name share. */
+  requestsPerMinute: 6_000,
+  requestBurst: 500,
+  blocksPerHour: 50_000,
+  storedCharsPerHour: 512 * 1024 * 1024,
+  /** Searches of agents and viewers that may wait; those of the owner come before them. */
+  guestSearches: 16,
+  /** Exports of agents and viewers that may wait for the thread that makes them; how long that may take over one piece. */
+  queuedExports: 16,
+  exportPieceMs: 30_000,
   /** Writes that may wait in one conversation before a caller is told `busy`. */
   queuedWrites: 10_000,
   /** Ops in one commit. */

@@ -98,6 +98,8 @@ export interface BlockQuery {
 }
 
 export interface SearchQuery {
+  /** It is the owner who asks: others wait. */
+  readonly isOwners?: boolean;
   readonly pattern: string;
   /** Taken literally, not as a regular expression. */
   readonly literal: boolean;

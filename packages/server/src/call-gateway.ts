@@ -1,10 +1,26 @@
 /** Where calls of all transports come together: the credential still holds, what is refused leaves a line, everything is counted. */
 
-import { isProblem, type Json, type Leases, type Problem, problem } from "@blockyard/kernel";
+import { isProblem, type Json, type Leases, type Problem, problem, StreamProblem } from "@blockyard/kernel";
 import type { Auth, Caller } from "./auth.ts";
+import type { CallScheduler } from "./call-scheduler.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
+import type { Quotas } from "./quotas.ts";
+import { isStreamed, resting } from "./streamed-answer.ts";
 import type { Tools } from "./tool-table.ts";
+
+/** Who has too much waiting already looks again after this. */
+const REST_MS = 100;
+
+export interface GatewayParts {
+  readonly auth: Auth;
+  readonly tools: Tools;
+  readonly leases: Leases;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly scheduler: CallScheduler;
+  readonly quotas: Quotas;
+}
 
 export class CallGateway {
   readonly #auth: Auth;
@@ -12,13 +28,22 @@ export class CallGateway {
   readonly #leases: Leases;
   readonly #metrics: Metrics;
   readonly #log: Log;
+  readonly #scheduler: CallScheduler;
+  readonly #quotas: Quotas;
 
-  constructor(auth: Auth, tools: Tools, leases: Leases, metrics: Metrics, log: Log) {
+  constructor({ auth, tools, leases, metrics, log, scheduler, quotas }: GatewayParts) {
     this.#auth = auth;
     this.#tools = tools;
     this.#leases = leases;
     this.#metrics = metrics;
     this.#log = log;
+    this.#scheduler = scheduler;
+    this.#quotas = quotas;
+  }
+
+  /** Calls of agents and viewers that wait or are under way. */
+  get pending(): number {
+    return this.#scheduler.pending;
   }
 
   async call(
@@ -29,13 +54,27 @@ export class CallGateway {
     signal?: AbortSignal,
   ): Promise<Json | Problem> {
     this.#metrics.count("blockyard_calls_total");
-    const isCurrent = this.#auth.isCurrent(caller);
-    if (isCurrent && caller.role !== "viewer") await this.#leases.hold(caller.agent);
-    const answer = isCurrent
-      ? await this.#tools.call(caller, tool, input, key, signal)
-      : problem("forbidden", "this token has been taken back");
+    const work = () => this.#run(caller, tool, input, key, signal);
+    const said: unknown = await this.#scheduler.run(caller, work, signal);
+    const answer = isStreamed(said)
+      ? ({ stream: resting(said.stream, () => this.rest(caller)) } as never)
+      : (said as Json | Problem);
     if (isProblem(answer)) this.#metrics.count("blockyard_problems_total");
     return answer;
+  }
+
+  /** It may have waited: what was so when it came may not be so now. */
+  async #run(
+    caller: Caller,
+    tool: string,
+    input: unknown,
+    key: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Json | Problem> {
+    if (!this.#auth.isCurrent(caller)) return problem("forbidden", "this token has been taken back");
+    if (caller.role !== "viewer") await this.#leases.hold(caller.agent);
+    const full = this.#tools.writes(tool) ? this.#quotas.mayStore(caller) : undefined;
+    return full ?? this.#tools.call(caller, tool, input, key, signal);
   }
 
   /** The same before an input is read: who may not call is refused without it. */
@@ -48,6 +87,32 @@ export class CallGateway {
   /** For faces that do not look at what they send. */
   async audited(...call: Parameters<CallGateway["call"]>): Promise<Json | Problem> {
     return this.checked(call[0], await this.call(...call));
+  }
+
+  /** A caller's stream, piece by piece as its turns come, for as long as it may store something. */
+  async *paced(caller: Caller, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of body) {
+      const full = this.#quotas.mayStore(caller);
+      if (full) throw new StreamProblem(full);
+      await this.rest(caller);
+      yield piece;
+    }
+  }
+
+  /** Until it is a caller's turn. */
+  async rest(caller: Caller): Promise<void> {
+    while (isProblem(await this.#scheduler.run(caller, async () => undefined)))
+      await new Promise((look) => setTimeout(look, REST_MS).unref());
+  }
+
+  /** What comes of a caller's stream; a stream that had to be ended has its reason as the answer. */
+  async streamed(caller: Caller, work: Promise<Json | Problem>): Promise<Json | Problem> {
+    try {
+      return this.checked(caller, await work);
+    } catch (error) {
+      if (!(error instanceof StreamProblem)) throw error;
+      return error.problem;
+    }
   }
 
   checked(caller: Caller, answer: Json | Problem): Json | Problem {

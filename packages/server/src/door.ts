@@ -8,7 +8,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { type Problem, problem } from "@blockyard/kernel";
+import { limits, type Problem, problem } from "@blockyard/kernel";
 import type { Audit } from "./audit.ts";
 import { type Auth, type Caller, setCookie } from "./auth.ts";
 import { escapeText } from "./export/escape.ts";
@@ -34,6 +34,8 @@ export interface DoorOptions {
   readonly log: Log;
   /** Where it is written down whom a link has let in. */
   readonly audit: Audit;
+  /** Takes a request from what a caller may send; how long until it may send more. */
+  readonly take: (caller: Caller) => number;
   /** Told of every refusal. */
   readonly onRefused?: () => void;
 }
@@ -50,7 +52,11 @@ const BODY_MS = 60_000;
 /** More strangers than this: the oldest makes room. Well below all connections, so that there is room for those inside. */
 const MAX_STRANGERS = 1_000;
 /** Connections that one agent or viewer may have: several of them together still leave room for the owner. */
-export const MAX_EACH = 250;
+export const MAX_EACH = 100;
+/** … and all of them together: with the strangers there are some left that nobody but the owner can take. */
+export const MAX_GUESTS = 700;
+/** Whoever asks more often than it may is told so late: it has only so many connections to be told on. */
+const TOO_OFTEN_MS = 1_000;
 /** How long whoever was refused an upgrade has to hang up. */
 const LAST_WORDS_MS = 1_000;
 const STREAMED = new Set(["/v1/ingest", "/v1/import"]);
@@ -73,6 +79,8 @@ export class Door {
   readonly #strangers = new Map<string, Socket>();
   /** Where each agent and viewer is connected from, by the hash of its token. */
   readonly #places = new Map<string, Set<string>>();
+  /** Connections of all agents and viewers. */
+  #guests = 0;
   readonly #watch: NodeJS.Timeout;
   #addresses: Addresses = { port: 0, hosts: new Set(), origins: new Set() };
 
@@ -136,6 +144,11 @@ export class Door {
     this.#strangers.delete(placeOf(request.socket));
     // A link that was used leads a browser that has a session already to the page all the same.
     if (linkCode(request, url) !== undefined) return redirect(response, url);
+    const waitMs = this.#options.take(caller);
+    if (waitMs > 0) {
+      response.setHeader("retry-after", Math.ceil(waitMs / 1_000));
+      return this.#refuse(request, TOO_OFTEN, (body) => endWith(request, response, TOO_OFTEN, body));
+    }
     this.#callers.set(request, caller);
     this.#remember(caller, response, () => request.socket.destroy());
     if (!STREAMED.has(url.pathname) && hasBody(request)) boundBody(request);
@@ -214,7 +227,7 @@ export class Door {
       path: (request.url ?? "").split(/[?#]/, 1)[0]?.slice(0, 200),
       peer: request.socket.remoteAddress,
     });
-    const body = problem(refusal === TOO_MANY ? "busy" : "forbidden", refusal.message);
+    const body = problem(refusal.status === 429 ? "busy" : "forbidden", refusal.message);
     if (refusal.delayMs === 0) end(body);
     else setTimeout(() => end(body), refusal.delayMs).unref();
   }
@@ -225,9 +238,11 @@ export class Door {
     const places = this.#places.get(hash) ?? new Set();
     const place = placeOf(socket);
     if (places.has(place)) return true;
-    if (places.size >= MAX_EACH) return false;
+    if (places.size >= MAX_EACH || this.#guests >= MAX_GUESTS) return false;
+    this.#guests++;
     this.#places.set(hash, places.add(place));
     socket.once("close", () => {
+      this.#guests--;
       places.delete(place);
       if (places.size === 0) this.#places.delete(hash);
     });
@@ -269,6 +284,11 @@ function redirect(response: ServerResponse, url: URL): void {
 const BAD_TARGET: Refusal = { status: 400, message: "the request target must be a path", delayMs: 0 };
 
 const NOT_WRITTEN: Refusal = { status: 503, message: "the audit log cannot be written", delayMs: 0 };
+const TOO_OFTEN: Refusal = {
+  status: 429,
+  message: `one agent or viewer has ${limits.requestsPerMinute} requests a minute: wait`,
+  delayMs: TOO_OFTEN_MS,
+};
 
 const TOO_MANY: Refusal = {
   status: 429,

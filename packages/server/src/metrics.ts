@@ -11,6 +11,7 @@ export const METRICS = {
   blockyard_faults_total: { type: "counter", help: "Errors inside the server; the log has them." },
   blockyard_sockets: { type: "gauge", help: "WebSockets that are open." },
   blockyard_turns_running: { type: "gauge", help: "Turns that run." },
+  blockyard_calls_waiting: { type: "gauge", help: "Calls of agents and viewers that wait or are under way." },
   process_start_time_seconds: { type: "gauge", help: "When the server started, in seconds since 1970." },
   process_resident_memory_bytes: { type: "gauge", help: "Memory that the process holds." },
   nodejs_heap_used_bytes: { type: "gauge", help: "Memory that JavaScript uses." },

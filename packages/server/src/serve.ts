@@ -21,11 +21,13 @@ import { Announcer } from "./announcer.ts";
 import { Auth, type Caller, ownerName } from "./auth.ts";
 import { joinNodes, startLeases } from "./broadcast/join.ts";
 import { CallGateway } from "./call-gateway.ts";
+import { CallScheduler } from "./call-scheduler.ts";
 import { readCertificate } from "./certificate.ts";
 import { type Config, ConfigError, prepareHome } from "./config.ts";
 import { Door } from "./door.ts";
 import { nodeEnv } from "./env.ts";
 import { exportFile } from "./export/export-file.ts";
+import { ExportPool } from "./export/export-pool.ts";
 import { eventStream, SseStream } from "./faces/events.ts";
 import { httpApp } from "./faces/http.ts";
 import { changedUris, mcpHandler, refuseOwner } from "./faces/mcp.ts";
@@ -42,6 +44,7 @@ import type { Log } from "./log.ts";
 import { Metrics } from "./metrics.ts";
 import { keepPicture } from "./pictures.ts";
 import { openNamed } from "./postgres/named.ts";
+import { Quotas } from "./quotas.ts";
 import { redactBody } from "./redact-body.ts";
 import { Revocations } from "./revocations.ts";
 import { type Part, Shutdown } from "./shutdown.ts";
@@ -59,6 +62,7 @@ export interface Running {
   readonly store: Store;
   readonly auth: Auth;
   readonly tools: Tools;
+  readonly quotas: Quotas;
   /** The routes, for whoever wants to know them all. */
   readonly app: Hono<{ Bindings: NodeBindings }>;
   /** Everything accepted is durable, sockets are told, files are closed. The parts of which that did not work: none. */
@@ -112,13 +116,20 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     clearInterval(upkeep);
     lag.disable();
   });
-  kernel.listen((told) => metrics.count("blockyard_ops_total", told.ops.length));
-  const gateway = new CallGateway(auth, tools, leases, metrics, log);
+  kernel.listen(({ ops }) => {
+    metrics.count("blockyard_ops_total", ops.length);
+    quotas.stored(ops);
+  });
+  const scheduler = new CallScheduler();
+  const quotas = new Quotas(env);
+  const gateway = new CallGateway({ auth, tools, leases, metrics, log, scheduler, quotas });
   const ws = new WsFace({
     kernelFor: (caller) => tools.kernelFor(caller),
     presence: tools.presence,
     call: (...call) => gateway.call(...call),
     callBytes: (caller, tool) => tools.callBytes(caller, tool),
+    inTurn: (caller, work, signal) => scheduler.run(caller, work, signal),
+    charge: (caller, bytes) => quotas.charge(caller, bytes),
     onForbidden: (caller, message) => gateway.audit(caller, message),
     onFault: fault,
   });
@@ -127,7 +138,8 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const onRefused = () => metrics.count("blockyard_refused_total");
   const own = { host: config.host, secure: certificate !== undefined, names: certificate?.names ?? [] };
   const place = { ...own, ...(config.origin === undefined ? {} : { origin: config.origin }) };
-  const door = new Door({ place, auth, log, onRefused, audit: tools.audit });
+  const take = (caller: Caller) => quotas.take(caller);
+  const door = new Door({ place, auth, log, onRefused, audit: tools.audit, take });
   shutdown.register("door", () => door.close());
   leases.present = () => door.agents();
   const announcer = new Announcer(kernel);
@@ -135,6 +147,8 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const mcp = mcpFace(tools, gateway, announcer);
   shutdown.register("mcp", () => mcp.handler.close());
   const parser = new JsonParser();
+  const exports = new ExportPool();
+  shutdown.register("exports", () => exports.close());
   shutdown.register("parser", () => parser.close());
   const app = appOf({
     config,
@@ -150,6 +164,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     announcer,
     metrics,
     parser,
+    exports,
     lag,
     fault,
   });
@@ -172,7 +187,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   writeAddress(config.home, { url, local, pid: process.pid, root: config.root });
   shutdown.register("address", () => removeAddress(config.home));
   const stop = () => shutdown.run();
-  return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, app, stop };
+  return { url, link: linkTo(url, auth), notes, kernel, store, auth, tools, quotas, app, stop };
 }
 
 interface Parts {
@@ -189,6 +204,7 @@ interface Parts {
   readonly announcer: Announcer;
   readonly metrics: Metrics;
   readonly parser: JsonParser;
+  readonly exports: ExportPool;
   readonly lag: ReturnType<typeof monitorEventLoopDelay>;
   readonly fault: (where: string, error: unknown) => void;
 }
@@ -209,6 +225,7 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     announcer,
     metrics,
     parser,
+    exports,
     lag,
   } = parts;
   const incoming = (body: ReadableStream<Uint8Array>) => (config.redactIngest ? redactBody(body) : body);
@@ -238,14 +255,17 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     metrics: () => {
       const p99 = lag.percentile(99) / 1e9;
       lag.reset();
-      return metrics.text(gauges(ws.count, tools.turns.running, p99));
+      return metrics.text(gauges(ws.count, tools.turns.running, gateway.pending, p99));
     },
     ingest: async (caller, query, body) =>
-      gateway.checked(caller, await ingestStream(kernel, caller, query, incoming(body))),
+      gateway.streamed(caller, ingestStream(kernel, caller, query, gateway.paced(caller, incoming(body)))),
     import: async (caller, body) =>
       gateway.checked(caller, await auditedImport(tools.audit, kernel, caller, incoming(body))),
     export: (caller, conversation, format, redact) =>
-      exportFile(tools.kernelFor(caller), conversation, format, redact),
+      exportFile(tools.kernelFor(caller), conversation, format, redact, {
+        ...{ pool: exports, isOwners: caller.role === "owner" },
+        rest: () => gateway.rest(caller),
+      }),
     callBytes: (caller, tool) => gateway.callBytes(caller, tool),
     mayWrite: (caller) =>
       gateway.refusedWith(
@@ -255,7 +275,8 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     parse: (caller, bytes) => parser.parse(bytes, caller.role === "owner"),
     keep: async (bytes) => (await keepPicture(store, bytes)) as Json | Problem,
     blob: (hash) => store.blob(hash),
-    events: (conversation, query) => eventStream(kernel, conversation, query),
+    events: (caller, conversation, query) =>
+      eventStream(tools.kernelFor(caller), conversation, query, () => gateway.rest(caller)),
     changes: () => announcements(announcer),
     mayUseMcp: (caller) => gateway.refusedWith(caller, refuseOwner(caller.role)),
     mcp: (request, caller, body) => mcp.fetch(request, caller, body),
@@ -332,11 +353,12 @@ function linkTo(url: string, auth: Auth): string {
   return `${url}/?link=${auth.makeLink()}`;
 }
 
-function gauges(sockets: number, turns: number, lagP99: number) {
+function gauges(sockets: number, turns: number, waiting: number, lagP99: number) {
   const { rss, heapUsed } = process.memoryUsage();
   return {
     blockyard_sockets: sockets,
     blockyard_turns_running: turns,
+    blockyard_calls_waiting: waiting,
     process_start_time_seconds: Math.round(Date.now() / 1000 - process.uptime()),
     process_resident_memory_bytes: rss,
     nodejs_heap_used_bytes: heapUsed,

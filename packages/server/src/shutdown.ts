@@ -19,6 +19,7 @@ const ORDER = [
   "kernel",
   "sockets",
   "parser",
+  "exports",
   "files", // nobody edits any more; what it writes itself it waits for
   "connections",
   "revocations",

@@ -156,6 +156,11 @@ export class Tools {
     return callBytes(this.#table, caller, name);
   }
 
+  /** Whether a tool stores something. */
+  writes(name: string): boolean {
+    return this.#table.find(name)?.access === "write";
+  }
+
   /** `signal`: nobody waits for the answer any more. */
   async call(
     caller: Caller,
@@ -202,7 +207,7 @@ export class Tools {
       {
         kernel: permitted.length === 0 ? this.kernelFor(caller) : this.#veiled(caller.agent, permitted),
         caller: { agent: caller.agent, role: caller.role },
-        matcher: this.#searcher.matcher,
+        matcher: caller.role === "owner" ? this.#searcher.matcher : this.#searcher.guestMatcher,
         cursors: this.#cursors,
         files: filePort(this.files, permitted),
         onFault: (tool, error) => this.#fault(tool, error),

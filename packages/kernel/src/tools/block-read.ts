@@ -104,27 +104,27 @@ interface Shown {
 
 /** Whole lines as long as they fit; a line that fits no answer is cut at a character. */
 function show(text: Text, start: number, end: number, column: number, numbered: boolean): Shown {
+  const last = Math.min(end, start + limits.readLines);
+  const from = text.lineStart(start) + column;
+  // A unit is at least one byte: no need to look further than there is room.
+  const looked = text.slice(from, Math.min(text.lineStart(last), from + limits.readBytes + 1));
   const pieces: string[] = [];
   let bytes = 0;
-  let skip = column;
-  const last = Math.min(end, start + limits.readLines);
-  for (let line = start; line < last; line++) {
-    const from = text.lineStart(line) + skip;
-    const to = text.lineStart(line + 1);
+  let line = start;
+  for (let at = 0; at < looked.length; line++) {
+    const content = looked.slice(at, looked.indexOf("\n", at) + 1 || looked.length);
     const prefix = numbered ? `${lineNumber(line)}\t` : "";
     const room = limits.readBytes - bytes - prefix.length;
-    // A unit is at least one byte: no need to look further than there is room.
-    const content = text.slice(from, Math.min(to, from + Math.max(0, room) + 1));
     const size = utf8Length(content);
     if (size > room) {
       if (pieces.length > 0) return cut(pieces, text, { start: line }, end);
       const fitting = headOf(content, room);
       pieces.push(prefix + fitting, "\n");
-      return cut(pieces, text, { start: line, column: skip + fitting.length }, end);
+      return cut(pieces, text, { start: line, column: column + fitting.length }, end);
     }
     pieces.push(prefix, content);
     bytes += prefix.length + size;
-    skip = 0;
+    at += content.length;
   }
   if (last < end) return cut(pieces, text, { start: last }, end);
   return { content: pieces.join(""), truncated: false };

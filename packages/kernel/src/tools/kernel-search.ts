@@ -58,6 +58,7 @@ export const kernelSearch = tool({
     if (isProblem(after)) return after;
     const kinds: readonly Kind[] | undefined = given.kinds === "all" ? undefined : given.kinds;
     const answer = await call.kernel.search({
+      isOwners: call.caller.role === "owner",
       pattern: given.query,
       literal: given.literal,
       ignoreCase: given.ignore_case,

@@ -54,6 +54,8 @@ export interface ConnectionOptions {
   readonly role: "owner" | "agent" | "viewer";
   /** Runs a tool of the table as this caller. */
   readonly call: (tool: string, input: unknown, key: string | undefined) => Promise<Json | Problem>;
+  /** Runs what costs something when it is this caller's turn; at once, where nobody takes turns. */
+  readonly inTurn?: <T>(work: () => Promise<T>) => Promise<T | Problem>;
   /** How long an input of a tool may be; a problem where the call is refused anyway. */
   readonly callBytes?: (tool: string) => number | Problem;
   readonly presence?: Presence;
@@ -268,7 +270,7 @@ export class Connection {
   async #openFeed(subscription: Subscription, frame: ClientFrame & { type: "subscribe" }): Promise<void> {
     const { sub, feed, outbox } = subscription;
     const { since } = frame;
-    const opening = await feed.open(since, frame.blocks ?? limits.windowBlocks);
+    const opening = await this.#inTurn(() => feed.open(since, frame.blocks ?? limits.windowBlocks));
     if (this.#closed || this.#subscriptions.get(sub) !== subscription) return;
     if (isProblem(opening)) {
       this.#drop(subscription);
@@ -283,6 +285,10 @@ export class Connection {
     feed.live(delta ? delta.seq : opening.seq);
     this.#flushOne(subscription);
     this.#sendPresence(subscription);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T | Problem> {
+    return this.#options.inTurn ? this.#options.inTurn(work) : work();
   }
 
   /** What goes on by itself. What a bug in it has kept from this client it gets when it resumes; others go on. */
@@ -368,14 +374,14 @@ export class Connection {
   async #page(frame: ClientFrame & { type: "page" }): Promise<void> {
     const subscription = this.#subscriptions.get(frame.sub);
     if (!subscription) return this.#refuse(frame.sub, "page", NOT_OPEN);
-    const page = await subscription.feed.page(frame.before, frame.limit, true);
+    const page = await this.#inTurn(() => subscription.feed.page(frame.before, frame.limit, true));
     if (isProblem(page)) return this.#refuse(frame.sub, "page", page);
     this.#send({ type: "page", sub: frame.sub, ...page });
   }
 
   async #want(frame: ClientFrame & { type: "want" }): Promise<void> {
     for (const id of frame.blocks) {
-      const read = await this.#kernel.read(id);
+      const read = await this.#inTurn(() => this.#kernel.read(id));
       if (this.#closed) return;
       if (isProblem(read)) this.#refuse(frame.sub, "want", read, [id]);
       else await this.#sendText(id, read.block.version, read.text);

@@ -42,6 +42,7 @@ export async function eventStream(
   kernel: LlmSource & Pick<Kernel, "env">,
   conversation: string,
   { format, ...start }: EventQuery,
+  rest: () => Promise<void> = async () => undefined,
 ): Promise<ReadableStream<Uint8Array> | Problem> {
   const stream = new SseStream();
   const sink = {
@@ -49,7 +50,10 @@ export async function eventStream(
     reset: () => stream.write('event: llm_reset\ndata: {"type":"llm_reset"}\n\n'),
     // An id without data: a browser keeps it and tells nobody.
     opened: (cursor: string) => stream.write(`id: ${cursor}\n\n`),
-    ready: () => stream.ready(),
+    ready: async () => {
+      await rest();
+      await stream.ready();
+    },
     slow: () => stream.cut(),
   };
   const follow = () => followLlm(kernel, conversation, start, sink);

@@ -5,19 +5,12 @@
 
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
-import {
-  isProblem,
-  type Json,
-  type JsonObject,
-  type Problem,
-  problem,
-  problemOf,
-  type Streamed,
-} from "@blockyard/kernel";
+import { isProblem, type Json, type JsonObject, type Problem, problem, problemOf } from "@blockyard/kernel";
 import { type Context, Hono } from "hono";
 import type { Caller } from "../auth.ts";
 import { FORMATS, type Format, isFormat } from "../export/export.ts";
 import { PICTURE_BYTES } from "../pictures.ts";
+import { isStreamed } from "../streamed-answer.ts";
 import { answer } from "./answer.ts";
 import { Bodies, bodyOf, mcpBytes } from "./bodies.ts";
 import { bounds } from "./bounds.ts";
@@ -61,7 +54,11 @@ export interface HttpOptions {
     format: Format,
     redact: boolean,
   ) => Promise<Download | Problem>;
-  readonly events: (conversation: string, query: EventQuery) => Promise<ReadableStream<Uint8Array> | Problem>;
+  readonly events: (
+    caller: Caller,
+    conversation: string,
+    query: EventQuery,
+  ) => Promise<ReadableStream<Uint8Array> | Problem>;
   /** Which conversations and blocks change, as server-sent events. */
   readonly changes: () => ReadableStream<Uint8Array>;
   /** Why a caller may not speak MCP. */
@@ -136,7 +133,11 @@ export function httpApp(options: HttpOptions): App {
   app.get("/v1/conversations/:id/events", async (context) => {
     const query = eventQuery(context.req.query(), context.req.header("last-event-id"));
     if (isProblem(query)) return answer(context, query);
-    const stream = await options.events(context.req.param("id"), query);
+    const stream = await options.events(
+      options.callerOf(context.env.incoming),
+      context.req.param("id"),
+      query,
+    );
     return isProblem(stream) ? answer(context, stream) : sse(stream);
   });
   app.get("/v1/changes", () => sse(options.changes()));
@@ -237,12 +238,6 @@ function download({ name, mediaType, body }: Download): Response {
 
 async function* bytesOf(body: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const piece of body) yield typeof piece === "string" ? Buffer.from(piece) : piece;
-}
-
-/** The answer of a tool that streams. */
-export function isStreamed(value: unknown): value is Streamed<unknown> {
-  const { stream } = (value ?? {}) as { stream?: unknown };
-  return typeof stream === "object" && stream !== null && Symbol.asyncIterator in stream;
 }
 
 /**

@@ -23,17 +23,27 @@ import {
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../auth.ts";
 import { endSocket } from "../door.ts";
+import { isStreamed } from "../streamed-answer.ts";
 import { parseStrict } from "../strict-json.ts";
 import { bounds } from "./bounds.ts";
 import { type EventQuery, eventQuery, formatted } from "./events.ts";
-import { isStreamed } from "./http.ts";
 import { followLlm } from "./llm-follower.ts";
 
 export interface WsOptions {
   /** The blocks as a caller may see them. */
   readonly kernelFor: (caller: Caller) => Kernel;
   readonly presence?: Presence;
-  readonly call: (caller: Caller, tool: string, input: unknown, key?: string) => Promise<Json | Problem>;
+  readonly call: (
+    caller: Caller,
+    tool: string,
+    input: unknown,
+    key?: string,
+    signal?: AbortSignal,
+  ) => Promise<Json | Problem>;
+  /** Runs what a caller has asked for when it is its turn. */
+  readonly inTurn: <T>(caller: Caller, work: () => Promise<T>, signal?: AbortSignal) => Promise<T | Problem>;
+  /** Takes a message of so many bytes from what a caller may send; how long until it may send more. */
+  readonly charge: (caller: Caller, bytes: number) => number;
   readonly callBytes: (caller: Caller, tool: string) => number | Problem;
   /** Told when a caller is answered that it may not. */
   readonly onForbidden: (caller: Caller, message: string) => void;
@@ -54,6 +64,9 @@ const GOODBYE_MS = 1_000;
 /** While this much of what a client asked for is being done, no more of its frames are read. */
 const MAX_WORKING = 64;
 const BREATH_MS = 10;
+const MOST_PAUSE_MS = 250;
+/** Who has sent so much more than it may that it would have to wait for this long is cut. */
+const MOST_WAIT_MS = 5_000;
 
 /** Close codes: 4000 and up are ours. A client reconnects after the resumable ones. */
 const CODES: Readonly<Record<ByeCode, number>> = {
@@ -136,12 +149,15 @@ export class WsFace {
 
   #accept(ws: WebSocket, caller: Caller): void {
     const { kernelFor, presence } = this.#options;
+    const gone = new AbortController();
+    ws.once("close", () => gone.abort());
     const connection = new Connection({
       kernel: kernelFor(caller),
       agent: caller.agent,
       role: caller.role,
       ...(presence ? { presence } : {}),
-      call: (tool, input, key) => this.#call(caller, tool, input, key),
+      call: (tool, input, key) => this.#call(caller, tool, input, key, gone.signal),
+      inTurn: (work) => this.#options.inTurn(caller, work, gone.signal),
       callBytes: (tool) => this.#options.callBytes(caller, tool),
       onFault: (error) => this.#options.onFault("socket", error),
       pipe: {
@@ -152,7 +168,7 @@ export class WsFace {
     });
     this.#open.set(ws, connection);
     this.#hear(ws);
-    ws.on("message", (data, isBinary) => this.#receive(ws, connection, data as Buffer, isBinary));
+    ws.on("message", (data, isBinary) => this.#receive(ws, caller, connection, data as Buffer, isBinary));
     ws.on("close", () => this.#gone(ws, connection));
     ws.on("error", () => this.#gone(ws, connection));
   }
@@ -164,17 +180,23 @@ export class WsFace {
     ws.on("ping", () => cutIfDeaf(ws));
   }
 
-  #receive(ws: WebSocket, connection: Connection, data: Buffer, isBinary: boolean): void {
+  #receive(ws: WebSocket, caller: Caller, connection: Connection, data: Buffer, isBinary: boolean): void {
+    if (connection.isClosed) return; // what it sent before is not looked at
     this.#alive.add(ws);
+    const waitMs = this.#options.charge(caller, data.length);
+    if (waitMs > MOST_WAIT_MS)
+      return connection.bye("slow", "messages came faster than they may; reconnect and resume");
     if (isBinary) return connection.bye("invalid", "frames are text");
     const message = parseStrict(data.toString("utf8"));
     if (isProblem(message)) return connection.bye("invalid", `a frame must be JSON: ${message.message}`);
     connection.receive(message.json, data.length);
-    if (connection.working > MAX_WORKING && !ws.isPaused) this.#breathe(ws, connection);
+    if (ws.isPaused || (waitMs === 0 && connection.working <= MAX_WORKING)) return;
+    // That a client has gone shows only in what is read.
+    this.#breathe(ws, connection, Math.min(Math.max(BREATH_MS, waitMs), MOST_PAUSE_MS));
   }
 
-  /** Reads on when enough has been done. */
-  #breathe(ws: WebSocket, connection: Connection): void {
+  /** Reads on when enough has been done, and its caller may send more. */
+  #breathe(ws: WebSocket, connection: Connection, afterMs: number): void {
     ws.pause();
     const look = () => {
       if (ws.readyState !== ws.OPEN) return;
@@ -183,11 +205,17 @@ export class WsFace {
       this.#taken.delete(ws);
       ws.resume();
     };
-    setTimeout(look, BREATH_MS).unref();
+    setTimeout(look, afterMs).unref();
   }
 
-  async #call(caller: Caller, tool: string, input: unknown, key?: string): Promise<Json | Problem> {
-    const answer: unknown = await this.#options.call(caller, tool, input, key);
+  async #call(
+    caller: Caller,
+    tool: string,
+    input: unknown,
+    key: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Json | Problem> {
+    const answer: unknown = await this.#options.call(caller, tool, input, key, signal);
     if (!isStreamed(answer)) return answer as Json | Problem;
     await answer.stream[Symbol.asyncIterator]().return?.();
     return problem(
@@ -243,6 +271,7 @@ export class WsFace {
       reset: () => tell({ type: "llm_reset" }),
       opened: (cursor) => tell({ type: "llm_cursor", cursor }),
       ready: async () => {
+        await this.#options.inTurn(caller, async () => undefined);
         while (ws.readyState === ws.OPEN && ws.bufferedAmount > bounds.readyBytes)
           await new Promise((look) => setTimeout(look, bounds.readyMs).unref());
       },

@@ -119,6 +119,26 @@ describe("[Q21] who may wait", () => {
   });
 });
 
+describe("[AC229] the owner's searches", () => {
+  /** Answers with its text. */
+  const echo = `${IMPORT} parentPort.on("message", ({ text }) => { parentPort.postMessage({ type: "begun" });
+    parentPort.postMessage({ type: "answer", answer: { matches: [text], more: false } }); });`;
+
+  it("come before those of others, which cannot take their places", async () => {
+    const echoing = pool(echo);
+    const order: string[] = [];
+    const ask = (name: string, match = echoing.guestMatcher) =>
+      match(name, query("t"), 250).then((answer) => {
+        order.push(isProblem(answer) ? `${name} ${answer.problem}` : name);
+      });
+    const guests = Array.from({ length: limits.guestSearches + 2 }, (_, i) => ask(`guest ${i}`));
+    const owners = [ask("owner 1", echoing.matcher), ask("owner 2", echoing.matcher)];
+    await Promise.all([...guests, ...owners]);
+    const busy = `guest ${limits.guestSearches + 1} busy`;
+    expect(order.slice(0, 5)).toEqual([busy, "guest 0", "owner 1", "owner 2", "guest 1"]);
+  });
+});
+
 describe("[Q23] [R36] hostile patterns", () => {
   // Every family has five rules in five sizes; the whole table is in bench/hostile.ts.
   const rows = hostilePatterns.filter((_, row) => row % 12 === 4 || row % 25 === 24);

@@ -40,6 +40,7 @@ const YOUNG_MB = 24;
 interface Job {
   readonly request: Request;
   readonly deadlineMs: number;
+  readonly isOwners: boolean;
   readonly settle: (answer: SearchAnswer | MatchAnswer | Problem) => void;
   isAnswered: boolean;
   /** When the thread began with it, by the clock, and what the thread had had of a processor until then. */
@@ -89,13 +90,20 @@ export class SearchPool {
     const deadlineMs = bounded(query.deadlineMs);
     const bounds = { ...query, deadlineMs };
     const request = { type: "search", query: bounds, young, changed: undefined, settledBefore: 0 } as const;
-    return (await this.#ask(request, deadlineMs)) as SearchAnswer | Problem;
+    return (await this.#ask(request, deadlineMs, query.isOwners !== false)) as SearchAnswer | Problem;
   }
 
-  readonly matcher: Matcher = async (text, query, askedMs) => {
-    const deadlineMs = bounded(askedMs);
-    return (await this.#ask({ type: "match", text, query, deadlineMs }, deadlineMs)) as MatchAnswer | Problem;
-  };
+  /** Matches texts for the owner, and for others. */
+  readonly matcher = this.#matcherFor(true);
+  readonly guestMatcher = this.#matcherFor(false);
+
+  #matcherFor(isOwners: boolean): Matcher {
+    return async (text, query, askedMs) => {
+      const deadlineMs = bounded(askedMs);
+      const request = { type: "match", text, query, deadlineMs } as const;
+      return (await this.#ask(request, deadlineMs, isOwners)) as MatchAnswer | Problem;
+    };
+  }
 
   /** Says that a block's row has changed in the tables. */
   changed(row: number): void {
@@ -130,14 +138,24 @@ export class SearchPool {
     await thread?.worker.terminate();
   }
 
-  #ask(request: Request, deadlineMs: number): Promise<SearchAnswer | MatchAnswer | Problem> {
+  /** The owner's come before those of all others, which have only some of the places to wait in. */
+  #ask(
+    request: Request,
+    deadlineMs: number,
+    isOwners: boolean,
+  ): Promise<SearchAnswer | MatchAnswer | Problem> {
     if (this.#closed) return Promise.resolve(problem("unavailable", "The search was closed."));
-    if (this.#queue.length >= limits.queuedSearches) {
-      const message = `${limits.queuedSearches} searches are waiting already: try again in a moment.`;
-      return Promise.resolve(problem("busy", message, { waiting: limits.queuedSearches }));
+    const alike = this.#queue.filter((job) => job.isOwners === isOwners).length;
+    const most = isOwners ? limits.queuedSearches : limits.guestSearches;
+    if (alike >= most) {
+      const message = `${most} searches are waiting already: try again in a moment.`;
+      return Promise.resolve(problem("busy", message, { waiting: most, retry_ms: limits.searchDeadlineMs }));
     }
     return new Promise((settle) => {
-      this.#queue.push({ request, deadlineMs, settle, isAnswered: false, begunMs: 0, busyMs: undefined });
+      const job = { request, deadlineMs, isOwners, settle, isAnswered: false, begunMs: 0, busyMs: undefined };
+      const firstOther = this.#queue.findIndex((other) => !other.isOwners);
+      if (isOwners && firstOther >= 0) this.#queue.splice(firstOther, 0, job);
+      else this.#queue.push(job);
       this.#next();
     });
   }

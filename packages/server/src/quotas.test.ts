@@ -1,0 +1,59 @@
+/** What an agent or viewer may ask for and store in a while. */
+import { limits, type Op, VirtualEnv } from "@blockyard/kernel";
+import { expect, it } from "vitest";
+import type { Caller } from "./auth.ts";
+import { Quotas } from "./quotas.ts";
+
+const caller = (agent: string, role: Caller["role"]): Caller => ({ agent, role, by: "token" });
+const create = (agent: string, text: string) =>
+  ({ agent, body: { type: "create", text, metadata: {} } }) as unknown as Op;
+
+it("[AC226] a burst is taken, a flood is told how long to wait, and the owner never", async () => {
+  const env = new VirtualEnv(1);
+  const quotas = new Quotas(env);
+  const viewer = caller("wall", "viewer");
+  let taken = 0;
+  while (quotas.take(viewer) === 0) taken++;
+  expect(taken).toBeGreaterThanOrEqual(limits.requestBurst);
+  expect(taken).toBeLessThan(limits.requestBurst + 3);
+  const waitMs = quotas.take(viewer);
+  expect(waitMs).toBeGreaterThan(0);
+  expect(quotas.take(caller("other", "viewer"))).toBe(0);
+  for (let i = 0; i < 10 * limits.requestBurst; i++) expect(quotas.take(caller("root", "owner"))).toBe(0);
+  await env.advance(waitMs);
+  expect(quotas.take(viewer)).toBe(0);
+  await env.advance(60_000);
+  taken = 0;
+  while (quotas.take(viewer) === 0) taken++;
+  expect(taken).toBeGreaterThanOrEqual(limits.requestBurst);
+});
+
+it("[AC226] messages that have come already are a debt, long ones more", () => {
+  const quotas = new Quotas(new VirtualEnv(1));
+  const agent = caller("ann", "agent");
+  let waitMs = 0;
+  for (let i = 0; i < 2 * limits.requestBurst; i++) waitMs = quotas.charge(agent, 0);
+  expect(waitMs).toBeGreaterThan(((limits.requestBurst - 1) / limits.requestsPerMinute) * 60_000);
+  const long = quotas.charge(agent, 1024 * 1024) - waitMs;
+  expect(long).toBeGreaterThan((60 / limits.requestsPerMinute) * 60_000);
+});
+
+it("[AC227] blocks and text that an agent stores are counted, and it waits when it has stored enough", async () => {
+  const env = new VirtualEnv(1);
+  const quotas = new Quotas(env);
+  const ann = caller("ann", "agent");
+  quotas.stored(Array.from({ length: limits.blocksPerHour - 1 }, () => create("ann", "")));
+  expect(quotas.mayStore(ann)).toBeUndefined();
+  quotas.stored([create("ann", "")]);
+  const refused = quotas.mayStore(ann);
+  expect(refused).toMatchObject({ problem: "busy", details: { max_blocks: limits.blocksPerHour } });
+  expect(quotas.mayStore(caller("ann", "owner"))).toBeUndefined();
+  expect(quotas.mayStore(caller("bob", "agent"))).toBeUndefined();
+  await env.advance(Number(refused?.details?.["retry_ms"]));
+  expect(quotas.mayStore(ann)).toBeUndefined();
+  const text = "x".repeat(1024 * 1024);
+  for (let i = 0; i <= limits.storedCharsPerHour / text.length; i++) quotas.stored([create("bob", text)]);
+  expect(quotas.mayStore(caller("bob", "agent"))).toMatchObject({
+    details: { max_chars: limits.storedCharsPerHour },
+  });
+});

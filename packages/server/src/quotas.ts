@@ -1,0 +1,108 @@
+/**
+ * What one agent or viewer may ask for in a while: requests, and what it stores. The owner may everything. All tokens of one
+ * name share; what was counted is forgotten when the server stops.
+ *
+ * Requests come out of a bucket that fills all the time, so that a burst is fine and a flood is not. What is stored is
+ * counted where it is committed, whichever way it came, and checked where more would come in.
+ */
+
+import { type Env, limits, type Op, type Problem, problem } from "@blockyard/kernel";
+import type { Caller } from "./auth.ts";
+
+interface Account {
+  /** What is left of the bucket, and when that was so. */
+  left: number;
+  atMs: number;
+  /** The hour that is counted, what was stored in it. */
+  hourMs: number;
+  blocks: number;
+  chars: number;
+}
+
+const HOUR_MS = 3_600_000;
+/** Bytes of a message that cost as much as a request. */
+const BYTES_EACH = 16 * 1024;
+const MAX_ACCOUNTS = 10_000;
+
+export class Quotas {
+  readonly #env: Env;
+  readonly #accounts = new Map<string, Account>();
+
+  constructor(env: Env) {
+    this.#env = env;
+  }
+
+  /** Takes a request out of the caller's bucket; how long until it may send it, if not now. */
+  take(caller: Caller): number {
+    const waitMs = this.#waitMs(caller);
+    if (waitMs === 0) this.charge(caller, 0);
+    return waitMs;
+  }
+
+  /** Takes a message that has come already, also where it is too much: how long until the next should be read. */
+  charge(caller: Caller, bytes: number): number {
+    if (caller.role === "owner") return 0;
+    this.#account(caller.agent).left -= 1 + bytes / BYTES_EACH;
+    return this.#waitMs(caller);
+  }
+
+  #waitMs({ agent, role }: Caller): number {
+    if (role === "owner") return 0;
+    const account = this.#account(agent);
+    const now = this.#env.monotonic();
+    const perMs = limits.requestsPerMinute / 60_000;
+    account.left = Math.min(limits.requestBurst, account.left + (now - account.atMs) * perMs);
+    account.atMs = now;
+    return account.left < 0 ? Math.ceil(-account.left / perMs) : 0;
+  }
+
+  /** Counts what an agent has stored. */
+  stored(ops: readonly Op[]): void {
+    for (const { agent, body } of ops) {
+      const account = this.#hour(agent);
+      if (body.type === "create") account.blocks++;
+      if (body.type === "create" || body.type === "append") account.chars += body.text.length;
+      if (body.type === "splice") for (const { ins } of body.splices) account.chars += ins.length;
+      if ("metadata" in body && body.metadata) account.chars += JSON.stringify(body.metadata).length;
+    }
+  }
+
+  /** Why a caller may store nothing more for now. */
+  mayStore({ agent, role }: Caller): Problem | undefined {
+    if (role !== "agent") return undefined;
+    const { blocks, chars, hourMs } = this.#hour(agent);
+    const retry_ms = Math.ceil(hourMs + HOUR_MS - this.#env.monotonic());
+    if (blocks >= limits.blocksPerHour)
+      return problem("busy", `${agent} has made ${limits.blocksPerHour} blocks within an hour: wait`, {
+        retry_ms,
+        max_blocks: limits.blocksPerHour,
+      });
+    if (chars >= limits.storedCharsPerHour)
+      return problem(
+        "busy",
+        `${agent} has stored ${limits.storedCharsPerHour} characters within an hour: wait`,
+        {
+          retry_ms,
+          max_chars: limits.storedCharsPerHour,
+        },
+      );
+    return undefined;
+  }
+
+  #hour(agent: string): Account {
+    const account = this.#account(agent);
+    const now = this.#env.monotonic();
+    if (now - account.hourMs >= HOUR_MS) Object.assign(account, { hourMs: now, blocks: 0, chars: 0 });
+    return account;
+  }
+
+  #account(agent: string): Account {
+    const known = this.#accounts.get(agent);
+    if (known) return known;
+    if (this.#accounts.size >= MAX_ACCOUNTS) this.#accounts.clear();
+    const now = this.#env.monotonic();
+    const made = { left: limits.requestBurst, atMs: now, hourMs: now, blocks: 0, chars: 0 };
+    this.#accounts.set(agent, made);
+    return made;
+  }
+}

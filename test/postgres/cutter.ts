@@ -33,9 +33,12 @@ export async function startCutter(url: string): Promise<Cutter> {
       socket.on("close", () => sockets.delete(socket));
     }
     let isCut = false;
+    let isWrite = false;
     client.on("data", (bytes) => {
       if (isCut) return;
-      if (next === undefined || !bytes.includes("COMMIT\u0000")) {
+      // What gathers commits as well, and is not meant.
+      if (bytes.includes("BEGIN ")) isWrite = bytes.includes("pg_current_xact_id");
+      if (next === undefined || !isWrite || !bytes.includes("COMMIT\u0000")) {
         upstream.write(bytes);
         return;
       }

@@ -50,14 +50,16 @@ export interface Written {
 const COMMITTED: CommitAnswer = { type: "committed" };
 
 /**
- * Writes the group inside a transaction that is being begun. Nothing is written before it has; what is answered holds
- * when it is committed.
+ * Writes the group inside a transaction that is being begun, and commits it: `commit` is called when everything that is
+ * to be written is on its way, so that the last way to the server is taken once for all of it. Nothing is written before it
+ * has begun; what is answered holds when it is committed.
  */
 export async function writeGroup(
   connection: Connection,
   { commits, turned, raws }: Group,
   versions: Versions,
   begun: Promise<unknown>,
+  commit: () => Promise<void>,
 ): Promise<Written> {
   const verdicts = new Map<Commit, Verdict>();
   const names = new Set([...commits, ...turned].map(({ conversation }) => conversation));
@@ -70,13 +72,21 @@ export async function writeGroup(
   const planned = new Map<TurnedCommit, Commit>();
   for (const each of turned) {
     const { conversation } = each;
-    const commit = each.plan(missed.get(conversation), answers.get(conversation) ?? NO_ANSWERS);
-    if (commit) planned.set(each, withOwnBytes(commit));
+    const news = missed.get(conversation);
+    if (news) versions.missed(conversation, each.since(), news);
+    const made = each.plan(news, answers.get(conversation) ?? NO_ANSWERS);
+    if (made) planned.set(each, withOwnBytes(made));
   }
   const groups = byConversation([...commits, ...planned.values()]);
-  await writeCommits(connection, groups, standings, versions, verdicts);
-  if (raws.length > 0) await addRaws(connection, raws);
+  const writing = await writeCommits(connection, groups, standings, versions, verdicts);
+  // Sent one after the other and done in that order, without waiting for the answers in between.
+  await allDone([...writing(), ...addRaws(connection, raws), commit()]);
   return { verdicts, planned };
+}
+
+/** Waits for all of them; what failed first is thrown. */
+async function allDone(work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) if (result.status === "rejected") throw result.reason;
 }
 
 interface Found {
@@ -121,13 +131,14 @@ interface Accepted {
   readonly commits: readonly Commit[];
 }
 
+/** Decides, and makes new conversations; what is answered sends the rest. */
 async function writeCommits(
   connection: Connection,
   groups: ReadonlyMap<ConversationId, readonly Commit[]>,
   standings: ReadonlyMap<ConversationId, Standing>,
   versions: Versions,
   verdicts: Map<Commit, Verdict>,
-): Promise<void> {
+): Promise<() => readonly Promise<void>[]> {
   const stored = await storedVersions(connection, groups, standings, versions);
   const accepted: Accepted[] = [];
   for (const [name, commits] of groups) {
@@ -148,11 +159,10 @@ async function writeCommits(
   const old = accepted.filter(({ id }) => id !== 0);
   const made = accepted.filter(({ id }) => id === 0);
   const won = made.length > 0 ? await makeConversations(connection, made, verdicts) : [];
-  // Sent one after the other and done in that order, without waiting for the answers in between.
-  await Promise.all([
-    old.length > 0 ? moveConversations(connection, old) : undefined,
+  return () => [
+    ...(old.length > 0 ? [moveConversations(connection, old)] : []),
     ...writeParts(connection, [...old, ...won]),
-  ]);
+  ];
 }
 
 function tell(verdicts: Map<Commit, Verdict>, { accepted, refused }: Decided): void {
@@ -214,12 +224,14 @@ async function storedVersions(
 
 /** The sequencer: the number moves here, from the one that was planned on. */
 async function moveConversations(connection: Connection, accepted: readonly Accepted[]): Promise<void> {
-  const moved = await connection.run({
+  // Where a locked row were not where it was found, this would divide by zero: the commit is behind it already.
+  await connection.run({
     name: "move",
-    text: `UPDATE blockyard.conversation c SET seq = u.seq, updated_at = u.updated_at, body = u.body
+    text: `WITH moved AS (UPDATE blockyard.conversation c SET seq = u.seq, updated_at = u.updated_at, body = u.body
       FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::float8[], $5::bytea[])
         AS u (id, expected, seq, updated_at, body)
-      WHERE c.id = u.id AND c.seq = u.expected`,
+      WHERE c.id = u.id AND c.seq = u.expected RETURNING 1)
+      SELECT 1 / (count(*) = cardinality($1::bigint[]))::int FROM moved`,
     values: [
       accepted.map(({ id }) => id),
       accepted.map(({ expectedSeq }) => expectedSeq),
@@ -228,7 +240,6 @@ async function moveConversations(connection: Connection, accepted: readonly Acce
       accepted.map(({ record }) => packed(record)),
     ],
   });
-  if (moved !== accepted.length) throw new Error(`${moved} of ${accepted.length} locked conversations moved`);
 }
 
 /** Makes new ones. Where another node was faster its own is there now, and who wanted to make it is told so. */
@@ -427,7 +438,7 @@ async function trimAnswers(connection: Connection, parts: readonly NamedPart[]):
 }
 
 /** Adds bytes to the ends of their runs. The row of a run says where its end is, and is locked until the commit. */
-async function addRaws(connection: Connection, raws: readonly RawPart[]): Promise<void> {
+function addRaws(connection: Connection, raws: readonly RawPart[]): Promise<void>[] {
   const runs = new Map<string, { readonly run: RawRun; readonly parts: Uint8Array[] }>();
   for (const { run, bytes } of raws) {
     const name = `${run.conversation}/${run.run}`;
@@ -435,7 +446,7 @@ async function addRaws(connection: Connection, raws: readonly RawPart[]): Promis
     if (known) known.parts.push(bytes);
     else runs.set(name, { run, parts: [bytes] });
   }
-  for (const { run, parts } of runs.values()) {
+  return [...runs.values()].map(async ({ run, parts }) => {
     const bytes = Buffer.concat(parts);
     const { plain, body } = pack(bytes);
     await connection.run({
@@ -446,5 +457,5 @@ async function addRaws(connection: Connection, raws: readonly RawPart[]): Promis
         INSERT INTO blockyard.raw_chunk (raw, at, plain, body) SELECT id, bytes - $4::bigint, $4::bigint, $5 FROM run WHERE $4::bigint > 0`,
       values: [run.conversation, keyOf(run.run), Buffer.from(run.run), plain, body],
     });
-  }
+  });
 }

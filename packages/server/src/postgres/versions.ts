@@ -4,7 +4,7 @@
  * moves its conversation, on whatever node.
  */
 
-import type { BlockId, Commit, ConversationId } from "@blockyard/kernel";
+import type { BlockId, Commit, ConversationId, Missed } from "@blockyard/kernel";
 
 const CONVERSATIONS = 1_024;
 const BLOCKS_EACH = 256;
@@ -23,8 +23,18 @@ export class Versions {
     return known?.seq === seq ? known.versions : undefined;
   }
 
+  /** Takes in what others have committed, on top of what was known at `since`. */
+  missed(conversation: ConversationId, since: number, { record, blocks }: Missed): void {
+    this.committed({ conversation, expectedSeq: since, record, blocks });
+  }
+
   /** Takes in what was committed, on top of what was there before. */
-  committed({ conversation, expectedSeq, record, blocks }: Commit): void {
+  committed({
+    conversation,
+    expectedSeq,
+    record,
+    blocks,
+  }: Pick<Commit, "conversation" | "expectedSeq" | "record" | "blocks">): void {
     const before = this.#known.get(conversation);
     const versions = before?.seq === expectedSeq ? before.versions : new Map<BlockId, number>();
     for (const { id, version } of blocks) {

@@ -3,9 +3,10 @@
  * it is durable, and says of one that failed whether it can have taken effect.
  *
  * Where the connection is lost before the transaction was to be committed, nothing has happened, and it is tried again. Where
- * it is lost while it was being committed, nobody knows: its callers are told so, but only after the server has ended
- * it one way or the other, so that reading tells what became of it (the kernel does). Where that takes too long, its
- * conversations are in doubt, and are not read, until it has.
+ * it is lost while it was being written and committed, which is one way to the server, nobody knows until the server has ended
+ * it one way or the other: if it was undone it is tried again, otherwise its callers are told that it may have taken effect, and
+ * reading tells what became of it (the kernel does). Where that takes too long, its conversations are in doubt, and are not
+ * read, until it has.
  *
  * Invariant: one transaction is under way at a time, and commits of one conversation keep the order in which they came.
  */
@@ -65,7 +66,7 @@ export class Writer {
   async requireCertain(conversation: ConversationId): Promise<void> {
     const transaction = this.#doubts.get(conversation);
     if (transaction === undefined) return;
-    if (!(await this.#hasEnded(transaction)))
+    if ((await this.#ending(transaction)) === undefined)
       throw new StoreError("io", `${conversation}: a commit whose answer was lost is still under way`);
     this.#doubts.delete(conversation);
   }
@@ -136,7 +137,7 @@ export class Writer {
         const written = await this.#connections.once((connection) => attempt.run(connection));
         return this.#settle(group, written);
       } catch (error) {
-        if (attempt.isDoubtful) return this.#doubt(group, attempt, error);
+        if (attempt.isDoubtful && !(await this.#wasUndone(group, attempt))) return this.#doubt(group, error);
         if (isOfValues(error) && group.length > 1) return this.#writeOneByOne(group);
         const isOver = tries === TRIES || performance.now() > endMs;
         if (isOver || !(isDropped(error) || isTransient(error))) {
@@ -167,24 +168,32 @@ export class Writer {
     }
   }
 
-  async #doubt(group: readonly Waiting[], attempt: Attempt, cause: unknown): Promise<void> {
-    const { transaction } = attempt;
+  /**
+   * Waits until the server has ended a transaction whose end was not heard, and whether it has undone it. That it has
+   * committed it is not said by its number alone: after a crash that can be another one's.
+   */
+  async #wasUndone(group: readonly Waiting[], { transaction }: Attempt): Promise<boolean> {
     for (const { entry } of group)
       if (!("raw" in entry)) this.#doubts.set(conversationOf(entry), transaction);
     const endMs = performance.now() + this.#doubtMs;
     for (let leftMs = this.#doubtMs; leftMs > 0; leftMs = endMs - performance.now()) {
       // A server that says nothing does not make its callers wait for longer.
-      const hasEnded = this.#hasEnded(transaction);
-      if (await Promise.race([hasEnded, sleep(leftMs, false)])) break;
+      const ending = await Promise.race([this.#ending(transaction), sleep(leftMs, undefined)]);
+      if (ending !== undefined) return ending === "undone";
       await sleep(DOUBT_STEP_MS);
     }
+    return false;
+  }
+
+  #doubt(group: readonly Waiting[], cause: unknown): void {
     const message =
       "commit: the connection was lost before the answer came, so that it may have taken effect";
     const fault = new StoreError("io", message, { cause });
     for (const { fail } of group) fail(fault);
   }
 
-  async #hasEnded(transaction: string): Promise<boolean> {
+  /** How a transaction has ended, if it has. */
+  async #ending(transaction: string): Promise<"undone" | "ended" | undefined> {
     try {
       const [row] = await this.#connections.once((connection) =>
         connection.rows<{ status: string | null }>({
@@ -192,10 +201,11 @@ export class Writer {
           values: [transaction],
         }),
       );
-      return row?.status !== "in progress";
+      if (row?.status === "in progress") return undefined;
+      return row?.status === "aborted" ? "undone" : "ended";
     } catch (error) {
       // A number that the server does not know: it has lost that transaction in a crash, before any of it was written.
-      return !isDropped(error) && !(error instanceof StoreError);
+      return isDropped(error) || error instanceof StoreError ? undefined : "ended";
     }
   }
 }
@@ -221,24 +231,29 @@ class Attempt {
   }
 
   async run(connection: Connection): Promise<Written> {
-    const begun = connection.script<{ number: string }>(
-      "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text AS number",
-    );
+    let number = "";
+    const begun = connection
+      .script<{ number: string }>(
+        "BEGIN ISOLATION LEVEL READ COMMITTED; SELECT pg_current_xact_id()::text AS number",
+      )
+      .then((rows) => {
+        number = rows[0]?.number ?? "";
+      });
     const entries = this.#group.map(({ entry }) => entry);
     const commits = entries.flatMap((entry) => ("commit" in entry ? [entry.commit] : []));
     const turned = entries.flatMap((entry) => ("turned" in entry ? [entry.turned] : []));
     const raws = entries.flatMap((entry) => ("raw" in entry ? [entry.raw] : []));
-    const written = await writeGroup(connection, { commits, turned, raws }, this.#versions, begun);
-    this.transaction = (await begun)[0]?.number ?? "";
-    this.isDoubtful = true;
-    try {
-      await connection.commit();
-    } catch (error) {
-      // An answer is an answer, also if it is no: a constraint, or a transaction that was not to be committed.
-      this.isDoubtful = isDropped(error);
-      throw error;
-    }
-    return written;
+    const group = { commits, turned, raws };
+    return writeGroup(connection, group, this.#versions, begun, async () => {
+      this.transaction = number;
+      try {
+        await connection.commit();
+      } catch (error) {
+        // An answer is an answer, also if it is no: a constraint, or a transaction that was not to be committed.
+        this.isDoubtful = isDropped(error);
+        throw error;
+      }
+    });
   }
 }
 

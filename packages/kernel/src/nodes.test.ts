@@ -233,6 +233,34 @@ describe("[N20] nodes that write to one conversation", () => {
     expect(good(await nodes[0]!.kernel.allBlocks(id))).toHaveLength(20);
   });
 
+  it("do it once also where it comes in again while the keys of others are looked for", async () => {
+    const yard = new Yard();
+    const nodes = [await yard.node(), await yard.node()];
+    const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
+    const write = (node: number, key: string) =>
+      nodes[node]!.kernel.write(id, {
+        agent: "ann",
+        key,
+        plan: (draft) => draft.create({ kind: "text", role: "user", text: key, status: "done" }),
+      });
+    await write(1, "first");
+    const made = good(await write(0, "again"));
+    const inTurn = yard.store.commitInTurn.bind(yard.store);
+    const came: ReturnType<typeof write>[] = [];
+    yard.store.commitInTurn = (turned) =>
+      inTurn({
+        ...turned,
+        keys: () => {
+          const keys = turned.keys();
+          if (came.length === 0) came.push(write(1, "again"));
+          return keys;
+        },
+      });
+    await write(1, "second");
+    expect(await came[0]).toEqual(made);
+    expect(good(await nodes[0]!.kernel.allBlocks(id))).toHaveLength(3);
+  });
+
   it("are told what is not known, and what was not written, of a turn that ends badly", async () => {
     const yard = new Yard();
     const nodes = [await yard.node(), await yard.node()];

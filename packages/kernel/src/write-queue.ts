@@ -236,7 +236,7 @@ export class WriteQueue implements Runnable {
       keys: () => {
         if (batch) this.#unplan(batch);
         batch = undefined;
-        asked = this.#waiting;
+        asked = [...this.#waiting]; // what comes while they are looked for was not
         return keysOf(asked);
       },
       plan: (missed, answers) => {

@@ -56,6 +56,36 @@ export const openingChecks: readonly StoreCheck[] = [
     },
   },
   {
+    title:
+      "[AC245] a database of before gets the audit log, in which no statement changes or removes an entry",
+    async run(server) {
+      const address = await server.newDatabase();
+      const name = databaseIn(address);
+      await (await openPostgresStore(address)).close();
+      await server.run("DROP TABLE blockyard.audit", name);
+      await server.run("DROP FUNCTION blockyard.refuse_change", name);
+      await server.run("UPDATE blockyard.meta SET value = '1' WHERE key = 'schema'", name);
+      const store = await openPostgresStore(address);
+      const entry = { at: 1, agent: "ann", role: "owner", by: "page", action: "command.run", details: {} };
+      await store.audit.append(entry);
+      for (const statement of [
+        "DELETE FROM blockyard.audit",
+        "UPDATE blockyard.audit SET agent = 'bob'",
+        "TRUNCATE blockyard.audit",
+      ]) {
+        const refusal = await server.run(statement, name).then(
+          () => "done",
+          (error: Error) => error.message,
+        );
+        require(refusal.includes("only added to"), `${statement}: ${refusal}`);
+      }
+      const kept = await store.audit.read({ order: "first", limit: 5 });
+      await store.close();
+      require(kept.length === 1 && kept[0]?.agent === "ann", JSON.stringify(kept));
+      return undefined;
+    },
+  },
+  {
     title: "[S31] a wrong password, a missing database and no server are told, without the password",
     async run(server) {
       const url = await server.newDatabase();

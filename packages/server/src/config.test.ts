@@ -60,9 +60,16 @@ describe("[R47] where the server listens", () => {
       readFileSync(new URL(`./${name}.ts`, import.meta.url), "utf8"),
     );
     const read = source.join("\n").match(/env\["(\w+)"\]/g);
-    const names = ["DATABASE", "HOME", "NATS", "NATS_SECRET", "PORT", "SANDBOX", "SANDBOX_AGENTS"].map(
-      (name) => `env["BLOCKYARD_${name}"]`,
-    );
+    const names = [
+      "DATABASE",
+      "HOME",
+      "NATS",
+      "NATS_SECRET",
+      "PORT",
+      "REDACT_INGEST",
+      "SANDBOX",
+      "SANDBOX_AGENTS",
+    ].map((name) => `env["BLOCKYARD_${name}"]`);
     expect(new Set(read)).toEqual(new Set(names));
     expect(Object.keys(make({})).sort()).toEqual(["anyPort", "credentials", "home", "host", "port", "root"]);
   });

@@ -226,6 +226,14 @@ export const MUTATIONS: readonly Mutation[] = [
     projects: unit,
   },
   {
+    name: "trust: a turn starts whatever acts by itself",
+    file: "packages/server/src/turns/turns.ts",
+    find: "    return runner.check(request) ?? this.#trust(request.cwd);\n",
+    replace: "    return runner.check(request);\n",
+    tests: ["test/access/trust.test.ts"],
+    projects: unit,
+  },
+  {
     name: "names: a token has a provider's name",
     file: "packages/server/src/auth.ts",
     find: "    if (PROVIDER_NAMES.has(agent))\n",

@@ -37,6 +37,8 @@ import { Reruns } from "./rerun/rerun.ts";
 import { rerunTools } from "./rerun/tools.ts";
 import { Sandbox } from "./sandbox/sandbox.ts";
 import { SearchPool } from "./search/pool.ts";
+import { trustTools } from "./trust/tools.ts";
+import { Trust } from "./trust/trust.ts";
 import { AGENTS } from "./turns/agents.ts";
 import { APIS, apiRunner } from "./turns/api.ts";
 import { Offspring } from "./turns/child-offspring.ts";
@@ -116,21 +118,20 @@ export class Tools {
       files: (agent: string) => fileDoor(this.files, kernel, agent),
       onFault: (what: string, error: unknown) => this.#fault(what, error),
     };
+    const trust = new Trust(config.home, config.root, () => kernel.env.now());
     this.turns = new Turns({
       kernel,
       runners: [
         ...[...AGENTS.values()].map((agent) => childRunner(agent, place)),
         ...APIS.map((api) => apiRunner(api, loop)),
       ],
+      trust: (cwd) => trust.question(cwd),
     });
     this.#reruns = new Reruns(place);
-    this.#table = tableOf(
-      this.turns,
-      this.#reruns,
-      this.files,
-      config.root,
-      accessTools(auth, kernel.store.audit),
-    );
+    this.#table = tableOf(this.turns, this.#reruns, this.files, config.root, [
+      ...accessTools(auth, kernel.store.audit),
+      ...trustTools(trust),
+    ]);
   }
 
   get presence(): Cursors {

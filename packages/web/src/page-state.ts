@@ -11,6 +11,13 @@ export interface FolderQuestion {
   readonly folders: readonly string[];
 }
 
+/** What acts by itself in a folder, as `trust.show` names it. */
+export interface TrustQuestion {
+  readonly folder: string;
+  readonly digest: string;
+  readonly files: readonly { readonly path: string; readonly reason: string; readonly state: string }[];
+}
+
 /** What lies over the page; what asks about a block or a conversation says about which. */
 export type Overlay =
   | { readonly type: "palette" | "search" | "help" | "open-file" | "audit" }
@@ -21,6 +28,11 @@ export type Overlay =
       readonly type: "folder";
       readonly question: FolderQuestion;
       readonly answer: (folder: string | undefined) => void;
+    }
+  | {
+      readonly type: "trust";
+      readonly question: TrustQuestion;
+      readonly answer: (isTrusted: boolean) => void;
     }
   | { readonly type: "editor"; readonly path: string | undefined; readonly line: number }
   | undefined;

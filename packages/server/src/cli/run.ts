@@ -17,6 +17,7 @@ import { visible } from "../rerun/visible.ts";
 import { AGENTS } from "../turns/agents.ts";
 import { ALLOWANCES } from "../turns/run.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { withTrust } from "./ask-trust.ts";
 import { turnText } from "./block-text.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { Follower } from "./follow.ts";
@@ -48,12 +49,14 @@ const options = {
     summary: "the folder to work in (default: the conversation's, else this one)",
   },
   yes: { type: "boolean", short: "y", summary: "allow whatever the agent asks for" },
+  trust: { type: "boolean", summary: "trust the folder's hooks, servers and instructions as they are now" },
   full: { type: "boolean", summary: "whole results and thinking" },
 } as const;
 
 export const run: Command = {
   name: "run",
-  usage: 'run <provider> "prompt" [-c ID] [--cwd DIR] [--model NAME] [--allow WHAT]… [--yes] [--json]',
+  usage:
+    'run <provider> "prompt" [-c ID] [--cwd DIR] [--model NAME] [--allow WHAT]… [--trust] [--yes] [--json]',
   summary: "ask an agent, and watch it work here",
   examples: [
     'blockyard run claude "why does the login test fail?"',
@@ -73,14 +76,16 @@ export const run: Command = {
       const given = values.conversation && (await wholeId(yard, values.conversation));
       const conversation = given ?? (await newConversation(yard, values.title ?? prompt));
       const since = await seqOf(yard, conversation);
-      const answer = await startIn(yard, values.cwd, {
+      const request = {
         conversation,
         provider,
         prompt,
         ...(values.model === undefined ? {} : { model: values.model }),
         ...(values.fresh === undefined ? {} : { fresh: values.fresh }),
         ...(values.allow === undefined ? {} : { allow: values.allow }),
-      });
+      };
+      const start = () => startIn(yard, values.cwd, request);
+      const answer = await withTrust(yard, values.trust === true, asked, start);
       // One that was made for a turn that could not start is in nobody's list.
       if (isProblem(answer) && values.conversation === undefined)
         await yard.call("conversation.update", { conversation, archived: true });
@@ -120,14 +125,19 @@ async function startIn(yard: Yard, cwd: string | undefined, request: object): Pr
     );
   tell(problem.message.replace(/: name the folder.*/, "."));
   const lines = folders.map((each, i) => `  ${i + 1}  ${each}`).join("\n");
-  const said = await typed(`${safeText(lines)}\nWork in which one? [1-${folders.length}, empty: none] `, {
+  const said = await asked(`${safeText(lines)}\nWork in which one? [1-${folders.length}, empty: none] `);
+  const folder = folders[Number(said) - 1];
+  if (folder === undefined) throw new CommandError("not started");
+  return yard.call("turn.start", { ...request, cwd: folder });
+}
+
+/** Asks whoever sits here. */
+function asked(question: string): Promise<string | undefined> {
+  return typed(question, {
     input: process.stdin,
     output: process.stderr,
     interrupt: () => process.kill(process.pid, "SIGINT"),
   });
-  const folder = folders[Number(said) - 1];
-  if (folder === undefined) throw new CommandError("not started");
-  return yard.call("turn.start", { ...request, cwd: folder });
 }
 
 /** The folders between which somebody has to choose, where that is the problem. */

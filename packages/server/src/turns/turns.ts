@@ -39,6 +39,8 @@ import { writeAnswer } from "./write-answer.ts";
 export interface TurnsOptions {
   readonly kernel: Kernel;
   readonly runners: readonly Runner[];
+  /** What the owner has to be asked before anything runs in a folder; undefined: nothing. */
+  readonly trust?: (cwd: string | undefined) => Problem | undefined;
 }
 
 interface Live {
@@ -88,9 +90,11 @@ export class Turns {
   /** Conversations in which something waits for a turn of another node, with how to stop following them. */
   readonly #awaited = new Map<ConversationId, () => void>();
   readonly #stopListening: () => void;
+  readonly #trust: (cwd: string | undefined) => Problem | undefined;
   #isClosed = false;
 
-  constructor({ kernel, runners }: TurnsOptions) {
+  constructor({ kernel, runners, trust = () => undefined }: TurnsOptions) {
+    this.#trust = trust;
     const { node } = kernel;
     this.#kernel = kernel;
     this.#runners = new Map(runners.map((runner) => [runner.provider, runner]));
@@ -119,7 +123,7 @@ export class Turns {
     const runner = this.#runners.get(request.provider);
     if (!runner)
       return problem("invalid", `no agent ${request.provider}: one of ${this.providers.join(", ")}`);
-    return runner.check(request);
+    return runner.check(request) ?? this.#trust(request.cwd);
   }
 
   /** Starts a turn, or queues it behind the one that runs. */
@@ -345,6 +349,9 @@ export class Turns {
   async #begin(queued: Queued, runner: Runner): Promise<BlockId | Problem> {
     const { id, request, by } = queued;
     const { conversation } = request;
+    // While it waited, what ran before it may have changed what acts by itself in its folder.
+    const distrust = queued.waiting && this.#trust(request.cwd);
+    if (distrust) return this.#unsent(queued, distrust);
     const unfollow = await this.#kernel.follow(conversation);
     if (isProblem(unfollow)) return queued.waiting ? this.#unsent(queued, unfollow) : unfollow;
     const opened = await this.#open(queued);

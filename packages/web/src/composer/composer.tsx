@@ -1,10 +1,18 @@
 /**
  * The composer: what to ask, of whom. While a turn runs, what is sent waits its turn at the server, and shows as waiting.
  */
-import { type BlockId, type ConversationId, isProblem, type View } from "@blockyard/kernel";
+import {
+  type BlockId,
+  type ConversationId,
+  isProblem,
+  type Json,
+  type Problem,
+  type View,
+} from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { fieldOf, refused, stopTurn } from "../actions/actions.ts";
 import { askFolder, folderQuestion } from "../actions/folder-question.ts";
+import { askTrust, trustQuestion } from "../actions/trust-question.ts";
 import { Cell, useCellPart } from "../cell.ts";
 import { isComposing } from "../composing.ts";
 import { headOf } from "../conversation/view-tree.ts";
@@ -188,11 +196,12 @@ async function startTurn(
     attachments.length === 0
       ? session.write("turn.start", { ...request, ...more })
       : session.post("turn.start", { ...request, ...more, attachments });
-  let answer = await send({});
+  let answer = await trusting(session, send, {});
   const question = isProblem(answer) ? folderQuestion(answer) : undefined;
   const cwd = question && (await askFolder(question));
   if (question && cwd === undefined) return false; // nothing was sent, which whoever closed the question knows
-  if (cwd !== undefined) answer = await send({ cwd });
+  if (cwd !== undefined) answer = await trusting(session, send, { cwd });
+  if (answer === undefined) return false;
   if (isProblem(answer)) {
     refused("Not sent", answer);
     return false;
@@ -204,6 +213,21 @@ async function startTurn(
     go(linkTo(made));
   }
   return true;
+}
+
+/** Sends; where what acts by itself in the folder is not trusted yet, asks first. Undefined where it is not trusted. */
+async function trusting(
+  session: Session,
+  send: (more: object) => Promise<Json | Problem>,
+  more: object,
+): Promise<Json | Problem | undefined> {
+  const answer = await send(more);
+  const question = isProblem(answer) ? trustQuestion(answer) : undefined;
+  if (!question) return answer;
+  if (!(await askTrust(question))) return undefined;
+  const { folder, digest } = question;
+  const given = await session.write("trust.allow", { folder, digest });
+  return isProblem(given) ? given : send(more);
 }
 
 function titleOf(prompt: string): string {

@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import { EditorChoice } from "../actions/editor-choice.tsx";
 import { FolderChoice } from "../actions/folder-choice.tsx";
 import { Rerun } from "../actions/rerun.tsx";
+import { TrustChoice } from "../actions/trust-choice.tsx";
 import { Merge } from "../files/conflict.tsx";
 import { OpenFile } from "../files/open-file.tsx";
 import type { Overlay } from "../page-state.ts";
@@ -34,6 +35,8 @@ export default function Overlays({
       return <Help />;
     case "rerun":
       return <Rerun block={shown.block} />;
+    case "trust":
+      return <TrustChoice question={shown.question} answer={shown.answer} />;
     case "folder":
       return <FolderChoice question={shown.question} answer={shown.answer} />;
     case "open-file":

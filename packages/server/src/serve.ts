@@ -101,8 +101,6 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   shutdown.register("files", () => tools.files.close());
   nodes?.shareCursors(tools.presence);
   await tools.files.start();
-  const confined = await tools.sandbox.state();
-  log(confined.isChosen ? "info" : "warn", "commands", { sandbox: confined.words });
   const metrics = new Metrics();
   const fault = (where: string, error: unknown) => {
     metrics.count("blockyard_faults_total");
@@ -179,7 +177,13 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   });
   shutdown.register("listeners", () => listeners.close());
   shutdown.register("connections", () => listeners.closeAllConnections());
-  const { port, localPort, notes } = await listeners.open(config, (error) => fault("server", error));
+  const opened = await listeners.open(config, (error) => fault("server", error));
+  const { port, localPort } = opened;
+  const confined = await tools.sandbox.state();
+  const unconfined = confined.isChosen
+    ? []
+    : [`commands are ${confined.words}. They are asked for every time`];
+  const notes = [...opened.notes, ...unconfined];
   for (const note of notes) log("info", note);
   door.open(port, localPort);
   const url = urlOf(place, port);

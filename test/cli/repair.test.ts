@@ -75,6 +75,7 @@ it("[U32] [E21] sessions that are there twice are found, and imported anew; what
   expect(repaired.code, repaired.stderr).toBe(0);
   const [answer] = jsonLines(repaired.stdout) as unknown as [{ repaired: JsonObject[]; kept: string }];
   expect(answer.repaired).toHaveLength(3);
+  expect(Object.keys(answer.repaired[0] ?? {})).not.toContain("log");
   const done = answer.repaired.filter(({ left }) => left === undefined);
   expect(done.map(({ conversation }) => conversation).sort()).toEqual([...others].sort());
   expect(answer.repaired.filter(({ left }) => left !== undefined)).toMatchObject([

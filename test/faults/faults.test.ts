@@ -74,7 +74,7 @@ it("[R14] [S27] a backup taken under load has everything acknowledged, under a n
 onDisk(
   `[R14] [S43] [S44] [S45] [U30] commands that are killed leave the old or the new, whole${why}`,
   async () => {
-    check(await killEverywhere({ rounds: 8, seed: 14, disk: library as string }));
+    check(await killEverywhere({ rounds: 5, seed: 14, disk: library as string }));
   },
   300_000,
 );

@@ -26,6 +26,7 @@ beforeAll(async () => {
     path: "package.json",
     since_seq: 0,
     wait_ms: 0,
+    after: `0:0:${conversation}`,
   };
 });
 

@@ -39,6 +39,11 @@ const SENSITIVE: Readonly<Record<string, () => Promise<object> | object>> = {
   "token.create": () => ({ agent: "made-by-page" }),
   "token.revoke": () => ({ agent: "made-by-page" }),
   "session.revoke": () => ({ id: "0123456789abcdef" }),
+  "trust.allow": async () => {
+    const { folder, digest } = await yard.call("trust.show", {});
+    return { folder, digest };
+  },
+  "trust.revoke": async () => ({ folder: (await yard.call("trust.show", {}))["folder"] }),
 };
 
 async function signed(tool: string, body: string, by = page, origin = page.origin): Promise<string> {

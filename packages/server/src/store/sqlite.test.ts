@@ -313,7 +313,11 @@ it("[S60] a closed database has no free pages, and little unused space in the ot
   await store.close();
   const db = new DatabaseSync(path, { readOnly: true });
   expect(pragma(db, "freelist_count")).toBe(0);
-  const pages = db.prepare("SELECT sum(pgsize) AS bytes, sum(unused) AS unused FROM dbstat").get();
+  // Tables of a few pages are mostly room to grow, in a small database as in a large one.
+  const large = "SELECT name FROM dbstat GROUP BY name HAVING count(*) > 8";
+  const pages = db
+    .prepare(`SELECT sum(pgsize) AS bytes, sum(unused) AS unused FROM dbstat WHERE name IN (${large})`)
+    .get();
   db.close();
   expect(Number(pages?.["unused"]) / Number(pages?.["bytes"])).toBeLessThan(0.25);
 });

@@ -170,6 +170,8 @@ async function writerRatios(store: string, path: string): Promise<number[]> {
   for (let pair = 0; pair < PAIRS; pair++) {
     rmSync(`${path}.search`, { recursive: true, force: true });
     const opened = await openSqliteStore(path);
+    // What is written is settled from some point on; both are to have that in them.
+    for (const part of ["first", "second"]) await writerP99(opened, `${part}-${Date.now()}-${pair}`);
     const alone = await writerP99(opened, `alone-${Date.now()}-${pair}`);
     const query = { pattern: "nowhere", literal: true, ignoreCase: false, contextLines: 0 };
     await opened.search({ ...query, maxMatchesPerBlock: 1, maxBlocks: 1, deadlineMs: 250 });

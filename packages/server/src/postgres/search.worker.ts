@@ -22,6 +22,7 @@ const recent = new RecentTexts(limits.searchTextChars);
 yieldToWriters();
 warmUp();
 parentPort?.on("message", (request: Request) => {
+  if (request.type === "end") process.exit();
   void respond(request);
 });
 

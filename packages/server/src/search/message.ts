@@ -1,6 +1,6 @@
 /**
  * What the pool and its thread say to each other. One request is at work at a time; an answer needs no number.
- * `index` is not answered; any other request is by `begun`, when the thread has made ready and what follows is up to the pattern, and then by
+ * `index` and `end` are not answered; any other request is by `begun`, when the thread has made ready and what follows is up to the pattern, and then by
  * `answer` or `failed`.
  */
 
@@ -28,6 +28,7 @@ export type Request =
       readonly young: readonly YoungBlock[];
     } & Changes)
   | ({ readonly type: "index" } & Changes)
+  | { readonly type: "end" }
   | {
       readonly type: "match";
       readonly text: string;

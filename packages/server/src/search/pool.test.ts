@@ -86,6 +86,20 @@ describe("[Q20] a thread that does not come back", () => {
   });
 });
 
+it("[Q34] a thread that is not needed any more ends by itself, between two steps of its work", async () => {
+  const reports: string[] = [];
+  const program = `${IMPORT} parentPort.on("message", ({ type }) => { parentPort.postMessage({ type: "begun" });
+    if (type === "end") { parentPort.postMessage({ type: "note", message: "ended by itself" }); process.exit(); }
+    parentPort.postMessage({ type: "answer", answer: { matches: [], more: false } }); });`;
+  const polite = new SearchPool({
+    program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+    report: (message) => reports.push(message),
+  });
+  expect(await polite.matcher("text", query("t"), 1_000)).toEqual({ matches: [], more: false });
+  await polite.close();
+  expect(reports).toEqual(["ended by itself"]);
+});
+
 describe.runIf(process.platform === "linux")("[Q19] the thread", () => {
   it("yields to those who write", async () => {
     const before = priorities();

@@ -135,7 +135,7 @@ export class SearchPool {
     for (const job of waiting) answer(job, problem("unavailable", "The search was closed."));
     const thread = this.#thread;
     this.#thread = undefined;
-    await thread?.worker.terminate();
+    if (thread !== undefined) await ended(thread.worker);
   }
 
   /** The owner's come before those of all others, which have only some of the places to wait in. */
@@ -273,6 +273,19 @@ export class SearchPool {
     worker.on("exit", () => this.#ended(thread, undefined));
     return thread;
   }
+}
+
+/**
+ * Lets a thread end between two steps of its work. One that is terminated while it begins to decompress something takes the whole
+ * program with it (an assertion of Node's), so that is for those only that do not come back.
+ */
+async function ended(worker: Worker): Promise<void> {
+  const exited = new Promise((done) => worker.once("exit", done));
+  worker.ref();
+  worker.postMessage({ type: "end" } satisfies Request);
+  const timer = setTimeout(() => void worker.terminate(), GIVE_UP_MS);
+  await exited;
+  clearTimeout(timer);
 }
 
 /** How long a thread has had a processor. Unknown: it did not answer. */

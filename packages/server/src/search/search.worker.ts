@@ -36,10 +36,11 @@ const recent = new RecentTexts(limits.searchTextChars);
 yieldToWriters();
 warmUp();
 parentPort?.on("message", (request: Request) => {
+  if (request.type === "end") process.exit();
   void respond(request);
 });
 
-async function respond(request: Request): Promise<void> {
+async function respond(request: Exclude<Request, { type: "end" }>): Promise<void> {
   try {
     if (request.type === "index") await update(request);
     else say({ type: "answer", answer: request.type === "search" ? await search(request) : match(request) });

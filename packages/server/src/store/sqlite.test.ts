@@ -380,18 +380,20 @@ describe("[S42] what is stored costs only who asks for it", () => {
       deadlineMs: 250,
     });
     const waiting: number[] = [];
-    const terminate = Worker.prototype.terminate;
-    Worker.prototype.terminate = async function (this: Worker) {
-      const code = await terminate.call(this);
-      const db = new DatabaseSync(path, { readOnly: true });
-      waiting.push(db.prepare("SELECT count(*) AS n FROM journal").get()?.["n"] as number);
-      db.close();
-      return code;
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (this: Worker, message: { readonly type: string }) {
+      postMessage.call(this, message);
+      if (message.type !== "end") return;
+      this.once("exit", () => {
+        const db = new DatabaseSync(path, { readOnly: true });
+        waiting.push(db.prepare("SELECT count(*) AS n FROM journal").get()?.["n"] as number);
+        db.close();
+      });
     };
     try {
       await store.close();
     } finally {
-      Worker.prototype.terminate = terminate;
+      Worker.prototype.postMessage = postMessage;
     }
     expect(waiting).toEqual([0]);
     expect(compareSums(path)).toBe(true);

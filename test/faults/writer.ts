@@ -169,7 +169,7 @@ function settled(answer: unknown): true | Parameters<typeof isProblem>[0] {
   return isProblem(answer) ? answer : true;
 }
 
-/** Asks again as long as the store refuses, and says so. */
+/** Asks again as long as the store refuses, or does not know whether it has written, and says so. */
 async function insist<T>(
   reads: () => Promise<boolean>,
   ask: () => Promise<T>,
@@ -178,7 +178,7 @@ async function insist<T>(
     const answer = await ask();
     if (!isProblem(answer)) return answer as Exclude<T, { readonly problem: unknown }>;
     say({ type: "refused", problem: answer.problem, message: answer.message, reads: await reads() });
-    if (answer.problem !== "storage") throw new Error(answer.message);
+    if (answer.problem !== "storage" && answer.problem !== "uncertain") throw new Error(answer.message);
     await new Promise((resume) => setTimeout(resume, 20));
   }
 }

@@ -16,6 +16,7 @@ import {
   type Op,
   type Store,
   StoreError,
+  type TurnedCommit,
   type VirtualEnv,
 } from "@blockyard/kernel";
 import type { Random } from "./random.ts";
@@ -41,6 +42,11 @@ export interface Connection {
 
 type Count = (event: string) => void;
 
+interface State {
+  alive: boolean;
+  commits: number;
+}
+
 export class SimStore {
   weather: Weather = FAIR;
   readonly inner: MemoryStore;
@@ -59,15 +65,13 @@ export class SimStore {
   }
 
   connect(): Connection {
-    const state = { alive: true, commits: 0 };
+    const state: State = { alive: true, commits: 0 };
     const methods: Record<string, (...given: never[]) => Promise<unknown>> = {};
     const store = new Proxy(this.inner, {
       get: (inner, name: keyof MemoryStore) => {
-        if (name === "epoch") return inner.epoch;
-        methods[name] ??=
-          name === "commit"
-            ? (commit: Commit) => this.#commit(commit, state)
-            : (...given) => this.#call(name, given, state);
+        // What the port leaves open and this store does not have is not there for the kernel either.
+        if (typeof inner[name] !== "function") return inner[name];
+        methods[name] ??= this.#method(name, state);
         return methods[name];
       },
     });
@@ -82,7 +86,31 @@ export class SimStore {
     };
   }
 
-  async #commit(commit: Commit, state: { alive: boolean; commits: number }): Promise<CommitAnswer> {
+  #method(name: keyof MemoryStore, state: State): (...given: never[]) => Promise<unknown> {
+    if (name === "commit")
+      return (commit: Commit) => this.#commit(state, async () => [await this.inner.commit(commit), commit]);
+    if (name === "commitInTurn")
+      return (turned: TurnedCommit) => this.#commit(state, () => this.#inTurn(turned));
+    return (...given) => this.#call(name, given, state);
+  }
+
+  /** The answer, and what was planned when its turn came. */
+  async #inTurn(turned: TurnedCommit): Promise<readonly [CommitAnswer, Commit | undefined]> {
+    let planned: Commit | undefined;
+    const answer = await this.inner.commitInTurn({
+      ...turned,
+      plan: (missed, answers) => {
+        planned = turned.plan(missed, answers);
+        return planned;
+      },
+    });
+    return [answer, planned];
+  }
+
+  async #commit(
+    state: State,
+    commit: () => Promise<readonly [CommitAnswer, Commit | undefined]>,
+  ): Promise<CommitAnswer> {
     if (!state.alive) return never();
     const { failBefore, failAfter } = this.weather;
     state.commits++;
@@ -95,9 +123,9 @@ export class SimStore {
       if (!state.alive) return never();
       throw new StoreError(this.#random.chance(0.5) ? "full" : "io", "no space, or no disk");
     }
-    const answer = await this.inner.commit(commit);
-    if (answer.type === "committed") this.onCommitted(commit);
-    else this.#count("moved");
+    const [answer, committed] = await commit();
+    if (answer.type === "moved") this.#count("moved");
+    else if (committed) this.onCommitted(committed);
     await this.#delay();
     state.commits--;
     if (!state.alive) return never();

@@ -16,6 +16,7 @@ export const fuzz: Fuzz = {
     "moved",
     "commit failed",
     "commit of unknown outcome",
+    "commit in turn",
     "read failed",
     "crash",
     "crash with a commit under way",

@@ -12,6 +12,7 @@ import {
   type Commit,
   type CommitAnswer,
   type Fold,
+  MemoryNodes,
   type MemoryStore,
   type Op,
   type Store,
@@ -59,6 +60,8 @@ export class SimStore {
 
   constructor(inner: MemoryStore, env: VirtualEnv, random: Random, count: Count) {
     this.inner = inner;
+    // Several kernels write to it: they take turns, as nodes of one database do.
+    inner.nodes = new MemoryNodes(() => env.now());
     this.#env = env;
     this.#random = random;
     this.#count = count;
@@ -104,6 +107,7 @@ export class SimStore {
         return planned;
       },
     });
+    if (planned) this.#count("commit in turn");
     return [answer, planned];
   }
 

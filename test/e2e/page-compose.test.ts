@@ -161,7 +161,7 @@ test("[V23] a reason is not sent and not given up while it is composed", async (
   expect(await page.getByRole("textbox", { name: "Reason" }).inputValue()).toBe("だめ");
   await page.keyboard.press("Enter");
   await page.getByText(": だめ").waitFor();
-  await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
   await context.close();
 });

@@ -152,7 +152,7 @@ describe("messages that wait", () => {
     const plan = (act: string) => JSON.stringify({ recording: RECORDING, lines: 6, act });
     await send(plan("stay"));
     await page.waitForURL(/\/c\//);
-    await page.getByRole("button", { name: "Stop" }).waitFor();
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
     await send("drop me");
     await send("write me anew");
     await send(plan("exit0"));
@@ -167,8 +167,8 @@ describe("messages that wait", () => {
     // Another window has the same queue. A stop sends nothing; what waited is sent when somebody says so, at either.
     const other = await yard.open(new URL(page.url()).pathname);
     await expect.poll(() => other.page.locator(".queue li").count()).toBe(1);
-    await page.getByRole("button", { name: "Stop" }).click();
-    await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Stop", exact: true }).click();
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
     for (const each of [page, other.page]) {
       await each.locator(".queue li.held", { hasText: "Not sent: the turn was stopped" }).waitFor();
       expect(await each.locator("article", { hasText: "exit0" }).count()).toBe(0);
@@ -189,7 +189,7 @@ test("[V10] [V36] a message that waits is taken back with its files", async () =
   const prompt = page.getByRole("textbox", { name: "Prompt" });
   await prompt.fill(JSON.stringify({ recording: RECORDING, lines: 6, act: "stay" }));
   await page.keyboard.press("Enter");
-  await page.getByRole("button", { name: "Stop" }).waitFor();
+  await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
   const choosing = page.waitForEvent("filechooser");
   await page.getByRole("button", { name: "Attach files" }).click();
   await (await choosing).setFiles({ name: "notes.md", mimeType: "text/plain", buffer: Buffer.from("whole") });
@@ -200,8 +200,8 @@ test("[V10] [V36] a message that waits is taken back with its files", async () =
   await page.getByRole("button", { name: "Edit this message" }).click();
   await page.locator(".attached li", { hasText: "notes.md" }).waitFor();
   expect(await prompt.inputValue()).toBe("with a file");
-  await page.getByRole("button", { name: "Stop" }).click();
-  await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Stop", exact: true }).click();
+  await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
   await page.context().close();
 });
 

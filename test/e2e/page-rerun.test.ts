@@ -177,7 +177,7 @@ describe("run again", () => {
     await expect.poll(() => run(page).isEnabled()).toBe(true);
     await run(page).click();
     await page.waitForSelector(".rerun .terminal");
-    await page.locator(".rerun").getByRole("button", { name: "Stop" }).click();
+    await page.locator(".rerun").getByRole("button", { name: "Stop", exact: true }).click();
     await page.waitForSelector('.rerun[data-status="error"]');
     expect(await page.textContent(".rerun .command-foot")).toContain("interrupted");
     await page.context().close();

@@ -148,8 +148,10 @@ describe.each(SIZES)("$width by $height", (size) => {
     await deny.evaluate((button: HTMLElement) => button.click());
     await page.getByRole("textbox", { name: "Reason" }).waitFor();
     expect(await outOfReach(page, ".approval")).toEqual([]);
-    await page.getByRole("button", { name: "Stop" }).evaluate((button: HTMLElement) => button.click());
-    await page.getByRole("button", { name: "Stop" }).waitFor({ state: "detached" });
+    await page
+      .getByRole("button", { name: "Stop", exact: true })
+      .evaluate((button: HTMLElement) => button.click());
+    await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
     await context.close();
   });
 

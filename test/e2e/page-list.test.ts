@@ -153,10 +153,11 @@ describe("messages that wait", () => {
     await send(plan("stay"));
     await page.waitForURL(/\/c\//);
     await page.getByRole("button", { name: "Stop", exact: true }).waitFor();
-    await send("drop me");
-    await send("write me anew");
-    await send(plan("exit0"));
-    await expect.poll(() => page.locator(".queue li").count()).toBe(3);
+    // While one is being sent, Enter sends no other.
+    for (const [i, text] of ["drop me", "write me anew", plan("exit0")].entries()) {
+      await send(text);
+      await expect.poll(() => page.locator(".queue li", { hasText: "Queued" }).count()).toBe(i + 1);
+    }
     expect(await page.locator("article", { hasText: "drop me" }).count()).toBe(0);
     const waits = (text: string) => page.locator(".queue li", { hasText: text });
     await waits("drop me").getByRole("button", { name: "Remove this message" }).click();

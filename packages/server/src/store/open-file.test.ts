@@ -11,7 +11,7 @@ import {
   utimesSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import { afterAll, expect, it } from "vitest";
 import { restoreSqliteStore } from "./restore.ts";
@@ -65,6 +65,15 @@ it.each(WAYS)("[S46] a database that was %s is written no more, and that is said
   if (way !== "parted from its log") expect(left?.mtimeMs).toBe(file?.mtimeMs);
   // A log of another file would be brought into it at the next opening.
   expect(existsSync(`${path}-wal`)).toBe(false);
+});
+
+it("[S46] where the whole folder is gone, the next refusal says that nothing could be copied", async () => {
+  const { path, store } = await filled("homeless");
+  rmSync(dirname(path), { recursive: true });
+  const refused = () => store.check().then(String, ({ message }: Error) => message);
+  expect(await refused()).toContain("was deleted");
+  await expect.poll(refused).toContain("could not be copied");
+  await store.close().catch(() => undefined);
 });
 
 it.each(WAYS.slice(0, 3))("[S47] of a database that was %s everything is copied", async (_, take) => {

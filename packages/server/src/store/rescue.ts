@@ -16,6 +16,8 @@ export class Rescue {
   #copying: Promise<void> | undefined;
   /** Where everything is, once it is. */
   #copy: string | undefined;
+  /** Why it cannot be made. */
+  #failure: string | undefined;
 
   constructor(db: DatabaseSync, path: string) {
     this.#db = db;
@@ -45,6 +47,8 @@ export class Rescue {
   #fix(loss: Loss): string {
     if (this.#copy !== undefined)
       return `All that was written is in ${this.#copy}. Stop the server, then: blockyard restore ${this.#copy} --replace`;
+    if (this.#failure !== undefined)
+      return `Put it back if you can, and keep the server running until then: what was written could not be copied (${this.#failure})`;
     return isWholeLoss(loss)
       ? "Put it back if you can; what was written is being copied to a file beside it"
       : "Stop the server, then put back a backup: blockyard restore FILE --replace";
@@ -56,9 +60,13 @@ export class Rescue {
     try {
       await copyDatabase(this.#db, copy);
       if (isSound(copy)) this.#copy = copy;
-      else rmSync(copy, { force: true });
+      else {
+        rmSync(copy, { force: true });
+        this.#failure = "the copy is damaged";
+      }
     } catch (error) {
-      if (!(error instanceof StoreError)) throw error; // a full disk: the next opening of the place is a person's
+      // Nobody waits for it while the server runs: a copy that fails is told with the next refusal.
+      this.#failure = error instanceof Error ? error.message : String(error);
     }
   }
 }

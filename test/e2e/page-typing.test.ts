@@ -99,19 +99,24 @@ test.each(["the button", "the menu of commands", "the key"])(
   },
 );
 
+/** The editor is fetched when it is first needed: here it takes its time, until it is let go. */
+async function holdEditor(page: Page): Promise<() => void> {
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route(/editor-.*\.js/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  return () => letGo();
+}
+
 test.each(["the pen", "the key"])(
   "[V32] [V41] letters behind %s wait for the editor, are no shortcuts and are written",
   async (way) => {
     const { page, context, block, ids } = await openBlocks();
-    // The editor is fetched when it is first needed: here it takes its time.
-    let letGo = () => {};
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    await page.route(/editor-.*\.js/, async (route) => {
-      await held;
-      await route.continue();
-    });
+    const letGo = await holdEditor(page);
     await block.hover();
     if (way === "the pen") await block.getByRole("button", { name: "Edit this block" }).click();
     else {
@@ -258,14 +263,7 @@ test("[V34] Ctrl Z outside of an editor undoes my last edit, says what, and Ctrl
 
 test("[V41] who leaves before the editor is there has written nothing", async () => {
   const { page, context, block, ids } = await openBlocks();
-  let letGo = () => {};
-  const held = new Promise<void>((resolve) => {
-    letGo = resolve;
-  });
-  await page.route(/editor-.*\.js/, async (route) => {
-    await held;
-    await route.continue();
-  });
+  const letGo = await holdEditor(page);
   await block.focus();
   await page.keyboard.press("e");
   await page.keyboard.type("gone");

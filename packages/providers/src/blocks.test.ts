@@ -43,7 +43,12 @@ describe("[P1] prints", () => {
       "text",
       "metadata",
     ]);
-    expect(lines.at(-1)).toMatchObject({ turns: [{ status: "done", stopReason: "tool_use" }], unknown: {} });
+    expect(lines.at(-1)).toMatchObject({
+      turns: [{ status: "done", stopReason: "tool_use" }],
+      unknown: {},
+      kinds: { text: 1, tool_call: 1 },
+      asks: { opened: 0, open: 0 },
+    });
   });
 
   it("the same for any chunk, and with the provider named", () => {
@@ -62,7 +67,14 @@ describe("[P1] prints", () => {
   });
 
   it("nothing for nothing", () => {
-    expect(run(fixture("codex/bad-config.jsonl")).out).toBe('{"turns":[],"unknown":{}}\n');
+    const none = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
+    expect(JSON.parse(run(fixture("codex/bad-config.jsonl")).out)).toEqual({
+      turns: [],
+      unknown: {},
+      kinds: {},
+      asks: { opened: 0, answered: 0, expired: 0, open: 0 },
+      usage: none,
+    });
   });
 
   it("help", () => {

@@ -14,6 +14,7 @@ import { type LogFile, logBytes } from "./log.ts";
 import { normalize } from "./normalize.ts";
 import { recognise } from "./recognise.ts";
 import { type Provider, providers } from "./registry.ts";
+import { summaryOf } from "./summary.ts";
 import { treeText } from "./tree.ts";
 
 const HELP = `Prints the blocks of a recorded stream or of a session log.
@@ -27,7 +28,7 @@ const HELP = `Prints the blocks of a recorded stream or of a session log.
   --help            this text
 
 One JSON object per line and block: id, parent, kind, role, status, text, metadata. Then one line
-{"turns": [...], "unknown": {type: count}}.
+{"turns": [...], "unknown": {type: count}, "kinds": {kind: count}, "asks": {opened, answered, expired, open}, "usage": {...}}.
 `;
 
 const HEAD_BYTES = 256 * 1024;
@@ -164,7 +165,7 @@ function* chunksOf(bytes: Uint8Array, size: number | undefined): Iterable<Uint8A
 
 function jsonText(result: Folded): string {
   const lines = result.blocks.map((block) => JSON.stringify(block));
-  lines.push(JSON.stringify({ turns: result.turns, unknown: result.unknown }));
+  lines.push(JSON.stringify({ turns: result.turns, unknown: result.unknown, ...summaryOf(result) }));
   return `${lines.join("\n")}\n`;
 }
 

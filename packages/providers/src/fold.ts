@@ -21,6 +21,7 @@ import {
   type TurnStatus,
   type Usage,
 } from "@blockyard/kernel";
+import { askIn } from "./summary.ts";
 
 export interface FoldedBlock {
   readonly id: string;
@@ -67,6 +68,8 @@ export interface Folded {
   readonly unknown: Readonly<Record<string, number>>;
   /** Of every tool call: its stages in order, equal neighbours as one. */
   readonly stages: ReadonlyMap<string, readonly Stage[]>;
+  /** Of every ask, by its name: where it stands. */
+  readonly asks: ReadonlyMap<string, string>;
   readonly faults: readonly string[];
 }
 
@@ -87,6 +90,7 @@ export class Fold {
   readonly #turns = new Map<string, FoldedTurn>();
   readonly #messages = new Map<string, FoldedMessage>();
   readonly #stages = new Map<string, Stage[]>();
+  readonly #asks = new Map<string, string>();
   readonly #sessions: Session[] = [];
   readonly #faults: string[] = [];
 
@@ -104,11 +108,13 @@ export class Fold {
       messages: [...this.#messages.values()],
       unknown: countUnknown(blocks),
       stages: this.#stages,
+      asks: this.#asks,
       faults: [...this.#faults, ...blocks.filter(isLeftOpen).map((block) => `never ended: ${block.id}`)],
     };
   }
 
   #apply(event: BlockEvent): void {
+    if ("metadata" in event) this.#noteAsk(event.metadata);
     switch (event.type) {
       case "session":
         return this.#session(event);
@@ -127,6 +133,11 @@ export class Fold {
       case "block-end":
         return this.#end(event);
     }
+  }
+
+  #noteAsk(metadata: JsonObject | undefined): void {
+    const ask = askIn(metadata);
+    if (ask !== undefined) this.#asks.set(ask.id, ask.state);
   }
 
   #session({ type: _, ...session }: Of<"session">): void {

@@ -30,6 +30,8 @@ export { type OpenaiOptions, openaiAdapter, openaiWith } from "./openai/adapter.
 export { type Recognised, recognise } from "./recognise.ts";
 export { type Provider, providers } from "./registry.ts";
 export { compactParams, cutRow, lineCount, rowOf } from "./row.ts";
+export { type Asks, type Summary, summaryOf } from "./summary.ts";
+export { type Direction, readTraffic, type Traffic, trafficLine } from "./traffic.ts";
 export { type TreeOptions, treeText } from "./tree.ts";
 export { type ChangeKind, type Hunk, hunksOf, joinDiffs, unifiedDiff } from "./unified-diff.ts";
 export { NOISE, noiseBlock, typeOf, unknownEvent } from "./unknown.ts";

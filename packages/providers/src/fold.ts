@@ -21,7 +21,7 @@ import {
   type TurnStatus,
   type Usage,
 } from "@blockyard/kernel";
-import { askIn } from "./summary.ts";
+import { isObject } from "./framing/json.ts";
 
 export interface FoldedBlock {
   readonly id: string;
@@ -250,4 +250,11 @@ function countUnknown(blocks: readonly FoldedBlock[]): Record<string, number> {
     counts.set(type, (counts.get(type) ?? 0) + 1);
   }
   return Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The ask in a block's metadata, if there is one: its name and where it stands. */
+function askIn(metadata: JsonObject | undefined): { id: string; state: string } | undefined {
+  const ask = metadata?.["ask"] ?? metadata?.["approval"];
+  if (!isObject(ask) || typeof ask.id !== "string" || typeof ask.state !== "string") return undefined;
+  return { id: ask.id, state: ask.state };
 }

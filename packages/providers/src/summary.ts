@@ -3,9 +3,8 @@
  * is stored of it.
  */
 
-import type { JsonObject, Usage } from "@blockyard/kernel";
+import type { Usage } from "@blockyard/kernel";
 import type { Folded } from "./fold.ts";
-import { isObject } from "./framing/json.ts";
 import { addUsage, NO_USAGE } from "./usage.ts";
 
 export interface Summary {
@@ -40,11 +39,4 @@ function asksOf(states: readonly string[]): Asks {
   const open = count("asked");
   const expired = count("expired");
   return { opened: states.length, answered: states.length - open - expired, expired, open };
-}
-
-/** The ask in a block's metadata, if there is one: its name and where it stands. */
-export function askIn(metadata: JsonObject | undefined): { id: string; state: string } | undefined {
-  const ask = metadata?.["ask"] ?? metadata?.["approval"];
-  if (!isObject(ask) || typeof ask.id !== "string" || typeof ask.state !== "string") return undefined;
-  return { id: ask.id, state: ask.state };
 }

@@ -11,6 +11,12 @@ export function require(condition: boolean, what: string): asserts condition {
   if (!condition) throw new Error(what);
 }
 
+/** Asked for with `--full`: the counts and times of the promises, where a check is quicker without. */
+export const isFull = process.argv.includes("--full");
+
+/** What checks were asked for with. */
+export const words: readonly string[] = process.argv.slice(2).filter((word) => word !== "--full");
+
 /** Whether a check was asked for: by words of its title, or by none at all. */
 export function isWanted(title: string, words: readonly string[]): boolean {
   return words.length === 0 || words.some((word) => title.includes(word));

@@ -3,7 +3,7 @@
  * server of its own, with `--store FILE` on a copy of that database. Prints a table of figures, what they should be, and whether they are; on the last line the same as
  * JSON. Ends with 1 if anything was missed.
  */
-import { parseArgs } from "node:util";
+import { inspect, parseArgs } from "node:util";
 import { Driver } from "../../bench/fanout/driver.ts";
 import { floods } from "./flood.ts";
 import { indexing } from "./indexing.ts";
@@ -51,7 +51,7 @@ async function attempt(trial: Trial, minutes: number, store: string | undefined)
     const rows = await trial.run(driver, { minutes, tell: (text) => console.log(`  ${text}`) });
     return rows.length > 0 ? rows : [failed(trial)];
   } catch (error) {
-    console.log(`  ${String((error as Error)?.stack ?? error)}`);
+    console.log(`  ${inspect(error)}\n  the server said last:\n${driver.server.log.slice(-2_000)}`);
     return [failed(trial)];
   } finally {
     await driver.close();

@@ -1,13 +1,13 @@
 /** [R24] The broker goes away, comes back knowing nothing, or stands still. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { require } from "../checks.ts";
+import { isFull, require } from "../checks.ts";
 import { type NodesCheck, newConversation, requireEverything } from "./check.ts";
 import { Viewer } from "./viewer.ts";
 import { Writer } from "./writer.ts";
 import { until, type Yard } from "./yard.ts";
 
 const CALM_MS = 5_000;
-const GONE_MS = 20_000;
+const GONE_MS = isFull ? 300_000 : 20_000;
 const STILL_MS = 8_000;
 /** How far behind whoever looks at the other node may be. */
 const BEHIND_MS = 2_000;
@@ -59,7 +59,7 @@ async function outage(
 
 export const brokerChecks: readonly NodesCheck[] = [
   {
-    title: "[R24] [N2] the broker is killed for 20 s and comes back knowing nothing",
+    title: `[R24] [N2] the broker is killed for ${GONE_MS / 1_000} s and comes back knowing nothing`,
     run: (yard) =>
       outage(
         yard,

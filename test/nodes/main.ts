@@ -2,17 +2,18 @@
  * `npm run nodes`: two servers on one PostgreSQL database with a NATS broker, all real and started for it. Takes about
  * four minutes.
  *
- *   npm run nodes -- [words of titles…]
+ *   npm run nodes -- [words of titles…] [--full]
+ *
+ * With `--full` outages last, and kills are repeated, as the promises say: twenty minutes.
  *
  * Prints a line per check, and ends with exit code 1 if one fails.
  */
-import { isKept, isWanted } from "../checks.ts";
+import { isKept, isWanted, words } from "../checks.ts";
 import { startServer } from "../postgres/server.ts";
 import { brokerChecks } from "./broker-checks.ts";
 import { nodeChecks } from "./node-checks.ts";
 import { Yard } from "./yard.ts";
 
-const words = process.argv.slice(2);
 const server = await startServer();
 let failed = 0;
 try {

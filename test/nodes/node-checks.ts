@@ -3,17 +3,17 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { require } from "../checks.ts";
+import { isFull, require } from "../checks.ts";
 import { CUTS, type Plan, RECORDING } from "../e2e/lifecycle/world.ts";
 import { type NodesCheck, newConversation, requireEverything } from "./check.ts";
 import { Viewer } from "./viewer.ts";
 import { Writer } from "./writer.ts";
 import { type Node, until } from "./yard.ts";
 
-const KILLS = 10;
-const STOP_MS = 5_000;
+const KILLS = isFull ? 100 : 10;
+const STOP_MS = isFull ? 30_000 : 5_000;
 /** Longer than a lease. */
-const LONG_STOP_MS = 22_000;
+const LONG_STOP_MS = isFull ? 30_000 : 22_000;
 /** A lease, a beat, and room. */
 const NOTICED_MS = 30_000;
 

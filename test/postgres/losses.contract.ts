@@ -2,7 +2,7 @@
 import { isProblem, Kernel } from "@blockyard/kernel";
 import { nodeEnv } from "../../packages/server/src/env.ts";
 import { openPostgresStore, type PostgresOptions } from "../../packages/server/src/postgres/postgres.ts";
-import { require } from "../checks.ts";
+import { isFull, require } from "../checks.ts";
 import { Random } from "../sim/random.ts";
 import { known, type StoreCheck } from "./check.ts";
 import { startCutter } from "./cutter.ts";
@@ -10,8 +10,10 @@ import { databaseIn, type TestServer } from "./server.ts";
 
 const NODES = 2;
 const WRITERS = 4;
-const TERMINATIONS = 50;
-const CRASHES = 5;
+const TERMINATIONS = isFull ? 60 : 50;
+/** Between two of them; otherwise only what must be acknowledged. */
+const CALM_MS = isFull ? 5_000 : 0;
+const CRASHES = isFull ? 50 : 5;
 /** What must be acknowledged between one harm and the next. */
 const WRITES_BETWEEN = 8;
 
@@ -26,17 +28,17 @@ export const lossChecks: readonly StoreCheck[] = [
     run: (server) => cutCommits(server, { doubtMs: 0 }, false),
   },
   {
-    title: "[R22] [S30] all connections ended 50 times while commits are under way: none lost, none twice",
+    title: `[R22] [S30] all connections ended ${TERMINATIONS} times while commits are under way: none lost, none twice`,
     run: (server) =>
       loseConnections(server, TERMINATIONS, async (url, random) => {
-        await nodeSleep(random.between(5, 250));
+        await nodeSleep(CALM_MS + random.between(5, 250));
         await server.run(
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${databaseIn(url)}'`,
         );
       }),
   },
   {
-    title: "[R22] [S30] the server killed 5 times while commits are under way: none lost, none twice",
+    title: `[R22] [S30] the server killed ${CRASHES} times while commits are under way: none lost, none twice`,
     run: (server) =>
       loseConnections(server, CRASHES, async (_, random) => {
         await nodeSleep(random.between(50, 400));

@@ -1,11 +1,13 @@
 /**
  * `npm run postgres`: the store on PostgreSQL, against a real server that is started for it. Takes about two minutes.
  *
- *   npm run postgres -- [words of titles…]
+ *   npm run postgres -- [words of titles…] [--full]
+ *
+ * With `--full` connections are lost, and servers killed, as often as the promises say: half an hour.
  *
  * Prints a line per check, and ends with exit code 1 if one fails.
  */
-import { isKept, isWanted } from "../checks.ts";
+import { isKept, isWanted, words } from "../checks.ts";
 import { contentChecks } from "./contents.contract.ts";
 import { contractChecks } from "./contract.ts";
 import { importChecks } from "./imports.contract.ts";
@@ -21,7 +23,6 @@ const checks = [
   ...[...lossChecks, ...contractChecks, ...openingChecks],
   ...[...contentChecks, ...nodeChecks, ...servingChecks, ...importChecks, ...outageChecks],
 ];
-const words = process.argv.slice(2);
 const server = await startServer();
 console.log(server.version);
 let failed = 0;

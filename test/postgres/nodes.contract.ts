@@ -5,7 +5,7 @@ import { StoreScript } from "@blockyard/kernel/store-contract";
 import pg from "pg";
 import { nodeEnv } from "../../packages/server/src/env.ts";
 import { openPostgresStore, type PostgresStore } from "../../packages/server/src/postgres/postgres.ts";
-import { require } from "../checks.ts";
+import { isFull, require } from "../checks.ts";
 import { Random } from "../sim/random.ts";
 import { known, type StoreCheck } from "./check.ts";
 import { databaseIn, type TestServer } from "./server.ts";
@@ -14,24 +14,31 @@ const RACED = 1_000;
 const WRITERS = 8;
 const ROTATING = 12;
 const EACH = 40;
-const DELAY_S = 0.02;
+/** Of the writers whose commits take their time. */
+const SLOW_COMMITS = isFull ? 250 : 40;
+const SLOW_OPS = isFull ? 50 : 1;
+const SLOW = WRITERS * SLOW_COMMITS * SLOW_OPS;
+const DELAY_S = isFull ? 0.2 : 0.02;
 
-/** Commits a title, planning anew as often as others are faster. How often that was. */
+/** Commits a title, or several, planning anew as often as others are faster. How often that was. */
 async function commitTitle(
   store: Store,
   conversation: string,
   agent: string,
-  title: string,
+  ...titles: readonly string[]
 ): Promise<number> {
   for (let moved = 0; ; moved++) {
     const record = (await store.conversation(conversation)) ?? newConversation(conversation, agent, 1);
-    const seq = record.seq + 1;
-    const op: Op = {
-      ...{ conversation, seq, seqFrom: seq, block: null, version: 0, versionFrom: 0 },
-      ...{ agent, unit: 0, at: seq, body: { type: "conversation", patch: { title } } },
-    };
-    const after = { ...record, title, seq, updatedAt: seq };
-    const parts = { ops: [op], blocks: [], record: after, turns: [], answers: [] };
+    const ops = titles.map((title, i): Op => {
+      const seq = record.seq + 1 + i;
+      return {
+        ...{ conversation, seq, seqFrom: seq, block: null, version: 0, versionFrom: 0 },
+        ...{ agent, unit: 0, at: seq, body: { type: "conversation", patch: { title } } },
+      };
+    });
+    const seq = record.seq + ops.length;
+    const after = { ...record, title: titles.at(-1) ?? record.title, seq, updatedAt: seq };
+    const parts = { ops, blocks: [], record: after, turns: [], answers: [] };
     const answer = await store.commit({ conversation, expectedSeq: record.seq, ...parts });
     if (answer.type === "committed") return moved;
   }
@@ -131,18 +138,19 @@ export const nodeChecks: readonly StoreCheck[] = [
         const random = new Random(3);
         await Promise.all(
           writers.map(async (store, node) => {
-            for (let i = 0; i < EACH; i++) {
+            for (let i = 0; i < SLOW_COMMITS; i++) {
               // Mostly their own conversation, so that transactions overlap; often all of them the same.
               if (random.chance(0.5)) await commitTitle(store, `own-${node}`, `n${node}`, `x${i}`);
-              await commitTitle(store, "slow", `n${node}`, `${node}-${i}`);
+              const titles = Array.from({ length: SLOW_OPS }, (_, op) => `${node}-${i}-${op}`);
+              await commitTitle(store, "slow", `n${node}`, ...titles);
             }
           }),
         );
         isDone = true;
         await reading;
-        requireDense(await reader.conversationOps("slow", 0), WRITERS * EACH);
-        require(new Set(seen).size === WRITERS * EACH, `saw ${new Set(seen).size} of ${WRITERS * EACH}`);
-        require(seen.length === WRITERS * EACH, "saw something twice");
+        requireDense(await reader.conversationOps("slow", 0), SLOW);
+        require(new Set(seen).size === SLOW, `saw ${new Set(seen).size} of ${SLOW}`);
+        require(seen.length === SLOW, "saw something twice");
         const missed = await naiveControl(url, server.run);
         require(missed > 0, "the naive control missed nothing: this test shows nothing");
         return `read ${seen.length}, missed 0; the control missed ${missed}`;
@@ -284,13 +292,13 @@ async function naiveControl(
   })();
   await Promise.all(
     writers.map(async (client) => {
-      for (let i = 0; i < EACH; i++) await client.query("INSERT INTO naive DEFAULT VALUES");
+      for (let i = 0; i < SLOW_COMMITS; i++) await client.query("INSERT INTO naive DEFAULT VALUES");
     }),
   );
   isDone = true;
   await reading;
   await Promise.all(clients.map((client) => client.end()));
-  return WRITERS * EACH - seen;
+  return WRITERS * SLOW_COMMITS - seen;
 }
 
 function isAscending(numbers: readonly number[]): boolean {

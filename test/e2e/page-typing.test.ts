@@ -276,3 +276,19 @@ test("[V41] who leaves before the editor is there has written nothing", async ()
   await expect.poll(() => textOf(ids[1] as string)).toBe("kept answer");
   await context.close();
 });
+
+test("[V80] each command is offered once, and what fits no letters is not offered", async () => {
+  const { page, context, block } = await openBlocks();
+  await block.click();
+  await page.keyboard.press("Control+k");
+  const field = page.getByRole("combobox", { name: "Commands" });
+  const options = page.locator(".chooser-item");
+  await options.first().waitFor();
+  const names = await options.evaluateAll((all) => all.map((each) => each.firstChild?.textContent));
+  expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
+  expect(names.filter((name) => name?.startsWith("Redo"))).toHaveLength(2);
+  for (const letters of ["redo", "qzqzqz", "redo", "qzqzqz"]) await field.fill(letters);
+  await page.getByText("Nothing with these letters").waitFor();
+  expect(await options.allInnerTexts()).toEqual([]);
+  await context.close();
+});

@@ -63,7 +63,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   },
   {
     key: "r",
-    label: "Redo it",
+    label: "Redo my last edit of the block",
     needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => void undo(session, block.id, "redo")),
@@ -122,7 +122,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "Z",
     ctrl: true,
-    label: "Redo it",
+    label: "Redo my last edit, in whichever block",
     needs: "conversation",
     writes: true,
     run: (session) => void undoLast(session, "redo"),
@@ -130,7 +130,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   {
     key: "y",
     ctrl: true,
-    label: "Redo my last edit",
+    label: "Redo my last edit, in whichever block",
     needs: "conversation",
     writes: true,
     run: (session) => void undoLast(session, "redo"),

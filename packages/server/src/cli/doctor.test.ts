@@ -22,6 +22,7 @@ import {
   checkHome,
   checkNode,
   checkPage,
+  checkSandbox,
   checkSqlite,
   examine,
   type Finding,
@@ -80,6 +81,39 @@ describe("[AC54] the doctor", () => {
     expect(named(await examine(home, {}), "server")?.state).toBe("ok");
     await running.stop();
     for (const name of readdirSync(home)) if (name.includes(".rescued-")) rmSync(join(home, name));
+  });
+
+  it("[U60] says how commands run in the running server, and which folder it serves", async () => {
+    const running = await start();
+    const findings = await examine(home, process.env);
+    const { sandbox, root } = (await (await fetch(`${running.url}/health`)).json()) as Record<string, string>;
+    expect(named(findings, "sandbox")?.message).toBe(`commands run ${sandbox}`);
+    expect(named(findings, "server")?.message).toBe(`answers at ${running.url}, for ${root}`);
+    await running.stop();
+  });
+
+  it.each([
+    ["sandboxed, no network", "ok", undefined],
+    ["not sandboxed: it is switched off", "warn", "start the server without BLOCKYARD_SANDBOX=off"],
+    [
+      "not sandboxed: the system does not allow it (bwrap: no)",
+      "warn",
+      expect.stringMatching(/^mend what it says/),
+    ],
+  ])("[U60] a server that says %j: %s", (words, state, fix) => {
+    const found = checkSandbox(words, { PATH: withBubblewrap() });
+    expect(found).toEqual([
+      { check: "sandbox", state, message: `commands run ${words}`, ...(fix ? { fix } : {}) },
+    ]);
+  });
+
+  it("[U60] without a server it says what is not installed, and nothing of what it has not tried", () => {
+    const missing = checkSandbox(undefined, { PATH: "/nowhere" });
+    if (process.platform === "linux")
+      expect(missing).toMatchObject([
+        { state: "warn", fix: expect.stringContaining("apt install bubblewrap") },
+      ]);
+    expect(checkSandbox(undefined, { PATH: withBubblewrap() })).toEqual([]);
   });
 
   it("[S43] [AC54] says that a restore was interrupted, and who finishes it", () => {
@@ -198,3 +232,10 @@ describe("[AC54] the doctor", () => {
     expect(JSON.stringify(found)).not.toContain("\\u001b");
   });
 });
+
+/** A folder of programs in which it is installed. */
+function withBubblewrap(): string {
+  const programs = mkdtempSync(join(folder, "programs-"));
+  writeFileSync(join(programs, "bwrap"), "#!/bin/sh\n", { mode: 0o755 });
+  return programs;
+}

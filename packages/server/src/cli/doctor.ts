@@ -77,7 +77,7 @@ export async function examine(
   env: Readonly<Record<string, string | undefined>>,
   database?: DatabaseAddress,
 ): Promise<readonly Finding[]> {
-  const server = await checkServer(home);
+  const { server, sandbox } = await checkServer(home);
   const agents = await Promise.all([...AGENTS.values()].map((agent) => checkAgent(agent, env)));
   const hasServer = server.state === "ok" || server.fix === DATABASE_FIX;
   return [
@@ -86,6 +86,7 @@ export async function examine(
     ...checkHome(home),
     ...(database ? [await checkNamed(database)] : checkFile(join(home, "blockyard.db"), hasServer)),
     server,
+    ...checkSandbox(sandbox, env),
     ...agents,
     checkPage(DIST),
   ];
@@ -299,28 +300,56 @@ function unusableDatabase(path: string): Pick<Finding, "message" | "fix"> | unde
 const DATABASE_FIX =
   "make the database reachable again, or stop the server and put the file back: it goes on by itself once it can";
 
-async function checkServer(home: string): Promise<Finding> {
+interface ServerFinding {
+  readonly server: Finding;
+  /** How it says that commands run. */
+  readonly sandbox?: string;
+}
+
+async function checkServer(home: string): Promise<ServerFinding> {
   const check = "server";
+  const found = (server: Omit<Finding, "check">) => ({ server: { check, ...server } });
   try {
     const client = serverClient({ home });
     const response = await client.fetch("/health", { signal: AbortSignal.timeout(HEALTH_MS) });
-    if (response.ok) return { check, state: "ok", message: `answers at ${pageUrl(home)}` };
-    const { database } = (await response.json().catch(() => ({}))) as { database?: unknown };
-    if (typeof database === "string")
-      return {
-        check,
-        state: "fail",
-        message: `it runs, but cannot use its database: ${database}`,
-        fix: DATABASE_FIX,
-      };
+    const health = (await response.json().catch(() => ({}))) as { readonly [name: string]: unknown };
+    const { database, sandbox, root } = health;
+    const told = typeof sandbox === "string" ? { sandbox } : {};
+    if (response.ok) {
+      const folder = typeof root === "string" ? `, for ${root}` : "";
+      return { ...found({ state: "ok", message: `answers at ${pageUrl(home)}${folder}` }), ...told };
+    }
+    if (typeof database === "string") {
+      const message = `it runs, but cannot use its database: ${database}`;
+      return { ...found({ state: "fail", message, fix: DATABASE_FIX }), ...told };
+    }
     const fix = "stop it and start it again: blockyard";
-    return { check, state: "fail", message: `${client.url} answers with ${response.status}`, fix };
+    return found({ state: "fail", message: `${client.url} answers with ${response.status}`, fix });
   } catch (error) {
     if (error instanceof CommandError)
-      return { check, state: "warn", message: "none runs for this home", fix: "start one: blockyard" };
+      return found({ state: "warn", message: "none runs for this home", fix: "start one: blockyard" });
     const fix = "stop it and start it again: blockyard";
-    return { check, state: "fail", message: "one should run, but does not answer", fix };
+    return found({ state: "fail", message: "one should run, but does not answer", fix });
   }
+}
+
+/** What the server says of it; where none runs, whether the program is there that it would use. */
+export function checkSandbox(
+  words: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): readonly Finding[] {
+  const check = "sandbox";
+  if (words?.startsWith("sandboxed")) return [{ check, state: "ok", message: `commands run ${words}` }];
+  const isMissing =
+    process.platform === "linux" && findCommand("bwrap", env["PATH"], process.cwd()) === undefined;
+  if (words === undefined && !isMissing) return [];
+  const message = `commands run ${words ?? "not sandboxed: bubblewrap is not installed"}`;
+  const fix = isMissing
+    ? "apt install bubblewrap, then start the server again"
+    : words?.endsWith("switched off")
+      ? "start the server without BLOCKYARD_SANDBOX=off"
+      : "mend what it says, then start the server again; until then each command is asked for";
+  return [{ check, state: "warn", message, fix }];
 }
 
 async function checkAgent(agent: Agent, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {

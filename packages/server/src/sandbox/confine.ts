@@ -6,12 +6,14 @@
  * is allowed. It ends with who started it.
  */
 
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { HiddenPath } from "./hidden-paths.ts";
 
 export interface Confinement {
   /** Folders that it may write to. */
   readonly writable: readonly string[];
+  /** Below those, what it may read and not write: what git obeys. */
+  readonly kept: readonly string[];
   /** Files in a place that is hidden or its own, which it sees all the same. */
   readonly readable?: readonly string[];
   readonly hidden: readonly HiddenPath[];
@@ -21,10 +23,8 @@ export interface Confinement {
   readonly cwd: string;
 }
 
-const GIT_OBEYS = [".git/hooks", ".git/config"];
-
 export function bubblewrapArgs(confinement: Confinement): readonly string[] {
-  const { writable, readable = [], hidden, empty, network, cwd } = confinement;
+  const { writable, kept, readable = [], hidden, empty, network, cwd } = confinement;
   const hide = ({ path, isFolder }: HiddenPath) =>
     isFolder ? ["--tmpfs", path] : ["--ro-bind", empty, path];
   // A folder that is hidden and has the workspace inside is hidden first; all others after it, so that they stay hidden.
@@ -37,9 +37,7 @@ export function bubblewrapArgs(confinement: Confinement): readonly string[] {
     ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
     ...hidden.filter(isAround).flatMap(hide),
     ...writable.flatMap((folder) => ["--bind", folder, folder]),
-    ...writable.flatMap((folder) =>
-      GIT_OBEYS.map((name) => join(folder, name)).flatMap((path) => ["--ro-bind-try", path, path]),
-    ),
+    ...kept.flatMap((path) => ["--ro-bind-try", path, path]),
     ...hidden.filter((each) => !isAround(each)).flatMap(hide),
     ...readable.flatMap((path) => ["--ro-bind-try", path, path]),
     ...["--setenv", "TMPDIR", "/tmp", "--chdir", cwd, "--"],
@@ -47,7 +45,7 @@ export function bubblewrapArgs(confinement: Confinement): readonly string[] {
 }
 
 /** Where several rules fit, the last one counts. */
-export function seatbeltProfile({ writable, hidden, network }: Confinement): string {
+export function seatbeltProfile({ writable, kept, hidden, network }: Confinement): string {
   const below = (path: string) => `(subpath ${JSON.stringify(path)})`;
   return [
     "(version 1)",
@@ -56,9 +54,7 @@ export function seatbeltProfile({ writable, hidden, network }: Confinement): str
     '(allow file-write* (subpath "/dev") (subpath "/private/tmp") (subpath "/private/var/folders"))',
     ...hidden.map(({ path }) => `(deny file-read* file-write* ${below(path)})`),
     ...writable.map((path) => `(allow file-read* file-write* ${below(path)})`),
-    ...writable.flatMap((folder) =>
-      GIT_OBEYS.map((name) => `(deny file-write* ${below(join(folder, name))})`),
-    ),
+    ...kept.map((path) => `(deny file-write* ${below(path)})`),
     // Again: a hidden folder inside of the workspace stays hidden.
     ...hidden
       .filter(({ path }) => writable.some((folder) => isInside(folder, path)))

@@ -158,6 +158,18 @@ describe.runIf(mayConfine)("[AC205] what is confined", () => {
     expect(await confined("echo ok > .git/HEAD && cat .git/HEAD")).toBe("ok\n");
   });
 
+  it("[D40] is confined in a worktree of git as well, whose .git is a file, and may not change it", async () => {
+    const worktree = join(home, "worktree");
+    const names = `gitdir: ${join(root, ".git/worktrees/worktree")}\n`;
+    mkdirSync(worktree);
+    writeFileSync(join(worktree, ".git"), names);
+    const sandbox = new Sandbox({ ...usual, root: worktree });
+    expect(await sandbox.state()).toMatchObject({ isConfined: true, words: "sandboxed, no network" });
+    const spec = bash("echo 'gitdir: own' > .git; rm -f .git; echo written > file; cat file", worktree);
+    expect(await output(await sandbox.confine(spec))).toMatch(/Read-only[\s\S]*\nwritten\n$/);
+    expect(readFileSync(join(worktree, ".git"), "utf8")).toBe(names);
+  });
+
   it("has a /tmp and processes of its own", async () => {
     const mine = join(tmpdir(), `blockyard-not-yours-${process.pid}`);
     expect(await confined(`echo x > ${mine}; cat ${mine}`)).toBe("x\n");
@@ -276,6 +288,7 @@ describe("[AC205] the arguments", () => {
   const confinement = {
     empty: "/d/empty",
     writable: ["/h/.config/code"],
+    kept: [],
     hidden,
     network: false,
     cwd: "/h/.config/code",

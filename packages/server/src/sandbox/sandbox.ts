@@ -12,6 +12,7 @@ import { type ChildSpec, findCommand } from "../turns/child.ts";
 import { childEnvironment } from "../turns/child-env.ts";
 import type { Environment } from "../turns/child-mark.ts";
 import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
+import { gitObeys } from "./git-obeys.ts";
 import { hiddenPaths } from "./hidden-paths.ts";
 
 /** `network`: on, with the network. */
@@ -80,9 +81,11 @@ export class Sandbox {
     const found = this.#options.mode === "off" ? "off" : await this.#find();
     if (typeof found === "string") return spec;
     const { root, data } = this.#options;
+    const writable = [...new Set([real(root), real(spec.cwd)])];
     return wrap(found, spec, {
       empty: this.#empty,
-      writable: [...new Set([real(root), real(spec.cwd)])],
+      writable,
+      kept: gitObeys(writable),
       hidden: hiddenPaths(this.#home, [real(data)]),
       network: this.#hasNetwork(network),
       cwd: spec.cwd,
@@ -95,9 +98,11 @@ export class Sandbox {
     const found = await this.#find();
     if (typeof found === "string") return spec;
     const { root, data } = this.#options;
+    const writable = [...new Set([this.#home, real(root), real(spec.cwd)])];
     return wrap(found, spec, {
       empty: this.#empty,
-      writable: [...new Set([this.#home, real(root), real(spec.cwd)])],
+      writable,
+      kept: gitObeys(writable),
       readable,
       hidden: hiddenPaths(this.#home, [real(data)], SPARED[kind]),
       network: true,
@@ -141,7 +146,9 @@ export class Sandbox {
     const hidden = hiddenPaths(this.#home, [real(data)]);
     const { cwd } = spec;
     writeFileSync(this.#empty, "", { flag: "a", mode: 0o600 });
-    const trial = wrap(tool, spec, { writable: [cwd], hidden, empty: this.#empty, network: false, cwd });
+    const trial = wrap(tool, spec, {
+      ...{ writable: [cwd], kept: gitObeys([cwd]), hidden, empty: this.#empty, network: false, cwd },
+    });
     return new Promise((found) => {
       const options = { env: trial.env as NodeJS.ProcessEnv, timeout: TRY_MS };
       execFile(trial.file, [...trial.args], options, (error, _, stderr) => {

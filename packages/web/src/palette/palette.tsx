@@ -121,9 +121,12 @@ function useCommands(conversations: Conversations): readonly Command[] {
         hint: `${shortcut.ctrl ? "ctrl " : ""}${shortcut.key}`,
         run: () => shortcut.run(session),
       }));
+    const named = new Map<string, Omit<Command, "key">>();
+    // A command that has two keys is one command, with the first of them.
+    for (const command of [...keys, ...view]) if (!named.has(command.name)) named.set(command.name, command);
     const places = listing.state !== "here" ? [] : listing.conversations;
     return [
-      ...[...keys, ...view].map((command) => ({ ...command, key: command.name })),
+      ...[...named].map(([name, command]) => ({ ...command, key: `command ${name}` })),
       ...places.map(({ id, title, provider }) => ({
         key: id,
         name: title || "Untitled",

@@ -145,7 +145,7 @@ describe("[R45] an agent", () => {
       ["block.undo", { block_id: hers, role: "owner" }, "invalid"],
       ["turn.start", { conversation, provider: "claude", prompt: "x" }, "forbidden"],
       ["turn.stop", { conversation }, "forbidden"],
-      ["turn.answer", { block_id: asks, approval_id: "a", allow: true }, "forbidden"],
+      ["turn.answer", { block_id: asks, ask_id: "a", allow: true }, "forbidden"],
     ];
     await withAll(bob, async (transport) => {
       for (const [tool, input, expected] of rows) {
@@ -192,16 +192,16 @@ describe("[R45] an agent", () => {
     expect(other.body).not.toBe(first.body);
   });
 
-  it("[AC18] an approval is not written by block.create or block.status, whoever asks", async () => {
+  it("[AC18] an ask is not written by block.create or block.status, whoever asks", async () => {
     const dan = yard.agent("dan");
     const metadata: Json = { toolUseId: "u", toolName: "Bash", stage: "start" };
     const made = { conversation, kind: "tool_call", role: "model", content: "{}" };
-    const approval = { id: "a", state: "asked", input: { command: "ls" } };
+    const ask = { id: "a", kind: "permission", state: "asked", input: { command: "ls" } };
     const id = (await yard.call("block.create", { ...made, metadata }, dan))["block_id"];
     for (const token of [dan, yard.owner]) {
-      const forged = await yard.call("block.status", { block_id: id, metadata: { approval } }, token);
+      const forged = await yard.call("block.status", { block_id: id, metadata: { ask } }, token);
       expect(problemOf(forged)).toBe("forbidden");
-      const born = await yard.call("block.create", { ...made, metadata: { ...metadata, approval } }, token);
+      const born = await yard.call("block.create", { ...made, metadata: { ...metadata, ask } }, token);
       expect(problemOf(born)).toBe("forbidden");
       const waiting = { ...made, kind: "text", role: "user", metadata: { notice: "queued" } };
       expect(problemOf(await yard.call("block.create", waiting, token))).toBe("forbidden");

@@ -117,10 +117,8 @@ function comparableBlock(block: BlockSnapshot, named: (id: unknown) => unknown):
 
 /** What was asked where it was exported is not asked where it is imported: [AC64]. */
 function unasked(metadata: Readonly<Record<string, unknown>>): unknown {
-  const approval = metadata["approval"] as { state?: string } | undefined;
-  return approval?.state === "asked"
-    ? { ...metadata, approval: { ...approval, state: "expired" } }
-    : metadata;
+  const ask = metadata["ask"] as { state?: string } | undefined;
+  return ask?.state === "asked" ? { ...metadata, ask: { ...ask, state: "expired" } } : metadata;
 }
 
 function comparableTurn({ messages, ...turn }: TurnView, named: (id: unknown) => unknown): unknown {

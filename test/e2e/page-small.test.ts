@@ -135,19 +135,19 @@ describe.each(SIZES)("$width by $height", (size) => {
     const prompt = page.getByRole("textbox", { name: "Prompt" });
     await prompt.fill(JSON.stringify(plan));
     await page.keyboard.press("Enter");
-    await page.locator(".approval").first().waitFor();
+    await page.locator(".agent-ask").first().waitFor();
     await prompt.fill("and then this");
     await page.keyboard.press("Enter");
     await page.locator(".queue li").waitFor();
     const file = { name: `${"long-".repeat(20)}.txt`, mimeType: "text/plain", buffer: Buffer.from("text") };
     await page.locator("input[type=file]").setInputFiles([file, { ...file, name: "b.txt" }]);
     await page.getByText("b.txt").waitFor();
-    expect(await outOfReach(page, ".approval, .head, .composer")).toEqual([]);
+    expect(await outOfReach(page, ".agent-ask, .head, .composer")).toEqual([]);
     const deny = page.getByRole("button", { name: "Deny…" });
     await expect.poll(() => deny.isEnabled()).toBe(true);
     await deny.evaluate((button: HTMLElement) => button.click());
     await page.getByRole("textbox", { name: "Reason" }).waitFor();
-    expect(await outOfReach(page, ".approval")).toEqual([]);
+    expect(await outOfReach(page, ".agent-ask")).toEqual([]);
     await page
       .getByRole("button", { name: "Stop", exact: true })
       .evaluate((button: HTMLElement) => button.click());

@@ -50,15 +50,15 @@ describe("a turn", () => {
     await page.reload();
     await expect.poll(() => allow.first().isEnabled()).toBe(true);
     expect((await waitsIn(page))[0]).toBeGreaterThan(450);
-    const asked = (await page.textContent(".approval .exact")) ?? "";
+    const asked = (await page.textContent(".agent-ask .exact")) ?? "";
     expect(asked.length).toBeGreaterThan(0);
-    for (let i = 0; i < 10 && (await page.locator(".approval:not(.answered)").count()) > 0; i++) {
+    for (let i = 0; i < 10 && (await page.locator(".agent-ask:not(.answered)").count()) > 0; i++) {
       await expect.poll(() => allow.first().isEnabled()).toBe(true);
-      const open = await page.locator(".approval:not(.answered)").count();
+      const open = await page.locator(".agent-ask:not(.answered)").count();
       await allow.first().click();
-      await expect.poll(() => page.locator(".approval.answered").count()).toBeGreaterThan(0);
+      await expect.poll(() => page.locator(".agent-ask.answered").count()).toBeGreaterThan(0);
       await page.waitForTimeout(300);
-      expect(await page.locator(".approval.answered.allowed").count()).toBeGreaterThanOrEqual(
+      expect(await page.locator(".agent-ask.answered.allowed").count()).toBeGreaterThanOrEqual(
         open > 0 ? 1 : 0,
       );
     }
@@ -87,8 +87,8 @@ describe("a turn", () => {
     expect(await why.inputValue()).toBe("");
     await page.keyboard.type("Use the other folder");
     await page.keyboard.press("Enter");
-    await page.locator(".approval.denied").first().waitFor();
-    expect(await page.locator(".approval.denied").first().textContent()).toMatch(
+    await page.locator(".agent-ask.denied").first().waitFor();
+    expect(await page.locator(".agent-ask.denied").first().textContent()).toMatch(
       /^You denied this: Use the other folder$/,
     );
     await expect
@@ -102,7 +102,7 @@ describe("a turn", () => {
       .poll(() => heard()[1])
       .toMatch(/"deny","message":"The user refused this tool call and gave no reason\. /);
     // The agent may hear of it before the page does.
-    await expect.poll(() => page.locator(".approval.denied").last().textContent()).toBe("You denied this");
+    await expect.poll(() => page.locator(".agent-ask.denied").last().textContent()).toBe("You denied this");
     expect(complaints).toEqual([]);
     await page.context().close();
   });
@@ -110,7 +110,7 @@ describe("a turn", () => {
   test("[V37] a denied call says so once, and not as a failure; so does an export", async () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/permission-denied.jsonl");
     const { page } = await yard.open(`/c/${conversation}`);
-    const denied = page.locator(".approval.denied").first();
+    const denied = page.locator(".agent-ask.denied").first();
     await denied.waitFor();
     const said = ((await denied.textContent()) ?? "").replace(/^Denied: /, "");
     expect(said.length).toBeGreaterThan(10);
@@ -124,7 +124,7 @@ describe("a turn", () => {
     });
     const exported = await answer.text();
     await page.setContent(exported);
-    const copy = page.locator("article", { has: page.locator(".approval") }).first();
+    const copy = page.locator("article", { has: page.locator(".agent-ask") }).first();
     expect((await copy.innerText()).split(said).length - 1).toBe(1);
     await page.context().close();
   });

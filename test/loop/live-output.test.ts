@@ -34,11 +34,11 @@ it("[AC46] [W31] a command waits for leave, then starts, and its output comes wh
   });
   replica.subscribe(conversation);
   const { turn } = await rig.start("anthropic", "Run", { conversation });
-  const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
+  const asked = await rig.block(conversation, ({ metadata }) => metadata["ask"] !== undefined);
   const types = () => told.map(({ type }) => type).filter((type) => type.startsWith("llm_tool"));
   expect(types()).toEqual(["llm_tool_execution_waiting"]);
-  const { id } = asked.metadata["approval"] as JsonObject;
-  await rig.tool("turn.answer", { block_id: asked.id, approval_id: id, allow: true });
+  const { id } = asked.metadata["ask"] as JsonObject;
+  await rig.tool("turn.answer", { block_id: asked.id, ask_id: id, allow: true });
   await running.promise; // and the command has not ended: it waits for the file
   expect(types()).not.toContain("llm_tool_execution_complete");
   writeFileSync(join(rig.root, "go"), "");

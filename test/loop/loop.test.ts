@@ -251,30 +251,30 @@ describe.each(FLAVOURS)("%s", (flavour) => {
   it("[L30] asks before it writes; allowed, it does exactly what was shown", async () => {
     rig.model.play([{ parts: [call("write", { path: "new/x.ts", content: "let x = 1;\n" })] }, say("Done.")]);
     const { conversation, turn } = await rig.start(flavour, "Write");
-    const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
-    const approval = asked.metadata["approval"] as JsonObject;
-    expect(approval).toMatchObject({
+    const asked = await rig.block(conversation, ({ metadata }) => metadata["ask"] !== undefined);
+    const ask = asked.metadata["ask"] as JsonObject;
+    expect(ask).toMatchObject({
       state: "asked",
       title: "write: new/x.ts",
       input: { path: "new/x.ts", content: "let x = 1;\n" },
     });
     expect(existsSync(join(rig.root, "new/x.ts"))).toBe(false);
-    const answer = { block_id: asked.id, approval_id: approval["id"], allow: true };
+    const answer = { block_id: asked.id, ask_id: ask["id"], allow: true };
     await rig.tool("turn.answer", answer);
     expect(await rig.ask("turn.answer", answer)).toMatchObject({ problem: expect.any(String) });
     const { blocks } = await rig.ended(conversation, turn);
     expect(readFileSync(join(rig.root, "new/x.ts"), "utf8")).toBe("let x = 1;\n");
     expect(shown(blocks)).toEqual(["text done", "tool_call done", "file_change done", "text done"]);
     expect(blocks[2]?.text).toBe("--- /dev/null\n+++ new/x.ts\n@@ -0,0 +1 @@\n+let x = 1;\n");
-    expect(blocks[1]?.metadata["approval"]).toMatchObject({ state: "allowed", answeredBy: "ann" });
+    expect(blocks[1]?.metadata["ask"]).toMatchObject({ state: "allowed", answeredBy: "ann" });
   });
 
   it("[L30] denied, it does not, and the model learns why", async () => {
     rig.model.play([{ parts: [call("bash", { command: "touch no" })] }, say("I see.")]);
     const { conversation, turn } = await rig.start(flavour, "Touch", { allow: ["write"] });
-    const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
-    const { id } = asked.metadata["approval"] as JsonObject;
-    await rig.tool("turn.answer", { block_id: asked.id, approval_id: id, allow: false, message: "Not now" });
+    const asked = await rig.block(conversation, ({ metadata }) => metadata["ask"] !== undefined);
+    const { id } = asked.metadata["ask"] as JsonObject;
+    await rig.tool("turn.answer", { block_id: asked.id, ask_id: id, allow: false, message: "Not now" });
     const { blocks } = await rig.ended(conversation, turn);
     expect(existsSync(join(rig.root, "no"))).toBe(false);
     expect(shown(blocks)[1]).toBe("tool_call error denied");
@@ -284,8 +284,8 @@ describe.each(FLAVOURS)("%s", (flavour) => {
   it("[D7] leave for what another agent's stream shows under the same request is no leave", async () => {
     rig.model.play([{ parts: [call("bash", { command: "touch spoofed" })] }]);
     const { conversation, turn } = await rig.start(flavour, "Touch");
-    const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
-    const { id } = asked.metadata["approval"] as JsonObject;
+    const asked = await rig.block(conversation, ({ metadata }) => metadata["ask"] !== undefined);
+    const { id } = asked.metadata["ask"] as JsonObject;
     for (const agent of ["bob", asked.agent]) {
       const provider = providers.get("claude") as Provider;
       const stream = new StreamIngest(rig.server.kernel, { conversation, agent, provider });
@@ -295,10 +295,9 @@ describe.each(FLAVOURS)("%s", (flavour) => {
       await stream.push(Buffer.from(`${JSON.stringify(line)}\n`));
       const fake = await rig.block(
         conversation,
-        (block) =>
-          block.agent === agent && block.metadata["toolName"] === "Read" && "approval" in block.metadata,
+        (block) => block.agent === agent && block.metadata["toolName"] === "Read" && "ask" in block.metadata,
       );
-      const answer = { block_id: fake.id, approval_id: id, allow: true };
+      const answer = { block_id: fake.id, ask_id: id, allow: true };
       expect(await rig.ask("turn.answer", answer)).toMatchObject({ problem: "conflict" });
       await stream.end();
     }
@@ -310,13 +309,13 @@ describe.each(FLAVOURS)("%s", (flavour) => {
   it("[L30] stopped while it waits for leave: nothing runs, the request expires", async () => {
     rig.model.play([{ parts: [call("bash", { command: "touch never" })] }]);
     const { conversation, turn } = await rig.start(flavour, "Touch");
-    const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
+    const asked = await rig.block(conversation, ({ metadata }) => metadata["ask"] !== undefined);
     await rig.tool("turn.stop", { conversation });
     const { blocks } = await rig.ended(conversation, turn);
     expect(shown(blocks)).toEqual(["text done", "tool_call error cancelled"]);
-    expect(blocks[1]?.metadata["approval"]).toMatchObject({ state: "expired" });
-    const { id } = asked.metadata["approval"] as JsonObject;
-    const late = { block_id: asked.id, approval_id: id, allow: true };
+    expect(blocks[1]?.metadata["ask"]).toMatchObject({ state: "expired" });
+    const { id } = asked.metadata["ask"] as JsonObject;
+    const late = { block_id: asked.id, ask_id: id, allow: true };
     expect(await rig.ask("turn.answer", late)).toMatchObject({ problem: "gone" });
     expect(existsSync(join(rig.root, "never"))).toBe(false);
   });
@@ -571,14 +570,14 @@ it("[L20] what people edit while it runs is what the model reads next", async ()
     say("Done."),
   ]);
   const { conversation, turn } = await rig.start("anthropic", "Go");
-  const asked = await rig.block(conversation, ({ metadata }) => metadata["approval"] !== undefined);
+  const asked = await rig.block(conversation, ({ metadata }) => metadata["ask"] !== undefined);
   const words = (await rig.blocks(conversation)).find(
     ({ role, kind }) => role === "model" && kind === "text",
   );
   const operations = [{ op: "replace", start_line: 0, end_line: 1, content: "I will look first." }];
   await rig.tool("block.edit", { block_id: words?.id, operations });
-  const { id } = asked.metadata["approval"] as JsonObject;
-  await rig.tool("turn.answer", { block_id: asked.id, approval_id: id, allow: true });
+  const { id } = asked.metadata["ask"] as JsonObject;
+  await rig.tool("turn.answer", { block_id: asked.id, ask_id: id, allow: true });
   await rig.ended(conversation, turn);
   expect(everything(lastBody())).toContain("I will look first.");
   expect(everything(lastBody())).not.toContain("delete everything");

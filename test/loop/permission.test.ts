@@ -127,13 +127,13 @@ async function attempt(
   const seen = await rig.until(conversation, async () => {
     const turns = await rig.server.kernel.turns(conversation);
     const isOver = "problem" in turns ? false : turns.some(({ status }) => status !== "running");
-    const asking = (await rig.blocks(conversation)).find(({ metadata }) => "approval" in metadata);
+    const asking = (await rig.blocks(conversation)).find(({ metadata }) => "ask" in metadata);
     return asking ?? (isOver ? "over" : undefined);
   });
   if (seen === "over") return { asked: undefined, told: JSON.stringify(bodyOf(-1)) };
-  const { id, title } = seen.metadata["approval"] as JsonObject;
+  const { id, title } = seen.metadata["ask"] as JsonObject;
   if (answer === undefined) await rig.tool("turn.stop", { conversation });
-  else await rig.tool("turn.answer", { block_id: seen.id, approval_id: id, allow: answer });
+  else await rig.tool("turn.answer", { block_id: seen.id, ask_id: id, allow: answer });
   await rig.ended(conversation, turn);
   return { asked: String(title), told: JSON.stringify(bodyOf(-1)) };
 }
@@ -212,11 +212,11 @@ it("[AC201] a file that becomes a link to a guarded one while the owner thinks i
     say("Done."),
   ]);
   const { conversation, turn } = await rig.start("anthropic", "Go");
-  const asking = await rig.block(conversation, ({ metadata }) => "approval" in metadata);
+  const asking = await rig.block(conversation, ({ metadata }) => "ask" in metadata);
   rmSync(join(rig.root, "src/a.txt"));
   symlinkSync("../.env", join(rig.root, "src/a.txt"));
-  const { id } = asking.metadata["approval"] as JsonObject;
-  await rig.tool("turn.answer", { block_id: asking.id, approval_id: id, allow: true });
+  const { id } = asking.metadata["ask"] as JsonObject;
+  await rig.tool("turn.answer", { block_id: asking.id, ask_id: id, allow: true });
   await rig.ended(conversation, turn);
   expect(readFileSync(join(rig.root, ".env"), "utf8")).toBe(`${SECRET}\n`);
   expect(JSON.stringify(bodyOf(-1))).toContain(".env is guarded");

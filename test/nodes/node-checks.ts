@@ -217,12 +217,12 @@ async function allow(node: Node, conversation: string, number: number): Promise<
     const { blocks } = await node.do("conversation.read", { conversation });
     const ids = (blocks as { block_id: string }[]).map(({ block_id }) => block_id);
     const read = await Promise.all(ids.map((block_id) => node.do("block.read", { block_id })));
-    const asking = read.filter(({ metadata }) => metadata.approval?.state === "asked");
-    const before = read.filter(({ metadata }) => ["allowed", "denied"].includes(metadata.approval?.state));
+    const asking = read.filter(({ metadata }) => metadata.ask?.state === "asked");
+    const before = read.filter(({ metadata }) => ["allowed", "denied"].includes(metadata.ask?.state));
     return before.length === number ? asking[0] : undefined;
   });
-  const approval_id = asked.metadata.approval.id;
-  await node.do("turn.answer", { block_id: asked.block_id, approval_id, allow: true });
+  const ask_id = asked.metadata.ask.id;
+  await node.do("turn.answer", { block_id: asked.block_id, ask_id, allow: true });
 }
 
 async function health({ url }: Node, token: string): Promise<{ turns: number }> {

@@ -31,7 +31,8 @@ export const layers: Readonly<Record<string, readonly Layer[]>> = {
     },
     {
       name: "nouns",
-      files: /^(assert|audit|base64|block|conversation|env|event|json|limits|op|problem|sha256|store)\.ts$/,
+      files:
+        /^(ask|assert|audit|base64|block|conversation|env|event|json|limits|op|problem|sha256|store)\.ts$/,
       imports: [],
     },
     { name: "text", files: /^text\//, imports: ["nouns"] },

@@ -3,6 +3,7 @@
  * legal was decided before it was made (see draft.ts).
  */
 
+import { isAsked } from "./ask.ts";
 import { AssertionError, assert, unreachable } from "./assert.ts";
 import { type Block, type BlockId, isEnded, patchMetadata, type Stage, type Status } from "./block.ts";
 import {
@@ -65,12 +66,10 @@ export function applyToConversation(record: Conversation, op: Op, previous: Turn
 
 /** A question is asked and answered in its block's metadata. */
 function withQuestion(record: Conversation, block: BlockId | null, metadata: JsonObject): Conversation {
-  const { approval } = metadata;
-  if (approval === undefined || block === null) return record;
+  if ((metadata["ask"] === undefined && metadata["approval"] === undefined) || block === null) return record;
   const { asking = [], ...rest } = record;
   const others = asking.filter((id) => id !== block);
-  const isAsked = (approval as JsonObject | null)?.["state"] === "asked";
-  const now = isAsked ? [...others, block] : others;
+  const now = isAsked(metadata) ? [...others, block] : others;
   return now.length === 0 ? rest : { ...rest, asking: now };
 }
 

@@ -8,6 +8,7 @@
  */
 
 import { z } from "zod";
+import { approvalSchema, askSchema } from "./ask.ts";
 import { cleanJson, type Json, type JsonObject } from "./json.ts";
 import { limits } from "./limits.ts";
 import { type Problem, problem } from "./problem.ts";
@@ -168,6 +169,8 @@ const anyKind = {
   label: z.string().optional(),
   /** The text was cut at a limit; how many characters were left out. */
   truncatedChars: count.optional(),
+  /** What its agent asks here before it goes on. */
+  ask: askSchema.optional(),
   /** What was included from elsewhere: the id of the source block. */
   includes: z.string().optional(),
   /** Anything else that an adapter keeps. Never shown unasked. */
@@ -199,19 +202,6 @@ const resultFields = {
   images: z.array(image).optional(),
   citations: z.array(citation).optional(),
 };
-
-const approval = z.strictObject({
-  id: z.string(),
-  state: z.enum(["asked", "allowed", "denied", "expired"]),
-  title: z.string().optional(),
-  input: json.optional(),
-  diff: z.string().optional(),
-  suggestions: json.optional(),
-  askedAt: z.number().optional(),
-  answeredAt: z.number().optional(),
-  answeredBy: z.string().optional(),
-  message: z.string().optional(),
-});
 
 export const CHANGE_KINDS = ["add", "modify", "delete"] as const;
 
@@ -292,7 +282,8 @@ export const metadataSchemas = {
     images: z.array(image).optional(),
     displayName: z.string().optional(),
     server: z.string().optional(),
-    approval: approval.optional(),
+    /** Of earlier versions, in place of `ask`. */
+    approval: approvalSchema.optional(),
     /** Whoever asked the model owes the result: the call ends with it. */
     waiting: z.enum(["result"]).optional(),
     /** The call runs at the provider, not here (server tools). */

@@ -109,7 +109,7 @@ export interface TurnOrder {
   /** Absent: stop. */
   readonly answer?: {
     readonly block: BlockId;
-    readonly approval: string;
+    readonly ask: string;
     readonly allow: boolean;
     readonly message?: string;
     readonly answers?: JsonObject;

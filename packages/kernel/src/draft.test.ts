@@ -338,8 +338,8 @@ describe("records", () => {
     const world = await new World().open();
     const first = await world.create(call);
     const second = await world.create({ ...call, metadata: { toolUseId: "2", toolName: "x" } });
-    const approval = (state: string) => ({ approval: { id: "a", state, input: {} } }) as JsonObject;
-    const set = (block: Block, state: string) => world.do((draft) => draft.meta(block.id, approval(state)));
+    const ask = (state: string) => ({ ask: { id: "a", kind: "permission", state, input: {} } }) as JsonObject;
+    const set = (block: Block, state: string) => world.do((draft) => draft.meta(block.id, ask(state)));
     expect((await world.record()).asking).toBeUndefined();
     await set(first, "asked");
     await set(second, "asked");

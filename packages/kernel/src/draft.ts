@@ -9,6 +9,7 @@
  */
 
 import { applyOp, applyToConversation } from "./apply.ts";
+import { expiredAsk } from "./ask.ts";
 import { assert } from "./assert.ts";
 import {
   type AgentId,
@@ -325,7 +326,8 @@ export class Draft {
       full["success"] = status === "done";
     }
     if (isEnded(status) && block.metadata["waiting"] !== undefined && !full["lapsed"]) full["waiting"] = null;
-    if (isEnded(status) && full["approval"] === undefined) Object.assign(full, expired(block.metadata));
+    if (isEnded(status) && full["ask"] === undefined && full["approval"] === undefined)
+      Object.assign(full, expiredAsk(block.metadata));
     const checked = checkMetadata(block.kind, patchMetadata(block.metadata, full));
     if (isProblem(checked)) return checked;
     const next = this.#push(block, { type: "status", status, metadata: cleanPatch(full, checked) });
@@ -579,12 +581,6 @@ function checkStage(block: Block, stage: Stage): Problem | undefined {
   if (stage === "end") return problem("transition", "a tool call ends with its status, not with its stage");
   if (stageCanFollow(from, stage)) return undefined;
   return problem("transition", `stage ${stage} cannot follow ${from}`, { from, to: stage });
-}
-
-/** A question that nobody has answered ends with what asked it. */
-function expired({ approval }: JsonObject): JsonObject {
-  const asked = approval as JsonObject | undefined;
-  return asked?.["state"] === "asked" ? { approval: { ...asked, state: "expired" } } : {};
 }
 
 /** The patch with its values as they were cleaned; deletions stay. */

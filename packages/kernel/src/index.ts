@@ -3,7 +3,27 @@
  */
 
 export { applyOp, applyToConversation } from "./apply.ts";
-export { approvalWords, repeatsDenial } from "./approval-words.ts";
+export {
+  ASK_KINDS,
+  ASK_SCOPES,
+  ASK_STATES,
+  type Ask,
+  type AskAnswer,
+  type AskForm,
+  type AskKind,
+  type AskOption,
+  type AskQuestion,
+  type AskScope,
+  type AskState,
+  type AskSubject,
+  type AskSuggestion,
+  askOf,
+  askSchema,
+  expiredAsk,
+  isAsked,
+  waitsFor,
+} from "./ask.ts";
+export { askWords, repeatsDenial } from "./ask-words.ts";
 export { AssertionError, assert, unreachable } from "./assert.ts";
 export type { AuditEntry, AuditLog, AuditQuery, NewAuditEntry } from "./audit.ts";
 export {

@@ -411,12 +411,12 @@ describe("orphans", () => {
   });
 });
 
-describe("approvals", () => {
-  const asked = { id: "q", state: "asked", input: { command: "ls" } };
-  const meta = (approval: object): BlockEvent => ({
+describe("asks", () => {
+  const asked = { id: "q", kind: "permission", state: "asked", input: { command: "ls" } };
+  const meta = (ask: object): BlockEvent => ({
     type: "block-meta",
     key: "c",
-    metadata: { approval: { ...asked, ...approval } },
+    metadata: { ask: { ...asked, ...ask } },
   });
 
   async function ask(world: World): Promise<{ ingest: Ingest; id: string }> {
@@ -430,17 +430,17 @@ describe("approvals", () => {
     const world = new World();
     const { ingest, id } = await ask(world);
     const answered = { ...asked, state: "denied", answeredBy: "owner", answeredAt: 5, message: "no" };
-    await world.kernel.writeBlock(id, { agent: "owner", plan: (d) => d.meta(id, { approval: answered }) });
+    await world.kernel.writeBlock(id, { agent: "owner", plan: (d) => d.meta(id, { ask: answered }) });
     const before = await world.kernel.block(id);
     await ingest.push([meta({ state: "expired" })]);
     await world.env.advance(200);
     expect(await world.kernel.block(id)).toEqual(before);
-    const metadata = { approval: { ...asked, state: "allowed" }, shortResult: "ok" };
+    const metadata = { ask: { ...asked, state: "allowed" }, shortResult: "ok" };
     await ingest.push([{ type: "block-end", key: "c", status: "done", metadata }]);
     await ingest.finish();
     expect(await world.kernel.block(id)).toMatchObject({
       status: "done",
-      metadata: { approval: answered, shortResult: "ok" },
+      metadata: { ask: answered, shortResult: "ok" },
     });
   });
 
@@ -448,11 +448,11 @@ describe("approvals", () => {
     const world = new World();
     const { ingest, id } = await ask(world);
     const answered = { ...asked, state: "allowed", answeredBy: "owner" };
-    await world.kernel.writeBlock(id, { agent: "owner", plan: (d) => d.meta(id, { approval: answered }) });
+    await world.kernel.writeBlock(id, { agent: "owner", plan: (d) => d.meta(id, { ask: answered }) });
     await ingest.push([meta({ id: "r" })]);
     await world.env.advance(200);
     expect(await world.kernel.block(id)).toMatchObject({
-      metadata: { approval: { id: "r", state: "asked" } },
+      metadata: { ask: { id: "r", state: "asked" } },
     });
   });
 
@@ -463,7 +463,7 @@ describe("approvals", () => {
     await closeOrphans(next, "blockyard");
     expect(await next.block(id)).toMatchObject({
       status: "error",
-      metadata: { reason: "interrupted", approval: { ...asked, state: "expired" } },
+      metadata: { reason: "interrupted", ask: { ...asked, state: "expired" } },
     });
   });
 });

@@ -12,6 +12,7 @@
  */
 
 import { Appender } from "./append.ts";
+import { unanswered } from "./ask.ts";
 import { assert } from "./assert.ts";
 import { type AgentId, type Block, type BlockId, type ConversationId, isEnded, type Role } from "./block.ts";
 import { begunTurn, type MessageUsage, type Turn } from "./conversation.ts";
@@ -413,11 +414,10 @@ class Batch {
   #withoutAnswer(id: BlockId, metadata: JsonObject): JsonObject {
     const block = this.#draft.block(id);
     if (isProblem(block)) return metadata;
-    const { approval, ...rest } = metadata;
-    const known = block.metadata["approval"] as JsonObject | undefined;
-    const isAnswered =
-      known?.["answeredBy"] !== undefined && known["id"] === (approval as JsonObject | undefined)?.["id"];
-    return withKeyOf(block, isAnswered ? rest : metadata);
+    return withKeyOf(
+      block,
+      unanswered(metadata, block.metadata, (key) => this.#find(key)?.id),
+    );
   }
 
   #end(event: BlockEvent & { type: "block-end" }): void {

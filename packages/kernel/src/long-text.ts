@@ -4,6 +4,7 @@
  * and show the same lines of them.
  */
 
+import { askOf } from "./ask.ts";
 import type { Status } from "./block.ts";
 
 const FOLD_LINES = 10;
@@ -38,10 +39,10 @@ export function isClosedFirst({ lines, chars, changed, isAskedFor }: Extent): bo
 /** Whether a result was asked for by a person: its command was run again, or its call was allowed. */
 export function isAskedFor(
   result: { readonly notice?: unknown },
-  call: { readonly approval?: unknown } | undefined,
+  call: { readonly ask?: unknown; readonly approval?: unknown } | undefined,
 ): boolean {
-  const approval = call?.approval as { readonly state?: string; readonly answeredBy?: string } | undefined;
-  const isAllowed = approval?.state === "allowed" && approval.answeredBy !== undefined;
+  const ask = askOf(call);
+  const isAllowed = ask?.state === "allowed" && ask.answeredBy !== undefined;
   return result.notice === "rerun" || isAllowed;
 }
 

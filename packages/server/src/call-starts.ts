@@ -8,7 +8,7 @@
  * that asks nobody, nothing is held back.
  */
 
-import type { BlockEvent, BlockKey, Env } from "@blockyard/kernel";
+import { askOf, type BlockEvent, type BlockKey, type Env } from "@blockyard/kernel";
 
 /** Agents ask within a few milliseconds; a start that is told this late is still told at once for a person. */
 const ASK_MS = 150;
@@ -43,13 +43,14 @@ export class CallStarts {
       return [...this.#started(event.parent), event];
     if (event.type === "block-end") return [...this.#started(event.key), event];
     if (event.type !== "block-meta") return [event];
-    const { approval, stage, ...rest } = event.metadata;
-    if ((approval as { readonly state?: unknown } | undefined)?.state === "asked") {
+    const { stage, ...rest } = event.metadata;
+    const ask = askOf(rest);
+    if (ask?.state === "asked") {
       this.#forget(event.key);
-      return [{ ...event, metadata: { ...rest, approval: approval ?? null } }];
+      return [{ ...event, metadata: rest }];
     }
     if (rest["waiting"] !== undefined) return [...this.#started(event.key), event];
-    if (stage !== "running" || approval !== undefined) return [event];
+    if (stage !== "running" || ask !== undefined) return [event];
     this.#hold(event.key);
     return Object.keys(rest).length === 0 ? [] : [{ ...event, metadata: rest }];
   }

@@ -147,13 +147,13 @@ it("[AC46] a call starts when it has not asked for leave, and one that asks does
   const starts = new CallStarts(env, (event) => late.push(event));
   const meta = (key: string, metadata: JsonObject): BlockEvent => ({ type: "block-meta", key, metadata });
   const whole = (key: string) => meta(key, { stage: "running", input: {} });
-  const approval = { id: "a", state: "asked" };
+  const ask = { id: "a", kind: "permission", state: "asked" };
   expect(starts.take([whole("asks"), whole("runs"), whole("ends")])).toEqual([
     meta("asks", { input: {} }),
     meta("runs", { input: {} }),
     meta("ends", { input: {} }),
   ]);
-  expect(starts.take([meta("asks", { approval })])).toEqual([meta("asks", { approval })]);
+  expect(starts.take([meta("asks", { ask })])).toEqual([meta("asks", { ask })]);
   const end: BlockEvent = { type: "block-end", key: "ends", status: "done" };
   expect(starts.take([end])).toEqual([meta("ends", { stage: "running" }), end]);
   await env.advance(1_000);

@@ -63,7 +63,7 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
       "text done Written.",
     ]);
     expect(readFileSync(file, "utf8")).toBe("new\n");
-    const approvals = (await lab.blocks(conversation)).flatMap(({ metadata }) => metadata.approval ?? []);
+    const approvals = (await lab.blocks(conversation)).flatMap(({ metadata }) => metadata.ask ?? []);
     expect(approvals).toMatchObject([
       { state: "allowed", input: { command: "cat a.txt; exit 2" }, answeredBy: expect.any(String) },
       { state: "allowed", input: { file_path: file, content: "new\n" }, answeredBy: expect.any(String) },
@@ -135,10 +135,10 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     expect(lastResult(lab.model.asked.at(-1) as Asked)).toContain(
       "The user refused this tool call. Reason: Not that, please",
     );
-    const asked = (await lab.blocks(conversation)).find(({ metadata }) => metadata.approval);
+    const asked = (await lab.blocks(conversation)).find(({ metadata }) => metadata.ask);
     expect(asked).toMatchObject({
       status: "error",
-      metadata: { reason: "denied", approval: { state: "denied", message: "Not that, please" } },
+      metadata: { reason: "denied", ask: { state: "denied", message: "Not that, please" } },
     });
   });
 
@@ -222,7 +222,7 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     const input = { command: "touch made", description: "Make" };
     const { turn } = await lab.start(conversation, "Make it", [{ parts: [call("Bash", input)] }]);
     await lab.wait("the question", async () =>
-      (await lab.blocks(conversation)).find(({ metadata }) => metadata.approval?.state === "asked"),
+      (await lab.blocks(conversation)).find(({ metadata }) => metadata.ask?.state === "asked"),
     );
     await lab.server.do("turn.stop", { conversation });
     await lab.wait(`turn ${turn} to end`, async () => {
@@ -231,7 +231,7 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     });
     const blocks = await lab.blocks(conversation);
     const asked = blocks.find(({ kind }) => kind === "tool_call");
-    expect(asked).toMatchObject({ metadata: { reason: "cancelled", approval: { state: "expired" } } });
+    expect(asked).toMatchObject({ metadata: { reason: "cancelled", ask: { state: "expired" } } });
     for (const { metadata } of blocks.filter(({ kind }) => kind === "tool_result"))
       expect(repeatsDenial(asked?.metadata, metadata)).toBe(true);
   });

@@ -111,8 +111,8 @@ export class Lab {
 
   async answer(conversation: string, allow: boolean): Promise<void> {
     for (const { block_id, metadata } of await this.blocks(conversation)) {
-      if (metadata.approval?.state !== "asked") continue;
-      const input = { block_id, approval_id: metadata.approval.id, allow };
+      if (metadata.ask?.state !== "asked") continue;
+      const input = { block_id, ask_id: metadata.ask.id, allow };
       await this.server.do("turn.answer", allow ? input : { ...input, message: "Not that, please" });
     }
   }

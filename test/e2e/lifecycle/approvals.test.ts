@@ -63,12 +63,12 @@ class Desk {
   async approvals(): Promise<(Asked & Record<string, unknown>)[]> {
     const found: (Asked & Record<string, unknown>)[] = [];
     for (const { block_id, metadata } of await this.server.blocks(this.conversation))
-      if (metadata.approval !== undefined) found.push({ ...metadata.approval, block: block_id });
+      if (metadata.ask !== undefined) found.push({ ...metadata.ask, block: block_id });
     return found;
   }
 
   answer({ block, id }: Asked, allow: boolean, more: object = {}, token?: string): Promise<Called> {
-    const input = { block_id: block, approval_id: id, allow, ...more };
+    const input = { block_id: block, ask_id: id, allow, ...more };
     return this.server.call("turn.answer", input, token);
   }
 
@@ -175,10 +175,10 @@ it("[D4] an agent that waits for an answer is not silent", async () => {
       // Longer than the silence that would end it, then the answer.
       await world.until(async () => Date.now() - since > 2 * silentMs);
       const asking = (await world.blocks(conversation)).find(
-        ({ metadata }) => (metadata["approval"] as { state?: string } | undefined)?.state === "asked",
+        ({ metadata }) => (metadata["ask"] as { state?: string } | undefined)?.state === "asked",
       );
       if (asking === undefined) throw new Error("nothing is asked");
-      const { id } = asking.metadata["approval"] as { id: string };
+      const { id } = asking.metadata["ask"] as { id: string };
       expect(await world.turns.answer("ann", asking.id, id, allow)).not.toHaveProperty("problem");
       await world.until(async () => {
         const block = await world.kernel.block(asking.id);

@@ -122,9 +122,10 @@ export function mayWrite(metadata: Readonly<Record<string, unknown>> | undefined
     return problem("forbidden", "metadata.told is written by the run that tells an agent alone", {
       field: "metadata.told",
     });
-  if (metadata === undefined || !("approval" in metadata)) return undefined;
-  return problem("forbidden", "metadata.approval is written by the run that asks and by turn.answer alone", {
-    field: "metadata.approval",
+  const asked = ["ask", "approval"].find((name) => metadata !== undefined && name in metadata);
+  if (asked === undefined) return undefined;
+  return problem("forbidden", `metadata.${asked} is written by the run that asks and by turn.answer alone`, {
+    field: `metadata.${asked}`,
   });
 }
 

@@ -14,9 +14,10 @@
  * appended, and how it ends then, is told all the same.
  */
 
+import { askOf, waitsFor } from "../ask.ts";
 import { type Block, type BlockId, isEnded, isLapsed, RESULT_KINDS } from "../block.ts";
 import type { Turn } from "../conversation.ts";
-import type { Json, JsonObject } from "../json.ts";
+import type { Json } from "../json.ts";
 import { limits } from "../limits.ts";
 import type { Op } from "../op.ts";
 import { splicesOf } from "../op.ts";
@@ -61,10 +62,10 @@ export type LlmEvent = Head &
         readonly content: string;
       }
     | { readonly type: "llm_content_block_stop"; readonly contentBlockIndex: number }
-    /** The owner is asked whether it may run. */
+    /** The owner is asked whether it may run, or for an answer. */
     | (Tool & {
         readonly type: "llm_tool_execution_waiting";
-        readonly waiting: "approval";
+        readonly waiting: "approval" | "answer";
         readonly toolInput: Json;
         readonly title?: string;
       })
@@ -111,7 +112,7 @@ interface Known extends Tool {
   text: Text;
   isStopped: boolean;
   input: Json;
-  /** The approval that was told last. */
+  /** The ask that was told last. */
   asked: string | undefined;
   hasRun: boolean;
   isComplete: boolean;
@@ -337,7 +338,7 @@ export class LlmEvents {
     const hasEnded = isEnded(block.status);
     const goesOn = known.hasLapsed && !isLapsed(block);
     if (goesOn && !hasEnded) known.isComplete = false;
-    const { stage, input, approval } = block.metadata;
+    const { stage, input } = block.metadata;
     const isWhole = known.type === "tool_use" && (input !== undefined || stage === "running");
     if (!known.isStopped && (hasEnded || isWhole)) {
       known.isStopped = true;
@@ -348,13 +349,13 @@ export class LlmEvents {
     const { toolName, toolId } = known;
     const toolInput = input ?? null;
     known.input = toolInput;
-    const asked = approval as JsonObject | undefined;
-    if (asked?.["state"] === "asked" && known.asked !== asked["id"]) {
-      known.asked = String(asked["id"]);
+    const asked = askOf(block.metadata);
+    if (asked?.state === "asked" && known.asked !== asked.id) {
+      known.asked = asked.id;
       // Whatever was thought before, it has not started: it will when it has its leave.
       known.hasRun = false;
-      const title = typeof asked["title"] === "string" ? { title: asked["title"] } : {};
-      const waiting = { waiting: "approval", toolName, toolId, toolInput, ...title } as const;
+      const title = asked.title === undefined ? {} : { title: asked.title };
+      const waiting = { waiting: waitsFor(asked), toolName, toolId, toolInput, ...title } as const;
       events.push({ ...head, type: "llm_tool_execution_waiting", ...waiting });
     }
     if (!known.hasRun && hasStarted(block, known.result !== undefined)) events.push(...run(known, head));
@@ -412,8 +413,8 @@ const EMPTY = Text.of("");
 
 /** Whether a call has been run, as far as its block says. One that was cut, denied or stopped before it ran has not. */
 export function hasStarted({ metadata, status }: Block, hasResult: boolean): boolean {
-  const { stage, approval, reason, input, success } = metadata;
-  const { state } = (approval ?? {}) as { readonly state?: string };
+  const { stage, reason, input, success } = metadata;
+  const state = askOf(metadata)?.state;
   if (state === "asked" || state === "denied" || state === "expired") return false;
   if (stage === "running" || hasResult) return true;
   if (!isEnded(status) || reason === "truncated" || reason === "denied") return false;

@@ -66,14 +66,14 @@ function told(steps: readonly (readonly [Block, string | undefined, ToolResult?]
 
 describe("tool updates", () => {
   it("[W30] a call that needs leave waits, and runs only when it has it", () => {
-    const approval = { id: "a", state: "asked" };
+    const ask = { id: "a", kind: "permission", state: "asked" };
     const input = { command: "ls" };
     expect(
       told([
         [call({}), "{}"],
-        [call({ input, approval, stage: "streaming" }), "{}"],
-        [call({ input, approval, stage: "streaming" }), "{}"],
-        [call({ input, approval: { id: "a", state: "allowed" }, stage: "running" }), "{}"],
+        [call({ input, ask, stage: "streaming" }), "{}"],
+        [call({ input, ask, stage: "streaming" }), "{}"],
+        [call({ input, ask: { id: "a", kind: "permission", state: "allowed" }, stage: "running" }), "{}"],
         [call({ input, stage: "end", success: true }, "done"), "{}", output("x", "done")],
       ]),
     ).toEqual([

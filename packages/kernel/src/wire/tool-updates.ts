@@ -9,6 +9,7 @@
  * - A command that is run again is a call by itself, without a call's block.
  */
 
+import { askOf, waitsFor } from "../ask.ts";
 import { type Block, type BlockId, isEnded, type Stage } from "../block.ts";
 import type { JsonObject } from "../json.ts";
 import { limits } from "../limits.ts";
@@ -24,7 +25,7 @@ export interface ToolUpdate {
   /** What was added to `parameters` since the last update. */
   readonly parametersChunk?: string;
   /** What has to happen before it goes on. */
-  readonly waiting?: "approval" | "result";
+  readonly waiting?: "approval" | "answer" | "result";
   /** The output: so far while it runs, whole at the end. */
   readonly result?: string;
   /** What was added to the output since the last update. */
@@ -147,14 +148,14 @@ function waited(block: Block, seen: Seen): ToolUpdate[] {
 }
 
 function waitingOf({ metadata }: Block): ToolUpdate["waiting"] {
-  const { state } = (metadata["approval"] ?? {}) as { readonly state?: string };
-  if (state === "asked") return "approval";
+  const ask = askOf(metadata);
+  if (ask?.state === "asked") return waitsFor(ask);
   return metadata["waiting"] === "result" ? "result" : undefined;
 }
 
 function ran(block: Block, seen: Seen, isRerun: boolean): ToolUpdate[] {
   const isRunning = (isRerun && !isEnded(block.status)) || block.metadata["stage"] === "running";
-  if (seen.hasRun || !isRunning || seen.waiting === "approval") return [];
+  if (seen.hasRun || !isRunning || seen.waiting === "approval" || seen.waiting === "answer") return [];
   seen.hasRun = true;
   return [describe(block, seen, "running")];
 }

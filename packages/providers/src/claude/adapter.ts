@@ -15,7 +15,7 @@ import { noiseBlock, typeOf, unknownEvent } from "../unknown.ts";
 import { isZero } from "../usage.ts";
 import { assistantLine, messageLine } from "./assistant.ts";
 import { breakCall } from "./call.ts";
-import { cancelRequest, controlRequest, controlResponse } from "./control.ts";
+import { cancelRequest, controlRequest, controlResponse, endForm } from "./control.ts";
 import { streamEvent } from "./message.ts";
 import { endRetries } from "./notice.ts";
 import { closeMessage } from "./piece.ts";
@@ -125,6 +125,7 @@ function endOfStream(state: State): readonly BlockEvent[] {
   const out: Out = [];
   endRetries(state, out);
   for (const message of state.messages.values()) closeMessage(state, out, message, "interrupted");
+  for (const id of [...state.forms.keys()]) endForm(state, out, id, { state: "expired" });
   for (const call of [...state.calls.values()].reverse()) breakCall(out, call, "interrupted");
   for (const turn of state.turns) {
     const { usage, models } = turn;

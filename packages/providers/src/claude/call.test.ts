@@ -185,7 +185,7 @@ describe("permissions", () => {
     const asked = eventsOf([bash("t1"), ask], false).at(-1);
     expect(asked).toMatchObject({
       metadata: {
-        approval: { id: "req-1", state: "asked", title: "Remove x", suggestions: [{ type: "addRules" }] },
+        ask: { id: "req-1", kind: "permission", state: "asked", title: "Remove x" },
       },
     });
   });
@@ -197,9 +197,9 @@ describe("permissions", () => {
     ["Bash", { command: "rm x", file_path: "a.ts" }, undefined],
   ])("[C14] %s asks with what it would change, where that is known and short", (tool_name, input, diff) => {
     const request = { ...ask.request, tool_use_id: "t2", tool_name, input };
-    const asked = only([{ ...ask, request }], "tool_call").metadata.approval as { diff?: string };
-    if (diff === undefined) expect(asked).not.toHaveProperty("diff");
-    else expect(asked.diff).toContain(diff);
+    const asked = only([{ ...ask, request }], "tool_call").metadata.ask as { subject?: { diff?: string } };
+    if (diff === undefined) expect(asked.subject).not.toHaveProperty("diff");
+    else expect(asked.subject?.diff).toContain(diff);
   });
 
   it("[C14] a request may be the first that is seen of its call", () => {
@@ -217,7 +217,7 @@ describe("permissions", () => {
     ["withdrawn", [{ type: "control_cancel_request", request_id: "req-1" }], "expired"],
     ["never answered", [], "expired"],
   ])("[C14] %s", (_, after, state) => {
-    expect(metadataOf([bash("t1"), ask, ...after], "t1")?.approval).toMatchObject({ id: "req-1", state });
+    expect(metadataOf([bash("t1"), ask, ...after], "t1")?.ask).toMatchObject({ id: "req-1", state });
   });
 
   it.each([
@@ -243,7 +243,7 @@ describe("permissions", () => {
     const lines = [bash("t1"), reply("t1", words, { tool_use_result: `Error: ${words}` }, true)];
     expect(metadataOf(lines, "t1")).toMatchObject({
       reason: "denied",
-      approval: { state: "denied", message: words },
+      ask: { state: "denied", message: words },
     });
   });
 
@@ -256,7 +256,7 @@ describe("permissions", () => {
   it("[C14] a denial that comes before its result", () => {
     const denied = system("permission_denied", { tool_name: "Bash", tool_use_id: "t1", message: "No rm" });
     expect(eventsOf([bash("t1"), denied], false).at(-1)).toMatchObject({
-      metadata: { approval: { state: "denied" } },
+      metadata: { ask: { state: "denied" } },
     });
     expect(briefs([denied])).toEqual(['text system done permission_denied "No rm"']);
   });

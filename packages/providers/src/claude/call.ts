@@ -44,7 +44,7 @@ export function openCall(state: State, out: Out, start: CallStart): Call {
     isBackground: false,
     openResult: undefined,
     hasProgress: false,
-    approval: undefined,
+    ask: undefined,
     text: "",
     results: known?.results ?? 0,
     streamedResult: undefined,
@@ -154,14 +154,14 @@ export function endCall(out: Out, call: Call, end: CallEnd): void {
       success: end.status === "done",
       ...end.metadata,
       ...(call.hasProgress ? { progress: null } : {}),
-      ...closedApproval(call, end),
+      ...closedAsk(call, end),
     },
     ...(end.at === undefined ? {} : { at: end.at }),
   });
   call.text = "";
   call.input = undefined;
   call.firstInput = undefined;
-  call.approval = undefined;
+  call.ask = undefined;
 }
 
 /** Ends a call that got no result. What was not whole stays without input. */
@@ -169,11 +169,12 @@ export function breakCall(out: Out, call: Call, reason: Reason): void {
   endCall(out, call, { status: "error", reason });
 }
 
-/** An approval that is still open when its call ends was answered where we could not see it, or by nobody. */
-function closedApproval(call: Call, end: CallEnd): JsonObject {
-  if (call.approval === undefined || call.approval.state !== "asked") return {};
+/** An ask that is still open when its call ends was answered where we could not see it, or by nobody. */
+function closedAsk(call: Call, end: CallEnd): JsonObject {
+  if (call.ask === undefined || call.ask.state !== "asked" || end.metadata?.["ask"] !== undefined) return {};
   const state = end.reason === "denied" ? "denied" : end.reason === "interrupted" ? "expired" : "allowed";
-  return { approval: { ...call.approval, state } };
+  const isAnswer = state === "allowed" && call.ask.kind === "question";
+  return { ask: { ...call.ask, state: isAnswer ? "answered" : state } as JsonObject };
 }
 
 /** The one parent for whatever belongs to a call. */

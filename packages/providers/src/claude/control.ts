@@ -1,17 +1,18 @@
 /**
  * The control protocol on the same stream: requests of the CLI to its host, and answers.
  *
- * A permission request belongs to its tool call, as `approval`, with the id that the host must answer to. What host
- * programs tell each other otherwise (modes, models, hooks, MCP messages) makes no block.
+ * What it asks stands as `ask` on the tool call that it is about, with the id that the host must answer to; the form of an MCP
+ * server, which names no call, on a notice of its own. What host programs tell each other otherwise (modes, models, hooks, MCP
+ * messages) makes no block.
  */
 
-import type { JsonObject } from "@blockyard/kernel";
+import type { Ask, BlockKey, JsonObject } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
-import { given, objectOf, textOf, wordsOf } from "../read.ts";
+import { objectOf, textOf, timeOf, wordsOf } from "../read.ts";
+import { answeredAsk, formAsk, planIn, toolAsk } from "./ask.ts";
 import { openCall, runCall } from "./call.ts";
 import { addNotice } from "./notice.ts";
-import { askedDiff } from "./outcome-change.ts";
-import { type Approval, type Call, type Out, type State, scopeOf, trim } from "./state.ts";
+import { type Call, lineKey, type Out, type State, scopeOf, trim } from "./state.ts";
 import { currentTurn } from "./turn.ts";
 
 const QUIET = new Set([
@@ -31,7 +32,11 @@ export function controlRequest(state: State, out: Out, line: JsonObject): boolea
     askPermission(state, out, line, request);
     return true;
   }
-  if (subtype === "elicitation" || subtype === "request_user_dialog") {
+  if (subtype === "elicitation") {
+    askForm(state, out, line, request);
+    return true;
+  }
+  if (subtype === "request_user_dialog") {
     const text = wordsOf(request.message) ?? wordsOf(request.title) ?? wordsOf(request.prompt);
     addNotice(state, out, line, { notice: subtype, text, extra: { request: line.request_id ?? null } });
     return true;
@@ -48,34 +53,91 @@ function askPermission(state: State, out: Out, line: JsonObject, request: JsonOb
   if (call.isEnded) return;
   const input = request.input ?? {};
   if (!call.isRunning) runCall(state, out, call, input);
-  const approval = given({
-    id: requestId,
-    state: "asked",
-    title: wordsOf(request.description) ?? wordsOf(request.display_name) ?? wordsOf(request.decision_reason),
-    input,
-    diff: askedDiff(call.name, objectOf(input)),
-    suggestions: request.permission_suggestions ?? undefined,
-  }) as Approval;
+  const ask = toolAsk(requestId, request, state.cwd, `${call.key}/plan`);
+  if (ask.plan !== undefined) addPlan(out, call, ask.plan, planIn(request) ?? "");
   state.requests.set(requestId, call);
   trim(state.requests, bounds.openCalls);
-  setApproval(out, call, approval);
+  setAsk(out, call, ask);
 }
 
-function setApproval(out: Out, call: Call, approval: Approval): void {
-  call.approval = approval;
-  if (!call.isEnded) out.push({ type: "block-meta", key: call.key, metadata: { approval: { ...approval } } });
+/** A plan is Markdown for people to read and to edit: a text of its own. */
+function addPlan(out: Out, call: Call, key: BlockKey, text: string): void {
+  const { parent, label } = call.scope;
+  out.push({
+    type: "block-start",
+    key,
+    ...(parent === undefined ? {} : { parent }),
+    kind: "text",
+    role: "model",
+    metadata: label === undefined ? {} : { label },
+    text,
+  });
+  out.push({ type: "block-end", key, status: "done" });
+}
+
+function askForm(state: State, out: Out, line: JsonObject, request: JsonObject): void {
+  const id = textOf(line.request_id) ?? "";
+  if (state.forms.has(id)) return;
+  const key = lineKey(state, line.uuid);
+  const ask = formAsk(id, request);
+  const at = timeOf(line.timestamp);
+  state.forms.set(id, { key, ask });
+  out.push({
+    type: "block-start",
+    key,
+    kind: "text",
+    role: "system",
+    metadata: { notice: "elicitation", ask: { ...ask } as JsonObject },
+    text: ask.form?.message ?? "",
+    ...(at === undefined ? {} : { at }),
+  });
+  for (const oldest of state.forms.keys()) {
+    if (state.forms.size <= bounds.openCalls) break;
+    endForm(state, out, oldest, { state: "expired" });
+  }
+}
+
+/** Ends the block of a form, with what became of it. */
+export function endForm(state: State, out: Out, id: string, change: Partial<Ask>): boolean {
+  const form = state.forms.get(id);
+  if (form === undefined) return false;
+  state.forms.delete(id);
+  const ask = { ...form.ask, ...change } as JsonObject;
+  const isExpired = change.state === "expired";
+  out.push({
+    type: "block-end",
+    key: form.key,
+    status: isExpired ? "error" : "done",
+    ...(isExpired ? { reason: "interrupted" as const } : {}),
+    metadata: { ask },
+  });
+  return true;
+}
+
+function setAsk(out: Out, call: Call, ask: Ask): void {
+  call.ask = ask;
+  if (!call.isEnded)
+    out.push({ type: "block-meta", key: call.key, metadata: { ask: { ...ask } as JsonObject } });
 }
 
 /** An answer of the host, where it is fed back into the stream, or of the CLI to a request of the host. */
 export function controlResponse(state: State, out: Out, line: JsonObject): void {
   const response = objectOf(line.response);
   const requestId = textOf(response.request_id) ?? "";
+  const isError = response.subtype === "error";
+  const said = objectOf(response.response);
   const call = state.requests.get(requestId);
   if (call !== undefined) {
     state.requests.delete(requestId);
-    return answer(out, call, objectOf(response.response));
+    if (call.ask?.state === "asked" && !call.isEnded) setAsk(out, call, answeredAsk(call.ask, said, isError));
+    return;
   }
-  if (response.subtype !== "error") return;
+  const form = state.forms.get(requestId);
+  if (form !== undefined) {
+    endForm(state, out, requestId, answeredAsk(form.ask, said, isError));
+    return;
+  }
+  if (!isError) return;
   addNotice(state, out, line, {
     notice: "control_error",
     text: wordsOf(response.error),
@@ -83,22 +145,10 @@ export function controlResponse(state: State, out: Out, line: JsonObject): void 
   });
 }
 
-function answer(out: Out, call: Call, said: JsonObject): void {
-  if (call.approval === undefined || call.isEnded) return;
-  const message = wordsOf(said.message);
-  const isAllowed = said.behavior === "allow";
-  setApproval(out, call, {
-    ...call.approval,
-    state: isAllowed ? "allowed" : "denied",
-    ...(message === undefined ? {} : { message }),
-  });
-}
-
 export function cancelRequest(state: State, out: Out, line: JsonObject): void {
   const requestId = textOf(line.request_id) ?? "";
+  if (endForm(state, out, requestId, { state: "expired" })) return;
   const call = state.requests.get(requestId);
   state.requests.delete(requestId);
-  if (call?.approval !== undefined && call.approval.state === "asked") {
-    setApproval(out, call, { ...call.approval, state: "expired" });
-  }
+  if (call?.ask?.state === "asked") setAsk(out, call, { ...call.ask, state: "expired" });
 }

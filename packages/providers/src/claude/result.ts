@@ -136,7 +136,7 @@ function endWith(
   if (outcome.short !== undefined) metadata.shortResult = outcome.short;
   if (outcome.error !== undefined) metadata.error = outcome.error;
   if (outcome.images !== undefined && outcome.images.length > 0) metadata.images = outcome.images;
-  if (reason === "denied") metadata.approval = deniedApproval(call, outcome);
+  if (reason === "denied") metadata.ask = deniedAsk(call, outcome);
   endCall(out, call, {
     status: reason === undefined ? "done" : "error",
     reason,
@@ -178,8 +178,8 @@ function deniedReason(result: ToolResult): Reason | undefined {
   return decision === undefined && isRefusal(said) ? "denied" : undefined;
 }
 
-function deniedApproval(call: Call, outcome: Outcome): JsonObject {
-  const asked = call.approval === undefined ? { id: call.id } : { ...call.approval };
+function deniedAsk(call: Call, outcome: Outcome): JsonObject {
+  const asked = call.ask ?? { id: call.id, kind: "permission" };
   return given({ ...asked, state: "denied", message: outcome.error }) as JsonObject;
 }
 

@@ -5,7 +5,7 @@
  * Keys are made of the provider's own ids, so that the log of the same run names the same blocks.
  */
 
-import type { BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";
+import type { Ask, BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
 import type { CitedText, TextPart } from "../cited-text.ts";
 
@@ -70,16 +70,6 @@ export interface Scope {
   readonly label: string | undefined;
 }
 
-export interface Approval {
-  readonly id: string;
-  readonly state: "asked" | "allowed" | "denied" | "expired";
-  readonly title?: string;
-  readonly input?: Json;
-  readonly diff?: string;
-  readonly suggestions?: Json;
-  readonly message?: string;
-}
-
 export interface Call {
   readonly id: string;
   readonly name: string;
@@ -101,7 +91,7 @@ export interface Call {
   /** The block of a command that goes on in the background. */
   openResult: BlockKey | undefined;
   hasProgress: boolean;
-  approval: Approval | undefined;
+  ask: Ask | undefined;
   /** The text that its block holds now. */
   text: string;
   results: number;
@@ -155,8 +145,10 @@ export interface State {
   readonly calls: Map<string, Call>;
   /** The notice of retries that is open. */
   retry: { readonly key: BlockKey; times: number; what: string } | undefined;
-  /** Approvals that wait: request id → call. */
+  /** Asks that wait: request id → call. */
   readonly requests: Map<string, Call>;
+  /** Forms of MCP servers that wait, which belong to no call that is named: request id → block. */
+  readonly forms: Map<string, { readonly key: BlockKey; readonly ask: Ask }>;
   /** Tasks (sub-agents, commands) → the call that started them. */
   readonly tasks: Map<string, Call>;
   readonly todo: Map<string, TodoItem>;
@@ -201,6 +193,7 @@ export function newState(run: string, start: Start = {}): State {
     calls: new Map(),
     retry: undefined,
     requests: new Map(),
+    forms: new Map(),
     tasks: new Map(),
     todo: new Map(),
     thinkingTokens: undefined,

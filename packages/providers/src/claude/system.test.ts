@@ -83,14 +83,6 @@ describe("notices", () => {
       {
         type: "control_request",
         request_id: "r",
-        request: { subtype: "elicitation", message: "Your name?" },
-      },
-      'elicitation "Your name?"',
-    ],
-    [
-      {
-        type: "control_request",
-        request_id: "r",
         request: { subtype: "request_user_dialog", title: "Sure?" },
       },
       'request_user_dialog "Sure?"',

@@ -203,12 +203,12 @@ function permissionDenied(state: State, out: Out, line: JsonObject): void {
     return;
   }
   const message = wordsOf(line.message);
-  call.approval = {
-    ...(call.approval ?? { id: call.id }),
+  call.ask = {
+    ...(call.ask ?? { id: call.id, kind: "permission" }),
     state: "denied",
     ...(message === undefined ? {} : { message }),
   };
-  out.push({ type: "block-meta", key: call.key, metadata: { approval: { ...call.approval } } });
+  out.push({ type: "block-meta", key: call.key, metadata: { ask: { ...call.ask } as JsonObject } });
 }
 
 /** An agent inside an agent is told by its tasks alone: the call is made of what they say. */

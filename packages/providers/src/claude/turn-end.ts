@@ -8,6 +8,7 @@
 import type { Json, JsonObject, Reason } from "@blockyard/kernel";
 import { given, listOf, numberOf, textOf, wordsOf } from "../read.ts";
 import { breakCall } from "./call.ts";
+import { endForm } from "./control.ts";
 import { takeApiMs, takeCost } from "./cost.ts";
 import { endRetries } from "./notice.ts";
 import { closeMessage } from "./piece.ts";
@@ -102,6 +103,7 @@ function sayResult(
 /** Closes what a turn leaves open. What a background task does goes on. */
 export function closeTurnBlocks(state: State, out: Out, ordinal: number, reason: Reason | undefined): void {
   endRetries(state, out);
+  for (const id of [...state.forms.keys()]) endForm(state, out, id, { state: "expired" });
   for (const message of state.messages.values()) {
     if (message.turn.ordinal <= ordinal)
       closeMessage(state, out, message, reason === "interrupted" ? reason : undefined);

@@ -4,7 +4,7 @@
  * Pure tables over one item. Messages and reasoning are not here: they stream, and responses.ts joins them.
  */
 
-import type { Json, JsonObject } from "@blockyard/kernel";
+import type { Ask, Json, JsonObject } from "@blockyard/kernel";
 import { patchChanges } from "../apply-patch.ts";
 import { bounds } from "../bounds.ts";
 import type { Outcome } from "../call.ts";
@@ -25,7 +25,7 @@ export interface ItemCall {
   readonly inputText: string;
   /** The input is plain text, not JSON. */
   readonly isPlain?: boolean;
-  readonly approval?: JsonObject | undefined;
+  readonly ask?: Ask | undefined;
   /** Its input has delta events of its own, so that what the item holds at first may come again. */
   readonly streams?: boolean;
 }
@@ -44,7 +44,7 @@ export function itemCall(item: JsonObject): ItemCall | undefined {
       server: wordsOf(item.server_label),
       inputText: jsonText(item.arguments),
       streams: type !== "mcp_approval_request",
-      approval: type === "mcp_approval_request" ? approvalOf(item, toolUseId) : undefined,
+      ask: type === "mcp_approval_request" ? askOf(item, toolUseId) : undefined,
     };
   }
   if (type === "custom_tool_call") {
@@ -307,11 +307,14 @@ function partsText(output: Json | undefined): string {
     .join("\n");
 }
 
-function approvalOf(item: JsonObject, id: string): JsonObject {
+function askOf(item: JsonObject, id: string): Ask {
+  const server = wordsOf(item.server_label);
   return {
     id,
+    kind: "permission",
     state: "asked",
-    title: `${wordsOf(item.server_label) ?? "MCP"}: ${wordsOf(item.name) ?? "tool"}`,
+    title: `${server ?? "MCP"}: ${wordsOf(item.name) ?? "tool"}`,
+    subject: { type: "tool", tool: wordsOf(item.name) ?? "tool", ...given({ server }) },
   };
 }
 

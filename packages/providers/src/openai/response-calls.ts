@@ -46,7 +46,11 @@ export function openCall(response: Response, item: Item, call: ItemCall): readon
       metadata: blockMetadata(response.turn, {
         toolUseId: call.toolUseId === "" ? key : call.toolUseId,
         toolName: call.toolName,
-        ...given({ remote: call.remote ? true : undefined, server: call.server, approval: call.approval }),
+        ...given({
+          remote: call.remote ? true : undefined,
+          server: call.server,
+          ask: call.ask as JsonObject | undefined,
+        }),
         ...(item.id === "" || item.id === call.toolUseId ? {} : { extra: { itemId: item.id } }),
       }),
       ...given({ text: shown === "" ? undefined : shown }),

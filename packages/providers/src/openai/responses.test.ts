@@ -263,7 +263,7 @@ describe("items", () => {
       "mcp_approval_request",
       { id: "ap", type: "mcp_approval_request", name: "rm", server_label: "fs", arguments: "{}" },
       ["tool_call|running|{}|"],
-      { approval: { id: "ap", state: "asked", title: "fs: rm" } },
+      { ask: { id: "ap", kind: "permission", state: "asked", title: "fs: rm" } },
     ],
     [
       "mcp_list_tools",

@@ -58,7 +58,7 @@ test("[V40] a line that is longer than the terminal is wide says that it is cut"
 test("[V25] a result whose call a person allowed is whole, and so is a diff of thirty lines", () => {
   const call = blockOf("tool_call", "{}", {
     toolName: "Bash",
-    approval: { state: "allowed", answeredBy: "ann" },
+    ask: { id: "a", kind: "permission", state: "allowed", answeredBy: "ann" },
   });
   expect(shownOf(blockOf("tool_result", numbered(12)), call)).toEqual(every(12));
   const diff = (count: number) => {

@@ -4,6 +4,7 @@
  */
 
 import {
+  askOf,
   type BlockSnapshot,
   callOutcome,
   changeTexts,
@@ -16,6 +17,7 @@ import {
   todoLine,
   toolTitle,
   UNVERIFIED,
+  waitsFor,
 } from "@blockyard/kernel";
 import { changedLines, excerptLines, foldingOf, type Shown } from "../export/closed.ts";
 import { turnFacts } from "../export/html.ts";
@@ -132,12 +134,18 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
 
 /** `● Bash  ls -la  3 lines ✓` */
 export function callLine(block: BlockSnapshot, { style, width }: TextOptions): string {
-  const { toolName, displayName, compactParams, shortResult, approval } = metadataOf(block, "tool_call");
+  const { toolName, displayName, compactParams, shortResult } = metadataOf(block, "tool_call");
   const { state, word } = callOutcome(block);
   const isEnded = state === "done" || state === "failed" || state === "denied" || state === "stopped";
   const mark = !isEnded ? style.yellow("●") : state === "done" ? style.green("●") : style.red("●");
   const isSaid = state !== "done" && state !== "running";
-  const end = approval?.state === "asked" ? " needs approval" : isSaid ? ` ${word}` : "";
+  const ask = askOf(block.metadata);
+  const end =
+    ask?.state === "asked"
+      ? ` needs ${waitsFor(ask) === "answer" ? "an answer" : "approval"}`
+      : isSaid
+        ? ` ${word}`
+        : "";
   const said = [compactParams, isEnded ? shortResult : undefined].filter(Boolean).join("  ");
   const name = oneLine(toolTitle(toolName, displayName), 40);
   return `${mark} ${style.bold(name)} ${oneLine(said, width - name.length - 16)}${style.red(end)}`;

@@ -3,7 +3,7 @@
  * block at a time is shown while it grows; what others write meanwhile is shown when it is whole.
  */
 
-import { type BlockPatch, type BlockSnapshot, isProblem, type WholePatch } from "@blockyard/kernel";
+import { askOf, type BlockPatch, type BlockSnapshot, isProblem, type WholePatch } from "@blockyard/kernel";
 import { blockText, callLine, type TextOptions } from "./block-text.ts";
 import { safeText } from "./terminal.ts";
 import { known, type Yard } from "./yard.ts";
@@ -72,10 +72,10 @@ export class Follower {
 
   async #take(block: BlockSnapshot): Promise<void> {
     this.#open.set(block.block_id, block);
-    const approval = block.metadata["approval"] as { id: string; state: string } | undefined;
+    const ask = askOf(block.metadata);
     // Together with its block: another stream can say a request of the same name.
-    const request = `${block.block_id} ${approval?.id}`;
-    if (approval?.state === "asked" && !this.#asked.has(request)) {
+    const request = `${block.block_id} ${ask?.id}`;
+    if (ask?.state === "asked" && !this.#asked.has(request)) {
       this.#asked.add(request);
       await this.#port.asked(block);
     }

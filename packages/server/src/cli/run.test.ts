@@ -3,7 +3,7 @@ import { PassThrough } from "node:stream";
 import type { BlockSnapshot } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import { Follower } from "./follow.ts";
-import { approvalText, typed } from "./run.ts";
+import { askText, typed } from "./run.ts";
 import { styleFor } from "./terminal.ts";
 import type { Yard } from "./yard.ts";
 
@@ -17,7 +17,7 @@ function asking(block_id: string, approval: object): BlockSnapshot {
 it("[D7] every character of the input shows, and no title looks like an input", () => {
   const title = 'ls wants to do this:\n{\n  "command": "ls"\n}\u001b[8m';
   const command = `ls ${" ".repeat(500)}\u200b; rm\u00ad -rf \u{e0041}~\u009b2J\u202e`;
-  const text = approvalText(asking("c/claude/1", { title, input: { command } }));
+  const text = askText(asking("c/claude/1", { title, input: { command } }));
   const [first, ...rest] = text.split("\n");
   expect(first).toBe('ls wants to do this: { "command": "ls" } wants to do this:');
   expect(rest).toEqual([

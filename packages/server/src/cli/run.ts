@@ -6,6 +6,8 @@
 import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import {
+  type Ask,
+  askOf,
   type BlockSnapshot,
   isProblem,
   type Json,
@@ -187,7 +189,7 @@ async function follow(
     show: (shown) => (isJson ? Promise.resolve() : print(shown)),
     ended: async (block) => {
       isDropped ||= block.block_id === prompt && block.status === "error";
-      const state = (block.metadata["approval"] as { state?: string } | undefined)?.state;
+      const state = askOf(block.metadata)?.state;
       if (state === "denied" || state === "expired") denied++;
       if (isJson) await printJson({ ...block, type: "block" });
     },
@@ -240,15 +242,9 @@ async function endOf(yard: Yard, conversation: string, id: string): Promise<Turn
   return found?.status === "running" ? undefined : found;
 }
 
-interface Asked {
-  readonly id: string;
-  readonly input?: Json;
-  readonly title?: string;
-}
-
 /** What somebody is asked to allow: who asks in one line, which no text can end, and below it every character of the input. */
-export function approvalText({ metadata }: BlockSnapshot): string {
-  const { title, input } = metadata["approval"] as Asked;
+export function askText({ metadata }: BlockSnapshot): string {
+  const { title, input } = askOf(metadata) as Ask;
   const what = JSON.stringify(input ?? metadata["input"] ?? {}, null, 2);
   return `${nameOf(title, metadata)} wants to do this:\n${visible(what)}`;
 }
@@ -259,12 +255,12 @@ function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]):
 
 /** Asks the person who sits here; where nobody does, what was not allowed beforehand is denied. */
 async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Promise<void> {
-  const approval = block.metadata["approval"] as unknown as Asked;
+  const ask = askOf(block.metadata) as Ask;
   let allow = allowsAll;
   const isThere = process.stdin.isTTY === true;
   let message = "nobody was there to ask";
   if (!allowsAll && isThere) {
-    tell(`\n${approvalText(block)}`);
+    tell(`\n${askText(block)}`);
     const said = await typed("Allow it? [y/N, or why not] ", {
       input: process.stdin,
       output: process.stderr,
@@ -275,13 +271,13 @@ async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Pro
     message = /^(no?)?$/i.test(said) ? "" : said;
   }
   const given = await yard.call("turn.answer", {
-    ...{ block_id: block.block_id, approval_id: approval.id, allow },
+    ...{ block_id: block.block_id, ask_id: ask.id, allow },
     ...(allow ? {} : { message }),
   });
   if (isProblem(given)) tell(`blockyard: ${given.message}`);
   else if (!allow) {
     const why = isThere ? "" : " (nobody is here to ask; --yes allows everything)";
-    tell(`Denied: ${nameOf(approval.title, block.metadata)}${why}`);
+    tell(`Denied: ${nameOf(ask.title, block.metadata)}${why}`);
   }
 }
 

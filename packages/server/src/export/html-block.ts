@@ -4,7 +4,8 @@
  */
 
 import {
-  approvalWords,
+  askOf,
+  askWords,
   type BlockSnapshot,
   callOutcome,
   changeTexts,
@@ -85,8 +86,11 @@ const OPEN: Html = { html: " open" };
 
 function drawCall(node: ExportNode, depth: number): Html {
   const { block, results } = node;
-  const { toolName, displayName, compactParams, shortResult, error, images, durationMs, approval } =
-    metadataOf(block, "tool_call");
+  const { toolName, displayName, compactParams, shortResult, error, images, durationMs } = metadataOf(
+    block,
+    "tool_call",
+  );
+  const ask = askOf(block.metadata);
   const { state, word } = callOutcome(block);
   const tone = state === "done" ? "ok" : state === "failed" ? "bad" : "dim";
   const name = toolTitle(toolName, displayName);
@@ -96,10 +100,10 @@ function drawCall(node: ExportNode, depth: number): Html {
     (result) =>
       html`<div ${names(result.block)}>${repeatsDenial(block.metadata, result.block.metadata) ? NOTHING : KIND_HTML[result.block.kind](result.block, block)}${nestedHtml(result.nested, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
   );
-  const answered = approval ? approvalWords(approval, undefined, block.metadata["reason"]) : "";
-  const asked = answered === "" ? NOTHING : html`<div class="approval dim">${answered}</div>`;
+  const answered = ask ? askWords(ask, undefined, block.metadata["reason"]) : "";
+  const asked = answered === "" ? NOTHING : html`<div class="agent-ask dim">${answered}</div>`;
   const failed =
-    error !== undefined && results.length === 0 && approval?.state !== "denied"
+    error !== undefined && results.length === 0 && ask?.state !== "denied"
       ? html`<div class="tool-error bad">${error}</div>`
       : NOTHING;
   // A result shows its own pictures; the call holds them once more.

@@ -165,10 +165,10 @@ async function* longTurn(conversation: string): AsyncGenerator<void> {
   const call = await create("tool_call", { toolUseId: "c1", toolName: "Bash" });
   for (const piece of ['{"command":', '"ls"}'])
     yield void (await write((draft) => draft.append(call, piece)));
-  const approval = { id: "a1", state: "asked", title: "Bash: ls" };
-  yield void (await write((draft) => draft.meta(call, { input: { command: "ls" }, approval })));
+  const ask = { id: "a1", kind: "permission", state: "asked", title: "Bash: ls" };
+  yield void (await write((draft) => draft.meta(call, { input: { command: "ls" }, ask })));
   yield void (await write((draft) =>
-    draft.meta(call, { stage: "running", approval: { ...approval, state: "allowed" } }),
+    draft.meta(call, { stage: "running", ask: { ...ask, state: "allowed" } }),
   ));
   const output = (await write((draft) =>
     draft.create({

@@ -17,6 +17,7 @@ import {
   type ConversationView,
   copiedKind,
   type Draft,
+  expiredAsk,
   isAgentId,
   isEnded,
   isProblem,
@@ -292,10 +293,7 @@ function isSettled({ status, metadata }: BlockSnapshot): boolean {
 
 /** What was asked there is not asked here. */
 function unasked(metadata: JsonObject): JsonObject {
-  const approval = metadata["approval"] as JsonObject | undefined;
-  return approval?.["state"] === "asked"
-    ? { ...metadata, approval: { ...approval, state: "expired" } }
-    : metadata;
+  return { ...metadata, ...expiredAsk(metadata) };
 }
 
 function copyTurn(view: TurnView, turned: (id: BlockId) => BlockId): Turn {

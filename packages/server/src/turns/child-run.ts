@@ -7,6 +7,7 @@
  */
 
 import {
+  askOf,
   type BlockEvent,
   type BlockId,
   type BlockKey,
@@ -220,16 +221,16 @@ class ChildRun implements Trial {
     this.#stream.explain({ reason: this.#stopping, error });
   }
 
-  asks(approval: string): BlockId | undefined {
-    const key = this.#asked.get(approval);
+  asks(ask: string): BlockId | undefined {
+    const key = this.#asked.get(ask);
     return key === undefined ? undefined : this.#stream.idOf(key);
   }
 
-  answer({ approval, allow, input, message }: Answer): void {
+  answer({ ask, allow, input, message }: Answer): void {
     const response = allow ? { behavior: "allow", updatedInput: input } : { behavior: "deny", message };
-    const full = { subtype: "success", request_id: approval, response };
+    const full = { subtype: "success", request_id: ask, response };
     this.#child.write(`${JSON.stringify({ type: "control_response", response: full })}\n`);
-    this.#asked.delete(approval);
+    this.#asked.delete(ask);
     this.#watchSilence();
   }
 
@@ -285,8 +286,7 @@ class ChildRun implements Trial {
   }
 
   #heard(event: BlockEvent): void {
-    if (event.type === "block-meta" || event.type === "block-end")
-      this.#heardApproval(event.key, event.metadata);
+    if (event.type === "block-meta" || event.type === "block-end") this.#heardAsk(event.key, event.metadata);
     if (event.type !== "turn-end" || this.#isOver) return;
     this.#isOver = true;
     this.#said = event.error;
@@ -298,12 +298,11 @@ class ChildRun implements Trial {
     this.#linger(); // some versions go on living after their result
   }
 
-  #heardApproval(key: BlockKey, metadata: JsonObject | undefined): void {
-    const approval = metadata?.["approval"] as JsonObject | undefined;
-    if (approval === undefined) return;
-    const id = String(approval["id"]);
-    if (approval["state"] === "asked") this.#asked.set(id, key);
-    else this.#asked.delete(id);
+  #heardAsk(key: BlockKey, metadata: JsonObject | undefined): void {
+    const ask = askOf(metadata);
+    if (ask === undefined) return;
+    if (ask.state === "asked") this.#asked.set(ask.id, key);
+    else this.#asked.delete(ask.id);
   }
 
   /** Nothing more is expected of it: it gets a moment to end by itself. */

@@ -115,8 +115,8 @@ class Node {
 
   /** The agent asks for leave. */
   async ask(turn: string): Promise<BlockId> {
-    const approval = { id: "q1", state: "asked", input: { command: "ls" } };
-    const metadata = { toolUseId: "u", toolName: "Bash", turn, approval };
+    const ask = { id: "q1", kind: "permission", state: "asked", input: { command: "ls" } };
+    const metadata = { toolUseId: "u", toolName: "Bash", turn, ask };
     const made = await this.kernel.write(this.#conversation(), {
       agent: "fake",
       plan: (draft: Draft) =>
@@ -151,8 +151,8 @@ class FakeRun implements Run {
     this.stop(reason);
   }
 
-  asks(approval: string): BlockId | undefined {
-    return approval === "q1" ? this.asking : undefined;
+  asks(ask: string): BlockId | undefined {
+    return ask === "q1" ? this.asking : undefined;
   }
 
   answer(answer: Answer): void {
@@ -188,9 +188,9 @@ describe("[N7] what is asked for a turn of another node", () => {
       run.asking = call;
       const answered = b.turns.answer("ben", call, "q1", true);
       expect(await yard.within(hasBroker ? 200 : 4_000, answered)).toEqual({ state: "allowed" });
-      expect(run.said).toMatchObject([{ approval: "q1", allow: true, input: { command: "ls" } }]);
+      expect(run.said).toMatchObject([{ ask: "q1", allow: true, input: { command: "ls" } }]);
       const { metadata } = good(await b.kernel.block(call));
-      expect(metadata["approval"]).toMatchObject({ state: "allowed", answeredBy: "ben" });
+      expect(metadata["ask"]).toMatchObject({ state: "allowed", answeredBy: "ben" });
       const again = await b.turns.answer("ben", call, "q1", false);
       expect(again).toMatchObject({ problem: "conflict" });
       expect(run.said).toHaveLength(1);

@@ -8,6 +8,7 @@
 
 import {
   type AgentId,
+  askOf,
   type ConversationId,
   type Draft,
   isProblem,
@@ -75,8 +76,8 @@ export class Elsewhere {
     const call = await this.#kernel.block(block);
     if (isProblem(call)) return call;
     const { conversation, metadata } = call;
-    const state = stateOf(metadata, answer.approval);
-    if (state === undefined) return problem("not_found", `block ${block} has no request ${answer.approval}`);
+    const state = stateOf(metadata, answer.ask);
+    if (state === undefined) return problem("not_found", `block ${block} has no request ${answer.ask}`);
     if (state !== "asked") return answered(state);
     const running = await this.runningIn(conversation);
     if (isProblem(running)) return running;
@@ -86,7 +87,7 @@ export class Elsewhere {
     if (isProblem(ordered)) return ordered;
     const after = await this.#until(conversation, async () => {
       const now = await this.#kernel.block(block);
-      const said = isProblem(now) ? undefined : stateOf(now.metadata, answer.approval);
+      const said = isProblem(now) ? undefined : stateOf(now.metadata, answer.ask);
       return said === "asked" ? undefined : said;
     });
     if (after === undefined) return this.#noAnswer(turn.node);
@@ -150,9 +151,9 @@ export class Elsewhere {
   }
 }
 
-function stateOf(metadata: JsonObject, approval: string): string | undefined {
-  const asked = metadata["approval"] as JsonObject | undefined;
-  return asked?.["id"] === approval ? String(asked["state"]) : undefined;
+function stateOf(metadata: JsonObject, id: string): string | undefined {
+  const ask = askOf(metadata);
+  return ask?.id === id ? ask.state : undefined;
 }
 
 function answered(state: string): Problem {

@@ -46,7 +46,7 @@ export interface RunEnd {
 }
 
 export interface Answer {
-  readonly approval: string;
+  readonly ask: string;
   readonly allow: boolean;
   /** What was shown when it was asked. */
   readonly input: Json;
@@ -60,7 +60,7 @@ export interface Run {
   /** At once: the server goes. */
   kill(reason: Reason): void;
   /** The call on which it waits for this answer. */
-  asks(approval: string): BlockId | undefined;
+  asks(ask: string): BlockId | undefined;
   answer(answer: Answer): void;
 }
 

@@ -44,8 +44,8 @@ export class SecondTry implements Run {
     this.#run.kill(reason);
   }
 
-  asks(approval: string): BlockId | undefined {
-    return this.#run.asks(approval);
+  asks(ask: string): BlockId | undefined {
+    return this.#run.asks(ask);
   }
 
   answer(answer: Answer): void {

@@ -14,6 +14,7 @@ import {
 } from "@blockyard/kernel";
 import { z } from "zod";
 import { folderFor, isInside } from "../folder.ts";
+import { answerTool } from "./answer-tool.ts";
 import { attachmentsField } from "./attachments.ts";
 import { ALLOWANCES, type TurnRequest } from "./run.ts";
 import type { Turns } from "./turns.ts";
@@ -125,30 +126,7 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
     },
   });
 
-  const answer = tool({
-    name: "turn.answer",
-    description: "Allow or deny what a running agent asks permission for. Only the owner can, and only once.",
-    access: "owner",
-    carriesText: true,
-    sensitive: () => true,
-    input: z.strictObject({
-      block_id: z.string().max(200).describe("The tool call that waits"),
-      approval_id: z.string().max(200),
-      allow: z.boolean(),
-      message: z.string().max(10_000).optional().describe("Why not, for the agent"),
-      answers: z
-        .record(z.string().max(1_000), z.string().max(10_000))
-        .optional()
-        .describe("Where the agent asks questions: the answer to each, by its question"),
-    }),
-    output: z.object({ state: z.enum(["allowed", "denied"]) }),
-    async run(call: Call, input) {
-      const { block_id: block, approval_id: approval, allow, message, answers } = input;
-      return turns.answer(call.caller.agent, block, approval, allow, message, answers);
-    },
-  });
-
-  return [start, stop, release, list, answer] as unknown as readonly Tool<never, unknown>[];
+  return [start, stop, release, list, answerTool(turns)] as unknown as readonly Tool<never, unknown>[];
 }
 
 function allowsAnything(input: unknown): boolean {

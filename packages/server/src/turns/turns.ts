@@ -232,7 +232,7 @@ export class Turns {
   async answer(
     by: AgentId,
     block: BlockId,
-    approval: string,
+    ask: string,
     allow: boolean,
     message?: string,
     answers?: JsonObject,
@@ -241,18 +241,18 @@ export class Turns {
     const live = this.#runs.get(conversation);
     if (!live && this.#elsewhere) {
       const said = { ...(message === undefined ? {} : { message }), ...(answers ? { answers } : {}) };
-      return this.#elsewhere.answer(by, { block, approval, allow, ...said });
+      return this.#elsewhere.answer(by, { block, ask, allow, ...said });
     }
     if (!live) return problem("gone", "the agent that asked is not running any more");
     const state = allow ? ("allowed" as const) : ("denied" as const);
     const said = message?.trim() ? message : undefined;
     const answered = await this.#kernel.writeBlock(block, {
       agent: by,
-      plan: (draft) => writeAnswer(draft, block, approval, state, said, live.run),
+      plan: (draft) => writeAnswer(draft, block, ask, state, said, live.run),
     });
     if (isProblem(answered)) return answered;
     const input = answers === undefined ? answered.input : { ...(answered.input as JsonObject), answers };
-    live.run.answer({ approval, allow, input, message: refusalText(said) });
+    live.run.answer({ ask, allow, input, message: refusalText(said) });
     return { state };
   }
 
@@ -495,8 +495,8 @@ export class Turns {
         );
         live.run.stop("cancelled");
       } else {
-        const { block, approval, allow, message, answers } = answer;
-        void this.answer(by, block, approval, allow, message, answers);
+        const { block, ask, allow, message, answers } = answer;
+        void this.answer(by, block, ask, allow, message, answers);
       }
     }
   }

@@ -1,9 +1,10 @@
 /**
- * The owner's answer to a permission request, written to the call that asks: once, and only for what the running agent has
+ * The owner's answer to an ask, written to the block that asks: once, and only for what the running agent has
  * asked. Telling the agent is apart from it.
  */
 
 import {
+  askOf,
   type BlockId,
   type Draft,
   isProblem,
@@ -17,28 +18,28 @@ import type { Run } from "./run.ts";
 export function writeAnswer(
   draft: Draft,
   block: BlockId,
-  approval: string,
+  id: string,
   state: "allowed" | "denied",
   message: string | undefined,
   run: Run,
 ): { input: Json } | Problem {
   const call = draft.block(block);
   if (isProblem(call)) return call;
-  const asked = call.metadata["approval"] as JsonObject | undefined;
-  if (asked?.["id"] !== approval) return problem("not_found", `block ${block} has no request ${approval}`);
-  if (asked["state"] !== "asked")
-    return problem("conflict", `this request was ${asked["state"]} already`, { state: asked["state"] });
+  const ask = askOf(call.metadata);
+  if (ask?.id !== id) return problem("not_found", `block ${block} has no request ${id}`);
+  if (ask.state !== "asked")
+    return problem("conflict", `this request was ${ask.state} already`, { state: ask.state });
   // Another agent's stream can say the same request with another input: leave for that must not become leave for this.
-  if (run.asks(approval) !== block)
+  if (run.asks(id) !== block)
     return problem("conflict", `the agent that runs here has not asked this on block ${block}`);
   const full = {
-    ...asked,
+    ...ask,
     state,
     answeredBy: draft.agent,
     answeredAt: draft.at,
     ...(message === undefined ? {} : { message }),
   };
   const started = state === "allowed" ? { stage: "running" } : {};
-  const after = draft.meta(block, { approval: full, ...started });
-  return isProblem(after) ? after : { input: (asked["input"] ?? null) as Json };
+  const after = draft.meta(block, { ask: full as JsonObject, ...started });
+  return isProblem(after) ? after : { input: ask.input ?? null };
 }

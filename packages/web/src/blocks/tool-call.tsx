@@ -3,6 +3,7 @@
  * results. What a sub-agent did is opened from the same line and shown as rows of its own.
  */
 import {
+  askOf,
   type Block,
   callOutcome,
   formatDuration,
@@ -11,6 +12,7 @@ import {
   plural,
   showsPictures,
   toolTitle,
+  waitsFor,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { useCellPart } from "../cell.ts";
@@ -20,7 +22,7 @@ import { useOpen } from "../disclosure.ts";
 import { Icon } from "../icons.tsx";
 import { preferences } from "../preferences.ts";
 import { useBlock, useView } from "../session.tsx";
-import { Approval } from "./approval.tsx";
+import { AskView } from "./ask.tsx";
 import { Pictures } from "./image.tsx";
 import { metadataOf, type Renderer, type RendererProps } from "./renderer.ts";
 import { toolIcon } from "./tool-icon.ts";
@@ -36,7 +38,8 @@ export function toolCallWith(Result: ToolCallProps["Result"]): Renderer {
 }
 
 function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
-  const { approval, error, images, input, stage, progress } = metadataOf(block, "tool_call");
+  const { error, images, input, stage, progress } = metadataOf(block, "tool_call");
+  const ask = askOf(block.metadata);
   const [isOpen, toggle] = useOpen(block.id, false);
   const showsResults = useCellPart(preferences, ({ results }) => results);
   const { results, nested, hasPictures } = useParts(block);
@@ -47,7 +50,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
     <div className="tool">
       <ToolLine block={block} isOpen={isOpen} onToggle={toggle} />
       {nested.length > 0 && <NestedLine block={block} count={nested.length} />}
-      {approval && <Approval block={block} approval={approval} />}
+      {ask && <AskView block={block} ask={ask} />}
       {isOpen ? (
         <div className="tool-input">
           <WholeInput block={block} />
@@ -65,7 +68,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
       )}
       {error &&
         results.length === 0 &&
-        approval?.state !== "denied" &&
+        ask?.state !== "denied" &&
         block.metadata["reason"] !== "cancelled" && <div className="tool-error">{error}</div>}
       {images && images.length > 0 && !hasPictures && <Pictures images={images} />}
     </div>
@@ -143,9 +146,12 @@ function ToolLine({ block, isOpen, onToggle }: ToolLineProps): ReactNode {
 }
 
 function Ended({ block }: RendererProps): ReactNode {
-  const { approval } = metadataOf(block, "tool_call");
   const { state, word } = callOutcome(block);
-  if (approval?.state === "asked") return <span className="state asks">Needs approval</span>;
+  const ask = askOf(block.metadata);
+  if (ask?.state === "asked")
+    return (
+      <span className="state asks">{waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval"}</span>
+    );
   if (state === "waiting" || state === "denied" || state === "stopped")
     return <span className="state quiet">{word}</span>;
   if (state === "running")

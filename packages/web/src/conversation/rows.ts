@@ -5,7 +5,7 @@
  * A tool call and its results are one row. What a sub-agent did are rows of their own, deeper, so that the list can
  * leave out those that are off the screen; its report then is a row behind them.
  */
-import { type Block, type BlockId, type Kind, RESULT_KINDS } from "@blockyard/kernel";
+import { askOf, type Block, type BlockId, type Kind, RESULT_KINDS } from "@blockyard/kernel";
 import type { Outline, Tree } from "./tree.ts";
 
 export type Row =
@@ -171,7 +171,7 @@ function addBlock(
 export function isVisible(block: Block, shown: Shown): boolean {
   if (isQueued(block)) return isLeftOver(block);
   if (block.kind === "thinking") return shown.thinking;
-  if (block.kind === "tool_call") return shown.tools || block.metadata["approval"] !== undefined;
+  if (block.kind === "tool_call") return shown.tools || askOf(block.metadata) !== undefined;
   if (block.role === "system" && block.kind !== "error") return shown.system;
   return true;
 }

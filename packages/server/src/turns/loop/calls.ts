@@ -6,7 +6,15 @@
  * the model wrote in an order happens in that order.
  */
 
-import { type BlockId, type BlockKey, type Env, type Reason, randomName } from "@blockyard/kernel";
+import {
+  type Ask,
+  type BlockId,
+  type BlockKey,
+  type Env,
+  type JsonObject,
+  type Reason,
+  randomName,
+} from "@blockyard/kernel";
 import { compactParams, endCall, type Outcome, openResult } from "@blockyard/providers";
 import { type Effect, onlyReads, reasonToAsk, toAsk } from "../../access/effect.ts";
 import type { Allowance, Answer } from "../run.ts";
@@ -70,13 +78,13 @@ export class Calls {
     }
   }
 
-  asks(approval: string): BlockId | undefined {
-    const asked = this.#asked.get(approval);
+  asks(ask: string): BlockId | undefined {
+    const asked = this.#asked.get(ask);
     return asked && this.#options.writing.idOf(asked.key);
   }
 
-  answer({ approval, allow, message }: Answer): void {
-    this.#asked.get(approval)?.settle({ allow, message });
+  answer({ ask, allow, message }: Answer): void {
+    this.#asked.get(ask)?.settle({ allow, message });
   }
 
   async #weigh(call: ToolCall): Promise<Weighed> {
@@ -140,12 +148,13 @@ export class Calls {
   async #leave(call: ToolCall, { name }: LoopTool, asked: readonly Effect[]): Promise<Leave> {
     const { env, writing, signal } = this.#options;
     if (asked.length === 0) return { allow: true, message: "" };
-    const id = `approval-${randomName(env, 10)}`;
+    const id = `ask-${randomName(env, 10)}`;
     const what = compactParams(call.input);
     const reason = reasonToAsk(asked);
     const title = what === undefined ? name : `${name}: ${what}`;
-    const approval = {
+    const ask: Ask = {
       id,
+      kind: "permission",
       state: "asked",
       title: reason === undefined ? title : `${title} (${reason})`,
       input: call.input,
@@ -158,7 +167,7 @@ export class Calls {
       signal.addEventListener("abort", stop);
       if (signal.aborted) stop();
     });
-    await writing.push([{ type: "block-meta", key: call.key, metadata: { approval } }]);
+    await writing.push([{ type: "block-meta", key: call.key, metadata: { ask: { ...ask } as JsonObject } }]);
     return leave.finally(() => {
       this.#asked.delete(id);
       signal.removeEventListener("abort", stop);

@@ -73,8 +73,8 @@ export class LoopRun implements Run {
     this.stop(reason);
   }
 
-  asks(approval: string): BlockId | undefined {
-    return this.#calls.asks(approval);
+  asks(ask: string): BlockId | undefined {
+    return this.#calls.asks(ask);
   }
 
   answer(answer: Answer): void {

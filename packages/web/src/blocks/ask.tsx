@@ -1,9 +1,9 @@
 /**
- * An approval: what a tool asks to do, exactly, and two buttons. Bound to this one call. The buttons do not work for the
+ * An ask: what a tool asks to do, exactly, and two buttons. Bound to this one call. The buttons do not work for the
  * first half second after they appear, so that a click or key that was meant for something else allows nothing. Who does
  * not allow it may say why, for the agent: Enter sends that, also empty, and Escape goes back to the buttons.
  */
-import { approvalWords, type Block, exactText, isProblem, type Metadata } from "@blockyard/kernel";
+import { type Ask, askWords, type Block, exactText, isProblem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { isComposing } from "../composing.ts";
 import { diffRows } from "../diff/diff-rows.ts";
@@ -12,52 +12,51 @@ import { Message } from "../message.tsx";
 import { useIsViewer, useSession } from "../session.tsx";
 import { useSettled } from "../wait.ts";
 
-type Asked = NonNullable<Metadata<"tool_call">["approval"]>;
-
 /** What `turn.answer` takes. */
 const MESSAGE_CHARS = 10_000;
 
 /** Reasons that are being written, by request: a row that leaves the screen and comes back is as it was. */
 const reasons = new Map<string, string>();
 
-export function Approval({ block, approval }: { block: Block; approval: Asked }): ReactNode {
+export function AskView({ block, ask }: { block: Block; ask: Ask }): ReactNode {
   const session = useSession();
-  if (approval.state !== "asked")
+  if (ask.state !== "asked")
     return (
-      <div className={`approval answered ${approval.state}`}>
-        {approvalWords(approval, session.replica.self?.agent, block.metadata["reason"])}
+      <div className={`agent-ask answered ${ask.state}`}>
+        {askWords(ask, session.replica.self?.agent, block.metadata["reason"])}
       </div>
     );
-  return <Question key={approval.id} block={block} approval={approval} />;
+  return <Question key={ask.id} block={block} ask={ask} />;
 }
 
-function Question({ block, approval }: { block: Block; approval: Asked }): ReactNode {
+function Question({ block, ask }: { block: Block; ask: Ask }): ReactNode {
   const session = useSession();
   const isViewer = useIsViewer();
-  const isSettled = useSettled(approval.id);
+  const isSettled = useSettled(ask.id);
   const [isAnswering, setAnswering] = useState(false);
   const [failure, setFailure] = useState("");
   const isReady = isSettled && !isAnswering;
   const answer = async (allow: boolean, message = "") => {
     setAnswering(true);
     const said = await session.write("turn.answer", {
-      ...{ block_id: block.id, approval_id: approval.id, allow },
+      ...{ block_id: block.id, ask_id: ask.id, allow },
       ...(message === "" ? {} : { message }),
     });
-    if (!isProblem(said)) return void reasons.delete(approval.id);
+    if (!isProblem(said)) return void reasons.delete(ask.id);
     setFailure(said.message);
     setAnswering(false);
   };
-  const input = approval.input ?? block.metadata["input"];
+  const diff = ask.subject?.type === "diff" ? ask.subject.diff : undefined;
+  const input = ask.input ?? block.metadata["input"];
   return (
-    <section className="approval" aria-label="Needs approval">
-      <div className="approval-title">{approval.title ?? "This tool needs approval"}</div>
-      {approval.diff !== undefined && <AskedDiff diff={approval.diff} />}
-      {input !== undefined && <Input input={input} isClosed={approval.diff !== undefined} />}
+    <section className="agent-ask" aria-label="Needs approval">
+      <div className="agent-ask-title">{ask.title ?? "This tool needs approval"}</div>
+      {diff !== undefined && <AskedDiff diff={diff} />}
+      {input !== undefined && <Input input={input} isClosed={diff !== undefined} />}
       {isViewer ? (
         <p className="dim">Waiting for the owner's answer.</p>
       ) : (
-        <Answers id={approval.id} isReady={isReady} onAnswer={answer} />
+        <Answers id={ask.id} isReady={isReady} onAnswer={answer} />
       )}
       {failure && (
         <p className="bad" role="alert">
@@ -72,7 +71,7 @@ function Question({ block, approval }: { block: Block; approval: Asked }): React
 function AskedDiff({ diff }: { diff: string }): ReactNode {
   const rows = useMemo(() => diffRows(exactText(diff)), [diff]);
   return (
-    <div className="asked-diff">
+    <div className="agent-asked-diff">
       <DiffView rows={rows} label="what it would change" />
     </div>
   );
@@ -115,7 +114,7 @@ function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
   };
   if (!isDenying)
     return (
-      <div className="approval-buttons">
+      <div className="agent-ask-buttons">
         <button type="button" className="primary" disabled={!isReady} onClick={() => onAnswer(true)}>
           Allow once
         </button>
@@ -126,7 +125,7 @@ function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
     );
   return (
     <form
-      className="approval-buttons"
+      className="agent-ask-buttons"
       onSubmit={(event) => {
         event.preventDefault();
         if (isReady) onAnswer(false, field.current?.value.trim());

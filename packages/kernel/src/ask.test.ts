@@ -1,0 +1,54 @@
+/** Asks, as they are written today and as earlier versions wrote them. */
+import { describe, expect, it } from "vitest";
+import { askOf, askSchema, expiredAsk, isAsked, waitsFor } from "./ask.ts";
+import { checkMetadata } from "./block.ts";
+import { isProblem } from "./problem.ts";
+
+const permission = { id: "a", kind: "permission", state: "asked" } as const;
+
+describe("the ask of a block", () => {
+  it.each([
+    [{ ask: permission }, permission],
+    [{}, undefined],
+    [undefined, undefined],
+    [{ ask: null, approval: null }, undefined],
+    [{ approval: { id: "a", state: "asked", suggestions: [{}] } }, permission],
+    [
+      { approval: { id: "a", state: "denied", diff: "@@", message: "no", answeredBy: "ann" } },
+      {
+        ...{ id: "a", kind: "permission", state: "denied", message: "no", answeredBy: "ann" },
+        subject: { type: "diff", diff: "@@" },
+      },
+    ],
+  ])("[D50] of %j", (metadata, ask) => {
+    expect(askOf(metadata)).toEqual(ask);
+  });
+
+  it.each([
+    [{ ask: permission }, { ask: { ...permission, state: "expired" } }],
+    [{ approval: { id: "a", state: "asked" } }, { approval: { id: "a", state: "expired" } }],
+    [{ approval: { id: "a", state: "allowed" } }, {}],
+    [{}, {}],
+  ])("[D50] what ends with its block keeps its name: %j", (metadata, patch) => {
+    expect(expiredAsk(metadata)).toEqual(patch);
+    expect(isAsked({ ...metadata, ...patch })).toBe(false);
+  });
+
+  it("[D50] both are metadata of a call, and an ask of any block", () => {
+    const call = { toolUseId: "u", toolName: "Bash" };
+    for (const asked of [{ ask: permission }, { approval: { id: "a", state: "asked" } }])
+      expect(isProblem(checkMetadata("tool_call", { ...call, ...asked }))).toBe(false);
+    expect(isProblem(checkMetadata("text", { ask: { ...permission, kind: "elicitation" } }))).toBe(false);
+    expect(isProblem(checkMetadata("text", { ask: { ...permission, kind: "else" } }))).toBe(true);
+  });
+
+  it("[D6] questions, forms, plans and suggestions are typed", () => {
+    const question = { id: "1", question: "Which?", multiple: false, options: [{ label: "a" }] };
+    expect(askSchema.safeParse({ ...permission, kind: "question", questions: [question] }).success).toBe(
+      true,
+    );
+    expect(askSchema.safeParse({ ...permission, questions: [{ question: "Which?" }] }).success).toBe(false);
+    expect(waitsFor({ ...permission, kind: "question" })).toBe("answer");
+    expect(waitsFor({ ...permission, kind: "plan" })).toBe("approval");
+  });
+});

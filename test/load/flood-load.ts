@@ -35,7 +35,7 @@ process.on("message", async (order: FloodOrder) => {
     for (let i = 0; i < SOCKETS; i++) open.push(readOverSocket(order, token));
     for (let i = 0; i < LOOPS; i++) {
       void loop(() => post(order, token, "/v1/tools/block.read", { block_id: order.block }));
-      void loop(() => post(order, token, "/v1/tools/kernel.search", { pattern: "wor.*d", kinds: "all" }));
+      void loop(() => post(order, token, "/v1/tools/kernel.search", { query: "wor.*d", kinds: "all" }));
       void loop(() => post(order, token, "/mcp", mcpCall("block_read", { block_id: order.block })));
       void loop(() => get(order, token, `/v1/conversations/${order.conversation}/export?format=html`));
     }

@@ -6,11 +6,14 @@ import type { CallScheduler } from "./call-scheduler.ts";
 import type { Log } from "./log.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Quotas } from "./quotas.ts";
+import { isWithin, PIECE_CHARS, slicedJson } from "./sliced-json.ts";
 import { isStreamed, resting } from "./streamed-answer.ts";
 import type { Tools } from "./tool-table.ts";
 
 /** Who has too much waiting already looks again after this. */
 const REST_MS = 100;
+/** How much of a stream of an agent is taken in at once: its lines may be a hundred blocks. */
+const INGEST_BYTES = 16 * 1024;
 
 export interface GatewayParts {
   readonly auth: Auth;
@@ -55,7 +58,7 @@ export class CallGateway {
   ): Promise<Json | Problem> {
     this.#metrics.count("blockyard_calls_total");
     const work = () => this.#run(caller, tool, input, key, signal);
-    const said: unknown = await this.#scheduler.run(caller, work, signal);
+    const said: unknown = await this.#scheduler.run(caller, work, { signal });
     const answer = isStreamed(said)
       ? ({ stream: resting(said.stream, () => this.rest(caller)) } as never)
       : (said as Json | Problem);
@@ -91,12 +94,21 @@ export class CallGateway {
 
   /** A caller's stream, piece by piece as its turns come, for as long as it may store something. */
   async *paced(caller: Caller, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const piece of body) {
-      const full = this.#quotas.mayStore(caller);
-      if (full) throw new StreamProblem(full);
-      await this.rest(caller);
-      yield piece;
-    }
+    const most = caller.role === "owner" ? Number.POSITIVE_INFINITY : INGEST_BYTES;
+    for await (const piece of body)
+      for (let at = 0; at < piece.length; at += most) {
+        const full = this.#quotas.mayStore(caller);
+        if (full) throw new StreamProblem(full);
+        await this.rest(caller);
+        yield piece.subarray(at, at + most);
+      }
+  }
+
+  /** A long answer to an agent or viewer as JSON, made in pieces, each when it is its turn. Others are made at once. */
+  async sliced(caller: Caller, answer: Json | Problem): Promise<Buffer | undefined> {
+    if (caller.role === "owner" || isWithin(answer, PIECE_CHARS)) return undefined;
+    const made = await this.#scheduler.run(caller, (turn) => slicedJson(answer, turn), { isNext: true });
+    return isProblem(made) ? undefined : made;
   }
 
   /** Until it is a caller's turn. */

@@ -90,7 +90,7 @@ it("[AC225] what waits for a connection that has closed never begins", async () 
   const work = new Work();
   const gone = new AbortController();
   const calls = Array.from({ length: 20 }, (_, i) =>
-    scheduler.run(caller("a"), work.run(`${i}`), gone.signal),
+    scheduler.run(caller("a"), work.run(`${i}`), { signal: gone.signal }),
   );
   await rounds(30);
   gone.abort();
@@ -100,7 +100,59 @@ it("[AC225] what waits for a connection that has closed never begins", async () 
   const answers = await Promise.all(calls);
   expect(answers.filter(isProblem)).toHaveLength(20 - limits.callerCalls);
   expect(scheduler.pending).toBe(0);
-  expect(await scheduler.run(caller("a"), work.run("late"), gone.signal)).toMatchObject({
+  expect(await scheduler.run(caller("a"), work.run("late"), { signal: gone.signal })).toMatchObject({
     problem: "unavailable",
   });
+});
+
+it("[AC260] work in pieces waits for a turn for each, goes on before what is new, and lets others between", async () => {
+  const scheduler = rested();
+  const done: string[] = [];
+  const long = scheduler.run(caller("a"), async (turn) => {
+    for (const piece of ["a1", "a2", "a3"]) {
+      done.push(piece);
+      await turn();
+    }
+    return "a";
+  });
+  const later = [1, 2].map(() => scheduler.run(caller("a"), async () => void done.push("a later")));
+  const others = [1, 2, 3].map((i) => scheduler.run(caller("b"), async () => void done.push(`b${i}`)));
+  expect(await long).toBe("a");
+  await Promise.all([...later, ...others]);
+  expect(done).toEqual(["a1", "b1", "a2", "b2", "a3", "b3", "a later", "a later"]);
+  expect(scheduler.pending).toBe(0);
+});
+
+it("[AC260] work in pieces that is not its turn yet keeps nobody else from working", async () => {
+  let idle = 0;
+  const scheduler = new CallScheduler(() => ({ active: 0, idle }));
+  const done: string[] = [];
+  const long = scheduler.run(caller("a"), async (turn) => {
+    await turn();
+    done.push("a");
+  });
+  const other = scheduler.run(caller("b"), async () => void done.push("b"));
+  for (let i = 0; i < 10 && done.length < 2; i++) {
+    idle++; // far less than what a call that waits for something takes
+    await rounds(3);
+  }
+  expect(done).toEqual(["b", "a"]);
+  await Promise.all([long, other]);
+});
+
+it("[AC260] the end of a call is never too much for its caller, and comes next", async () => {
+  const scheduler = rested();
+  const work = new Work();
+  const all = limits.callerCalls + limits.callerQueue;
+  const calls = Array.from({ length: all }, (_, i) => scheduler.run(caller("a"), work.run(`${i}`)));
+  await rounds(2 * all);
+  const more = Array.from({ length: limits.callerCalls }, () => scheduler.run(caller("a"), work.run("more")));
+  const end = scheduler.run(caller("a"), async () => "the end", { isNext: true });
+  expect(await end).toBe("the end");
+  expect(work.begun).toHaveLength(limits.callerCalls);
+  while (scheduler.pending > 0) {
+    work.end();
+    await rounds(8);
+  }
+  await Promise.all([...calls, ...more]);
 });

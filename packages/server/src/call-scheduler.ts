@@ -2,7 +2,7 @@
  * Whose call comes next. The owner's begin at once. Those of agents and viewers wait, each caller in a queue of its own: a few
  * of one caller are under way at a time, callers take turns, one works while others wait for something, and between two
  * beginnings the process rests about as long as it was busy, so that whatever they ask for, about half of it is left for the
- * owner. What waits for a connection that has closed is forgotten.
+ * owner. What takes long is done in pieces, each in a turn of its own. What waits for a connection that has closed is forgotten.
  *
  * Invariant: every call is answered exactly once: by its work, as busy where its queue is full, or as gone.
  */
@@ -17,7 +17,19 @@ interface Waiting {
 
 interface Queue {
   running: number;
+  /** What has begun already and goes on with its next piece: before anything new of the same caller. */
+  readonly next: Set<Waiting>;
   readonly waiting: Set<Waiting>;
+}
+
+/** Work that a caller has asked for. `turn`: what takes long waits here between two pieces. */
+export type Work<T> = (turn: () => Promise<void>) => Promise<T>;
+
+export interface Care {
+  /** Nobody waits for the answer any more. */
+  readonly signal?: AbortSignal | undefined;
+  /** It ends what the same caller has asked for before, and is never too much. */
+  readonly isNext?: boolean;
 }
 
 /** How busy this process has been and how long it has rested, since it began. */
@@ -46,27 +58,27 @@ export class CallScheduler {
     this.#loopTime = loopTime;
   }
 
-  /** `signal`: nobody waits for the answer any more. */
-  run<T>(caller: Caller, work: () => Promise<T>, signal?: AbortSignal): Promise<T | Problem> {
-    if (caller.role === "owner") return work();
+  run<T>(caller: Caller, work: Work<T>, { signal, isNext = false }: Care = {}): Promise<T | Problem> {
+    if (caller.role === "owner") return work(async () => undefined);
     if (signal?.aborted) return Promise.resolve(GONE);
     const who = `${caller.role} ${caller.agent}`;
-    const queue = this.#queues.get(who) ?? { running: 0, waiting: new Set() };
-    if (queue.waiting.size >= limits.callerQueue) return Promise.resolve(BUSY);
+    const queue = this.#queues.get(who) ?? { running: 0, next: new Set(), waiting: new Set() };
+    if (!isNext && queue.waiting.size >= limits.callerQueue) return Promise.resolve(BUSY);
     this.#queues.set(who, queue);
+    const place = isNext ? queue.next : queue.waiting;
     return new Promise((settle, fail) => {
       const forget = () => {
-        if (!queue.waiting.delete(waiting)) return;
+        if (!place.delete(waiting)) return;
         settle(GONE);
         this.#leave(who, queue);
       };
       const waiting: Waiting = {
         begin: () => {
           signal?.removeEventListener("abort", forget);
-          queue.waiting.delete(waiting);
+          place.delete(waiting);
           queue.running++;
           this.#working.set(waiting, this.#loopTime().idle);
-          work()
+          work(() => this.#turn(queue, waiting))
             .then(settle, fail)
             .finally(() => {
               queue.running--;
@@ -77,7 +89,23 @@ export class CallScheduler {
         },
       };
       signal?.addEventListener("abort", forget, { once: true });
-      queue.waiting.add(waiting);
+      place.add(waiting);
+      this.#look();
+    });
+  }
+
+  /** Work that has begun waits for its next turn. It does not count as working meanwhile. */
+  #turn(queue: Queue, working: Waiting): Promise<void> {
+    this.#working.delete(working);
+    return new Promise((goOn) => {
+      const waiting: Waiting = {
+        begin: () => {
+          queue.next.delete(waiting);
+          this.#working.set(working, this.#loopTime().idle);
+          goOn();
+        },
+      };
+      queue.next.add(waiting);
       this.#look();
     });
   }
@@ -85,12 +113,13 @@ export class CallScheduler {
   /** Calls that wait or are under way, of all agents and viewers. */
   get pending(): number {
     let pending = 0;
-    for (const { running, waiting } of this.#queues.values()) pending += running + waiting.size;
+    for (const { running, next, waiting } of this.#queues.values())
+      pending += running + next.size + waiting.size;
     return pending;
   }
 
   #leave(who: string, queue: Queue): void {
-    if (queue.running === 0 && queue.waiting.size === 0) this.#queues.delete(who);
+    if (queue.running + queue.next.size + queue.waiting.size === 0) this.#queues.delete(who);
   }
 
   /** Begins one call, in a later round of the loop: what has come in meanwhile comes before it. */
@@ -117,6 +146,8 @@ export class CallScheduler {
 
   #next(): [string, Queue, Waiting] | undefined {
     for (const [who, queue] of this.#queues) {
+      const [next] = queue.next;
+      if (next) return [who, queue, next];
       const [first] = queue.waiting;
       if (first && queue.running < limits.callerCalls) return [who, queue, first];
     }

@@ -125,8 +125,9 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     kernelFor: (caller) => tools.kernelFor(caller),
     presence: tools.presence,
     call: (...call) => gateway.call(...call),
+    sliced: (caller, answer) => gateway.sliced(caller, answer),
     callBytes: (caller, tool) => tools.callBytes(caller, tool),
-    inTurn: (caller, work, signal) => scheduler.run(caller, work, signal),
+    inTurn: (caller, work, signal) => scheduler.run(caller, work, { signal }),
     charge: (caller, bytes) => quotas.charge(caller, bytes),
     onForbidden: (caller, message) => gateway.audit(caller, message),
     onFault: fault,
@@ -237,6 +238,7 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     callerOf: (request) => door.callerOf(request),
     callerWith: (...call) => door.callerWith(...call),
     call: (...call) => gateway.audited(...call),
+    sliced: (caller, answer) => gateway.sliced(caller, answer),
     tools: (caller) => tools.schemasFor(caller) as unknown as Json,
     page: pageFiles(DIST),
     addRoutes: (routes) =>

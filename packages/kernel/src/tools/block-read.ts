@@ -35,7 +35,7 @@ export const blockRead = tool({
   name: "block.read",
   description:
     "Read a block's text. Lines are numbered from 0, as block.edit takes them; the prefix (number and tab) is not part of " +
-    `the text. A range has an exclusive end. At most ${limits.readLines} lines and ${limits.readBytes} bytes at a time; ` +
+    `the text. A range has an exclusive end. At most ${limits.readLines} lines and ${limits.guestReadBytes} bytes at a time (${limits.readBytes} for the owner); ` +
     "truncated says that there is more, and the last line of content how to read on. A range past the end is clamped, and " +
     "clamped says to which lines.",
   input,
@@ -60,7 +60,8 @@ export const blockRead = tool({
     const refused = checkRange(text, range?.start ?? 0, range?.end, range?.column);
     if (refused) return refused;
     const isClamped = (range?.start ?? 0) > lineCount || (range?.end ?? 0) > lineCount;
-    const shown = show(text, start, end, range?.column ?? 0, line_numbers);
+    const maxBytes = call.caller.role === "owner" ? limits.readBytes : limits.guestReadBytes;
+    const shown = show(text, { start, end, column: range?.column ?? 0 }, line_numbers, maxBytes);
     const { side: _side, born: _born, newlines: _newlines, chars: _chars, ...view } = blockView(block);
     return { ...view, line_count: lineCount, ...shown, ...(isClamped ? { clamped: { start, end } } : {}) };
   },
@@ -96,6 +97,13 @@ function checkRange(
   });
 }
 
+interface Range {
+  readonly start: number;
+  readonly end: number;
+  /** In the first line. */
+  readonly column: number;
+}
+
 interface Shown {
   readonly content: string;
   readonly truncated: boolean;
@@ -103,18 +111,18 @@ interface Shown {
 }
 
 /** Whole lines as long as they fit; a line that fits no answer is cut at a character. */
-function show(text: Text, start: number, end: number, column: number, numbered: boolean): Shown {
+function show(text: Text, { start, end, column }: Range, numbered: boolean, maxBytes: number): Shown {
   const last = Math.min(end, start + limits.readLines);
   const from = text.lineStart(start) + column;
   // A unit is at least one byte: no need to look further than there is room.
-  const looked = text.slice(from, Math.min(text.lineStart(last), from + limits.readBytes + 1));
+  const looked = text.slice(from, Math.min(text.lineStart(last), from + maxBytes + 1));
   const pieces: string[] = [];
   let bytes = 0;
   let line = start;
   for (let at = 0; at < looked.length; line++) {
     const content = looked.slice(at, looked.indexOf("\n", at) + 1 || looked.length);
     const prefix = numbered ? `${lineNumber(line)}\t` : "";
-    const room = limits.readBytes - bytes - prefix.length;
+    const room = maxBytes - bytes - prefix.length;
     const size = utf8Length(content);
     if (size > room) {
       if (pieces.length > 0) return cut(pieces, text, { start: line }, end);

@@ -291,6 +291,12 @@ export class Connection {
     return this.#options.inTurn ? this.#options.inTurn(work) : work();
   }
 
+  /** Until it is this caller's turn. One that has too much waiting looks again. */
+  async #turn(): Promise<void> {
+    while (!this.#closed && isProblem(await this.#inTurn(async () => null)))
+      await new Promise<void>((resume) => this.#env.after(limits.batchMs, resume));
+  }
+
   /** What goes on by itself. What a bug in it has kept from this client it gets when it resumes; others go on. */
   #guard(run: () => void): void {
     try {
@@ -395,6 +401,7 @@ export class Connection {
       while (!this.#closed && this.#options.pipe.buffered() > limits.queueChars) {
         await new Promise<void>((resume) => this.#env.after(limits.batchMs, resume));
       }
+      if (at > 0) await this.#turn();
       const last = at + step >= text.length;
       this.#send({
         type: "text",
@@ -443,7 +450,7 @@ export class Connection {
     }
     this.#synced.add(block); // first, so that no update falls between; a double one changes nothing
     await this.#followSynced(block);
-    const state = await this.#kernel.mergeState(block, this.#options.agent, bytes);
+    const state = await this.#inTurn(() => this.#kernel.mergeState(block, this.#options.agent, bytes));
     if (isProblem(state)) {
       this.#unsync(block);
       return this.#send({ type: "state", block, problem: state });
@@ -471,18 +478,19 @@ export class Connection {
     const bytes = fromBase64(frame.update);
     const refused = this.#mayWrite() ?? (bytes ? undefined : problem("invalid", "the update is not base64"));
     if (refused || !bytes) return this.#answer(id, refused ?? null);
-    const answer = await this.#kernel.writeBlock(block, {
-      agent: this.#options.agent,
-      key,
-      plan: (draft) => {
-        const target = draft.block(block);
-        const refused = isProblem(target) ? target : mayEdit(this.#options, target);
-        if (refused) return refused;
-        const after = draft.merge(block, bytes);
-        return isProblem(after) ? after : { block_id: block, version: after.version };
-      },
-    });
-    await this.#answer(id, answer);
+    const merge = () =>
+      this.#kernel.writeBlock(block, {
+        agent: this.#options.agent,
+        key,
+        plan: (draft) => {
+          const target = draft.block(block);
+          const refused = isProblem(target) ? target : mayEdit(this.#options, target);
+          if (refused) return refused;
+          const after = draft.merge(block, bytes);
+          return isProblem(after) ? after : { block_id: block, version: after.version };
+        },
+      });
+    await this.#answer(id, await this.#inTurn(merge));
   }
 
   #mayWrite(): Problem | undefined {

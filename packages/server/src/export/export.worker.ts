@@ -5,11 +5,13 @@
 
 import { parentPort } from "node:worker_threads";
 import type { ExportLine } from "@blockyard/kernel";
+import { yieldToWriters } from "../search/yield.ts";
 import { exportAs } from "./export.ts";
 import type { FromThread, ToThread } from "./message.ts";
 
 const heard: ((message: ToThread) => void)[] = [];
 
+yieldToWriters();
 parentPort?.on("message", (message: ToThread) => {
   if (message.type === "begin") void make(message);
   else heard.shift()?.(message);

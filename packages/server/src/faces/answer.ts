@@ -29,6 +29,12 @@ function statusOf({ problem: code, details }: Problem): number {
   return STATUS[code] ?? 400;
 }
 
+/** One that is JSON already. */
+export function encodedAnswer(context: Context, value: Json | Problem, body: Uint8Array): Response {
+  const status = isProblem(value) ? statusOf(value) : 200;
+  return context.body(body as Uint8Array<ArrayBuffer>, status as 200, { "content-type": "application/json" });
+}
+
 export function answer(context: Context, value: Json | Problem): Response {
   if (!isProblem(value)) return context.json(value as object);
   return context.json(value, statusOf(value) as 400);

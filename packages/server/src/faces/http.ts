@@ -11,7 +11,7 @@ import type { Caller } from "../auth.ts";
 import { FORMATS, type Format, isFormat } from "../export/export.ts";
 import { PICTURE_BYTES } from "../pictures.ts";
 import { isStreamed } from "../streamed-answer.ts";
-import { answer } from "./answer.ts";
+import { answer, encodedAnswer } from "./answer.ts";
 import { Bodies, bodyOf, mcpBytes } from "./bodies.ts";
 import { bounds } from "./bounds.ts";
 import { type EventQuery, eventQuery } from "./events.ts";
@@ -29,6 +29,8 @@ export interface HttpOptions {
     key?: string,
     signal?: AbortSignal,
   ) => Promise<Json | Problem>;
+  /** A long answer as JSON, made in turn. */
+  readonly sliced: (caller: Caller, answer: Json | Problem) => Promise<Uint8Array | undefined>;
   /** How long a caller's input of a tool may be, or why it would be refused whatever it says. */
   readonly callBytes: (caller: Caller, tool: string) => number | Problem;
   /** Why a caller may not write at all, and what is not asked of a tool is refused with. */
@@ -90,14 +92,11 @@ export function httpApp(options: HttpOptions): App {
       return answer(context, problem("invalid", "an idempotency-key has 1 to 200 visible ASCII characters"));
     const gone = new AbortController();
     context.env.outgoing.once("close", () => gone.abort());
-    const said = await options.call(
-      by ?? options.callerOf(context.env.incoming),
-      tool,
-      input,
-      key,
-      gone.signal,
-    );
-    return isStreamed(said) ? lines(said.stream) : answer(context, said);
+    const caller = by ?? options.callerOf(context.env.incoming);
+    const said = await options.call(caller, tool, input, key, gone.signal);
+    if (isStreamed(said)) return lines(said.stream);
+    const sliced = await options.sliced(caller, said);
+    return sliced ? encodedAnswer(context, said, sliced) : answer(context, said);
   };
 
   const bodies = new Bodies(options);

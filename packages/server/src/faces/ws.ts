@@ -40,6 +40,8 @@ export interface WsOptions {
     key?: string,
     signal?: AbortSignal,
   ) => Promise<Json | Problem>;
+  /** A long answer as JSON, made in turn. */
+  readonly sliced: (caller: Caller, answer: Json | Problem) => Promise<Buffer | undefined>;
   /** Runs what a caller has asked for when it is its turn. */
   readonly inTurn: <T>(caller: Caller, work: () => Promise<T>, signal?: AbortSignal) => Promise<T | Problem>;
   /** Takes a message of so many bytes from what a caller may send; how long until it may send more. */
@@ -81,8 +83,11 @@ const CODES: Readonly<Record<ByeCode, number>> = {
 
 export class WsFace {
   readonly #options: WsOptions;
-  readonly #server = socketServer(MAX_FRAME);
-  readonly #viewers = socketServer(VIEWER_FRAME);
+  readonly #servers: Readonly<Record<Caller["role"], WebSocketServer>> = {
+    owner: socketServer(MAX_FRAME, true),
+    agent: socketServer(MAX_FRAME),
+    viewer: socketServer(VIEWER_FRAME),
+  };
   readonly #open = new Map<WebSocket, Connection>();
   /** Sockets that only listen to `llm_*` events, and how each stops. */
   readonly #listening = new Map<WebSocket, () => void>();
@@ -91,6 +96,8 @@ export class WsFace {
   /** How many bytes a paused one had taken at the last look. */
   readonly #taken = new WeakMap<WebSocket, number>();
   readonly #watch: NodeJS.Timeout;
+  /** Long answers that are encoded already, for as long as they are there. */
+  readonly #sliced = new WeakMap<object, Buffer>();
   /** The last changes that were sent: whoever follows the same conversation gets the same bytes. */
   #last = { text: "", bytes: Buffer.alloc(0) };
 
@@ -118,8 +125,7 @@ export class WsFace {
       return true;
     }
     const query = eventQuery(Object.fromEntries(url.searchParams));
-    const server = caller.role === "viewer" ? this.#viewers : this.#server;
-    server.handleUpgrade(request, socket, head, (ws) => {
+    this.#servers[caller.role].handleUpgrade(request, socket, head, (ws) => {
       this.#sockets.set(ws, request.socket);
       if (events === undefined) this.#accept(ws, caller);
       else
@@ -139,8 +145,7 @@ export class WsFace {
       connection.bye("closing", "the server stops; reconnect and resume");
     }
     for (const ws of this.#listening.keys()) goodbye(ws, "closing");
-    this.#server.close();
-    this.#viewers.close();
+    for (const server of Object.values(this.#servers)) server.close();
     const open = [...this.#open.keys(), ...this.#listening.keys()];
     await Promise.all(
       open.map((ws) => ws.readyState === ws.CLOSED || new Promise((gone) => ws.once("close", gone))),
@@ -216,13 +221,20 @@ export class WsFace {
     signal: AbortSignal,
   ): Promise<Json | Problem> {
     const answer: unknown = await this.#options.call(caller, tool, input, key, signal);
-    if (!isStreamed(answer)) return answer as Json | Problem;
+    if (!isStreamed(answer)) return this.#prepared(caller, answer as Json | Problem);
     await answer.stream[Symbol.asyncIterator]().return?.();
     return problem(
       "invalid",
       `${tool} streams: on this socket follow a conversation with a subscribe frame, or POST to /v1/tools/${tool}`,
       { tool },
     );
+  }
+
+  /** A long answer is JSON before it is sent: its frame only goes around it. */
+  async #prepared(caller: Caller, answer: Json | Problem): Promise<Json | Problem> {
+    const sliced = await this.#options.sliced(caller, answer);
+    if (sliced && typeof answer === "object" && answer !== null) this.#sliced.set(answer, sliced);
+    return answer;
   }
 
   /** `llm_*` events on a socket of their own: it only tells. */
@@ -282,6 +294,9 @@ export class WsFace {
   #sendFrame(ws: WebSocket, caller: Caller, frame: ServerFrame): void {
     if ("problem" in frame && frame.problem.problem === "forbidden")
       this.#options.onForbidden(caller, frame.problem.message);
+    const answer = frame.type === "answer" && "answer" in frame ? frame.answer : undefined;
+    const sliced = typeof answer === "object" && answer !== null ? this.#sliced.get(answer) : undefined;
+    if (sliced && frame.type === "answer") return this.#send(ws, answerFrame(frame.id, sliced));
     const text = encodeFrame(frame);
     this.#send(ws, frame.type === "changes" ? this.#bytesOf(text) : text);
   }
@@ -326,9 +341,20 @@ export class WsFace {
   }
 }
 
+function answerFrame(id: number, answer: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`{"type":"answer","id":${id},"answer":`), answer, Buffer.from("}")]);
+}
+
 /** Longer messages are refused by their first bytes. */
-function socketServer(maxPayload: number): WebSocketServer {
-  return new WebSocketServer({ noServer: true, maxPayload, perMessageDeflate: false });
+function socketServer(maxPayload: number, isOwners = false): WebSocketServer {
+  // Of what agents and viewers have sent at once, one message is looked at in each round of the loop.
+  const allowSynchronousEvents = isOwners;
+  return new WebSocketServer({
+    noServer: true,
+    maxPayload,
+    perMessageDeflate: false,
+    allowSynchronousEvents,
+  });
 }
 
 /** It reads nothing at all; it can resume later. */

@@ -1,5 +1,5 @@
 /**
- * The priority of a search thread: whoever writes comes first where there are not enough cores.
+ * The priority of a thread that searches or exports: whoever writes comes first where there are not enough cores.
  */
 
 import { constants, getPriority, setPriority } from "node:os";

@@ -1,0 +1,105 @@
+/** Whatever agents and viewers ask for is done in small pieces, and the owner's calls come in between. */
+import { limits, Replica } from "@blockyard/kernel";
+import { nodeEnv } from "@blockyard/server";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import type { Caller } from "../../packages/server/src/auth.ts";
+import { CallScheduler } from "../../packages/server/src/call-scheduler.ts";
+import { allTransports, openReplica, overHttp } from "./transports.ts";
+import { Yard } from "./yard.ts";
+
+let yard: Yard;
+let conversation: string;
+/** How often whose turn it was. */
+const turns = new Map<string, number>();
+
+beforeAll(async () => {
+  yard = await Yard.start();
+  conversation = (await yard.call("conversation.create", { title: "slices" }))["conversation"] ?? "";
+  const run = CallScheduler.prototype.run;
+  vi.spyOn(CallScheduler.prototype, "run").mockImplementation(function (this: CallScheduler, ...given) {
+    const { agent } = given[0] as Caller;
+    turns.set(agent, (turns.get(agent) ?? 0) + 1);
+    return run.apply(this, given) as Promise<never>;
+  });
+});
+
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await yard.stop();
+});
+
+async function made(fields: object, token?: string): Promise<string> {
+  const answer = await yard.call("block.create", { conversation, kind: "text", ...fields }, token);
+  expect(answer).toMatchObject({ block_id: expect.any(String) });
+  return answer["block_id"] ?? "";
+}
+
+it("[AC260] agents and viewers read 128 KiB of a text at a time, on every transport, and can read on", async () => {
+  const content = "a line of words\n".repeat(20_000);
+  const block_id = await made({ role: "user", content });
+  const own = await yard.call("block.read", { block_id, line_numbers: false });
+  expect(own).toMatchObject({ truncated: false, content });
+  for (const token of [yard.viewer("reader"), yard.agent("model")]) {
+    for (const transport of await allTransports(yard, token)) {
+      let text = "";
+      let range: object | undefined;
+      do {
+        const input = { block_id, line_numbers: false, ...(range ? { range } : {}) };
+        const read = (await transport.call("block.read", input)) as { content: string; next?: object };
+        expect(read.content.length).toBeLessThan(limits.guestReadBytes + 300);
+        text += read.next ? read.content.slice(0, read.content.lastIndexOf("… cut here")) : read.content;
+        range = read.next;
+      } while (range);
+      expect(text).toBe(content);
+      await transport.close();
+    }
+  }
+});
+
+it("[AC260] a long answer is made in turns of its own, and is what the owner gets", async () => {
+  const notes = '\u0001"😀'.repeat(100_000);
+  const metadata = { extra: { notes } };
+  const block_id = await made({ role: "user", content: "x", metadata });
+  const whole = await overHttp(yard, yard.owner).call("block.read", { block_id });
+  expect(whole).toMatchObject({ metadata });
+  for (const transport of await allTransports(yard, yard.viewer("long"))) {
+    turns.clear();
+    expect(await transport.call("block.read", { block_id })).toEqual(whole);
+    // The call, and its JSON in as many pieces as it needs.
+    expect(turns.get("long")).toBe(transport.name === "mcp" ? 1 : 2);
+    await transport.close();
+  }
+});
+
+it("[AC261] a stream of an agent is taken in by small pieces, each in its turn; the owner's is not", async () => {
+  const body = `${JSON.stringify({ type: "x", text: "y".repeat(900) })}\n`.repeat(250);
+  for (const [name, token, least, most] of [
+    ["streamer", yard.agent("streamer"), body.length / (16 * 1024), 400],
+    ["root", yard.owner, 0, 30],
+  ] as const) {
+    turns.clear();
+    const path = "/v1/ingest?provider=claude";
+    const { status } = await yard.ask(path, { method: "POST", body, token });
+    const taken = Math.max(...turns.values(), 0);
+    expect([name, status, taken >= least, taken <= most]).toEqual([name, 200, true, true]);
+  }
+});
+
+it("[AC261] opening a text to edit, and each change of it, waits for its turn", async () => {
+  const token = yard.agent("editor");
+  const block_id = await made({ role: "model", content: "text\n" }, token);
+  const { replica, socket } = await openReplica(yard.running.url, token, new Replica({ env: nodeEnv }));
+  turns.clear();
+  const frames: Record<string, unknown>[] = [];
+  socket.on("message", (data: Buffer) => frames.push(JSON.parse(data.toString("utf8"))));
+  const heard = (type: string, id?: number) =>
+    expect.poll(() => frames.some((frame) => frame["type"] === type && frame["id"] === id)).toBe(true);
+  socket.send(JSON.stringify({ type: "sync", block: block_id }));
+  await heard("state");
+  expect(turns.get("editor")).toBe(1);
+  socket.send(JSON.stringify({ type: "update", id: 7_000, block: block_id, update: "AAA=", key: "k1" }));
+  await heard("answer", 7_000);
+  expect(turns.get("editor")).toBe(2);
+  expect(replica.isConnected).toBe(true);
+  socket.terminate();
+});

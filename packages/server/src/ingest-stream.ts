@@ -55,6 +55,8 @@ export interface StreamOptions {
   readonly neverAsks?: boolean;
   /** An agent's own stream, not the owner's: see IngestOptions. */
   readonly guest?: boolean;
+  /** What becomes of an event before it is written: the cost of a turn whose agent names none. */
+  readonly price?: (event: BlockEvent) => BlockEvent;
   /** Told every event, before it is written. */
   readonly onEvent?: (event: BlockEvent) => void;
 }
@@ -101,7 +103,7 @@ export class StreamIngest {
   }
 
   async push(bytes: Uint8Array): Promise<Problem | undefined> {
-    const events = this.#normalizer.push(bytes).map((event) => explained(event, this.#known));
+    const events = this.#normalizer.push(bytes).map((event) => this.#complete(event));
     for (const event of events) this.#options.onEvent?.(event);
     const kept = await keepPictures(this.#kernel, events);
     const refused = await this.#ingest.push(this.#starts.take(kept));
@@ -130,9 +132,15 @@ export class StreamIngest {
     this.#known = known;
   }
 
+  #complete(event: BlockEvent): BlockEvent {
+    const { price } = this.#options;
+    const known = explained(event, this.#known);
+    return price === undefined ? known : price(known);
+  }
+
   /** The stream is over. What it left open is closed. */
   async end(): Promise<Problem | undefined> {
-    const left = this.#normalizer.end().map((event) => explained(event, this.#known));
+    const left = this.#normalizer.end().map((event) => this.#complete(event));
     const kept = await keepPictures(this.#kernel, left);
     const refused = await this.#ingest.push([...this.#starts.take(kept), ...this.#starts.end()]);
     const failed = (await this.#ingest.finish()) ?? refused;

@@ -44,6 +44,7 @@ import { APIS, apiRunner } from "./turns/api.ts";
 import { Offspring } from "./turns/child-offspring.ts";
 import { childRunner } from "./turns/child-run.ts";
 import { conversationContext } from "./turns/loop/conversation-context.ts";
+import { Prices } from "./turns/prices.ts";
 import { turnTools } from "./turns/tools.ts";
 import { Turns } from "./turns/turns.ts";
 
@@ -107,7 +108,15 @@ export class Tools {
       env: process.env,
     });
     const { sandbox } = this;
-    const place = { kernel, root: config.root, env: process.env, offspring: this.#offspring, sandbox };
+    const prices = new Prices(config.home);
+    const place = {
+      kernel,
+      root: config.root,
+      env: process.env,
+      offspring: this.#offspring,
+      sandbox,
+      prices,
+    };
     const loop = {
       ...place,
       home: config.home,

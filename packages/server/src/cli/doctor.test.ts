@@ -23,6 +23,7 @@ import {
   checkHome,
   checkNode,
   checkPage,
+  checkPrices,
   checkSandbox,
   checkSqlite,
   examine,
@@ -56,6 +57,15 @@ describe("[AC54] the doctor", () => {
   ] as [Finding, string][])("[AC54] %j", (finding, state) => {
     expect(finding.state).toBe(state);
     expect(finding.fix === undefined).toBe(state === "ok");
+  });
+
+  it("[D80] says why a price table prices nothing", () => {
+    const prices = mkdtempSync(join(folder, "prices-"));
+    expect(checkPrices(prices)).toEqual([]);
+    writeFileSync(join(prices, "prices.json"), '{"m":{"input":1,"output":2}}');
+    expect(checkPrices(prices)).toMatchObject([{ state: "ok", message: "prices of 1 model" }]);
+    writeFileSync(join(prices, "prices.json"), "nonsense!");
+    expect(checkPrices(prices)).toMatchObject([{ state: "warn", fix: expect.anything() }]);
   });
 
   it("[AC54] finds files that others can read, and says how to close them", () => {

@@ -21,6 +21,7 @@ import { isRestored } from "../store/restored.ts";
 import { AGENTS, type Agent } from "../turns/agents.ts";
 import { findCommand } from "../turns/child.ts";
 import { childEnvironment } from "../turns/child-env.ts";
+import { Prices } from "../turns/prices.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl, serverClient } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
@@ -84,6 +85,7 @@ export async function examine(
     checkNode(process.versions.node),
     checkSqlite(process.versions.sqlite ?? "0"),
     ...checkHome(home),
+    ...checkPrices(home),
     ...(database ? [await checkNamed(database)] : checkFile(join(home, "blockyard.db"), hasServer)),
     server,
     ...checkSandbox(sandbox, env),
@@ -106,6 +108,19 @@ export function checkSqlite(version: string): Finding {
   return isNew
     ? { ...found, state: "ok" }
     : { ...found, state: "fail", fix: `${MIN_SQLITE} or newer is needed: install a newer Node ${MIN_NODE}` };
+}
+
+/** A price table that cannot be read prices nothing. */
+export function checkPrices(home: string): readonly Finding[] {
+  const { table, problem } = new Prices(home).read();
+  const models = Object.keys(table).length;
+  if (problem !== undefined) {
+    const fix = "write it as a table of prices, or delete it: docs/guides/operations.md";
+    return [{ check: "prices", state: "warn", message: problem, fix }];
+  }
+  return models === 0
+    ? []
+    : [{ check: "prices", state: "ok", message: `prices of ${plural(models, "model")}` }];
 }
 
 /** Files that must be their owner's alone. */

@@ -26,8 +26,10 @@ import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.t
 import { Child, type ChildEnd, type ChildSpec } from "./child.ts";
 import type { Offspring } from "./child-offspring.ts";
 import { openingOf } from "./opening.ts";
+import type { Prices } from "./prices.ts";
 import type { Answer, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
 import { SecondTry, type Trial } from "./second-try.ts";
+import { TurnCost } from "./turn-cost.ts";
 
 export interface ChildOptions {
   readonly kernel: Kernel;
@@ -35,6 +37,7 @@ export interface ChildOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly offspring: Offspring;
   readonly sandbox?: Sandbox;
+  readonly prices?: Prices;
   /** An agent that says nothing for this long is stopped. */
   readonly silentMs?: number | undefined;
   /** One that has said its last word and does not end is killed after this. */
@@ -179,7 +182,9 @@ class ChildRun implements Trial {
     this.#options = options;
     this.#agent = agent;
     this.#child = new Child(spec, options.offspring, { graceMs: options.graceMs });
+    const cost = new TurnCost(() => options.prices?.table ?? {}, start.request.model);
     this.#stream = new StreamIngest(options.kernel, {
+      price: (event) => cost.take(event),
       conversation: start.request.conversation,
       agent: agent.provider,
       turn: start.id,

@@ -4,9 +4,10 @@
  * whoever may call it, and is not looked at for whoever may not.
  */
 import { type Access, isProblem, mayCall } from "@blockyard/kernel";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { overHttp, overMcp, overSocket, type Transport } from "./transports.ts";
-import { Yard } from "./yard.ts";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import type { Browser } from "./browser.ts";
+import { overHttp, overMcp, overSocket, overStdio, type Transport } from "./transports.ts";
+import { freshPeer, Yard } from "./yard.ts";
 
 const TABLE: Readonly<Record<Access, readonly string[]>> = {
   read: [
@@ -35,17 +36,28 @@ const TABLE: Readonly<Record<Access, readonly string[]>> = {
   ],
 };
 
+/** Processes take their time to start on a busy machine. */
+const SLOW_MS = 90_000;
+
 let yard: Yard;
+/** Sessions and tickets end by the clock. */
+const clock = { offsetMs: 0 };
 beforeAll(async () => {
+  const now = Date.now;
+  vi.spyOn(Date, "now").mockImplementation(() => now() + clock.offsetMs);
   yard = await Yard.start();
 });
-afterAll(() => yard.stop());
+afterAll(async () => {
+  vi.restoreAllMocks();
+  await yard.stop();
+});
 
 type Role = "viewer" | "agent" | "owner";
 const TRANSPORTS = {
   http: async (token: string) => overHttp(yard, token),
   ws: (token: string) => overSocket(yard, token),
   mcp: (token: string) => overMcp(yard, token),
+  stdio: (token: string) => overStdio(yard, token),
 } as const;
 
 const tokenOf = (role: Role, name: string) =>
@@ -66,44 +78,163 @@ describe("the matrix of tools, callers and transports", () => {
   });
 
   const rows = (["viewer", "agent", "owner"] as const).flatMap((role) =>
-    (["http", "ws", "mcp"] as const)
-      .filter((transport) => transport !== "mcp" || role !== "owner")
+    (["http", "ws", "mcp", "stdio"] as const)
+      .filter((transport) => role !== "owner" || transport === "http" || transport === "ws")
       .map((transport) => [role, transport] as const),
   );
-  it.each(rows)("[AC231] a %s over %s may call what the table says, and nothing else", async (role, name) => {
-    const transport = await TRANSPORTS[name](tokenOf(role, `${role}-${name}`));
+  it.each(rows)(
+    "[AC231] a %s over %s may call what the table says, and nothing else",
+    async (role, name) => {
+      const transport = await TRANSPORTS[name](tokenOf(role, `${role}-${name}`));
+      const got: string[] = [];
+      const expected: string[] = [];
+      for (const [access, tools] of Object.entries(TABLE) as [Access, readonly string[]][])
+        for (const tool of tools) {
+          got.push(`${tool} ${await said(transport, tool)}`);
+          expected.push(`${tool} ${mayCall(access, role) ? "invalid" : "forbidden"}`);
+        }
+      await transport.close();
+      expect(got).toEqual(expected);
+    },
+    SLOW_MS,
+  );
+
+  it("[AC231] MCP is not for the owner", async () => {
+    const { status } = await yard.ask("/mcp", { method: "POST", body: "{}", token: yard.owner });
+    expect(status).toBe(403);
+  });
+});
+
+/** Credentials that open nothing: those that never did, and those that did once. */
+interface Dead {
+  readonly headers: Readonly<Record<string, string>>;
+  /** For sockets, which have no headers of their own in a browser. */
+  readonly ticket?: string;
+}
+const DAY_MS = 24 * 3600 * 1000;
+const bearer = (token: string): Dead => ({ headers: { authorization: `Bearer ${token}` } });
+const page = ({ headers, ticket, origin }: Browser): Dead => ({ headers: { ...headers, origin }, ticket });
+
+const DEAD: readonly (readonly [string, () => Promise<Dead> | Dead])[] = [
+  ["nothing", () => ({ headers: {} })],
+  ["a token that never was", () => bearer("x".repeat(43))],
+  ["an agent's token, revoked", () => revoked(yard.agent("gone-agent"), "gone-agent")],
+  ["a viewer's token, revoked", () => revoked(yard.viewer("gone-viewer"), "gone-viewer")],
+  ["the owner's token with a blank behind it", () => bearer(`${yard.owner} x`)],
+  ["the owner's token by another scheme", () => ({ headers: { authorization: `Basic ${yard.owner}` } })],
+  [
+    "the owner's cookie alone",
+    async () => {
+      const { cookie, origin } = await yard.browser();
+      return { headers: { cookie, origin } };
+    },
+  ],
+  [
+    "the ticket of the owner's page alone",
+    async () => {
+      const { ticket, origin } = await yard.browser();
+      return { headers: { "x-blockyard-ticket": ticket, origin }, ticket };
+    },
+  ],
+  [
+    "the owner's cookie with a viewer's ticket",
+    async () => {
+      const { ticket } = await yard.browser(yard.viewer("beside"));
+      const { cookie, origin } = await yard.browser();
+      return { headers: { cookie, "x-blockyard-ticket": ticket, origin }, ticket };
+    },
+  ],
+  [
+    "the owner's page, its session revoked",
+    async () => {
+      const browser = await yard.browser();
+      yard.running.auth.sessions.revoke(browser.session);
+      return page(browser);
+    },
+  ],
+  [
+    "a viewer's page, its token revoked",
+    async () => {
+      const browser = await yard.browser(yard.viewer("gone-wall"));
+      yard.running.auth.revoke("gone-wall");
+      return page(browser);
+    },
+  ],
+  ["the owner's page, its ticket of three minutes ago", async () => later(3 * 60_000)],
+  ["the owner's page, its session of thirty-one days ago", async () => later(31 * DAY_MS)],
+];
+
+function revoked(token: string, name: string): Dead {
+  yard.running.auth.revoke(name);
+  return bearer(token);
+}
+
+/** The owner's page as it was before so much time has passed. */
+async function later(ms: number): Promise<Dead> {
+  const browser = await yard.browser();
+  clock.offsetMs += ms;
+  return page(browser);
+}
+
+describe("credentials that open nothing", () => {
+  it.each(DEAD)("[AC262] %s reaches no tool, on no transport", async (_, make) => {
+    const { headers, ticket } = await make();
+    const before = await yard.state();
     const got: string[] = [];
-    const expected: string[] = [];
-    for (const [access, tools] of Object.entries(TABLE) as [Access, readonly string[]][])
-      for (const tool of tools) {
-        got.push(`${tool} ${await said(transport, tool)}`);
-        expected.push(`${tool} ${mayCall(access, role) ? "invalid" : "forbidden"}`);
-      }
-    await transport.close();
-    expect(got).toEqual(expected);
+    const names = yard.running.tools.schemas().map(({ name }) => name);
+    for (const name of names) {
+      const asked = { method: "POST", body: "{}", headers, from: freshPeer() };
+      got.push(`${name} ${(await yard.ask(`/v1/tools/${name}`, asked)).status}`);
+    }
+    expect(got).toEqual(names.map((name) => `${name} 401`));
+    const query = ticket === undefined ? "" : `?ticket=${ticket}`;
+    const mcp = await yard.ask("/mcp", { method: "POST", body: "{}", headers, from: freshPeer() });
+    const feed = await yard.upgrade(`/v1/feed${query}`, headers, freshPeer());
+    const events = await yard.upgrade(`/v1/conversations/x/events${query}`, headers, freshPeer());
+    expect({ mcp: mcp.status, feed, events }).toEqual({ mcp: 401, feed: 401, events: 401 });
+    expect(await yard.state()).toBe(before);
   });
 
-  it("[AC231] without a token, or with one that was revoked, no tool is reached on any transport", async () => {
-    const revoked = yard.agent("gone");
-    yard.running.auth.revoke("gone");
-    const before = await yard.state();
-    for (const [i, token] of [undefined, revoked, "x".repeat(43)].entries()) {
-      const from = `127.0.9.${i + 1}`;
-      const bearer = token === undefined ? {} : { authorization: `Bearer ${token}` };
-      for (const { name } of yard.running.tools.schemas().slice(0, 6)) {
-        const { status } = await yard.ask(`/v1/tools/${name}`, {
-          method: "POST",
-          body: "{}",
-          headers: bearer,
-          from,
-        });
-        expect([name, status]).toEqual([name, 401]);
+  it(
+    "[AC262] a token is revoked under an open socket, an MCP client and a blockyard mcp: no tool of theirs does anything more",
+    async () => {
+      const token = yard.agent("leaving");
+      const { conversation } = await yard.call("conversation.create", { title: "left" }, token);
+      const opened = [
+        await overSocket(yard, token),
+        await overMcp(yard, token),
+        await overStdio(yard, token),
+      ];
+      const line = { conversation, kind: "text", role: "model", content: "x" };
+      for (const transport of opened)
+        expect(await transport.call("block.create", line)).toMatchObject({ version: 1 });
+      yard.running.auth.revoke("leaving");
+      const before = await yard.state();
+      const got: string[] = [];
+      for (const transport of opened)
+        for (const tool of ["block.create", "conversation.read", "turn.start"]) {
+          const answer = await transport.call(tool, line).catch(() => "cut");
+          got.push(isProblem(answer) ? answer.problem : String(answer));
+        }
+      // A socket may be cut while it is answered; a client of MCP is told by its library.
+      expect(got.filter((each) => !["forbidden", "unavailable", "cut"].includes(each))).toEqual([]);
+      expect(await yard.state()).toBe(before);
+      await Promise.all(opened.map((transport) => transport.close().catch(() => undefined)));
+    },
+    SLOW_MS,
+  );
+
+  it("[AC262] sessions are bound and proven by browsers alone: tokens are refused, whatever they send", async () => {
+    const owner = yard.owner;
+    const browser = await yard.browser(yard.viewer("screen"));
+    for (const path of ["/v1/session/bind", "/v1/session/ticket"]) {
+      for (const token of [owner, yard.agent("binder"), yard.viewer("watcher")]) {
+        const { status } = await yard.ask(path, { method: "POST", body: "{}", token });
+        expect([path, status]).toEqual([path, 403]);
       }
-      const mcp = await yard.ask("/mcp", { method: "POST", body: "{}", headers: bearer, from });
-      expect([mcp.status, await yard.upgrade("/v1/feed", bearer, from)]).toEqual([401, 401]);
+      // A viewer's browser has a session of its own to bind: what it sends is looked at.
+      expect((await browser.post(path, {})).status).toBe(400);
     }
-    const owner = await yard.ask("/mcp", { method: "POST", body: "{}", token: yard.owner });
-    expect(owner.status).toBe(403);
-    expect(await yard.state()).toBe(before);
+    expect((await browser.bind("x".repeat(43))).status).toBe(403);
   });
 });

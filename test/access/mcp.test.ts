@@ -5,7 +5,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { Client as StdioClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { mcpClient } from "./transports.ts";
+import { mcpClient, stdioClient } from "./transports.ts";
 import { Yard } from "./yard.ts";
 
 /** Starting a process takes its time on a busy machine. */
@@ -25,22 +25,11 @@ beforeAll(async () => {
 });
 afterAll(() => yard.stop());
 
-async function stdio(modern: boolean, token: string): Promise<Client> {
-  const client = new StdioClient(
-    { name: "test", version: "1" },
-    { versionNegotiation: { mode: modern ? "auto" : "legacy" } },
-  );
-  const env = { PATH: process.env["PATH"] ?? "", HOME: yard.root, BLOCKYARD_TOKEN: token };
-  const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", yard.home];
-  await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "inherit" }));
-  return client;
-}
-
 const ways: readonly [string, (token: string) => Promise<Client>][] = [
   ["HTTP", (token) => mcpClient(yard.running.url, token, true)],
   ["HTTP, an older client", (token) => mcpClient(yard.running.url, token, false)],
-  ["stdio", (token) => stdio(true, token)],
-  ["stdio, an older client", (token) => stdio(false, token)],
+  ["stdio", (token) => stdioClient(yard, token)],
+  ["stdio, an older client", (token) => stdioClient(yard, token, false)],
 ];
 
 describe.each(ways)("MCP over %s", (name, connect) => {

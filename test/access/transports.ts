@@ -1,16 +1,18 @@
 /**
- * The three ways to call a tool, made equal: a function from a tool's name and input to its answer or problem. What a
+ * The ways to call a tool, made equal: a function from a tool's name and input to its answer or problem. What a
  * transport adds (status codes, frames, tool results) is taken off here, so that answers can be compared.
  */
 
+import { fileURLToPath } from "node:url";
 import { type Json, Replica } from "@blockyard/kernel";
 import { nodeEnv } from "@blockyard/server";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { WebSocket } from "ws";
 import type { Yard } from "./yard.ts";
 
 export interface Transport {
-  readonly name: "http" | "ws" | "mcp";
+  readonly name: "http" | "ws" | "mcp" | "stdio";
   call(tool: string, input: unknown): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -85,9 +87,30 @@ export async function mcpClient(url: string, token: string, modern = true): Prom
 }
 
 export async function overMcp(yard: Yard, token: string): Promise<Transport> {
-  const client = await mcpClient(yard.running.url, token);
+  return byMcp("mcp", await mcpClient(yard.running.url, token));
+}
+
+const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
+
+/** `blockyard mcp` as a process of its own, with this token. */
+export async function stdioClient(yard: Yard, token: string, modern = true): Promise<Client> {
+  const client = new Client(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode: modern ? "auto" : "legacy" } },
+  );
+  const env = { PATH: process.env["PATH"] ?? "", HOME: yard.root, BLOCKYARD_TOKEN: token };
+  const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", yard.home];
+  await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
+  return client;
+}
+
+export async function overStdio(yard: Yard, token: string): Promise<Transport> {
+  return byMcp("stdio", await stdioClient(yard, token));
+}
+
+function byMcp(name: "mcp" | "stdio", client: Client): Transport {
   return {
-    name: "mcp",
+    name,
     async call(tool, input) {
       const result = await client.callTool({
         name: tool.replaceAll(".", "_"),

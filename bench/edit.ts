@@ -17,8 +17,8 @@ import {
   MemoryStore,
   type Store,
 } from "@blockyard/kernel";
-import { nodeEnv } from "../packages/server/src/env.ts";
-import { openSqliteStore } from "../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../packages/server/src/stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../packages/server/src/system/env.ts";
 import { alternate, type Bench, type Comparison, elapsedMs, worst } from "./bench.ts";
 import { seeded } from "./corpus/prose.ts";
 

@@ -18,8 +18,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { makeConfig } from "../packages/server/src/config.ts";
-import { serve } from "../packages/server/src/serve.ts";
+import { serve } from "../packages/server/src/app/serve.ts";
+import { makeConfig } from "../packages/server/src/config/config.ts";
 import { type Bench, elapsedMs, type Figure, measured, median, type Report } from "./bench.ts";
 import { sessionStore } from "./search/session-store.ts";
 

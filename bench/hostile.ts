@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isProblem, limits, type SearchQuery, type Store } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
-import { openSqliteStore } from "../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../packages/server/src/stores/sqlite/sqlite.ts";
 import { type HostilePattern, hostilePatterns, hostileText } from "../test/hostile-patterns.ts";
 import { type Bench, elapsedMs, measured, quantile } from "./bench.ts";
 

@@ -18,7 +18,7 @@ import {
   Text,
 } from "@blockyard/kernel";
 import * as Y from "yjs";
-import { nodeEnv } from "../packages/server/src/env.ts";
+import { nodeEnv } from "../packages/server/src/system/env.ts";
 import { type Parsed, parseGrowing, parseWhole } from "../packages/web/src/markdown/parse.ts";
 import { type Bench, type Figure, measured, median } from "./bench.ts";
 import { seeded, tokens } from "./corpus/prose.ts";

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isProblem, type SearchAnswer, type SearchQuery, type Store } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
-import { openSqliteStore } from "../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../packages/server/src/stores/sqlite/sqlite.ts";
 import {
   alternate,
   type Bench,

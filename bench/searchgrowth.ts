@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { StoreScript } from "@blockyard/kernel/store-contract";
-import { openSqliteStore } from "../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../packages/server/src/stores/sqlite/sqlite.ts";
 import { serverFlags } from "../scripts/setup.mjs";
 import {
   type Bench,

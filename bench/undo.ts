@@ -8,8 +8,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Call, Cursors, callTool, inlineMatcher, isProblem, Kernel } from "@blockyard/kernel";
-import { nodeEnv } from "../packages/server/src/env.ts";
-import { openSqliteStore } from "../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../packages/server/src/stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../packages/server/src/system/env.ts";
 import { type Bench, elapsedMs, measured, median, quantile } from "./bench.ts";
 import { seeded } from "./corpus/prose.ts";
 

@@ -31,8 +31,8 @@ const packages = ["client", "kernel", "providers", "server"];
 /** What is started or imported from outside: the command, the programs beside it, the client library. */
 const entries = [
   "server/src/main.ts",
-  "server/src/search/search.worker.ts",
-  "server/src/turns/child-reaper.ts",
+  "server/src/stores/sqlite/search/search.worker.ts",
+  "server/src/processes/child-reaper.ts",
   "client/src/index.ts",
 ];
 

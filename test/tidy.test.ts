@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./tidy/calls.ts";
 import { findBrokenLinks, findUnlinked } from "./tidy/docs.ts";
 import { recorded } from "./tidy/house.ts";
-import { checkImports, findCycles, findDead } from "./tidy/imports.ts";
+import { checkImports, findCycles, findDead, findFolderCycles } from "./tidy/imports.ts";
 import { checkFileLength, checkFunctionLength, checkHeaders, checkNames } from "./tidy/shape.ts";
 import { isCode, parse, readTree } from "./tidy/source.ts";
 import { checkRules } from "./tidy/spec.ts";
@@ -20,6 +20,7 @@ const manifests = files.filter(({ path }) => /^(packages\/[^/]+\/)?package\.json
 it.each<[string, () => string[]]>([
   ["imports follow the table", () => checkImports(code, manifests)],
   ["no import goes in a circle", () => findCycles(code)],
+  ["folders have an order", () => findFolderCycles()],
   ["no file is dead", () => findDead(code, styles, manifests)],
   ["pure packages take clock, chance and timers from env", () => checkPurity(code)],
   ["no shell is started with a pasted command", () => checkShells(code)],

@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { indexPath } from "../../packages/server/src/search/index-folder.ts";
+import { indexPath } from "../../packages/server/src/stores/sqlite/search/index-folder.ts";
 import { Server } from "../../test/e2e/server.ts";
 import type { Attach, Attached, Order, Outcome, Place } from "./order.ts";
 

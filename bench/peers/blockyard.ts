@@ -6,8 +6,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { Kernel, Replica, type ServerFrame } from "@blockyard/kernel";
 import { WebSocket } from "ws";
-import { nodeEnv } from "../../packages/server/src/env.ts";
-import { openSqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { Server } from "../../test/e2e/server.ts";
 import { BUFFERED_BYTES, type Stage, type StageOptions, until } from "./stage.ts";
 

@@ -4,7 +4,7 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { isProblem, type SearchAnswer, type SearchQuery } from "@blockyard/kernel";
-import { openSqliteStore, type SqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore, type SqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
 import { elapsedMs, median, quantile } from "../bench.ts";
 import { dropFromCache } from "./file-cache.ts";
 import { KNOWN_NAMES, workspaceOf } from "./sessions.ts";

@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreScript } from "@blockyard/kernel/store-contract";
-import { openSqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
 import { vocabulary } from "./corpus.ts";
 import { blocksOf, SESSION_BYTES } from "./sessions.ts";
 

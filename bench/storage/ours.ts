@@ -5,8 +5,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout, setImmediate as turn } from "node:timers/promises";
 import { type BlockEvent, Ingest, isProblem, Kernel } from "@blockyard/kernel";
-import { nodeEnv } from "../../packages/server/src/env.ts";
-import { openSqliteStore, type SqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore, type SqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { indexBytes } from "../search/fts5.ts";
 import { bytesOf, sizeOf } from "./blocks.ts";
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { derivedName, isProblem, type Json, Kernel, KINDS, legacyName, MemoryStore } from "@blockyard/kernel";
 import { nodeEnv } from "@blockyard/server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { RESERVED } from "../../packages/server/src/auth.ts";
+import { RESERVED } from "../../packages/server/src/access/auth.ts";
 import { Files } from "../../packages/server/src/files/files.ts";
 import { importStream } from "../../packages/server/src/import/import-stream.ts";
 

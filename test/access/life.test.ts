@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeConfig, serve } from "@blockyard/server";
 import { afterAll, describe, expect, it } from "vitest";
-import { METRICS } from "../../packages/server/src/metrics.ts";
+import { METRICS } from "../../packages/server/src/system/metrics.ts";
 import { Process } from "./process.ts";
 import { openReplica } from "./transports.ts";
 import { Yard } from "./yard.ts";

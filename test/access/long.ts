@@ -6,7 +6,7 @@
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Auth } from "../../packages/server/src/auth.ts";
+import { Auth } from "../../packages/server/src/access/auth.ts";
 import { makeDirectory, type Outcome, type Run, removeDirectory } from "../faults/lab.ts";
 import { Random } from "../sim/random.ts";
 import { encode, fuzzFrames, upgraded } from "./frames.ts";

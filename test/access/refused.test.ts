@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
-import { PageProof } from "../../packages/server/src/page-proof.ts";
-import { PageSessions } from "../../packages/server/src/page-sessions.ts";
+import { PageProof } from "../../packages/server/src/access/page-proof.ts";
+import { PageSessions } from "../../packages/server/src/access/page-sessions.ts";
 import { Browser } from "./browser.ts";
 import { freshPeer, statusOf, UPGRADE, Yard } from "./yard.ts";
 

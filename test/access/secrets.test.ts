@@ -15,10 +15,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { QUIET_COMMANDS, startsAgents } from "../../packages/server/src/app/starts-agents.ts";
 import { COMMANDS } from "../../packages/server/src/cli/program.ts";
-import { readCredentials } from "../../packages/server/src/credentials-file.ts";
-import { QUIET_COMMANDS, startsAgents } from "../../packages/server/src/starts-agents.ts";
-import { CHILD_KINDS, childEnvironment } from "../../packages/server/src/turns/child-env.ts";
+import { readCredentials } from "../../packages/server/src/config/credentials-file.ts";
+import { CHILD_KINDS, childEnvironment } from "../../packages/server/src/processes/child-env.ts";
 import { call, say } from "../model/script.ts";
 import { ModelServer } from "../model/server.ts";
 import { Process } from "./process.ts";

@@ -2,8 +2,8 @@
 import { limits, Replica } from "@blockyard/kernel";
 import { nodeEnv } from "@blockyard/server";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import type { Caller } from "../../packages/server/src/auth.ts";
-import { CallScheduler } from "../../packages/server/src/call-scheduler.ts";
+import type { Caller } from "../../packages/server/src/access/auth.ts";
+import { CallScheduler } from "../../packages/server/src/app/call-scheduler.ts";
 import { allTransports, openReplica, overHttp } from "./transports.ts";
 import { Yard } from "./yard.ts";
 

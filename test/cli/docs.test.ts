@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { limits } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { MAX_EACH, MAX_GUESTS } from "../../packages/server/src/door.ts";
-import { MAX_SOCKETS, OWNER_SOCKETS } from "../../packages/server/src/faces/ws.ts";
-import { MAX_CONNECTIONS } from "../../packages/server/src/listeners.ts";
+import { MAX_EACH, MAX_GUESTS } from "../../packages/server/src/access/door.ts";
+import { MAX_CONNECTIONS } from "../../packages/server/src/app/listeners.ts";
+import { MAX_SOCKETS, OWNER_SOCKETS } from "../../packages/server/src/transports/ws.ts";
 import { ended, jsonLines, newPlace, removePlace, run, serve } from "./command.ts";
 import { toolSchemas, toolsPage } from "./tools-page.ts";
 
@@ -22,7 +22,7 @@ it("[U5] every command and option in README and guides exists", async () => {
   const place = newPlace();
   const guides = readdirSync(join(root, "docs/guides")).map((name) => `docs/guides/${name}`);
   const used = new Map<string, Set<string>>();
-  for (const page of ["README.md", "packages/web/src/home.tsx", ...guides]) {
+  for (const page of ["README.md", "packages/web/src/app/home.tsx", ...guides]) {
     const text = readFileSync(join(root, page), "utf8");
     for (const [, rest = ""] of text.matchAll(/\bblockyard ((?:[a-z]+)(?:[^\n`#|]*))/g)) {
       const [name = "", ...words] = rest.trim().split(/\s+/);

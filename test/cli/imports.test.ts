@@ -1,7 +1,7 @@
 /** Several `blockyard import` at the same time, through one server: every session is there once. */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openSqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
 import { putSessions, type Stored, storedIn } from "../sessions.ts";
 import { newPlace, removePlace, run, serve } from "./command.ts";
 

@@ -6,7 +6,7 @@ import { nodeEnv } from "@blockyard/server";
 import { afterAll, expect, it } from "vitest";
 import { readLog } from "../../packages/server/src/import/log-body.ts";
 import { findSessions } from "../../packages/server/src/import/session-logs.ts";
-import { openSqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
 import { putSessions, type Stored, storedIn } from "../sessions.ts";
 import { jsonLines, newPlace, removePlace, run } from "./command.ts";
 

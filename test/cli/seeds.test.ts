@@ -113,7 +113,7 @@ it("the names are looked up, not waved through", async () => {
       "metadata: command.exit",
       "llm_message_begin",
       "llm_error.result",
-      "reduceAll in packages/kernel/src/kernel.ts",
+      "reduceAll in packages/kernel/src/write/kernel.ts",
     ],
     ...["Kernel in packages/kernel/src/none.ts", "role: person"],
   ];

@@ -8,8 +8,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Json, Kernel, MemoryStore, type ToolSchema } from "@blockyard/kernel";
 import { makeConfig, nodeEnv } from "@blockyard/server";
-import { Auth } from "../../packages/server/src/auth.ts";
-import { Tools } from "../../packages/server/src/tool-table.ts";
+import { Auth } from "../../packages/server/src/access/auth.ts";
+import { Tools } from "../../packages/server/src/app/tool-table.ts";
 
 interface Field {
   readonly type?: string | readonly string[];

@@ -12,7 +12,7 @@ import { providers } from "@blockyard/providers";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportFile } from "../../packages/server/src/export/export-file.ts";
-import { StreamIngest } from "../../packages/server/src/ingest-stream.ts";
+import { StreamIngest } from "../../packages/server/src/ingest/ingest-stream.ts";
 import { bytesOf, logFilesOf, type Recording, recordings } from "../recordings.ts";
 import { type Shown, shownInExport, shownOnPage } from "./page/shown.ts";
 import { newConversation, openYard, type Yard } from "./page/yard.ts";

@@ -4,8 +4,8 @@
  */
 import { writeSync } from "node:fs";
 import { isProblem, Kernel } from "@blockyard/kernel";
-import { nodeEnv } from "../../packages/server/src/env.ts";
-import { openSqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { Random } from "../sim/random.ts";
 
 export interface Answered {

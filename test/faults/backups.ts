@@ -6,9 +6,9 @@ import { createHash } from "node:crypto";
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { Kernel } from "@blockyard/kernel";
-import { nodeEnv } from "../../packages/server/src/env.ts";
-import { restoreSqliteStore } from "../../packages/server/src/store/restore.ts";
-import { openSqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { restoreSqliteStore } from "../../packages/server/src/stores/sqlite/restore.ts";
+import { openSqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { everything, fill } from "./everything.ts";
 import { makeDirectory, type Outcome, type Run, removeDirectory } from "./lab.ts";
 

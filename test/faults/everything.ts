@@ -3,7 +3,7 @@
  */
 import type { Block, Store } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
-import { mergeRuns } from "../../packages/server/src/store/runs.ts";
+import { mergeRuns } from "../../packages/server/src/stores/encoding/runs.ts";
 import { Random } from "../sim/random.ts";
 
 const KEYS = 40;

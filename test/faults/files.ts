@@ -17,9 +17,9 @@ import {
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isProblem, Kernel, MemoryStore } from "@blockyard/kernel";
-import { nodeEnv } from "../../packages/server/src/env.ts";
 import { isTemporary } from "../../packages/server/src/files/disk-file.ts";
 import { Files } from "../../packages/server/src/files/files.ts";
+import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { Random } from "../sim/random.ts";
 import { pathPayloads } from "./file-paths.ts";
 import { makeDirectory, type Outcome, type Run, removeDirectory } from "./lab.ts";

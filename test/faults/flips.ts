@@ -8,7 +8,7 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { StoreError } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
-import { openSqliteStore, type SqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore, type SqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
 import { Random } from "../sim/random.ts";
 import { everything, fill } from "./everything.ts";
 import { makeDirectory, type Outcome, type Run, removeDirectory } from "./lab.ts";

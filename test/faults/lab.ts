@@ -10,8 +10,8 @@ import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { crc32 } from "node:zlib";
 import { type BlockId, type ConversationId, isProblem, Kernel, type Op, splicesOf } from "@blockyard/kernel";
-import { nodeEnv } from "../../packages/server/src/env.ts";
-import { openSqliteStore, type SqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore, type SqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { type AckedBlock, rawByte, type WriterConfig, type WriterLine } from "./writer.ts";
 
 /** What one fault test came to. `failures` is empty if all is well. */

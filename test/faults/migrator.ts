@@ -1,6 +1,6 @@
 /** A process to be killed: it brings a database through three versions. What each version has is told by `isVersion`. */
 import { DatabaseSync } from "node:sqlite";
-import { migrate, pragma } from "../../packages/server/src/store/schema.ts";
+import { migrate, pragma } from "../../packages/server/src/stores/sqlite/schema.ts";
 
 export const NOTES = 200;
 

@@ -3,9 +3,9 @@
  * `ready` once it saves. Every text that it makes shows whether it is whole: see `bodyOf`.
  */
 import { Kernel } from "@blockyard/kernel";
-import { nodeEnv } from "../../packages/server/src/env.ts";
 import { Files } from "../../packages/server/src/files/files.ts";
-import { openSqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { bodyOf, FILES, nameOf } from "./files.ts";
 
 const [root = "", database = "", from = "0"] = process.argv.slice(2);

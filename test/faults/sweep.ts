@@ -7,7 +7,7 @@ import { type SpawnSyncReturns, spawn, spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { openSqliteStore } from "../../packages/server/src/store/sqlite.ts";
+import { openSqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
 import { everything, fill } from "./everything.ts";
 import { copyDatabase, makeDirectory, type Outcome, removeDirectory } from "./lab.ts";
 import { makeNotes, STEPS, versionOf } from "./migrator.ts";

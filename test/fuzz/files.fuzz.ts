@@ -9,7 +9,7 @@
 import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isProblem } from "@blockyard/kernel";
-import { Lab } from "../../packages/server/src/files/lab.ts";
+import { Lab } from "../../packages/server/src/testing/lab.ts";
 import { Random } from "../sim/random.ts";
 import type { Fuzz, FuzzOutcome } from "./fuzz.ts";
 

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type { Driver } from "../../bench/fanout/driver.ts";
 import { sessionStore } from "../../bench/search/session-store.ts";
-import { indexPath } from "../../packages/server/src/search/index-folder.ts";
+import { indexPath } from "../../packages/server/src/stores/sqlite/search/index-folder.ts";
 import type { Trial } from "./trial.ts";
 
 const TEXT_BYTES = 100e6;

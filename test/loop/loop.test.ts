@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { isProblem, type JsonObject, LlmEvents, type LlmMessage, reduceLlm } from "@blockyard/kernel";
 import { type Provider, providers } from "@blockyard/providers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import { StreamIngest } from "../../packages/server/src/ingest-stream.ts";
-import { keepPicture } from "../../packages/server/src/pictures.ts";
+import { StreamIngest } from "../../packages/server/src/ingest/ingest-stream.ts";
+import { keepPicture } from "../../packages/server/src/ingest/pictures.ts";
 import { type Answer, type Body, call, overloaded, say, tooMany } from "../model/script.ts";
 import { FLAVOURS, Rig, shown } from "./rig.ts";
 

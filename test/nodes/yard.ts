@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Kernel } from "@blockyard/kernel";
 import { nodeEnv } from "@blockyard/server";
-import { openPostgresStore } from "../../packages/server/src/postgres/postgres.ts";
+import { openPostgresStore } from "../../packages/server/src/stores/postgres/postgres.ts";
 import { serverFlags } from "../../scripts/setup.mjs";
 import { FAKE } from "../e2e/lifecycle/world.ts";
 import { BARE_PATH, type Called } from "../e2e/server.ts";

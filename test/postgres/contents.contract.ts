@@ -10,7 +10,7 @@ import {
   type Store,
 } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
-import { openPostgresStore, type PostgresStore } from "../../packages/server/src/postgres/postgres.ts";
+import { openPostgresStore, type PostgresStore } from "../../packages/server/src/stores/postgres/postgres.ts";
 import { require } from "../checks.ts";
 import { everything } from "../faults/everything.ts";
 import { Random } from "../sim/random.ts";

@@ -1,7 +1,7 @@
 /** The contract of stores, kept by the one on PostgreSQL. Every check has a database of its own. */
 import type { Store } from "@blockyard/kernel";
 import { contract } from "@blockyard/kernel/store-contract";
-import { openPostgresStore, type PostgresStore } from "../../packages/server/src/postgres/postgres.ts";
+import { openPostgresStore, type PostgresStore } from "../../packages/server/src/stores/postgres/postgres.ts";
 import type { StoreCheck } from "./check.ts";
 
 export const contractChecks: readonly StoreCheck[] = contract.map(({ title, run }) => ({

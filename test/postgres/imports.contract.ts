@@ -1,7 +1,7 @@
 /** Two `blockyard import` commands on one PostgreSQL database: processes of their own, with homes of their own. */
 import { join } from "node:path";
-import { DatabaseAddress } from "../../packages/server/src/postgres/address.ts";
-import { openNamed } from "../../packages/server/src/postgres/named.ts";
+import { DatabaseAddress } from "../../packages/server/src/config/database-address.ts";
+import { openNamed } from "../../packages/server/src/stores/postgres/named.ts";
 import { require } from "../checks.ts";
 import { newPlace, removePlace, run } from "../cli/command.ts";
 import { putSessions, type Stored, storedIn } from "../sessions.ts";

@@ -1,7 +1,10 @@
 /** What is acknowledged is there, once, whatever becomes of connections and of the server. */
 import { isProblem, Kernel } from "@blockyard/kernel";
-import { nodeEnv } from "../../packages/server/src/env.ts";
-import { openPostgresStore, type PostgresOptions } from "../../packages/server/src/postgres/postgres.ts";
+import {
+  openPostgresStore,
+  type PostgresOptions,
+} from "../../packages/server/src/stores/postgres/postgres.ts";
+import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { isFull, require } from "../checks.ts";
 import { Random } from "../sim/random.ts";
 import { known, type StoreCheck } from "./check.ts";

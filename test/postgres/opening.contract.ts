@@ -1,9 +1,9 @@
 /** What is looked at before a database is used, what is refused, and what is never shown. */
 import { isProblem, Kernel } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
-import { nodeEnv } from "../../packages/server/src/env.ts";
-import { openPostgresStore } from "../../packages/server/src/postgres/postgres.ts";
-import { SCHEMA_VERSION } from "../../packages/server/src/postgres/schema.ts";
+import { openPostgresStore } from "../../packages/server/src/stores/postgres/postgres.ts";
+import { SCHEMA_VERSION } from "../../packages/server/src/stores/postgres/schema.ts";
+import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { require } from "../checks.ts";
 import type { StoreCheck } from "./check.ts";
 import { databaseIn } from "./server.ts";

@@ -2,9 +2,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Running, serve } from "../../packages/server/src/app/serve.ts";
 import { examine } from "../../packages/server/src/cli/doctor.ts";
-import { makeConfig } from "../../packages/server/src/config.ts";
-import { type Running, serve } from "../../packages/server/src/serve.ts";
+import { makeConfig } from "../../packages/server/src/config/config.ts";
 import { require } from "../checks.ts";
 import { known, type StoreCheck } from "./check.ts";
 import type { TestServer } from "./server.ts";

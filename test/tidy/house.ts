@@ -13,41 +13,81 @@ export const packageImports: Readonly<Record<string, readonly string[]>> = {
   web: ["client", "kernel"],
 };
 
-export interface Layer {
-  readonly name: string;
-  /** Paths below packages/<package>/src; the first layer that matches is the file's. */
-  readonly files: RegExp;
-  /** Other layers that it may import. Its own is always allowed. */
-  readonly imports: readonly string[];
-}
-
-/** Layers inside a package. Tests are free of them. */
-export const layers: Readonly<Record<string, readonly Layer[]>> = {
-  kernel: [
-    {
-      name: "surface",
-      files: /^(index|store-contract)\.ts$/,
-      imports: ["nouns", "text", "core", "tools", "wire"],
-    },
-    {
-      name: "nouns",
-      files:
-        /^(ask|assert|audit|base64|block|conversation|env|event|json|limits|op|problem|sha256|store)\.ts$/,
-      imports: [],
-    },
-    { name: "text", files: /^text\//, imports: ["nouns"] },
-    { name: "tools", files: /^(tools\/|ingest\.ts$)/, imports: ["nouns", "text", "core"] },
-    { name: "wire", files: /^wire\//, imports: ["nouns", "text", "core", "tools"] },
-    { name: "core", files: /./, imports: ["nouns", "text"] },
-  ],
+/**
+ * The folders of a package, from the bottom up, each with those that it may import; its own is always allowed. A folder that
+ * is not here does not exist yet: adding one is a line. Files beside the folders (index, main) put them together and may
+ * import all. Tests and `testing/` are free of this.
+ */
+export const folders: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  kernel: {
+    model: [],
+    ports: ["model"],
+    text: ["model", "ports"],
+    search: ["model", "ports"],
+    write: ["model", "ports", "text"],
+    ingest: ["model", "ports", "text", "write"],
+    nodes: ["model", "ports", "write"],
+    tools: ["model", "ports", "text", "search", "write", "nodes"],
+    wire: ["model", "ports", "text", "write", "tools"],
+    presentation: ["model"],
+  },
+  server: {
+    system: [],
+    processes: [],
+    sandbox: ["processes"],
+    config: ["sandbox"],
+    search: ["system"],
+    stores: ["system", "config", "search"],
+    access: ["system"],
+    trust: ["system"],
+    files: ["system"],
+    ingest: ["system", "access"],
+    export: ["system"],
+    import: ["system", "access", "ingest", "stores"],
+    turns: ["system", "access", "processes", "sandbox", "files", "ingest"],
+    rerun: ["processes", "sandbox"],
+    transports: ["system", "access", "ingest", "export"],
+    demo: [],
+    app: [
+      ...["system", "processes", "sandbox", "config", "search", "stores", "access", "trust", "files"],
+      ...["ingest", "export", "import", "turns", "rerun", "transports"],
+    ],
+    cli: [
+      ...["system", "processes", "config", "stores", "access", "ingest", "export", "import", "turns"],
+      ...["transports", "demo", "app"],
+    ],
+  },
+  web: {
+    state: [],
+    ui: ["state"],
+    highlight: ["ui"],
+    markdown: ["ui", "highlight"],
+    terminal: ["highlight"],
+    diff: ["state"],
+    rows: ["state"],
+    actions: ["state", "ui", "rows"],
+    blocks: ["state", "ui", "rows", "actions", "diff", "highlight", "markdown", "terminal"],
+    editor: ["state", "ui", "actions", "highlight"],
+    composer: ["state", "ui", "rows", "actions"],
+    conversation: ["state", "ui", "rows", "actions", "blocks", "composer", "editor"],
+    inspector: ["state", "ui", "actions", "blocks", "diff"],
+    files: ["state", "ui", "actions", "blocks", "editor", "highlight"],
+    sidebar: ["state", "ui", "actions", "files"],
+    palette: ["state", "ui", "actions", "sidebar"],
+    app: [
+      ...["state", "ui", "actions", "composer", "conversation", "inspector", "files", "sidebar"],
+      ...["palette"],
+    ],
+    styles: [],
+  },
 };
 
 /** Libraries that are known in one place only, so that they can be exchanged there. Tests are free of this. */
 export const libraryHomes: Readonly<Record<string, readonly RegExp[]>> = {
   yjs: [/^packages\/kernel\/src\/text\//, /^packages\/web\/src\/editor\//, /^bench\//],
   "y-codemirror.next": [/^packages\/web\/src\/editor\//],
-  "node:sqlite": [/^packages\/server\/src\/store\//, /^bench\//, /^test\//],
-  pg: [/^packages\/server\/src\/postgres\//, /^test\/postgres\//],
+  "node:sqlite": [/^packages\/server\/src\/stores\/sqlite\//, /^bench\//, /^test\//],
+  pg: [/^packages\/server\/src\/stores\/postgres\//, /^test\/postgres\//],
 };
 
 /** Packages that run anywhere: no `node:` modules in them, except in these files, which are commands. */
@@ -116,4 +156,4 @@ export const longChecks = /^test\/(faults|load|mutation|nodes|postgres)\/.*\.ts$
 /** Recordings of what others wrote: their words and names are not ours. */
 export const recorded = /(^|\/)(fixtures|recordings)\//;
 /** Files in which describe blocks and suites make functions long. */
-export const testing = /(\.(test|fuzz|contract)\.tsx?$)|(-contract\.ts$)|(^test\/)/;
+export const testing = /(\.(test|fuzz|contract)\.tsx?$)|(\/testing\/)|(^test\/)/;

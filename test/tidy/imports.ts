@@ -1,19 +1,10 @@
 /**
- * Checks on who imports whom: packages, layers inside a package, libraries that have one home, undeclared
+ * Checks on who imports whom: packages, folders inside a package, libraries that have one home, undeclared
  * dependencies (npm hoists them, so the compiler does not notice), cycles, and files that nothing reaches.
  */
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
-import {
-  anywhere,
-  entries,
-  type Layer,
-  layers,
-  libraryHomes,
-  nodeEdges,
-  packageImports,
-  testing,
-} from "./house.ts";
+import { anywhere, entries, folders, libraryHomes, nodeEdges, packageImports, testing } from "./house.ts";
 import type { File, Import, Source } from "./source.ts";
 
 const scope = "@blockyard/";
@@ -40,13 +31,28 @@ function checkRelative(path: string, specifier: string): string | undefined {
   if (packageOf(target) !== from && !testing.test(path)) {
     return "another package is imported by its name, not by a path";
   }
-  const table = layers[from];
+  const table = folders[from];
   if (table === undefined || testing.test(path)) return undefined;
-  const own = layerOf(table, path);
-  const other = layerOf(table, target);
-  if (own === undefined || other === undefined || own === other || own.imports.includes(other.name))
-    return undefined;
-  return `${own.name} may import ${own.imports.join(", ") || "nothing else"}, not ${other.name}`;
+  const own = folderOf(path);
+  const other = folderOf(target);
+  if (own === undefined || own === other || !/\/src\//.test(target)) return undefined;
+  const allowed = table[own];
+  if (allowed === undefined) return `the folder ${own} is not in the table of folders`;
+  if (other !== undefined && allowed.includes(other)) return undefined;
+  return `${own} may import ${allowed.join(", ") || "no other folder"}, not ${other ?? "what stands beside the folders"}`;
+}
+
+/** Folders that may import each other, by way of others or not: with such a table there would be no order among them. */
+export function findFolderCycles(): string[] {
+  return Object.entries(folders).flatMap(([name, table]) => {
+    const reached = (folder: string, seen = new Set<string>()): Set<string> => {
+      for (const next of table[folder] ?? []) if (!seen.has(next)) reached(next, seen.add(next));
+      return seen;
+    };
+    return Object.keys(table)
+      .filter((folder) => reached(folder).has(folder))
+      .map((folder) => `packages/${name}/src/${folder} may import itself by way of other folders`);
+  });
 }
 
 function checkBare(
@@ -205,9 +211,9 @@ function packageOf(path: string): string | undefined {
   return /^packages\/([^/]+)\//.exec(path)?.[1];
 }
 
-function layerOf(table: readonly Layer[], path: string): Layer | undefined {
-  const inside = /^packages\/[^/]+\/src\/(.+)$/.exec(path)?.[1];
-  return inside === undefined ? undefined : table.find(({ files }) => files.test(inside));
+/** The folder below `src` that a file is in; undefined for files beside the folders. */
+function folderOf(path: string): string | undefined {
+  return /^packages\/[^/]+\/src\/([^/]+)\/.+$/.exec(path)?.[1];
 }
 
 /** `hono` of `hono/cookie`, `@hono/node-server` of `@hono/node-server/serve-static`. */

@@ -2,7 +2,10 @@
  * The kernel's public surface, by name.
  */
 
-export { applyOp, applyToConversation } from "./apply.ts";
+export type { IngestOptions } from "./ingest/event-writer.ts";
+export { keyIn } from "./ingest/imported.ts";
+export { Ingest } from "./ingest/ingest.ts";
+export { applyOp, applyToConversation } from "./model/apply.ts";
 export {
   ASK_KINDS,
   ASK_SCOPES,
@@ -22,10 +25,8 @@ export {
   expiredAsk,
   isAsked,
   waitsFor,
-} from "./ask.ts";
-export { askWords, repeatsDenial } from "./ask-words.ts";
-export { AssertionError, assert, unreachable } from "./assert.ts";
-export type { AuditEntry, AuditLog, AuditQuery, NewAuditEntry } from "./audit.ts";
+} from "./model/ask.ts";
+export { AssertionError, assert, unreachable } from "./model/assert.ts";
 export {
   type AgentId,
   type Block,
@@ -59,14 +60,7 @@ export {
   type Status,
   type ToldMark,
   type WholeBlock,
-} from "./block.ts";
-export { type Broadcast, type Hint, LocalBroadcast, type Word } from "./broadcast.ts";
-export { type CallOutcome, callOutcome, isAtWork } from "./call-outcome.ts";
-export { foldCase } from "./case-fold.ts";
-export { type ChangeText, changeTexts, UNVERIFIED } from "./change-text.ts";
-export { decodeReferences } from "./character-references.ts";
-export { citedMarkdown, type Source, sourcesOf } from "./citations.ts";
-export { type ContextBlock, contextOf, type PathBlock, pathIn, pathOf } from "./context.ts";
+} from "./model/block.ts";
 export {
   addUsage,
   type Conversation,
@@ -77,64 +71,27 @@ export {
   subtractUsage,
   type Turn,
   type TurnOrder,
-} from "./conversation.ts";
-export { type Cursor, Cursors, type FarCursor } from "./cursor.ts";
-export { Draft, type NewBlock } from "./draft.ts";
-export { derivedName, type Env, randomName } from "./env.ts";
-export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./event.ts";
-export { copiedKind } from "./file-copy.ts";
-export { formatAge, formatCost, formatCount, formatDuration, plural, toolTitle } from "./format.ts";
-export { keyIn } from "./imported.ts";
-export { Ingest, type IngestOptions } from "./ingest.ts";
-export { cleanJson, type Json, type JsonObject, sameJson } from "./json.ts";
-export { Kernel, type Listener } from "./kernel.ts";
-export { stopLeased } from "./leased.ts";
-export { Leases, type LeasesOptions } from "./leases.ts";
-export { legacyName } from "./legacy-name.ts";
-export { limits } from "./limits.ts";
-export { type LiveEdit, type LiveInput, type LiveTodo, liveInput, liveTextPath } from "./live-input.ts";
-export {
-  amountOf,
-  type Excerpt,
-  type Extent,
-  excerptOf,
-  isAskedFor,
-  isClosedFirst,
-  isFailedResult,
-  isLong,
-  type Lines,
-  leftWords,
-} from "./long-text.ts";
-export { boundRules, MarkdownBudget, type MarkdownRules, TOO_HARD } from "./markdown-bound.ts";
-export { type MathToken, maskMath, mathRules } from "./markdown-math.ts";
-export { MemoryNodes } from "./memory-nodes.ts";
-export { MemoryStore } from "./memory-store.ts";
-export { Nodes, type NodesOptions } from "./nodes.ts";
-export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./op.ts";
-export { type Closed, closeOrphans } from "./orphans.ts";
-export { type GrowingString, PartialJson, type PartialPath, type PartialState } from "./partial-json.ts";
-export { patiently } from "./patience.ts";
-export { compilePattern, type Pattern, type PatternSource } from "./pattern.ts";
-export { changePictures } from "./pictures.ts";
-export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./problem.ts";
-export { isMarkdownResult, showsPictures, todoLine } from "./result-look.ts";
-export { Retry } from "./retry.ts";
-export {
-  type Clock,
-  fitsSearch,
-  type Guard,
-  inlineMatcher,
-  type MatchAnswer,
-  type Matcher,
-  type MatchQuery,
-  matchWithin,
-  type SearchSource,
-  searchBlocks,
-} from "./search.ts";
-export { type Matches, type MatchOptions, matchText } from "./search-match.ts";
-export type { Demand } from "./search-syntax.ts";
-export { type SessionFact, type SessionFacts, sessionFacts } from "./session-facts.ts";
-export { isShellCommand } from "./shell-command.ts";
+} from "./model/conversation.ts";
+export type { Cursor, FarCursor } from "./model/cursor.ts";
+export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./model/event.ts";
+export { copiedKind } from "./model/file-copy.ts";
+export { cleanJson, type Json, type JsonObject, sameJson } from "./model/json.ts";
+export { limits } from "./model/limits.ts";
+export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./model/op.ts";
+export { changePictures } from "./model/pictures.ts";
+export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./model/problem.ts";
+export { type SessionFact, type SessionFacts, sessionFacts } from "./model/session-facts.ts";
+export { timesText } from "./model/times.ts";
+export { type NativeFacts, nativeFacts } from "./model/turn-facts.ts";
+export { stopLeased } from "./nodes/leased.ts";
+export { Leases, type LeasesOptions } from "./nodes/leases.ts";
+export { Nodes, type NodesOptions } from "./nodes/nodes.ts";
+export { type Closed, closeOrphans } from "./nodes/orphans.ts";
+export type { AuditEntry, AuditLog, AuditQuery, NewAuditEntry } from "./ports/audit.ts";
+export { type Broadcast, type Hint, LocalBroadcast, type Word } from "./ports/broadcast.ts";
+export { derivedName, type Env, randomName } from "./ports/env.ts";
+export { legacyName } from "./ports/legacy-name.ts";
+export { Retry } from "./ports/retry.ts";
 export type {
   BlockLog,
   BlockQuery,
@@ -154,7 +111,7 @@ export type {
   SearchQuery,
   Store,
   TurnedCommit,
-} from "./store.ts";
+} from "./ports/store.ts";
 export {
   checkCommit,
   checkLone,
@@ -165,11 +122,72 @@ export {
   StoreError,
   type StoreErrorCode,
   spliced,
-} from "./store-rules.ts";
+} from "./ports/store-rules.ts";
+export { askWords, repeatsDenial } from "./presentation/ask-words.ts";
+export { type CallOutcome, callOutcome, isAtWork } from "./presentation/call-outcome.ts";
+export { type ChangeText, changeTexts, UNVERIFIED } from "./presentation/change-text.ts";
+export { decodeReferences } from "./presentation/character-references.ts";
+export { citedMarkdown, type Source, sourcesOf } from "./presentation/citations.ts";
+export {
+  formatAge,
+  formatCost,
+  formatCount,
+  formatDuration,
+  plural,
+  toolTitle,
+} from "./presentation/format.ts";
+export {
+  type LiveEdit,
+  type LiveInput,
+  type LiveTodo,
+  liveInput,
+  liveTextPath,
+} from "./presentation/live-input.ts";
+export {
+  amountOf,
+  type Excerpt,
+  type Extent,
+  excerptOf,
+  isAskedFor,
+  isClosedFirst,
+  isFailedResult,
+  isLong,
+  type Lines,
+  leftWords,
+} from "./presentation/long-text.ts";
+export { boundRules, MarkdownBudget, type MarkdownRules, TOO_HARD } from "./presentation/markdown-bound.ts";
+export { type MathToken, maskMath, mathRules } from "./presentation/markdown-math.ts";
+export {
+  type GrowingString,
+  PartialJson,
+  type PartialPath,
+  type PartialState,
+} from "./presentation/partial-json.ts";
+export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result-look.ts";
+export { isShellCommand } from "./presentation/shell-command.ts";
+export { foldCase } from "./search/case-fold.ts";
+export { compilePattern, type Pattern, type PatternSource } from "./search/pattern.ts";
+export {
+  type Clock,
+  fitsSearch,
+  type Guard,
+  inlineMatcher,
+  type MatchAnswer,
+  type Matcher,
+  type MatchQuery,
+  matchWithin,
+  type SearchSource,
+  searchBlocks,
+} from "./search/search.ts";
+export { type Matches, type MatchOptions, matchText } from "./search/search-match.ts";
+export type { Demand } from "./search/search-syntax.ts";
+export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./search/trigram.ts";
+export { MemoryNodes } from "./testing/memory-nodes.ts";
+export { MemoryStore } from "./testing/memory-store.ts";
+export { VirtualEnv } from "./testing/virtual-env.ts";
 export { cleanText } from "./text/door.ts";
 export { exactText } from "./text/exact.ts";
 export { mapOffset, Text, utf8Length } from "./text/text.ts";
-export { timesText } from "./times.ts";
 export type { BlockPatch, WholePatch } from "./tools/block-patch.ts";
 export { problemOf, StreamProblem } from "./tools/block-subscribe.ts";
 export {
@@ -208,10 +226,7 @@ export {
   turnSchema,
   turnView,
 } from "./tools/view.ts";
-export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./trigram.ts";
-export { type NativeFacts, nativeFacts } from "./turn-facts.ts";
-export { VirtualEnv } from "./virtual-env.ts";
-export { Connection, type ConnectionOptions, type Pipe, type Presence } from "./wire/connection.ts";
+export { Replica, type SyncListener, View, type ViewChange } from "./wire/client/replica.ts";
 export { encodeFrame } from "./wire/encode.ts";
 export {
   type ByeCode,
@@ -239,6 +254,11 @@ export {
   legacy,
   reduceLlm,
 } from "./wire/llm-messages.ts";
-export { Replica, type SyncListener, View, type ViewChange } from "./wire/replica.ts";
+export { Connection, type ConnectionOptions, type Pipe, type Presence } from "./wire/server/connection.ts";
 export { type ToolResult, type ToolUpdate, ToolUpdates } from "./wire/tool-updates.ts";
-export type { Told, Write } from "./write.ts";
+export { type ContextBlock, contextOf, type PathBlock, pathIn, pathOf } from "./write/context.ts";
+export { Cursors } from "./write/cursors.ts";
+export { Draft, type NewBlock } from "./write/draft.ts";
+export { Kernel, type Listener } from "./write/kernel.ts";
+export { patiently } from "./write/patience.ts";
+export type { Told, Write } from "./write/write.ts";

@@ -6,8 +6,8 @@
 import { enableCompileCache } from "node:module";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { startClean } from "./clean-start.ts";
-import { startsAgents } from "./starts-agents.ts";
+import { startClean } from "./app/clean-start.ts";
+import { startsAgents } from "./app/starts-agents.ts";
 
 const args = process.argv.slice(2);
 if (startsAgents(args)) startClean();

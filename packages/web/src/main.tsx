@@ -2,10 +2,10 @@
  * The page's beginning: one session, one root. What is drawn is in app.tsx.
  */
 import { createRoot } from "react-dom/client";
-import { App } from "./app.tsx";
-import { readCapabilities } from "./capabilities.ts";
-import { Session, SessionProvider } from "./session.tsx";
+import { App } from "./app/app.tsx";
 import { Conversations } from "./sidebar/conversations.ts";
+import { readCapabilities } from "./state/capabilities.ts";
+import { Session, SessionProvider } from "./state/session.tsx";
 import "./styles/base.css";
 import "./styles/layout.css";
 import "./styles/blocks.css";

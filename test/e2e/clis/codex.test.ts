@@ -5,9 +5,9 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Auth } from "../../../packages/server/src/auth.ts";
-import { findMarked } from "../../../packages/server/src/turns/child-mark.ts";
-import { homeMark } from "../../../packages/server/src/turns/child-offspring.ts";
+import { Auth } from "../../../packages/server/src/access/auth.ts";
+import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
+import { homeMark } from "../../../packages/server/src/processes/child-offspring.ts";
 import { call, type Part, type Step, say } from "../../model/script.ts";
 import { fetchCli } from "./fetch.ts";
 import { Lab } from "./lab.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { Auth } from "../../../packages/server/src/auth.ts";
+import { Auth } from "../../../packages/server/src/access/auth.ts";
 import { type Called, Server } from "../server.ts";
 import { FAKE, type Plan, World } from "./world.ts";
 

@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isEnded } from "@blockyard/kernel";
-import { openSqliteStore } from "../../../packages/server/src/store/sqlite.ts";
-import { findMarked } from "../../../packages/server/src/turns/child-mark.ts";
-import { homeMark } from "../../../packages/server/src/turns/child-offspring.ts";
+import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
+import { homeMark } from "../../../packages/server/src/processes/child-offspring.ts";
+import { openSqliteStore } from "../../../packages/server/src/stores/sqlite/sqlite.ts";
 import { Server } from "../server.ts";
 import { CUTS, FAKE, type Plan, RECORDING } from "./world.ts";
 

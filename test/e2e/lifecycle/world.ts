@@ -8,10 +8,10 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Block, isEnded, isProblem, Kernel, type Op, type Turn } from "@blockyard/kernel";
-import { nodeEnv } from "../../../packages/server/src/env.ts";
-import { openSqliteStore, type SqliteStore } from "../../../packages/server/src/store/sqlite.ts";
+import { Offspring } from "../../../packages/server/src/processes/child-offspring.ts";
+import { openSqliteStore, type SqliteStore } from "../../../packages/server/src/stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../../../packages/server/src/system/env.ts";
 import { AGENTS, type Agent } from "../../../packages/server/src/turns/agents.ts";
-import { Offspring } from "../../../packages/server/src/turns/child-offspring.ts";
 import { childRunner } from "../../../packages/server/src/turns/child-run.ts";
 import { Turns } from "../../../packages/server/src/turns/turns.ts";
 

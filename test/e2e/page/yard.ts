@@ -10,8 +10,8 @@ import { fileURLToPath } from "node:url";
 import { isProblem, type Kernel } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { StreamIngest } from "../../../packages/server/src/ingest-stream.ts";
-import { type Running, serve } from "../../../packages/server/src/serve.ts";
+import { type Running, serve } from "../../../packages/server/src/app/serve.ts";
+import { StreamIngest } from "../../../packages/server/src/ingest/ingest-stream.ts";
 import { buildPage } from "../../../scripts/build-page.mjs";
 
 const FIXTURES = fileURLToPath(new URL("../../../packages/providers/fixtures/", import.meta.url));

@@ -5,11 +5,11 @@
  * not succeed, the object is spoilt and thrown away; the next reader loads it again.
  */
 
-import { assert } from "../assert.ts";
-import type { AgentId, BlockId } from "../block.ts";
-import { type Op, splicesOf } from "../op.ts";
-import type { Problem } from "../problem.ts";
-import type { BlockLog, Fold } from "../store.ts";
+import { assert } from "../model/assert.ts";
+import type { AgentId, BlockId } from "../model/block.ts";
+import { type Op, splicesOf } from "../model/op.ts";
+import type { Problem } from "../model/problem.ts";
+import type { BlockLog, Fold } from "../ports/store.ts";
 import { MergeDocument, type Merged } from "./merge.ts";
 import { Text } from "./text.ts";
 import { UndoModel } from "./undo.ts";

@@ -2,7 +2,7 @@
  * The one splice that leads from one text to another: what both begin and end with stays. It never cuts a character in two.
  */
 
-import type { Splice } from "../op.ts";
+import type { Splice } from "../model/op.ts";
 
 /** The one splice that turns `before`, which lies at `at`, into `after`. */
 export function difference(at: number, before: string, after: string): Splice {

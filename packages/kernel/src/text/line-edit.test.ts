@@ -1,9 +1,9 @@
 /** Line edits as rows: text, operations, what comes out. The rules are in docs/spec/tools.md. */
 
 import { describe, expect, it } from "vitest";
-import type { Splice } from "../op.ts";
-import { isProblem, type Problem } from "../problem.ts";
-import { random32 } from "../virtual-env.ts";
+import type { Splice } from "../model/op.ts";
+import { isProblem, type Problem } from "../model/problem.ts";
+import { random32 } from "../testing/virtual-env.ts";
 import { type LineOperation, planLines, type Since, trimmedSplice } from "./line-edit.ts";
 import { Text } from "./text.ts";
 

@@ -9,9 +9,9 @@
  * Invariant: the whole batch or nothing. A batch is refused before its first splice is made.
  */
 
-import { limits } from "../limits.ts";
-import type { Splice } from "../op.ts";
-import { type Problem, problem } from "../problem.ts";
+import { limits } from "../model/limits.ts";
+import type { Splice } from "../model/op.ts";
+import { type Problem, problem } from "../model/problem.ts";
 import { mapOffset, type Text } from "./text.ts";
 
 export type LineOperation =

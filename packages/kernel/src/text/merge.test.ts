@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from "vitest";
 import * as Y from "yjs";
-import type { Block } from "../block.ts";
-import { Kernel } from "../kernel.ts";
-import { limits } from "../limits.ts";
-import { MemoryStore } from "../memory-store.ts";
-import { isProblem } from "../problem.ts";
-import { VirtualEnv } from "../virtual-env.ts";
+import type { Block } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem } from "../model/problem.ts";
+import { MemoryStore } from "../testing/memory-store.ts";
+import { VirtualEnv } from "../testing/virtual-env.ts";
+import { Kernel } from "../write/kernel.ts";
 import { MergeDocument, REPLICA_MIN } from "./merge.ts";
 import { Text } from "./text.ts";
 

@@ -11,10 +11,10 @@
  */
 
 import * as Y from "yjs";
-import { assert } from "../assert.ts";
-import { limits } from "../limits.ts";
-import type { Splice } from "../op.ts";
-import { type Problem, problem } from "../problem.ts";
+import { assert } from "../model/assert.ts";
+import { limits } from "../model/limits.ts";
+import type { Splice } from "../model/op.ts";
+import { type Problem, problem } from "../model/problem.ts";
 import type { Text } from "./text.ts";
 
 /** Ids that replicas write under start here. */

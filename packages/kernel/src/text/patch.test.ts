@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { describe, expect, it } from "vitest";
-import { limits } from "../limits.ts";
-import { random32 } from "../virtual-env.ts";
+import { limits } from "../model/limits.ts";
+import { random32 } from "../testing/virtual-env.ts";
 import { type HunkError, planPatch } from "./patch.ts";
 import { Text } from "./text.ts";
 

@@ -9,9 +9,9 @@
  * Invariant: all hunks or none, in order, without overlap.
  */
 
-import { limits } from "../limits.ts";
-import type { Splice } from "../op.ts";
-import { type Problem, problem } from "../problem.ts";
+import { limits } from "../model/limits.ts";
+import type { Splice } from "../model/op.ts";
+import { type Problem, problem } from "../model/problem.ts";
 import { hasCrlf, quoteLines, trimmedSplice } from "./line-edit.ts";
 import type { Text } from "./text.ts";
 

@@ -1,8 +1,8 @@
 /** Text values and the door, compared with plain strings. */
 
 import { describe, expect, it } from "vitest";
-import type { Splice } from "../op.ts";
-import { random32 } from "../virtual-env.ts";
+import type { Splice } from "../model/op.ts";
+import { random32 } from "../testing/virtual-env.ts";
 import { cleanText, splitsPair, splitTail } from "./door.ts";
 import { mapOffset, Text, utf8Length } from "./text.ts";
 

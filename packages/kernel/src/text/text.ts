@@ -7,8 +7,8 @@
  */
 
 import { Text as Rope } from "@codemirror/state";
-import { assert } from "../assert.ts";
-import type { Splice } from "../op.ts";
+import { assert } from "../model/assert.ts";
+import type { Splice } from "../model/op.ts";
 import { splitsPair } from "./door.ts";
 
 export class Text {

@@ -1,9 +1,9 @@
 /** The undo model by itself: ops in, visible text and differences out, compared with the rule written down naively. */
 
 import { describe, expect, it } from "vitest";
-import { limits } from "../limits.ts";
-import type { Op, Splice } from "../op.ts";
-import { random32 } from "../virtual-env.ts";
+import { limits } from "../model/limits.ts";
+import type { Op, Splice } from "../model/op.ts";
+import { random32 } from "../testing/virtual-env.ts";
 import { UndoModel } from "./undo.ts";
 
 /** Feeds ops as the kernel would. */

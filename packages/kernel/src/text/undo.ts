@@ -9,10 +9,10 @@
  * The horizon is `limits.undoUnits`: older units become part of the ground that nobody can undo.
  */
 
-import { assert } from "../assert.ts";
-import type { AgentId } from "../block.ts";
-import { limits } from "../limits.ts";
-import { type Op, type Splice, splicesOf } from "../op.ts";
+import { assert } from "../model/assert.ts";
+import type { AgentId } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { type Op, type Splice, splicesOf } from "../model/op.ts";
 
 export interface Unit {
   /** The version of its first op: its name. */

@@ -4,9 +4,9 @@
  */
 
 import { expect, it } from "vitest";
-import { limits } from "../limits.ts";
-import { random32 } from "../virtual-env.ts";
-import { ann, bob, Desk, eve } from "./desk.ts";
+import { limits } from "../model/limits.ts";
+import { ann, bob, Desk, eve } from "../testing/desk.ts";
+import { random32 } from "../testing/virtual-env.ts";
 import { coreTools } from "./index.ts";
 import type { Caller } from "./tool.ts";
 

@@ -4,8 +4,8 @@
  */
 
 import { z } from "zod";
-import { parseBlockId } from "../block.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
+import { parseBlockId } from "../model/block.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { splitTail } from "../text/door.ts";
 import { mayEdit } from "./rights.ts";
 import { blockIdField, type Call, textField, tool, writer } from "./tool.ts";

@@ -1,8 +1,8 @@
 /** block.apply_patch: a unified diff, applied whole or not at all. How it is read and placed is in text/patch.ts. */
 
 import { z } from "zod";
-import { limits } from "../limits.ts";
-import { isProblem, problem } from "../problem.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, problem } from "../model/problem.ts";
 import { cleanText } from "../text/door.ts";
 import { planPatch } from "../text/patch.ts";
 import { mayEdit } from "./rights.ts";

@@ -4,10 +4,10 @@
  */
 
 import { z } from "zod";
-import { parseBlockId, RESULT_KINDS, type Role, type Status } from "../block.ts";
-import type { JsonObject } from "../json.ts";
-import { ownTurn } from "../leased.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
+import { parseBlockId, RESULT_KINDS, type Role, type Status } from "../model/block.ts";
+import type { JsonObject } from "../model/json.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import { ownTurn } from "../nodes/leased.ts";
 import { mayClaim, mayPlace, maySpeak } from "./rights.ts";
 import {
   blockIdField,

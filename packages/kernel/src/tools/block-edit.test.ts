@@ -1,7 +1,7 @@
 /** block.edit, block.splice and block.apply_patch through the kernel: versions, units, older bases, large texts. */
 
 import { describe, expect, it } from "vitest";
-import { ann, bob, Desk } from "./desk.ts";
+import { ann, bob, Desk } from "../testing/desk.ts";
 
 const insert = (line: number, content: string) => ({ op: "insert", line, content });
 const remove = (start_line: number, end_line: number, expected_text?: string) => ({

@@ -1,8 +1,8 @@
 /** block.edit: inserts, deletes and replaces by line, as one step. The meaning of lines is in text/line-edit.ts. */
 
 import { z } from "zod";
-import { limits } from "../limits.ts";
-import { isProblem } from "../problem.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem } from "../model/problem.ts";
 import { cleanText } from "../text/door.ts";
 import { type LineOperation, planLines } from "../text/line-edit.ts";
 import { writeSince } from "./since.ts";

@@ -1,10 +1,10 @@
 /** block.history: who did what to a block and when, who wrote which part of it, and its text at an older version. */
 
 import { z } from "zod";
-import { limits } from "../limits.ts";
-import { splicesOf } from "../op.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
-import type { BlockLog } from "../store.ts";
+import { limits } from "../model/limits.ts";
+import { splicesOf } from "../model/op.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import type { BlockLog } from "../ports/store.ts";
 import { Text } from "../text/text.ts";
 import { UndoModel } from "../text/undo.ts";
 import { gone } from "./since.ts";

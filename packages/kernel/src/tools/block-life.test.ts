@@ -1,8 +1,8 @@
 /** block.create, block.status and block.append: the life of a block. */
 
 import { describe, expect, it } from "vitest";
-import type { Problem } from "../problem.ts";
-import { ann, bob, Desk } from "./desk.ts";
+import type { Problem } from "../model/problem.ts";
+import { ann, bob, Desk } from "../testing/desk.ts";
 
 describe("block.create", () => {
   it("[T32] goes behind the head unless it says otherwise, and gives an id that other tools take", async () => {

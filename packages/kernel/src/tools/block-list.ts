@@ -1,12 +1,12 @@
 /** block.list: blocks with a one-line summary, below a parent to a depth, or flat over a conversation or everything. */
 
 import { z } from "zod";
-import type { Block, BlockId } from "../block.ts";
-import type { Kernel } from "../kernel.ts";
-import { limits } from "../limits.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
-import type { BlockQuery } from "../store.ts";
-import { fitsQuery, newestBlockFirst } from "../store-rules.ts";
+import type { Block, BlockId } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import type { BlockQuery } from "../ports/store.ts";
+import { fitsQuery, newestBlockFirst } from "../ports/store-rules.ts";
+import type { Kernel } from "../write/kernel.ts";
 import { blockIdField, conversationField, kindField, rowsField, statusField, tool } from "./tool.ts";
 import { blockSchema } from "./view.ts";
 

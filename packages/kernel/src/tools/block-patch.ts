@@ -8,11 +8,11 @@
  */
 
 import { z } from "zod";
-import type { Block, BlockId } from "../block.ts";
-import type { Kernel } from "../kernel.ts";
-import { limits } from "../limits.ts";
-import { type Op, splicesOf } from "../op.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
+import type { Block, BlockId } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { type Op, splicesOf } from "../model/op.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import type { Kernel } from "../write/kernel.ts";
 import { metadataField, statusField } from "./tool.ts";
 import { snapshotSchema, snapshotView } from "./view.ts";
 

@@ -1,8 +1,8 @@
 /** block.read, block.search, block.list and kernel.search: what reading gives, and how it is bounded. */
 
 import { describe, expect, it } from "vitest";
-import { limits } from "../limits.ts";
-import { ann, bob, Desk, eve } from "./desk.ts";
+import { limits } from "../model/limits.ts";
+import { ann, bob, Desk, eve } from "../testing/desk.ts";
 
 describe("block.read", () => {
   it("[T35] gives the text with 0-based line numbers, or bare", async () => {

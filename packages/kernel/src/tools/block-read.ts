@@ -4,8 +4,8 @@
  */
 
 import { z } from "zod";
-import { limits } from "../limits.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { lineNumber } from "../text/line-edit.ts";
 import { type Text, utf8Length } from "../text/text.ts";
 import { blockIdField, lineField, tool } from "./tool.ts";

@@ -1,9 +1,9 @@
 /** block.search: a pattern in one block, with the lines and columns of its matches. */
 
 import { z } from "zod";
-import { limits } from "../limits.ts";
-import { isProblem } from "../problem.ts";
-import type { SearchMatch } from "../store.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem } from "../model/problem.ts";
+import type { SearchMatch } from "../ports/store.ts";
 import { blockIdField, rowsField, tool } from "./tool.ts";
 
 export const patternFields = {

@@ -1,7 +1,7 @@
 /** block.splice: one change by UTF-8 byte offset, for programs. The only place where bytes count. */
 
 import { z } from "zod";
-import { isProblem, type Problem, problem } from "../problem.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { cleanText } from "../text/door.ts";
 import type { Since } from "../text/line-edit.ts";
 import { mapOffset, type Text } from "../text/text.ts";

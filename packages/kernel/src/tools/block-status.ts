@@ -1,9 +1,9 @@
 /** block.status: how far a block has come, and what its metadata says about it. Only legal steps. */
 
 import { z } from "zod";
-import type { BlockId } from "../block.ts";
-import type { JsonObject } from "../json.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
+import type { BlockId } from "../model/block.ts";
+import type { JsonObject } from "../model/json.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { mayClaim } from "./rights.ts";
 import { blockIdField, mayDecide, mayWrite, metadataField, statusField, tool, writer } from "./tool.ts";
 

@@ -5,10 +5,10 @@
  */
 
 import { z } from "zod";
-import type { BlockId } from "../block.ts";
-import { limits } from "../limits.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
-import type { Told } from "../write.ts";
+import type { BlockId } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import type { Told } from "../write/write.ts";
 import { type BlockPatch, patchSchema, patchSince, type WholePatch, wholeSchema } from "./block-patch.ts";
 import { versionsField } from "./block-sync.ts";
 import { followAll } from "./follow.ts";

@@ -1,10 +1,10 @@
 /** block.sync and block.subscribe: a client that applies what it is given holds the same text, whatever happens. */
 
 import { describe, expect, it } from "vitest";
-import { limits } from "../limits.ts";
+import { limits } from "../model/limits.ts";
+import { ann, bob, Desk } from "../testing/desk.ts";
 import type { BlockPatch, WholePatch } from "./block-patch.ts";
 import { problemOf } from "./block-subscribe.ts";
-import { ann, bob, Desk } from "./desk.ts";
 import type { Signal } from "./tool.ts";
 
 type Item = BlockPatch | WholePatch;

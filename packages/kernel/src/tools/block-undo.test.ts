@@ -1,7 +1,7 @@
 /** block.undo, block.redo and block.history: only one's own, in order, across restarts; who wrote what. */
 
 import { describe, expect, it } from "vitest";
-import { ann, bob, Desk } from "./desk.ts";
+import { ann, bob, Desk } from "../testing/desk.ts";
 import type { Caller } from "./tool.ts";
 
 const insert = (block_id: string, line: number, content: string) => ({

@@ -1,8 +1,8 @@
 /** block.undo and block.redo: the caller's own last units in a block, taken back or put back. Nobody else's. */
 
 import { z } from "zod";
-import type { BlockId } from "../block.ts";
-import { isProblem, type Problem } from "../problem.ts";
+import type { BlockId } from "../model/block.ts";
+import { isProblem, type Problem } from "../model/problem.ts";
 import { mayEdit } from "./rights.ts";
 import { blockIdField, type Call, tool, writer } from "./tool.ts";
 

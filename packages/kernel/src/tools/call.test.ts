@@ -2,10 +2,10 @@
 
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { limits } from "../limits.ts";
-import { isProblem } from "../problem.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem } from "../model/problem.ts";
+import { ann, bob, Desk, eve } from "../testing/desk.ts";
 import { callIn, makeTable } from "./call.ts";
-import { ann, bob, Desk, eve } from "./desk.ts";
 import { callTool, coreTools, toolSchemas } from "./index.ts";
 import { tool } from "./tool.ts";
 

@@ -7,9 +7,9 @@
  */
 
 import { z } from "zod";
-import { cleanJson, type Json } from "../json.ts";
-import { limits } from "../limits.ts";
-import { type Problem, problem } from "../problem.ts";
+import { cleanJson, type Json } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
+import { type Problem, problem } from "../model/problem.ts";
 import { answerOnce } from "./keyed.ts";
 import { type Access, type Call, type Caller, mayCall, type Tool } from "./tool.ts";
 

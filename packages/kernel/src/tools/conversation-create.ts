@@ -1,9 +1,9 @@
 /** conversation.create: a new, empty conversation. */
 
 import { z } from "zod";
-import type { JsonObject } from "../json.ts";
-import { limits } from "../limits.ts";
-import { problem } from "../problem.ts";
+import type { JsonObject } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
+import { problem } from "../model/problem.ts";
 import { cleanText } from "../text/door.ts";
 import { mayRecord } from "./rights.ts";
 import { metadataField, tool } from "./tool.ts";

@@ -4,12 +4,12 @@
  */
 
 import { z } from "zod";
-import { toBase64 } from "../base64.ts";
-import type { Conversation } from "../conversation.ts";
-import type { JsonObject } from "../json.ts";
-import type { Kernel } from "../kernel.ts";
-import { changePictures } from "../pictures.ts";
-import { isProblem, type Problem } from "../problem.ts";
+import { toBase64 } from "../model/base64.ts";
+import type { Conversation } from "../model/conversation.ts";
+import type { JsonObject } from "../model/json.ts";
+import { changePictures } from "../model/pictures.ts";
+import { isProblem, type Problem } from "../model/problem.ts";
+import type { Kernel } from "../write/kernel.ts";
 import { StreamProblem } from "./block-subscribe.ts";
 import { conversationField, type Signal, type Streamed, tool } from "./tool.ts";
 import {

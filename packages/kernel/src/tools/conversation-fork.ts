@@ -4,13 +4,13 @@
  */
 
 import { z } from "zod";
-import { type Block, type BlockId, isEnded } from "../block.ts";
-import { type PathBlock, pathOf } from "../context.ts";
-import type { Draft, NewBlock } from "../draft.ts";
-import { copiedKind } from "../file-copy.ts";
-import type { JsonObject } from "../json.ts";
-import { limits } from "../limits.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
+import { type Block, type BlockId, isEnded } from "../model/block.ts";
+import { copiedKind } from "../model/file-copy.ts";
+import type { JsonObject } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import { type PathBlock, pathOf } from "../write/context.ts";
+import type { Draft, NewBlock } from "../write/draft.ts";
 import { mayDirect, maySpeak } from "./rights.ts";
 import { blockIdField, type Call, textField, tool, writer } from "./tool.ts";
 

@@ -1,8 +1,8 @@
 /** conversation.include: put a block of elsewhere (a file, another conversation's answer) into the context. */
 
 import { z } from "zod";
-import { limits } from "../limits.ts";
-import { isProblem, problem } from "../problem.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, problem } from "../model/problem.ts";
 import { mayDirect } from "./rights.ts";
 import { blockIdField, conversationField, tool, writer } from "./tool.ts";
 

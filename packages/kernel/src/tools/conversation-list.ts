@@ -1,9 +1,9 @@
 /** conversation.list: conversations, the last changed first. */
 
 import { z } from "zod";
-import type { Conversation } from "../conversation.ts";
-import { limits } from "../limits.ts";
-import { isProblem } from "../problem.ts";
+import type { Conversation } from "../model/conversation.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem } from "../model/problem.ts";
 import { rowsField, tool } from "./tool.ts";
 import { conversationSchema, conversationView } from "./view.ts";
 

@@ -1,7 +1,7 @@
 /** conversation.prune: take a block, with what hangs off it, out of the context of models; or put it back. */
 
 import { z } from "zod";
-import { isProblem } from "../problem.ts";
+import { isProblem } from "../model/problem.ts";
 import { blockIdField, mayDecide, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({

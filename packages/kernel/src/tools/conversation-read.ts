@@ -1,9 +1,9 @@
 /** conversation.read: a conversation's record, its turns, and the outline of its last blocks. */
 
 import { z } from "zod";
-import type { Block } from "../block.ts";
-import { limits } from "../limits.ts";
-import { isProblem } from "../problem.ts";
+import type { Block } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem } from "../model/problem.ts";
 import { rowOf, rowSchema } from "./block-list.ts";
 import { conversationField, rowsField, tool } from "./tool.ts";
 import { conversationSchema, conversationView, turnSchema, turnView } from "./view.ts";

@@ -1,7 +1,7 @@
 /** conversation.update: another title; put away, or taken out again. Nothing is deleted. */
 
 import { z } from "zod";
-import { limits } from "../limits.ts";
+import { limits } from "../model/limits.ts";
 import { cleanText } from "../text/door.ts";
 import { mayDirect } from "./rights.ts";
 import { conversationField, tool, writer } from "./tool.ts";

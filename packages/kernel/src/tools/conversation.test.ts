@@ -1,12 +1,12 @@
 /** conversation.*: create, list, read, fork, prune, include, export, and the context that follows from them. */
 
 import { describe, expect, it } from "vitest";
-import type { BlockId } from "../block.ts";
-import { contextOf } from "../context.ts";
-import { limits } from "../limits.ts";
-import { isProblem } from "../problem.ts";
+import type { BlockId } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem } from "../model/problem.ts";
+import { ann, bob, Desk } from "../testing/desk.ts";
+import { contextOf } from "../write/context.ts";
 import type { ExportLine } from "./conversation-export.ts";
-import { ann, bob, Desk } from "./desk.ts";
 
 const named = { toolUseId: "1", toolName: "x" };
 

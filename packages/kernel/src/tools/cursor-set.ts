@@ -1,8 +1,8 @@
 /** cursor.set: where the caller is in a block's text, for others to see. Writes nothing; see cursor.ts. */
 
 import { z } from "zod";
-import type { Op } from "../op.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
+import type { Op } from "../model/op.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { mapOffset, type Text } from "../text/text.ts";
 import { connect, gone, inFuture } from "./since.ts";
 import { blockIdField, lineField, tool } from "./tool.ts";

@@ -2,9 +2,9 @@
  * Following the conversations that a call is about, where other nodes may commit to them too.
  */
 
-import { type BlockId, type ConversationId, conversationOf } from "../block.ts";
-import type { Kernel } from "../kernel.ts";
-import { isProblem } from "../problem.ts";
+import { type BlockId, type ConversationId, conversationOf } from "../model/block.ts";
+import { isProblem } from "../model/problem.ts";
+import type { Kernel } from "../write/kernel.ts";
 
 /** Until the returned function is called. What cannot be followed is not there: whoever reads it says so. */
 export async function followAll(

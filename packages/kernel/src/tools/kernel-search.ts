@@ -1,10 +1,10 @@
 /** kernel.search: a pattern in all blocks, narrowed by the store's index. */
 
 import { z } from "zod";
-import type { Kind } from "../block.ts";
-import { limits } from "../limits.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
-import type { SearchPlace } from "../store.ts";
+import type { Kind } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import type { SearchPlace } from "../ports/store.ts";
 import { matchSchema, matchView, patternFields } from "./block-search.ts";
 import { conversationField, kindField, rowsField, tool } from "./tool.ts";
 

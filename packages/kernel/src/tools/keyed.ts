@@ -7,9 +7,9 @@
  * Bounded: the oldest is forgotten first. Keys belong to an agent and a conversation, as in the store.
  */
 
-import { legacyName } from "../legacy-name.ts";
-import { limits } from "../limits.ts";
-import { isProblem, problem } from "../problem.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, problem } from "../model/problem.ts";
+import { legacyName } from "../ports/legacy-name.ts";
 import type { Call, Tool } from "./tool.ts";
 
 interface Kept {

@@ -1,8 +1,8 @@
 /** What an agent may do to what is not its own: each tool that writes, on each kind of block and conversation. */
 import { describe, expect, it } from "vitest";
-import { KINDS, ROLES } from "../block.ts";
-import { isProblem } from "../problem.ts";
-import { ann, bob, Desk } from "./desk.ts";
+import { KINDS, ROLES } from "../model/block.ts";
+import { isProblem } from "../model/problem.ts";
+import { ann, bob, Desk } from "../testing/desk.ts";
 
 const eve = { agent: "eve", role: "agent" } as const;
 

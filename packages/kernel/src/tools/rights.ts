@@ -8,10 +8,10 @@
  *   - does not write the metadata that says who wrote something, where it comes from, or what the server did with it.
  */
 
-import type { Block, BlockId, Role } from "../block.ts";
-import type { Conversation } from "../conversation.ts";
-import type { Draft } from "../draft.ts";
-import { type Problem, problem } from "../problem.ts";
+import type { Block, BlockId, Role } from "../model/block.ts";
+import type { Conversation } from "../model/conversation.ts";
+import { type Problem, problem } from "../model/problem.ts";
+import type { Draft } from "../write/draft.ts";
 import type { Caller } from "./tool.ts";
 
 const AGENTS_ROLES: readonly Role[] = ["model", "tool"];

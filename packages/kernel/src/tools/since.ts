@@ -4,12 +4,12 @@
  * what other writes of the same batch have planned; together they have no gap, or the write starts again.
  */
 
-import type { Block, BlockId } from "../block.ts";
-import type { Draft } from "../draft.ts";
-import { limits } from "../limits.ts";
-import { type Op, type Splice, splicesOf } from "../op.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
+import type { Block, BlockId } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { type Op, type Splice, splicesOf } from "../model/op.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { Since } from "../text/line-edit.ts";
+import type { Draft } from "../write/draft.ts";
 import { mayEdit } from "./rights.ts";
 import { type Call, writer } from "./tool.ts";
 

@@ -7,12 +7,12 @@
  */
 
 import { z } from "zod";
-import { type AgentId, type Block, KINDS, ROLES, STATUSES } from "../block.ts";
-import type { Cursors } from "../cursor.ts";
-import type { Kernel } from "../kernel.ts";
-import { limits } from "../limits.ts";
-import { type Problem, problem } from "../problem.ts";
-import type { Matcher } from "../search.ts";
+import { type AgentId, type Block, KINDS, ROLES, STATUSES } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { type Problem, problem } from "../model/problem.ts";
+import type { Matcher } from "../search/search.ts";
+import type { Cursors } from "../write/cursors.ts";
+import type { Kernel } from "../write/kernel.ts";
 
 /** What a tool does, and so who may call it: everybody, all but viewers, the owner alone. */
 export type Access = "read" | "write" | "owner";

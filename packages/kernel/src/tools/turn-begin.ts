@@ -4,9 +4,9 @@
  */
 
 import { z } from "zod";
-import { randomName } from "../env.ts";
-import { endLeased, openBlocksOf, ownTurn } from "../leased.ts";
-import { isProblem } from "../problem.ts";
+import { isProblem } from "../model/problem.ts";
+import { endLeased, openBlocksOf, ownTurn } from "../nodes/leased.ts";
+import { randomName } from "../ports/env.ts";
 import { conversationField, tool, writer } from "./tool.ts";
 
 const name = z.string().min(1).max(200);

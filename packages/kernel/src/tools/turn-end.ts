@@ -1,11 +1,11 @@
 /** turn.end: how an agent's own turn ended, and what it took. Once; what is open of it ends with it. */
 
 import { z } from "zod";
-import type { Turn } from "../conversation.ts";
-import type { Draft } from "../draft.ts";
-import { endLeased, openBlocksOf } from "../leased.ts";
-import { isProblem, type Problem, problem } from "../problem.ts";
+import type { Turn } from "../model/conversation.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import { endLeased, openBlocksOf } from "../nodes/leased.ts";
 import { cleanText } from "../text/door.ts";
+import type { Draft } from "../write/draft.ts";
 import { type Call, conversationField, tool, writer } from "./tool.ts";
 import { turnSchema, turnView } from "./view.ts";
 

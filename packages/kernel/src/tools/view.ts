@@ -4,9 +4,9 @@
  */
 
 import { z } from "zod";
-import type { Block, WholeBlock } from "../block.ts";
-import type { Conversation, Turn } from "../conversation.ts";
-import type { Usage } from "../event.ts";
+import type { Block, WholeBlock } from "../model/block.ts";
+import type { Conversation, Turn } from "../model/conversation.ts";
+import type { Usage } from "../model/event.ts";
 import { kindField, metadataField, roleField, statusField } from "./tool.ts";
 
 const count = z.number().int();

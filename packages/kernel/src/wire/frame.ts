@@ -33,13 +33,13 @@
  */
 
 import { z } from "zod";
-import type { Block, BlockId, ConversationId } from "../block.ts";
-import type { Conversation, Turn } from "../conversation.ts";
-import type { Cursor } from "../cursor.ts";
-import type { Json } from "../json.ts";
-import { limits } from "../limits.ts";
-import type { Op, OpBody } from "../op.ts";
-import type { Problem } from "../problem.ts";
+import type { Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Conversation, Turn } from "../model/conversation.ts";
+import type { Cursor } from "../model/cursor.ts";
+import type { Json } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
+import type { Op, OpBody } from "../model/op.ts";
+import type { Problem } from "../model/problem.ts";
 
 export const PROTOCOL = 1;
 
@@ -160,4 +160,4 @@ export function fromWire(conversation: ConversationId, op: WireOp): Op {
 
 const NO_BYTES = new Uint8Array(0);
 
-export { fromBase64, toBase64 } from "../base64.ts";
+export { fromBase64, toBase64 } from "../model/base64.ts";

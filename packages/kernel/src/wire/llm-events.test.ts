@@ -1,8 +1,8 @@
 /** What turns and calls come to as `llm_*` events, where that differs from the usual life of them. */
 import { expect, it } from "vitest";
-import type { Block } from "../block.ts";
-import type { Turn } from "../conversation.ts";
-import type { JsonObject } from "../json.ts";
+import type { Block } from "../model/block.ts";
+import type { Turn } from "../model/conversation.ts";
+import type { JsonObject } from "../model/json.ts";
 import { type LlmEvent, LlmEvents } from "./llm-events.ts";
 import { type LlmMessage, reduceLlm } from "./llm-messages.ts";
 

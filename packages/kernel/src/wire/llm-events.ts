@@ -14,13 +14,13 @@
  * appended, and how it ends then, is told all the same.
  */
 
-import { askOf, waitsFor } from "../ask.ts";
-import { type Block, type BlockId, isEnded, isLapsed, RESULT_KINDS } from "../block.ts";
-import type { Turn } from "../conversation.ts";
-import type { Json } from "../json.ts";
-import { limits } from "../limits.ts";
-import type { Op } from "../op.ts";
-import { splicesOf } from "../op.ts";
+import { askOf, waitsFor } from "../model/ask.ts";
+import { type Block, type BlockId, isEnded, isLapsed, RESULT_KINDS } from "../model/block.ts";
+import type { Turn } from "../model/conversation.ts";
+import type { Json } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
+import type { Op } from "../model/op.ts";
+import { splicesOf } from "../model/op.ts";
 import { Text } from "../text/text.ts";
 
 export const LLM_VERSION = 2;

@@ -4,7 +4,7 @@
  * Idempotent: a start of what is known replaces it, so whoever resumes and is told something again has it once.
  */
 
-import type { Json, JsonObject } from "../json.ts";
+import type { Json, JsonObject } from "../model/json.ts";
 import type { ContentBlockType, LlmEvent } from "./llm-events.ts";
 
 export interface LlmContentBlock {

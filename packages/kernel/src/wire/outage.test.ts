@@ -1,18 +1,18 @@
 // Every kind of outage of the store, in every state that a viewer can be in: it ends live, and nobody did anything.
 
 import { describe, expect, it } from "vitest";
-import type { Block } from "../block.ts";
-import { Kernel } from "../kernel.ts";
-import { MemoryNodes } from "../memory-nodes.ts";
-import { MemoryStore } from "../memory-store.ts";
-import { Nodes } from "../nodes.ts";
-import { isProblem } from "../problem.ts";
-import type { Store } from "../store.ts";
-import { StoreError } from "../store-rules.ts";
-import { VirtualEnv } from "../virtual-env.ts";
-import { Connection } from "./connection.ts";
+import type { Block } from "../model/block.ts";
+import { isProblem } from "../model/problem.ts";
+import { Nodes } from "../nodes/nodes.ts";
+import type { Store } from "../ports/store.ts";
+import { StoreError } from "../ports/store-rules.ts";
+import { MemoryNodes } from "../testing/memory-nodes.ts";
+import { MemoryStore } from "../testing/memory-store.ts";
+import { VirtualEnv } from "../testing/virtual-env.ts";
+import { Kernel } from "../write/kernel.ts";
+import { Replica, type View } from "./client/replica.ts";
 import type { ServerFrame } from "./frame.ts";
-import { Replica, type View } from "./replica.ts";
+import { Connection } from "./server/connection.ts";
 
 const OUTAGE_MS = 30_000;
 /** How long the longest pause and the next look take, with room. */

@@ -1,8 +1,8 @@
 /** The life of tool calls as a client hears of it, from blocks as they change. */
 import { describe, expect, it } from "vitest";
-import type { Block } from "../block.ts";
-import type { JsonObject } from "../json.ts";
-import { limits } from "../limits.ts";
+import type { Block } from "../model/block.ts";
+import type { JsonObject } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
 import { type ToolResult, type ToolUpdate, ToolUpdates } from "./tool-updates.ts";
 
 function block(fields: Partial<Block>, metadata: JsonObject = {}): Block {

@@ -9,10 +9,10 @@
  * - A command that is run again is a call by itself, without a call's block.
  */
 
-import { askOf, waitsFor } from "../ask.ts";
-import { type Block, type BlockId, isEnded, type Stage } from "../block.ts";
-import type { JsonObject } from "../json.ts";
-import { limits } from "../limits.ts";
+import { askOf, waitsFor } from "../model/ask.ts";
+import { type Block, type BlockId, isEnded, type Stage } from "../model/block.ts";
+import type { JsonObject } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
 
 export interface ToolUpdate {
   /** The provider's id of the call. Where that has come before in the conversation, with a number behind it. */

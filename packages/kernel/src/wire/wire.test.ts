@@ -1,20 +1,21 @@
 // Both ends of the wire, joined by an in-memory pipe that can be cut anywhere.
 
 import { describe, expect, it } from "vitest";
-import type { Block } from "../block.ts";
-import { type Cursor, Cursors } from "../cursor.ts";
-import type { Json } from "../json.ts";
-import { Kernel } from "../kernel.ts";
-import { limits } from "../limits.ts";
-import { MemoryStore } from "../memory-store.ts";
-import { isProblem, type Problem } from "../problem.ts";
+import type { Block } from "../model/block.ts";
+import type { Cursor } from "../model/cursor.ts";
+import type { Json } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem } from "../model/problem.ts";
+import { MemoryStore } from "../testing/memory-store.ts";
+import { settle, VirtualEnv } from "../testing/virtual-env.ts";
 import { MergeDocument } from "../text/merge.ts";
 import { Text } from "../text/text.ts";
-import { settle, VirtualEnv } from "../virtual-env.ts";
-import { Connection, type Presence } from "./connection.ts";
+import { Cursors } from "../write/cursors.ts";
+import { Kernel } from "../write/kernel.ts";
+import { Replica, type View } from "./client/replica.ts";
 import type { ClientFrame, ServerFrame } from "./frame.ts";
 import { fromBase64, toBase64 } from "./frame.ts";
-import { Replica, type View } from "./replica.ts";
+import { Connection, type Presence } from "./server/connection.ts";
 
 class Joined {
   readonly env = new VirtualEnv(7);

@@ -5,7 +5,7 @@
  * Pure. Which effects a call has is said by the table of the loop's tools (turns/loop/tools/effects.ts).
  */
 
-import type { Allowance } from "../turns/run.ts";
+import type { Allowance } from "./allowance.ts";
 
 /** In this order they are named to people. */
 export const EFFECT_KINDS = ["read", "write", "run", "fetch"] as const;

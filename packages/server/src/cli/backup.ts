@@ -6,12 +6,12 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { StoreError } from "@blockyard/kernel";
-import { makeConfig, prepareHome } from "../config.ts";
-import type { DatabaseAddress } from "../postgres/address.ts";
-import { dumpCommand, restoreCommand } from "../postgres/named.ts";
-import { copyDatabaseFile } from "../store/backup.ts";
-import { restoreSqliteStore } from "../store/restore.ts";
-import { hasDatabase, isRestored } from "../store/restored.ts";
+import { makeConfig, prepareHome } from "../config/config.ts";
+import type { DatabaseAddress } from "../config/database-address.ts";
+import { dumpCommand, restoreCommand } from "../stores/postgres/named.ts";
+import { copyDatabaseFile } from "../stores/sqlite/backup.ts";
+import { restoreSqliteStore } from "../stores/sqlite/restore.ts";
+import { hasDatabase, isRestored } from "../stores/sqlite/restored.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { storeSentence } from "./failure.ts";

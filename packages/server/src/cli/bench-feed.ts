@@ -7,7 +7,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket, WebSocketServer } from "ws";
-import type { Running } from "../serve.ts";
+import type { Running } from "../app/serve.ts";
 
 /** One way of a line: writes it, and later says that it came. */
 export interface Way {

@@ -6,8 +6,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isProblem, type Json, type Problem, problem, type ToolSchema } from "@blockyard/kernel";
-import { readAddress, type ServerAddress } from "../address-file.ts";
-import { makeConfig } from "../config.ts";
+import { makeConfig } from "../config/config.ts";
+import { readAddress, type ServerAddress } from "../system/address-file.ts";
 import { CommandError } from "./command.ts";
 
 export interface ServerClient {

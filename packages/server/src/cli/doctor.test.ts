@@ -16,8 +16,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeConfig } from "../config.ts";
-import { serve } from "../serve.ts";
+import { serve } from "../app/serve.ts";
+import { makeConfig } from "../config/config.ts";
 import {
   checkDatabase,
   checkHome,

@@ -8,7 +8,7 @@ import { open, realpath, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { plural } from "@blockyard/kernel";
 import { exportAs, FORMAT_FILES, FORMATS, type Format } from "../export/export.ts";
-import type { Finding } from "../export/redact.ts";
+import type { Finding } from "../system/redact.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { wholeId } from "./named-id.ts";

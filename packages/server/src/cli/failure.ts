@@ -4,8 +4,8 @@
  */
 
 import { StoreError, type StoreErrorCode } from "@blockyard/kernel";
-import { AuthError } from "../auth.ts";
-import { ConfigError } from "../config.ts";
+import { AuthError } from "../access/auth.ts";
+import { ConfigError } from "../config/config.ts";
 import { CommandError } from "./command.ts";
 
 const STORE_FIXES: Readonly<Record<StoreErrorCode, string>> = {

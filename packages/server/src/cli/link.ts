@@ -3,8 +3,8 @@
  * `blockyard session` lists and revokes.
  */
 
-import { Auth, AuthError, ownerName } from "../auth.ts";
-import { makeConfig } from "../config.ts";
+import { Auth, AuthError, ownerName } from "../access/auth.ts";
+import { makeConfig } from "../config/config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl, serverClient, TokenRefused } from "./client.ts";
 import { type Command, CommandError } from "./command.ts";

@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Json, Kernel, MemoryStore } from "@blockyard/kernel";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { Auth } from "../auth.ts";
-import { makeConfig } from "../config.ts";
-import { nodeEnv } from "../env.ts";
+import { Auth } from "../access/auth.ts";
+import { Tools } from "../app/tool-table.ts";
+import { makeConfig } from "../config/config.ts";
 import { rawRuns } from "../export/export-file.ts";
 import { importStream } from "../import/import-stream.ts";
 import { findSessions } from "../import/session-logs.ts";
-import { Tools } from "../tool-table.ts";
+import { nodeEnv } from "../system/env.ts";
 import { importLog, KnownSessions } from "./log-import.ts";
 import type { Yard } from "./yard.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from "node:fs";
-import { VERSION } from "../version.ts";
+import { VERSION } from "../system/version.ts";
 import { audit } from "./audit.ts";
 import { backup, restore } from "./backup.ts";
 import { bench } from "./bench.ts";

@@ -15,9 +15,9 @@ import {
   plural,
   type TurnView,
 } from "@blockyard/kernel";
-import { visible } from "../rerun/visible.ts";
+import { ALLOWANCES } from "../access/allowance.ts";
+import { visible } from "../processes/visible.ts";
 import { AGENTS } from "../turns/agents.ts";
-import { ALLOWANCES } from "../turns/run.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { withTrust } from "./ask-trust.ts";
 import { turnText } from "./block-text.ts";

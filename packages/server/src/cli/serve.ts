@@ -4,10 +4,10 @@
 
 import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem } from "@blockyard/kernel";
-import { makeConfig } from "../config.ts";
-import { useCredentials } from "../credentials-file.ts";
-import { jsonLog, type Log } from "../log.ts";
-import { type Running, serve } from "../serve.ts";
+import { type Running, serve } from "../app/serve.ts";
+import { makeConfig } from "../config/config.ts";
+import { useCredentials } from "../config/credentials-file.ts";
+import { jsonLog, type Log } from "../system/log.ts";
 import { RECORDINGS, replay } from "../turns/replay.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";

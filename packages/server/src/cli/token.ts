@@ -2,8 +2,8 @@
  * `blockyard token`: credentials for agents and viewers. A token names its agent; nothing in a request can change that.
  */
 
-import { Auth } from "../auth.ts";
-import { makeConfig, prepareHome } from "../config.ts";
+import { Auth } from "../access/auth.ts";
+import { makeConfig, prepareHome } from "../config/config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";

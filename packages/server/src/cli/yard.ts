@@ -18,18 +18,18 @@ import {
   type Store,
   StoreError,
 } from "@blockyard/kernel";
-import { Auth, type Caller, ownerName } from "../auth.ts";
-import { type Config, makeConfig, prepareHome } from "../config.ts";
-import { useCredentials } from "../credentials-file.ts";
-import { nodeEnv } from "../env.ts";
+import { Auth, type Caller, ownerName } from "../access/auth.ts";
+import { Tools } from "../app/tool-table.ts";
+import { type Config, makeConfig, prepareHome } from "../config/config.ts";
+import { useCredentials } from "../config/credentials-file.ts";
 import { rawRuns } from "../export/export-file.ts";
 import { auditedImport } from "../import/import-stream.ts";
-import { ingestStream } from "../ingest-stream.ts";
-import { openNamed } from "../postgres/named.ts";
-import { redactBody } from "../redact-body.ts";
-import { hasDatabase } from "../store/restored.ts";
-import { openSqliteStore } from "../store/sqlite.ts";
-import { Tools } from "../tool-table.ts";
+import { ingestStream } from "../ingest/ingest-stream.ts";
+import { redactBody } from "../ingest/redact-body.ts";
+import { openNamed } from "../stores/postgres/named.ts";
+import { hasDatabase } from "../stores/sqlite/restored.ts";
+import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../system/env.ts";
 import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { CommandError, EXIT } from "./command.ts";
 import { storeSentence } from "./failure.ts";

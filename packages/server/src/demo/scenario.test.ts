@@ -12,9 +12,9 @@ import {
   VirtualEnv,
 } from "@blockyard/kernel";
 import { afterEach, expect, it } from "vitest";
-import { nodeEnv } from "../env.ts";
-import { Lab } from "../files/lab.ts";
 import { fileTools } from "../files/tools.ts";
+import { nodeEnv } from "../system/env.ts";
+import { Lab } from "../testing/lab.ts";
 import { runScenario, type ScenarioOptions } from "./scenario.ts";
 import type { Seat } from "./scripted-agent.ts";
 import { DEMO_PATH } from "./story.ts";

@@ -12,10 +12,15 @@ import {
   type Store,
   StreamProblem,
 } from "@blockyard/kernel";
-import type { Download } from "../faces/http.ts";
-import { resting } from "../streamed-answer.ts";
+import { resting } from "../system/streamed-answer.ts";
 import { exportAs, FORMAT_FILES, type Format } from "./export.ts";
 import type { ExportPool } from "./export-pool.ts";
+
+export interface Download {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly body: AsyncIterable<string | Uint8Array>;
+}
 
 /** For whom, and where: without it an export is made in this thread. */
 export interface ExportPlace {

@@ -12,13 +12,13 @@ import {
   type Status,
 } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
-import { nodeEnv } from "../env.ts";
 import { importStream } from "../import/import-stream.ts";
+import { nodeEnv } from "../system/env.ts";
+import { type Finding, redactText } from "../system/redact.ts";
 import { exportAs, type Format } from "./export.ts";
 import { exportFile } from "./export-file.ts";
 import { highlight } from "./highlight.ts";
 import { markdownHtml } from "./markdown-html.ts";
-import { type Finding, redactText } from "./redact.ts";
 import { plainTerminal, terminalHtml } from "./terminal-html.ts";
 
 const kernel = new Kernel(nodeEnv, new MemoryStore("epoch"));

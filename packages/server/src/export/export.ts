@@ -4,9 +4,9 @@
  */
 
 import type { ExportLine } from "@blockyard/kernel";
+import { type Found, redactLines, redactText } from "../system/redact.ts";
 import { htmlExport } from "./html.ts";
 import { markdownExport } from "./markdown.ts";
-import { type Found, redactLines, redactText } from "./redact.ts";
 import { readTree } from "./tree.ts";
 
 export const FORMATS = ["html", "markdown", "jsonl", "raw"] as const;

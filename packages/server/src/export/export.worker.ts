@@ -5,7 +5,7 @@
 
 import { parentPort } from "node:worker_threads";
 import type { ExportLine } from "@blockyard/kernel";
-import { yieldToWriters } from "../search/yield.ts";
+import { yieldToWriters } from "../system/yield.ts";
 import { exportAs } from "./export.ts";
 import type { FromThread, ToThread } from "./message.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import { languageOf } from "@blockyard/providers";
-import { type Html, html, join } from "./escape.ts";
+import { type Html, html, join } from "../system/escape.ts";
 
 interface Family {
   readonly line: readonly string[];

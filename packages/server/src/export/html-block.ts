@@ -25,8 +25,8 @@ import {
   toolTitle,
   UNVERIFIED,
 } from "@blockyard/kernel";
+import { type Html, html, join, NOTHING, safeLink, safePicture } from "../system/escape.ts";
 import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
-import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
 import { highlight } from "./highlight.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { plainTerminal, terminalHtml } from "./terminal-html.ts";

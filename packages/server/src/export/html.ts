@@ -12,7 +12,7 @@ import {
   sessionFacts,
   type TurnView,
 } from "@blockyard/kernel";
-import { type Html, html, join } from "./escape.ts";
+import { type Html, html, join } from "../system/escape.ts";
 import { branchesHtml, nodeHtml } from "./html-block.ts";
 import { STYLE } from "./style.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";

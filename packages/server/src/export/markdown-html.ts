@@ -5,8 +5,8 @@
 
 import { decodeReferences, type MathToken } from "@blockyard/kernel";
 import type { Token, Tokens } from "marked";
+import { type Html, html, join, NOTHING, safeLink, safePicture } from "../system/escape.ts";
 import { lexBounded } from "./bounded-lexer.ts";
-import { type Html, html, join, NOTHING, safeLink, safePicture } from "./escape.ts";
 import { highlight } from "./highlight.ts";
 
 /** Longer texts are shown as they are: nobody reads them, and a lexer may take long over them. */

@@ -18,8 +18,8 @@ import {
   timesText,
   UNVERIFIED,
 } from "@blockyard/kernel";
+import { safeLink } from "../system/escape.ts";
 import { changedLines, excerptLines, foldingOf, linesOf, type Shown } from "./closed.ts";
-import { safeLink } from "./escape.ts";
 import { turnAfter, turnFacts } from "./html.ts";
 import { plainTerminal } from "./terminal-html.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";

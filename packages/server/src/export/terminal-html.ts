@@ -3,7 +3,7 @@
  * control sequence is left out. Linear in the text.
  */
 
-import { type Html, html, join } from "./escape.ts";
+import { type Html, html, join } from "../system/escape.ts";
 
 const ESC = "\u001b";
 /** CSI, OSC (ended by BEL or ST), and two-character sequences. */

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, readdirSync, renameSync, rmSync, statSync, writeF
 import { join } from "node:path";
 import { isProblem } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
-import { Lab } from "./lab.ts";
+import { Lab } from "../testing/lab.ts";
 
 let lab: Lab;
 afterEach(() => lab.stop());

@@ -21,7 +21,7 @@ import {
   problem,
   type Told,
 } from "@blockyard/kernel";
-import type { Log } from "../log.ts";
+import type { Log } from "../system/log.ts";
 import { type Bounds, bounds as usualBounds } from "./bounds.ts";
 import { type DiskFile, readDisk, sweepFolder, writeDisk } from "./disk-file.ts";
 import { createFile, DISK, type FileMetadata, replaceText } from "./file-block.ts";

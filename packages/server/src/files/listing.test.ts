@@ -3,8 +3,8 @@ import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { isProblem } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
+import { Lab } from "../testing/lab.ts";
 import { IgnoreStack } from "./ignore-rules.ts";
-import { Lab } from "./lab.ts";
 import { type ListingOptions, listFolder } from "./listing.ts";
 
 let lab: Lab;

@@ -3,11 +3,11 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { inlineMatcher } from "@blockyard/kernel";
 import { afterEach, expect, it } from "vitest";
-import { Offspring } from "../turns/child-offspring.ts";
+import { Offspring } from "../processes/child-offspring.ts";
+import { Lab } from "../testing/lab.ts";
 import { workspaceTools } from "../turns/loop/tools/index.ts";
 import { Workspace } from "../turns/loop/tools/workspace.ts";
 import { fileDoor } from "./file-door.ts";
-import { Lab } from "./lab.ts";
 
 let lab: Lab;
 let offspring: Offspring | undefined;

@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { Lab } from "./lab.ts";
+import { Lab } from "../testing/lab.ts";
 
 let lab: Lab;
 afterEach(() => lab.stop());

@@ -12,9 +12,9 @@ import {
   type Tool,
 } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
-import { nodeEnv } from "../env.ts";
+import { nodeEnv } from "../system/env.ts";
+import { Lab } from "../testing/lab.ts";
 import { filePort } from "./file-open.ts";
-import { Lab } from "./lab.ts";
 import { fileTools } from "./tools.ts";
 
 let lab: Lab;

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem, VirtualEnv } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
+import { Lab } from "../testing/lab.ts";
 import { FlushClock } from "./flush-clock.ts";
-import { Lab } from "./lab.ts";
 import { Lanes } from "./lanes.ts";
 
 let lab: Lab | undefined;

@@ -17,10 +17,10 @@ import {
   type Store,
 } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
-import { type Caller, ownerName } from "../auth.ts";
-import { nodeEnv } from "../env.ts";
-import { forgetConversations } from "../store/forget.ts";
-import { openSqliteStore } from "../store/sqlite.ts";
+import { type Caller, ownerName } from "../access/auth.ts";
+import { forgetConversations } from "../stores/sqlite/forget.ts";
+import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../system/env.ts";
 import { type LogMark, markOf } from "./import-log.ts";
 import { IMPORT_MARK } from "./import-place.ts";
 import { importStream } from "./import-stream.ts";

@@ -1,7 +1,7 @@
 /** Exports that nobody exported: what would spoil every list in which it stands is refused before it is kept. */
 import { isProblem, Kernel, limits, MemoryStore } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { nodeEnv } from "../env.ts";
+import { nodeEnv } from "../system/env.ts";
 import { importStream } from "./import-stream.ts";
 
 const owner = { role: "owner", agent: "ada", by: "token" } as const;

@@ -33,8 +33,8 @@ import {
   turnSchema,
 } from "@blockyard/kernel";
 import { z } from "zod";
-import { RESERVED } from "../auth.ts";
-import { keepPicturesIn } from "../kept-pictures.ts";
+import { RESERVED } from "../access/auth.ts";
+import { keepPicturesIn } from "../ingest/kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
 import { IMPORT_MARK, importPlace } from "./import-place.ts";
 

@@ -16,8 +16,8 @@ import {
 } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
 import { z } from "zod";
-import type { Caller } from "../auth.ts";
-import { keepPictures } from "../kept-pictures.ts";
+import type { Caller } from "../access/auth.ts";
+import { keepPictures } from "../ingest/kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
 import { checkEvent } from "./event-schema.ts";
 import { IMPORT_MARK, importPlace } from "./import-place.ts";

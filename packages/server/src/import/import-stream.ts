@@ -22,8 +22,8 @@ import {
   problem,
 } from "@blockyard/kernel";
 import { hasMoreValues, LineReader } from "@blockyard/providers";
-import type { Audit } from "../audit.ts";
-import type { Caller } from "../auth.ts";
+import type { Audit } from "../access/audit.ts";
+import type { Caller } from "../access/auth.ts";
 import type { BodyImport } from "./body-import.ts";
 import { ExportImport } from "./import-export.ts";
 import { lockImport } from "./import-lock.ts";

@@ -24,12 +24,12 @@ import {
   VirtualEnv,
 } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { nodeEnv } from "../env.ts";
-import { Offspring } from "../turns/child-offspring.ts";
+import { Offspring } from "../processes/child-offspring.ts";
+import { visible } from "../processes/visible.ts";
+import { nodeEnv } from "../system/env.ts";
 import { CONFIRM_MS, Confirmations } from "./confirmation.ts";
 import { Reruns } from "./rerun.ts";
 import { rerunTools } from "./tools.ts";
-import { visible } from "./visible.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "blockyard-rerun-")));
 const root = join(folder, "root");

@@ -18,15 +18,15 @@ import {
   type Problem,
   problem,
 } from "@blockyard/kernel";
-import { folderFor } from "../folder.ts";
+import { Child, type ChildSpec } from "../processes/child.ts";
+import { childEnvironment } from "../processes/child-env.ts";
+import type { Environment } from "../processes/child-mark.ts";
+import type { Offspring } from "../processes/child-offspring.ts";
+import { folderFor } from "../processes/folder.ts";
+import { visible } from "../processes/visible.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import { Child, type ChildSpec } from "../turns/child.ts";
-import { childEnvironment } from "../turns/child-env.ts";
-import type { Environment } from "../turns/child-mark.ts";
-import type { Offspring } from "../turns/child-offspring.ts";
 import { Confirmations, type RunWish, type Subject } from "./confirmation.ts";
 import { Output } from "./output.ts";
-import { visible } from "./visible.ts";
 
 export interface RerunOptions {
   readonly kernel: Kernel;

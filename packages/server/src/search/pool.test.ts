@@ -5,6 +5,7 @@ import { Worker } from "node:worker_threads";
 import { isProblem, limits, type MatchQuery, type Problem } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
 import { hostilePatterns, hostileText } from "../../../../test/hostile-patterns.ts";
+import { SEARCH_PROGRAM } from "../stores/sqlite/search/program.ts";
 import { SearchPool } from "./pool.ts";
 
 const pools: SearchPool[] = [];
@@ -13,9 +14,10 @@ afterEach(async () => {
 });
 
 function pool(program?: string): SearchPool {
-  const made = new SearchPool(
-    program === undefined ? {} : { program: new URL(`data:text/javascript,${encodeURIComponent(program)}`) },
-  );
+  const made = new SearchPool({
+    program:
+      program === undefined ? SEARCH_PROGRAM : new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+  });
   pools.push(made);
   return made;
 }

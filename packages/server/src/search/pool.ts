@@ -60,8 +60,8 @@ export interface SearchPoolOptions {
   readonly report?: (message: string) => void;
   /** Journal rows before the one that it gives are in the tables. */
   readonly settledBefore?: () => number;
-  /** The thread's program, where it is not the one beside this file. */
-  readonly program?: URL;
+  /** The thread's program: it knows the store that it reads. */
+  readonly program: URL;
 }
 
 export class SearchPool {
@@ -78,11 +78,11 @@ export class SearchPool {
   /** How often a thread had to be ended. */
   kills = 0;
 
-  constructor({ path, report = () => {}, settledBefore = () => 0, program }: SearchPoolOptions = {}) {
+  constructor({ path, report = () => {}, settledBefore = () => 0, program }: SearchPoolOptions) {
     this.#path = path;
     this.#settledBefore = settledBefore;
     this.#report = report;
-    this.#program = program ?? new URL("./search.worker.ts", import.meta.url);
+    this.#program = program;
   }
 
   /** Searches the database's tables with `young` over them. */

@@ -13,8 +13,8 @@ import {
 } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import { afterAll, describe, expect, it } from "vitest";
-import { rowSum } from "../store/fault.ts";
-import { openSqliteStore, type SqliteStore } from "../store/sqlite.ts";
+import { rowSum } from "../stores/encoding/fault.ts";
+import { openSqliteStore, type SqliteStore } from "../stores/sqlite/sqlite.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "blockyard-search-"));
 const opened: SqliteStore[] = [];

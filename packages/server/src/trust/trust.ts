@@ -9,7 +9,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { type Problem, problem } from "@blockyard/kernel";
-import { writePrivate } from "../private-file.ts";
+import { writePrivate } from "../system/private-file.ts";
 import { actingFiles } from "./acting-files.ts";
 
 export interface Shown {

@@ -4,9 +4,9 @@
  */
 
 import { type Problem, problem } from "@blockyard/kernel";
+import { type ChildSpec, findCommand } from "../processes/child.ts";
+import { type ChildKind, childEnvironment } from "../processes/child-env.ts";
 import { type Attached, fileText } from "./attachments.ts";
-import { type ChildSpec, findCommand } from "./child.ts";
-import { type ChildKind, childEnvironment } from "./child-env.ts";
 
 export interface AgentRequest {
   readonly prompt: string;

@@ -8,9 +8,9 @@ import { inlineMatcher, isProblem, Kernel, MemoryStore } from "@blockyard/kernel
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { call, say } from "../../../../test/model/script.ts";
 import { ModelServer } from "../../../../test/model/server.ts";
-import { nodeEnv } from "../env.ts";
+import { Offspring } from "../processes/child-offspring.ts";
+import { nodeEnv } from "../system/env.ts";
 import { APIS, apiRunner } from "./api.ts";
-import { Offspring } from "./child-offspring.ts";
 import { Turns } from "./turns.ts";
 
 let model: ModelServer;

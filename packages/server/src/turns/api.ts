@@ -6,8 +6,8 @@
 import type { Json, Kernel, Matcher, Problem, ToolSchema } from "@blockyard/kernel";
 import { isProblem } from "@blockyard/kernel";
 import type { FileDoor } from "../files/file-door.ts";
+import type { Offspring } from "../processes/child-offspring.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
-import type { Offspring } from "./child-offspring.ts";
 import { anthropicApi } from "./loop/anthropic.ts";
 import type { ApiSource, Environment } from "./loop/api.ts";
 import { LoopRun } from "./loop/loop.ts";

@@ -18,7 +18,7 @@ import {
   type WholeBlock,
 } from "@blockyard/kernel";
 import { z } from "zod";
-import { mediaTypeOf, PICTURE_BYTES } from "../pictures.ts";
+import { mediaTypeOf, PICTURE_BYTES } from "../ingest/pictures.ts";
 
 const MAX_ATTACHMENTS = 20;
 const FILE_CHARS = 256 * 1024;

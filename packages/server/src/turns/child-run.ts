@@ -19,12 +19,12 @@ import {
   type Reason,
 } from "@blockyard/kernel";
 import { type Before, countedIn, type Provider, providers } from "@blockyard/providers";
-import { StreamIngest } from "../ingest-stream.ts";
+import { StreamIngest } from "../ingest/ingest-stream.ts";
+import { Child, type ChildEnd, type ChildSpec } from "../processes/child.ts";
+import type { Offspring } from "../processes/child-offspring.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
 import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
-import { Child, type ChildEnd, type ChildSpec } from "./child.ts";
-import type { Offspring } from "./child-offspring.ts";
 import { openingOf } from "./opening.ts";
 import type { Prices } from "./prices.ts";
 import type { Answer, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";

@@ -21,7 +21,7 @@ import {
   VirtualEnv,
 } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
-import { fenced } from "./fence.ts";
+import { fenced } from "../ingest/fence.ts";
 import type { Answer, Run, RunEnd, Runner, TurnStart } from "./run.ts";
 import { Turns } from "./turns.ts";
 

@@ -11,7 +11,7 @@ import {
   VirtualEnv,
 } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { nodeEnv } from "../env.ts";
+import { nodeEnv } from "../system/env.ts";
 import { RECORDINGS, recordingPath, replay } from "./replay.ts";
 
 /** What is in a recording, once it is played. */

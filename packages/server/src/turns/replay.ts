@@ -8,7 +8,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isProblem, type Kernel, type Problem, problem } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
-import { StreamIngest } from "../ingest-stream.ts";
+import { StreamIngest } from "../ingest/ingest-stream.ts";
 
 export interface Recording {
   readonly name: string;

@@ -7,11 +7,8 @@
  */
 
 import type { AgentId, BlockId, ConversationId, Json, Problem, Reason } from "@blockyard/kernel";
+import type { Allowance } from "../access/allowance.ts";
 import type { Attachment } from "./attachments.ts";
-
-/** What the owner lets a loop do without asking. */
-export const ALLOWANCES = ["read", "write", "bash"] as const;
-export type Allowance = (typeof ALLOWANCES)[number];
 
 export interface TurnRequest {
   readonly conversation: ConversationId;

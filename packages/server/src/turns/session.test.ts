@@ -6,9 +6,9 @@ import { providers } from "@blockyard/providers";
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { bytesOf, logFilesOf, type Recording, recordings } from "../../../../test/recordings.ts";
-import { StreamIngest } from "../ingest-stream.ts";
+import { StreamIngest } from "../ingest/ingest-stream.ts";
+import { must, SessionDesk } from "../testing/session-desk.ts";
 import { AGENTS } from "./agents.ts";
-import { must, SessionDesk } from "./session-desk.ts";
 import { isTold } from "./told.ts";
 
 let desk: SessionDesk;

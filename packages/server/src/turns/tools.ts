@@ -13,10 +13,11 @@ import {
   turnView,
 } from "@blockyard/kernel";
 import { z } from "zod";
-import { folderFor, isInside } from "../folder.ts";
+import { ALLOWANCES } from "../access/allowance.ts";
+import { folderFor, isInside } from "../processes/folder.ts";
 import { answerTool } from "./answer-tool.ts";
 import { attachmentsField } from "./attachments.ts";
-import { ALLOWANCES, type TurnRequest } from "./run.ts";
+import type { TurnRequest } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
 const folderField = z.string().min(1).max(4_096);

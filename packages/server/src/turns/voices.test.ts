@@ -9,9 +9,9 @@ import {
   type WholeBlock,
 } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
+import { must } from "../testing/session-desk.ts";
 import { exchangeOf } from "./loop/context.ts";
 import { madeBlock } from "./made-block.ts";
-import { must } from "./session-desk.ts";
 import { type SignedBlock, signed } from "./voices.ts";
 
 const voices = { owner: "ann", agents: new Set(["anthropic", "claude"]) };

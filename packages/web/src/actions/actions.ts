@@ -11,11 +11,11 @@ import {
   type Json,
   type Problem,
 } from "@blockyard/kernel";
-import { copyText } from "../copy.tsx";
-import { focusPrompt, invite } from "../invitation.ts";
-import { editing, forgetHead, notify, overlay } from "../page-state.ts";
-import { go, linkTo } from "../route.ts";
-import type { Session } from "../session.tsx";
+import { focusPrompt, invite } from "../state/invitation.ts";
+import { editing, forgetHead, notify, overlay } from "../state/page-state.ts";
+import { go, linkTo } from "../state/route.ts";
+import type { Session } from "../state/session.tsx";
+import { copyText } from "../ui/copy.tsx";
 
 export async function copyBlock(session: Session, block: Block): Promise<void> {
   const view = [...session.replica.views.values()].find((known) => known.conversation === block.conversation);

@@ -3,12 +3,12 @@
  */
 import type { Block } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { Icon } from "../icons.tsx";
-import { inspected } from "../page-state.ts";
-import { linkTo, point } from "../route.ts";
-import { useIsViewer, useSession } from "../session.tsx";
+import { inspected } from "../state/page-state.ts";
+import { linkTo, point } from "../state/route.ts";
+import { useIsViewer, useSession } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Menu, MenuItem } from "../ui/menu.tsx";
 import { copyBlock, editBlock, forkAt, forkAway, prune, undo } from "./actions.ts";
-import { Menu, MenuItem } from "./menu.tsx";
 
 export function BlockActions({ block }: { block: Block }): ReactNode {
   const session = useSession();

@@ -2,10 +2,10 @@
  * Which editor opens files: asked once, when the first path is clicked; later from the commands. Kept in this browser.
  */
 import { type ReactNode, useState } from "react";
-import { workspaceRoot } from "../capabilities.ts";
-import { overlay } from "../page-state.ts";
-import { Dialog } from "../palette/dialog.tsx";
-import { prefer, preferences } from "../preferences.ts";
+import { workspaceRoot } from "../state/capabilities.ts";
+import { overlay } from "../state/page-state.ts";
+import { prefer, preferences } from "../state/preferences.ts";
+import { Dialog } from "../ui/dialog.tsx";
 import { COPY, CUSTOM, EDITORS, templateFault } from "./editors.ts";
 import { openPath } from "./open-path.ts";
 

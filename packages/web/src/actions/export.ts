@@ -2,8 +2,8 @@
  * Exports: a conversation as a file of its own, made by the server and saved by the browser.
  */
 import type { ConversationId } from "@blockyard/kernel";
-import { notify } from "../page-state.ts";
-import { request } from "../proof.ts";
+import { notify } from "../state/page-state.ts";
+import { request } from "../state/proof.ts";
 
 export const exportFormats = [
   { format: "html", label: "HTML", ending: "html" },

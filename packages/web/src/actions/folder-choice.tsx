@@ -3,9 +3,9 @@
  * not inside the folder that the server serves. Nothing has been started when it is asked, and nothing is without an answer.
  */
 import type { ReactNode } from "react";
-import { Icon } from "../icons.tsx";
-import { type FolderQuestion, overlay } from "../page-state.ts";
-import { Dialog } from "../palette/dialog.tsx";
+import { type FolderQuestion, overlay } from "../state/page-state.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icons.tsx";
 
 interface FolderChoiceProps {
   readonly question: FolderQuestion;

@@ -3,7 +3,7 @@
  * loaded when it is first wanted.
  */
 import type { Problem } from "@blockyard/kernel";
-import { type FolderQuestion, overlay } from "../page-state.ts";
+import { type FolderQuestion, overlay } from "../state/page-state.ts";
 
 /** The question in an answer of the server, if it is one. */
 export function folderQuestion({ message, details }: Problem): FolderQuestion | undefined {

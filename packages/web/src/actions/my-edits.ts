@@ -3,9 +3,9 @@
  * and says what changed; redo puts it back. What is undone in a block, and whose it is, the kernel decides.
  */
 import { type BlockId, isProblem, type View } from "@blockyard/kernel";
-import { sought } from "../conversation/sought.ts";
-import { focused, notify } from "../page-state.ts";
-import type { Session } from "../session.tsx";
+import { sought } from "../rows/sought.ts";
+import { focused, notify } from "../state/page-state.ts";
+import type { Session } from "../state/session.tsx";
 import { fieldOf } from "./actions.ts";
 
 const MOST = 500;

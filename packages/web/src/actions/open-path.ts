@@ -2,9 +2,10 @@
  * Opening a path: in the editor that the reader has chosen, by a link that the browser passes on; without an editor it
  * is copied.
  */
-import { copyText } from "../copy.tsx";
-import { notify } from "../page-state.ts";
-import { type Preferences, preferences } from "../preferences.ts";
+
+import { notify } from "../state/page-state.ts";
+import { type Preferences, preferences } from "../state/preferences.ts";
+import { copyText } from "../ui/copy.tsx";
 import { absolutePath, CUSTOM, EDITORS, editorLink } from "./editors.ts";
 
 /** Where the chosen editor opens it; undefined where none is chosen, or where the file is, is not known. */

@@ -3,9 +3,9 @@
  */
 import type { ConversationId } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef } from "react";
-import { isComposing } from "../composing.ts";
-import { renaming } from "../page-state.ts";
-import { useSession } from "../session.tsx";
+import { renaming } from "../state/page-state.ts";
+import { useSession } from "../state/session.tsx";
+import { isComposing } from "../ui/composing.ts";
 import { rename } from "./actions.ts";
 
 const TITLE_CHARS = 300;

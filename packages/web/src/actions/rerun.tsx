@@ -5,12 +5,12 @@
  */
 import { type BlockId, isProblem, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
-import { Icon } from "../icons.tsx";
-import { Message } from "../message.tsx";
-import { type FolderQuestion, overlay } from "../page-state.ts";
-import { Dialog } from "../palette/dialog.tsx";
-import { useSession } from "../session.tsx";
-import { useSettled } from "../wait.ts";
+import { type FolderQuestion, overlay } from "../state/page-state.ts";
+import { useSession } from "../state/session.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Message } from "../ui/message.tsx";
+import { useSettled } from "../ui/wait.ts";
 import { FolderButtons } from "./folder-choice.tsx";
 import { folderQuestion } from "./folder-question.ts";
 

@@ -3,9 +3,9 @@
  */
 import type { ConversationId } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { useCellPart } from "../cell.ts";
-import { renaming } from "../page-state.ts";
-import { useSession } from "../session.tsx";
+import { useCellPart } from "../state/cell.ts";
+import { renaming } from "../state/page-state.ts";
+import { useSession } from "../state/session.tsx";
 import { RenameField } from "./rename.tsx";
 
 export function Title({ conversation, title }: { conversation: ConversationId; title: string }): ReactNode {

@@ -4,9 +4,9 @@
  */
 import { exactText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { overlay, type TrustQuestion } from "../page-state.ts";
-import { Dialog } from "../palette/dialog.tsx";
-import { useSettled } from "../wait.ts";
+import { overlay, type TrustQuestion } from "../state/page-state.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { useSettled } from "../ui/wait.ts";
 
 interface TrustChoiceProps {
   readonly question: TrustQuestion;

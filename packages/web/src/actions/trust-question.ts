@@ -3,7 +3,7 @@
  * dialog, which is loaded when it is first wanted.
  */
 import type { Problem } from "@blockyard/kernel";
-import { overlay, type TrustQuestion } from "../page-state.ts";
+import { overlay, type TrustQuestion } from "../state/page-state.ts";
 
 /** The question in an answer of the server, if it is one. */
 export function trustQuestion({ details }: Problem): TrustQuestion | undefined {

@@ -5,12 +5,12 @@
  */
 import { type Ask, askWords, type Block, exactText, isProblem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { isComposing } from "../composing.ts";
 import { diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
-import { Message } from "../message.tsx";
-import { useIsViewer, useSession } from "../session.tsx";
-import { useSettled } from "../wait.ts";
+import { useIsViewer, useSession } from "../state/session.tsx";
+import { isComposing } from "../ui/composing.ts";
+import { Message } from "../ui/message.tsx";
+import { useSettled } from "../ui/wait.ts";
 
 /** What `turn.answer` takes. */
 const MESSAGE_CHARS = 10_000;

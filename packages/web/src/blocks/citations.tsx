@@ -4,8 +4,8 @@
  */
 import { type Metadata, type Source, sourcesOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { Icon } from "../icons.tsx";
 import { hostOf, safeLink } from "../markdown/link.ts";
+import { Icon } from "../ui/icons.tsx";
 
 type Citation = NonNullable<Metadata<"text">["citations"]>[number];
 

@@ -2,10 +2,10 @@
  * Code: what was read of a file, with the file's own line numbers, coloured by its name.
  */
 import type { ReactNode } from "react";
-import { CopyButton } from "../copy.tsx";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
-import { useSession, useText, useView } from "../session.tsx";
+import { useSession, useText, useView } from "../state/session.tsx";
+import { CopyButton } from "../ui/copy.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
 import { Pictures } from "./image.tsx";

@@ -3,8 +3,8 @@
  */
 import { timesText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { Icon } from "../icons.tsx";
-import { useText } from "../session.tsx";
+import { useText } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { Details } from "./fold.tsx";
 import { JsonView } from "./json-view.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";

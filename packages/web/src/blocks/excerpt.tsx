@@ -14,7 +14,7 @@ import {
   type Text,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
-import { useSession, useText, useTextHere } from "../session.tsx";
+import { useSession, useText, useTextHere } from "../state/session.tsx";
 
 /** A text of more characters is not fetched to show seven lines of it. */
 const WHOLE_CHARS = 64 * 1024;

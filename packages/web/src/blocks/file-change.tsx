@@ -3,10 +3,10 @@
  */
 import { type Block, type ChangeText, changeTexts, type Metadata, UNVERIFIED } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
-import { CopyButton } from "../copy.tsx";
 import { countChanges, type DiffRow, diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
-import { useText } from "../session.tsx";
+import { useText } from "../state/session.tsx";
+import { CopyButton } from "../ui/copy.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";

@@ -5,13 +5,13 @@
 import type { ReactNode } from "react";
 import { COPY, insidePath } from "../actions/editors.ts";
 import { copyPath, linkOf } from "../actions/open-path.ts";
-import { workspaceRoot } from "../capabilities.ts";
-import { useCell, useCellPart } from "../cell.ts";
-import { Icon } from "../icons.tsx";
-import { overlay } from "../page-state.ts";
-import { preferences } from "../preferences.ts";
-import { go, linkToFile } from "../route.ts";
-import { useIsViewer } from "../session.tsx";
+import { workspaceRoot } from "../state/capabilities.ts";
+import { useCell, useCellPart } from "../state/cell.ts";
+import { overlay } from "../state/page-state.ts";
+import { preferences } from "../state/preferences.ts";
+import { go, linkToFile } from "../state/route.ts";
+import { useIsViewer } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 
 export function FilePath({ path, line = 1 }: { path: string; line?: number | undefined }): ReactNode {
   const root = useCell(workspaceRoot);

@@ -4,7 +4,7 @@
 import type { ReactNode } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
-import { useText } from "../session.tsx";
+import { useText } from "../state/session.tsx";
 import { CopyText } from "./code.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";

@@ -4,9 +4,9 @@
  */
 import { amountOf, type Block, type Extent, isAskedFor, isClosedFirst, isLong } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { useOpen } from "../disclosure.ts";
-import { Icon } from "../icons.tsx";
-import { useView } from "../session.tsx";
+import { useOpen } from "../state/disclosure.ts";
+import { useView } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { Excerpt } from "./excerpt.tsx";
 
 interface FoldProps extends Omit<Extent, "isAskedFor"> {

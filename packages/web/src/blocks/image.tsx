@@ -2,10 +2,10 @@
  * Pictures that the kernel holds: their data, or a blob of this server. A picture from elsewhere is a link.
  */
 import type { ReactNode } from "react";
-import { Icon } from "../icons.tsx";
 import { hostOf, safeImageData, safeLink } from "../markdown/link.ts";
-import { usePicture } from "../pictures.ts";
-import { useText } from "../session.tsx";
+import { usePicture } from "../state/pictures.ts";
+import { useText } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";
 
 interface Picture {

@@ -4,7 +4,7 @@
  */
 import type { Block, Kind, Metadata, Text } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { useTextHere } from "../session.tsx";
+import { useTextHere } from "../state/session.tsx";
 
 export interface RendererProps {
   readonly block: Block;

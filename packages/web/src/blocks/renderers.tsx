@@ -3,7 +3,7 @@
  */
 import { type Block, type BlockId, isAtWork, type Kind, repeatsDenial } from "@blockyard/kernel";
 import { memo, type ReactNode } from "react";
-import { useBlock } from "../session.tsx";
+import { useBlock } from "../state/session.tsx";
 import { Boundary } from "./boundary.tsx";
 import { CodeBlock } from "./code.tsx";
 import { CommandBlock } from "./command.tsx";

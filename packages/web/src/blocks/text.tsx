@@ -3,9 +3,9 @@
  */
 import { citedMarkdown, isEnded, type Metadata, Text, type ToldMark, timesText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { Icon } from "../icons.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
-import { useText } from "../session.tsx";
+import { useText } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { Citations } from "./citations.tsx";
 import { Reason } from "./reason.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";

@@ -3,10 +3,10 @@
  */
 import { formatDuration, isEnded, type Text } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { useOpen } from "../disclosure.ts";
-import { Icon } from "../icons.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
-import { useText } from "../session.tsx";
+import { useOpen } from "../state/disclosure.ts";
+import { useText } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";
 
 const PREVIEW_CHARS = 160;

@@ -3,7 +3,7 @@
  */
 import { todoLine } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { Fold } from "./fold.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";
 

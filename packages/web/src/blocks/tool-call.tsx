@@ -15,13 +15,13 @@ import {
   waitsFor,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
-import { useCellPart } from "../cell.ts";
-import { hasWorkBefore, isQueued, isResult, nestedName } from "../conversation/rows.ts";
-import { useSides } from "../conversation/view-tree.ts";
-import { useOpen } from "../disclosure.ts";
-import { Icon } from "../icons.tsx";
-import { preferences } from "../preferences.ts";
-import { useBlock, useView } from "../session.tsx";
+import { hasWorkBefore, isQueued, isResult, nestedName } from "../rows/rows.ts";
+import { useSides } from "../rows/view-tree.ts";
+import { useCellPart } from "../state/cell.ts";
+import { useOpen } from "../state/disclosure.ts";
+import { preferences } from "../state/preferences.ts";
+import { useBlock, useView } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { AskView } from "./ask.tsx";
 import { Pictures } from "./image.tsx";
 import { metadataOf, type Renderer, type RendererProps } from "./renderer.ts";

@@ -1,7 +1,7 @@
 /**
  * Which icon stands for a tool, by its name; names differ between providers in case and punctuation only.
  */
-import type { IconName } from "../icons.tsx";
+import type { IconName } from "../ui/icons.tsx";
 
 const ICONS: readonly (readonly [RegExp, IconName])[] = [
   [/^(read|cat|view|readfile|readmanyfiles|notebookread)$/, "file"],

@@ -16,7 +16,7 @@ import { diffRows, editRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
-import { useText } from "../session.tsx";
+import { useText } from "../state/session.tsx";
 import { FilePath } from "./file-path.tsx";
 import { JsonView } from "./json-view.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";

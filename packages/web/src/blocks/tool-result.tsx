@@ -5,7 +5,7 @@ import { isEnded, isMarkdownResult, type Metadata } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
-import { useText } from "../session.tsx";
+import { useText } from "../state/session.tsx";
 import { Citations } from "./citations.tsx";
 import { CopyText } from "./code.tsx";
 import { Details, Fold } from "./fold.tsx";

@@ -3,8 +3,8 @@
  */
 import type { ReactNode } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
-import { Icon } from "../icons.tsx";
-import { useText } from "../session.tsx";
+import { useText } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { Details } from "./fold.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";
 import { Waiting } from "./text.tsx";

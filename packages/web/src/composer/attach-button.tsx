@@ -2,7 +2,7 @@
  * The ways in for files: a button, and dropping them anywhere on the page.
  */
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../ui/icons.tsx";
 
 export function AttachButton({ onFiles }: { onFiles: (files: Iterable<File>) => void }): ReactNode {
   const field = useRef<HTMLInputElement>(null);

@@ -2,7 +2,7 @@
  * What is attached, above the field: name, how far it is, and a button to take it away again.
  */
 import type { ReactNode } from "react";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../ui/icons.tsx";
 import type { Attached, Attachments } from "./attachments.ts";
 
 export function AttachedList({ attachments: { items, remove } }: { attachments: Attachments }): ReactNode {

@@ -4,8 +4,8 @@
  */
 import type { QueuedMark } from "@blockyard/kernel";
 import { useCallback, useEffect, useRef, useState } from "react";
-import { pictureUrl } from "../pictures.ts";
-import { request, ticketHeader } from "../proof.ts";
+import { pictureUrl } from "../state/pictures.ts";
+import { request, ticketHeader } from "../state/proof.ts";
 import { shrunk } from "./shrink.ts";
 
 const MOST = 20;

@@ -3,10 +3,10 @@
  */
 import type { ConversationId } from "@blockyard/kernel";
 import { type ReactNode, useRef } from "react";
-import { capabilities } from "../capabilities.ts";
-import { Cell, useCell } from "../cell.ts";
-import { focusPrompt } from "../invitation.ts";
-import { prefer, preferences } from "../preferences.ts";
+import { capabilities } from "../state/capabilities.ts";
+import { Cell, useCell } from "../state/cell.ts";
+import { focusPrompt } from "../state/invitation.ts";
+import { prefer, preferences } from "../state/preferences.ts";
 
 const LABELS: Readonly<Record<string, string>> = {
   claude: "Claude Code",

@@ -6,8 +6,8 @@
 import { type Block, type BlockId, isEnded, plural, type QueuedMark, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { dropQueued, releaseQueued } from "../actions/actions.ts";
-import { Icon } from "../icons.tsx";
-import { useBlock, useSession, useText, useViewPart } from "../session.tsx";
+import { useBlock, useSession, useText, useViewPart } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 
 /** They are among the last blocks. */
 const LOOKED_AT = 300;

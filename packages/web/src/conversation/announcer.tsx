@@ -3,7 +3,7 @@
  */
 import { isEnded, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { useRecord } from "../session.tsx";
+import { useRecord } from "../state/session.tsx";
 
 const SPOKEN_CHARS = 400;
 

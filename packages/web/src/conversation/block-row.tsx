@@ -5,13 +5,13 @@ import { type BlockId, isAtWork } from "@blockyard/kernel";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { BlockActions } from "../actions/block-actions.tsx";
 import { RenderedBlock, RenderedResults } from "../blocks/renderers.tsx";
-import { useCellPart } from "../cell.ts";
-import { later } from "../later.tsx";
-import { editing, focused } from "../page-state.ts";
-import { useBlock } from "../session.tsx";
+import type { Row } from "../rows/rows.ts";
+import { useCellPart } from "../state/cell.ts";
+import { editing, focused } from "../state/page-state.ts";
+import { useBlock } from "../state/session.tsx";
+import { later } from "../ui/later.tsx";
 import { BranchRow } from "./branch-row.tsx";
 import { PrunedRow } from "./pruned-row.tsx";
-import type { Row } from "./rows.ts";
 import { TurnFooter } from "./turn-footer.tsx";
 
 const Editor = later(() => import("../editor/editor.tsx"));

@@ -3,10 +3,10 @@
  */
 import { type BlockId, plural } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { Icon } from "../icons.tsx";
-import { chooseHead } from "../page-state.ts";
-import { useView } from "../session.tsx";
-import { endOf } from "./view-tree.ts";
+import { endOf } from "../rows/view-tree.ts";
+import { chooseHead } from "../state/page-state.ts";
+import { useView } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 
 interface BranchRowProps {
   readonly at: BlockId;

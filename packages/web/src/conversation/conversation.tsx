@@ -3,18 +3,18 @@
  */
 import type { BlockId, ConversationId, View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from "react";
-import { useCell } from "../cell.ts";
 import { Composer } from "../composer/composer.tsx";
-import { disclosureVersion, isOpen, listenDisclosure } from "../disclosure.ts";
-import { heads, isFinding } from "../page-state.ts";
-import { preferences } from "../preferences.ts";
-import { useOrder, useRecord, useSession, useViewState, ViewProvider } from "../session.tsx";
+import { askingIn, foldRows, isLeftOver, type Row } from "../rows/rows.ts";
+import { headOf, treeOf } from "../rows/view-tree.ts";
+import { useCell } from "../state/cell.ts";
+import { disclosureVersion, isOpen, listenDisclosure } from "../state/disclosure.ts";
+import { heads, isFinding } from "../state/page-state.ts";
+import { preferences } from "../state/preferences.ts";
+import { useOrder, useRecord, useSession, useViewState, ViewProvider } from "../state/session.tsx";
 import { Announcer } from "./announcer.tsx";
 import { Find } from "./find.tsx";
 import { Head } from "./head.tsx";
 import { BlockList } from "./list.tsx";
-import { askingIn, foldRows, isLeftOver, type Row } from "./rows.ts";
-import { headOf, treeOf } from "./view-tree.ts";
 
 interface ConversationProps {
   readonly conversation: ConversationId;

@@ -5,12 +5,12 @@
  */
 import { type BlockId, isProblem, limits, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import { isComposing } from "../composing.ts";
-import { Icon } from "../icons.tsx";
-import { isFinding, isFollowing } from "../page-state.ts";
-import { useOrder, useSession } from "../session.tsx";
+import { sought } from "../rows/sought.ts";
+import { isFinding, isFollowing } from "../state/page-state.ts";
+import { useOrder, useSession } from "../state/session.tsx";
+import { isComposing } from "../ui/composing.ts";
+import { Icon } from "../ui/icons.tsx";
 import { type Current, markMatches } from "./find-highlights.ts";
-import { sought } from "./sought.ts";
 
 const PAUSE_MS = 120;
 const MIN_CHARS = 2;

@@ -3,7 +3,7 @@
  * on the screen has always been measured.
  */
 import type { Block, BlockId } from "@blockyard/kernel";
-import type { Row } from "./rows.ts";
+import type { Row } from "../rows/rows.ts";
 
 const LINE_PX = 24;
 const LINE_CHARS = 95;

@@ -4,9 +4,9 @@
 import { type Conversation, exactText, formatCost, sessionFacts, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Title } from "../actions/title.tsx";
-import { Icon } from "../icons.tsx";
-import { isSidebarOpen, overlay } from "../page-state.ts";
-import { useRecord } from "../session.tsx";
+import { isSidebarOpen, overlay } from "../state/page-state.ts";
+import { useRecord } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { Toolbar } from "./toolbar.tsx";
 import { UsageText } from "./turn-footer.tsx";
 

@@ -13,17 +13,17 @@ import {
   useRef,
   useState,
 } from "react";
-import { useCell } from "../cell.ts";
-import { Icon } from "../icons.tsx";
-import { focused, isEndShown, isFollowing } from "../page-state.ts";
-import { useSession, useViewState } from "../session.tsx";
-import { rowOrder } from "../shortcuts.ts";
+import { rowOrder } from "../actions/shortcuts.ts";
+import type { Row } from "../rows/rows.ts";
+import { reveal, sought } from "../rows/sought.ts";
+import { useCell } from "../state/cell.ts";
+import { focused, isEndShown, isFollowing } from "../state/page-state.ts";
+import { useSession, useViewState } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { RowView } from "./block-row.tsx";
 import { guessedPx } from "./guess.ts";
 import { usePlace } from "./place.ts";
 import { useHolds, useReaderScrolls } from "./reader-hand.ts";
-import type { Row } from "./rows.ts";
-import { reveal, sought } from "./sought.ts";
 import { Stage } from "./stage.ts";
 import type { Strip } from "./strip.ts";
 

@@ -7,8 +7,8 @@
 import { type BlockId, type ConversationId, limits, parseBlockId, type View } from "@blockyard/kernel";
 import { useLayoutEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import { isFollowing } from "../page-state.ts";
-import type { Row } from "./rows.ts";
+import type { Row } from "../rows/rows.ts";
+import { isFollowing } from "../state/page-state.ts";
 import type { Stage } from "./stage.ts";
 import type { Strip } from "./strip.ts";
 

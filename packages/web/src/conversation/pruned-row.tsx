@@ -4,10 +4,10 @@
 import { type BlockId, plural } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { prune } from "../actions/actions.ts";
-import { useOpen } from "../disclosure.ts";
-import { Icon } from "../icons.tsx";
-import { useIsViewer, useSession } from "../session.tsx";
-import { prunedName } from "./rows.ts";
+import { prunedName } from "../rows/rows.ts";
+import { useOpen } from "../state/disclosure.ts";
+import { useIsViewer, useSession } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 
 export function PrunedRow({ ids }: { ids: readonly BlockId[] }): ReactNode {
   const session = useSession();

@@ -5,9 +5,9 @@
  */
 import type { BlockId } from "@blockyard/kernel";
 import { useEffect } from "react";
-import { listenBeforeAll } from "../disclosure.ts";
-import { editing, inspected, isFollowing } from "../page-state.ts";
-import type { Row } from "./rows.ts";
+import type { Row } from "../rows/rows.ts";
+import { listenBeforeAll } from "../state/disclosure.ts";
+import { editing, inspected, isFollowing } from "../state/page-state.ts";
 import type { Stage } from "./stage.ts";
 
 /** Only the reader's own hand stops the following; what the list does by itself does not. */

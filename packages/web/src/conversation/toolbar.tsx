@@ -4,13 +4,13 @@
 import type { View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { exportConversation, exportFormats } from "../actions/export.ts";
-import { Menu, MenuItem } from "../actions/menu.tsx";
-import { useCell } from "../cell.ts";
-import { setAll } from "../disclosure.ts";
-import { Icon, type IconName } from "../icons.tsx";
-import { isFinding, isFollowing, overlay } from "../page-state.ts";
-import { type Preferences, prefer, preferences } from "../preferences.ts";
-import { ThemeButton } from "./theme-button.tsx";
+import { useCell } from "../state/cell.ts";
+import { setAll } from "../state/disclosure.ts";
+import { isFinding, isFollowing, overlay } from "../state/page-state.ts";
+import { type Preferences, prefer, preferences } from "../state/preferences.ts";
+import { Icon, type IconName } from "../ui/icons.tsx";
+import { Menu, MenuItem } from "../ui/menu.tsx";
+import { ThemeButton } from "../ui/theme-button.tsx";
 
 const KINDS: readonly {
   readonly key: "thinking" | "tools" | "results" | "system";

@@ -11,8 +11,8 @@ import {
   type Usage,
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { useTurn, useView, useViewPart } from "../session.tsx";
-import { sought } from "./sought.ts";
+import { sought } from "../rows/sought.ts";
+import { useTurn, useView, useViewPart } from "../state/session.tsx";
 
 export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
   const view = useView();

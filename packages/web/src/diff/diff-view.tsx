@@ -2,8 +2,8 @@
  * A diff on the page: one column or two, numbers on both sides, changed words marked.
  */
 import { type CSSProperties, memo, type ReactNode, useMemo } from "react";
-import { useCellPart } from "../cell.ts";
-import { preferences } from "../preferences.ts";
+import { useCellPart } from "../state/cell.ts";
+import { preferences } from "../state/preferences.ts";
 import { type DiffRow, type SplitRow, splitRows } from "./diff-rows.ts";
 
 const CHUNK_ROWS = 64;

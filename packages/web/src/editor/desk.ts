@@ -12,9 +12,9 @@ import { yCollab, ySyncAnnotation } from "y-codemirror.next";
 import * as Y from "yjs";
 import { undo } from "../actions/actions.ts";
 import { noteEdit } from "../actions/my-edits.ts";
-import { takeEarly } from "../invitation.ts";
-import { notify } from "../page-state.ts";
-import type { Session } from "../session.tsx";
+import { takeEarly } from "../state/invitation.ts";
+import { notify } from "../state/page-state.ts";
+import type { Session } from "../state/session.tsx";
 import { coloured } from "./colours.ts";
 import { remoteCursors, setCursors } from "./remote-cursors.ts";
 

@@ -7,10 +7,10 @@
  */
 import type { Block } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { Icon } from "../icons.tsx";
-import { leave } from "../invitation.ts";
-import { editing, notify } from "../page-state.ts";
-import { useCursors, useSession, useView } from "../session.tsx";
+import { leave } from "../state/invitation.ts";
+import { editing, notify } from "../state/page-state.ts";
+import { useCursors, useSession, useView } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { Desk } from "./desk.ts";
 
 export default function Editor({ block }: { block: Block }): ReactNode {

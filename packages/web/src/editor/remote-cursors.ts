@@ -7,7 +7,7 @@
 import type { Cursor } from "@blockyard/kernel";
 import { type ChangeDesc, type Range, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
-import { writerColor } from "../inspector/history.ts";
+import { writerColor } from "../state/history.ts";
 
 export const setCursors = StateEffect.define<readonly Cursor[]>();
 

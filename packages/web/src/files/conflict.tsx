@@ -5,10 +5,10 @@
 import { type Block, isProblem, type Problem, problem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { fieldOf, refused } from "../actions/actions.ts";
-import { Icon } from "../icons.tsx";
-import { notify, overlay } from "../page-state.ts";
-import { Dialog } from "../palette/dialog.tsx";
-import { type Session, useSession } from "../session.tsx";
+import { notify, overlay } from "../state/page-state.ts";
+import { type Session, useSession } from "../state/session.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { hasMarks, proposeMerge } from "./merge-text.ts";
 
 interface Facts {

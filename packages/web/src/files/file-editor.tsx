@@ -5,8 +5,8 @@ import type { BlockId, View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Desk } from "../editor/desk.ts";
 import { grammarOf } from "../highlight/language.ts";
-import { notify } from "../page-state.ts";
-import { useCursors, useSession } from "../session.tsx";
+import { notify } from "../state/page-state.ts";
+import { useCursors, useSession } from "../state/session.tsx";
 
 interface FileEditorProps {
   readonly id: BlockId;

@@ -13,12 +13,12 @@ import {
   useRef,
   useState,
 } from "react";
-import { useCell } from "../cell.ts";
-import { isOpen, setOpen, useOpen } from "../disclosure.ts";
-import { Icon } from "../icons.tsx";
-import { isSidebarOpen } from "../page-state.ts";
-import { go, linkToFile, useRoute } from "../route.ts";
-import { useSession, useViewPart } from "../session.tsx";
+import { useCell } from "../state/cell.ts";
+import { isOpen, setOpen, useOpen } from "../state/disclosure.ts";
+import { isSidebarOpen } from "../state/page-state.ts";
+import { go, linkToFile, useRoute } from "../state/route.ts";
+import { useSession, useViewPart } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { type Entry, type Folder, folders, listFolder, marksIn, workspaceView } from "./workspace.ts";
 
 export default function FileTree(): ReactNode {

@@ -4,9 +4,9 @@
  */
 import { isProblem, type Json } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
-import { Icon } from "../icons.tsx";
-import { notify } from "../page-state.ts";
-import { useSession } from "../session.tsx";
+import { notify } from "../state/page-state.ts";
+import { useSession } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
 
 interface Grant {
   readonly path: string;

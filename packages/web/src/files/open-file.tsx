@@ -2,12 +2,12 @@
  * Choosing a file of the workspace by a few letters of its path.
  */
 import { type ReactNode, useEffect, useMemo, useState } from "react";
-import { overlay } from "../page-state.ts";
-import { Chooser } from "../palette/chooser.tsx";
-import { Dialog } from "../palette/dialog.tsx";
-import { best } from "../palette/fits.ts";
-import { go, linkToFile } from "../route.ts";
-import { useSession } from "../session.tsx";
+import { overlay } from "../state/page-state.ts";
+import { go, linkToFile } from "../state/route.ts";
+import { useSession } from "../state/session.tsx";
+import { Chooser } from "../ui/chooser.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { best } from "../ui/fits.ts";
 import { type Files, listFiles } from "./workspace.ts";
 
 const SHOWN = 100;

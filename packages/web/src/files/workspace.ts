@@ -3,8 +3,8 @@
  * opened. Folders are asked for when they are first looked into; files follow what happens to them.
  */
 import { type Block, type ConversationId, isProblem, type Json, type View } from "@blockyard/kernel";
-import { Cell } from "../cell.ts";
-import type { Session } from "../session.tsx";
+import { Cell } from "../state/cell.ts";
+import type { Session } from "../state/session.tsx";
 
 export interface Entry {
   readonly path: string;

@@ -2,7 +2,7 @@
  * A fenced piece of code in somebody's text: its language, a button to copy it, its lines.
  */
 import { type ReactNode, useId } from "react";
-import { CopyButton } from "../copy.tsx";
+import { CopyButton } from "../ui/copy.tsx";
 import { CodeLines } from "./code-lines.tsx";
 import { grammarOf } from "./language.ts";
 

@@ -3,8 +3,8 @@
  */
 import type { Block } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { useText } from "../session.tsx";
-import { type History, writerColor } from "./history.ts";
+import { type History, writerColor } from "../state/history.ts";
+import { useText } from "../state/session.tsx";
 
 const SHOWN_CHARS = 20_000;
 

@@ -6,13 +6,13 @@ import { type Block, type BlockId, isProblem, type Json, type Problem, type View
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { undo } from "../actions/actions.ts";
 import { JsonView } from "../blocks/json-view.tsx";
-import { CopyButton } from "../copy.tsx";
-import { Icon } from "../icons.tsx";
-import { Message } from "../message.tsx";
-import { inspected } from "../page-state.ts";
-import { useBlock, useSession, ViewProvider } from "../session.tsx";
+import { type History, historyOf } from "../state/history.ts";
+import { inspected } from "../state/page-state.ts";
+import { useBlock, useSession, ViewProvider } from "../state/session.tsx";
+import { CopyButton } from "../ui/copy.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Message } from "../ui/message.tsx";
 import { Authors } from "./authors.tsx";
-import { type History, historyOf } from "./history.ts";
 import { Versions } from "./versions.tsx";
 
 export default function Inspector({ id }: { id: BlockId }): ReactNode {

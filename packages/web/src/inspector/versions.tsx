@@ -6,8 +6,8 @@ import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { fieldOf } from "../actions/actions.ts";
 import { editRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
-import { useSession, useText } from "../session.tsx";
-import { type History, type Unit, writerColor } from "./history.ts";
+import { type History, type Unit, writerColor } from "../state/history.ts";
+import { useSession, useText } from "../state/session.tsx";
 
 export function Versions({ block, history }: { block: Block; history: History }): ReactNode {
   const units = useMemo(() => history.units.toReversed(), [history]);

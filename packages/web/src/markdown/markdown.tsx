@@ -6,7 +6,7 @@ import { decodeReferences, type Text } from "@blockyard/kernel";
 import type { Token, Tokens } from "marked";
 import { type JSX, memo, type ReactNode, useRef } from "react";
 import { CodeFence } from "../highlight/code-fence.tsx";
-import { Icon } from "../icons.tsx";
+import { Icon } from "../ui/icons.tsx";
 import { hostOf, safeImageData, safeLink } from "./link.ts";
 import { type LongParagraph, type Parsed, parseGrowing, parseWhole } from "./parse.ts";
 

@@ -5,8 +5,8 @@
 import { isProblem, type JsonObject, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { save } from "../actions/export.ts";
-import { useSession } from "../session.tsx";
-import { Dialog } from "./dialog.tsx";
+import { useSession } from "../state/session.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 
 interface Entry {
   readonly id: number;

@@ -2,9 +2,9 @@
  * The keys, from the table that they are read from.
  */
 import type { ReactNode } from "react";
-import { useSession } from "../session.tsx";
-import { shortcutsFor } from "../shortcuts.ts";
-import { Dialog } from "./dialog.tsx";
+import { shortcutsFor } from "../actions/shortcuts.ts";
+import { useSession } from "../state/session.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 
 export function Help(): ReactNode {
   const session = useSession();

@@ -3,17 +3,17 @@
  */
 import { type ReactNode, useMemo, useState } from "react";
 import { archive } from "../actions/actions.ts";
-import { useCell } from "../cell.ts";
-import { setAll } from "../disclosure.ts";
-import { focused, isSidebarOpen, overlay, sidebarTab } from "../page-state.ts";
-import { prefer, preferences } from "../preferences.ts";
-import { go, linkTo, useRoute } from "../route.ts";
-import { useSession } from "../session.tsx";
-import { shortcutsFor } from "../shortcuts.ts";
+import { shortcutsFor } from "../actions/shortcuts.ts";
 import type { Conversations } from "../sidebar/conversations.ts";
-import { Chooser } from "./chooser.tsx";
-import { Dialog } from "./dialog.tsx";
-import { best } from "./fits.ts";
+import { useCell } from "../state/cell.ts";
+import { setAll } from "../state/disclosure.ts";
+import { focused, isSidebarOpen, overlay, sidebarTab } from "../state/page-state.ts";
+import { prefer, preferences } from "../state/preferences.ts";
+import { go, linkTo, useRoute } from "../state/route.ts";
+import { useSession } from "../state/session.tsx";
+import { Chooser } from "../ui/chooser.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { best } from "../ui/fits.ts";
 
 const SHOWN = 60;
 

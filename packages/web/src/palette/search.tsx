@@ -3,13 +3,13 @@
  */
 import { isProblem, type Json, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { useCell } from "../cell.ts";
-import { overlay } from "../page-state.ts";
-import { go, linkTo, linkToFile } from "../route.ts";
-import { useSession } from "../session.tsx";
 import type { Conversations } from "../sidebar/conversations.ts";
-import { Chooser } from "./chooser.tsx";
-import { Dialog } from "./dialog.tsx";
+import { useCell } from "../state/cell.ts";
+import { overlay } from "../state/page-state.ts";
+import { go, linkTo, linkToFile } from "../state/route.ts";
+import { useSession } from "../state/session.tsx";
+import { Chooser } from "../ui/chooser.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 
 const PAUSE_MS = 120;
 const PAGE_BLOCKS = 40;

@@ -3,7 +3,7 @@
  */
 import { exactText, type SessionFacts } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { Dialog } from "./dialog.tsx";
+import { Dialog } from "../ui/dialog.tsx";
 
 export function SessionPanel({ sessions }: { sessions: readonly SessionFacts[] }): ReactNode {
   return (

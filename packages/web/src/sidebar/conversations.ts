@@ -4,9 +4,9 @@
  */
 import { ownEnv } from "@blockyard/client";
 import { type Conversation, isPassing, isProblem, type Json, type Problem, Retry } from "@blockyard/kernel";
-import { Cell } from "../cell.ts";
-import { listenRoute, readRoute } from "../route.ts";
-import type { Session } from "../session.tsx";
+import { Cell } from "../state/cell.ts";
+import { listenRoute, readRoute } from "../state/route.ts";
+import type { Session } from "../state/session.tsx";
 import { Seen } from "./seen.ts";
 
 /** Conversations that are asked for at once, and in all. */

@@ -4,16 +4,16 @@
 import { formatAge, formatCost, plural } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
 import { archive } from "../actions/actions.ts";
-import { Menu, MenuItem } from "../actions/menu.tsx";
 import { RenameField } from "../actions/rename.tsx";
-import { capabilities } from "../capabilities.ts";
-import { useCell, useCellPart } from "../cell.ts";
-import { useOpen } from "../disclosure.ts";
-import { Icon } from "../icons.tsx";
-import { later } from "../later.tsx";
-import { isSidebarOpen, overlay, renaming, sidebarTab } from "../page-state.ts";
-import { go, linkTo, useRoute } from "../route.ts";
-import { useIsViewer, useSession } from "../session.tsx";
+import { capabilities } from "../state/capabilities.ts";
+import { useCell, useCellPart } from "../state/cell.ts";
+import { useOpen } from "../state/disclosure.ts";
+import { isSidebarOpen, overlay, renaming, sidebarTab } from "../state/page-state.ts";
+import { go, linkTo, useRoute } from "../state/route.ts";
+import { useIsViewer, useSession } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { later } from "../ui/later.tsx";
+import { Menu, MenuItem } from "../ui/menu.tsx";
 import type { Conversations, ListedConversation } from "./conversations.ts";
 
 const FileTree = later(() => import("../files/file-tree.tsx"));

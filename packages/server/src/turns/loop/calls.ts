@@ -16,8 +16,9 @@ import {
   randomName,
 } from "@blockyard/kernel";
 import { compactParams, endCall, type Outcome, openResult } from "@blockyard/providers";
+import type { Allowance } from "../../access/allowance.ts";
 import { type Effect, onlyReads, reasonToAsk, toAsk } from "../../access/effect.ts";
-import type { Allowance, Answer } from "../run.ts";
+import type { Answer } from "../run.ts";
 import type { ToolCall } from "./asking.ts";
 import { effectsOf } from "./tools/effects.ts";
 import { failed, type LoopTool, type ToolRun } from "./tools/tool.ts";

@@ -15,8 +15,8 @@ import {
   tool,
 } from "@blockyard/kernel";
 import { z } from "zod";
-import { PROVIDER_NAMES } from "../../agent-names.ts";
-import { ownerName } from "../../auth.ts";
+import { PROVIDER_NAMES } from "../../access/agent-names.ts";
+import { ownerName } from "../../access/auth.ts";
 import { type Message, type Picture, validate } from "./exchange.ts";
 import { type ModelContext, modelContext } from "./model-context.ts";
 

@@ -13,7 +13,7 @@ import {
   patiently,
   type Reason,
 } from "@blockyard/kernel";
-import { PROVIDER_NAMES } from "../../agent-names.ts";
+import { PROVIDER_NAMES } from "../../access/agent-names.ts";
 import { filesIn } from "../../files/named-files.ts";
 import type { Answer, Run, RunEnd, TurnStart } from "../run.ts";
 import type { Api } from "./api.ts";

@@ -24,9 +24,9 @@ import {
   randomName,
   type Usage,
 } from "@blockyard/kernel";
-import { keepPictures } from "../../kept-pictures.ts";
-import { RawLines } from "../../raw-lines.ts";
-import { fenced } from "../fence.ts";
+import { fenced } from "../../ingest/fence.ts";
+import { keepPictures } from "../../ingest/kept-pictures.ts";
+import { RawLines } from "../../ingest/raw-lines.ts";
 import type { TurnStart } from "../run.ts";
 
 export interface TurnOutcome {

@@ -7,8 +7,8 @@
 import type { Outcome } from "@blockyard/providers";
 import { rowOf } from "@blockyard/providers";
 import { z } from "zod";
-import { Child, type ChildEnd, type ChildSpec } from "../../child.ts";
-import { childEnvironment } from "../../child-env.ts";
+import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
+import { childEnvironment } from "../../../processes/child-env.ts";
 import { loopTool, type ToolRun } from "./tool.ts";
 
 const USUAL_MS = 120_000;

@@ -6,8 +6,8 @@
 import type { JsonObject, Kind, Matcher, Problem } from "@blockyard/kernel";
 import type { Outcome } from "@blockyard/providers";
 import { z } from "zod";
+import type { Offspring } from "../../../processes/child-offspring.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
-import type { Offspring } from "../../child-offspring.ts";
 import type { Environment, ToolSpec } from "../api.ts";
 import type { Workspace } from "./workspace.ts";
 

@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { inlineMatcher, isProblem, type JsonObject, type Kind } from "@blockyard/kernel";
 import type { Outcome } from "@blockyard/providers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Offspring } from "../../child-offspring.ts";
+import { Offspring } from "../../../processes/child-offspring.ts";
 import { workspaceTools } from "./index.ts";
 import type { ToolRun } from "./tool.ts";
 import { Workspace } from "./workspace.ts";

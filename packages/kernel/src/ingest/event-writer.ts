@@ -1,0 +1,402 @@
+/**
+ * The event writer: the events of one batch, applied to one draft. What it learns of blocks and turns is in its own maps, which
+ * are taken over when the draft is committed: a plan may run again.
+ */
+
+import { unanswered } from "../model/ask.ts";
+import { assert } from "../model/assert.ts";
+import type { AgentId, BlockId, ConversationId, Role } from "../model/block.ts";
+import { begunTurn, type MessageUsage, type Turn } from "../model/conversation.ts";
+import type { BlockEvent, BlockKey } from "../model/event.ts";
+import { type Json, type JsonObject, sameJson } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem } from "../model/problem.ts";
+import { sessionWith } from "../model/session-facts.ts";
+import { difference } from "../text/difference.ts";
+import { cleanText } from "../text/door.ts";
+import type { Draft } from "../write/draft.ts";
+import { withKeyOf } from "./imported.ts";
+
+export interface IngestOptions {
+  readonly conversation: ConversationId;
+  readonly agent: AgentId;
+  /** Where the first block goes; the conversation's head by default. */
+  readonly parent?: BlockId;
+  /** Remember keys in the blocks, so that the same events can come again. */
+  readonly keep?: boolean;
+  /** The turn that the caller has opened already: the adapter's first turn is this one. */
+  readonly turn?: string;
+  /** These events are of the past: the time of those that carry none, before the first that does. */
+  readonly from?: number;
+  /**
+   * Who writes it, where that is not the owner: prompts in the stream are not the owner's words, and the stream says nothing
+   * about a conversation that belongs to somebody else.
+   */
+  readonly guest?: boolean;
+}
+
+/** What one block of this run is known by. */
+export interface Known {
+  id: BlockId;
+  /** What the stream has written so far; undefined once the block has ended. */
+  written: string | undefined;
+  startedAt: number | undefined;
+  /** It was there before this run and has ended: its events say nothing new. */
+  readonly old: boolean;
+  /** It was there before this run and was open: it is written whole at its end. */
+  readonly resumed?: boolean;
+  /** A call whose result is owed by whoever sends the stream: it stays open. */
+  readonly isOwed?: boolean;
+}
+
+export type Item = BlockEvent | { readonly type: "flush"; readonly key: BlockKey; readonly text: string };
+
+/** Metadata of this size is kept where something has to go. */
+const SMALL_CHARS = 16 * 1024;
+
+export interface Place {
+  head: BlockId | null;
+  turn: string | undefined;
+  alias: string | undefined;
+  titled: boolean;
+  /** The time of the last event that had one; undefined where events are written as they happen. */
+  at: number | undefined;
+}
+
+/** The events of one plan, applied to a draft. */
+export class EventWriter {
+  readonly known = new Map<BlockKey, Known>();
+  readonly turns = new Map<string, Turn>();
+  readonly place: Place;
+  refused = 0;
+  readonly #draft: Draft;
+  readonly #options: IngestOptions;
+  readonly #before: ReadonlyMap<BlockKey, Known>;
+  readonly #turnsBefore: ReadonlyMap<string, Turn>;
+
+  constructor(
+    draft: Draft,
+    options: IngestOptions,
+    before: ReadonlyMap<BlockKey, Known>,
+    turnsBefore: ReadonlyMap<string, Turn>,
+    place: Place,
+  ) {
+    this.#draft = draft;
+    this.#options = options;
+    this.#before = before;
+    this.#turnsBefore = turnsBefore;
+    this.place = { ...place };
+    if (place.at !== undefined) draft.dated(place.at);
+  }
+
+  apply(item: Item): void {
+    if (this.place.at !== undefined && "at" in item && item.at !== undefined) {
+      this.place.at = item.at;
+      this.#draft.dated(item.at);
+    }
+    switch (item.type) {
+      case "session":
+        return this.#session(item);
+      case "turn-start":
+        return this.#turnStart(item);
+      case "turn-end":
+        return this.#turnEnd(item);
+      case "message-usage":
+        return this.#messageUsage(item);
+      case "block-start":
+        return this.#start(item);
+      case "block-append":
+      case "flush":
+        return this.#append(item.key, item.text);
+      case "block-meta":
+        return this.#meta(item);
+      case "block-end":
+        return this.#end(item);
+    }
+  }
+
+  #find(key: BlockKey): Known | undefined {
+    return this.known.get(key) ?? this.#before.get(key);
+  }
+
+  #change(key: BlockKey, known: Known): void {
+    this.known.set(key, known);
+  }
+
+  #session(event: BlockEvent & { type: "session" }): void {
+    const { record } = this.#draft;
+    if (this.#isVisiting) return;
+    const { provider, sessionId: id, model, cwd, version, title } = event;
+    const metadata: Record<string, Json> = {};
+    const session = sessionWith(record.metadata["session"], event);
+    if (session !== undefined) metadata["session"] = session;
+    // A turn that was started here knows its folder better than the stream of its agent.
+    const isKnown = this.#options.turn !== undefined && record.metadata["cwd"] !== undefined;
+    if (cwd !== undefined && !isKnown && record.metadata["cwd"] !== cwd) metadata["cwd"] = cwd;
+    if (version !== undefined && record.metadata["version"] !== version) metadata["version"] = version;
+    const isNew = id !== undefined && record.sessions[provider] !== id;
+    const named = title !== undefined && !this.place.titled;
+    if (!isNew && !named && record.provider === provider && (model ?? record.model) === record.model) {
+      if (Object.keys(metadata).length === 0) return;
+    }
+    this.#draft.conversation({
+      provider,
+      ...(model === undefined ? {} : { model }),
+      ...(isNew ? { session: { provider, id } } : {}),
+      ...(named ? { title: titleFrom(title) } : {}),
+      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+    });
+    if (named) this.place.titled = true;
+  }
+
+  #start(event: BlockEvent & { type: "block-start" }): void {
+    const again = this.#find(event.key);
+    if (again?.resumed && again.written === "")
+      this.#change(event.key, { ...again, written: cleanText(event.text ?? "") });
+    if (again) return; // there already: a second start says nothing new
+    const parent = event.parent === undefined ? undefined : this.#find(event.parent)?.id;
+    const side = event.parent !== undefined;
+    const text = event.text ?? "";
+    const { keep } = this.#options;
+    const extra = keep
+      ? { extra: { ...(event.metadata["extra"] as JsonObject | undefined), key: event.key } }
+      : {};
+    const spec = {
+      kind: event.kind,
+      role: this.#roleOf(event.role),
+      parent: parent ?? this.place.head,
+      side,
+      text,
+      metadata: {
+        ...(this.place.turn === undefined ? {} : { turn: this.place.turn }),
+        ...(event.at === undefined ? {} : { startedAt: event.at }),
+        ...event.metadata,
+        ...extra,
+      },
+    };
+    const block = this.#draft.create(spec);
+    if (isProblem(block)) return this.#refuse(event, block);
+    const startedAt = event.at ?? this.#draft.at;
+    this.#change(event.key, { id: block.id, written: cleanText(text), startedAt, old: false });
+    if (!side) this.place.head = block.id;
+    if (!side) this.#title(event.role, event.kind, text);
+  }
+
+  /** A conversation without a title takes the first line that a person said: not what an agent asked a sub-agent. */
+  #title(role: string, kind: string, text: string): void {
+    if (this.place.titled || role !== "user" || kind !== "text") return;
+    const title = titleFrom(text);
+    if (title === "") return;
+    this.#draft.conversation({ title });
+    this.place.titled = true;
+  }
+
+  #append(key: BlockKey, text: string): void {
+    const known = this.#find(key);
+    if (!known || known.old) return;
+    if (known.written === undefined) return; // after its end: the end was authoritative
+    const clean = cleanText(text);
+    this.#change(key, { ...known, written: known.written + clean });
+    if (known.resumed) return; // what is new of it shows at its end
+    const block = this.#draft.append(known.id, clean);
+    if (isProblem(block)) this.refused++;
+  }
+
+  #meta(event: BlockEvent & { type: "block-meta" }): void {
+    const known = this.#find(event.key);
+    if (!known || known.old || known.written === undefined) return;
+    const metadata = this.#withoutAnswer(known.id, event.metadata);
+    if (Object.keys(metadata).length === 0) return;
+    const block = this.#draft.meta(known.id, metadata);
+    if (isProblem(block)) this.#refuse(event, block);
+    else if (metadata["waiting"] === "result") this.#change(event.key, { ...known, isOwed: true });
+  }
+
+  /** What a person has answered stands: the stream knows at most that something was answered. So does the block's key. */
+  #withoutAnswer(id: BlockId, metadata: JsonObject): JsonObject {
+    const block = this.#draft.block(id);
+    if (isProblem(block)) return metadata;
+    return withKeyOf(
+      block,
+      unanswered(metadata, block.metadata, (key) => this.#find(key)?.id),
+    );
+  }
+
+  #end(event: BlockEvent & { type: "block-end" }): void {
+    const known = this.#find(event.key);
+    if (!known || known.old || known.written === undefined) return;
+    this.#finalText(known, event.text);
+    const took =
+      event.at !== undefined && known.startedAt !== undefined ? event.at - known.startedAt : undefined;
+    const metadata: JsonObject = {
+      ...(event.reason === undefined ? {} : { reason: event.reason }),
+      ...(took === undefined || took < 0 ? {} : { durationMs: took }),
+      ...this.#withoutAnswer(known.id, event.metadata ?? {}),
+    };
+    const block = this.#draft.status(known.id, event.status, metadata);
+    if (isProblem(block) && block.problem === "invalid") {
+      this.#refuse(event, block);
+      this.#draft.status(known.id, event.status, event.reason === undefined ? {} : { reason: event.reason });
+    }
+    if (isProblem(block) && block.problem === "too_large") this.#endWithin(known.id, event.status, metadata);
+    this.#change(event.key, { ...known, written: undefined });
+  }
+
+  /** Each event fits, but not all of a block's together: it ends all the same, and what is left out is named. */
+  #endWithin(id: BlockId, status: "done" | "error", metadata: JsonObject): void {
+    const block = this.#draft.block(id);
+    const before = isProblem(block) ? {} : (block.metadata["extra"] as JsonObject | undefined);
+    const large = Object.keys(metadata).filter((key) => JSON.stringify(metadata[key]).length > SMALL_CHARS);
+    const small = Object.fromEntries(Object.entries(metadata).filter(([key]) => !large.includes(key)));
+    const extra = { ...before, ...(small["extra"] as JsonObject | undefined) };
+    const ended = this.#draft.status(id, status, { ...small, extra: { ...extra, omitted: large } });
+    if (!isProblem(ended)) return;
+    const omitted = [...large, "input"];
+    this.#draft.status(id, status, { ...small, input: null, extra: { ...extra, omitted } });
+  }
+
+  /** Brings the stream's own part of the text to what the provider says in the end; what others wrote stays. */
+  #finalText(known: Known, final: string | undefined): void {
+    if (known.resumed) return this.#catchUp(known, cleanText(final ?? known.written ?? ""));
+    if (final === undefined || known.written === undefined) return;
+    const text = cleanText(final);
+    if (text === known.written) return;
+    if (text.startsWith(known.written)) {
+      this.#draft.append(known.id, text.slice(known.written.length));
+      return;
+    }
+    const at = this.#draft.text(known.id).toString().indexOf(known.written);
+    if (at === -1) return; // somebody has edited inside it: their text is not overwritten
+    this.#draft.splice(known.id, [difference(at, known.written, text)]);
+  }
+
+  /** A block that an earlier import left open: what it lacks is appended, unless somebody has edited it. */
+  #catchUp(known: Known, text: string): void {
+    const present = this.#draft.text(known.id).toString();
+    if (text.startsWith(present)) this.#draft.append(known.id, text.slice(present.length));
+  }
+
+  #turnStart(event: BlockEvent & { type: "turn-start" }): void {
+    const { provider, model, sessionId, at } = event;
+    if (this.#isVisiting) return; // a turn names the conversation's provider and model
+    if (this.#options.turn !== undefined) this.place.alias ??= event.turn;
+    this.place.turn = this.#nameOf(event.turn);
+    const open = this.#turn(this.place.turn);
+    if (open) {
+      // Who opened it could not know what it would run with.
+      const isNew = (open.model ?? model) !== open.model || (open.sessionId ?? sessionId) !== open.sessionId;
+      if (isNew)
+        this.#setTurn({
+          ...open,
+          ...(model === undefined || open.model !== undefined ? {} : { model }),
+          ...(sessionId === undefined || open.sessionId !== undefined ? {} : { sessionId }),
+        });
+      return;
+    }
+    if (this.#draft.turn(event.turn) !== undefined) {
+      this.place.turn = undefined; // somebody else's: its blocks are of no turn
+      return;
+    }
+    const startedBy = this.#startedBy;
+    this.#setTurn({
+      ...{ id: event.turn, provider, agent: this.#options.agent, status: "running" },
+      startedAt: at ?? this.#draft.at,
+      ...(startedBy === undefined ? {} : { startedBy }),
+      ...(model === undefined ? {} : { model }),
+      ...(sessionId === undefined ? {} : { sessionId }),
+    });
+  }
+
+  #turnEnd(event: BlockEvent & { type: "turn-end" }): void {
+    const turn = this.#turn(this.#nameOf(event.turn));
+    if (!turn || (turn.status !== "running" && !this.#options.keep)) return;
+    const { type: _type, turn: _turn, models, at, ...rest } = event;
+    const endedAt = at ?? this.#draft.at;
+    const model = turn.model ?? models?.[0];
+    this.place.turn = undefined;
+    const ended = {
+      ...begunTurn(turn),
+      // A run of ours is timed here where its provider does not say how long it took.
+      ...(this.#options.turn === undefined ? {} : { durationMs: endedAt - turn.startedAt }),
+      ...rest,
+      endedAt,
+      ...(model === undefined ? {} : { model }),
+    };
+    // What was imported before may have been cut: the end that is told last counts, and one that says the same is no news.
+    const known = turn.status === "running" ? undefined : this.#draft.turn(turn.id);
+    if (known === undefined || !sameJson(known as unknown as Json, ended as unknown as Json))
+      this.#setTurn(ended);
+  }
+
+  #messageUsage(event: BlockEvent & { type: "message-usage" }): void {
+    const id = event.turn === undefined ? this.place.turn : this.#nameOf(event.turn);
+    const turn = id === undefined ? undefined : this.#turn(id);
+    if (!turn) return;
+    const parent = event.parent === undefined ? undefined : this.#find(event.parent)?.id;
+    const usage: MessageUsage = {
+      usage: event.usage,
+      ...(event.model === undefined ? {} : { model: event.model }),
+      ...(parent === undefined ? {} : { parent }),
+    };
+    // Written with the turn's end, or with whatever changes the turn next: a turn is one op, not one per message.
+    this.turns.set(turn.id, { ...turn, messages: { ...turn.messages, [event.messageId]: usage } });
+  }
+
+  /** A guest in a conversation that somebody else has made. */
+  get #isVisiting(): boolean {
+    return this.#options.guest === true && this.#draft.record.createdBy !== this.#options.agent;
+  }
+
+  /** What a guest's stream says as a user or the system was said to the guest, not here. */
+  #roleOf(role: Role): Role {
+    return this.#options.guest && (role === "user" || role === "system") ? "tool" : role;
+  }
+
+  #nameOf(turn: string): string {
+    return turn === this.place.alias ? (this.#options.turn ?? turn) : turn;
+  }
+
+  /** Undefined also for one that somebody else runs: a stream ends and changes its own turns. */
+  #turn(id: string): Turn | undefined {
+    const turn = this.turns.get(id) ?? this.#turnsBefore.get(id) ?? this.#draft.turn(id);
+    return turn === undefined || id === this.#options.turn || this.#isOwn(turn) ? turn : undefined;
+  }
+
+  #isOwn({ agent, startedBy }: Turn): boolean {
+    return agent === this.#options.agent && startedBy === this.#startedBy;
+  }
+
+  /** Of the turn that the caller has opened. What the agent begins by itself behind it is of the same run. */
+  get #startedBy(): AgentId | undefined {
+    const { turn } = this.#options;
+    return turn === undefined ? undefined : this.#draft.turn(turn)?.startedBy;
+  }
+
+  #setTurn(turn: Turn): void {
+    this.turns.set(turn.id, turn);
+    this.#draft.setTurn(turn);
+  }
+
+  #refuse(event: BlockEvent, why: Problem): void {
+    this.refused++;
+    const text = JSON.stringify({ refused: why.message, event }, null, 2).slice(0, limits.writeTextChars);
+    const shown = this.#draft.create({
+      kind: "unknown",
+      role: "system",
+      side: true,
+      parent: this.place.head,
+      status: "done",
+      text,
+      metadata: { type: `refused ${event.type}` },
+    });
+    assert(!isProblem(shown), "an unknown block can always be made");
+    if (event.type === "block-start") {
+      this.#change(event.key, { id: shown.id, written: undefined, startedAt: undefined, old: false });
+    }
+  }
+}
+
+function titleFrom(text: string): string {
+  const line = text.trimStart().split("\n", 1)[0] ?? "";
+  return cleanText(line.trim().slice(0, 120));
+}

@@ -1,0 +1,22 @@
+/**
+ * Where somebody is in a block's text: a cursor, or a selection. Plain data; who keeps them is write/cursors.ts.
+ */
+
+import type { AgentId, BlockId, ConversationId } from "./block.ts";
+
+export interface Cursor {
+  readonly agent: AgentId;
+  readonly block: BlockId;
+  /** Where the selection began, in UTF-16 units; equal to `head` where nothing is selected. */
+  readonly anchor: number;
+  /** Where the cursor itself is. */
+  readonly head: number;
+}
+
+/** Where somebody is, who is connected to another node. */
+export interface FarCursor {
+  readonly cursor: Cursor;
+  readonly conversation: ConversationId;
+  /** The version of the block that the offsets belong to; 0: the cursor is taken away. */
+  readonly version: number;
+}

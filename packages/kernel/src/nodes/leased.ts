@@ -1,0 +1,115 @@
+/**
+ * What agents hold themselves, with programs of their own: blocks that they write with tools, and turns that they have begun
+ * (turn.begin). No process of ours runs them, so none of our restarts ends them; they are held by a lease (leases.ts).
+ *
+ * Invariant: what is here belongs to its agent alone. It ends once: by its agent, by the owner's stop, or as `interrupted` with
+ * its lease; what ended so, and nothing else, its agent may go on with.
+ */
+
+import {
+  type AgentId,
+  type Block,
+  type BlockId,
+  type ConversationId,
+  isEnded,
+  type Reason,
+} from "../model/block.ts";
+import type { Turn } from "../model/conversation.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem } from "../model/problem.ts";
+import type { Draft } from "../write/draft.ts";
+import type { Kernel } from "../write/kernel.ts";
+
+/** Whether an open block is held by its agent, where `turns` are those of its conversation. */
+export function isHeld({ kind, metadata }: Block, turns: readonly Turn[]): boolean {
+  if (kind === "file" || metadata["node"] !== undefined) return false;
+  const { turn, notice, waiting } = metadata;
+  if (waiting === "result") return true; // its turn is over, and its agent owes the result
+  const known = turns.find(({ id }) => id === turn);
+  // A message that waits for its turn names one that is not there yet.
+  return known === undefined ? notice !== "queued" : known.leased === true;
+}
+
+/** The turn that an agent has begun here and not ended. */
+export function ownTurn(draft: Draft, agent: AgentId): Turn | undefined {
+  for (const id of draft.record.running) {
+    const turn = draft.turn(id);
+    if (turn?.leased === true && turn.agent === agent) return turn;
+  }
+  return undefined;
+}
+
+/** Open blocks of some turns, to be ended with them. */
+export async function openBlocksOf(
+  kernel: Kernel,
+  conversation: ConversationId,
+  isMeant: (turn: string) => boolean,
+): Promise<readonly BlockId[] | Problem> {
+  const found: BlockId[] = [];
+  for (const status of ["pending", "running"] as const) {
+    const query = { conversation, status, order: "last", limit: limits.listRows } as const;
+    const blocks = await kernel.blocks(query);
+    if (isProblem(blocks)) return blocks;
+    for (const { id, metadata } of blocks)
+      if (typeof metadata["turn"] === "string" && isMeant(metadata["turn"])) found.push(id);
+  }
+  return found;
+}
+
+/** How a turn that an agent has begun ends. */
+export interface LeasedEnd {
+  readonly status: "done" | "error";
+  readonly reason?: Reason | undefined;
+  /** Its agent was away for too long. */
+  readonly lapsed?: true;
+  /** What else is known of it then. */
+  readonly with?: Partial<Turn>;
+}
+
+/** Ends a turn with what is open of it; how many blocks that were. A call that has no end by then has none that is known. */
+export function endLeased(draft: Draft, turn: Turn, blocks: readonly BlockId[], end: LeasedEnd): number {
+  const { status, reason, lapsed } = end;
+  let ended = 0;
+  for (const id of blocks) {
+    const block = draft.block(id);
+    if (isProblem(block) || block.metadata["turn"] !== turn.id || isEnded(block.status)) continue;
+    const isDone = status === "done" && block.kind !== "tool_call";
+    const why = { reason: reason ?? "interrupted", ...(lapsed ? { lapsed } : {}) };
+    if (!isProblem(draft.status(id, isDone ? "done" : "error", isDone ? {} : why))) ended++;
+  }
+  const { lapsed: _before, reason: _reason, ...rest } = turn;
+  draft.setTurn({
+    ...rest,
+    ...end.with,
+    status,
+    ...(reason === undefined ? {} : { reason }),
+    ...(lapsed ? { lapsed } : {}),
+    endedAt: draft.at,
+    durationMs: Math.max(0, draft.at - turn.startedAt),
+  });
+  return ended;
+}
+
+/** Ends turns that agents have begun in a conversation, for the owner; how many. `only`: that one alone. */
+export async function stopLeased(
+  kernel: Kernel,
+  by: AgentId,
+  conversation: ConversationId,
+  only?: string,
+): Promise<number | Problem> {
+  const record = await kernel.conversation(conversation);
+  if (isProblem(record)) return record;
+  if (record.running.length === 0) return 0;
+  const running = new Set(record.running);
+  const blocks = await openBlocksOf(kernel, conversation, (turn) => running.has(turn));
+  if (isProblem(blocks)) return blocks;
+  return kernel.write(conversation, {
+    agent: by,
+    plan: (draft) => {
+      const turns = draft.record.running.flatMap((id) => draft.turn(id) ?? []);
+      const meant = turns.filter(({ id, leased }) => leased === true && (only === undefined || id === only));
+      for (const turn of meant) endLeased(draft, turn, blocks, { status: "error", reason: "cancelled" });
+      return meant.length;
+    },
+  });
+}

@@ -1,0 +1,76 @@
+/** What people read of an ask that was answered. */
+import { describe, expect, it } from "vitest";
+import type { Ask } from "../model/ask.ts";
+import { askWords, repeatsDenial } from "./ask-words.ts";
+
+const asking = {
+  kind: "question",
+  questions: [{ id: "1", question: "Which?", multiple: true, options: [] }],
+} as const;
+
+describe("an answered ask in words", () => {
+  it.each([
+    [{ state: "asked" }, ""],
+    [{ state: "expired" }, "Nobody answered in time"],
+    [{ state: "allowed", answeredBy: "ann" }, "You allowed this"],
+    [{ state: "allowed", answeredBy: "bob" }, "bob allowed this"],
+    [{ state: "allowed" }, "Allowed"],
+    [{ state: "denied", answeredBy: "ann", message: "not there" }, "You denied this: not there"],
+    [{ state: "denied", answeredBy: "bob" }, "bob denied this"],
+    [{ state: "denied", message: "by a rule" }, "Denied: by a rule"],
+  ] as const)("[V15] %j", (ask, words) => {
+    expect(askWords({ id: "a", kind: "permission", ...ask }, "ann")).toBe(words);
+  });
+
+  it.each([
+    [{ kind: "plan", state: "allowed", answeredBy: "ann" }, "You approved this plan"],
+    [
+      { kind: "plan", state: "denied", answeredBy: "bob", message: "tests first" },
+      "bob asked to keep planning: tests first",
+    ],
+    [{ kind: "permission", state: "allowed", rule: "Bash(ls *)" }, "Allowed by the rule Bash(ls *)"],
+    [
+      {
+        ...{ kind: "permission", state: "allowed", answeredBy: "ann", answer: { suggestion: "1" } },
+        suggestions: [{ id: "1", label: "Allow ls in this workspace", scope: "workspace" }],
+      },
+      "You allowed this: Allow ls in this workspace",
+    ],
+    [
+      {
+        ...asking,
+        state: "answered",
+        answeredBy: "ann",
+        answer: { questions: { 1: { chosen: ["a", "b"], notes: "soon" } } },
+      },
+      "You answered: a, b (soon)",
+    ],
+    [
+      { ...asking, state: "answered", answer: { questions: { 1: { chosen: [], skipped: true } } } },
+      "Answered: skipped",
+    ],
+    [{ ...asking, state: "answered", answer: { questions: {}, text: "Later" } }, "Answered: Later"],
+  ] as const)("[V15] %j", (ask, words) => {
+    expect(askWords({ id: "a", ...ask } as unknown as Ask, "ann")).toBe(words);
+  });
+
+  it.each([
+    ["cancelled", "Not answered: the turn was stopped"],
+    ["interrupted", "Not answered: the turn was cut off"],
+    ["failed", "Nobody answered in time"],
+  ])("[V15] nobody answered a call that ended as %s", (reason, words) => {
+    expect(askWords({ id: "a", kind: "permission", state: "expired" }, "ann", reason)).toBe(words);
+  });
+
+  it.each([
+    [{ ask: { state: "expired" }, reason: "cancelled" }, { isError: true }, true],
+    [{ ask: { state: "expired" }, reason: "failed" }, { isError: true }, false],
+    [{ ask: { state: "allowed" }, reason: "cancelled" }, { isError: true }, false],
+    [{ ask: { state: "denied" } }, { isError: true }, true],
+    [{ ask: { state: "denied" } }, {}, false],
+    [{ ask: { state: "allowed" } }, { isError: true }, false],
+    [{}, { isError: true }, false],
+  ])("[V37] what a denied call's result adds: %j %j", (call, result, isRepeated) => {
+    expect(repeatsDenial(call, result)).toBe(isRepeated);
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * An answered ask in words, for whoever reads a conversation: the page, exports, the command. One place, so that all of them
+ * say the same. What the agent is told is apart from it (a model reads that).
+ */
+
+import { type Ask, askOf } from "../model/ask.ts";
+
+/** `self` is the reader, who is spoken to; `reason` is why its block ended. Empty while nobody has answered. */
+export function askWords(ask: Ask, self?: string, reason?: unknown): string {
+  const { state, answeredBy, message, rule } = ask;
+  if (state === "asked") return "";
+  if (state === "expired") {
+    if (reason === "cancelled") return "Not answered: the turn was stopped";
+    return reason === "interrupted" ? "Not answered: the turn was cut off" : "Nobody answered in time";
+  }
+  const who = answeredBy === self ? "You" : answeredBy;
+  const what = rule === undefined ? whoDid(ask, who) : `${capital(verbOf(ask))} by the rule ${rule}`;
+  const said = [answersIn(ask), message].filter((each) => each !== undefined && each !== "").join(". ");
+  return said === "" ? what : `${what}: ${said}`;
+}
+
+function whoDid(ask: Ask, who: string | undefined): string {
+  const verb = verbOf(ask);
+  if (who === undefined) return capital(verb);
+  if (ask.kind === "plan" && ask.state === "allowed") return `${who} approved this plan`;
+  if (ask.kind === "plan" && ask.state === "denied") return `${who} asked to keep planning`;
+  return ask.state === "answered" ? `${who} answered` : `${who} ${verb} this`;
+}
+
+function verbOf({ kind, state }: Ask): string {
+  return kind === "plan" && state === "allowed" ? "approved" : state;
+}
+
+function capital(word: string): string {
+  return `${word.slice(0, 1).toUpperCase()}${word.slice(1)}`;
+}
+
+/** What was chosen, one question after the other. */
+function answersIn({ answer, questions = [], suggestions = [] }: Ask): string | undefined {
+  const taken = suggestions.find(({ id }) => id === answer?.suggestion);
+  if (taken !== undefined) return taken.label;
+  const said = questions.flatMap(({ id, secret }) => {
+    const given = answer?.questions?.[id];
+    if (given === undefined) return [];
+    if (given.skipped === true) return ["skipped"];
+    if (secret === true) return ["(not shown)"];
+    const words = [...given.chosen, given.text ?? ""].filter((each) => each !== "").join(", ");
+    return words === "" ? [] : [given.notes === undefined ? words : `${words} (${given.notes})`];
+  });
+  if (said.length > 0) return said.join("; ");
+  return questions.length > 0 ? answer?.text : undefined;
+}
+
+/** The result of a call that was denied, or stopped while it asked, says only that: the request says so already, and who did it. */
+export function repeatsDenial(
+  call: { readonly ask?: unknown; readonly approval?: unknown; readonly reason?: unknown },
+  result: { readonly isError?: unknown },
+): boolean {
+  const state = askOf(call)?.state;
+  const hasRun = state !== "denied" && !(state === "expired" && call.reason === "cancelled");
+  return !hasRun && result.isError === true;
+}

@@ -1,0 +1,33 @@
+/**
+ * What a reader is told of a tool call's state, the same on the page, in exports and in a terminal. A call that only waits for its
+ * result is neither at work nor failed: an API asked for it, and anybody may bring the result.
+ */
+import { isEnded, type Status } from "../model/block.ts";
+
+interface Stated {
+  readonly status: Status;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+export interface CallOutcome {
+  readonly state: "done" | "failed" | "denied" | "stopped" | "waiting" | "running";
+  /** Nothing where it is done. */
+  readonly word: string;
+}
+
+export function callOutcome({ status, metadata }: Stated): CallOutcome {
+  const { reason, success, waiting } = metadata as Record<"reason" | "success" | "waiting", unknown>;
+  if (!isEnded(status))
+    return waiting === "result"
+      ? { state: "waiting", word: "waiting for result" }
+      : { state: "running", word: "running" };
+  if (reason === "denied") return { state: "denied", word: "denied" };
+  if (reason === "cancelled") return { state: "stopped", word: "stopped" };
+  if (status === "done" && success !== false) return { state: "done", word: "" };
+  return { state: "failed", word: typeof reason === "string" ? reason : "failed" };
+}
+
+/** Whether somebody is at work on the block, or may be. */
+export function isAtWork(block: Stated): boolean {
+  return !isEnded(block.status) && callOutcome(block).state !== "waiting";
+}

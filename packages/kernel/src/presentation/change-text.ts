@@ -1,0 +1,31 @@
+/**
+ * What a file change shows of itself, wherever it is shown: its diff, and what the tool said where there is none.
+ *
+ * A sentence is no diff: a text without any sign of one is never drawn as lines that stayed the same.
+ */
+
+import type { Metadata } from "../model/block.ts";
+
+type Change = Metadata<"file_change">["changes"][number];
+
+export interface ChangeText {
+  readonly diff: string;
+  /** What the tool said instead. */
+  readonly note: string;
+}
+
+/** Shown beside a diff that is only what was asked for. */
+export const UNVERIFIED = "not checked against the file";
+
+/** One for each change: its own diff; the block's text stands for it where there is only one. */
+export function changeTexts(changes: readonly Change[], text: string): readonly ChangeText[] {
+  return changes.map(({ diff }) => {
+    if (diff !== undefined) return { diff, note: "" };
+    if (changes.length !== 1 || text === "") return { diff: "", note: "" };
+    return looksLikeDiff(text) ? { diff: text, note: "" } : { diff: "", note: text };
+  });
+}
+
+function looksLikeDiff(text: string): boolean {
+  return /^(?:@@|[-+])/m.test(text);
+}

@@ -1,0 +1,41 @@
+/** Numbers as people read them, and texts that hide something. */
+import { describe, expect, test } from "vitest";
+import { exactText } from "../text/exact.ts";
+import { formatAge, formatCost, formatCount, formatDuration, plural, toolTitle } from "./format.ts";
+
+describe("format", () => {
+  test.each([
+    [formatCost(0.0138208), "$0.01"],
+    [formatCost(0.0004), "$0.0004"],
+    [formatCost(0), "$0"],
+    [formatCost(1234.5), "$1,235"],
+    [formatCount(999), "999"],
+    [formatCount(13_324), "13k"],
+    [formatCount(1_340), "1.3k"],
+    [formatCount(2_000_000), "2M"],
+    [formatDuration(716), "716 ms"],
+    [formatDuration(1_306), "1.3 s"],
+    [formatDuration(59_900), "1 min"],
+    [formatDuration(3_725_000), "1 h 2 min"],
+    [plural(1, "file"), "1 file"],
+    [plural(1_200, "match", "matches"), "1,200 matches"],
+    [toolTitle("mcp__github__list_issues", undefined), "github · list_issues"],
+    [toolTitle("command_execution", "Shell"), "Shell"],
+    [formatAge(30_000), "now"],
+    [formatAge(-5), "now"],
+    [formatAge(3 * 86_400_000), "3 d"],
+  ])("%s", (shown, expected) => {
+    expect(shown).toBe(expected);
+  });
+
+  test.each([
+    ["rm -rf /\u202etxt.exe", "rm -rf /\\u{202e}txt.exe"],
+    ["a\u200bb\ufeff", "a\\u{200b}b\\u{feff}"],
+    ["\u001b[2Jls", "\\u{1b}[2Jls"],
+    ["a\rb", "a\\u{d}b"],
+    ["tab\tline\n", "tab\tline\n"],
+    ["\u{e0041}x", "\\u{e0041}x"],
+  ])("[R37] %j shows what it hides", (text, shown) => {
+    expect(exactText(text)).toBe(shown);
+  });
+});

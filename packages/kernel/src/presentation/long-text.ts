@@ -1,0 +1,103 @@
+/**
+ * What is too long to be shown before somebody asks for it: many lines, or few that are very long, such as a minified file
+ * or a picture in letters. One rule, so that the page, exports and the command close the same things, say the same of them
+ * and show the same lines of them.
+ */
+
+import { askOf } from "../model/ask.ts";
+import type { Status } from "../model/block.ts";
+
+const FOLD_LINES = 10;
+const FOLD_CHARS = 4_000;
+/** Of a diff, by the lines that it changes: what stands around them for orientation does not count. */
+const FOLD_CHANGED = 30;
+const FOLD_DIFF_CHARS = 20_000;
+/** Lines of a closed result that are shown all the same. */
+const HEAD_LINES = 4;
+const TAIL_LINES = 3;
+/** A failure says at its end why it failed. */
+const FAILED_LINES = 8;
+const EXCERPT_CHARS = 240;
+
+/** What is known of something that may be closed, before anybody has opened it. */
+export interface Extent {
+  readonly lines: number;
+  readonly chars: number;
+  /** Of a diff: lines that are added or deleted. */
+  readonly changed?: number | undefined;
+  /** A person asked for exactly this: ran it again, or allowed it. */
+  readonly isAskedFor?: boolean | undefined;
+}
+
+/** Whether it is closed until somebody opens it. */
+export function isClosedFirst({ lines, chars, changed, isAskedFor }: Extent): boolean {
+  if (isAskedFor) return false;
+  if (changed !== undefined) return changed > FOLD_CHANGED || chars > FOLD_DIFF_CHARS;
+  return isLong(lines, chars);
+}
+
+/** Whether a result was asked for by a person: its command was run again, or its call was allowed. */
+export function isAskedFor(
+  result: { readonly notice?: unknown },
+  call: { readonly ask?: unknown; readonly approval?: unknown } | undefined,
+): boolean {
+  const ask = askOf(call);
+  const isAllowed = ask?.state === "allowed" && ask.answeredBy !== undefined;
+  return result.notice === "rerun" || isAllowed;
+}
+
+/** Whether a result tells of a failure, or of something that was cut off. */
+export function isFailedResult({
+  status,
+  metadata,
+}: {
+  readonly status: Status;
+  readonly metadata: { readonly [name: string]: unknown };
+}): boolean {
+  const { isError, exitCode } = metadata;
+  return isError === true || status === "error" || (typeof exitCode === "number" && exitCode !== 0);
+}
+
+/** Lines of which only some are read. An array is one; a text that is not cut into lines can be one too. */
+export interface Lines {
+  readonly length: number;
+  slice(from: number, to: number): readonly string[];
+}
+
+/** What a closed result shows of itself: its first and last lines, with so many left out between them. */
+export interface Excerpt {
+  readonly head: readonly string[];
+  readonly left: number;
+  readonly tail: readonly string[];
+}
+
+/** Of a failure only the last lines. */
+export function excerptOf(lines: Lines, isFailed: boolean): Excerpt {
+  const head = isFailed ? 0 : HEAD_LINES;
+  const tail = isFailed ? FAILED_LINES : TAIL_LINES;
+  const { length } = lines;
+  const some = (from: number, to: number) => lines.slice(from, to).map(cutLine);
+  if (length <= head + tail) return { head: some(0, length), left: 0, tail: [] };
+  return { head: some(0, head), left: length - head - tail, tail: some(length - tail, length) };
+}
+
+function cutLine(line: string): string {
+  return line.length <= EXCERPT_CHARS ? line : `${line.slice(0, EXCERPT_CHARS).toWellFormed()}…`;
+}
+
+/** That lines are left out, in words. */
+export function leftWords({ left }: Excerpt): string {
+  return left === 0 ? "" : `… ${left.toLocaleString("en-US")} more line${left === 1 ? "" : "s"}`;
+}
+
+export function isLong(lines: number, chars: number): boolean {
+  return lines > FOLD_LINES || chars > FOLD_CHARS;
+}
+
+/** How much there is, in words. */
+export function amountOf(lines: number, chars: number): string {
+  const amount = `${lines.toLocaleString("en-US")} line${lines === 1 ? "" : "s"}`;
+  return lines <= FOLD_LINES && chars > FOLD_CHARS
+    ? `${amount} of ${chars.toLocaleString("en-US")} characters`
+    : amount;
+}

@@ -1,0 +1,525 @@
+/**
+ * The server's end of one connection: a state machine over frames. It knows no socket: whoever owns one gives it an
+ * in-order pipe. One bad client never hurts another: what it sends wrong ends its own connection and nothing else.
+ *
+ * Changes leave in the kernel's next round (see pace.ts) as long as the client keeps up, which means that nothing of what
+ * was sent before waits in the pipe. While something does, they are gathered for `limits.batchMs`, so that the pipe gets
+ * fewer and larger frames.
+ *
+ * Bounds: subscriptions, calls under way, what waits to be sent (see outbox.ts). Nothing is answered before `hello`.
+ */
+
+import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../../model/block.ts";
+import type { Conversation } from "../../model/conversation.ts";
+import type { Cursor } from "../../model/cursor.ts";
+import type { Json } from "../../model/json.ts";
+import { limits } from "../../model/limits.ts";
+import { isProblem, type Problem, problem } from "../../model/problem.ts";
+import type { Env } from "../../ports/env.ts";
+import type { Text } from "../../text/text.ts";
+import { mayEdit } from "../../tools/rights.ts";
+import type { Kernel } from "../../write/kernel.ts";
+import type { Told } from "../../write/write.ts";
+import {
+  type ByeCode,
+  type ClientFrame,
+  clientFrame,
+  fromBase64,
+  PROTOCOL,
+  type Refused,
+  type ServerFrame,
+  toBase64,
+} from "../frame.ts";
+import { type Delta, Feed } from "./feed.ts";
+import { Outbox } from "./outbox.ts";
+import { type Pace, paceOf } from "./pace.ts";
+
+export interface Pipe {
+  send(frame: ServerFrame): void;
+  /** What was sent and has not left yet, in characters or bytes. */
+  buffered(): number;
+  close(code: ByeCode): void;
+}
+
+/** Where cursors come from; ephemeral, so it is not the kernel's. */
+export interface Presence {
+  listen(listener: (conversation: ConversationId) => void): () => void;
+  of(conversation: ConversationId): readonly Cursor[];
+}
+
+export interface ConnectionOptions {
+  readonly kernel: Kernel;
+  readonly pipe: Pipe;
+  readonly agent: AgentId;
+  readonly role: "owner" | "agent" | "viewer";
+  /** Runs a tool of the table as this caller. */
+  readonly call: (tool: string, input: unknown, key: string | undefined) => Promise<Json | Problem>;
+  /** Runs what costs something when it is this caller's turn; at once, where nobody takes turns. */
+  readonly inTurn?: <T>(work: () => Promise<T>) => Promise<T | Problem>;
+  /** How long an input of a tool may be; a problem where the call is refused anyway. */
+  readonly callBytes?: (tool: string) => number | Problem;
+  readonly presence?: Presence;
+  /** Told what went wrong inside; the client only learns that it did. */
+  readonly onFault?: (error: unknown) => void;
+}
+
+interface Subscription {
+  readonly sub: number;
+  readonly feed: Feed;
+  readonly outbox: Outbox;
+  /** The cursor that the client has after the frames sent so far. */
+  seq: number;
+  isLive: boolean;
+  /** Settled when the verdict has been sent. */
+  opening: Promise<void>;
+}
+
+const MAX_CALLS = 256;
+/** What is around a call. */
+const ENVELOPE_BYTES = 1024;
+/** After these a client comes back: their reasons can pass. */
+const RESUMABLE: readonly ByeCode[] = ["slow", "closing", "silent", "fault"];
+/** It was refused, and is asked for again by itself. */
+const NOT_OPEN = problem("unavailable", "the conversation is not open on this connection");
+
+export class Connection {
+  readonly #options: ConnectionOptions;
+  readonly #kernel: Kernel;
+  readonly #env: Env;
+  readonly #pace: Pace;
+  readonly #subscriptions = new Map<number, Subscription>();
+  readonly #synced = new Set<BlockId>();
+  readonly #unfollows = new Map<BlockId, () => void>();
+  readonly #ends: (() => void)[] = [];
+  #greeted = false;
+  #closed = false;
+  #calls = 0;
+  #working = 0;
+  #cancelFlush: (() => void) | undefined;
+  /** Records that changed and have not been told; undefined where nobody watches. */
+  #watched: Map<ConversationId, Conversation> | undefined;
+  #cancelWatch: (() => void) | undefined;
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
+    this.#kernel = options.kernel;
+    this.#env = options.kernel.env;
+    this.#pace = paceOf(options.kernel);
+    this.#ends.push(this.#kernel.listen((told) => this.#guard(() => this.#hear(told))));
+    if (options.presence)
+      this.#ends.push(options.presence.listen((conversation) => this.#tellPresenceSoon(conversation)));
+  }
+
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
+  /** What the client asked for and is being done now, calls aside: those have a bound of their own. */
+  get working(): number {
+    return this.#working - this.#calls;
+  }
+
+  /** Whether the client has a block open as a CRDT document. */
+  hasOpen(block: BlockId): boolean {
+    return this.#synced.has(block);
+  }
+
+  /** One message from the client, already parsed as JSON of so many bytes. */
+  receive(message: unknown, bytes = 0): void {
+    if (this.#closed) return;
+    const parsed = clientFrame.safeParse(message);
+    if (!parsed.success)
+      return this.bye("invalid", `not a frame: ${parsed.error.issues[0]?.message ?? "unknown"}`);
+    const frame = parsed.data;
+    if (!this.#greeted && frame.type !== "hello")
+      return this.bye("protocol", "the first frame must be hello");
+    const tooLong = frame.type === "call" ? this.#tooLong(frame.tool, bytes) : undefined;
+    if (tooLong && frame.type === "call")
+      return this.#send({ type: "answer", id: frame.id, problem: tooLong });
+    this.#dispatch(frame);
+  }
+
+  #tooLong(tool: string, bytes: number): Problem | undefined {
+    const maxBytes = bytes > limits.callBytes ? this.#options.callBytes?.(tool) : undefined;
+    if (maxBytes === undefined || isProblem(maxBytes) || bytes <= maxBytes + ENVELOPE_BYTES) return undefined;
+    return problem("too_large", `a call of ${tool} may have ${maxBytes} bytes`, { max_bytes: maxBytes });
+  }
+
+  /** Ends the connection with a last word. */
+  bye(code: ByeCode, message: string): void {
+    if (this.#closed) return;
+    this.#send({
+      type: "bye",
+      code,
+      resumable: RESUMABLE.includes(code),
+      message,
+    });
+    this.close();
+    this.#options.pipe.close(code);
+  }
+
+  /** The pipe is gone. */
+  close(): void {
+    this.#closed = true;
+    this.#cancelFlush?.();
+    this.#pace.leave(this.#sendInRound);
+    this.#pace.leave(this.#tellInRound);
+    this.#cancelWatch?.();
+    for (const end of this.#ends.splice(0)) end();
+    for (const { feed } of this.#subscriptions.values()) feed.close();
+    this.#subscriptions.clear();
+    for (const id of [...this.#synced]) this.#unsync(id);
+  }
+
+  /** Sends what is gathered, also behind what still waits in the pipe, as far as that is not full. */
+  flush(): void {
+    this.#cancelFlush?.();
+    this.#cancelFlush = undefined;
+    for (const subscription of this.#subscriptions.values()) this.#flushOne(subscription);
+  }
+
+  #dispatch(frame: ClientFrame): void {
+    switch (frame.type) {
+      case "hello":
+        return this.#hello(frame.protocol);
+      case "subscribe":
+        return this.#start(this.#subscribe(frame), (why) => this.#refuse(frame.sub, "subscribe", why));
+      case "unsubscribe":
+        this.#subscriptions.get(frame.sub)?.feed.close();
+        this.#subscriptions.delete(frame.sub);
+        return;
+      case "page":
+        return this.#start(this.#page(frame), (why) => this.#refuse(frame.sub, "page", why));
+      case "want":
+        return this.#start(this.#want(frame), (why) => this.#refuse(frame.sub, "want", why, frame.blocks));
+      case "call":
+      case "update":
+        return this.#start(frame.type === "call" ? this.#call(frame) : this.#update(frame), (why) =>
+          this.#send({ type: "answer", id: frame.id, problem: why }),
+        );
+      case "sync":
+        return this.#start(this.#sync(frame), (why) =>
+          this.#send({ type: "state", block: frame.block, problem: why }),
+        );
+      case "unsync":
+        return this.#unsync(frame.block);
+      case "watch":
+        this.#watched ??= new Map();
+        return;
+      case "ping":
+        return this.#send({ type: "pong", n: frame.n });
+    }
+  }
+
+  /** Work that goes on by itself; a bug in it ends this one request: whoever asked is told, and may ask again. */
+  #start(work: Promise<void>, refuse: (why: Problem) => void): void {
+    this.#working++;
+    work
+      .catch((error) => {
+        this.#options.onFault?.(error);
+        refuse(problem("unavailable", "internal error; the server's log has it"));
+      })
+      .finally(() => this.#working--);
+  }
+
+  #refuse(sub: number, of: Refused, why: Problem, blocks?: readonly BlockId[]): void {
+    this.#send({ type: "refused", sub, of, problem: why, ...(blocks ? { blocks } : {}) });
+  }
+
+  #hello(protocol: number): void {
+    if (protocol !== PROTOCOL)
+      return this.bye("protocol", `this server speaks protocol ${PROTOCOL}, not ${protocol}`);
+    if (this.#greeted) return this.bye("protocol", "hello comes once");
+    this.#greeted = true;
+    const { agent, role } = this.#options;
+    this.#send({ type: "hello", protocol: PROTOCOL, epoch: this.#kernel.store.epoch, agent, role });
+  }
+
+  async #subscribe(frame: ClientFrame & { type: "subscribe" }): Promise<void> {
+    const { sub, conversation } = frame;
+    if (this.#subscriptions.size >= limits.subscriptions) {
+      const message = `a connection has at most ${limits.subscriptions} subscriptions`;
+      return this.#refuse(sub, "subscribe", problem("busy", message));
+    }
+    const outbox = new Outbox();
+    const feed = new Feed(this.#kernel, conversation, (delta) => this.#deliver(subscription, delta));
+    const subscription: Subscription = {
+      sub,
+      feed,
+      outbox,
+      seq: 0,
+      isLive: false,
+      opening: Promise.resolve(),
+    };
+    this.#subscriptions.get(sub)?.feed.close();
+    this.#subscriptions.set(sub, subscription);
+    const opening = this.#openFeed(subscription, frame);
+    subscription.opening = opening.catch(() => undefined); // answers wait for it, whatever becomes of it
+    await opening.catch((error) => {
+      this.#drop(subscription);
+      throw error;
+    });
+  }
+
+  #drop(subscription: Subscription): void {
+    subscription.feed.close();
+    if (this.#subscriptions.get(subscription.sub) === subscription)
+      this.#subscriptions.delete(subscription.sub);
+  }
+
+  async #openFeed(subscription: Subscription, frame: ClientFrame & { type: "subscribe" }): Promise<void> {
+    const { sub, feed, outbox } = subscription;
+    const { since } = frame;
+    const opening = await this.#inTurn(() => feed.open(since, frame.blocks ?? limits.windowBlocks));
+    if (this.#closed || this.#subscriptions.get(sub) !== subscription) return;
+    if (isProblem(opening)) {
+      this.#drop(subscription);
+      return this.#refuse(sub, "subscribe", opening);
+    }
+    const { epoch } = this.#kernel.store;
+    const { delta, ...verdict } = opening;
+    subscription.seq = opening.seq;
+    this.#send({ type: "verdict", sub, epoch, ...verdict });
+    subscription.isLive = true;
+    if (delta) outbox.add(delta);
+    feed.live(delta ? delta.seq : opening.seq);
+    this.#flushOne(subscription);
+    this.#sendPresence(subscription);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T | Problem> {
+    return this.#options.inTurn ? this.#options.inTurn(work) : work();
+  }
+
+  /** Until it is this caller's turn. One that has too much waiting looks again. */
+  async #turn(): Promise<void> {
+    while (!this.#closed && isProblem(await this.#inTurn(async () => null)))
+      await new Promise<void>((resume) => this.#env.after(limits.batchMs, resume));
+  }
+
+  /** What goes on by itself. What a bug in it has kept from this client it gets when it resumes; others go on. */
+  #guard(run: () => void): void {
+    try {
+      run();
+    } catch (error) {
+      this.#options.onFault?.(error);
+      this.bye("fault", "internal error; reconnect and resume");
+    }
+  }
+
+  #hear(told: Told): void {
+    for (const { feed } of this.#subscriptions.values()) feed.hear(told);
+    if (this.#watched) {
+      this.#watched.set(told.conversation, told.record);
+      // Whether something runs is seen beside the conversation itself: the list does not lag behind it.
+      if (told.ops.some(({ body }) => body.type === "turn")) this.#pace.join(this.#tellInRound);
+      else this.#armWatch();
+    }
+    if (this.#synced.size === 0) return;
+    for (const { block, version, body } of told.ops) {
+      if (block === null || body.type !== "splice" || !this.#synced.has(block)) continue;
+      this.#send({ type: "update", block, version, update: toBase64(body.update) });
+    }
+  }
+
+  #deliver(subscription: Subscription, delta: Delta): void {
+    subscription.outbox.add(delta);
+    if (subscription.outbox.chars > limits.queueChars) this.#relieve(subscription);
+    if (!this.#closed && !this.#cancelFlush) this.#pace.join(this.#sendInRound);
+  }
+
+  readonly #sendInRound = (): void => {
+    this.#guard(() => {
+      if (this.#options.pipe.buffered() > 0) this.#gather();
+      else this.flush();
+    });
+  };
+
+  readonly #tellInRound = (): void => {
+    this.#cancelWatch?.();
+    this.#guard(() => this.#tellRecords());
+  };
+
+  /** Too much waits for a slow client: make it smaller, or cut. */
+  #relieve(subscription: Subscription): void {
+    subscription.outbox.coalesce();
+    if (subscription.outbox.chars > limits.cutChars) {
+      this.bye("slow", "changes came faster than they were read; reconnect and resume");
+    }
+  }
+
+  #gather(): void {
+    if (this.#closed) return;
+    this.#cancelFlush ??= this.#env.after(limits.batchMs, () => this.#guard(() => this.flush()));
+  }
+
+  #armWatch(): void {
+    if (!this.#closed)
+      this.#cancelWatch ??= this.#env.after(limits.watchMs, () => this.#guard(() => this.#tellRecords()));
+  }
+
+  /** The newest record of each, whatever happened in between; a client that reads slowly gets them later. */
+  #tellRecords(): void {
+    this.#cancelWatch = undefined;
+    if (!this.#watched || this.#watched.size === 0) return;
+    if (this.#options.pipe.buffered() > limits.queueChars) return this.#armWatch();
+    const records = [...this.#watched.values()];
+    this.#watched.clear();
+    this.#send({ type: "records", records });
+  }
+
+  #flushOne(subscription: Subscription): void {
+    if (this.#closed || !subscription.isLive || subscription.outbox.isEmpty) return;
+    if (this.#options.pipe.buffered() > limits.queueChars) return this.#gather();
+    const batch = subscription.outbox.take();
+    if (!batch) return;
+    this.#send({ type: "changes", sub: subscription.sub, ...batch });
+    subscription.seq = batch.seq;
+  }
+
+  async #page(frame: ClientFrame & { type: "page" }): Promise<void> {
+    const subscription = this.#subscriptions.get(frame.sub);
+    if (!subscription) return this.#refuse(frame.sub, "page", NOT_OPEN);
+    const page = await this.#inTurn(() => subscription.feed.page(frame.before, frame.limit, true));
+    if (isProblem(page)) return this.#refuse(frame.sub, "page", page);
+    this.#send({ type: "page", sub: frame.sub, ...page });
+  }
+
+  async #want(frame: ClientFrame & { type: "want" }): Promise<void> {
+    for (const id of frame.blocks) {
+      const read = await this.#inTurn(() => this.#kernel.read(id));
+      if (this.#closed) return;
+      if (isProblem(read)) this.#refuse(frame.sub, "want", read, [id]);
+      else await this.#sendText(id, read.block.version, read.text);
+    }
+  }
+
+  /** A text in pieces, none larger than a frame, waiting while the pipe is full. */
+  async #sendText(block: BlockId, version: number, text: Text): Promise<void> {
+    const step = limits.frameChars / 4;
+    for (let at = 0; ; at += step) {
+      while (!this.#closed && this.#options.pipe.buffered() > limits.queueChars) {
+        await new Promise<void>((resume) => this.#env.after(limits.batchMs, resume));
+      }
+      if (at > 0) await this.#turn();
+      const last = at + step >= text.length;
+      this.#send({
+        type: "text",
+        block,
+        version,
+        at,
+        text: text.slice(at, Math.min(text.length, at + step)),
+        last,
+      });
+      if (last || this.#closed) return;
+    }
+  }
+
+  async #call(frame: ClientFrame & { type: "call" }): Promise<void> {
+    const { id } = frame;
+    if (this.#calls >= MAX_CALLS) {
+      return this.#send({
+        type: "answer",
+        id,
+        problem: problem("busy", `${MAX_CALLS} calls are under way; try again`),
+      });
+    }
+    this.#calls++;
+    try {
+      const answer = await this.#options.call(frame.tool, frame.input, frame.key);
+      await this.#answer(id, answer);
+    } finally {
+      this.#calls--;
+    }
+  }
+
+  /** What the call wrote is seen before its answer: the client may rely on it. */
+  async #answer(id: number, answer: Json | Problem): Promise<void> {
+    await Promise.all([...this.#subscriptions.values()].map(({ opening }) => opening));
+    this.flush();
+    if (isProblem(answer)) this.#send({ type: "answer", id, problem: answer });
+    else this.#send({ type: "answer", id, answer });
+  }
+
+  async #sync({ block, vector }: ClientFrame & { type: "sync" }): Promise<void> {
+    const refused = this.#mayWrite() ?? (await this.#mayEdit(block));
+    const bytes = vector === undefined ? undefined : fromBase64(vector);
+    if (refused) return this.#send({ type: "state", block, problem: refused });
+    if (vector !== undefined && !bytes) {
+      return this.#send({ type: "state", block, problem: problem("invalid", "the vector is not base64") });
+    }
+    this.#synced.add(block); // first, so that no update falls between; a double one changes nothing
+    await this.#followSynced(block);
+    const state = await this.#inTurn(() => this.#kernel.mergeState(block, this.#options.agent, bytes));
+    if (isProblem(state)) {
+      this.#unsync(block);
+      return this.#send({ type: "state", block, problem: state });
+    }
+    this.#send({ type: "state", block, version: state.version, update: toBase64(state.update) });
+  }
+
+  /** An editor must hear what other nodes commit, also where nobody here follows the conversation. */
+  async #followSynced(block: BlockId): Promise<void> {
+    if (!this.#kernel.isShared || this.#unfollows.has(block)) return;
+    const stop = await this.#kernel.follow(conversationOf(block));
+    if (isProblem(stop)) return; // and so is the answer to come
+    if (this.#synced.has(block) && !this.#unfollows.has(block)) this.#unfollows.set(block, stop);
+    else stop();
+  }
+
+  #unsync(block: BlockId): void {
+    this.#synced.delete(block);
+    this.#unfollows.get(block)?.();
+    this.#unfollows.delete(block);
+  }
+
+  async #update(frame: ClientFrame & { type: "update" }): Promise<void> {
+    const { id, block, key } = frame;
+    const bytes = fromBase64(frame.update);
+    const refused = this.#mayWrite() ?? (bytes ? undefined : problem("invalid", "the update is not base64"));
+    if (refused || !bytes) return this.#answer(id, refused ?? null);
+    const merge = () =>
+      this.#kernel.writeBlock(block, {
+        agent: this.#options.agent,
+        key,
+        plan: (draft) => {
+          const target = draft.block(block);
+          const refused = isProblem(target) ? target : mayEdit(this.#options, target);
+          if (refused) return refused;
+          const after = draft.merge(block, bytes);
+          return isProblem(after) ? after : { block_id: block, version: after.version };
+        },
+      });
+    await this.#answer(id, await this.#inTurn(merge));
+  }
+
+  #mayWrite(): Problem | undefined {
+    return this.#options.role === "viewer" ? problem("forbidden", "a viewer reads only") : undefined;
+  }
+
+  async #mayEdit(id: BlockId): Promise<Problem | undefined> {
+    const block = await this.#kernel.block(id);
+    return isProblem(block) ? block : mayEdit(this.#options, block);
+  }
+
+  /** Behind the commit that is being told: a cursor that an edit has set stands in the text that the edit has left. */
+  #tellPresenceSoon(conversation: ConversationId): void {
+    this.#env.soon(() => this.#guard(() => this.#tellPresence(conversation)));
+  }
+
+  #tellPresence(conversation: ConversationId): void {
+    for (const subscription of this.#subscriptions.values()) {
+      if (subscription.feed.conversation === conversation && subscription.isLive)
+        this.#sendPresence(subscription);
+    }
+  }
+
+  #sendPresence({ sub, feed: { conversation } }: Subscription): void {
+    const cursors = this.#options.presence?.of(conversation);
+    if (cursors) this.#send({ type: "presence", sub, conversation, cursors });
+  }
+
+  #send(frame: ServerFrame): void {
+    if (!this.#closed) this.#options.pipe.send(frame);
+  }
+}

@@ -1,0 +1,267 @@
+/**
+ * The feed of one subscription: subscribe first, then read, then deliver from there: no gap, no double.
+ *
+ * It hears of commits from the moment it is made and keeps them back while it reads the catch-up. What it read carries
+ * versions, so what was kept back and is already in it is left out. A feed owns the order of one subscriber; how fast
+ * frames leave is the connection's business.
+ */
+
+import type { Block, BlockId, ConversationId } from "../../model/block.ts";
+import type { Conversation, Turn } from "../../model/conversation.ts";
+import { limits } from "../../model/limits.ts";
+import type { Op } from "../../model/op.ts";
+import { isProblem, type Problem } from "../../model/problem.ts";
+import type { Kernel } from "../../write/kernel.ts";
+import type { Told } from "../../write/write.ts";
+import type { Snapshot } from "../frame.ts";
+
+export interface Since {
+  readonly epoch: string;
+  readonly seq: number;
+}
+
+export interface Opening {
+  readonly verdict: "ok" | "reset";
+  readonly seq: number;
+  readonly record: Conversation;
+  readonly turns: readonly Turn[];
+  /** reset: the window. ok: nothing; what was missed follows as a delta. */
+  readonly blocks: readonly Snapshot[];
+  readonly more: boolean;
+  /** Tool calls that have not ended and are older than the window. */
+  readonly calls?: readonly Snapshot[];
+  readonly reason?: string;
+  readonly delta?: Delta;
+}
+
+/** What a subscriber gets of some commits. */
+export interface Delta {
+  readonly seq: number;
+  readonly ops: readonly Op[];
+  readonly blocks: readonly Snapshot[];
+  readonly record: Conversation;
+  readonly turns: readonly Turn[];
+}
+
+/** What was told, as every feed that is live delivers it: one object for all of them (see outbox.ts). */
+const deltas = new WeakMap<Told, Delta>();
+
+function deltaOf(told: Told): Delta {
+  let delta = deltas.get(told);
+  if (!delta) {
+    const { record, ops, turns } = told;
+    delta = { seq: record.seq, ops, blocks: [], record, turns };
+    deltas.set(told, delta);
+  }
+  return delta;
+}
+
+/** More changed blocks than this, and starting anew is cheaper than catching up. */
+const MAX_CATCH_UP_BLOCKS = 500;
+
+export class Feed {
+  readonly conversation: ConversationId;
+  readonly #kernel: Kernel;
+  readonly #deliver: (delta: Delta) => void;
+  /** Commits heard while the catch-up is read; undefined once it is through. */
+  #heldBack: Told[] | undefined = [];
+  /** Versions that the catch-up has already given. */
+  readonly #given = new Map<BlockId, number>();
+  /** Behind this sequence number none of them is. */
+  #givenSeq = 0;
+  #unfollow: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(kernel: Kernel, conversation: ConversationId, deliver: (delta: Delta) => void) {
+    this.#kernel = kernel;
+    this.conversation = conversation;
+    this.#deliver = deliver;
+  }
+
+  hear(told: Told): void {
+    if (told.conversation !== this.conversation) return;
+    if (this.#heldBack) this.#heldBack.push(told);
+    else if (told.renewed) {
+      this.#heldBack = [];
+      void this.#renew(told, told.renewed);
+    } else if (this.#given.size > 0) this.#deliverRest(told);
+    else this.#deliver(deltaOf(told));
+  }
+
+  /** What the catch-up has given of another node's commits is heard of later: it is left out then. */
+  #deliverRest(told: Told): void {
+    const { record, turns } = told;
+    const ops = told.ops.filter((op) => !this.#isGiven(op));
+    if (record.seq >= this.#givenSeq) this.#given.clear();
+    this.#deliver({ seq: record.seq, ops, blocks: [], record, turns });
+  }
+
+  async open(since: Since | undefined, windowBlocks: number): Promise<Opening | Problem> {
+    if (this.#kernel.isShared) {
+      const followed = await this.#kernel.follow(this.conversation);
+      if (isProblem(followed)) return followed;
+      this.#unfollow = followed;
+      if (this.#isClosed) followed();
+    }
+    const record = await this.#kernel.conversation(this.conversation);
+    if (isProblem(record)) return record;
+    const turns = await this.#kernel.turns(this.conversation);
+    if (isProblem(turns)) return turns;
+    const why = this.#whyReset(since, record);
+    if (since !== undefined && why === undefined) {
+      const delta = await this.#catchUp(since.seq, record, turns);
+      if (isProblem(delta)) return delta;
+      if (delta) return { verdict: "ok", seq: since.seq, record, turns, blocks: [], more: false, delta };
+    }
+    const window = await this.page(Number.MAX_SAFE_INTEGER, windowBlocks, true);
+    if (isProblem(window)) return window;
+    const reason = since === undefined ? undefined : (why ?? "too much has changed");
+    const { blocks, more } = window;
+    const calls = more ? await this.#openCalls(blocks[0]?.block.born ?? 0) : [];
+    return {
+      ...{ verdict: "reset", seq: record.seq, record, turns, blocks, more },
+      ...(calls.length > 0 ? { calls } : {}),
+      ...(reason ? { reason } : {}),
+    };
+  }
+
+  /** Whoever follows tool calls must hear of their ends, however far back they began. */
+  async #openCalls(before: number): Promise<readonly Snapshot[]> {
+    const { conversation } = this;
+    const found: Snapshot[] = [];
+    for (const status of ["pending", "running"] as const) {
+      const query = { conversation, status, kinds: ["tool_call"], before, order: "last" } as const;
+      const open = await this.#kernel.store.blocks({ ...query, limit: limits.openCalls });
+      found.push(...open.map((block) => this.#outline(block)));
+    }
+    return found;
+  }
+
+  /** Nobody reads it any more. */
+  close(): void {
+    this.#isClosed = true;
+    this.#unfollow?.();
+  }
+
+  /** The opening has been sent: what was held back follows, then everything live. */
+  live(from: number): void {
+    const heldBack = this.#heldBack ?? [];
+    this.#heldBack = undefined;
+    for (const told of heldBack) {
+      if (told.record.seq <= from) continue;
+      this.hear({ ...told, ops: told.ops.filter((op) => op.seq > from && !this.#isGiven(op)) });
+    }
+    const heard = heldBack.at(-1)?.record.seq ?? 0;
+    if (Math.max(from, heard) >= this.#givenSeq) this.#given.clear();
+  }
+
+  /** Ops of some blocks cannot be told any more: the blocks are read anew, and what is heard meanwhile waits. */
+  async #renew(told: Told, renewed: readonly BlockId[]): Promise<void> {
+    const { record, ops, turns } = told;
+    const old = told.blocks.filter(({ id }) => renewed.includes(id));
+    // Without their texts where these cannot be read now: whoever shows them asks for them, until they come.
+    const read = await this.#snapshots(old, limits.windowTextChars).catch(() => undefined);
+    const blocks = !read || isProblem(read) ? old.map((block) => this.#outline(block)) : read;
+    this.#deliver({ seq: record.seq, ops, blocks, record, turns });
+    this.live(record.seq);
+  }
+
+  /** Blocks born before `before`, oldest first. With `texts`, the texts of those near the end, as far as they are small. */
+  async page(
+    before: number,
+    limit: number,
+    texts: boolean,
+  ): Promise<{ readonly blocks: readonly Snapshot[]; readonly more: boolean } | Problem> {
+    const { conversation } = this;
+    const found = await this.#kernel.blocks({ conversation, before, order: "last", limit: limit + 1 });
+    if (isProblem(found)) return found;
+    const more = found.length > limit;
+    const newest = found.slice(0, limit);
+    const snapshots = await this.#snapshots(newest, texts ? limits.windowTextChars : 0);
+    return isProblem(snapshots) ? snapshots : { blocks: snapshots.reverse(), more };
+  }
+
+  #whyReset(since: Since | undefined, record: Conversation): string | undefined {
+    if (since === undefined) return undefined;
+    if (since.epoch !== this.#kernel.store.epoch) return "the store is another one";
+    if (since.seq > record.seq) return "the cursor is ahead of the conversation";
+    return undefined;
+  }
+
+  /** What happened after `since`, or undefined if that is too much to tell. */
+  async #catchUp(
+    since: number,
+    record: Conversation,
+    turns: readonly Turn[],
+  ): Promise<Delta | undefined | Problem> {
+    const { conversation } = this;
+    if (since === record.seq) return { seq: record.seq, ops: [], blocks: [], record, turns };
+    const limit = MAX_CATCH_UP_BLOCKS + 1;
+    const query = { conversation, changedSince: since, order: "first", limit } as const;
+    const changed = await this.#kernel.blocks(query);
+    if (isProblem(changed)) return changed;
+    if (changed.length > MAX_CATCH_UP_BLOCKS) return undefined;
+    const ops: Op[] = [];
+    const anew: Block[] = [];
+    for (const block of changed) {
+      const missed = block.born > since ? undefined : await this.#missedOps(block, since, record.seq);
+      if (missed === undefined) anew.push(block);
+      else if (isProblem(missed)) return missed;
+      else ops.push(...missed);
+    }
+    const blocks = await this.#snapshots(anew, limits.windowTextChars);
+    if (isProblem(blocks)) return blocks;
+    ops.sort((a, b) => a.seq - b.seq);
+    return { seq: record.seq, ops, blocks, record, turns };
+  }
+
+  /** The ops of one block that the subscriber lacks; undefined where they cannot be told apart from what it has. */
+  async #missedOps(block: Block, since: number, until: number): Promise<readonly Op[] | undefined | Problem> {
+    const log = await this.#kernel.log(block.id, { seq: since });
+    if (isProblem(log)) return log;
+    if (log.fold) return undefined;
+    const missed = log.ops.filter((op) => op.seqFrom <= until);
+    if (missed.some((op) => op.seqFrom <= since || op.seq > until)) return undefined;
+    this.#give(block, missed.at(-1)?.version ?? 0);
+    return missed;
+  }
+
+  /** Blocks, with the texts of the first ones as far as there is room for them. */
+  async #snapshots(blocks: readonly Block[], chars: number): Promise<Snapshot[] | Problem> {
+    let room = chars;
+    const reading = blocks.map((block) => {
+      const fits = block.chars <= room;
+      if (fits) room -= block.chars;
+      return fits ? this.#snapshot(block) : this.#outline(block);
+    });
+    const snapshots: Snapshot[] = [];
+    for (const snapshot of await Promise.all(reading)) {
+      if (isProblem(snapshot)) return snapshot;
+      snapshots.push(snapshot);
+    }
+    return snapshots;
+  }
+
+  /** A block and its text, of one version. */
+  async #snapshot(block: Block): Promise<Snapshot | Problem> {
+    const read = await this.#kernel.read(block.id);
+    if (isProblem(read)) return read;
+    this.#give(read.block, read.block.version);
+    return { block: read.block, text: read.text.toString() };
+  }
+
+  #outline(block: Block): Snapshot {
+    this.#give(block, block.version);
+    return { block };
+  }
+
+  #give({ id, seq }: Block, version: number): void {
+    if (!this.#heldBack) return; // a page of older ones
+    this.#given.set(id, version);
+    this.#givenSeq = Math.max(this.#givenSeq, seq);
+  }
+
+  #isGiven(op: Op): boolean {
+    return op.block !== null && op.version <= (this.#given.get(op.block) ?? 0);
+  }
+}

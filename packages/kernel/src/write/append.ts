@@ -1,0 +1,303 @@
+/**
+ * Append batching: streamed pieces of one agent into one block gather until there is a newline, more than
+ * `limits.appendFlushChars` units, or the oldest of them is `limits.appendFlushMs` old; a real timer, so the tail shows
+ * up even if nothing follows, and a slow trickle shows up as it comes. Half a surrogate pair at the end of a piece waits
+ * for its other half.
+ *
+ * A stream is written once and in order. When the store is full or failing, what was sent and not written goes back to the
+ * front and is tried again; until then nothing of the same stream that was sent behind it is written.
+ */
+
+import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import type { Env } from "../ports/env.ts";
+import { splitTail } from "../text/door.ts";
+import type { Draft } from "./draft.ts";
+import type { Streamed } from "./streamed.ts";
+import type { Queued } from "./write.ts";
+
+type Outcome = number | Problem | undefined;
+
+/** What one agent streams into one block. It stays for a while when all of it is written: most streams go on. */
+interface Stream {
+  readonly block: BlockId;
+  readonly conversation: ConversationId;
+  readonly agent: AgentId;
+  /** Accepted and not sent. */
+  text: string;
+  cancelTimer: (() => void) | undefined;
+  /** How many pieces are under way; those that were not written wait in `returned`, in order. */
+  underWay: number;
+  returned: string;
+  refused: Problem | undefined;
+  /** Refused for good; told once. */
+  failed: Problem | undefined;
+  version: number | undefined;
+  waiting: ((outcome: Outcome) => void)[] | undefined;
+  /** Those who wait until nothing is under way, whatever became of it. */
+  resting: (() => void)[] | undefined;
+}
+
+/**
+ * One piece on its way to the store. There are more of them than of anything else, so that a piece is itself the write
+ * that the queue holds.
+ */
+class Piece implements Queued, Streamed {
+  readonly text: string;
+  readonly key = undefined;
+  readonly create = false;
+  readonly patient = true;
+  isInDoubt = false;
+  answer: unknown = undefined;
+  isNew = true;
+  isFresh = false;
+  texts: Set<BlockId> | undefined = undefined;
+  readonly #stream: Stream;
+  readonly #appender: Appender;
+
+  constructor(appender: Appender, stream: Stream, text: string) {
+    this.#appender = appender;
+    this.#stream = stream;
+    this.text = text;
+  }
+
+  get block(): BlockId {
+    return this.#stream.block;
+  }
+
+  get conversation(): ConversationId {
+    return this.#stream.conversation;
+  }
+
+  get agent(): AgentId {
+    return this.#stream.agent;
+  }
+
+  get streamed(): this {
+    return this;
+  }
+
+  get refused(): Problem | undefined {
+    return this.#stream.refused;
+  }
+
+  /** Not written either if an earlier piece of the stream was not. */
+  plan(draft: Draft): number | Problem {
+    const { refused, block } = this.#stream;
+    if (refused) return refused;
+    const after = draft.append(block, this.text);
+    return isProblem(after) ? after : after.version;
+  }
+
+  /** Told before anything else is planned: the block's version, or why the piece was not written. */
+  settle(answer: number | Problem): void {
+    this.#appender.settle(this.#stream, this.text, answer);
+  }
+}
+
+const RETRY_MS = 1_000;
+
+/** Beyond this many, streams of which all is written are let go of. */
+const IDLE_STREAMS = 1_024;
+
+export class Appender {
+  readonly #env: Env;
+  readonly #flush: (piece: Piece) => void;
+  /** Of each block the streams that are open: nearly always one. */
+  readonly #streams = new Map<BlockId, Stream[]>();
+  /** The stream that was asked for last: who appends a piece asks for it several times. */
+  #last: Stream | undefined;
+  #sweepAt = IDLE_STREAMS;
+
+  constructor(env: Env, flush: (piece: Piece) => void) {
+    this.#env = env;
+    this.#flush = flush;
+  }
+
+  /** The conversation of a block that the agent streams into. */
+  conversation(block: BlockId, agent: AgentId): ConversationId | undefined {
+    return this.#find(block, agent)?.conversation;
+  }
+
+  /** Accepts a piece. Answers with a problem if an earlier piece of this stream was refused. */
+  append(block: BlockId, agent: AgentId, text: string): Problem | undefined {
+    const stream = this.#find(block, agent) ?? this.#open(block, agent);
+    if (stream.failed) return this.#tellFailure(stream);
+    const chars = stream.returned.length + stream.text.length;
+    if (chars + text.length > limits.writeTextChars) {
+      return problem("busy", "too much text waits to be written to this block; try again", { chars });
+    }
+    stream.text += text;
+    if (text.includes("\n") || stream.text.length > limits.appendFlushChars) this.#flushNow(stream, false);
+    else if (!stream.cancelTimer) this.#arm(stream, limits.appendFlushMs);
+    return undefined;
+  }
+
+  /** Everything accepted of this stream is durable, or refused. The version is that of the last flush, if there was one. */
+  drain(block: BlockId, agent: AgentId): Promise<Outcome> {
+    const stream = this.#find(block, agent);
+    if (!stream) return Promise.resolve(undefined);
+    this.#flushNow(stream, true);
+    if (stream.underWay > 0) {
+      return new Promise((done) => {
+        if (stream.waiting) stream.waiting.push(done);
+        else stream.waiting = [done];
+      });
+    }
+    return Promise.resolve(stream.failed ? this.#tellFailure(stream) : stream.version);
+  }
+
+  /**
+   * Everything that an agent has streamed, into whichever block, is written or has failed. Half a character at the end of a
+   * stream goes on waiting for its other half; what has failed is told where it would be told anyway.
+   */
+  async settled(agent: AgentId): Promise<void> {
+    const waits: Promise<unknown>[] = [];
+    for (const streams of this.#streams.values()) {
+      for (const stream of streams) {
+        if (stream.agent !== agent) continue;
+        this.#flushNow(stream, false);
+        if (stream.underWay === 0) continue;
+        waits.push(
+          new Promise<void>((done) => {
+            if (stream.resting) stream.resting.push(done);
+            else stream.resting = [done];
+          }),
+        );
+      }
+    }
+    if (waits.length > 0) await Promise.all(waits);
+  }
+
+  /** Sends what is buffered on its way, so that a write that follows comes behind it. */
+  push(block: BlockId, agent: AgentId): void {
+    const stream = this.#find(block, agent);
+    if (stream) this.#flushNow(stream, true);
+  }
+
+  /** Why a write that must come behind the stream cannot be planned now. */
+  refused(block: BlockId, agent: AgentId): Problem | undefined {
+    return this.#find(block, agent)?.refused;
+  }
+
+  /** For as long as a caller waits: a store that is away must not keep a program from ending. */
+  async drainAll(): Promise<void> {
+    const all = [...this.#streams.values()].flat();
+    await Promise.all(all.map(({ block, agent }) => this.drainWithin(limits.durableWaitMs, block, agent)));
+  }
+
+  /** As `drain`; a problem if the store takes longer. What was accepted stays accepted. */
+  drainWithin(ms: number, block: BlockId, agent: AgentId): Promise<Outcome> {
+    const drained = this.drain(block, agent);
+    return new Promise((done) => {
+      const late = problem("storage", `the store has not answered for ${Math.round(ms / 1_000)} s`);
+      const cancel = this.#env.after(ms, () => done(late));
+      void drained.then((outcome) => {
+        cancel();
+        done(outcome);
+      });
+    });
+  }
+
+  #find(block: BlockId, agent: AgentId): Stream | undefined {
+    if (this.#last?.block !== block || this.#last.agent !== agent) {
+      this.#last = this.#streams.get(block)?.find((stream) => stream.agent === agent);
+    }
+    return this.#last;
+  }
+
+  #open(block: BlockId, agent: AgentId): Stream {
+    if (this.#streams.size >= this.#sweepAt) this.#closeIdle();
+    const stream: Stream = {
+      block,
+      conversation: conversationOf(block),
+      agent,
+      text: "",
+      cancelTimer: undefined,
+      underWay: 0,
+      returned: "",
+      refused: undefined,
+      failed: undefined,
+      version: undefined,
+      waiting: undefined,
+      resting: undefined,
+    };
+    const streams = this.#streams.get(block);
+    if (streams) streams.push(stream);
+    else this.#streams.set(block, [stream]);
+    return stream;
+  }
+
+  #closeIdle(): void {
+    for (const streams of this.#streams.values())
+      for (const stream of streams.filter(isIdle)) this.#close(stream);
+    this.#sweepAt = Math.max(IDLE_STREAMS, 2 * this.#streams.size);
+  }
+
+  #close(stream: Stream): void {
+    stream.cancelTimer?.();
+    stream.cancelTimer = undefined;
+    if (this.#last === stream) this.#last = undefined;
+    const streams = this.#streams.get(stream.block);
+    const at = streams?.indexOf(stream) ?? -1;
+    if (!streams || at === -1) return;
+    if (streams.length === 1) this.#streams.delete(stream.block);
+    else streams.splice(at, 1);
+  }
+
+  #tellFailure(stream: Stream): Problem | undefined {
+    this.#close(stream);
+    return stream.failed;
+  }
+
+  #arm(stream: Stream, delayMs: number): void {
+    stream.cancelTimer?.();
+    stream.cancelTimer = this.#env.after(delayMs, () => this.#flushNow(stream, true));
+  }
+
+  /** `all`: nothing more is expected, so half a pair at the end goes too (and is replaced at the door). */
+  #flushNow(stream: Stream, all: boolean): void {
+    stream.cancelTimer?.();
+    stream.cancelTimer = undefined;
+    if (stream.failed || stream.text === "") return;
+    const { ready, held } = all ? { ready: stream.text, held: "" } : splitTail(stream.text);
+    stream.text = held;
+    if (held !== "") this.#arm(stream, limits.appendFlushMs);
+    if (ready === "") return;
+    stream.underWay++;
+    this.#flush(new Piece(this, stream, ready));
+  }
+
+  /** For pieces to call: what became of one. */
+  settle(stream: Stream, text: string, answer: number | Problem): void {
+    stream.underWay--;
+    if (isProblem(answer)) {
+      stream.refused ??= answer;
+      stream.returned += text;
+    } else stream.version = answer;
+    if (stream.underWay > 0) return;
+    const { refused, version, waiting, resting } = stream;
+    stream.resting = undefined;
+    for (const done of resting ?? []) done();
+    if (refused) this.#takeBack(stream, refused);
+    else if (stream.text === "") stream.version = undefined;
+    if (!waiting) return;
+    stream.waiting = undefined;
+    const outcome = stream.failed ? this.#tellFailure(stream) : (refused ?? version);
+    for (const done of waiting) done(outcome);
+  }
+
+  #takeBack(stream: Stream, refused: Problem): void {
+    if (refused.problem === "storage" || refused.problem === "busy") {
+      stream.text = stream.returned + stream.text;
+      this.#arm(stream, RETRY_MS);
+    } else stream.failed = refused;
+    stream.returned = "";
+    stream.refused = undefined;
+  }
+}
+
+function isIdle({ text, underWay, failed }: Stream): boolean {
+  return text === "" && underWay === 0 && failed === undefined;
+}

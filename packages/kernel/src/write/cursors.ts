@@ -1,0 +1,194 @@
+/**
+ * Cursors and selections of people and agents: where somebody is in a block's text. Ephemeral: kept in memory, never
+ * stored, gone after `limits.cursorTtlMs` without a word from their owner.
+ *
+ * A cursor is set by its owner, or by an edit: it is then behind what was written.
+ *
+ * Invariant: a cursor's offsets are those of the committed text that listeners were last told of. Every op that is told
+ * moves them along; a cursor stands before what is inserted right there by others, and collapses to where its text was.
+ */
+
+import type { AgentId, Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Cursor, FarCursor } from "../model/cursor.ts";
+import { limits } from "../model/limits.ts";
+import { type Op, splicesOf } from "../model/op.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import type { Env } from "../ports/env.ts";
+import { mapOffset } from "../text/text.ts";
+import type { Kernel } from "./kernel.ts";
+import type { Told } from "./write.ts";
+
+interface Kept {
+  cursor: Cursor;
+  readonly conversation: ConversationId;
+  /** The version that the offsets belong to. */
+  version: number;
+  expiresAt: number;
+}
+
+/** The agent of changes on disk: it is nowhere. */
+const NOBODY = "disk";
+
+export class Cursors {
+  readonly #env: Env;
+  readonly #kept = new Map<string, Kept>();
+  readonly #listeners = new Set<(conversation: ConversationId) => void>();
+  readonly #stopListening: () => void;
+  #cancelSweep: (() => void) | undefined;
+  /** Told what owners of cursors have said here; not what follows from edits, nor what comes from other nodes. */
+  onSaid: ((said: FarCursor) => void) | undefined;
+
+  constructor(kernel: Kernel) {
+    this.#env = kernel.env;
+    this.#stopListening = kernel.listen((told) => this.#follow(told));
+  }
+
+  /** Calls back whenever a cursor of a conversation was set, moved by its owner, or has gone. Not for moves by edits. */
+  listen(listener: (conversation: ConversationId) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  of(conversation: ConversationId): readonly Cursor[] {
+    this.#dropOld();
+    return [...this.#kept.values()]
+      .filter((kept) => kept.conversation === conversation)
+      .map(({ cursor }) => cursor);
+  }
+
+  /**
+   * An agent has one cursor. `version` is what the offsets belong to, `ops` the block's ops after it as far as the caller
+   * has heard of them: from here on the cursor follows by itself.
+   */
+  set(
+    cursor: Cursor,
+    conversation: ConversationId,
+    version: number,
+    ops: readonly Op[] = [],
+  ): Cursor | Problem {
+    const kept = this.#put({ cursor, conversation, version }, ops);
+    if (isProblem(kept)) return kept;
+    this.onSaid?.({ cursor: kept.cursor, conversation, version: kept.version });
+    return kept.cursor;
+  }
+
+  remove(agent: AgentId): boolean {
+    const kept = this.#drop(agent);
+    if (kept) this.onSaid?.({ cursor: kept.cursor, conversation: kept.conversation, version: 0 });
+    return kept !== undefined;
+  }
+
+  /** What somebody has said at another node. */
+  setFar(said: FarCursor, ops: readonly Op[]): void {
+    if (said.version === 0) this.#drop(said.cursor.agent);
+    else this.#put(said, ops);
+  }
+
+  #put({ cursor, conversation, version }: FarCursor, ops: readonly Op[]): Kept | Problem {
+    this.#dropOld();
+    const known = this.#kept.get(cursor.agent);
+    if (known === undefined && this.#kept.size >= limits.cursors) {
+      return problem("busy", `${limits.cursors} cursors are all that are kept; try again`, {
+        max: limits.cursors,
+      });
+    }
+    const expiresAt = this.#env.monotonic() + limits.cursorTtlMs;
+    const kept: Kept = { cursor, conversation, version, expiresAt };
+    for (const op of ops) move(kept, op);
+    this.#kept.set(cursor.agent, kept);
+    if (known && known.conversation !== conversation) this.#tell(known.conversation);
+    this.#tell(conversation);
+    this.#arm();
+    return kept;
+  }
+
+  #drop(agent: AgentId): Kept | undefined {
+    const kept = this.#kept.get(agent);
+    if (kept === undefined) return undefined;
+    this.#kept.delete(agent);
+    this.#tell(kept.conversation);
+    return kept;
+  }
+
+  close(): void {
+    this.#stopListening();
+    this.#cancelSweep?.();
+    this.#kept.clear();
+  }
+
+  #follow({ conversation, ops, blocks, renewed = [] }: Told): void {
+    for (const op of ops) {
+      if (op.block === null) continue;
+      for (const kept of this.#kept.values()) if (op.block === kept.cursor.block) move(kept, op);
+      this.#meet(conversation, op.block, op);
+    }
+    if (renewed.length === 0) return;
+    for (const kept of this.#kept.values()) if (renewed.includes(kept.cursor.block)) clamp(kept, blocks);
+  }
+
+  /** Who edits is there: models have no cursor of their own accord, and others want to see where they are at work. */
+  #meet(conversation: ConversationId, block: BlockId, { agent, body, version }: Op): void {
+    if (body.type !== "splice" || agent === NOBODY) return;
+    const last = body.splices.at(-1);
+    if (last === undefined) return;
+    const known = this.#kept.get(agent);
+    const head = last.at + last.ins.length;
+    const expiresAt = this.#env.monotonic() + limits.cursorTtlMs;
+    if (known?.cursor.block === block && known.cursor.head === head) {
+      known.expiresAt = expiresAt;
+      return;
+    }
+    if (known === undefined && this.#kept.size >= limits.cursors) return;
+    this.#kept.set(agent, {
+      cursor: { agent, block, anchor: head, head },
+      conversation,
+      version,
+      expiresAt,
+    });
+    if (known && known.conversation !== conversation) this.#tell(known.conversation);
+    this.#tell(conversation);
+    this.#arm();
+  }
+
+  #dropOld(): void {
+    const now = this.#env.monotonic();
+    for (const [agent, { expiresAt }] of this.#kept) if (expiresAt <= now) this.#drop(agent);
+  }
+
+  /** One timer for all: cursors that fall silent disappear even if nobody asks. */
+  #arm(): void {
+    if (this.#cancelSweep || this.#kept.size === 0) return;
+    const next = Math.min(...[...this.#kept.values()].map(({ expiresAt }) => expiresAt));
+    const sweep = () => {
+      this.#cancelSweep = undefined;
+      this.#dropOld();
+      this.#arm();
+    };
+    this.#cancelSweep = this.#env.after(Math.max(1, next - this.#env.monotonic()), sweep);
+  }
+
+  #tell(conversation: ConversationId): void {
+    for (const listener of this.#listeners) listener(conversation);
+  }
+}
+
+/** Its own writer is carried behind what it inserts; everybody else stays in front of it. */
+function move(kept: Kept, op: Op): void {
+  if (op.version <= kept.version) return;
+  const { cursor } = kept;
+  const side = op.agent === cursor.agent ? 1 : -1;
+  const splices = splicesOf(op);
+  const anchor = mapOffset(cursor.anchor, splices, side);
+  const head = mapOffset(cursor.head, splices, side);
+  kept.cursor = { ...cursor, anchor, head };
+  kept.version = op.version;
+}
+
+/** What happened to the text is not known any more: the cursor stays where it is, inside the text. */
+function clamp(kept: Kept, blocks: readonly Block[]): void {
+  const block = blocks.find(({ id }) => id === kept.cursor.block);
+  if (block === undefined) return;
+  const { anchor, head } = kept.cursor;
+  kept.cursor = { ...kept.cursor, anchor: Math.min(anchor, block.chars), head: Math.min(head, block.chars) };
+  kept.version = block.version;
+}

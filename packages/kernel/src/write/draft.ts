@@ -1,0 +1,595 @@
+/**
+ * A draft: the ops that one batch of writes comes to, planned in memory on top of the committed state.
+ *
+ * A plan calls the methods here. Each checks what it is asked for and answers with the block as it then is, or with a
+ * problem; a plan that answers with a problem leaves nothing behind. Nothing is durable and nobody hears of it until the
+ * write queue has committed the batch.
+ *
+ * A plan may look only at what is in memory: what is not, is `Missing`, and the queue loads it and plans again.
+ */
+
+import { applyOp, applyToConversation } from "../model/apply.ts";
+import { expiredAsk } from "../model/ask.ts";
+import { assert } from "../model/assert.ts";
+import {
+  type AgentId,
+  answersCall,
+  type Block,
+  type BlockId,
+  blockId,
+  type ConversationId,
+  canFollow,
+  checkMetadata,
+  isEnded,
+  isLapsed,
+  type Kind,
+  parseBlockId,
+  patchMetadata,
+  RESULT_KINDS,
+  type Role,
+  type Stage,
+  type Status,
+  stageCanFollow,
+} from "../model/block.ts";
+import type { Conversation, ConversationPatch, Turn } from "../model/conversation.ts";
+import type { Json, JsonObject } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
+import type { Op, OpBody, Splice } from "../model/op.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import type { BlockText } from "../text/block-text.ts";
+import { cleanText } from "../text/door.ts";
+import { EMPTY_UPDATE } from "../text/merge.ts";
+import type { Text } from "../text/text.ts";
+
+/** Thrown by a draft, caught by the write queue alone: this must be loaded first. `news`: what other nodes committed. */
+export class Missing {
+  readonly what:
+    | { readonly block: BlockId }
+    | { readonly text: BlockId }
+    | { readonly undo: BlockId }
+    | { readonly news: true };
+  constructor(what: Missing["what"]) {
+    this.what = what;
+  }
+}
+
+/** What a draft is planned on. `undefined` is "not loaded", null is "does not exist". */
+export interface Ground {
+  readonly conversation: ConversationId;
+  readonly record: Conversation;
+  block(id: BlockId): Block | null | undefined;
+  text(id: BlockId): BlockText | undefined;
+  turn(id: string): Turn | undefined;
+  /** Whether other nodes' commits were looked for, for the write that is planned now. */
+  isFresh(): boolean;
+  /** The unit that an agent's next append, or next edit in a burst, belongs to; undefined starts a new one. */
+  openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined;
+}
+
+export interface NewBlock {
+  readonly kind: Kind;
+  readonly role: Role;
+  readonly parent?: BlockId | null;
+  readonly side?: boolean;
+  readonly status?: Status;
+  readonly text?: string;
+  readonly metadata?: JsonObject;
+}
+
+/** How one plan is taken back: what its changes have replaced, newest last. */
+type Change =
+  | { readonly block: BlockId; readonly before: Block | undefined }
+  | { readonly turn: string; readonly before: Turn | undefined };
+
+/** A unit as it stands after the draft. */
+export interface DraftedUnit {
+  readonly block: BlockId;
+  readonly agent: AgentId;
+  readonly type: "append" | "burst" | "other";
+  readonly unit: number;
+}
+
+interface Answer {
+  readonly key: string;
+  readonly answer: Json;
+}
+
+const NO_TEXTS: ReadonlySet<BlockText> = new Set();
+// Never added to.
+const NO_OPS: Op[] = [];
+const NO_ANSWERS: Answer[] = [];
+const NO_UNITS: DraftedUnit[] = [];
+const NO_BLOCKS: readonly Block[] = [];
+const NO_TURNS: readonly Turn[] = [];
+
+export class Draft {
+  readonly #ground: Ground;
+  // Most drafts are one append to a text that nobody has loaded, and there are more of them than of anything else: what
+  // they do not need is not made. An array that begins empty has room for many; one that begins with its first does not.
+  #ops: Op[] = NO_OPS;
+  #answers: Answer[] = NO_ANSWERS;
+  #units: DraftedUnit[] = NO_UNITS;
+  #touched: Set<BlockText> | undefined;
+  #spoilt: Set<BlockText> | undefined;
+  #turns: Map<string, Turn> | undefined;
+  #record: Conversation;
+  /** The blocks as drafted, in the order in which they were first changed: one by itself, several in a map. */
+  #block: Block | undefined;
+  #blocks: Map<BlockId, Block> | undefined;
+  #agent: AgentId = "";
+  #at = 0;
+  // How things stood before the plan at hand.
+  #opsBefore = 0;
+  #unitsBefore = 0;
+  #recordBefore: Conversation;
+  #blockBefore: Block | undefined;
+  #hadBlocks = false;
+  #changes: Change[] | undefined;
+  #touchedNow: BlockText[] | undefined;
+
+  constructor(ground: Ground) {
+    this.#ground = ground;
+    this.#record = ground.record;
+    this.#recordBefore = this.#record;
+  }
+
+  get ops(): readonly Op[] {
+    return this.#ops;
+  }
+
+  get answers(): readonly Answer[] {
+    return this.#answers;
+  }
+
+  /** Texts that this draft has changed: spoilt if the batch does not commit. */
+  get touched(): ReadonlySet<BlockText> {
+    return this.#touched ?? NO_TEXTS;
+  }
+
+  /** Texts that a plan has changed and then given up: spoilt whatever becomes of the batch. */
+  get spoilt(): ReadonlySet<BlockText> {
+    return this.#spoilt ?? NO_TEXTS;
+  }
+
+  /** Units as they stand after this draft, for the queue to remember. */
+  get units(): readonly DraftedUnit[] {
+    return this.#units;
+  }
+
+  get record(): Conversation {
+    return this.#record;
+  }
+
+  get agent(): AgentId {
+    return this.#agent;
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  /** The ops that follow in this plan carry that time: what is imported happened then. */
+  dated(at: number): void {
+    this.#at = at;
+    if (this.#record.seq === 0) this.#record = { ...this.#record, createdAt: at };
+  }
+
+  get changedBlocks(): readonly Block[] {
+    if (this.#blocks) return [...this.#blocks.values()];
+    return this.#block ? [this.#block] : NO_BLOCKS;
+  }
+
+  get changedTurns(): readonly Turn[] {
+    return this.#turns ? [...this.#turns.values()] : NO_TURNS;
+  }
+
+  /** Keeps the answer of the plan that was run last, to be given again to the same key. */
+  answered(key: string, answer: Json): void {
+    if (this.#answers === NO_ANSWERS) this.#answers = [{ key, answer }];
+    else this.#answers.push({ key, answer });
+  }
+
+  /** Runs one plan: its ops stay if it succeeds, and none of them if it answers with a problem. */
+  plan(agent: AgentId, at: number, write: { plan(draft: Draft): unknown }): unknown {
+    this.#begin();
+    this.#agent = agent;
+    this.#at = at;
+    try {
+      const answer = write.plan(this);
+      if (isProblem(answer)) this.#rollBack();
+      return answer;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  block(id: BlockId): Block | Problem {
+    const known = this.#drafted(id) ?? this.#ground.block(id);
+    if (known) return known;
+    const parts = parseBlockId(id);
+    if (parts?.conversation !== this.#ground.conversation) return notFound(id);
+    if (known === undefined) throw new Missing({ block: id });
+    return notFound(id);
+  }
+
+  /** The text as drafted so far. */
+  text(id: BlockId): Text {
+    return this.#loaded(id).value;
+  }
+
+  turn(id: string): Turn | undefined {
+    return this.#turns?.get(id) ?? this.#ground.turn(id);
+  }
+
+  create(spec: NewBlock): Block | Problem {
+    const text = cleanText(spec.text ?? "");
+    if (text.length > limits.writeTextChars) return tooLong(text.length, limits.writeTextChars);
+    const parent = spec.parent === undefined ? this.#record.head : spec.parent;
+    let side = spec.side ?? RESULT_KINDS.includes(spec.kind);
+    if (parent !== null) {
+      const above = this.block(parent);
+      if (isProblem(above))
+        return problem("not_found", `parent ${parent} does not exist in this conversation`);
+      if (spec.side === undefined && above.side) side = true;
+    }
+    const given: Record<string, Json> = { ...spec.metadata };
+    delete given["stage"];
+    const metadata = checkMetadata(spec.kind, given);
+    if (isProblem(metadata)) return metadata;
+    const status = spec.status ?? (text === "" ? "pending" : "running");
+    const { kind, role } = spec;
+    const made = this.#push(null, { type: "create", kind, role, parent, side, status, text, metadata });
+    this.#giveResult(made);
+    return made;
+  }
+
+  /** Text of a stream: behind what the agent wrote last, never simply at the end. */
+  append(id: BlockId, text: string): Block | Problem {
+    const found = this.block(id);
+    if (isProblem(found)) return found;
+    const clean = cleanText(text);
+    const hasEnded = isEnded(found.status) && found.kind !== "file";
+    if (hasEnded && !this.#mayGoOn(found)) return closed(found);
+    if (clean === "") return found;
+    const block = hasEnded ? this.#goOn(found) : found;
+    if (block.chars + clean.length > limits.blockTextChars) {
+      return tooLong(block.chars + clean.length, limits.blockTextChars);
+    }
+    if (!block.promoted && block.agent === this.#agent) {
+      return this.#push(block, { type: "append", at: block.chars, text: clean }, "append");
+    }
+    const promoted = this.promote(id);
+    if (isProblem(promoted)) return promoted;
+    const loaded = this.#loaded(id);
+    const merge = loaded.merge;
+    assert(merge !== undefined, "promoted");
+    const at = loaded.anchorOf(this.#agent, block.agent);
+    if (at === undefined) throw new Missing({ undo: id });
+    const splices = [{ at, del: "", ins: clean }];
+    this.#touch(loaded);
+    const update = merge.splice(splices);
+    const anchor = merge.anchor(at + clean.length);
+    return this.#push(promoted, { type: "splice", splices, update, anchor }, "append");
+  }
+
+  /** Changes of the text at given places, as one unit. The splices apply one after the other. */
+  splice(id: BlockId, splices: readonly Splice[]): Block | Problem {
+    const refused = this.#checkSplices(id, splices);
+    if (refused) return refused;
+    const promoted = this.promote(id);
+    if (isProblem(promoted)) return promoted;
+    const loaded = this.#loaded(id);
+    assert(loaded.merge !== undefined, "promoted");
+    this.#touch(loaded);
+    return this.#push(promoted, { type: "splice", splices, update: loaded.merge.splice(splices) });
+  }
+
+  /** A merging replica's update. */
+  merge(id: BlockId, update: Uint8Array): Block | Problem {
+    const promoted = this.promote(id);
+    if (isProblem(promoted)) return promoted;
+    const loaded = this.#loaded(id);
+    this.#touch(loaded);
+    const merged = loaded.mergeUpdate(update);
+    // A replica may have got from another node what this one has not heard of yet.
+    if (isProblem(merged) && merged.problem !== "invalid" && !this.#ground.isFresh()) {
+      throw new Missing({ news: true });
+    }
+    if (isProblem(merged)) return merged;
+    const { splices, isNew } = merged;
+    const refused = this.#checkSplices(id, splices);
+    if (refused) return refused;
+    if (!isNew) return promoted;
+    return this.#push(promoted, { type: "splice", splices, update }, "burst");
+  }
+
+  /** From now on the block's text is a CRDT document. Does nothing where it already is one. */
+  promote(id: BlockId): Block | Problem {
+    const block = this.block(id);
+    if (isProblem(block) || block.promoted) return block;
+    const loaded = this.#loaded(id);
+    this.#touch(loaded);
+    loaded.promote();
+    return this.#push(block, { type: "promote" });
+  }
+
+  status(id: BlockId, status: Status, patch: JsonObject = {}): Block | Problem {
+    const found = this.block(id);
+    if (isProblem(found)) return found;
+    const block = this.#mayGoOn(found) && status !== "pending" ? this.#goOn(found) : found;
+    const isBack = block !== found && status === "running";
+    if (!isBack && !canFollow(block.status, status)) return badTransition(block, status);
+    const full: Record<string, Json> = { ...patch };
+    delete full["stage"];
+    if (block.kind === "tool_call" && isEnded(status) && full["success"] === undefined) {
+      full["success"] = status === "done";
+    }
+    if (isEnded(status) && block.metadata["waiting"] !== undefined && !full["lapsed"]) full["waiting"] = null;
+    if (isEnded(status) && full["ask"] === undefined && full["approval"] === undefined)
+      Object.assign(full, expiredAsk(block.metadata));
+    const checked = checkMetadata(block.kind, patchMetadata(block.metadata, full));
+    if (isProblem(checked)) return checked;
+    const next = this.#push(block, { type: "status", status, metadata: cleanPatch(full, checked) });
+    this.#giveResult(next);
+    return next;
+  }
+
+  /** A result that is whole ends the call that waits for it. */
+  #giveResult({ kind, parent, status, metadata }: Block): void {
+    if (!isEnded(status) || parent === null || !RESULT_KINDS.includes(kind)) return;
+    const call = this.block(parent);
+    if (isProblem(call) || call.metadata["waiting"] !== "result" || !answersCall(metadata, call.metadata))
+      return;
+    if (isEnded(call.status) && !this.#mayGoOn(call)) return;
+    const isError = status === "error" || metadata["isError"] === true;
+    this.status(call.id, isError ? "error" : "done", isError ? { reason: "failed" } : {});
+  }
+
+  /** Its agent is back after it was ended for being away. */
+  #mayGoOn(block: Block): boolean {
+    return isLapsed(block) && block.agent === this.#agent;
+  }
+
+  #goOn(block: Block): Block {
+    const success = block.kind === "tool_call" ? { success: null } : {};
+    const metadata = { reason: null, lapsed: null, ...success };
+    return this.#push(block, { type: "status", status: "running", metadata });
+  }
+
+  meta(id: BlockId, patch: JsonObject): Block | Problem {
+    const block = this.block(id);
+    if (isProblem(block)) return block;
+    const stage = patch["stage"] as Stage | null | undefined;
+    if (stage === null) return problem("invalid", "the stage of a tool call cannot be deleted");
+    if (stage !== undefined) {
+      const refused = checkStage(block, stage);
+      if (refused) return refused;
+    }
+    const checked = checkMetadata(block.kind, patchMetadata(block.metadata, patch));
+    if (isProblem(checked)) return checked;
+    return this.#push(block, { type: "meta", metadata: cleanPatch(patch, checked) });
+  }
+
+  prune(id: BlockId, pruned: boolean): Block | Problem {
+    const block = this.block(id);
+    if (isProblem(block) || block.pruned === pruned) return block;
+    return this.#push(block, { type: "prune", pruned });
+  }
+
+  /** Takes back (or, for redo, puts back) the agent's last unit in this block. */
+  undo(
+    id: BlockId,
+    type: "undo" | "redo",
+  ): { block: Block; unit: number; splices: readonly Splice[] } | Problem {
+    const promoted = this.promote(id);
+    if (isProblem(promoted)) return promoted;
+    const loaded = this.#loaded(id);
+    const model = loaded.undo;
+    if (model === undefined) throw new Missing({ undo: id });
+    const unit = type === "undo" ? model.nextUndo(this.#agent) : model.nextRedo(this.#agent);
+    if (unit === undefined)
+      return problem("nothing", `${this.#agent} has nothing to ${type} in ${id}`, { agent: this.#agent });
+    const splices = model.difference(unit.unit, type === "redo");
+    assert(loaded.merge !== undefined, "promoted");
+    this.#touch(loaded);
+    const update = splices.length === 0 ? EMPTY_UPDATE : loaded.merge.splice(splices);
+    const flip = type === "undo" ? { undo: unit.unit } : { redo: unit.unit };
+    const block = this.#push(promoted, { type: "splice", splices, update, ...flip });
+    return { block, unit: unit.unit, splices };
+  }
+
+  conversation(patch: ConversationPatch): void {
+    this.#push(undefined, { type: "conversation", patch });
+  }
+
+  setTurn(turn: Turn): void {
+    this.#push(undefined, { type: "turn", turn });
+  }
+
+  /** `block`: the op's block, null for the one that it creates, undefined for an op of the conversation. */
+  #push(block: null, body: OpBody & { type: "create" }): Block;
+  #push(block: Block, body: OpBody, session?: "append" | "burst"): Block;
+  #push(block: undefined, body: OpBody): undefined;
+  #push(block: Block | null | undefined, body: OpBody, session?: "append" | "burst"): Block | undefined {
+    const seq = this.#record.seq + 1;
+    const { conversation } = this.#ground;
+    const id = block === undefined ? null : (block?.id ?? blockId(conversation, this.#agent, seq));
+    const version = block === undefined ? 0 : (block?.version ?? 0) + 1;
+    const unit = id === null || session === undefined ? version : this.#unitFor(id, session, version);
+    const op: Op = {
+      conversation,
+      seq,
+      seqFrom: seq,
+      block: id,
+      version,
+      versionFrom: version,
+      agent: this.#agent,
+      unit,
+      at: this.#at,
+      body,
+    };
+    if (this.#ops === NO_OPS) this.#ops = [op];
+    else this.#ops.push(op);
+    const previous = body.type === "turn" ? this.turn(body.turn.id) : undefined;
+    this.#record = applyToConversation(this.#record, op, previous);
+    if (body.type === "turn") {
+      this.#turns ??= new Map();
+      this.#changed({ turn: body.turn.id, before: this.#turns.get(body.turn.id) });
+      this.#turns.set(body.turn.id, body.turn);
+    }
+    if (id === null) return undefined;
+    const next = applyOp(block ?? undefined, op);
+    if (this.#hadBlocks) this.#changed({ block: id, before: this.#drafted(id) });
+    this.#setDrafted(next);
+    const text = this.#peek(id);
+    if (text) {
+      this.#touch(text);
+      text.drafted(op);
+    }
+    if (body.type !== "promote")
+      this.#setUnit({ block: id, agent: this.#agent, type: session ?? "other", unit });
+    return next;
+  }
+
+  #unitFor(id: BlockId, session: "append" | "burst", version: number): number {
+    for (let at = this.#units.length - 1; at >= 0; at--) {
+      const { block, agent, type, unit } = this.#units[at] as DraftedUnit;
+      if (block === id && agent === this.#agent) return type === session ? unit : version;
+    }
+    return this.#ground.openUnit(id, this.#agent, session) ?? version;
+  }
+
+  #loaded(id: BlockId): BlockText {
+    const loaded = this.#peek(id);
+    if (loaded === undefined) throw new Missing({ text: id });
+    return loaded;
+  }
+
+  #peek(id: BlockId): BlockText | undefined {
+    const text = this.#ground.text(id);
+    return text && this.#spoilt?.has(text) ? undefined : text;
+  }
+
+  #checkSplices(id: BlockId, splices: readonly Splice[]): Problem | undefined {
+    let text = this.text(id);
+    for (const { at, del, ins } of splices) {
+      if (at < 0 || at + del.length > text.length) {
+        return problem("out_of_range", `splice ${at}..${at + del.length} in a text of length ${text.length}`);
+      }
+      if (ins !== cleanText(ins)) return problem("invalid", "text holds a lone surrogate or U+0000");
+      if (!text.isCharacterBoundary(at) || !text.isCharacterBoundary(at + del.length)) {
+        return problem("boundary", `a splice at ${at} would cut a character in two`, { at });
+      }
+      text = text.replace(at, at + del.length, ins);
+    }
+    if (text.length > limits.blockTextChars) return tooLong(text.length, limits.blockTextChars);
+    return undefined;
+  }
+
+  #touch(text: BlockText): void {
+    this.#touched ??= new Set();
+    this.#touched.add(text);
+    this.#touchedNow ??= [];
+    this.#touchedNow.push(text);
+  }
+
+  #drafted(id: BlockId): Block | undefined {
+    if (this.#blocks) return this.#blocks.get(id);
+    return this.#block?.id === id ? this.#block : undefined;
+  }
+
+  #setDrafted(block: Block): void {
+    if (!this.#blocks && this.#block && this.#block.id !== block.id) {
+      this.#blocks = new Map([[this.#block.id, this.#block]]);
+    }
+    if (this.#blocks) this.#blocks.set(block.id, block);
+    else this.#block = block;
+  }
+
+  #setUnit(unit: DraftedUnit): void {
+    if (this.#units === NO_UNITS) this.#units = [unit];
+    else this.#units.push(unit);
+  }
+
+  #changed(change: Change): void {
+    this.#changes ??= [];
+    this.#changes.push(change);
+  }
+
+  #begin(): void {
+    this.#opsBefore = this.#ops.length;
+    this.#unitsBefore = this.#units.length;
+    this.#recordBefore = this.#record;
+    this.#blockBefore = this.#block;
+    this.#hadBlocks = this.#blocks !== undefined;
+    this.#changes = undefined;
+    this.#touchedNow = undefined;
+  }
+
+  #rollBack(): void {
+    if (this.#touchedNow) this.#spoilt = new Set([...this.spoilt, ...this.#touchedNow]);
+    this.#ops = this.#opsBefore === 0 ? NO_OPS : this.#ops.slice(0, this.#opsBefore);
+    this.#units = this.#unitsBefore === 0 ? NO_UNITS : this.#units.slice(0, this.#unitsBefore);
+    this.#record = this.#recordBefore;
+    this.#block = this.#blockBefore;
+    if (!this.#hadBlocks) this.#blocks = undefined;
+    for (const change of this.#changes?.reverse() ?? []) {
+      if ("block" in change) restore(this.#blocks, change.block, change.before);
+      else restore(this.#turns, change.turn, change.before);
+    }
+  }
+}
+
+function restore<K, V>(map: Map<K, V> | undefined, key: K, before: V | undefined): void {
+  if (before === undefined) map?.delete(key);
+  else map?.set(key, before);
+}
+
+function notFound(id: BlockId): Problem {
+  return problem("not_found", `block ${id} does not exist`, { block_id: id });
+}
+
+function closed(block: Block): Problem {
+  return problem(
+    "closed",
+    `block ${block.id} is ${block.status}: nothing can be appended to it; edit it instead`,
+    {
+      block_id: block.id,
+      status: block.status,
+      version: block.version,
+    },
+  );
+}
+
+function tooLong(chars: number, max: number): Problem {
+  return problem("too_large", `${chars} characters are over the limit of ${max}`, { chars, max_chars: max });
+}
+
+function badTransition(block: Block, to: Status): Problem {
+  const code = isEnded(block.status) ? "closed" : "transition";
+  return problem(code, `block ${block.id} is ${block.status}: it cannot become ${to}`, {
+    block_id: block.id,
+    from: block.status,
+    to,
+  });
+}
+
+function checkStage(block: Block, stage: Stage): Problem | undefined {
+  if (block.kind !== "tool_call") return problem("invalid", `a ${block.kind} block has no stage`);
+  const from = (block.metadata["stage"] ?? "start") as Stage;
+  if (stage === "end") return problem("transition", "a tool call ends with its status, not with its stage");
+  if (stageCanFollow(from, stage)) return undefined;
+  return problem("transition", `stage ${stage} cannot follow ${from}`, { from, to: stage });
+}
+
+/** The patch with its values as they were cleaned; deletions stay. */
+function cleanPatch(patch: JsonObject, checked: JsonObject): JsonObject {
+  const clean: Record<string, Json> = {};
+  for (const key of Object.keys(patch)) {
+    const value = checked[key];
+    if (value !== undefined) clean[key] = value;
+    else if (patch[key] === null) clean[key] = null;
+  }
+  return clean;
+}

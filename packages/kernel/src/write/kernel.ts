@@ -1,0 +1,452 @@
+/**
+ * The kernel: the one write door. Adapters, models, people and tools all go through `write` (or `append`, which gathers
+ * streamed pieces into writes). It checks, plans, commits to the store, then tells listeners: in that order. Nobody hears
+ * of a change that is not committed, and readers see committed text only.
+ *
+ * It does no I/O of its own: the store is a port, and time, timers and randomness come in with `env`.
+ */
+
+import {
+  type AgentId,
+  type Block,
+  type BlockId,
+  type ConversationId,
+  conversationOf,
+  isEnded,
+  isLapsed,
+  parseBlockId,
+  type WholeBlock,
+} from "../model/block.ts";
+import type { Conversation, Turn } from "../model/conversation.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem, problem } from "../model/problem.ts";
+import { derivedName, type Env, randomName } from "../ports/env.ts";
+import type { BlockLog, BlockQuery, LogPoint, SearchAnswer, SearchQuery, Store } from "../ports/store.ts";
+import { BlockText } from "../text/block-text.ts";
+import { cleanText } from "../text/door.ts";
+import type { Text } from "../text/text.ts";
+import { TextCache } from "../text/text-cache.ts";
+import type { UndoModel } from "../text/undo.ts";
+import { Appender } from "./append.ts";
+import type { Draft } from "./draft.ts";
+import { unreadProblem } from "./outcome.ts";
+import { Rounds } from "./rounds.ts";
+import type { Told, Write } from "./write.ts";
+import { WriteQueue } from "./write-queue.ts";
+
+export type Listener = (told: Told) => void;
+
+/** Of the queues that may be open, those that stay when the others are let go of. */
+const KEPT_SHARE = 0.75;
+
+/** Blocks of a long conversation that are read at once: some milliseconds. */
+const READ_AT_ONCE = 500;
+
+export class Kernel {
+  readonly env: Env;
+  readonly store: Store;
+  /** The name of this node, where several share the store: see nodes.ts. */
+  node: string | undefined;
+  /** Told of bugs in listeners. Where nobody is, the program learns of them. */
+  onFault: (error: unknown) => void = (error) =>
+    this.env.soon(() => {
+      throw error;
+    });
+  readonly #queues = new Map<ConversationId, WriteQueue>();
+  #uses = 0;
+  readonly #rounds: Rounds;
+  readonly #texts: TextCache;
+  readonly #appender: Appender;
+  readonly #listeners = new Set<Listener>();
+  /** Conversations of which somebody must hear everything, with how many do. Empty where one node has the store. */
+  readonly #followed = new Map<ConversationId, number>();
+  /** Promoted blocks that were written: when last, and how often since they were folded. */
+  readonly #promoted = new Map<BlockId, { readonly at: number; readonly ops: number }>();
+
+  constructor(env: Env, store: Store) {
+    this.env = env;
+    this.store = store;
+    this.#texts = new TextCache(store);
+    this.#rounds = new Rounds(env);
+    this.#appender = new Appender(env, (piece) => this.#queue(piece.conversation).post(piece));
+  }
+
+  /** Calls back after every commit, in order per conversation. The returned function ends it. */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** The one write door. Answered when the commit is durable. */
+  write<T>(conversation: ConversationId, write: Write<T>): Promise<T | Problem> {
+    return this.#queue(conversation).write(write);
+  }
+
+  /** Writes to one block: what the agent has streamed into it so far comes first. */
+  writeBlock<T>(id: BlockId, write: Write<T>): Promise<T | Problem> {
+    const parts = parseBlockId(id);
+    if (!parts) return Promise.resolve(notABlock(id));
+    this.#appender.push(id, write.agent);
+    const plan = (draft: Draft) => this.#appender.refused(id, write.agent) ?? write.plan(draft);
+    return this.write(parts.conversation, { ...write, plan });
+  }
+
+  /** A new conversation; its id. */
+  async createConversation(agent: AgentId, title: string, key?: string): Promise<ConversationId | Problem> {
+    const answer = await this.openConversation(agent, key, (draft, conversation) => {
+      draft.conversation({ title: cleanText(title).slice(0, limits.titleChars).toWellFormed() });
+      return { conversation };
+    });
+    return isProblem(answer) ? answer : answer.conversation;
+  }
+
+  /** Writes the first ops of a new conversation. With a key its id follows from the key: sent again, it is found again. */
+  openConversation<T>(
+    agent: AgentId,
+    key: string | undefined,
+    plan: (draft: Draft, id: ConversationId) => T | Problem,
+  ): Promise<T | Problem> {
+    const id = key === undefined ? randomName(this.env, 7) : derivedName(`key:${agent}:${key}`, 24);
+    return this.write(id, {
+      agent,
+      create: true,
+      ...(key === undefined ? {} : { key }),
+      plan: (draft) => {
+        if (draft.record.seq > 0) return problem("conflict", `conversation ${id} exists already; try again`);
+        return plan(draft, id);
+      },
+    });
+  }
+
+  /** Accepts a streamed piece; see append.ts for when it is flushed. */
+  append(id: BlockId, agent: AgentId, text: string): Promise<Block | Problem> {
+    const known = this.#queues.get(this.#appender.conversation(id, agent) ?? conversationOf(id))?.cached(id);
+    if (known) return Promise.resolve(this.#accept(known, agent, text));
+    return this.block(id).then((block) => (isProblem(block) ? block : this.#accept(block, agent, text)));
+  }
+
+  #accept(block: Block, agent: AgentId, text: string): Block | Problem {
+    const { id } = block;
+    const mayGoOn = block.kind === "file" || (isLapsed(block) && block.agent === agent);
+    if (isEnded(block.status) && !mayGoOn) {
+      return problem(
+        "closed",
+        `block ${id} is ${block.status}: nothing can be appended to it; edit it instead`,
+        {
+          block_id: id,
+          status: block.status,
+          version: block.version,
+        },
+      );
+    }
+    return this.#appender.append(id, agent, text) ?? block;
+  }
+
+  /** Waits until what `agent` has appended to the block is durable; the version, or why it was refused. Not for ever. */
+  drain(id: BlockId, agent: AgentId): Promise<number | Problem | undefined> {
+    return this.#appender.drainWithin(limits.durableWaitMs, id, agent);
+  }
+
+  /** Whatever `agent` reads next has what it has appended before, as far as the store takes it. */
+  settled(agent: AgentId): Promise<void> {
+    return this.#appender.settled(agent);
+  }
+
+  async conversation(id: ConversationId): Promise<Conversation | Problem> {
+    const record = this.#queues.get(id)?.record ?? (await this.#read(() => this.store.conversation(id)));
+    return record ?? problem("not_found", `conversation ${id} does not exist`, { conversation: id });
+  }
+
+  /** Newest first. */
+  conversations(query: {
+    limit: number;
+    before?: number;
+    title?: string;
+  }): Promise<readonly Conversation[] | Problem> {
+    return this.#read(() => this.store.conversations(query));
+  }
+
+  async turns(id: ConversationId): Promise<readonly Turn[] | Problem> {
+    return (await this.#read(() => this.store.turns(id))) ?? [];
+  }
+
+  /** The committed block. */
+  async block(id: BlockId): Promise<Block | Problem> {
+    const parts = parseBlockId(id);
+    if (!parts) return notABlock(id);
+    const cached = this.#queues.get(parts.conversation)?.cached(id);
+    const block = cached ?? (cached === null ? undefined : await this.#read(() => this.store.block(id)));
+    return block ?? problem("not_found", `block ${id} does not exist`, { block_id: id });
+  }
+
+  /** Committed blocks that fit a query. */
+  blocks(query: BlockQuery): Promise<readonly Block[] | Problem> {
+    return this.#read(() => this.store.blocks(query));
+  }
+
+  /** All blocks of a conversation, oldest first: read a part at a time, so that who writes elsewhere does not wait. */
+  async allBlocks(conversation: ConversationId): Promise<readonly Block[] | Problem> {
+    const all: Block[] = [];
+    for (;;) {
+      const after = all.at(-1)?.born ?? 0;
+      const part = await this.blocks({ conversation, after, order: "first", limit: READ_AT_ONCE });
+      if (isProblem(part)) return part;
+      for (const block of part) all.push(block);
+      if (part.length < READ_AT_ONCE) return all;
+      await new Promise<void>((done) => this.env.soon(done));
+    }
+  }
+
+  search(query: SearchQuery): Promise<SearchAnswer | Problem> {
+    return this.#read(() => this.store.search(query));
+  }
+
+  /** The committed block with its committed text, of one version. */
+  async read(id: BlockId): Promise<{ readonly block: Block; readonly text: Text } | Problem> {
+    for (let tries = 0; tries < limits.replans; tries++) {
+      const block = await this.block(id);
+      if (isProblem(block)) return block;
+      const loaded = await this.#read(() => this.#texts.load(id));
+      if (isProblem(loaded)) return loaded;
+      this.#texts.used(loaded);
+      const now = await this.block(id);
+      if (isProblem(now)) return now;
+      const { text, version } = loaded.committed;
+      if (now.version === version) return { block: now, text };
+      // Another node has written: what we hold of the one or of the other is old.
+      if (version > now.version) await this.wake(now.conversation);
+      else if (loaded.version === version) this.#texts.dropId(id);
+    }
+    return problem("busy", `block ${id} changes faster than it can be read; try again`);
+  }
+
+  async whole(id: BlockId): Promise<WholeBlock | Problem> {
+    const read = await this.read(id);
+    return isProblem(read) ? read : { ...read.block, text: read.text.toString() };
+  }
+
+  async log(id: BlockId, after: LogPoint): Promise<BlockLog | Problem> {
+    return this.#read(() => this.store.log(id, after));
+  }
+
+  /** The CRDT state of a block for a merging replica; promotes the block if need be. */
+  async mergeState(
+    id: BlockId,
+    agent: AgentId,
+    vector?: Uint8Array,
+  ): Promise<{ readonly version: number; readonly update: Uint8Array } | Problem> {
+    return this.writeBlock(id, {
+      agent,
+      plan: (draft) => {
+        const block = draft.promote(id);
+        if (isProblem(block)) return block;
+        draft.text(id);
+        const merge = this.#texts.peek(id)?.merge;
+        if (!merge) return problem("unavailable", "the block was not promoted");
+        const update = vector === undefined ? merge.state() : merge.since(vector);
+        return isProblem(update) ? update : { version: block.version, update };
+      },
+    });
+  }
+
+  /** The undo model of a block, for history and authorship. Read only. */
+  async history(id: BlockId): Promise<UndoModel | Problem> {
+    for (let tries = 0; tries < limits.replans; tries++) {
+      const read = await this.read(id);
+      if (isProblem(read)) return read;
+      const failed = await this.#read(async () => {
+        await this.#texts.loadUndo(id);
+        return null;
+      });
+      if (isProblem(failed)) return failed;
+      const loaded = this.#texts.peek(id);
+      if (loaded?.undo && loaded.version === loaded.committed.version) return loaded.undo;
+      await this.wake(read.block.conversation); // behind the batch that is under way
+    }
+    return problem("busy", `block ${id} changes faster than it can be read; try again`);
+  }
+
+  /**
+   * Folds a promoted block's history into a snapshot, except for its last `keepUnits` units. What the block is does not
+   * change; what lies before the fold can no longer be undone.
+   */
+  async fold(id: BlockId, keepUnits = 0): Promise<Problem | undefined> {
+    const block = await this.block(id);
+    if (isProblem(block)) return block;
+    if (!block.promoted) return undefined;
+    const log = await this.log(id, { version: 0 });
+    if (isProblem(log)) return log;
+    const until = foldUntil(id, log, keepUnits);
+    if (until === undefined) return undefined;
+    const part = BlockText.load(id, { ...log, ops: log.ops.filter((op) => op.version <= until) });
+    if (!part.merge) return undefined;
+    part.buildUndo({ ...log, ops: log.ops.filter((op) => op.version <= until) });
+    const fold = {
+      version: until,
+      text: part.value.toString(),
+      state: part.merge.state(),
+      anchors: part.anchors,
+    };
+    const failed = await this.#read(async () => {
+      await this.store.fold(id, fold);
+      return null;
+    });
+    if (isProblem(failed)) return failed;
+    const loaded = this.#texts.peek(id);
+    if (loaded && loaded.version === loaded.committed.version) this.#texts.dropId(id);
+    return undefined;
+  }
+
+  /** Folds what has been finished and quiet for long, or has gathered much history. To be called now and then. */
+  async maintain(): Promise<number> {
+    const now = this.env.monotonic();
+    let folded = 0;
+    for (const [id, { at, ops }] of this.#promoted) {
+      const block = await this.block(id);
+      if (isProblem(block)) continue;
+      const isQuiet = isEnded(block.status) && now - at > limits.foldAfterMs;
+      if (!isQuiet && ops < limits.foldAfterOps) continue;
+      this.#promoted.delete(id);
+      if (!(await this.fold(id, isQuiet ? 0 : limits.undoUnits))) folded++;
+    }
+    return folded;
+  }
+
+  /** Tells this kernel that another node may have committed to a conversation. */
+  async wake(conversation: ConversationId): Promise<void> {
+    await this.#queues.get(conversation)?.refresh();
+  }
+
+  /** Whether other nodes may commit too. */
+  get isShared(): boolean {
+    return this.store.nodes !== undefined;
+  }
+
+  /**
+   * From here on listeners hear everything of a conversation, also what other nodes commit, until the returned function is
+   * called. Whoever reads and then relies on being told follows first. Where one node has the store, that is always so.
+   */
+  async follow(id: ConversationId): Promise<(() => void) | Problem> {
+    if (!this.isShared) return () => undefined;
+    this.#followed.set(id, (this.#followed.get(id) ?? 0) + 1);
+    let isOver = false;
+    const stop = () => {
+      if (isOver) return;
+      isOver = true;
+      const left = (this.#followed.get(id) ?? 1) - 1;
+      if (left === 0) this.#followed.delete(id);
+      else this.#followed.set(id, left);
+    };
+    // A queue tells what comes after the record that it has: it has one from now on, and keeps it.
+    const queue = this.#queue(id);
+    await queue.refresh();
+    if (queue.record !== undefined) return stop;
+    stop();
+    const there = await this.conversation(id);
+    return isProblem(there) ? there : problem("busy", `conversation ${id} could not be opened; try again`);
+  }
+
+  /** The conversations that are open here, and where they stand as far as is known here. */
+  open(): ReadonlyMap<ConversationId, number> {
+    const open = new Map<ConversationId, number>();
+    for (const [id, { record }] of this.#queues) open.set(id, record?.seq ?? 0);
+    return open;
+  }
+
+  /**
+   * Another node has committed up to `seq`. Followers are told; where there are none, and nobody writes here, what is kept of
+   * the conversation is let go of, and the next one who wants it reads it.
+   */
+  async heard(id: ConversationId, seq: number): Promise<void> {
+    const queue = this.#queues.get(id);
+    if (queue === undefined || (queue.record?.seq ?? 0) >= seq) return;
+    if (queue.idle && !queue.isBusy && !this.#followed.has(id)) this.#queues.delete(id);
+    else await queue.refresh();
+  }
+
+  /** Tells where a conversation stands that is not open here: for lists. What is open is told op by op. */
+  tellRecord(record: Conversation): void {
+    const { id } = record;
+    if (this.#queues.has(id)) return;
+    this.#tell({ conversation: id, record, ops: [], blocks: [], turns: [] });
+  }
+
+  /** Everything accepted is durable; nothing may be written afterwards. */
+  async close(): Promise<void> {
+    await this.#appender.drainAll();
+    await Promise.all(
+      [...this.#queues.values()]
+        .filter((queue) => !queue.idle)
+        .map((queue) => queue.write({ agent: "kernel", plan: () => null })),
+    );
+  }
+
+  #queue(conversation: ConversationId): WriteQueue {
+    const known = this.#queues.get(conversation);
+    if (known) {
+      known.usedAt = ++this.#uses;
+      return known;
+    }
+    if (this.#queues.size >= limits.openConversations) this.#forgetIdle();
+    const queue = new WriteQueue(conversation, this.env, this.store, this.#texts, this.#rounds, this.#tell);
+    queue.usedAt = ++this.#uses;
+    this.#queues.set(conversation, queue);
+    return queue;
+  }
+
+  /** Lets go of the queues that have not been used for longest, a good part at once: looking at all of them takes time. */
+  #forgetIdle(): void {
+    const idle = [...this.#queues.values()].filter(
+      (queue) => queue.idle && !this.#followed.has(queue.conversation),
+    );
+    idle.sort((a, b) => a.usedAt - b.usedAt);
+    const spare = this.#queues.size - limits.openConversations * KEPT_SHARE;
+    for (const queue of idle.slice(0, spare)) this.#queues.delete(queue.conversation);
+  }
+
+  readonly #tell = (told: Told): void => {
+    for (const { id, promoted } of told.blocks) {
+      if (!promoted) continue;
+      const ops = told.ops.reduce(
+        (sum, op) => (op.block === id ? sum + 1 : sum),
+        this.#promoted.get(id)?.ops ?? 0,
+      );
+      this.#promoted.set(id, { at: this.env.monotonic(), ops });
+    }
+    for (const listener of this.#listeners) {
+      try {
+        listener(told);
+      } catch (error) {
+        // A bug of that listener: the commit stands, and its writers and other listeners have nothing to do with it.
+        this.onFault(error);
+      }
+    }
+  };
+
+  async #read<T>(read: () => Promise<T>): Promise<T | Problem> {
+    try {
+      return await read();
+    } catch (error) {
+      return unreadProblem(error);
+    }
+  }
+}
+
+/** The version up to which a fold may go: before the oldest unit that is kept. */
+function foldUntil(id: BlockId, log: BlockLog, keepUnits: number): number | undefined {
+  const last = log.ops.at(-1)?.version;
+  if (last === undefined || keepUnits === 0) return last;
+  const units = BlockText.load(id, log).buildUndo(log).units();
+  const oldest = units.at(-keepUnits);
+  return oldest === undefined || units.length < keepUnits ? undefined : oldest.unit - 1;
+}
+
+function notABlock(id: string): Problem {
+  return problem(
+    "not_found",
+    `${JSON.stringify(id.slice(0, 80))} is not a block id (conversation/agent/number)`,
+    {
+      block_id: id.slice(0, 80),
+    },
+  );
+}

@@ -1,0 +1,61 @@
+/**
+ * Open units: which unit an agent's next append, or next edit in a burst, belongs to. Kept for each block and agent that
+ * wrote lately; who is not among them starts a new unit.
+ */
+
+import type { AgentId, BlockId } from "../model/block.ts";
+import { limits } from "../model/limits.ts";
+import type { DraftedUnit } from "./draft.ts";
+
+interface Unit {
+  readonly agent: AgentId;
+  type: DraftedUnit["type"];
+  unit: number;
+  /** When it was last written to. Only bursts end by themselves. */
+  at: number;
+  /** That of another agent in the same block. */
+  readonly next: Unit | undefined;
+}
+
+const MAX_BLOCKS = 20_000;
+
+export class OpenUnits {
+  readonly #monotonic: () => number;
+  readonly #units = new Map<BlockId, Unit>();
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  /** The unit that goes on, if one does. */
+  get(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined {
+    const open = this.#find(block, agent);
+    if (open?.type !== type) return undefined;
+    if (type === "burst" && this.#monotonic() - open.at > limits.burstMs) return undefined;
+    return open.unit;
+  }
+
+  /** What was committed. */
+  take(units: readonly DraftedUnit[]): void {
+    for (const { block, agent, type, unit } of units) {
+      const at = type === "burst" ? this.#monotonic() : 0;
+      const known = this.#find(block, agent);
+      if (known) {
+        known.type = type;
+        known.unit = unit;
+        known.at = at;
+      } else this.#units.set(block, { agent, type, unit, at, next: this.#units.get(block) });
+    }
+    if (this.#units.size > MAX_BLOCKS) this.clear();
+  }
+
+  clear(): void {
+    this.#units.clear();
+  }
+
+  #find(block: BlockId, agent: AgentId): Unit | undefined {
+    let unit = this.#units.get(block);
+    while (unit && unit.agent !== agent) unit = unit.next;
+    return unit;
+  }
+}

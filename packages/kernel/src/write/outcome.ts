@@ -1,0 +1,92 @@
+/**
+ * What became of a write, where the store has not said so: found out by reading, or told as not known. A problem that says
+ * that nothing was written is made here, and nowhere without knowing it.
+ */
+
+import { type Problem, problem } from "../model/problem.ts";
+import type { Env } from "../ports/env.ts";
+import { readMissed, wasTaken } from "../ports/missed.ts";
+import type { Commit, Store } from "../ports/store.ts";
+import { StoreError } from "../ports/store-rules.ts";
+import type { Queued } from "./write.ts";
+
+/** Clients may ask the next server; whoever lives inside of this one waits for nothing any more. */
+const STOPPING = { stopping: true };
+
+export type Outcome = "written" | "not written" | "unknown";
+
+/** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
+const OUTCOME_TRIES = 20;
+const OUTCOME_MS = 250;
+
+/**
+ * What became of a commit that failed: it may have taken effect all the same, and only its answer was lost. Reading tells.
+ * Until then nothing can be planned, and nobody can be told whether to try again.
+ */
+export async function outcomeOf(env: Env, store: Store, commit: Commit, error: unknown): Promise<Outcome> {
+  // Then it was not even tried.
+  if (isClosed(error)) return "not written";
+  if (error instanceof StoreError && error.isUncertain) return "unknown";
+  const late = new Promise<"unknown">((done) => env.after(OUTCOME_TRIES * OUTCOME_MS, () => done("unknown")));
+  return Promise.race([late, looked(env, store, commit)]);
+}
+
+async function looked(env: Env, store: Store, commit: Commit): Promise<Outcome> {
+  for (let tries = 0; tries < OUTCOME_TRIES; tries++) {
+    if (tries > 0) await new Promise<void>((done) => env.after(OUTCOME_MS, done));
+    const outcome = await lookFor(store, commit);
+    if (outcome !== undefined) return outcome;
+  }
+  return "unknown";
+}
+
+/** Undefined where the store does not say. */
+export async function lookFor(
+  store: Store,
+  { conversation, expectedSeq, ops }: Commit,
+): Promise<Outcome | undefined> {
+  try {
+    const missed = await readMissed(store, conversation, expectedSeq);
+    const isThere = missed === undefined ? false : wasTaken(missed, ops);
+    if (isThere === undefined) return "unknown"; // and it never will be
+    return isThere ? "written" : "not written";
+  } catch (unread) {
+    return isClosed(unread) ? "unknown" : undefined;
+  }
+}
+
+/**
+ * What to answer a write that could not be tried (again). With a key that could not be looked for it may be one that is sent
+ * again, and was written the first time.
+ */
+export function refusalOf({ isInDoubt, isNew }: Queued, error: unknown): Problem {
+  return isInDoubt || !isNew ? uncertainProblem(error) : storageProblem(error);
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof StoreError && error.code === "closed";
+}
+
+export function storageProblem(error: unknown): Problem {
+  // Nothing is tried again on a store that was closed: it stays closed.
+  if (isClosed(error)) return problem("unavailable", "the server is stopping, nothing was written", STOPPING);
+  const reason = reasonOf(error);
+  return problem("storage", `the store could not do it, nothing was written: ${reason}`, { reason });
+}
+
+/** A read that failed has no outcome. */
+export function unreadProblem(error: unknown): Problem {
+  if (isClosed(error)) return problem("unavailable", "the server is stopping", STOPPING);
+  const reason = reasonOf(error);
+  return problem("storage", `the store could not be read; try again: ${reason}`, { reason });
+}
+
+export function uncertainProblem(error: unknown): Problem {
+  const reason = reasonOf(error);
+  const message = `the store did not answer, so it is not known whether this was written: ${reason}. Sent again with the same key, it is done once`;
+  return problem("uncertain", message, { reason });
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,83 @@
+/**
+ * A write on its way: what a caller asks for, what waits in a queue, what listeners are told when it is committed. Plain
+ * data; what is done with it is the queue's business.
+ */
+
+import type { AgentId, Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Conversation, Turn } from "../model/conversation.ts";
+import type { Op } from "../model/op.ts";
+import type { Problem } from "../model/problem.ts";
+import type { Draft } from "./draft.ts";
+import type { Streamed } from "./streamed.ts";
+
+export interface Write<T = unknown> {
+  readonly agent: AgentId;
+  /** Sent again with the same key, a write is answered again and applied once. Keys are per agent. */
+  readonly key?: string;
+  /** Makes the conversation if it does not exist. */
+  readonly create?: boolean;
+  readonly plan: (draft: Draft) => T | Problem;
+  /** Told the answer before anything else is planned. */
+  readonly settled?: (answer: T | Problem) => void;
+  /** Has no key, and must not be done twice: it is answered when it is known what became of it, or after `holdMs`. */
+  readonly patient?: boolean;
+}
+
+/** What listeners are told, after the commit, in order. */
+export interface Told {
+  readonly conversation: ConversationId;
+  readonly record: Conversation;
+  readonly ops: readonly Op[];
+  /** The touched blocks as they are now. */
+  readonly blocks: readonly Block[];
+  readonly turns: readonly Turn[];
+  /** Of these blocks, ops are missing: another node has folded them before they were heard of here. Read them anew. */
+  readonly renewed?: readonly BlockId[];
+}
+
+/** A write that waits in a queue, or is under way. */
+export interface Queued {
+  readonly agent: AgentId;
+  readonly key: string | undefined;
+  readonly create: boolean;
+  readonly patient: boolean;
+  /** It was in a commit of which it is not known whether it took effect. */
+  isInDoubt: boolean;
+  /** What it is, if it is a piece of a stream: it may go the short way. */
+  readonly streamed: Streamed | undefined;
+  plan(draft: Draft): unknown;
+  settle(answer: unknown): void;
+  /** What its plan came to, if the batch that it is in is committed. */
+  answer: unknown;
+  /** Its key is not among the stored answers. */
+  isNew: boolean;
+  /** What other nodes have committed was looked for on its behalf. */
+  isFresh: boolean;
+  /** The texts that its plan has asked for. A plan that is given up spoils those that it changed: it needs them all again. */
+  texts: Set<BlockId> | undefined;
+}
+
+/** `key` with the agent's name in front. */
+export function queuedOf<T>(
+  { agent, plan, settled, create = false, patient = false }: Write<T>,
+  key: string | undefined,
+  done: (answer: T | Problem) => void,
+): Queued {
+  return {
+    agent,
+    key,
+    create,
+    patient,
+    isInDoubt: false,
+    plan,
+    settle: (given) => {
+      settled?.(given as T | Problem);
+      done(given as T | Problem);
+    },
+    answer: undefined,
+    isNew: key === undefined,
+    isFresh: false,
+    texts: undefined,
+    streamed: undefined,
+  };
+}

@@ -1,0 +1,82 @@
+/**
+ * Writes down, before it is done, what runs code, gives rights or lets somebody in: who, when, how they came in, and about
+ * what. What cannot be written down is not done.
+ */
+
+import {
+  type AuditLog,
+  type Block,
+  isProblem,
+  type JsonObject,
+  type Kernel,
+  type Problem,
+  problem,
+} from "@blockyard/kernel";
+import type { Log } from "../system/log.ts";
+import type { Caller } from "./auth.ts";
+
+/** Who does something: a caller, a command of this machine, or the server itself. */
+export type Doer = Pick<Caller, "agent" | "role" | "session"> & { readonly by: string };
+
+const TEXT_CHARS = 2_000;
+
+export class Audit {
+  readonly #entries: AuditLog;
+  readonly #log: Log;
+
+  constructor(entries: AuditLog, log: Log) {
+    this.#entries = entries;
+    this.#log = log;
+  }
+
+  /** Undefined when it is written down; `once` is a proof that allows one deed. */
+  async record(doer: Doer, action: string, details: JsonObject, once?: string): Promise<Problem | undefined> {
+    const { agent, role, by, session } = doer;
+    const about = shortened(session === undefined ? details : { ...details, session });
+    try {
+      const id = await this.#entries.append(
+        { at: Date.now(), agent, role, by, action, details: about },
+        once,
+      );
+      return id === undefined ? problem("forbidden", "this proof was used before") : undefined;
+    } catch (error) {
+      this.#log("error", "the audit log cannot be written", { action, error: String(error) });
+      return problem("storage", `${action} was not done: the audit log cannot be written`);
+    }
+  }
+
+  /** That something which was written down was refused after all. */
+  async refused(doer: Doer, action: string, details: JsonObject, { problem: code }: Problem): Promise<void> {
+    await this.record(doer, action, { ...details, refused: code });
+  }
+}
+
+/** What a call is about: its fields, and what the block that it names would do. */
+export async function aboutCall(kernel: Kernel, input: unknown): Promise<JsonObject> {
+  const fields = (typeof input === "object" && input !== null ? input : {}) as JsonObject;
+  const { confirmation: _, ...about } = fields;
+  const id = fields["block_id"];
+  const block = typeof id === "string" ? await kernel.block(id) : undefined;
+  return block === undefined || isProblem(block) ? about : { ...about, ...subject(block) };
+}
+
+function subject({ metadata }: Block): JsonObject {
+  const { command, toolName, path } = metadata as Partial<Record<"command" | "toolName" | "path", string>>;
+  return {
+    ...(command === undefined ? {} : { command }),
+    ...(toolName === undefined ? {} : { tool: toolName }),
+    ...(path === undefined ? {} : { path }),
+  };
+}
+
+/** Long texts are cut, and what is nested is kept as text: an entry is for people to read. */
+function shortened(details: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(details)
+      .slice(0, 20)
+      .map(([key, value]) => {
+        const text = typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+        return [key.slice(0, 80), typeof text === "string" ? text.slice(0, TEXT_CHARS) : text];
+      }),
+  );
+}

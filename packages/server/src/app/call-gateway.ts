@@ -1,0 +1,145 @@
+/** Where calls of all transports come together: the credential still holds, what is refused leaves a line, everything is counted. */
+
+import { isProblem, type Json, type Leases, type Problem, problem, StreamProblem } from "@blockyard/kernel";
+import type { Auth, Caller } from "../access/auth.ts";
+import type { Quotas } from "../access/quotas.ts";
+import type { Log } from "../system/log.ts";
+import type { Metrics } from "../system/metrics.ts";
+import { isWithin, PIECE_CHARS, slicedJson } from "../system/sliced-json.ts";
+import { isStreamed, resting } from "../system/streamed-answer.ts";
+import type { CallScheduler } from "./call-scheduler.ts";
+import type { Tools } from "./tool-table.ts";
+
+/** Who has too much waiting already looks again after this. */
+const REST_MS = 100;
+/** How much of a stream of an agent is taken in at once: its lines may be a hundred blocks. */
+const INGEST_BYTES = 16 * 1024;
+
+export interface GatewayParts {
+  readonly auth: Auth;
+  readonly tools: Tools;
+  readonly leases: Leases;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  readonly scheduler: CallScheduler;
+  readonly quotas: Quotas;
+}
+
+export class CallGateway {
+  readonly #auth: Auth;
+  readonly #tools: Tools;
+  readonly #leases: Leases;
+  readonly #metrics: Metrics;
+  readonly #log: Log;
+  readonly #scheduler: CallScheduler;
+  readonly #quotas: Quotas;
+
+  constructor({ auth, tools, leases, metrics, log, scheduler, quotas }: GatewayParts) {
+    this.#auth = auth;
+    this.#tools = tools;
+    this.#leases = leases;
+    this.#metrics = metrics;
+    this.#log = log;
+    this.#scheduler = scheduler;
+    this.#quotas = quotas;
+  }
+
+  /** Calls of agents and viewers that wait or are under way. */
+  get pending(): number {
+    return this.#scheduler.pending;
+  }
+
+  async call(
+    caller: Caller,
+    tool: string,
+    input: unknown,
+    key?: string,
+    signal?: AbortSignal,
+  ): Promise<Json | Problem> {
+    this.#metrics.count("blockyard_calls_total");
+    const work = () => this.#run(caller, tool, input, key, signal);
+    const said: unknown = await this.#scheduler.run(caller, work, { signal });
+    const answer = isStreamed(said)
+      ? ({ stream: resting(said.stream, () => this.rest(caller)) } as never)
+      : (said as Json | Problem);
+    if (isProblem(answer)) this.#metrics.count("blockyard_problems_total");
+    return answer;
+  }
+
+  /** It may have waited: what was so when it came may not be so now. */
+  async #run(
+    caller: Caller,
+    tool: string,
+    input: unknown,
+    key: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Json | Problem> {
+    if (!this.#auth.isCurrent(caller)) return problem("forbidden", "this token has been taken back");
+    if (caller.role !== "viewer") await this.#leases.hold(caller.agent);
+    const full = this.#tools.writes(tool) ? this.#quotas.mayStore(caller) : undefined;
+    return full ?? this.#tools.call(caller, tool, input, key, signal);
+  }
+
+  /** The same before an input is read: who may not call is refused without it. */
+  callBytes(caller: Caller, tool: string): number | Problem {
+    const bytes = this.#tools.callBytes(caller, tool);
+    if (isProblem(bytes)) this.checked(caller, bytes);
+    return bytes;
+  }
+
+  /** For faces that do not look at what they send. */
+  async audited(...call: Parameters<CallGateway["call"]>): Promise<Json | Problem> {
+    return this.checked(call[0], await this.call(...call));
+  }
+
+  /** A caller's stream, piece by piece as its turns come, for as long as it may store something. */
+  async *paced(caller: Caller, body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const most = caller.role === "owner" ? Number.POSITIVE_INFINITY : INGEST_BYTES;
+    for await (const piece of body)
+      for (let at = 0; at < piece.length; at += most) {
+        const full = this.#quotas.mayStore(caller);
+        if (full) throw new StreamProblem(full);
+        await this.rest(caller);
+        yield piece.subarray(at, at + most);
+      }
+  }
+
+  /** A long answer to an agent or viewer as JSON, made in pieces, each when it is its turn. Others are made at once. */
+  async sliced(caller: Caller, answer: Json | Problem): Promise<Buffer | undefined> {
+    if (caller.role === "owner" || isWithin(answer, PIECE_CHARS)) return undefined;
+    const made = await this.#scheduler.run(caller, (turn) => slicedJson(answer, turn), { isNext: true });
+    return isProblem(made) ? undefined : made;
+  }
+
+  /** Until it is a caller's turn. */
+  async rest(caller: Caller): Promise<void> {
+    while (isProblem(await this.#scheduler.run(caller, async () => undefined)))
+      await new Promise((look) => setTimeout(look, REST_MS).unref());
+  }
+
+  /** What comes of a caller's stream; a stream that had to be ended has its reason as the answer. */
+  async streamed(caller: Caller, work: Promise<Json | Problem>): Promise<Json | Problem> {
+    try {
+      return this.checked(caller, await work);
+    } catch (error) {
+      if (!(error instanceof StreamProblem)) throw error;
+      return error.problem;
+    }
+  }
+
+  checked(caller: Caller, answer: Json | Problem): Json | Problem {
+    if (isProblem(answer) && answer.problem === "forbidden") this.audit(caller, answer.message);
+    return answer;
+  }
+
+  /** The same, where nothing but a refusal is to be answered. */
+  refusedWith(caller: Caller, refused: Problem | undefined): Problem | undefined {
+    if (refused) this.audit(caller, refused.message);
+    return refused;
+  }
+
+  audit({ agent, role }: Caller, why: string): void {
+    this.#metrics.count("blockyard_refused_total");
+    this.#log("warn", "refused", { status: 403, why, agent, role });
+  }
+}

@@ -1,0 +1,293 @@
+/**
+ * The one tool table of a running server: the kernel's tools, those of turns and those of files, called by every face in
+ * the same way.
+ */
+
+import {
+  type Block,
+  Cursors,
+  callBytes,
+  callIn,
+  coreTools,
+  isProblem,
+  type Json,
+  type Kernel,
+  makeTable,
+  mayCall,
+  type Problem,
+  problem,
+  type Signal,
+  schemasOf,
+  type Tool,
+  type ToolSchema,
+  type ToolTable,
+} from "@blockyard/kernel";
+import { accessTools } from "../access/access-tools.ts";
+import { Audit, aboutCall } from "../access/audit.ts";
+import type { Auth, Caller } from "../access/auth.ts";
+import type { Config } from "../config/config.ts";
+import { fileDoor } from "../files/file-door.ts";
+import { filePort } from "../files/file-open.ts";
+import { Files } from "../files/files.ts";
+import { fileBlocksIn } from "../files/named-files.ts";
+import { fileTools } from "../files/tools.ts";
+import { veiled } from "../files/veil.ts";
+import { Offspring } from "../processes/child-offspring.ts";
+import { Reruns } from "../rerun/rerun.ts";
+import { rerunTools } from "../rerun/tools.ts";
+import { Sandbox } from "../sandbox/sandbox.ts";
+import { SearchPool } from "../search/pool.ts";
+import { SEARCH_PROGRAM } from "../stores/sqlite/search/program.ts";
+import type { Log } from "../system/log.ts";
+import { trustTools } from "../trust/tools.ts";
+import { Trust } from "../trust/trust.ts";
+import { AGENTS } from "../turns/agents.ts";
+import { APIS, apiRunner } from "../turns/api.ts";
+import { childRunner } from "../turns/child-run.ts";
+import { conversationContext } from "../turns/loop/conversation-context.ts";
+import { Prices } from "../turns/prices.ts";
+import { turnTools } from "../turns/tools.ts";
+import { Turns } from "../turns/turns.ts";
+
+interface CallCare {
+  readonly key?: string | undefined;
+  /** Nobody waits for the answer any more. */
+  readonly signal?: AbortSignal | undefined;
+  /** Guarded files that the owner has allowed to this one call. */
+  readonly permitted?: readonly string[];
+}
+
+/** What an agent may call, for whoever lists it while no server runs. Only calls would need what the tools work on. */
+export function agentSchemas(): readonly ToolSchema[] {
+  const turns = { providers: [...AGENTS.keys()] } as unknown as Turns;
+  const table = tableOf(turns, undefined as never, undefined as never, "", []);
+  return schemasOf(table).filter(({ access }) => mayCall(access, "agent"));
+}
+
+function tableOf(
+  turns: Turns,
+  reruns: Reruns,
+  files: Files,
+  root: string,
+  access: readonly Tool<never, unknown>[],
+): ToolTable {
+  const own = [conversationContext, ...turnTools(turns, root), ...rerunTools(reruns), ...fileTools(files)];
+  return makeTable([...coreTools, ...own, ...access] as readonly Tool[]);
+}
+
+export class Tools {
+  readonly #kernel: Kernel;
+  readonly #log: Log;
+  /** Matches the texts of single blocks, off this thread. */
+  readonly #searcher: SearchPool;
+  readonly #table: ToolTable;
+  readonly #cursors: Cursors;
+  readonly #offspring: Offspring;
+  readonly #views = new Map<string, Kernel>();
+  readonly #reruns: Reruns;
+  readonly turns: Turns;
+  readonly files: Files;
+  readonly audit: Audit;
+  readonly sandbox: Sandbox;
+
+  constructor(kernel: Kernel, config: Config, log: Log, auth: Auth) {
+    this.#kernel = kernel;
+    this.audit = new Audit(kernel.store.audit, log);
+    this.#log = log;
+    this.#searcher = new SearchPool({
+      program: SEARCH_PROGRAM,
+      report: (message) => log("error", "search", { message }),
+    });
+    this.#cursors = new Cursors(kernel);
+    this.files = new Files({ kernel, root: config.root, closed: [config.home], log });
+    this.#offspring = new Offspring(config.home);
+    void this.#offspring.swept.then((killed) => {
+      if (killed > 0) log("info", "killed what an earlier run's agents left", { killed });
+    });
+    this.sandbox = new Sandbox({
+      mode: config.sandbox ?? "on",
+      agents: config.sandboxAgents === true,
+      root: config.root,
+      data: config.home,
+      env: process.env,
+    });
+    const { sandbox } = this;
+    const prices = new Prices(config.home);
+    const place = {
+      kernel,
+      root: config.root,
+      env: process.env,
+      offspring: this.#offspring,
+      sandbox,
+      prices,
+    };
+    const loop = {
+      ...place,
+      home: config.home,
+      matcher: this.#searcher.matcher,
+      schemas: () => this.schemas(),
+      call: (agent: string, name: string, input: unknown, permitted: readonly string[]) =>
+        this.#call({ agent, role: "agent", by: "token" }, name, input, { permitted }),
+      files: (agent: string) => fileDoor(this.files, kernel, agent),
+      onFault: (what: string, error: unknown) => this.#fault(what, error),
+    };
+    const trust = new Trust(config.home, config.root, () => kernel.env.now());
+    this.turns = new Turns({
+      kernel,
+      runners: [
+        ...[...AGENTS.values()].map((agent) => childRunner(agent, place)),
+        ...APIS.map((api) => apiRunner(api, loop)),
+      ],
+      trust: (cwd) => trust.question(cwd),
+    });
+    this.#reruns = new Reruns(place);
+    this.#table = tableOf(this.turns, this.#reruns, this.files, config.root, [
+      ...accessTools(auth, kernel.store.audit),
+      ...trustTools(trust),
+    ]);
+  }
+
+  get presence(): Cursors {
+    return this.#cursors;
+  }
+
+  schemas(): readonly ToolSchema[] {
+    return schemasOf(this.#table);
+  }
+
+  /** Tools whose calls may need a proof, by name. */
+  sensitive(): readonly string[] {
+    return this.#table.tools.filter((each) => each.sensitive).map(({ name }) => name);
+  }
+
+  /** Those that this caller may call: nobody is shown what is then refused. */
+  schemasFor({ role }: Caller): readonly ToolSchema[] {
+    return this.schemas().filter(({ access }) => mayCall(access, role));
+  }
+
+  /** How many bytes of JSON a caller's input of a tool may have, or why it would be refused. */
+  callBytes(caller: Caller, name: string): number | Problem {
+    return callBytes(this.#table, caller, name);
+  }
+
+  /** Whether a tool stores something. */
+  writes(name: string): boolean {
+    return this.#table.find(name)?.access === "write";
+  }
+
+  /** `signal`: nobody waits for the answer any more. */
+  async call(
+    caller: Caller,
+    name: string,
+    input: unknown,
+    key?: string,
+    signal?: AbortSignal,
+  ): Promise<Json | Problem> {
+    return this.#call(caller, name, input, { key, signal });
+  }
+
+  async #call(
+    caller: Caller,
+    name: string,
+    input: unknown,
+    { key, signal, permitted = [] }: CallCare,
+  ): Promise<Json | Problem> {
+    const hidden = caller.role === "owner" ? undefined : await this.#hidden(caller, input, permitted);
+    if (hidden) return hidden;
+    const tool = this.#table.find(name);
+    const isSensitive = tool?.sensitive?.(input) === true && mayCall(tool.access, caller.role);
+    if (!isSensitive) return this.#run(caller, name, input, { key, signal, permitted });
+    if (caller.by === "page" && caller.proof === undefined)
+      return problem("forbidden", `${name} needs a proof that the page makes for this call alone`, {
+        needs: "proof",
+      });
+    const about = await aboutCall(this.#kernel, input);
+    const refused = await this.audit.record(caller, name, about, caller.proof);
+    if (refused) return refused;
+    const answer = await this.#run(caller, name, input, { key, signal, permitted });
+    if (isProblem(answer)) await this.audit.refused(caller, name, about, answer);
+    return answer;
+  }
+
+  async #run(
+    caller: Caller,
+    name: string,
+    input: unknown,
+    { key, signal, permitted = [] }: CallCare,
+  ): Promise<Json | Problem> {
+    await this.#touch(input);
+    const answer = await callIn(
+      this.#table,
+      {
+        kernel: permitted.length === 0 ? this.kernelFor(caller) : this.#veiled(caller.agent, permitted),
+        caller: { agent: caller.agent, role: caller.role },
+        matcher: caller.role === "owner" ? this.#searcher.matcher : this.#searcher.guestMatcher,
+        cursors: this.#cursors,
+        files: filePort(this.files, permitted),
+        onFault: (tool, error) => this.#fault(tool, error),
+        ...(key === undefined ? {} : { key }),
+        ...(signal === undefined ? {} : { signal: signal as Signal }),
+      },
+      name,
+      input,
+    );
+    return (answer ?? null) as Json | Problem;
+  }
+
+  /** The blocks as a caller may see them. One for each, because what a key has done is remembered by it. */
+  kernelFor({ agent, role }: Pick<Caller, "agent" | "role">): Kernel {
+    if (role === "owner") return this.#kernel;
+    const known = this.#views.get(agent);
+    if (known) return known;
+    const view = this.#veiled(agent, []);
+    this.#views.set(agent, view);
+    return view;
+  }
+
+  #veiled(agent: string, permitted: readonly string[]): Kernel {
+    return veiled(this.#kernel, (block) => this.#guards(block, agent, permitted));
+  }
+
+  #guards(block: Block, agent: string, permitted: readonly string[]): Problem | undefined {
+    const isPermitted = permitted.includes(String(block.metadata["path"]));
+    return isPermitted ? undefined : this.files.guards(block, agent);
+  }
+
+  /** Why the caller may not touch a block that it names. */
+  async #hidden(
+    { agent }: Caller,
+    input: unknown,
+    permitted: readonly string[],
+  ): Promise<Problem | undefined> {
+    await this.files.ready();
+    for (const block of await fileBlocksIn(this.#kernel, input)) {
+      const refused = this.#guards(block, agent, permitted);
+      if (refused) return refused;
+    }
+    return undefined;
+  }
+
+  /** Whether somebody has a cursor in a block. */
+  hasCursor(id: string): boolean {
+    const conversation = id.split("/", 1)[0] ?? "";
+    return this.#cursors.of(conversation).some(({ block }) => block === id);
+  }
+
+  /** Stops every agent. Files are closed apart from it, when nobody can edit them any more. */
+  async close(): Promise<void> {
+    await Promise.all([this.turns.close(), this.#reruns.close()]);
+    await this.#offspring.close();
+    this.#cursors.close();
+    await this.#searcher.close();
+  }
+
+  /** A file that a call names is looked at on the disk first: what is read or edited is what is there. */
+  async #touch(input: unknown): Promise<void> {
+    const id = (input as { block_id?: unknown } | null | undefined)?.block_id;
+    if (typeof id === "string" && this.files.isFile(id)) await this.files.touch(id);
+  }
+
+  #fault(tool: string, error: unknown): void {
+    this.#log("error", "a tool failed", { tool, error: String((error as Error)?.stack ?? error) });
+  }
+}

@@ -1,0 +1,320 @@
+/**
+ * A provider's byte stream into a conversation: framing and adapter from providers, blocks through the kernel's ingest,
+ * the raw lines kept beside them. Used by the ingest route, by turns and by replay.
+ */
+
+import {
+  type Block,
+  type BlockEvent,
+  type BlockId,
+  type BlockKey,
+  cleanText,
+  Ingest,
+  isAgentId,
+  isProblem,
+  type Json,
+  type Kernel,
+  limits,
+  type Problem,
+  patiently,
+  problem,
+  type Reason,
+  randomName,
+} from "@blockyard/kernel";
+import {
+  type Before,
+  countedIn,
+  Normalizer,
+  type Provider,
+  providers,
+  recognise,
+} from "@blockyard/providers";
+import { type Caller, RESERVED } from "../access/auth.ts";
+import { CallStarts } from "./call-starts.ts";
+import { fenced } from "./fence.ts";
+import { keepPictures } from "./kept-pictures.ts";
+import { RawLines } from "./raw-lines.ts";
+
+const HEAD_BYTES = 64 * 1024;
+const TITLE_CHARS = 80;
+/** A title is looked for in so much of a text. */
+const START_CHARS = 2_000;
+
+export interface StreamOptions {
+  readonly conversation: string;
+  readonly agent: string;
+  readonly turn?: string;
+  /** Where its first block goes; the conversation's head by default. */
+  readonly parent?: BlockId;
+  readonly provider: Provider;
+  /** What the session had counted before, where this run resumes one. */
+  readonly before?: Before;
+  /** What the agent was told in front of its prompt: kept in front of what it says, in a line of our own. */
+  readonly told?: string;
+  /** The agent asks nobody for leave: its calls start when it says so. */
+  readonly neverAsks?: boolean;
+  /** An agent's own stream, not the owner's: see IngestOptions. */
+  readonly guest?: boolean;
+  /** What becomes of an event before it is written: the cost of a turn whose agent names none. */
+  readonly price?: (event: BlockEvent) => BlockEvent;
+  /** Told every event, before it is written. */
+  readonly onEvent?: (event: BlockEvent) => void;
+}
+
+/** Why a stream is ended, where that is known. */
+export interface StreamEnd {
+  readonly reason?: Reason | undefined;
+  readonly error?: string | undefined;
+}
+
+/** One run of one provider: bytes in, blocks out. */
+export class StreamIngest {
+  readonly run: string;
+  readonly #kernel: Kernel;
+  readonly #options: StreamOptions;
+  readonly #normalizer: Normalizer;
+  readonly #ingest: Ingest;
+  readonly #raw: RawLines;
+  #known: StreamEnd = {};
+  readonly #starts: CallStarts;
+
+  constructor(kernel: Kernel, options: StreamOptions) {
+    this.#kernel = kernel;
+    this.#options = options;
+    this.run = randomName(kernel.env, 8);
+    this.#raw = new RawLines(kernel, { conversation: options.conversation, run: this.run });
+    const before = options.before === undefined ? {} : { before: options.before };
+    this.#normalizer = new Normalizer(options.provider, {
+      run: this.run,
+      raw: (line) => this.#raw.add(line),
+      ...before,
+    });
+    const { conversation, agent, turn, parent, told, guest = false } = options;
+    if (told !== undefined) this.#raw.add(JSON.stringify({ type: "blockyard_told", turn, text: told }));
+    const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
+    this.#ingest = new Ingest(fenced(kernel, turn), { conversation, agent, guest, ...place });
+    this.#starts = new CallStarts(kernel.env, (event) => void this.#ingest.push([event]), options.neverAsks);
+  }
+
+  /** Waits for a store that is away. */
+  async open(): Promise<Problem | undefined> {
+    const lost = await this.#raw.flush();
+    return lost ?? patiently(this.#kernel.env, () => this.#ingest.open());
+  }
+
+  async push(bytes: Uint8Array): Promise<Problem | undefined> {
+    const events = this.#normalizer.push(bytes).map((event) => this.#complete(event));
+    for (const event of events) this.#options.onEvent?.(event);
+    const kept = await keepPictures(this.#kernel, events);
+    const refused = await this.#ingest.push(this.#starts.take(kept));
+    const lost = this.#raw.isDue ? await this.#raw.flush() : undefined;
+    return refused ?? lost;
+  }
+
+  /** Keeps what was said and is nothing of the conversation. */
+  async keepAside(bytes: Uint8Array): Promise<void> {
+    this.#raw.add(Buffer.from(bytes).toString("utf8").trimEnd());
+    await this.#raw.flush();
+  }
+
+  /** The block that an event's key was given, once it is written. */
+  idOf(key: BlockKey): BlockId | undefined {
+    return this.#ingest.idOf(key);
+  }
+
+  /** Calls that wait for results which do not come in this stream. */
+  get owed(): readonly BlockId[] {
+    return this.#ingest.owed;
+  }
+
+  /** From here on, what is interrupted is so for a reason that the caller knows better than the stream. */
+  explain(known: StreamEnd): void {
+    this.#known = known;
+  }
+
+  #complete(event: BlockEvent): BlockEvent {
+    const { price } = this.#options;
+    const known = explained(event, this.#known);
+    return price === undefined ? known : price(known);
+  }
+
+  /** The stream is over. What it left open is closed. */
+  async end(): Promise<Problem | undefined> {
+    const left = this.#normalizer.end().map((event) => this.#complete(event));
+    const kept = await keepPictures(this.#kernel, left);
+    const refused = await this.#ingest.push([...this.#starts.take(kept), ...this.#starts.end()]);
+    const failed = (await this.#ingest.finish()) ?? refused;
+    const lost = await this.#raw.flush();
+    return failed ?? lost;
+  }
+}
+
+/** An adapter knows only that its stream was cut, not by whom. */
+function explained(event: BlockEvent, { reason, error }: StreamEnd): BlockEvent {
+  if ((event.type !== "block-end" && event.type !== "turn-end") || event.reason !== "interrupted")
+    return event;
+  const known = { ...event, reason: reason ?? event.reason };
+  if (known.type !== "turn-end" || error === undefined) return known;
+  // What an agent calls being stopped ("aborted streaming") explains nothing to whoever stopped it.
+  return reason === "cancelled" ? { ...known, error } : { error, ...known };
+}
+
+/** The ingest route: `provider` (or recognised from the first bytes), `conversation` (or a new one). */
+export async function ingestStream(
+  kernel: Kernel,
+  caller: Caller,
+  query: Readonly<Record<string, string>>,
+  body: AsyncIterable<Uint8Array>,
+): Promise<Json | Problem> {
+  if (caller.role === "viewer") return problem("forbidden", "a viewer reads only");
+  const head = await readHead(body[Symbol.asyncIterator]());
+  const start = Buffer.concat(head.chunks);
+  const provider = providerOf(query["provider"], start);
+  if (isProblem(provider)) return provider;
+  const agent = caller.role === "agent" ? caller.agent : (query["agent"] ?? provider.name);
+  if (!isAgentId(agent) || RESERVED.includes(agent))
+    return problem("invalid", `"${agent.slice(0, 80)}" is no agent that a stream can be of`, {
+      agent: agent.slice(0, 80),
+    });
+  const title = cleanText(query["title"] ?? "")
+    .slice(0, limits.titleChars)
+    .toWellFormed();
+  const conversation = query["conversation"] ?? (await kernel.createConversation(caller.agent, title));
+  if (isProblem(conversation)) return conversation;
+  const before = await countedBefore(kernel, conversation, provider, sessionIn(provider, start));
+  const guest = caller.role === "agent" ? { guest: true } : {};
+  const stream = new StreamIngest(kernel, { conversation, agent, provider, ...before, ...guest });
+  const refused = await stream.open();
+  if (refused) return refused;
+  try {
+    let lost: Problem | undefined;
+    for (const chunk of head.chunks) lost ??= await stream.push(chunk);
+    for (let next = await head.rest.next(); !next.done && !lost; next = await head.rest.next())
+      lost = await stream.push(next.value);
+  } catch (error) {
+    // Whoever sent it is gone in the middle: what is open ends here, or it would stay open.
+    await stream.end();
+    throw error;
+  }
+  const failed = await stream.end();
+  if (failed) return failed;
+  await entitle(kernel, conversation, caller.agent, provider.name);
+  const waiting = await owedCalls(kernel, stream.owed);
+  return { conversation, provider: provider.name, run: stream.run, waiting };
+}
+
+/** What whoever sent the stream has to attach results to. */
+async function owedCalls(kernel: Kernel, ids: readonly BlockId[]): Promise<Json[]> {
+  const blocks = await Promise.all(ids.map((id) => kernel.block(id)));
+  return blocks.flatMap((block) => {
+    if (isProblem(block)) return [];
+    const { toolUseId = null, toolName = null } = block.metadata;
+    return [{ block_id: block.id, tool_use_id: toolUseId, tool_name: toolName }];
+  });
+}
+
+/** The stream of a single run does not hold its prompt: it is called by the first thing that the agent said. */
+async function entitle(kernel: Kernel, conversation: string, by: string, provider: string): Promise<void> {
+  const record = await kernel.conversation(conversation);
+  if (isProblem(record) || record.title !== "") return;
+  const blocks = await kernel.allBlocks(conversation);
+  const said = isProblem(blocks) ? undefined : blocks.find((each) => isSaid(each) && each.chars > 0);
+  const whole = said && (await kernel.whole(said.id));
+  const text = whole === undefined || isProblem(whole) ? "" : whole.text;
+  const folder = String(record.metadata["cwd"] ?? "")
+    .split("/")
+    .findLast((part) => part !== "");
+  const title = titleOf(text) || (folder === undefined ? `${provider} run` : `${provider} in ${folder}`);
+  await kernel.write(conversation, {
+    agent: by,
+    plan: (draft) => {
+      if (draft.record.title === "") draft.conversation({ title });
+      return null;
+    },
+  });
+}
+
+function isSaid({ kind, role, side }: Block): boolean {
+  return kind === "text" && role === "model" && !side;
+}
+
+/** The first sentence, without the marks of Markdown at its beginning. */
+function titleOf(text: string): string {
+  const line =
+    text
+      .slice(0, START_CHARS)
+      .split("\n")
+      .find((each) => /[\p{L}\p{N}]/u.test(each)) ?? "";
+  const plain = cleanText(line.replace(/^[\s#>*_`-]+/, "").replace(/[*_`]+/g, "")).trim();
+  const sentence = /^.{12,}?[.!?](?=\s)/.exec(plain)?.[0] ?? plain;
+  return sentence.length <= TITLE_CHARS ? sentence : `${sentence.slice(0, TITLE_CHARS - 1).toWellFormed()}…`;
+}
+
+async function readHead(
+  rest: AsyncIterator<Uint8Array>,
+): Promise<{ chunks: Uint8Array[]; rest: AsyncIterator<Uint8Array> }> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  let lines = 0;
+  while (bytes < HEAD_BYTES && lines < 3) {
+    const next = await rest.next();
+    if (next.done) break;
+    chunks.push(next.value);
+    bytes += next.value.length;
+    lines += next.value.filter((byte) => byte === 10).length;
+  }
+  return { chunks, rest };
+}
+
+/** The provider that is named, or else the one that the stream's first bytes show. */
+export function providerOf(name: string | undefined, start: Uint8Array): Provider | Problem {
+  const text = Buffer.from(start).toString("utf8");
+  const found = recognise(text);
+  if (name === undefined && found?.source === "log")
+    return problem(
+      "invalid",
+      `this is a session log of ${found.provider}, not a stream: use blockyard import`,
+    );
+  if (name === undefined && /^\s*\{"type":"conversation","epoch":/.test(text))
+    return problem("invalid", "this is an export, not a stream: use blockyard import");
+  const provider = providers.get(name ?? found?.provider ?? "");
+  if (provider) return provider;
+  const known = [...providers.keys()];
+  const what = name === undefined ? notAStream(text) : `no provider ${name}`;
+  return problem("invalid", `${what}: one of ${known.join(", ")}`, { providers: known });
+}
+
+/** What to do so that it is a stream: most often an agent was started without the option that makes it print one. */
+function notAStream(text: string): string {
+  const claude = "claude -p --output-format stream-json --verbose";
+  const isResult = /^\s*(\{"type":"result"|\[\{"type":"(system|user|assistant)")/.test(text);
+  if (isResult)
+    return `this is Claude Code's --output-format json, which has no events. Start it with: ${claude}. For another agent name its provider`;
+  const how = `Start the agent with: ${claude}, or: codex exec --json`;
+  const isJson = /^\s*[[{]/.test(text);
+  return isJson
+    ? `the stream was not recognised. ${how}. For another agent name its provider`
+    : `this is plain text, not an agent's stream. ${how}. For another agent name its provider`;
+}
+
+/** The session that a stream's first bytes name. */
+export function sessionIn(provider: Provider, start: Uint8Array): string | undefined {
+  for (const event of new Normalizer(provider).push(start)) {
+    if (event.type === "session" && event.sessionId !== undefined) return event.sessionId;
+  }
+  return undefined;
+}
+
+/** What the turns of a session add up to so far, where the stream goes on with one that the conversation has. */
+async function countedBefore(
+  kernel: Kernel,
+  conversation: string,
+  { name }: Provider,
+  session: string | undefined,
+): Promise<{ readonly before?: Before }> {
+  const turns = session === undefined ? [] : await kernel.turns(conversation);
+  if (isProblem(turns)) return {};
+  const earlier = turns.filter((turn) => turn.provider === name && turn.sessionId === session);
+  if (earlier.length === 0) return {};
+  return { before: countedIn(earlier) };
+}

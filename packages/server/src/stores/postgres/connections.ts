@@ -1,0 +1,253 @@
+/**
+ * Connections to one PostgreSQL database: a bounded number, each looked at once before it is used, each given back or
+ * thrown away. Says what holds of every connection (durable commits, the same database as before), and how often a lost
+ * one is replaced.
+ *
+ * Invariant: whoever holds a connection is alone on it. After any failure on the way to the server it is not used again.
+ */
+
+import { setTimeout as sleep } from "node:timers/promises";
+import { StoreError, type StoreErrorCode } from "@blockyard/kernel";
+import pg from "pg";
+import type { DatabaseAddress } from "../../config/database-address.ts";
+import { asFault, isDropped } from "./fault.ts";
+
+const MAX_CONNECTIONS = 10;
+const CONNECT_MS = 5_000;
+/** A statement without an answer for this long is given up with its connection: there may be no server any more. */
+const ANSWER_MS = 10_000;
+/** Preparing the tables may take longer: a new version may have to rewrite them. */
+export const PREPARE_MS = 10 * 60_000;
+/** Whether the server answers at all is known sooner. */
+const HEALTH_MS = 2_000;
+const LOCK_MS = 10_000;
+/** A transaction whose node stands still must not hold its locks for long: other nodes wait for them. */
+const SILENT_MS = 3_000;
+/** How often a connection is tried for, and how long after each failure: a server that starts again needs a second. */
+const WAITS_MS = [0, 50, 100, 200, 400, 800] as const;
+/** No connection is tried for after this long: a server that says nothing costs a whole timeout each time. */
+const TAKE_MS = 6_000;
+
+/** How often something that may run twice is run; and no more after this long. */
+const TRIES = 3;
+const AGAIN_MS = 6_000;
+
+const MIN_VERSION = 13;
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export interface Statement {
+  /** Statements with a name are planned once per connection: one name, one text. */
+  readonly name?: string;
+  readonly text: string;
+  readonly values?: readonly unknown[];
+}
+
+export class Connection {
+  readonly #client: pg.PoolClient;
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  async rows<T = Row>(statement: Statement): Promise<T[]> {
+    return (await this.#query(statement)).rows as T[];
+  }
+
+  /** How many rows it has changed. */
+  async run(statement: Statement): Promise<number> {
+    return (await this.#query(statement)).rowCount ?? 0;
+  }
+
+  /** Statements without values, in one go; the rows of the last. */
+  async script<T = Row>(text: string): Promise<T[]> {
+    const results = (await this.#client.query(text)) as unknown as pg.QueryResult | pg.QueryResult[];
+    return ((Array.isArray(results) ? results.at(-1) : results)?.rows ?? []) as T[];
+  }
+
+  /** A commit of a transaction that has failed is answered as well: with what it really did. */
+  async commit(): Promise<void> {
+    const { command } = await this.#client.query("COMMIT");
+    if (command !== "COMMIT") throw new StoreError("io", `commit: the server answered ${command}`);
+  }
+
+  #query({ name, text, values = [] }: Statement): Promise<pg.QueryResult> {
+    return this.#client.query({ ...(name === undefined ? {} : { name }), text, values: [...values] });
+  }
+}
+
+/** Numbers are what we have written: whole ones below 2^53. */
+const types = {
+  getTypeParser(oid: number, format?: "text" | "binary") {
+    if (oid === 20) return Number;
+    return pg.types.getTypeParser(oid, format as "text");
+  },
+} as pg.CustomTypesConfig;
+
+export class Connections {
+  readonly #pool: pg.Pool;
+  readonly #shown: string;
+  readonly #greeted = new WeakSet<pg.PoolClient>();
+  #look: ((connection: Connection) => Promise<void>) | undefined;
+  #closed = false;
+
+  constructor(
+    address: DatabaseAddress,
+    name: string,
+    { max = MAX_CONNECTIONS, answerMs = ANSWER_MS }: { max?: number; answerMs?: number } = {},
+  ) {
+    this.#shown = address.shown;
+    this.#pool = new pg.Pool({
+      connectionString: address.reveal(),
+      application_name: name,
+      max,
+      // One stays, so that other nodes see that this one is there.
+      min: 1,
+      types,
+      // Statements that do not wait for each other's answers are on their way together.
+      pipeline: true,
+      connectionTimeoutMillis: CONNECT_MS,
+      query_timeout: answerMs,
+      lock_timeout: LOCK_MS,
+      idle_in_transaction_session_timeout: SILENT_MS,
+      keepAlive: true,
+    });
+    // One that was lost while nobody used it: the pool has let go of it already. What is lost in use is told to whoever
+    // waits for an answer on it; but first it has to be heard, from the very first moment.
+    this.#pool.on("error", () => undefined);
+    this.#pool.on("connect", (client) => client.on("error", () => undefined));
+  }
+
+  /** What is looked at besides, on every connection that is made from now on. */
+  expect(look: (connection: Connection) => Promise<void>): void {
+    this.#look = look;
+  }
+
+  /** Runs `work` on a connection. Where the connection is lost, again on another one: only for what may run twice. */
+  async again<T>(doing: string, work: (connection: Connection) => Promise<T>): Promise<T> {
+    const endMs = performance.now() + AGAIN_MS;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.once(work);
+      } catch (error) {
+        const isOver = tries === TRIES || performance.now() > endMs;
+        // Where one connection was lost, the next one from the pool may be as well.
+        if (!isDropped(error) || this.#closed || isOver) throw asFault(error, doing);
+      }
+    }
+  }
+
+  /** Whether the server answers now. Throws what is wrong, and soon. */
+  async check(): Promise<void> {
+    const late = new StoreError("io", `${this.#shown} has not answered for ${HEALTH_MS / 1_000} s`);
+    const asked = this.once((connection) => connection.rows({ text: "SELECT 1" }));
+    asked.catch(() => undefined); // it may fail later than anybody waits
+    const answered = await Promise.race([asked.then(() => true), sleep(HEALTH_MS, false, { ref: false })]);
+    if (!answered) throw late;
+  }
+
+  /** Runs `work` on a connection; its failure is passed on as it is. */
+  async once<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const client = await this.#take();
+    try {
+      const result = await work(new Connection(client));
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#pool.end();
+  }
+
+  async #take(): Promise<pg.PoolClient> {
+    let failure: unknown;
+    const endMs = performance.now() + TAKE_MS;
+    for (const waitMs of WAITS_MS) {
+      if (performance.now() + waitMs > endMs) break;
+      if (waitMs > 0) await sleep(waitMs);
+      if (this.#closed) throw new StoreError("closed", "the store is closed");
+      try {
+        return await this.#greet(await this.#pool.connect());
+      } catch (error) {
+        if (!isDropped(error)) throw error;
+        failure = error;
+      }
+    }
+    // Not as a lost connection, which would be tried for once more.
+    throw asFault(failure, `${this.#shown} cannot be reached`);
+  }
+
+  async #greet(client: pg.PoolClient): Promise<pg.PoolClient> {
+    if (this.#greeted.has(client)) return client;
+    try {
+      const connection = new Connection(client);
+      await requireSettings(connection, this.#shown);
+      await this.#look?.(connection);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    this.#greeted.add(client);
+    return client;
+  }
+}
+
+export interface Settings {
+  readonly version: number;
+  readonly durable: string;
+  readonly fsync: string;
+  readonly encoding: string;
+  readonly is_standby: boolean;
+}
+
+const SETTINGS = `SELECT current_setting('server_version_num')::int / 10000 AS version,
+  current_setting('synchronous_commit') AS durable, current_setting('fsync') AS fsync,
+  current_setting('server_encoding') AS encoding, pg_is_in_recovery() AS is_standby`;
+
+/** What an acknowledgement rests on. Looked at on every connection: settings may differ by user, and servers change. */
+async function requireSettings(connection: Connection, shown: string): Promise<void> {
+  const [settings] = await connection.rows<Settings>({ text: SETTINGS });
+  const found = settings && refusal(settings);
+  if (found) throw new StoreError(found.code, `cannot use ${shown}: ${found.why}. ${found.fix}`);
+}
+
+interface Refusal {
+  readonly code: StoreErrorCode;
+  readonly why: string;
+  readonly fix: string;
+}
+
+export function refusal(settings: Settings): Refusal | undefined {
+  const { version, durable, fsync, encoding, is_standby: isStandby } = settings;
+  if (version < MIN_VERSION)
+    return {
+      code: "version",
+      why: `PostgreSQL ${version} is too old`,
+      fix: `Use ${MIN_VERSION} or newer`,
+    };
+  if (durable !== "on" && durable !== "remote_apply")
+    return {
+      code: "io",
+      why: `synchronous_commit is ${durable}, so that a crash could lose what was acknowledged`,
+      fix: "Turn it on for this user: ALTER ROLE CURRENT_USER SET synchronous_commit = on",
+    };
+  if (fsync !== "on")
+    return {
+      code: "io",
+      why: `fsync is ${fsync}, so that a crash could lose everything`,
+      fix: "Turn it on: ALTER SYSTEM SET fsync = on, then SELECT pg_reload_conf()",
+    };
+  if (encoding !== "UTF8")
+    return {
+      code: "version",
+      why: `its encoding is ${encoding}, which cannot hold every text`,
+      fix: "Make another one: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0",
+    };
+  if (isStandby) return { code: "io", why: "it is a standby", fix: "Give the address of the primary" };
+  return undefined;
+}

@@ -1,0 +1,54 @@
+/**
+ * Folding: a block's first ops replaced by what they came to, in one transaction under the lock of the block's row. Chunks
+ * behind the fold stay as they are.
+ */
+
+import { assert, type BlockId, type Fold } from "@blockyard/kernel";
+import { cutRun } from "../encoding/runs.ts";
+import { packFold } from "../encoding/settle.ts";
+import type { Connection } from "./connections.ts";
+import { lockedFold } from "./gather.ts";
+import { addChunks } from "./group.ts";
+import { type ChunkRow, placeOf, unpackOps } from "./rows.ts";
+
+/** May run twice: one that comes again is late, and is ignored. */
+export async function foldBlock(connection: Connection, block: BlockId, fold: Fold): Promise<void> {
+  await connection.script("BEGIN ISOLATION LEVEL READ COMMITTED");
+  const place = placeOf(block);
+  const [head] = await connection.rows<{ conversation: number; version: number }>({
+    text: `SELECT b.conversation, b.version FROM blockyard.block b JOIN blockyard.conversation c ON c.id = b.conversation
+      WHERE c.name = $1 AND b.born = $2 FOR UPDATE OF b`,
+    values: [place?.name ?? "", place?.born ?? 0],
+  });
+  assert(head !== undefined && place !== undefined, `fold of ${block}, which does not exist`);
+  assert(fold.version <= head.version, `fold of ${block} at ${fold.version} is past its last version`);
+  const key = [head.conversation, place.born];
+  const older = await lockedFold(connection, head.conversation, place.born);
+  // A fold that came late is older than what is kept: its ops are gone already, and so is its use.
+  if (older === undefined || fold.version > older.version) {
+    const chunks = await connection.rows<ChunkRow>({
+      text: `SELECT first, last, seq, plain, body FROM blockyard.chunk
+        WHERE conversation = $1 AND born = $2 AND first <= $3 ORDER BY last`,
+      values: [...key, fold.version],
+    });
+    const ops = chunks.flatMap((chunk) => unpackOps(chunk, place.name, block));
+    // Of a run that the fold cuts, only the last number is known: history before it is better given twice than never.
+    const seq = ops.findLast((op) => op.versionFrom <= fold.version)?.seq ?? 0;
+    const kept = ops.filter((op) => op.version > fold.version);
+    await connection.run({
+      text: "DELETE FROM blockyard.chunk WHERE conversation = $1 AND born = $2 AND first <= $3",
+      values: [...key, fold.version],
+    });
+    if (kept.length > 0) {
+      const cut = kept.map((op) => cutRun(op, fold.version, fold.text.length));
+      await addChunks(connection, [{ id: head.conversation, born: place.born, ops: cut }]);
+    }
+    await connection.run({
+      text: `INSERT INTO blockyard.fold (conversation, born, version, seq, body) VALUES ($1, $2, $3, $4, $5)
+        ON CONFLICT (conversation, born) DO UPDATE SET version = excluded.version, seq = excluded.seq,
+          body = excluded.body`,
+      values: [...key, fold.version, seq, Buffer.from(packFold(fold))],
+    });
+  }
+  await connection.commit();
+}

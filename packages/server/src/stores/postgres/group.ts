@@ -1,0 +1,461 @@
+/**
+ * One transaction for a group of commits and raw bytes. The rows of their conversations are locked in the order of their
+ * names, so that two nodes never wait for each other; then each conversation is decided for itself (decide.ts), and what
+ * is accepted is written with a few statements, however many commits there are.
+ */
+
+import {
+  type Block,
+  type BlockId,
+  type Commit,
+  type CommitAnswer,
+  type Conversation,
+  type ConversationId,
+  type Json,
+  limits,
+  type Missed,
+  type Op,
+  type RawRun,
+  splicesOf,
+  type Turn,
+  type TurnedCommit,
+} from "@blockyard/kernel";
+import { mergeRuns } from "../encoding/runs.ts";
+import type { Connection } from "./connections.ts";
+import { byConversation, type Decided, decide } from "./decide.ts";
+import { readAnswers, readMissed } from "./missed.ts";
+import { keyOf, pack, packed, packedBlock, packOps, pathOf } from "./rows.ts";
+import type { Versions } from "./versions.ts";
+
+export interface RawPart {
+  readonly run: RawRun;
+  readonly bytes: Uint8Array;
+}
+
+export interface Group {
+  readonly commits: readonly Commit[];
+  /** Planned here, when nobody else can write to their conversations any more. */
+  readonly turned: readonly TurnedCommit[];
+  readonly raws: readonly RawPart[];
+}
+
+export type Verdict = CommitAnswer | { readonly error: unknown };
+
+/** What was decided, and what was planned. */
+export interface Written {
+  readonly verdicts: ReadonlyMap<Commit, Verdict>;
+  readonly planned: ReadonlyMap<TurnedCommit, Commit>;
+}
+
+const COMMITTED: CommitAnswer = { type: "committed" };
+
+/**
+ * Writes the group inside a transaction that is being begun, and commits it: `commit` is called when everything that is
+ * to be written is on its way, so that the last way to the server is taken once for all of it. Nothing is written before it
+ * has begun; what is answered holds when it is committed.
+ */
+export async function writeGroup(
+  connection: Connection,
+  { commits, turned, raws }: Group,
+  versions: Versions,
+  begun: Promise<unknown>,
+  commit: () => Promise<void>,
+): Promise<Written> {
+  const verdicts = new Map<Commit, Verdict>();
+  const names = new Set([...commits, ...turned].map(({ conversation }) => conversation));
+  // Sent together: what each has missed is looked for behind the lock.
+  const [standings, { missed, answers }] = await Promise.all([
+    lock(connection, [...names]),
+    findFor(connection, turned),
+    begun,
+  ]);
+  const planned = new Map<TurnedCommit, Commit>();
+  for (const each of turned) {
+    const { conversation } = each;
+    const news = missed.get(conversation);
+    if (news) versions.missed(conversation, each.since(), news);
+    const made = each.plan(news, answers.get(conversation) ?? NO_ANSWERS);
+    if (made) planned.set(each, withOwnBytes(made));
+  }
+  const groups = byConversation([...commits, ...planned.values()]);
+  const writing = await writeCommits(connection, groups, standings, versions, verdicts);
+  // Sent one after the other and done in that order, without waiting for the answers in between.
+  await allDone([...writing(), ...addRaws(connection, raws), commit()]);
+  return { verdicts, planned };
+}
+
+/** Waits for all of them; what failed first is thrown. */
+async function allDone(work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) if (result.status === "rejected") throw result.reason;
+}
+
+interface Found {
+  readonly missed: ReadonlyMap<ConversationId, Missed>;
+  readonly answers: ReadonlyMap<ConversationId, ReadonlyMap<string, Json>>;
+}
+
+const NO_ANSWERS: ReadonlyMap<string, Json> = new Map();
+
+async function findFor(connection: Connection, turned: readonly TurnedCommit[]): Promise<Found> {
+  if (turned.length === 0) return { missed: new Map(), answers: new Map() };
+  const keys = new Map(turned.map((each) => [each.conversation, each.keys()]));
+  const known = new Map(turned.map((each) => [each.conversation, each.since()]));
+  const [missed, answers] = await Promise.all([readMissed(connection, known), readAnswers(connection, keys)]);
+  return { missed, answers };
+}
+
+/** Bytes that their owner may change while they are on their way are copied. */
+export function withOwnBytes(commit: Commit): Commit {
+  return commit.ops.some(hasBytes) ? { ...commit, ops: commit.ops.map(copied) } : commit;
+}
+
+function hasBytes({ body }: Op): boolean {
+  return body.type === "splice";
+}
+
+function copied(op: Op): Op {
+  return op.body.type === "splice" ? { ...op, body: { ...op.body, update: op.body.update.slice() } } : op;
+}
+
+interface Standing {
+  readonly id: number;
+  readonly seq: number;
+}
+
+/** What is written of one conversation. */
+interface Accepted {
+  readonly id: number;
+  readonly name: ConversationId;
+  readonly expectedSeq: number;
+  readonly record: Conversation;
+  readonly commits: readonly Commit[];
+}
+
+/** Decides, and makes new conversations; what is answered sends the rest. */
+async function writeCommits(
+  connection: Connection,
+  groups: ReadonlyMap<ConversationId, readonly Commit[]>,
+  standings: ReadonlyMap<ConversationId, Standing>,
+  versions: Versions,
+  verdicts: Map<Commit, Verdict>,
+): Promise<() => readonly Promise<void>[]> {
+  const stored = await storedVersions(connection, groups, standings, versions);
+  const accepted: Accepted[] = [];
+  for (const [name, commits] of groups) {
+    const standing = standings.get(name);
+    const decided = decide(commits, standing?.seq ?? 0, (block) => stored.get(block) ?? 0);
+    tell(verdicts, decided);
+    const last = decided.accepted.at(-1);
+    if (last === undefined) continue;
+    const expectedSeq = standing?.seq ?? 0;
+    accepted.push({
+      id: standing?.id ?? 0,
+      name,
+      expectedSeq,
+      record: last.record,
+      commits: decided.accepted,
+    });
+  }
+  const old = accepted.filter(({ id }) => id !== 0);
+  const made = accepted.filter(({ id }) => id === 0);
+  const won = made.length > 0 ? await makeConversations(connection, made, verdicts) : [];
+  return () => [
+    ...(old.length > 0 ? [moveConversations(connection, old)] : []),
+    ...writeParts(connection, [...old, ...won]),
+  ];
+}
+
+function tell(verdicts: Map<Commit, Verdict>, { accepted, refused }: Decided): void {
+  for (const commit of accepted) verdicts.set(commit, COMMITTED);
+  for (const [commit, verdict] of refused) verdicts.set(commit, verdict);
+}
+
+/** Where the conversations stand. They stay there until the transaction ends; one that does not exist may come to. */
+async function lock(
+  connection: Connection,
+  names: readonly ConversationId[],
+): Promise<Map<ConversationId, Standing>> {
+  if (names.length === 0) return new Map();
+  const rows = await connection.rows<Standing & { name: ConversationId }>({
+    name: "lock",
+    text: "SELECT name, id, seq FROM blockyard.conversation WHERE name = ANY($1) ORDER BY name FOR UPDATE",
+    values: [names],
+  });
+  return new Map(rows.map(({ name, id, seq }) => [name, { id, seq }]));
+}
+
+/** The versions of the blocks that are written to: from memory, where that is as new as the conversation. */
+async function storedVersions(
+  connection: Connection,
+  groups: ReadonlyMap<ConversationId, readonly Commit[]>,
+  standings: ReadonlyMap<ConversationId, Standing>,
+  versions: Versions,
+): Promise<Map<BlockId, number>> {
+  const stored = new Map<BlockId, number>();
+  const ids: number[] = [];
+  const births: number[] = [];
+  const asked = new Map<string, BlockId>();
+  for (const [name, { id, seq }] of standings) {
+    const known = versions.at(name, seq);
+    for (const commit of groups.get(name) ?? []) {
+      if (commit.expectedSeq < seq) continue; // too late: nothing of it is looked at
+      for (const block of commit.blocks) {
+        const version = known?.get(block.id);
+        if (version !== undefined) stored.set(block.id, version);
+        else if (block.born <= seq && !asked.has(`${id}/${block.born}`)) {
+          ids.push(id);
+          births.push(block.born);
+          asked.set(`${id}/${block.born}`, block.id);
+        }
+      }
+    }
+  }
+  if (ids.length === 0) return stored;
+  const rows = await connection.rows<{ conversation: number; born: number; version: number }>({
+    name: "versions",
+    text: `SELECT b.conversation, b.born, b.version FROM blockyard.block b
+      JOIN unnest($1::bigint[], $2::bigint[]) AS u (conversation, born) USING (conversation, born)`,
+    values: [ids, births],
+  });
+  for (const { conversation, born, version } of rows)
+    stored.set(asked.get(`${conversation}/${born}`) as BlockId, version);
+  return stored;
+}
+
+/** The sequencer: the number moves here, from the one that was planned on. */
+async function moveConversations(connection: Connection, accepted: readonly Accepted[]): Promise<void> {
+  // Where a locked row were not where it was found, this would divide by zero: the commit is behind it already.
+  await connection.run({
+    name: "move",
+    text: `WITH moved AS (UPDATE blockyard.conversation c SET seq = u.seq, updated_at = u.updated_at, body = u.body
+      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::float8[], $5::bytea[])
+        AS u (id, expected, seq, updated_at, body)
+      WHERE c.id = u.id AND c.seq = u.expected RETURNING 1)
+      SELECT 1 / (count(*) = cardinality($1::bigint[]))::int FROM moved`,
+    values: [
+      accepted.map(({ id }) => id),
+      accepted.map(({ expectedSeq }) => expectedSeq),
+      accepted.map(({ record }) => record.seq),
+      accepted.map(({ record }) => record.updatedAt),
+      accepted.map(({ record }) => packed(record)),
+    ],
+  });
+}
+
+/** Makes new ones. Where another node was faster its own is there now, and who wanted to make it is told so. */
+async function makeConversations(
+  connection: Connection,
+  accepted: readonly Accepted[],
+  verdicts: Map<Commit, Verdict>,
+): Promise<readonly Accepted[]> {
+  const rows = await connection.rows<{ name: ConversationId; id: number }>({
+    name: "make",
+    text: `INSERT INTO blockyard.conversation (name, seq, updated_at, body)
+      SELECT * FROM unnest($1::text[], $2::bigint[], $3::float8[], $4::bytea[])
+        AS u (name, seq, updated_at, body) ORDER BY u.name COLLATE "C"
+      ON CONFLICT (name) DO NOTHING RETURNING name, id`,
+    values: [
+      accepted.map(({ name }) => name),
+      accepted.map(({ record }) => record.seq),
+      accepted.map(({ record }) => record.updatedAt),
+      accepted.map(({ record }) => packed(record)),
+    ],
+  });
+  const ids = new Map(rows.map(({ name, id }) => [name, id]));
+  const lost = accepted.filter(({ name }) => !ids.has(name));
+  if (lost.length > 0) {
+    const there = await connection.rows<{ name: ConversationId; seq: number }>({
+      text: "SELECT name, seq FROM blockyard.conversation WHERE name = ANY($1)",
+      values: [lost.map(({ name }) => name)],
+    });
+    const seqs = new Map(there.map(({ name, seq }) => [name, seq]));
+    for (const { name, commits } of lost)
+      for (const commit of commits) verdicts.set(commit, { type: "moved", seq: seqs.get(name) ?? 0 });
+  }
+  return accepted.flatMap((each) => {
+    const id = ids.get(each.name);
+    return id === undefined ? [] : [{ ...each, id }];
+  });
+}
+
+function writeParts(connection: Connection, accepted: readonly Accepted[]): Promise<void>[] {
+  const blocks: BlockPart[] = [];
+  const own: { readonly id: number; readonly ops: readonly Op[] }[] = [];
+  const turns: NamedPart[] = [];
+  const answers: NamedPart[] = [];
+  for (const { id, commits } of accepted) {
+    const ops = commits.flatMap((commit) => commit.ops);
+    blocks.push(...blockParts(id, commits, ops));
+    const ownOps = ops.filter(({ block }) => block === null);
+    if (ownOps.length > 0) own.push({ id, ops: ownOps });
+    turns.push(...turnParts(id, commits));
+    answers.push(...answerParts(id, commits));
+  }
+  // Blocks before their ops: whoever gathers or folds a block locks its row, and then sees all of its ops or none.
+  return [
+    putBlocks(connection, blocks),
+    addChunks(connection, [
+      ...blocks.flatMap(({ id, record, ops }) => (ops.length > 0 ? [{ id, born: record.born, ops }] : [])),
+      ...own.map(({ id, ops }) => ({ id, born: 0, ops })),
+    ]),
+    putNamed(connection, "turn", turns),
+    putNamed(connection, "answer", answers),
+    trimAnswers(connection, answers),
+  ];
+}
+
+interface BlockPart {
+  readonly id: number;
+  readonly record: Block;
+  readonly ops: readonly Op[];
+}
+
+/** The blocks that a conversation's commits touch, each with its last record and all its ops. */
+function blockParts(id: number, commits: readonly Commit[], ops: readonly Op[]): BlockPart[] {
+  const records = new Map<BlockId, Block>();
+  for (const { blocks } of commits) for (const block of blocks) records.set(block.id, block);
+  const opsOf = new Map<BlockId, Op[]>();
+  for (const op of ops) {
+    if (op.block === null) continue;
+    const those = opsOf.get(op.block);
+    if (those) those.push(op);
+    else opsOf.set(op.block, [op]);
+  }
+  return [...records.values()].map((record) => ({ id, record, ops: opsOf.get(record.id) ?? [] }));
+}
+
+async function putBlocks(connection: Connection, parts: readonly BlockPart[]): Promise<void> {
+  if (parts.length === 0) return;
+  const column = <T>(of: (block: Block, part: BlockPart) => T) => parts.map((part) => of(part.record, part));
+  await connection.run({
+    name: "put blocks",
+    text: `INSERT INTO blockyard.block AS b (conversation, born, seq, version, created_at, parent, kind, status, path,
+        chars, texted, filtered, loose, changed, body)
+      SELECT u.conversation, u.born, u.seq, u.version, u.created_at, u.parent, u.kind, u.status, u.path, u.chars,
+        u.texted, 0, u.loose, pg_current_xact_id()::text::bigint, u.body
+      FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::float8[], $6::text[], $7::text[],
+        $8::text[], $9::bytea[], $10::bigint[], $11::bigint[], $12::int[], $13::bytea[])
+        AS u (conversation, born, seq, version, created_at, parent, kind, status, path, chars, texted, loose, body)
+      ON CONFLICT (conversation, born) DO UPDATE SET seq = excluded.seq, version = excluded.version,
+        kind = excluded.kind, status = excluded.status, path = excluded.path, chars = excluded.chars,
+        texted = greatest(b.texted, excluded.texted), loose = b.loose + excluded.loose, changed = excluded.changed,
+        body = excluded.body`,
+    values: [
+      column((_, { id }) => id),
+      column(({ born }) => born),
+      column(({ seq }) => seq),
+      column(({ version }) => version),
+      column(({ createdAt }) => createdAt),
+      column(({ parent }) => parent),
+      column(({ kind }) => kind),
+      column(({ status }) => status),
+      column(pathOf),
+      column(({ chars }) => chars),
+      column((_, { ops }) => ops.findLast((op) => splicesOf(op).length > 0)?.version ?? 0),
+      column((_, { ops }) => (ops.length > 0 ? 1 : 0)),
+      column(packedBlock),
+    ],
+  });
+}
+
+interface OpsPart {
+  readonly id: number;
+  readonly born: number;
+  readonly ops: readonly Op[];
+}
+
+export async function addChunks(connection: Connection, parts: readonly OpsPart[]): Promise<void> {
+  if (parts.length === 0) return;
+  const chunks = parts.map(({ ops }) => packOps(mergeRuns(ops)));
+  await connection.run({
+    name: "add chunks",
+    text: `INSERT INTO blockyard.chunk (conversation, born, first, last, seq, plain, body)
+      SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::int[], $7::bytea[])`,
+    values: [
+      parts.map(({ id }) => id),
+      parts.map(({ born }) => born),
+      chunks.map(({ first }) => first),
+      chunks.map(({ last }) => last),
+      chunks.map(({ seq }) => seq),
+      chunks.map(({ plain }) => plain),
+      chunks.map(({ body }) => body),
+    ],
+  });
+}
+
+interface NamedPart {
+  readonly id: number;
+  readonly key: Buffer;
+  readonly body: Buffer;
+}
+
+/** Each turn once, at the place where it first came, as it last was. */
+function turnParts(id: number, commits: readonly Commit[]): NamedPart[] {
+  const turns = new Map<string, Turn>();
+  for (const commit of commits) for (const turn of commit.turns) turns.set(turn.id, turn);
+  return [...turns.values()].map((turn) => ({ id, key: keyOf(turn.id), body: packed(turn) }));
+}
+
+/** Each key once, at the place where it last came: it is as old as its newest answer. */
+function answerParts(id: number, commits: readonly Commit[]): NamedPart[] {
+  const answers = new Map<string, Buffer>();
+  for (const commit of commits)
+    for (const { key, answer } of commit.answers) {
+      answers.delete(key);
+      answers.set(key, packed(answer));
+    }
+  return [...answers].map(([key, body]) => ({ id, key: keyOf(key), body }));
+}
+
+async function putNamed(
+  connection: Connection,
+  table: "turn" | "answer",
+  parts: readonly NamedPart[],
+): Promise<void> {
+  if (parts.length === 0) return;
+  const renewed = table === "answer" ? ", place = excluded.place" : "";
+  await connection.run({
+    name: `put ${table}`,
+    text: `INSERT INTO blockyard.${table} (conversation, key, body)
+      SELECT u.conversation, u.key, u.body FROM unnest($1::bigint[], $2::bytea[], $3::bytea[])
+        WITH ORDINALITY AS u (conversation, key, body, place) ORDER BY u.place
+      ON CONFLICT (conversation, key) DO UPDATE SET body = excluded.body${renewed}`,
+    values: [parts.map(({ id }) => id), parts.map(({ key }) => key), parts.map(({ body }) => body)],
+  });
+}
+
+async function trimAnswers(connection: Connection, parts: readonly NamedPart[]): Promise<void> {
+  if (parts.length === 0) return;
+  await connection.run({
+    name: "trim",
+    text: `DELETE FROM blockyard.answer a USING (
+        SELECT u.id, (SELECT place FROM blockyard.answer WHERE conversation = u.id
+          ORDER BY place DESC OFFSET ${limits.keysPerConversation} LIMIT 1) AS place
+        FROM unnest($1::bigint[]) AS u (id)) AS old
+      WHERE a.conversation = old.id AND a.place <= old.place`,
+    values: [[...new Set(parts.map(({ id }) => id))]],
+  });
+}
+
+/** Adds bytes to the ends of their runs. The row of a run says where its end is, and is locked until the commit. */
+function addRaws(connection: Connection, raws: readonly RawPart[]): Promise<void>[] {
+  const runs = new Map<string, { readonly run: RawRun; readonly parts: Uint8Array[] }>();
+  for (const { run, bytes } of raws) {
+    const name = `${run.conversation}/${run.run}`;
+    const known = runs.get(name);
+    if (known) known.parts.push(bytes);
+    else runs.set(name, { run, parts: [bytes] });
+  }
+  return [...runs.values()].map(async ({ run, parts }) => {
+    const bytes = Buffer.concat(parts);
+    const { plain, body } = pack(bytes);
+    await connection.run({
+      name: "add raw",
+      text: `WITH run AS (INSERT INTO blockyard.raw AS r (conversation, key, name, bytes, loose) VALUES ($1, $2, $3, $4::bigint, 1)
+          ON CONFLICT (conversation, key) DO UPDATE SET bytes = r.bytes + excluded.bytes, loose = r.loose + 1
+          RETURNING id, bytes)
+        INSERT INTO blockyard.raw_chunk (raw, at, plain, body) SELECT id, bytes - $4::bigint, $4::bigint, $5 FROM run WHERE $4::bigint > 0`,
+      values: [run.conversation, keyOf(run.run), Buffer.from(run.run), plain, body],
+    });
+  });
+}

@@ -1,0 +1,58 @@
+/**
+ * The search thread of a PostgreSQL database. It has a connection of its own and answers one request at a time; the thread
+ * on SQLite (search/search.worker.ts) does the same with a file. Started by search/pool.ts.
+ */
+
+import { parentPort, workerData } from "node:worker_threads";
+import { limits, type Problem, type SearchAnswer, searchBlocks } from "@blockyard/kernel";
+import { DatabaseAddress } from "../../config/database-address.ts";
+import type { Reply, Request } from "../../search/message.ts";
+import { RecentTexts } from "../../search/recent-texts.ts";
+import { busyClock, stoppable, warmUp } from "../../search/stoppable.ts";
+import { yieldToWriters } from "../../system/yield.ts";
+import { Connections } from "./connections.ts";
+import { Outlines } from "./outlines.ts";
+import { PostgresSource } from "./source.ts";
+
+const { path: url } = workerData as { readonly path: string };
+const connections = new Connections(new DatabaseAddress(url), "blockyard-search", { max: 1 });
+const outlines = new Outlines();
+const recent = new RecentTexts(limits.searchTextChars);
+
+yieldToWriters();
+warmUp();
+parentPort?.on("message", (request: Request) => {
+  if (request.type === "end") process.exit();
+  void respond(request);
+});
+
+async function respond(request: Request): Promise<void> {
+  try {
+    if (request.type !== "search") throw new Error("this thread only searches");
+    say({ type: "answer", answer: await search(request) });
+  } catch (error) {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    say({ type: "failed", message, stack });
+  }
+}
+
+/** Everything that one search sees is from one moment. */
+async function search({ query }: Request & { type: "search" }): Promise<SearchAnswer | Problem> {
+  return connections.again("search", async (connection) => {
+    await connection.script("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    await outlines.refresh(connection);
+    say({ type: "begun" });
+    const answer = await searchBlocks(
+      new PostgresSource(connection, outlines, recent),
+      query,
+      busyClock,
+      stoppable,
+    );
+    await connection.script("COMMIT");
+    return answer;
+  });
+}
+
+function say(reply: Reply): void {
+  parentPort?.postMessage(reply);
+}

@@ -1,0 +1,136 @@
+/**
+ * The search thread. It reads the database through a connection of its own and answers one request at a time; in between it keeps
+ * the search index up (indexer.ts), a few milliseconds at a time. A pattern that takes too long is stopped in here; the thread
+ * counts on being ended from outside all the same, and keeps nothing that could not be made again. Started by pool.ts.
+ */
+
+import { parentPort, workerData } from "node:worker_threads";
+import {
+  isProblem,
+  limits,
+  type MatchAnswer,
+  matchWithin,
+  newestBlockFirst,
+  type Problem,
+  type SearchAnswer,
+  searchBlocks,
+} from "@blockyard/kernel";
+import type { Reply, Request } from "../../../search/message.ts";
+import { RecentTexts } from "../../../search/recent-texts.ts";
+import { SegmentDamage } from "../../../search/segment/segment-damage.ts";
+import { busyClock, stoppable, warmUp } from "../../../search/stoppable.ts";
+import { yieldToWriters } from "../../../system/yield.ts";
+import { StoreReader } from "../reader.ts";
+import { Indexer } from "./indexer.ts";
+import { DatabaseSource } from "./source.ts";
+
+/** Work on the index between two looks at whether somebody asks for something. */
+const SLICE_MS = 8;
+
+const { path } = workerData as { readonly path: string | undefined };
+let reader: StoreReader | undefined;
+let indexer: Indexer | undefined;
+let work: Generator<void> | undefined;
+const recent = new RecentTexts(limits.searchTextChars);
+
+yieldToWriters();
+warmUp();
+parentPort?.on("message", (request: Request) => {
+  if (request.type === "end") process.exit();
+  void respond(request);
+});
+
+async function respond(request: Exclude<Request, { type: "end" }>): Promise<void> {
+  try {
+    if (request.type === "index") await update(request);
+    else say({ type: "answer", answer: request.type === "search" ? await search(request) : match(request) });
+    if (work === undefined && indexer?.isBehind === true) {
+      work = indexer.work();
+      setImmediate(goOn);
+    }
+  } catch (error) {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error));
+    say(
+      request.type === "index"
+        ? { type: "note", message: stack ?? message }
+        : { type: "failed", message, stack },
+    );
+  }
+}
+
+async function search(request: Request & { type: "search" }): Promise<SearchAnswer | Problem> {
+  const from = open();
+  return await from.snapshot(async () => {
+    const current = refreshed(from, request);
+    say({ type: "begun" });
+    const source = () => new DatabaseSource(from, current, recent, request.young);
+    try {
+      return byAge(await searchBlocks(source(), request.query, busyClock, stoppable));
+    } catch (error) {
+      if (!(error instanceof SegmentDamage)) throw error;
+      startAgain(current, error);
+      return byAge(await searchBlocks(source(), request.query, busyClock, stoppable));
+    }
+  });
+}
+
+/** What is not indexed was looked at last, whatever its age. */
+function byAge(answer: SearchAnswer | Problem): SearchAnswer | Problem {
+  if (isProblem(answer)) return answer;
+  return { ...answer, hits: answer.hits.toSorted((a, b) => newestBlockFirst(a.block, b.block)) };
+}
+
+async function update(request: Request & { type: "index" }): Promise<void> {
+  const from = open();
+  await from.snapshot(async () => {
+    refreshed(from, request);
+  });
+}
+
+function open(): StoreReader {
+  reader ??= new StoreReader(path as string);
+  return reader;
+}
+
+/** The index with what the request says. A thread that is new knows nothing, whatever has changed. */
+function refreshed(from: StoreReader, request: Request & { type: "search" | "index" }): Indexer {
+  const known = indexer;
+  indexer ??= new Indexer(from, path as string);
+  indexer.note(known === undefined ? undefined : request.changed, request.settledBefore);
+  return indexer;
+}
+
+/** Works on the index for a while, then lets others come to their turn. */
+function goOn(): void {
+  const current = indexer;
+  if (work === undefined || current === undefined || reader === undefined) return;
+  const endMs = performance.now() + SLICE_MS;
+  try {
+    const isDone = reader.read(() => {
+      while (performance.now() < endMs) if (work?.next().done === true) return true;
+      return false;
+    });
+    if (isDone) work = undefined;
+    else setImmediate(goOn);
+  } catch (error) {
+    work = undefined;
+    if (error instanceof SegmentDamage) startAgain(current, error);
+    // Searching goes on with what is indexed. The next change, or the next search, tries again.
+    else say({ type: "note", message: `the search index is not kept up: ${(error as Error).stack}` });
+  }
+}
+
+function startAgain(current: Indexer, error: SegmentDamage): void {
+  say({ type: "note", message: `the search index is made again: ${error.message}` });
+  work = undefined;
+  current.clear();
+}
+
+function match({ text, query, deadlineMs }: Request & { type: "match" }): MatchAnswer | Problem {
+  say({ type: "begun" });
+  return matchWithin(text, query, deadlineMs, busyClock, stoppable);
+}
+
+function say(reply: Reply): void {
+  parentPort?.postMessage(reply);
+}

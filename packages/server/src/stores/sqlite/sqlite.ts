@@ -1,0 +1,587 @@
+/**
+ * The store on SQLite: one process, one connection that writes, a commit acknowledged when the device has it.
+ *
+ * How a write goes: `commit` checks and encodes at once (batch.ts); everything that came in the same turn of the event
+ * loop becomes one row of the journal in one transaction; when that has returned, the young (young.ts) take it in and
+ * the callers are answered. Every now and then a transaction also settles the oldest of the young into the tables
+ * (settle.ts) and deletes the journal rows that nobody needs any more. Reading asks the young first, then the tables.
+ *
+ * Not here: the file's layout (schema.ts, codec.ts, journal.ts, runs.ts), damage (integrity.ts), queries (query.ts).
+ */
+
+import { randomBytes } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import {
+  type AuditLog,
+  assert,
+  type Block,
+  type BlockId,
+  type BlockLog,
+  type BlockQuery,
+  type Commit,
+  type CommitAnswer,
+  type Conversation,
+  type ConversationId,
+  type Fold,
+  type Json,
+  type LogPoint,
+  type Matcher,
+  type Op,
+  type Problem,
+  type RawRun,
+  type SearchAnswer,
+  type SearchQuery,
+  type Store,
+  StoreError,
+  type Turn,
+} from "@blockyard/kernel";
+import { SearchPool } from "../../search/pool.ts";
+import { asFault, guarded } from "../encoding/fault.ts";
+import { cutRun } from "../encoding/runs.ts";
+import {
+  packFold,
+  pickHeads,
+  rewriteOps,
+  settle,
+  storedConversationOps,
+  storedOps,
+  storedRaw,
+  unpackFold,
+} from "../encoding/settle.ts";
+import { textOf } from "../encoding/text.ts";
+import { addAudit, readAudit } from "./audit-table.ts";
+import { copyDatabase } from "./backup.ts";
+import { Batch } from "./batch.ts";
+import { checkWhole, compareSums, syncDirectory, writeSums } from "./integrity.ts";
+import { readEntries } from "./journal.ts";
+import { JournalWindow } from "./journal-window.ts";
+import { holdLock, type Lock } from "./lock.ts";
+import { checkLog } from "./log-check.ts";
+import { BUSY_AFTER, makeLogRoom } from "./log-room.ts";
+import { cutLogTail } from "./log-tail.ts";
+import { isWholeLoss, type Loss, OpenFile } from "./open-file.ts";
+import { queryBlocks, queryConversations } from "./query.ts";
+import { Rescue } from "./rescue.ts";
+import { finishRestore } from "./restored.ts";
+import { type OpenOptions, openDatabase, transaction } from "./schema.ts";
+import { SEARCH_PROGRAM } from "./search/program.ts";
+import { Tables } from "./tables.ts";
+import { type AnyHead, type BlockHead, type ConversationHead, Young } from "./young.ts";
+
+/** From here on transactions also settle. */
+const PENDING_BYTES = 512 * 1024;
+const PENDING_HEADS = 1_024;
+
+/** From here on they also settle what would rather wait. It bounds the journal, and with it the time of opening. */
+const JOURNAL_BYTES = 2 * 1024 * 1024;
+
+/** What one transaction settles at least when there is that much; it also settles twice what it adds. */
+const SLICE_HEADS = 48;
+const SLICE_BYTES = 96 * 1024;
+
+/** A database with so many rows is looked at after opening, for what its search index lacks. */
+const INDEXED_ROWS = 2_048;
+const INDEX_AFTER_MS = 5_000;
+
+/** Search filters of an earlier program that one transaction deletes. */
+const FILTERS_AT_ONCE = 64;
+
+const COMMITTED: CommitAnswer = { type: "committed" };
+
+export async function openSqliteStore(path: string, options: OpenOptions = {}): Promise<SqliteStore> {
+  return new SqliteStore(path, options);
+}
+
+export class SqliteStore implements Store {
+  readonly path: string;
+  readonly #lock: Lock;
+  readonly #searchPool: SearchPool;
+  readonly #db: DatabaseSync;
+  readonly #file: OpenFile;
+  readonly #rescue: Rescue;
+  readonly #tables: Tables;
+  readonly #young: Young;
+  readonly #batch: Batch;
+  /** What all who are in the batch at hand wait for. */
+  #written: PromiseWithResolvers<CommitAnswer> | undefined;
+  #epoch: string;
+  #lastJournal: number;
+  /** Written since it was opened. */
+  #rows = 0;
+  readonly #window: JournalWindow;
+  readonly #pendingBytes: number;
+  /** Heads that could not be settled because what they join is damaged. Their journal rows stay. */
+  readonly #stuck = new Set<AnyHead>();
+  #indexTimer: NodeJS.Timeout | undefined;
+  /** Whether the tables may still have search filters of an earlier program. */
+  #hasFilters = true;
+  #closed = false;
+
+  constructor(path: string, options: OpenOptions) {
+    this.path = path;
+    this.#window = new JournalWindow(options.journalBytes ?? JOURNAL_BYTES);
+    this.#pendingBytes = options.pendingBytes ?? PENDING_BYTES;
+    this.#searchPool = new SearchPool({
+      program: SEARCH_PROGRAM,
+      path,
+      settledBefore: () => this.#young.firstNeeded() ?? this.#lastJournal + 1,
+    });
+    this.#lock = holdLock(path);
+    try {
+      finishRestore(path);
+      const sound = guarded(`cannot check ${path}`, () => compareSums(path));
+      guarded(`cannot check ${path}`, () => checkLog(path));
+      this.#db = openDatabase(path, options);
+      try {
+        // A new database was made with a rollback journal. Its removal must be durable before anything else is: one that
+        // comes back would undo it all.
+        guarded(`cannot sync ${path}`, () => syncDirectory(path));
+        this.#tables = guarded(`cannot read ${path}`, () => new Tables(this.#db));
+        const checkedBytes = options.isBackup ? Number.POSITIVE_INFINITY : undefined;
+        if (!sound || options.isBackup)
+          guarded(`cannot check ${path}`, () => checkWhole(path, this.#db, this.#tables, checkedBytes));
+        this.#young = guarded(`cannot read ${path}`, () => new Young(this.#tables));
+        this.#lastJournal = guarded(`cannot read ${path}`, () => this.#replay());
+        this.#epoch = guarded(`cannot prepare ${path}`, () => this.#prepare());
+        this.#file = guarded(`cannot read ${path}`, () => new OpenFile(path));
+      } catch (error) {
+        this.#db.close();
+        throw error;
+      }
+    } catch (error) {
+      this.#lock.release();
+      throw error;
+    }
+    this.#rescue = new Rescue(this.#db, path);
+    this.#batch = new Batch(this.#young);
+    // A large database may have come without an index, or with half of one. Who opens it for a moment does not wait for that.
+    if (this.#tables.lastId() < INDEXED_ROWS) return;
+    this.#indexTimer = setTimeout(() => this.#searchPool.indexNow(), INDEX_AFTER_MS);
+    this.#indexTimer.unref();
+  }
+
+  get epoch(): string {
+    return this.#epoch;
+  }
+
+  commit(commit: Commit): Promise<CommitAnswer> {
+    try {
+      this.#assertOpen("commit");
+      const answer = this.#batch.add(commit);
+      // One who came too late waits as well: what was faster is there to be read only when it is written.
+      return answer.type === "committed" ? this.#flushed() : this.#flushed().then(() => answer);
+    } catch (error) {
+      return Promise.reject(asFault(error, "commit"));
+    }
+  }
+
+  async conversation(id: ConversationId): Promise<Conversation | undefined> {
+    return this.#guard("conversation", () => this.#young.conversation(id));
+  }
+
+  async conversations(query: {
+    limit: number;
+    before?: number;
+    title?: string;
+  }): Promise<readonly Conversation[]> {
+    return this.#guard("conversations", () => queryConversations(this.#tables, this.#young, query));
+  }
+
+  async turns(conversation: ConversationId): Promise<readonly Turn[]> {
+    return this.#guard("turns", () => {
+      const head = this.#young.conversationHead(conversation);
+      if (head === undefined) return [];
+      const turns = new Map(head.stored ? this.#tables.turns(head.row).map((turn) => [turn.id, turn]) : []);
+      for (const [id, turn] of head.turns) turns.set(id, turn);
+      return [...turns.values()];
+    });
+  }
+
+  async answer(conversation: ConversationId, key: string): Promise<Json | undefined> {
+    return this.#guard("answer", () => {
+      const head = this.#young.conversationHead(conversation);
+      const young = head?.answers.get(key);
+      if (young !== undefined || !head?.stored) return young;
+      return this.#tables.answer(head.row, key);
+    });
+  }
+
+  async block(id: BlockId): Promise<Block | undefined> {
+    return this.#guard("block", () => this.#young.block(id));
+  }
+
+  async blocks(query: BlockQuery): Promise<readonly Block[]> {
+    return this.#guard("blocks", () => queryBlocks(this.#tables, this.#young, query));
+  }
+
+  async log(block: BlockId, after: LogPoint): Promise<BlockLog> {
+    return this.#guard("log", () => {
+      const head = this.#young.blockHead(block);
+      if (head === undefined) return { ops: [] };
+      const fold = head.stored ? this.#tables.fold(head.row) : undefined;
+      const stored = head.stored ? storedOps(this.#tables, head, after, fold?.version ?? 0) : [];
+      const isAfter = (op: Op) => ("version" in after ? op.version > after.version : op.seq > after.seq);
+      const ops = [...stored, ...head.pending.map(withOwnBytes)].filter(isAfter);
+      if (fold === undefined) return { ops };
+      const replaced = "version" in after ? after.version < fold.version : after.seq < fold.seq;
+      return replaced ? { fold: unpackFold(fold), ops } : { ops };
+    });
+  }
+
+  async text(block: BlockId): Promise<string> {
+    return this.#guard("text", () => {
+      const head = this.#young.blockHead(block);
+      return head === undefined ? "" : this.#text(head);
+    });
+  }
+
+  async conversationOps(conversation: ConversationId, afterSeq: number): Promise<readonly Op[]> {
+    return this.#guard("conversationOps", () => {
+      const head = this.#young.conversationHead(conversation);
+      if (head === undefined) return [];
+      const stored = head.stored ? storedConversationOps(this.#tables, head, afterSeq) : [];
+      return [...stored, ...head.pending].filter((op) => op.seq > afterSeq);
+    });
+  }
+
+  async fold(block: BlockId, fold: Fold): Promise<void> {
+    this.#guard("fold", () => {
+      const heads = this.#write(() => this.#fold(block, fold));
+      this.#settled(heads);
+    });
+  }
+
+  /** Runs in another thread, which reads the tables; what they lack is handed to it. */
+  async search(query: SearchQuery): Promise<SearchAnswer | Problem> {
+    const young = this.#guard("search", () => this.#young.dirtyBlockHeads());
+    return this.#searchPool.search(
+      query,
+      young.map(({ record, row, pending }) => ({ record, row, pending })),
+    );
+  }
+
+  /** Finds a pattern in one text, in the thread that searches. */
+  get matcher(): Matcher {
+    return this.#searchPool.matcher;
+  }
+
+  async appendRaw(run: RawRun, bytes: Uint8Array): Promise<void> {
+    this.#guard("appendRaw", () => this.#batch.addRaw({ run, bytes }));
+    await this.#flushed();
+  }
+
+  async raw(run: RawRun): Promise<Uint8Array> {
+    return this.#guard("raw", () => {
+      const head = this.#young.rawHead(run);
+      if (head === undefined) return new Uint8Array();
+      const stored = head.stored ? storedRaw(this.#tables, head) : [];
+      return new Uint8Array(Buffer.concat([...stored, ...head.pending]));
+    });
+  }
+
+  async rawRuns(conversation: ConversationId): Promise<readonly string[]> {
+    return this.#guard("rawRuns", () => {
+      const runs = this.#tables.raws(conversation).map((row) => [row.id, row.run] as const);
+      const young = this.#young.dirtyRaws().filter((head) => head.run.conversation === conversation);
+      const all = new Map([...runs, ...young.map((head) => [head.row, head.run.run] as const)]);
+      return [...all].sort(([a], [b]) => a - b).map(([, run]) => run);
+    });
+  }
+
+  async putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void> {
+    this.#guard("putBlob", () => this.#write(() => this.#tables.putBlob(hash, mediaType, bytes)));
+  }
+
+  async blob(hash: string): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined> {
+    return this.#guard("blob", () => this.#tables.blob(hash));
+  }
+
+  /** Whether what is written would be found again. */
+  async check(): Promise<void> {
+    this.#guard("check", () => this.#assertFound());
+  }
+
+  readonly audit: AuditLog = {
+    append: async (entry, once) =>
+      this.#guard("audit", () => this.#write(() => addAudit(this.#tables, entry, once))),
+    read: async (query) => this.#guard("audit", () => readAudit(this.#tables, query)),
+  };
+
+  /** Says that sequence numbers may have come to mean something else: what a restored database must do. */
+  async newEpoch(): Promise<string> {
+    this.#epoch = this.#guard("newEpoch", () => this.#write(() => putEpoch(this.#tables)));
+    return this.#epoch;
+  }
+
+  /** Copies everything acknowledged so far into a new file, while this one stays in use. */
+  async backup(path: string): Promise<void> {
+    this.#guard("backup", () => this.#flush());
+    await copyDatabase(this.#db, path);
+  }
+
+  /** Settles everything, so that the file holds what it has to and nothing else, and lets go of it. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#flush();
+    this.#closed = true;
+    clearTimeout(this.#indexTimer);
+    // A thread that is in the middle of its work, on a busy machine, takes longer to end than all that follows. Only the log must wait
+    // for it: it cannot be emptied while the thread reads.
+    const ended = this.#searchPool.close();
+    const loss = this.#file.loss();
+    if (loss !== undefined) {
+      await ended;
+      return this.#abandon(loss);
+    }
+    try {
+      this.#settleAll();
+      this.#db.exec("PRAGMA incremental_vacuum");
+      await ended;
+      this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+      this.#db.close();
+      writeSums(this.path);
+    } catch (error) {
+      // Everything acknowledged is durable already, so that a failure here costs nothing but time at the next opening.
+      const fault = asFault(error, `close ${this.path}`);
+      if (!(fault instanceof StoreError)) throw fault;
+    } finally {
+      await ended;
+      if (this.#db.isOpen) this.#db.close();
+      this.#lock.release();
+    }
+  }
+
+  /** Of a database that was taken away: what it had is copied, and nothing is written to what is there instead. */
+  async #abandon(loss: Loss): Promise<void> {
+    await this.#rescue.done(loss);
+    // Closing brings the log into the file, which must not happen to another one's.
+    if (isWholeLoss(loss)) this.#db.close();
+    if (this.#file.hasOwnLog()) guarded(`close ${this.path}`, () => this.#rescue.moveLog());
+    this.#lock.release();
+  }
+
+  #assertFound(): void {
+    const loss = this.#file.loss();
+    if (loss !== undefined) throw this.#rescue.refusal(loss);
+  }
+
+  /** Everything that is written comes by here: where it fails, it is not there after the next start either. */
+  #attempt<T>(write: () => T): T {
+    this.#assertFound();
+    try {
+      const result = write();
+      this.#file.written();
+      return result;
+    } catch (error) {
+      const fault = asFault(error, "commit");
+      if (!(fault instanceof StoreError)) throw error;
+      try {
+        cutLogTail(this.#db, this.path);
+      } catch (cause) {
+        throw new StoreError(fault.code, fault.message, { cause, isUncertain: true });
+      }
+      throw fault;
+    }
+  }
+
+  #guard<T>(doing: string, work: () => T): T {
+    this.#assertOpen(doing);
+    return guarded(doing, work);
+  }
+
+  #assertOpen(doing: string): void {
+    if (this.#closed) throw new StoreError("closed", `${doing}: the store is closed`);
+  }
+
+  /** Settled when the batch at hand is written. */
+  #flushed(): Promise<CommitAnswer> {
+    if (this.#written === undefined) {
+      this.#written = Promise.withResolvers();
+      setImmediate(() => this.#flush());
+    }
+    return this.#written.promise;
+  }
+
+  /** Writes the batch and answers all who wait for it. Never throws: the failure is theirs. */
+  #flush(): void {
+    const written = this.#written;
+    if (written === undefined) return;
+    this.#written = undefined;
+    try {
+      if (!this.#batch.isEmpty) this.#writeBatch();
+      written.resolve(COMMITTED);
+    } catch (error) {
+      written.reject(asFault(error, "commit"));
+    } finally {
+      this.#batch.clear();
+    }
+  }
+
+  #writeBatch(): void {
+    const journal = this.#lastJournal + 1;
+    const body = this.#batch.body();
+    const picked = this.#pick(body.length);
+    let settled = picked.size > 0;
+    try {
+      this.#attempt(() => this.#writeJournal(journal, body, picked));
+    } catch (error) {
+      // Settling is housekeeping: it must not cost anyone a commit that fits without it.
+      if (!settled) throw error;
+      settled = false;
+      this.#attempt(() => this.#writeJournal(journal, body, new Set()));
+    }
+    this.#lastJournal = journal;
+    this.#window.add(journal, body.length);
+    if (settled) this.#settled(picked);
+    this.#batch.apply(journal);
+    if (settled) this.#searchPool.index();
+    if (++this.#rows === BUSY_AFTER) makeLogRoom(this.path);
+  }
+
+  #writeJournal(journal: number, body: Uint8Array, picked: ReadonlySet<AnyHead>): void {
+    if (picked.size === 0) {
+      this.#tables.addJournal(journal, body);
+      return;
+    }
+    const dictionary = transaction(this.#db, () => {
+      this.#tables.addJournal(journal, body);
+      this.#settle(picked, journal);
+      return this.#tables.dictionaries.make();
+    });
+    if (dictionary !== undefined) this.#tables.dictionaries.use(dictionary);
+  }
+
+  #pick(added: number): ReadonlySet<AnyHead> {
+    const { dirty, pendingBytes } = this.#young;
+    if (pendingBytes < this.#pendingBytes && dirty.size < PENDING_HEADS) return new Set();
+    const heads = Math.max(SLICE_HEADS, 2 * this.#batch.touched);
+    const bytes = Math.max(SLICE_BYTES, 2 * added);
+    return pickHeads(this.#young, {
+      maxHeads: heads,
+      maxBytes: bytes,
+      overdue: this.#window.first,
+      except: this.#stuck,
+    });
+  }
+
+  /** Inside a transaction: settles heads and deletes the journal rows before `journal` that nobody else needs. */
+  #settle(picked: ReadonlySet<AnyHead>, journal: number): void {
+    for (const head of picked) {
+      try {
+        settle(this.#tables, this.#young, head);
+      } catch (error) {
+        if (error instanceof StoreError) this.#stuck.add(head);
+        throw error;
+      }
+    }
+    let needed = journal;
+    for (const head of this.#young.dirty) {
+      if (picked.has(head)) continue;
+      needed = head.since;
+      break;
+    }
+    this.#tables.deleteJournalBefore(needed);
+    this.#tables.putMeta("journal", String(this.#lastJournal));
+    if (this.#hasFilters) this.#hasFilters = this.#tables.deleteFilters(FILTERS_AT_ONCE);
+  }
+
+  #settleAll(): void {
+    while (this.#young.dirty.size > this.#stuck.size) {
+      const picked = pickHeads(this.#young, {
+        maxHeads: 1_024,
+        maxBytes: 4 * 1024 * 1024,
+        overdue: Number.POSITIVE_INFINITY,
+        except: this.#stuck,
+      });
+      try {
+        transaction(this.#db, () => this.#settle(picked, this.#lastJournal + 1));
+      } catch (error) {
+        if (![...picked].some((head) => this.#stuck.has(head))) throw error;
+        continue;
+      }
+      this.#settled(picked);
+    }
+  }
+
+  /** Says that the tables have all of those heads. */
+  #settled(heads: Iterable<AnyHead>): void {
+    for (const head of heads) {
+      this.#young.settled(head);
+      if (head.type === "block") this.#searchPool.changed(head.row);
+    }
+  }
+
+  /** A write beside the journal, in a transaction of its own, after everything that was asked for before it. */
+  #write<T>(work: () => T): T {
+    this.#flush();
+    return this.#attempt(() => transaction(this.#db, work));
+  }
+
+  /** Inside a transaction: puts the fold in the place of the ops before it. Gives the heads that this has settled. */
+  #fold(block: BlockId, fold: Fold): AnyHead[] {
+    const head = this.#young.blockHead(block);
+    assert(head !== undefined, `fold of ${block}, which does not exist`);
+    assert(
+      fold.version <= head.record.version,
+      `fold of ${block} at ${fold.version} is past its last version`,
+    );
+    const older = head.stored ? this.#tables.fold(head.row) : undefined;
+    // A fold that came late is older than what is kept: its ops are gone already, and so is its use.
+    if (older !== undefined && fold.version <= older.version) return [];
+    const ops = this.#ops(head, older?.version ?? 0);
+    // Of a run that the fold cuts, only the last number is known: history before it is better given twice than never.
+    const seq = ops.findLast((op) => op.versionFrom <= fold.version)?.seq ?? 0;
+    const kept = ops.filter((op) => op.version > fold.version);
+    const heads: AnyHead[] = [head];
+    const conversation = this.#young.conversationHead(head.record.conversation) as ConversationHead;
+    if (!conversation.stored) heads.unshift(conversation);
+    for (const each of heads) settle(this.#tables, this.#young, each);
+    rewriteOps(
+      this.#tables,
+      head.row,
+      kept.map((op) => cutRun(op, fold.version, fold.text.length)),
+    );
+    this.#tables.putFold({ id: head.row, version: fold.version, seq, body: packFold(fold) });
+    return heads;
+  }
+
+  #ops(head: BlockHead, folded: number): Op[] {
+    const stored = head.stored ? storedOps(this.#tables, head, { version: 0 }, folded) : [];
+    return [...stored, ...head.pending];
+  }
+
+  #text(head: BlockHead): string {
+    const fold = head.stored ? this.#tables.fold(head.row) : undefined;
+    const ops = this.#ops(head, fold?.version ?? 0);
+    return textOf(fold === undefined ? "" : unpackFold(fold).text, ops);
+  }
+
+  /** Takes in the journal. Gives the last number that a journal row has had. */
+  #replay(): number {
+    for (const { id, body } of this.#tables.journal()) {
+      this.#window.add(id, body.length);
+      readEntries(body, this.#young, {
+        commit: (commit) => this.#young.applyCommit(id, commit),
+        raw: (entry) => this.#young.applyRaw(id, entry),
+      });
+    }
+    const deleted = Number(this.#tables.meta("journal") ?? 0);
+    return Math.max(deleted, this.#tables.lastJournal());
+  }
+
+  #prepare(): string {
+    const epoch = this.#tables.meta("epoch");
+    if (epoch !== undefined) return epoch;
+    return transaction(this.#db, () => putEpoch(this.#tables));
+  }
+}
+
+function putEpoch(tables: Tables): string {
+  const epoch = randomBytes(12).toString("base64url");
+  tables.putMeta("epoch", epoch);
+  return epoch;
+}
+
+function withOwnBytes(op: Op): Op {
+  return op.body.type === "splice" ? { ...op, body: { ...op.body, update: op.body.update.slice() } } : op;
+}

@@ -1,0 +1,40 @@
+/**
+ * How much of what callers send is held at once, over all their requests: each body has a bound of its own, and without this
+ * one a caller could send as many of them as there are connections. The owner has a share that nobody else can use up; each
+ * of the others has one, and all of them together.
+ *
+ * What counts is what a request says it will send; one that does not say may send as much as its route takes.
+ */
+
+import type { IncomingMessage } from "node:http";
+import type { Caller } from "../access/auth.ts";
+
+const MB = 1024 * 1024;
+const OWNER_BYTES = 512 * MB;
+const GUEST_BYTES = 32 * MB;
+const GUESTS_BYTES = 256 * MB;
+
+export class BodyBudget {
+  readonly #held = new Map<string, number>();
+  #guests = 0;
+
+  /** How to give back what was taken; undefined if there is not enough. */
+  take({ agent, role }: Caller, { headers }: IncomingMessage, maxBytes: number): (() => void) | undefined {
+    const said =
+      headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : maxBytes;
+    const bytes = Math.min(said, maxBytes);
+    const who = `${role} ${agent}`;
+    const isGuest = role !== "owner";
+    if ((this.#held.get(who) ?? 0) + bytes > (isGuest ? GUEST_BYTES : OWNER_BYTES)) return undefined;
+    if (isGuest && this.#guests + bytes > GUESTS_BYTES) return undefined;
+    this.#add(who, isGuest, bytes);
+    return () => this.#add(who, isGuest, -bytes);
+  }
+
+  #add(who: string, isGuest: boolean, bytes: number): void {
+    const held = (this.#held.get(who) ?? 0) + bytes;
+    if (held > 0) this.#held.set(who, held);
+    else this.#held.delete(who);
+    if (isGuest) this.#guests += bytes;
+  }
+}

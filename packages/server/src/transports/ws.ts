@@ -1,0 +1,369 @@
+/**
+ * The WebSocket face: sockets on one side, the kernel's Connection on the other. It parses, bounds and watches; what a
+ * frame means is the Connection's business. Nothing is buffered for a socket before its caller is known.
+ */
+
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import {
+  type ByeCode,
+  Connection,
+  encodeFrame,
+  isPassing,
+  isProblem,
+  type Json,
+  type Kernel,
+  type Presence,
+  type Problem,
+  patiently,
+  problem,
+  type ServerFrame,
+} from "@blockyard/kernel";
+import { type WebSocket, WebSocketServer } from "ws";
+import type { Caller } from "../access/auth.ts";
+import { endSocket } from "../access/door.ts";
+import { isStreamed } from "../system/streamed-answer.ts";
+import { bounds } from "./bounds.ts";
+import { type EventQuery, eventQuery, formatted } from "./events.ts";
+import { followLlm } from "./llm-follower.ts";
+import { parseStrict } from "./strict-json.ts";
+
+export interface WsOptions {
+  /** The blocks as a caller may see them. */
+  readonly kernelFor: (caller: Caller) => Kernel;
+  readonly presence?: Presence;
+  readonly call: (
+    caller: Caller,
+    tool: string,
+    input: unknown,
+    key?: string,
+    signal?: AbortSignal,
+  ) => Promise<Json | Problem>;
+  /** A long answer as JSON, made in turn. */
+  readonly sliced: (caller: Caller, answer: Json | Problem) => Promise<Buffer | undefined>;
+  /** Runs what a caller has asked for when it is its turn. */
+  readonly inTurn: <T>(caller: Caller, work: () => Promise<T>, signal?: AbortSignal) => Promise<T | Problem>;
+  /** Takes a message of so many bytes from what a caller may send; how long until it may send more. */
+  readonly charge: (caller: Caller, bytes: number) => number;
+  readonly callBytes: (caller: Caller, tool: string) => number | Problem;
+  /** Told when a caller is answered that it may not. */
+  readonly onForbidden: (caller: Caller, message: string) => void;
+  /** Told what went wrong inside; the client only learns that it did. */
+  readonly onFault: (where: string, error: unknown) => void;
+}
+
+const MAX_FRAME = 1024 * 1024;
+/** Who only reads has little to say: the ids of a page's blocks, at most. */
+const VIEWER_FRAME = 128 * 1024;
+export const MAX_SOCKETS = 500;
+/** Of these so many are kept for the owner: agents must not be able to lock the page out. */
+export const OWNER_SOCKETS = 100;
+const PING_MS = 15_000;
+const HARD_BUFFER = 16 * 1024 * 1024;
+/** How long the other end has to say goodbye too; then it is cut, and what waited for it is let go of. */
+const GOODBYE_MS = 1_000;
+/** While this much of what a client asked for is being done, no more of its frames are read. */
+const MAX_WORKING = 64;
+const BREATH_MS = 10;
+const MOST_PAUSE_MS = 250;
+/** Who has sent so much more than it may that it would have to wait for this long is cut. */
+const MOST_WAIT_MS = 5_000;
+
+/** Close codes: 4000 and up are ours. A client reconnects after the resumable ones. */
+const CODES: Readonly<Record<ByeCode, number>> = {
+  closing: 4000,
+  slow: 4001,
+  silent: 4002,
+  fault: 4003,
+  protocol: 4010,
+  invalid: 4011,
+  forbidden: 4012,
+};
+
+export class WsFace {
+  readonly #options: WsOptions;
+  readonly #servers: Readonly<Record<Caller["role"], WebSocketServer>> = {
+    owner: socketServer(MAX_FRAME, true),
+    agent: socketServer(MAX_FRAME),
+    viewer: socketServer(VIEWER_FRAME),
+  };
+  readonly #open = new Map<WebSocket, Connection>();
+  /** Sockets that only listen to `llm_*` events, and how each stops. */
+  readonly #listening = new Map<WebSocket, () => void>();
+  readonly #alive = new WeakSet<WebSocket>();
+  readonly #sockets = new WeakMap<WebSocket, Socket>();
+  /** How many bytes a paused one had taken at the last look. */
+  readonly #taken = new WeakMap<WebSocket, number>();
+  readonly #watch: NodeJS.Timeout;
+  /** Long answers that are encoded already, for as long as they are there. */
+  readonly #sliced = new WeakMap<object, Buffer>();
+  /** The last changes that were sent: whoever follows the same conversation gets the same bytes. */
+  #last = { text: "", bytes: Buffer.alloc(0) };
+
+  constructor(options: WsOptions) {
+    this.#options = options;
+    this.#watch = setInterval(() => this.#check(), PING_MS);
+    this.#watch.unref();
+  }
+
+  get count(): number {
+    return this.#open.size + this.#listening.size;
+  }
+
+  /** Whether somebody has a block open as a document to edit. */
+  hasOpen(block: string): boolean {
+    return [...this.#open.values()].some((connection) => connection.hasOpen(block));
+  }
+
+  /** An upgrade that the guard has let in. False: no socket answers at this address. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, caller: Caller, url: URL): boolean {
+    const events = /^\/v1\/conversations\/([^/]{1,80})\/events$/.exec(url.pathname)?.[1];
+    if (url.pathname !== "/v1/feed" && events === undefined) return false;
+    if (this.count >= (caller.role === "owner" ? MAX_SOCKETS : MAX_SOCKETS - OWNER_SOCKETS)) {
+      endSocket(socket, 503);
+      return true;
+    }
+    const query = eventQuery(Object.fromEntries(url.searchParams));
+    this.#servers[caller.role].handleUpgrade(request, socket, head, (ws) => {
+      this.#sockets.set(ws, request.socket);
+      if (events === undefined) this.#accept(ws, caller);
+      else
+        this.#tell(ws, caller, events, query).catch((error) => {
+          this.#options.onFault("socket", error);
+          goodbye(ws, "fault");
+        });
+    });
+    return true;
+  }
+
+  /** Says goodbye to everybody, with a code after which clients come back. */
+  async close(): Promise<void> {
+    clearInterval(this.#watch);
+    for (const connection of this.#open.values()) {
+      connection.flush();
+      connection.bye("closing", "the server stops; reconnect and resume");
+    }
+    for (const ws of this.#listening.keys()) goodbye(ws, "closing");
+    for (const server of Object.values(this.#servers)) server.close();
+    const open = [...this.#open.keys(), ...this.#listening.keys()];
+    await Promise.all(
+      open.map((ws) => ws.readyState === ws.CLOSED || new Promise((gone) => ws.once("close", gone))),
+    );
+  }
+
+  #accept(ws: WebSocket, caller: Caller): void {
+    const { kernelFor, presence } = this.#options;
+    const gone = new AbortController();
+    ws.once("close", () => gone.abort());
+    const connection = new Connection({
+      kernel: kernelFor(caller),
+      agent: caller.agent,
+      role: caller.role,
+      ...(presence ? { presence } : {}),
+      call: (tool, input, key) => this.#call(caller, tool, input, key, gone.signal),
+      inTurn: (work) => this.#options.inTurn(caller, work, gone.signal),
+      callBytes: (tool) => this.#options.callBytes(caller, tool),
+      onFault: (error) => this.#options.onFault("socket", error),
+      pipe: {
+        send: (frame) => this.#sendFrame(ws, caller, frame),
+        buffered: () => ws.bufferedAmount,
+        close: (code) => goodbye(ws, code),
+      },
+    });
+    this.#open.set(ws, connection);
+    this.#hear(ws);
+    ws.on("message", (data, isBinary) => this.#receive(ws, caller, connection, data as Buffer, isBinary));
+    ws.on("close", () => this.#gone(ws, connection));
+    ws.on("error", () => this.#gone(ws, connection));
+  }
+
+  /** Pings are answered by themselves: who sends them and reads no answer would have them all kept. */
+  #hear(ws: WebSocket): void {
+    this.#alive.add(ws);
+    ws.on("pong", () => this.#alive.add(ws));
+    ws.on("ping", () => cutIfDeaf(ws));
+  }
+
+  #receive(ws: WebSocket, caller: Caller, connection: Connection, data: Buffer, isBinary: boolean): void {
+    if (connection.isClosed) return; // what it sent before is not looked at
+    this.#alive.add(ws);
+    const waitMs = this.#options.charge(caller, data.length);
+    if (waitMs > MOST_WAIT_MS)
+      return connection.bye("slow", "messages came faster than they may; reconnect and resume");
+    if (isBinary) return connection.bye("invalid", "frames are text");
+    const message = parseStrict(data.toString("utf8"));
+    if (isProblem(message)) return connection.bye("invalid", `a frame must be JSON: ${message.message}`);
+    connection.receive(message.json, data.length);
+    if (ws.isPaused || (waitMs === 0 && connection.working <= MAX_WORKING)) return;
+    // That a client has gone shows only in what is read.
+    this.#breathe(ws, connection, Math.min(Math.max(BREATH_MS, waitMs), MOST_PAUSE_MS));
+  }
+
+  /** Reads on when enough has been done, and its caller may send more. */
+  #breathe(ws: WebSocket, connection: Connection, afterMs: number): void {
+    ws.pause();
+    const look = () => {
+      if (ws.readyState !== ws.OPEN) return;
+      if (connection.working > MAX_WORKING / 2) return void setTimeout(look, BREATH_MS).unref();
+      this.#alive.add(ws);
+      this.#taken.delete(ws);
+      ws.resume();
+    };
+    setTimeout(look, afterMs).unref();
+  }
+
+  async #call(
+    caller: Caller,
+    tool: string,
+    input: unknown,
+    key: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Json | Problem> {
+    const answer: unknown = await this.#options.call(caller, tool, input, key, signal);
+    if (!isStreamed(answer)) return this.#prepared(caller, answer as Json | Problem);
+    await answer.stream[Symbol.asyncIterator]().return?.();
+    return problem(
+      "invalid",
+      `${tool} streams: on this socket follow a conversation with a subscribe frame, or POST to /v1/tools/${tool}`,
+      { tool },
+    );
+  }
+
+  /** A long answer is JSON before it is sent: its frame only goes around it. */
+  async #prepared(caller: Caller, answer: Json | Problem): Promise<Json | Problem> {
+    const sliced = await this.#options.sliced(caller, answer);
+    if (sliced && typeof answer === "object" && answer !== null) this.#sliced.set(answer, sliced);
+    return answer;
+  }
+
+  /** `llm_*` events on a socket of their own: it only tells. */
+  async #tell(
+    ws: WebSocket,
+    caller: Caller,
+    conversation: string,
+    query: EventQuery | Problem,
+  ): Promise<void> {
+    const done = { stop: undefined as (() => void) | undefined, isOver: false };
+    const end = () => {
+      done.isOver = true;
+      this.#listening.delete(ws);
+      done.stop?.();
+    };
+    this.#listening.set(ws, end);
+    this.#hear(ws);
+    ws.on("message", () => goodbye(ws, "invalid"));
+    ws.on("close", end);
+    ws.on("error", end);
+    const { env } = this.#options.kernelFor(caller);
+    const follow = (asked: EventQuery) =>
+      patiently(env, () => this.#followLlm(ws, caller, conversation, asked));
+    const following = isProblem(query) ? query : await follow(query);
+    if (isProblem(following)) {
+      this.#send(ws, JSON.stringify(following));
+      goodbye(ws, isPassing(following) ? "closing" : "invalid");
+    } else if (done.isOver) following.stop();
+    else {
+      done.stop = () => following.stop();
+      following.opened.catch(() => goodbye(ws, "closing"));
+    }
+  }
+
+  #followLlm(ws: WebSocket, caller: Caller, conversation: string, { format, ...start }: EventQuery) {
+    const tell = (message: object) => {
+      if (format === "blocks") this.#send(ws, JSON.stringify(message));
+    };
+    return followLlm(this.#options.kernelFor(caller), conversation, start, {
+      write: (events) => {
+        for (const event of events) {
+          const data = formatted(event, format);
+          if (data) this.#send(ws, JSON.stringify(data));
+        }
+      },
+      reset: () => tell({ type: "llm_reset" }),
+      opened: (cursor) => tell({ type: "llm_cursor", cursor }),
+      ready: async () => {
+        await this.#options.inTurn(caller, async () => undefined);
+        while (ws.readyState === ws.OPEN && ws.bufferedAmount > bounds.readyBytes)
+          await new Promise((look) => setTimeout(look, bounds.readyMs).unref());
+      },
+      slow: () => goodbye(ws, "slow"),
+    });
+  }
+
+  #sendFrame(ws: WebSocket, caller: Caller, frame: ServerFrame): void {
+    if ("problem" in frame && frame.problem.problem === "forbidden")
+      this.#options.onForbidden(caller, frame.problem.message);
+    const answer = frame.type === "answer" && "answer" in frame ? frame.answer : undefined;
+    const sliced = typeof answer === "object" && answer !== null ? this.#sliced.get(answer) : undefined;
+    if (sliced && frame.type === "answer") return this.#send(ws, answerFrame(frame.id, sliced));
+    const text = encodeFrame(frame);
+    this.#send(ws, frame.type === "changes" ? this.#bytesOf(text) : text);
+  }
+
+  #bytesOf(text: string): Buffer {
+    if (this.#last.text !== text) this.#last = { text, bytes: Buffer.from(text) };
+    return this.#last.bytes;
+  }
+
+  #send(ws: WebSocket, data: string | Buffer): void {
+    if (ws.readyState !== ws.OPEN) return;
+    ws.send(data, { binary: false });
+    cutIfDeaf(ws);
+  }
+
+  /** Liveness by ping: who has not answered since the last round is gone. */
+  #check(): void {
+    for (const ws of [...this.#open.keys(), ...this.#listening.keys()]) {
+      if (ws.isPaused ? this.#isStuck(ws) : !this.#alive.has(ws)) {
+        ws.terminate();
+        continue;
+      }
+      if (ws.isPaused) continue;
+      this.#alive.delete(ws);
+      ws.ping();
+    }
+  }
+
+  /** From one that is paused nothing is read, its answer neither: it lives if it has taken some of what waits for it. */
+  #isStuck(ws: WebSocket): boolean {
+    const socket = this.#sockets.get(ws);
+    if (!socket) return false;
+    const before = this.#taken.get(ws);
+    const taken = socket.bytesWritten - socket.writableLength;
+    this.#taken.set(ws, taken);
+    return ws.bufferedAmount > 0 && before === taken;
+  }
+
+  #gone(ws: WebSocket, connection: Connection): void {
+    connection.close();
+    this.#open.delete(ws);
+  }
+}
+
+function answerFrame(id: number, answer: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`{"type":"answer","id":${id},"answer":`), answer, Buffer.from("}")]);
+}
+
+/** Longer messages are refused by their first bytes. */
+function socketServer(maxPayload: number, isOwners = false): WebSocketServer {
+  // Of what agents and viewers have sent at once, one message is looked at in each round of the loop.
+  const allowSynchronousEvents = isOwners;
+  return new WebSocketServer({
+    noServer: true,
+    maxPayload,
+    perMessageDeflate: false,
+    allowSynchronousEvents,
+  });
+}
+
+/** It reads nothing at all; it can resume later. */
+function cutIfDeaf(ws: WebSocket): void {
+  if (ws.bufferedAmount > HARD_BUFFER) ws.terminate();
+}
+
+function goodbye(ws: WebSocket, code: ByeCode): void {
+  ws.close(CODES[code], code);
+  const cut = setTimeout(() => ws.terminate(), GOODBYE_MS).unref();
+  ws.once("close", () => clearTimeout(cut)); // or it would be kept until then
+}

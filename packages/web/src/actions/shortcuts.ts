@@ -1,0 +1,270 @@
+/**
+ * The keyboard: one table of keys, what they are for and what they do. The help page shows the same table.
+ */
+import type { BlockId, View } from "@blockyard/kernel";
+import { useEffect } from "react";
+import { isOpen, setOpen } from "../state/disclosure.ts";
+import { isField, isInvited, listenInvited } from "../state/invitation.ts";
+import {
+  editing,
+  focused,
+  inspected,
+  isFinding,
+  isFollowing,
+  overlay,
+  renaming,
+} from "../state/page-state.ts";
+import { readRoute } from "../state/route.ts";
+import { type Session, useSession } from "../state/session.tsx";
+import { isComposing } from "../ui/composing.ts";
+import { askRerun, copyBlock, editBlock, forkAt, prune, undo } from "./actions.ts";
+import { undoLast } from "./my-edits.ts";
+
+interface Shortcut {
+  readonly key: string;
+  readonly label: string;
+  readonly ctrl?: true;
+  /** Not for those who may only read. */
+  readonly writes?: true;
+  /** What must be there for it to do something. */
+  readonly needs?: "conversation" | "block";
+  readonly run: (session: Session) => void;
+}
+
+const SHORTCUTS: readonly Shortcut[] = [
+  { key: "j", label: "Next block", needs: "conversation", run: () => step(1) },
+  { key: "k", label: "Previous block", needs: "conversation", run: () => step(-1) },
+  { key: "o", label: "Open or close the block", needs: "block", run: () => toggleFocused() },
+  {
+    key: "e",
+    label: "Edit the block",
+    needs: "block",
+    writes: true,
+    run: (session) => withFocused(session, editBlock),
+  },
+  {
+    key: "f",
+    label: "Fork here",
+    needs: "block",
+    writes: true,
+    run: (session) => withFocused(session, (block) => void forkAt(session, block)),
+  },
+  {
+    key: "c",
+    label: "Copy the block",
+    needs: "block",
+    run: (session) => withFocused(session, (block) => void copyBlock(session, block)),
+  },
+  {
+    key: "p",
+    label: "Prune the block, or put it back",
+    needs: "block",
+    writes: true,
+    run: (session) => withFocused(session, (block) => void prune(session, block.id, !block.pruned)),
+  },
+  {
+    key: "u",
+    label: "Undo my last edit of the block",
+    needs: "block",
+    writes: true,
+    run: (session) => withFocused(session, (block) => void undo(session, block.id, "undo")),
+  },
+  {
+    key: "r",
+    label: "Redo my last edit of the block",
+    needs: "block",
+    writes: true,
+    run: (session) => withFocused(session, (block) => void undo(session, block.id, "redo")),
+  },
+  { key: "E", label: "Open the block's file in the editor", needs: "block", run: () => openFile() },
+  {
+    key: "x",
+    label: "Run the block's command again",
+    needs: "block",
+    writes: true,
+    run: (session) => withFocused(session, (block) => askRerun(session, block)),
+  },
+  {
+    key: "i",
+    label: "Details and history of the block",
+    needs: "block",
+    run: () => inspected.change((now) => (now === undefined ? focused.get() : undefined)),
+  },
+  {
+    key: "t",
+    label: "Rename the conversation",
+    needs: "conversation",
+    writes: true,
+    run: () => renameCurrent(),
+  },
+  { key: "G", label: "To the end, and follow it", needs: "conversation", run: () => toEnd() },
+  {
+    key: "n",
+    label: "Write a prompt",
+    writes: true,
+    run: () => document.querySelector<HTMLElement>(".composer textarea")?.focus(),
+  },
+  {
+    key: "a",
+    label: "Attach files to the prompt",
+    writes: true,
+    run: () => document.querySelector<HTMLElement>(".composer .attach")?.click(),
+  },
+  { key: "/", label: "Search everything", run: () => overlay.set({ type: "search" }) },
+  { key: "O", label: "Open a file", writes: true, run: () => overlay.set({ type: "open-file" }) },
+  {
+    key: "f",
+    ctrl: true,
+    label: "Find in this conversation",
+    needs: "conversation",
+    run: () => isFinding.set(true),
+  },
+  {
+    key: "z",
+    ctrl: true,
+    label: "Undo my last edit, in whichever block",
+    needs: "conversation",
+    writes: true,
+    run: (session) => void undoLast(session, "undo"),
+  },
+  {
+    key: "Z",
+    ctrl: true,
+    label: "Redo my last edit, in whichever block",
+    needs: "conversation",
+    writes: true,
+    run: (session) => void undoLast(session, "redo"),
+  },
+  {
+    key: "y",
+    ctrl: true,
+    label: "Redo my last edit, in whichever block",
+    needs: "conversation",
+    writes: true,
+    run: (session) => void undoLast(session, "redo"),
+  },
+  { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },
+  { key: "?", label: "This help", run: () => overlay.set({ type: "help" }) },
+  { key: "Escape", label: "Close what is open", run: () => close() },
+];
+
+/** The keys that do something for this reader. */
+export function shortcutsFor(session: Session): readonly Shortcut[] {
+  return session.isViewer ? SHORTCUTS.filter(({ writes }) => !writes) : SHORTCUTS;
+}
+
+export function useShortcuts(): void {
+  const session = useSession();
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const isCtrl = event.ctrlKey || event.metaKey;
+      if (event.defaultPrevented || event.altKey || overlay.get() !== undefined) return;
+      if (isComposing(event)) return;
+      // An open menu has the keys to itself: Escape closes it, and no letter reaches the block behind it.
+      if (document.querySelector("[popover]:popover-open")) return;
+      if (!isTyping(event) && isInvited(event)) return;
+      const shortcut = shortcutsFor(session).find(
+        ({ key, ctrl }) => key === keyOf(event, isCtrl) && (ctrl ?? false) === isCtrl,
+      );
+      if (!shortcut || (isTyping(event) && !isCtrl)) return;
+      if (shortcut.ctrl && shortcut.key === "f" && !document.querySelector(".list")) return;
+      // In a field with words of its own these keys are the field's; an empty one has nothing to undo.
+      if (/^[zy]$/i.test(shortcut.key) && shortcut.ctrl && isWritten(event)) return;
+      event.preventDefault();
+      shortcut.run(session);
+    };
+    addEventListener("keydown", onKey);
+    const stop = listenInvited();
+    return () => {
+      removeEventListener("keydown", onKey);
+      stop();
+    };
+  }, [session]);
+}
+
+/** With Ctrl, whether Shift is held says which letter is meant, whatever Caps Lock does. */
+function keyOf({ key, shiftKey }: KeyboardEvent, isCtrl: boolean): string {
+  if (!isCtrl || key.length !== 1) return key;
+  return shiftKey ? key.toUpperCase() : key.toLowerCase();
+}
+
+function isWritten(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  if (!(target instanceof HTMLElement) || !isField(target)) return false;
+  return !(target instanceof HTMLTextAreaElement && target.value === "" && target.closest(".composer"));
+}
+
+function isTyping(event: KeyboardEvent): boolean {
+  const [target] = event.composedPath();
+  if (!(target instanceof HTMLElement)) return false;
+  if (event.key === "Escape")
+    return target.closest(".find, .composer, dialog") !== null || target.isContentEditable;
+  return isField(target);
+}
+
+/** The rows of the list, in order, are known by the list itself; it answers to this. */
+export const rowOrder: { ids: readonly BlockId[] } = { ids: [] };
+
+function step(by: number): void {
+  const { ids } = rowOrder;
+  if (ids.length === 0) return;
+  const now = focused.get();
+  const at = now === undefined ? -1 : ids.indexOf(now);
+  const visible = at === -1 ? firstVisible(ids) : at + by;
+  const next = ids[Math.min(ids.length - 1, Math.max(0, visible))];
+  isFollowing.set(false);
+  focused.set(next);
+}
+
+/** Without a focused block one begins with the first that is on the screen. */
+function firstVisible(ids: readonly BlockId[]): number {
+  const top = document.querySelector(".list")?.getBoundingClientRect().top ?? 0;
+  const shown = [...document.querySelectorAll<HTMLElement>("article[data-block]")].find(
+    (article) => article.getBoundingClientRect().bottom > top + 8,
+  );
+  return Math.max(0, ids.indexOf(shown?.dataset["block"] ?? ""));
+}
+
+/** Opens or closes all that the focused row has. */
+function toggleFocused(): void {
+  const id = focused.get();
+  const row = document.querySelector<HTMLElement>(`article[data-block="${CSS.escape(id ?? "")}"]`);
+  if (id === undefined || !row) return;
+  const folds = [...row.querySelectorAll<HTMLElement>("button[aria-expanded]:not([aria-haspopup])")];
+  const isAnyOpen = folds.some((fold) => fold.getAttribute("aria-expanded") === "true");
+  if (folds.length === 0) return setOpen(id, !isOpen(id, false));
+  for (const fold of folds) if ((fold.getAttribute("aria-expanded") === "true") === isAnyOpen) fold.click();
+}
+
+function openFile(): void {
+  const id = focused.get() ?? "";
+  document.querySelector<HTMLElement>(`article[data-block="${CSS.escape(id)}"] .file-open`)?.click();
+}
+
+function withFocused(
+  session: Session,
+  run: (block: NonNullable<ReturnType<View["blocks"]["get"]>>) => void,
+): void {
+  const id = focused.get();
+  for (const view of session.replica.views.values()) {
+    const block = id === undefined ? undefined : view.blocks.get(id);
+    if (block) return run(block);
+  }
+}
+
+function toEnd(): void {
+  isFollowing.set(true);
+  const list = document.querySelector(".list");
+  if (list) list.scrollTop = list.scrollHeight;
+}
+
+function renameCurrent(): void {
+  const { conversation } = readRoute(location.pathname, location.hash);
+  if (conversation !== undefined) renaming.set({ conversation, where: "head" });
+}
+
+function close(): void {
+  if (editing.get() !== undefined) editing.set(undefined);
+  else if (isFinding.get()) isFinding.set(false);
+  else inspected.set(undefined);
+}

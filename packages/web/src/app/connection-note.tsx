@@ -1,0 +1,41 @@
+/**
+ * A quiet note while the page is not connected, or the server waits for its database. A short interruption says nothing.
+ */
+import { type ReactNode, useEffect, useState } from "react";
+import { useCell } from "../state/cell.ts";
+import { useSession } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Message } from "../ui/message.tsx";
+
+const QUIET_MS = 1_200;
+
+export function ConnectionNote(): ReactNode {
+  const session = useSession();
+  const link = useCell(session.link.state);
+  const waitsFor = useCell(session.waitsFor);
+  const isAway = link.state !== "open" || waitsFor !== undefined;
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    setLong(false);
+    if (!isAway) return;
+    const timer = setTimeout(() => setLong(true), QUIET_MS);
+    return () => clearTimeout(timer);
+  }, [isAway]);
+  if (link.state === "refused")
+    return (
+      <div className="connection refused" role="alert">
+        <Icon name="warn" /> <Message text={link.message} />
+      </div>
+    );
+  if (!isAway || !isLong) return null;
+  return (
+    <div className="connection" role="status">
+      <span className="spinner" />{" "}
+      {link.state === "open" ? (
+        <span title={waitsFor?.message}>Waiting for the server's database… it updates by itself</span>
+      ) : (
+        "Reconnecting… your work is saved"
+      )}
+    </div>
+  );
+}

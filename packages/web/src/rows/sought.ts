@@ -1,0 +1,49 @@
+/**
+ * The block that somebody wants to see: named by the page's address, or found. The list fetches older blocks until it is
+ * there, goes to it, and forgets it. What hides it is opened first.
+ */
+import type { BlockId, View } from "@blockyard/kernel";
+import { Cell } from "../state/cell.ts";
+import { isOpen, setOpen } from "../state/disclosure.ts";
+import { chooseHead, heads } from "../state/page-state.ts";
+import { isResult, nestedName, pathTo, prunedName } from "./rows.ts";
+import { endOf, headOf } from "./view-tree.ts";
+
+export const sought = new Cell<BlockId | undefined>(undefined);
+
+/**
+ * Opens what a block is folded into: itself, the calls whose sub-agents it is the work of, what was pruned with it; and goes
+ * to the way that it is on. Whether anything had to be opened.
+ */
+export function reveal(view: View, id: BlockId): boolean {
+  const names: string[] = [];
+  const block = view.blocks.get(id);
+  if (block && block.kind !== "text") names.push(id);
+  for (let below = block; below?.side && below.parent !== null; ) {
+    const above = view.blocks.get(below.parent);
+    if (above?.kind === "tool_call" && !isResult(below.kind, below.metadata))
+      names.push(nestedName(above.id));
+    below = above;
+  }
+  const main = mainOf(view, id);
+  if (main !== undefined) {
+    const path = pathTo(view, headOf(view, heads.get().get(view.conversation)));
+    const at = path.findIndex((each) => each.id === main);
+    if (at === -1) {
+      chooseHead(view.conversation, endOf(view, main));
+      return true;
+    }
+    const kept = path.findLastIndex((each, i) => i <= at && !each.pruned);
+    if (kept < at) names.push(prunedName(path[kept + 1]?.id ?? main));
+  }
+  const closed = names.filter((name) => !isOpen(name, false));
+  for (const name of closed) setOpen(name, true);
+  return closed.length > 0;
+}
+
+/** The block on the way to a head that a block is, or hangs off; none where it hangs off nothing. */
+function mainOf(view: View, id: BlockId): BlockId | undefined {
+  let block = view.blocks.get(id);
+  while (block?.side) block = block.parent === null ? undefined : view.blocks.get(block.parent);
+  return block?.id;
+}

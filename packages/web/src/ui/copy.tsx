@@ -1,0 +1,46 @@
+/**
+ * Copying: a button that says for a moment that it has done so.
+ */
+import { type ReactNode, useState } from "react";
+import { notify } from "../state/page-state.ts";
+import { Icon } from "./icons.tsx";
+
+const SAID_MS = 1_500;
+
+export function CopyButton({
+  text,
+  label = "Copy",
+}: {
+  text: () => string | Promise<string | undefined>;
+  label?: string;
+}): ReactNode {
+  const [isDone, setDone] = useState(false);
+  const copy = async () => {
+    const copied = await text();
+    if (copied === undefined) return notify("Not copied: its text did not come from the server", true);
+    if (!(await copyText(copied))) return;
+    setDone(true);
+    setTimeout(() => setDone(false), SAID_MS);
+  };
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      onClick={copy}
+      title={label}
+      aria-label={isDone ? "Copied" : label}
+    >
+      <Icon name={isDone ? "check" : "copy"} />
+    </button>
+  );
+}
+
+/** Whether it worked: a browser may refuse. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

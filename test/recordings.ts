@@ -29,6 +29,8 @@ const sources: Readonly<Record<string, { readonly provider: string; readonly sou
     "claude-sessions": { provider: "claude", source: "log" },
     "claude-sessions-older": { provider: "claude", source: "log" },
     codex: { provider: "codex", source: "stream" },
+    "codex-app-server": { provider: "codex-app-server", source: "stream" },
+    "codex-app-server-older": { provider: "codex-app-server", source: "stream" },
     "codex-documented": { provider: "codex", source: "stream" },
     "codex-older": { provider: "codex", source: "stream" },
     "codex-sessions": { provider: "codex", source: "log" },
@@ -39,7 +41,11 @@ const sources: Readonly<Record<string, { readonly provider: string; readonly sou
   };
 
 /** What wrote the recordings that are not in a folder of their version. */
-const currentVersions: Readonly<Record<string, string>> = { claude: "2.1.325", codex: "0.166.0" };
+const currentVersions: Readonly<Record<string, string>> = {
+  claude: "2.1.325",
+  codex: "0.166.0",
+  "codex-app-server": "0.166.0",
+};
 
 export const recordings: readonly Recording[] = filesBelow(folder)
   .map((path) => ({ path, name: relative(folder, path).split(sep).join("/") }))

@@ -22,6 +22,8 @@ export const bounds = {
   textChars: limits.writeTextChars - 1024,
   /** Tool calls whose results may still come, remembered by id. */
   openCalls: 10_000,
+  /** Threads of one app-server whose state is remembered: conversations and their sub-agents. */
+  threads: 1_000,
   /** Names in each list of what a session works with, and characters of one. */
   sessionNames: 200,
   sessionNameChars: 100,

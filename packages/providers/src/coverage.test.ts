@@ -10,6 +10,7 @@ import type { Adapter } from "./adapter.ts";
 import { isObject } from "./framing/json.ts";
 import { normalize } from "./normalize.ts";
 import { providers } from "./registry.ts";
+import { readTraffic } from "./traffic.ts";
 
 const page = new URL("../../../docs/providers.md", import.meta.url).pathname;
 const marker =
@@ -84,6 +85,8 @@ function note(row: Row, event: BlockEvent, kinds: Map<string, string>): void {
 
 function typeOfEvent(event: Json): string {
   if (!isObject(event)) return JSON.stringify(event);
+  const traffic = readTraffic(event);
+  if (traffic !== undefined) return `${traffic.dir} ${typeOfMessage(traffic.message)}`;
   if (Array.isArray(event.choices)) return "chat.completion.chunk";
   const parts = [
     event.type,
@@ -92,6 +95,15 @@ function typeOfEvent(event: Json): string {
     ...partsOf(event).slice(1),
   ];
   return parts.filter((part) => typeof part === "string").join("/");
+}
+
+/** A message of a protocol: what it asks or tells, and of what. */
+function typeOfMessage(message: Json | undefined): string {
+  if (!isObject(message)) return "(no message)";
+  const { method, params } = message;
+  if (typeof method !== "string") return "answer";
+  const item = isObject(params) && isObject(params.item) ? params.item.type : undefined;
+  return typeof item === "string" ? `${method}/${item}` : method;
 }
 
 /** An event's type, and the type of what it carries. */

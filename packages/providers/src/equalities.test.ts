@@ -10,6 +10,7 @@ import { isObject, parseJson } from "./framing/json.ts";
 import { Normalizer } from "./normalize.ts";
 import { recognise } from "./recognise.ts";
 import { type Provider, providers } from "./registry.ts";
+import { readTraffic } from "./traffic.ts";
 
 function providerOf(recording: Recording): Provider {
   const provider = providers.get(recording.provider);
@@ -238,6 +239,8 @@ class Said {
 
   hear(event: Json): void {
     if (!isObject(event)) return;
+    const traffic = readTraffic(event);
+    if (traffic !== undefined) return traffic.dir === "out" ? this.#hearMessage(traffic.message) : undefined;
     if (event.type === "stream_event" && isObject(event.event)) return this.hear(event.event);
     const message = isObject(event.message) ? event.message : undefined;
     if (event.type === "message_start" && message !== undefined)
@@ -272,10 +275,22 @@ class Said {
     }
   }
 
+  /** A message of a protocol with items. */
+  #hearMessage(message: Json | undefined): void {
+    const params = isObject(message) && isObject(message.params) ? message.params : {};
+    if (isObject(params.item)) this.#hearItem(params.item);
+    if (
+      typeof params.itemId === "string" &&
+      isObject(message) &&
+      !/outputDelta|reasoning/.test(String(message.method))
+    )
+      this.#join(params.itemId, params.delta);
+  }
+
   #hearItem(item: JsonObject): void {
     this.#say(item.text);
     this.#say(item.message);
-    this.#say(item.aggregated_output);
+    this.#say(item.aggregated_output ?? item.aggregatedOutput);
   }
 
   #say(text: Json | undefined): void {

@@ -7,6 +7,7 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject, parseJson } from "./framing/json.ts";
+import { readTraffic } from "./traffic.ts";
 
 export interface Recognised {
   readonly provider: string;
@@ -36,10 +37,30 @@ export function recognise(head: string): Recognised | undefined {
 
 function firstOf(events: readonly Json[]): Recognised | undefined {
   for (const event of events) {
-    const found = isObject(event) ? byShape(event) : undefined;
+    const found = isObject(event) ? byTraffic(event) : undefined;
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Traffic of both directions is told by what is said in it. */
+function byTraffic(event: JsonObject): Recognised | undefined {
+  const traffic = readTraffic(event);
+  if (traffic === undefined) return appServerShape(event, false) ?? byShape(event);
+  return isObject(traffic.message) ? appServerShape(traffic.message, traffic.dir === "in") : undefined;
+}
+
+const APP_SERVER_METHODS =
+  /^(thread|turn|item|account|model|review|mcpServer|remoteControl|skills|serverRequest)\//;
+
+/** Codex speaks JSON-RPC without saying so. */
+function appServerShape(message: JsonObject, isClient: boolean): Recognised | undefined {
+  const { method, params, result } = message;
+  if (isObject(result) && typeof result.codexHome === "string") return stream("codex-app-server");
+  if (typeof method !== "string" || "jsonrpc" in message) return undefined;
+  if (APP_SERVER_METHODS.test(method) || method === "configWarning") return stream("codex-app-server");
+  const isHello = isClient && method === "initialize" && isObject(params) && !("protocolVersion" in params);
+  return isHello ? stream("codex-app-server") : undefined;
 }
 
 function byShape(event: JsonObject): Recognised | undefined {

@@ -8,6 +8,7 @@ import { claudeAdapter } from "./claude/adapter.ts";
 import { findClaudeLogs, importClaudeLog } from "./claude/log.ts";
 import { codexAdapter } from "./codex/adapter.ts";
 import { findCodexLogs, importCodexLog } from "./codex/log.ts";
+import { codexAppServerAdapter } from "./codex-app-server/adapter.ts";
 import { geminiAdapter } from "./gemini/adapter.ts";
 import type { Importer, LogFinder } from "./log.ts";
 import { openaiAdapter } from "./openai/adapter.ts";
@@ -39,6 +40,7 @@ const LIST: readonly Provider[] = [
     importLog: (files, run) => withoutRepeats(importCodexLog(files, run)),
     findLogs: findCodexLogs,
   },
+  { name: "codex-app-server", adapter: codexAppServerAdapter, framing: "lines" },
   { name: "anthropic", adapter: anthropicAdapter, framing: "sse" },
   { name: "openai", adapter: openaiAdapter, framing: "sse" },
   { name: "opencode", adapter: opencodeAdapter, framing: "lines" },

@@ -178,7 +178,7 @@ function streamedChange(change: JsonObject): PatchChange {
 }
 
 /** The log has the content of added and deleted files, and the hunks of changed ones. */
-function loggedChange(path: string, change: JsonObject): PatchChange {
+export function loggedChange(path: string, change: JsonObject): PatchChange {
   const kind = changeKind(change.type);
   const movedTo = wordsOf(change.move_path);
   const hunks = textOf(change.unified_diff);
@@ -201,7 +201,7 @@ function changeKind(kind: Json | undefined): ChangeKind {
   return name === "add" || name === "delete" ? name : "modify";
 }
 
-function readMcp(item: JsonObject): McpCall {
+export function readMcp(item: JsonObject): McpCall {
   const result = objectOf(item.result);
   const structured = result.structured_content ?? result.structuredContent;
   const isError = result.isError === true || result.is_error === true;
@@ -256,7 +256,7 @@ function readStep(entry: JsonObject): TodoItem {
   };
 }
 
-function readCollab(item: JsonObject): Collab {
+export function readCollab(item: JsonObject): Collab {
   return {
     type: "collab",
     tool: wordsOf(item.tool) ?? "collab",

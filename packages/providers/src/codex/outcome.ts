@@ -72,7 +72,8 @@ export function faceOf(item: ToolItem): CallFace {
           prompt: item.prompt,
           receiver_thread_ids: item.receivers.length > 0 ? item.receivers : undefined,
         }),
-        compactParams: rowOf(item.prompt ?? "") ?? item.receivers.map((id) => id.slice(0, 8)).join(", "),
+        compactParams:
+          rowOf(item.prompt ?? "") ?? rowOf(item.receivers.map((id) => id.slice(0, 8)).join(", ")),
       };
   }
 }

@@ -1,0 +1,402 @@
+/**
+ * What the agent asks its client: leave for a command, a patch, a tool or more rights; answers to questions; the fields of a
+ * form. Each is an `ask` on the call that it is about. Some have no item: then a call is made for the question, which ends
+ * with the answer.
+ *
+ * Requests of the agent are counted apart from those of the client: the same number may wait in both directions.
+ */
+
+import type {
+  Ask,
+  AskQuestion,
+  AskState,
+  AskSuggestion,
+  BlockKey,
+  Json,
+  JsonObject,
+} from "@blockyard/kernel";
+import { bounds } from "../bounds.ts";
+import { endCall, type Outcome, startCall } from "../call.ts";
+import { joinWords, unwrapCommand } from "../codex/shell.ts";
+import { isObject } from "../framing/json.ts";
+import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
+import { rowOf } from "../row.ts";
+import { joinDiffs } from "../unified-diff.ts";
+import { changesOf } from "./item.ts";
+import { itemKey, type OpenAsk, type Out, placeIn, type State, type Thread } from "./state.ts";
+
+/** What makes an answer to an approval reach further, by the id of its suggestion. */
+export const SUGGESTIONS = { session: "session", always: "always", stop: "stop" } as const;
+
+/** Whether the request was one that people are asked. */
+export function asked(
+  state: State,
+  out: Out,
+  thread: Thread,
+  id: string,
+  method: string,
+  params: JsonObject,
+): boolean {
+  const spec = askOf(method, params, thread);
+  if (spec === undefined || state.asks.size >= bounds.openCalls) return false;
+  const ask = { id: `${state.run}:${id}`, state: "asked", ...spec.ask } as unknown as JsonObject;
+  const item = textOf(params.itemId) ?? spec.item;
+  const known = item === undefined ? undefined : thread.open.get(item);
+  if (thread.turn !== undefined && spec.own !== undefined) thread.turn.calls++;
+  if (known?.shape === "call") {
+    out.push({ type: "block-meta", key: known.key, metadata: { ask } });
+    state.asks.set(id, { thread: thread.id, key: known.key, ask, method, own: undefined });
+    return true;
+  }
+  const { toolName, input } = spec.own ?? { toolName: method, input: params };
+  const key = itemKey(state);
+  const own = { toolUseId: `${state.run}:${item ?? key}`, toolName };
+  out.push(...startCall({ ...placeIn(thread), key, ...own, input, compactParams: rowOf(spec.title) }));
+  out.push({ type: "block-meta", key, metadata: { ask } });
+  state.asks.set(id, { thread: thread.id, key, ask, method, own });
+  return true;
+}
+
+interface AskSpec {
+  readonly ask: Omit<Ask, "id" | "state">;
+  readonly title: string;
+  /** The call that is made where the protocol shows none. */
+  readonly own?: { readonly toolName: string; readonly input: JsonObject };
+  /** The item that it is about, where the request does not say so. */
+  readonly item?: string | undefined;
+}
+
+function askOf(method: string, params: JsonObject, thread: Thread): AskSpec | undefined {
+  switch (method) {
+    case "item/commandExecution/requestApproval":
+      return commandAsk(params);
+    case "item/fileChange/requestApproval":
+      return patchAsk(params, thread);
+    case "item/permissions/requestApproval":
+      return permissionsAsk(params);
+    case "item/tool/requestUserInput":
+      return questionAsk(params);
+    case "mcpServer/elicitation/request":
+      return elicitationAsk(params, thread);
+    default:
+      return undefined;
+  }
+}
+
+function commandAsk(params: JsonObject): AskSpec {
+  const raw = textOf(params.command) ?? "";
+  const command = unwrapCommand(raw);
+  const network = objectOf(params.networkApprovalContext);
+  const host = wordsOf(network.host);
+  const subject =
+    host === undefined
+      ? ({ type: "command", command, ...given({ cwd: wordsOf(params.cwd) }) } as const)
+      : ({ type: "url", url: `${wordsOf(network.protocol) ?? "https"}://${host}` } as const);
+  return {
+    title: host ?? command,
+    ask: {
+      kind: "permission",
+      subject,
+      suggestions: [
+        suggestion(SUGGESTIONS.session, "Allow it until Codex ends this turn", "once", "acceptForSession"),
+        ...alwaysSuggestions(params),
+        stopSuggestion,
+      ],
+      ...given({ title: wordsOf(params.reason), input: { command: raw } }),
+    },
+    own: { toolName: "command_execution", input: { command: raw } },
+  };
+}
+
+/** A rule that Codex keeps: for every project, with no end. It is offered in those words. */
+function alwaysSuggestions(params: JsonObject): readonly AskSuggestion[] {
+  const words = listOf(params.proposedExecpolicyAmendment).filter((word) => typeof word === "string");
+  const hosts = listOf(params.proposedNetworkPolicyAmendments).filter(isObject);
+  return [
+    ...(words.length === 0
+      ? []
+      : [
+          suggestion(
+            SUGGESTIONS.always,
+            `Allow every command that begins with "${joinWords(words)}", in all projects, for ever: Codex writes this rule into its rules file`,
+            "always",
+            { acceptWithExecpolicyAmendment: { execpolicy_amendment: words } },
+          ),
+        ]),
+    ...hosts.map((amendment, i) => ({
+      ...suggestion(
+        `network-${i}`,
+        `${amendment.action === "deny" ? "Refuse" : "Allow"} ${textOf(amendment.host) ?? "this host"}, in all projects, for ever: Codex writes this rule into its rules file`,
+        "always",
+        { applyNetworkPolicyAmendment: { network_policy_amendment: amendment } },
+      ),
+      ...(amendment.action === "deny" ? { deny: true as const } : {}),
+    })),
+  ];
+}
+
+/** The request has no diff: it is in the item that was started before it. */
+function patchAsk(params: JsonObject, thread: Thread): AskSpec {
+  const item = thread.open.get(textOf(params.itemId) ?? "")?.item ?? {};
+  const changes = changesOf(item.changes);
+  const paths = changes.map(({ path }) => path);
+  const root = wordsOf(params.grantRoot);
+  return {
+    title: paths.join(", "),
+    ask: {
+      kind: "permission",
+      subject: { type: "diff", diff: joinDiffs(changes.map(({ diff }) => diff)), paths },
+      suggestions: [
+        suggestion(
+          SUGGESTIONS.session,
+          "Allow changes of these files until Codex ends this turn",
+          "once",
+          "acceptForSession",
+        ),
+        stopSuggestion,
+      ],
+      ...given({
+        title: wordsOf(params.reason) ?? (root === undefined ? undefined : `Write below ${root}`),
+      }),
+    },
+    own: { toolName: "file_change", input: {} },
+  };
+}
+
+function permissionsAsk(params: JsonObject): AskSpec {
+  const permissions = objectOf(params.permissions);
+  return {
+    title: textOf(params.reason) ?? "more permissions",
+    ask: {
+      kind: "permission",
+      subject: { type: "tool", tool: "request_permissions" },
+      suggestions: [
+        suggestion(SUGGESTIONS.session, "Allow it until Codex ends this turn", "once", {
+          permissions,
+          scope: "session",
+        }),
+      ],
+      ...given({ title: wordsOf(params.reason), input: { permissions } }),
+    },
+    own: { toolName: "request_permissions", input: { permissions } },
+  };
+}
+
+function questionAsk(params: JsonObject): AskSpec {
+  const questions = listOf(params.questions).map((each, i): AskQuestion => {
+    const { id, header, question, isOther, isSecret, options } = objectOf(each);
+    const choices = listOf(options).map((option) => {
+      const { label, description } = objectOf(option);
+      return { label: textOf(label) ?? "", ...given({ description: wordsOf(description) }) };
+    });
+    return {
+      id: textOf(id) ?? String(i),
+      question: textOf(question) ?? "",
+      multiple: false,
+      options: choices,
+      ...given({
+        header: wordsOf(header),
+        freeText: isOther === true || choices.length === 0 ? true : undefined,
+        secret: isSecret === true ? (true as const) : undefined,
+      }),
+    };
+  });
+  return {
+    title: questions[0]?.question ?? "",
+    ask: { kind: "question", questions },
+    own: { toolName: "request_user_input", input: { questions: params.questions ?? [] } },
+  };
+}
+
+/** Tools of MCP servers are allowed by the same way: a form without fields. */
+function elicitationAsk(params: JsonObject, thread: Thread): AskSpec {
+  const server = textOf(params.serverName) ?? "";
+  const meta = objectOf(params._meta);
+  const message = textOf(params.message) ?? textOf(params.title) ?? "";
+  const own = { toolName: "elicitation", input: given({ server, message }) };
+  if (meta.codex_approval_kind !== "mcp_tool_call") {
+    const form = given({
+      message,
+      server,
+      schema: params.requestedSchema ?? undefined,
+      url: wordsOf(params.url),
+    });
+    return { title: message, ask: { kind: "elicitation", form, ...given({ title: wordsOf(message) }) }, own };
+  }
+  const calls = [...thread.open].filter(
+    ([, { item }]) => item.type === "mcpToolCall" && item.server === server,
+  );
+  const [id, call] = calls.find(([, { item }]) => item.tool === meta.tool_name) ?? calls.at(-1) ?? [];
+  const persist = listOf(meta.persist);
+  const kept = (name: string, label: string, scope: AskSuggestion["scope"]) =>
+    persist.includes(name) ? [suggestion(name, label, scope, { persist: name })] : [];
+  return {
+    title: message,
+    item: id,
+    ask: {
+      kind: "permission",
+      subject: { type: "tool", tool: textOf(call?.item.tool) ?? textOf(meta.tool_title) ?? message, server },
+      suggestions: [
+        ...kept("session", "Allow this tool until Codex ends this turn", "once"),
+        ...kept(
+          "always",
+          "Allow this tool in all projects, for ever: Codex writes this into its configuration",
+          "always",
+        ),
+      ],
+      ...given({ title: wordsOf(message), input: meta.tool_params ?? call?.item.arguments }),
+    },
+    own,
+  };
+}
+
+const stopSuggestion: AskSuggestion = {
+  ...suggestion(SUGGESTIONS.stop, "Deny, and stop the turn", "once", "cancel"),
+  deny: true,
+};
+
+function suggestion(id: string, label: string, scope: AskSuggestion["scope"], native: Json): AskSuggestion {
+  return { id, label, scope, native };
+}
+
+// ---------------------------------------------------------------------------------------------------------------------
+// Answers
+
+/** What the client has answered. An id that nothing waits for changes nothing. */
+export function answered(state: State, out: Out, id: string, message: JsonObject): void {
+  const open = state.asks.get(id);
+  if (open === undefined) return;
+  const result = objectOf(message.result);
+  const isRefused = message.error !== undefined && message.error !== null;
+  const said = isRefused
+    ? { state: "denied" as const, message: refusalOf(message.error) }
+    : answerOf(open, result);
+  close(state, out, id, open, said);
+}
+
+/** The agent waits no more: nobody answered, or somebody did elsewhere. */
+export function resolved(state: State, out: Out, id: string): void {
+  const open = state.asks.get(id);
+  if (open !== undefined) close(state, out, id, open, { state: "expired" });
+}
+
+export function expireAsks(state: State, out: Out, thread?: string): void {
+  for (const [id, open] of state.asks)
+    if (thread === undefined || open.thread === thread) close(state, out, id, open, { state: "expired" });
+}
+
+interface Said {
+  readonly state: AskState;
+  readonly message?: string;
+  readonly answer?: JsonObject;
+  readonly text?: string;
+}
+
+function close(state: State, out: Out, id: string, open: OpenAsk, said: Said): void {
+  state.asks.delete(id);
+  const { text, ...kept } = said;
+  const ask = { ...open.ask, ...given(kept) };
+  if (open.own === undefined) {
+    if (isOpen(state, open)) out.push({ type: "block-meta", key: open.key, metadata: { ask } });
+    return;
+  }
+  const failed = said.state !== "answered" && said.state !== "allowed";
+  const outcome: Outcome = {
+    failed,
+    reason: said.state === "expired" ? "interrupted" : failed ? "denied" : undefined,
+    shortResult: said.state,
+    ...(text === undefined ? {} : { result: { kind: "tool_result", text, metadata: {} } }),
+  };
+  for (const event of endCall({ key: open.key, ...open.own }, outcome)) {
+    const isCall = event.type === "block-end" && event.key === open.key;
+    out.push(isCall ? { ...event, metadata: { ...event.metadata, ask } } : event);
+  }
+}
+
+function isOpen(state: State, { thread, key }: OpenAsk): boolean {
+  const items = state.threads.get(thread)?.open.values() ?? [];
+  return [...items].some((item) => item.key === key);
+}
+
+/** Of a call that ends unanswered: what its end says of the question. */
+export function takeExpired(state: State, key: BlockKey): JsonObject {
+  for (const [id, open] of state.asks) {
+    if (open.key !== key) continue;
+    state.asks.delete(id);
+    return { ask: { ...open.ask, state: "expired" } };
+  }
+  return {};
+}
+
+function answerOf(open: OpenAsk, result: JsonObject): Said {
+  switch (open.method) {
+    case "item/permissions/requestApproval":
+      return isGranted(result.permissions)
+        ? { state: "allowed", ...(result.scope === "session" ? took(SUGGESTIONS.session) : {}) }
+        : { state: "denied" };
+    case "item/tool/requestUserInput":
+      return answersOf(open, result);
+    case "mcpServer/elicitation/request":
+      return formAnswer(open, result);
+    default:
+      return decisionOf(open, result.decision);
+  }
+}
+
+/** What is not understood counts as a refusal: so does the agent take it. */
+function decisionOf(open: OpenAsk, decision: Json | undefined): Said {
+  if (decision === "accept") return { state: "allowed" };
+  if (decision === "decline") return { state: "denied" };
+  const taken = listOf(open.ask.suggestions)
+    .map(objectOf)
+    .find(({ native }) => JSON.stringify(native) === JSON.stringify(decision));
+  const kept = taken === undefined ? {} : took(textOf(taken.id) ?? "");
+  if (decision === "cancel" || taken?.deny === true) return { state: "denied", ...kept };
+  if (decision === "acceptForSession" || isObject(decision)) return { state: "allowed", ...kept };
+  return { state: "denied", message: "The answer was not understood" };
+}
+
+function answersOf(open: OpenAsk, result: JsonObject): Said {
+  const given_ = objectOf(result.answers);
+  const lines: string[] = [];
+  const questions: Record<string, JsonObject> = {};
+  for (const each of listOf(open.ask.questions).map(objectOf)) {
+    const id = textOf(each.id) ?? "";
+    const texts = listOf(objectOf(given_[id]).answers).filter((text) => typeof text === "string");
+    const labels = listOf(each.options).map((option) => objectOf(option).label);
+    const chosen = texts.filter((text) => labels.includes(text));
+    const others = texts.filter((text) => !labels.includes(text)).join("\n");
+    const isSecret = each.secret === true;
+    questions[id] = given({
+      chosen,
+      text: others === "" || isSecret ? undefined : others,
+      skipped: texts.length === 0 ? true : undefined,
+    });
+    const words = texts.length === 0 ? "(skipped)" : isSecret ? "(kept secret)" : texts.join(", ");
+    lines.push(`${textOf(each.question) ?? id}: ${words}`);
+  }
+  return { state: "answered", answer: { questions }, text: lines.join("\n") };
+}
+
+function formAnswer(open: OpenAsk, result: JsonObject): Said {
+  const isPermission = open.ask.kind === "permission";
+  if (result.action !== "accept") return { state: "denied", message: textOf(result.action) ?? "declined" };
+  const persist = textOf(objectOf(result._meta).persist);
+  if (isPermission) return { state: "allowed", ...(persist === undefined ? {} : took(persist)) };
+  return {
+    state: "answered",
+    answer: given({ content: isObject(result.content) ? result.content : undefined }),
+  };
+}
+
+function took(id: string): { readonly answer: JsonObject } {
+  return { answer: { suggestion: id } };
+}
+
+function isGranted(permissions: Json | undefined): boolean {
+  return Object.values(objectOf(permissions)).some((value) => value !== null && value !== undefined);
+}
+
+function refusalOf(error: Json | undefined): string {
+  return textOf(objectOf(error).message) ?? "refused";
+}

@@ -5,18 +5,18 @@
  * into lines, JSON.parse each. The yardstick for linearity is our own time for a tenth of the input; beside it, as
  * notes, what others take for the same deltas when the input so far is looked at after each of them.
  *
- * Then one answer as Anthropic's SDK and the AI SDK read it, whole, beside ours (normalize/readers.ts).
+ * Then one answer as Anthropic's SDK and the AI SDK read it, whole, beside ours (normalize/readers.peer.ts).
  *
  * The promised figures are ratios of this thread's processor time: what other programs do meanwhile is left out.
  */
-import { MessageStream } from "@anthropic-ai/sdk/lib/MessageStream.mjs";
 import { liveInput, PartialJson } from "@blockyard/kernel";
 import { Normalizer, type Provider, providers } from "@blockyard/providers";
-import { parse as parsePartial } from "partial-json";
 import { bytesOf, streams } from "../test/recordings.ts";
 import { alternate, type Bench, elapsedMs, type Figure, type Report, type TableRow } from "./bench.ts";
 import { seeded, tokens } from "./corpus/prose.ts";
-import { answerOf, others, ours, type Reader } from "./normalize/readers.ts";
+import { answerOf } from "./normalize/answer.ts";
+import { ours, type Peer, type Reader } from "./normalize/readers.ts";
+import { loadPeer } from "./peer.ts";
 
 const chunkBytes = 64 * 1024;
 const totalBytes = 100 * 1024 * 1024;
@@ -31,11 +31,14 @@ export const bench: Bench = {
   name: "normalize",
   question: "How fast do recorded streams become blocks, and does a long tool input stay linear?",
   targets: { shareOfJsonParse: { min: 0.5 }, linearity: { max: 12 } },
-  run: async (report) => ({
-    ...(await throughput(report)),
-    ...(await readers(report)),
-    ...(await linearity(report)),
-  }),
+  async run(report) {
+    const peer = await loadPeer<Peer>(new URL("./normalize/readers.peer.ts", import.meta.url));
+    return {
+      ...(await throughput(report)),
+      ...(await readers(report, peer)),
+      ...(await linearity(report, peer)),
+    };
+  },
 };
 
 interface Run {
@@ -114,7 +117,7 @@ function tryParse(text: string): unknown {
 // ---------------------------------------------------------------------------------------------------------------------
 // Other readers of the same answer
 
-async function readers(report: Report): Promise<Record<string, Figure>> {
+async function readers(report: Report, { others }: Peer): Promise<Record<string, Figure>> {
   const source = tokens(seeded(SEED));
   const answer = answerOf(Array.from({ length: ANSWER_DELTAS }, () => source.next().value as string));
   const time = (reader: Reader) => async () => {
@@ -131,8 +134,8 @@ async function readers(report: Report): Promise<Record<string, Figure>> {
   const rows: TableRow[] = [];
   const figures: Record<string, Figure> = {};
   for (const [name, other] of [
-    ["timesFasterThanAnthropicSdk", others[0] as Reader],
-    ["timesFasterThanAiSdk", others[1] as Reader],
+    ["timesFasterThanAnthropicSdk", others[0]],
+    ["timesFasterThanAiSdk", others[1]],
   ] as const) {
     for (const reader of [ours, other]) await time(reader)();
     const { medianA, medianB, ratio, figure } = await alternate(PAIRS, time(other), time(ours));
@@ -151,7 +154,7 @@ async function readers(report: Report): Promise<Record<string, Figure>> {
 // ---------------------------------------------------------------------------------------------------------------------
 // A long tool input
 
-async function linearity(report: Report): Promise<Record<string, Figure>> {
+async function linearity(report: Report, { whileWritten }: Peer): Promise<Record<string, Figure>> {
   const provider = providers.get("anthropic");
   if (provider === undefined) throw new Error("no provider anthropic");
   const small = deltasOf(100_000);
@@ -176,8 +179,8 @@ async function linearity(report: Report): Promise<Record<string, Figure>> {
     },
   ];
   for (const [reader, read] of whileWritten) {
-    const shorter = ms(await elapsedMs(() => read(deltasOf(10_000))));
-    const longer = ms(await elapsedMs(() => read(deltasOf(20_000))));
+    const shorter = ms(await elapsedMs(() => read(deltasOf(10_000), eventsOf)));
+    const longer = ms(await elapsedMs(() => read(deltasOf(20_000), eventsOf)));
     rows.push({ reader, "10 KB": shorter, "20 KB": longer, "100 KB": "not tried", "1 MB": "not tried" });
   }
   report.table(rows);
@@ -238,38 +241,4 @@ function readLive(provider: Provider, bytes: Uint8Array): void {
   const live = liveInput("Write", reader);
   if (live?.kind !== "file_change" || live.content?.length !== shown)
     throw new Error("the input was not read");
-}
-
-/** Others that show the input while it is written. */
-const whileWritten: readonly (readonly [string, (deltas: readonly string[]) => unknown])[] = [
-  ["@anthropic-ai/sdk, inputJson listener", withSdk],
-  ["partial-json", withPartialJson],
-];
-
-async function withSdk(deltas: readonly string[]): Promise<void> {
-  const lines = eventsOf(deltas).map((event) => `${JSON.stringify(event)}\n`);
-  const bytes = new TextEncoder().encode(lines.join(""));
-  const body = new ReadableStream({
-    start(controller) {
-      controller.enqueue(bytes);
-      controller.close();
-    },
-  });
-  let seen = 0;
-  const stream = MessageStream.fromReadableStream(body);
-  stream.on("inputJson", (_, input) => {
-    seen += String((input as { content?: string }).content ?? "").length;
-  });
-  await stream.done();
-  if (seen === 0) throw new Error("the SDK showed no input");
-}
-
-function withPartialJson(deltas: readonly string[]): void {
-  let text = "";
-  let seen = 0;
-  for (const delta of deltas) {
-    text += delta;
-    seen += String((parsePartial(text) as { content?: string }).content ?? "").length;
-  }
-  if (seen === 0) throw new Error("partial-json showed no input");
 }

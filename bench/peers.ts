@@ -12,10 +12,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Bench, type Figure, type Measured, measured, median, type Report } from "./bench.ts";
+import { installPeers } from "./peer.ts";
 import type { Flooded, Order, Paced } from "./peers/load.ts";
 import { SYSTEMS, type System } from "./peers/stage.ts";
 import { bytesOf, makeBlocks } from "./storage/blocks.ts";
-import { measureOther, OTHERS } from "./storage/others.ts";
+import { measureOther, others } from "./storage/others.ts";
 import { measureOurs } from "./storage/ours.ts";
 
 const ROUNDS = 5;
@@ -59,6 +60,7 @@ export const bench: Bench = {
     p99Ratio: { max: 4 },
   },
   async run(report) {
+    await installPeers();
     const folder = mkdtempSync(join(tmpdir(), "blockyard-peers-"));
     try {
       const rates = await floods(folder, report);
@@ -234,7 +236,7 @@ async function storage(folder: string): Promise<Record<string, Figure>> {
   const { bytesPerTextByte } = await measureOurs(join(folder, "stored.db"), blocks);
   const compared = blocks.slice(0, COMPARED_BLOCKS);
   const figures: Record<string, Figure> = { bytesPerTextByte, storedTextBytes: bytesOf(blocks) };
-  for (const other of OTHERS) {
+  for (const other of await others()) {
     const stored = measureOther(join(folder, `${other.name}.db`), other, compared);
     figures[`storageVs${other.name.replace(/^./, (first) => first.toUpperCase())}`] =
       bytesPerTextByte / stored.bytesPerTextByte;

@@ -31,7 +31,7 @@ import {
 
 const here = new URL("./", import.meta.url);
 /** Files beside the benches that are none. */
-const NO_BENCHES = ["bench", "profile", "run"];
+const NO_BENCHES = ["bench", "peer", "profile", "run"];
 
 const usage = `Usage: npm run bench -- [names…] [--json] [--list] [--render]
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { Bench, Report, TableRow } from "./bench.ts";
 import type { Series } from "./report/plot.ts";
 import { bytesOf, flushesOf, makeBlocks, SEED, TOKENS_PER_BLOCK } from "./storage/blocks.ts";
-import { measureOther, OTHERS, type OtherStored } from "./storage/others.ts";
+import { measureOther, type OtherStored, others as otherStores } from "./storage/others.ts";
 import { measureOurs, type Ours } from "./storage/ours.ts";
 
 const BLOCKS = 2_000;
@@ -54,12 +54,13 @@ async function curve(
     const kb = (bytesPerTextByte * bytesOf(blocks.slice(0, count))) / 1_000;
     lines.set(name, [...(lines.get(name) ?? []), [count * TOKENS_PER_BLOCK, kb]]);
   };
+  const compared = await otherStores();
   let last: OtherStored[] = [];
   for (const count of CURVE) {
     const some = blocks.slice(0, count);
     add("Blockyard", count, (await measureOurs(join(directory, `ours-${count}.db`), some)).bytesPerTextByte);
     add("the text itself", count, 1);
-    last = OTHERS.map((other) => measureOther(join(directory, `${other.name}-${count}.db`), other, some));
+    last = compared.map((other) => measureOther(join(directory, `${other.name}-${count}.db`), other, some));
     for (const { name, bytesPerTextByte } of last) add(name, count, bytesPerTextByte);
   }
   add("Blockyard", blocks.length, whole.bytesPerTextByte);

@@ -2,18 +2,28 @@
  * `npm run fresh`: what a newcomer does, from nothing, timed. A clone of what is committed, the README's two commands in
  * it, then the package: packed, installed into an empty folder, started. Outside `npm test`, because it installs.
  *
- *   npm run fresh                all of it, a few minutes
- *   npm run fresh -- --quick     without the clone's own `npm test`
+ *   npm run fresh                          all of it, a few minutes
+ *   npm run fresh -- --quick               without the clone's own `npm test`
+ *   npm run fresh -- --against v0.1.0 [3]  only the first start, of that commit and of this one in turn, so many times each
  *
  * Plain JavaScript on built-ins. Ends with exit code 1 at the first step that fails, and shows what it printed.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root, say, seconds } from "./setup.mjs";
 
 const isQuick = process.argv.includes("--quick");
+const against = process.argv.indexOf("--against");
 const folder = mkdtempSync(join(tmpdir(), "blockyard-fresh-"));
 const clone = join(folder, "clone");
 const home = join(folder, "home");
@@ -34,6 +44,13 @@ for (const name of Object.keys(env))
   if (/^npm_(lifecycle|package|command|execpath|node)/.test(name)) delete env[name];
 
 try {
+  if (against < 0) await everything();
+  else await compareFirstStarts(process.argv[against + 1] ?? "HEAD", Number(process.argv[against + 2] ?? 3));
+} finally {
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+async function everything() {
   run("git", ["clone", "--quiet", "--no-hardlinks", root, clone], folder);
   await step("npm start, from a clone to an open page", () =>
     opens("npm", ["start", "--", "--port", "0"], clone),
@@ -54,8 +71,74 @@ try {
     opens("npx", ["blockyard", "--port", "0"], empty, { PATH: `${bin}:${env["PATH"]}` }),
   );
   say("Everything a newcomer does works.");
-} finally {
-  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+}
+
+/**
+ * First starts of two commits, in turn, each from a clone of its own with an empty cache.
+ * @param {string} before @param {number} rounds
+ */
+async function compareFirstStarts(before, rounds) {
+  /** @type {Record<string, { seconds: number, cpuSeconds: number, packages: number, installedMb: number, fetchedMb: number }[]>} */
+  const seen = { [before]: [], HEAD: [] };
+  for (let round = 0; round < rounds; round++)
+    for (const commit of round % 2 === 0 ? [before, "HEAD"] : ["HEAD", before]) {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+      mkdirSync(home, { recursive: true });
+      run("git", ["clone", "--quiet", "--no-hardlinks", root, clone], folder);
+      const { stdout } = spawnSync("git", ["rev-parse", commit], { cwd: root, encoding: "utf8" });
+      run("git", ["checkout", "--quiet", "--detach", stdout.trim()], clone);
+      const sinceMs = Date.now();
+      let opened = sinceMs;
+      // The shell adds up the processor time of npm and of all that it starts.
+      const line = "trap : INT; npm start -- --port 0; times";
+      const output = await opens("sh", ["-c", line], clone, {}, () => {
+        opened = Date.now();
+      });
+      const figures = {
+        seconds: (opened - sinceMs) / 1000,
+        cpuSeconds: lastTimes(output),
+        packages: packagesIn(join(clone, "node_modules")),
+        installedMb: sizeMb(join(clone, "node_modules")),
+        fetchedMb: sizeMb(join(folder, "npm-cache")),
+      };
+      seen[commit]?.push(figures);
+      console.log(`${commit}: ${JSON.stringify(figures)}`);
+    }
+  for (const figure of /** @type {const} */ ([
+    "seconds",
+    "cpuSeconds",
+    "packages",
+    "installedMb",
+    "fetchedMb",
+  ])) {
+    const [old = 0, now = 0] = [before, "HEAD"].map((commit) =>
+      middle((seen[commit] ?? []).map((each) => each[figure])),
+    );
+    console.log(`${figure.padEnd(12)} ${old} → ${now}, ${(now / old).toFixed(2)} times`);
+  }
+}
+
+/** What `times` of a shell says of its children, as seconds. @param {string} output */
+function lastTimes(output) {
+  const [, ...all] = /(\d+)m([\d.]+)s (\d+)m([\d.]+)s\s*$/.exec(output) ?? [];
+  const [userM = 0, user = 0, systemM = 0, system = 0] = all.map(Number);
+  return Math.round(((userM + systemM) * 60 + user + system) * 10) / 10;
+}
+
+/** @param {string} modules */
+function packagesIn(modules) {
+  const lock = join(modules, ".package-lock.json");
+  return existsSync(lock) ? Object.keys(JSON.parse(readFileSync(lock, "utf8")).packages).length : 0;
+}
+
+/** @param {string} path */
+function sizeMb(path) {
+  return Number.parseInt(spawnSync("du", ["-sm", path], { encoding: "utf8" }).stdout, 10);
+}
+
+/** @param {number[]} values */
+function middle(values) {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 /**
@@ -89,8 +172,9 @@ function run(command, args, cwd) {
  * @param {string[]} args
  * @param {string} cwd
  * @param {Record<string, string>} more
+ * @param {() => void} onOpen
  */
-async function opens(command, args, cwd, more = {}) {
+async function opens(command, args, cwd, more = {}, onOpen = () => undefined) {
   const child = spawn(command, args, { cwd, env: { ...env, ...more }, detached: true });
   let output = "";
   const link = await new Promise((resolve) => {
@@ -109,11 +193,13 @@ async function opens(command, args, cwd, more = {}) {
   const cookie = (traded.headers.get("set-cookie") ?? "").split(";", 1)[0] ?? "";
   const page = await fetch(origin, { headers: { cookie } });
   const text = await page.text();
+  onOpen();
   const ended = new Promise((resolve) => child.on("close", resolve));
   process.kill(-(child.pid ?? 0), "SIGINT");
   await ended;
   if (!text.includes("/assets/"))
     fail(`${command} ${args.join(" ")}`, `${output}\nThe page is not there:\n${text.slice(0, 500)}`);
+  return output;
 }
 
 /**

@@ -30,6 +30,7 @@ const programs = [
   "packages/web/tsconfig.json",
   "tsconfig.json",
 ].filter((program) => program === "tsconfig.json" || existsSync(join(root, dirname(program), "src")));
+if (existsSync(join(root, "bench", "node_modules", ".blockyard-lock"))) programs.push("bench/tsconfig.json");
 
 /** @type {readonly Step[]} */
 export const steps = [

@@ -15,7 +15,7 @@ import { checkMachine, checkNotes } from "./tidy/words.ts";
 const files = readTree();
 const code = files.filter(({ path }) => isCode(path) && !recorded.test(path)).map(parse);
 const styles = files.filter(({ path }) => path.endsWith(".css"));
-const manifests = files.filter(({ path }) => /^(packages\/[^/]+\/)?package\.json$/.test(path));
+const manifests = files.filter(({ path }) => /^((packages\/[^/]+|bench)\/)?package\.json$/.test(path));
 
 it.each<[string, () => string[]]>([
   ["imports follow the table", () => checkImports(code, manifests)],
@@ -41,5 +41,5 @@ it.each<[string, () => string[]]>([
 
 it("looks at the real tree", () => {
   expect(code.map(({ path }) => path)).toContain("test/tidy.test.ts");
-  expect(manifests).toHaveLength(6);
+  expect(manifests).toHaveLength(7);
 });

@@ -1,5 +1,5 @@
 /**
- * The same stream through our markdown and through the renderers that others use, each alone in a page (entry.ts): what a
+ * The same stream through our markdown and through the renderers that others use, each alone in a page (entry.peer.ts): what a
  * token costs behind a short and a long text. The page is built for the bench, served on loopback, and gone afterwards.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -11,9 +11,10 @@ import { fileURLToPath } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { build } from "vite";
 import type { Report } from "../bench.ts";
+import { installPeers } from "../peer.ts";
 import { measured, textOf, wordsOf } from "./load.ts";
 
-const ENTRY = fileURLToPath(new URL("./entry.ts", import.meta.url));
+const ENTRY = fileURLToPath(new URL("./entry.peer.ts", import.meta.url));
 const RENDERERS = ["ours", "react-markdown", "streamdown"] as const;
 const SIZES = [1_000, 100_000] as const;
 /** Short: the slowest of them would otherwise take minutes. */
@@ -26,6 +27,7 @@ export interface PeerFigures {
 }
 
 export async function comparePeers(browser: Browser, report: Report): Promise<PeerFigures> {
+  await installPeers();
   const folder = mkdtempSync(join(tmpdir(), "blockyard-peers-"));
   let server: Server | undefined;
   try {

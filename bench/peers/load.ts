@@ -8,9 +8,8 @@ import { mkdirSync } from "node:fs";
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
 import { quantile } from "../bench.ts";
 import { seeded, tokens } from "../corpus/prose.ts";
-import { openAutomerge } from "./automerge.ts";
+import { loadPeer } from "../peer.ts";
 import { openBlockyard } from "./blockyard.ts";
-import { openHocuspocus } from "./hocuspocus.ts";
 import { openRelay } from "./relay.ts";
 import { type Stage, type StageOptions, type System, until } from "./stage.ts";
 
@@ -42,9 +41,19 @@ const OPEN: Readonly<Record<System, (options: StageOptions) => Promise<Stage>>> 
   blockyard: openBlockyard,
   hocuspocus: (options) => openHocuspocus(options),
   "hocuspocus, debounce 0": (options) => openHocuspocus(options, 0),
-  "automerge-repo": openAutomerge,
+  "automerge-repo": async (options) => {
+    type Peer = { openAutomerge(options: StageOptions): Promise<Stage> };
+    const { openAutomerge } = await loadPeer<Peer>(new URL("./automerge.peer.ts", import.meta.url));
+    return openAutomerge(options);
+  },
   relay: openRelay,
 };
+
+async function openHocuspocus(options: StageOptions, debounce?: number): Promise<Stage> {
+  type Peer = { openHocuspocus(options: StageOptions, debounce?: number): Promise<Stage> };
+  const peer = await loadPeer<Peer>(new URL("./hocuspocus.peer.ts", import.meta.url));
+  return peer.openHocuspocus(options, debounce);
+}
 
 /** Tokens that an agent writes before the others have their turn. */
 const BURST = 4;

@@ -53,8 +53,10 @@ export function runningPrograms(): number {
 /** Installed versions, by name. */
 export function packageVersions(): Readonly<Record<string, string>> {
   const rows = PEERS.flatMap((name): [string, string][] => {
-    const path = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
-    if (!existsSync(path)) return [];
+    const path = [`../node_modules/${name}/package.json`, `../../node_modules/${name}/package.json`]
+      .map((each) => new URL(each, import.meta.url))
+      .find((each) => existsSync(each));
+    if (path === undefined) return [];
     const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string };
     return [[name, version]];
   });

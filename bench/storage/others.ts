@@ -3,64 +3,37 @@
  * JSON event; in a SQLite table of their own, without any index of words.
  */
 import { DatabaseSync } from "node:sqlite";
-import * as Automerge from "@automerge/automerge";
-import { LoroDoc } from "loro-crdt";
 import * as Y from "yjs";
+import { loadPeer } from "../peer.ts";
 import { bytesOf, flushesOf, sizeOf } from "./blocks.ts";
+import type { Other } from "./other.ts";
 
-export interface Other {
-  readonly name: string;
-  readonly write: (block: readonly string[], insert: (update: Uint8Array | string) => void) => void;
+/** Yjs, the libraries of others.peer.ts, and plain events. */
+export async function others(): Promise<readonly Other[]> {
+  type Peer = { others: readonly Other[] };
+  const peer = await loadPeer<Peer>(new URL("./others.peer.ts", import.meta.url));
+  return [YJS, ...peer.others, JSON_EVENTS];
 }
 
-export const OTHERS: readonly Other[] = [
-  {
-    name: "yjs",
-    write(block, insert) {
-      const doc = new Y.Doc();
-      const text = doc.getText("t");
-      doc.on("update", (update: Uint8Array) => insert(update));
-      for (const flush of flushesOf(block)) text.insert(text.length, flush);
-      doc.destroy();
-    },
+const YJS: Other = {
+  name: "yjs",
+  write(block, insert) {
+    const doc = new Y.Doc();
+    const text = doc.getText("t");
+    doc.on("update", (update: Uint8Array) => insert(update));
+    for (const flush of flushesOf(block)) text.insert(text.length, flush);
+    doc.destroy();
   },
-  {
-    name: "loro",
-    write(block, insert) {
-      const doc = new LoroDoc();
-      const text = doc.getText("t");
-      let version = doc.version();
-      for (const flush of flushesOf(block)) {
-        text.insert(text.length, flush);
-        doc.commit();
-        insert(doc.export({ mode: "update", from: version }));
-        version = doc.version();
-      }
-      doc.free();
-    },
+};
+
+const JSON_EVENTS: Other = {
+  name: "jsonEvents",
+  write(block, insert) {
+    for (const [index, text] of block.entries()) {
+      insert(JSON.stringify({ type: "content_block_delta", index, delta: { type: "text_delta", text } }));
+    }
   },
-  {
-    name: "automerge",
-    write(block, insert) {
-      let doc = Automerge.from({ text: "" });
-      for (const flush of flushesOf(block)) {
-        doc = Automerge.change(doc, (draft) =>
-          Automerge.splice(draft, ["text"], draft.text.length, 0, flush),
-        );
-        insert(Automerge.getLastLocalChange(doc) as Uint8Array);
-      }
-      Automerge.free(doc);
-    },
-  },
-  {
-    name: "jsonEvents",
-    write(block, insert) {
-      for (const [index, text] of block.entries()) {
-        insert(JSON.stringify({ type: "content_block_delta", index, delta: { type: "text_delta", text } }));
-      }
-    },
-  },
-];
+};
 
 export interface OtherStored {
   readonly name: string;

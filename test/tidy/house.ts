@@ -90,6 +90,9 @@ export const libraryHomes: Readonly<Record<string, readonly RegExp[]>> = {
   pg: [/^packages\/server\/src\/stores\/postgres\//, /^test\/postgres\//],
 };
 
+/** Files that may import the libraries of bench/package.json, which only some benches install. */
+export const peerFile = /^bench\/.*\.peer\.ts$/;
+
 /** Packages that run anywhere: no `node:` modules in them, except in these files, which are commands. */
 export const anywhere = ["client", "kernel", "providers", "web"];
 export const nodeEdges = ["packages/providers/src/blocks.ts", "packages/web/vite.config.ts"];

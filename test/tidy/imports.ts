@@ -4,7 +4,16 @@
  */
 import { builtinModules } from "node:module";
 import { posix } from "node:path";
-import { anywhere, entries, folders, libraryHomes, nodeEdges, packageImports, testing } from "./house.ts";
+import {
+  anywhere,
+  entries,
+  folders,
+  libraryHomes,
+  nodeEdges,
+  packageImports,
+  peerFile,
+  testing,
+} from "./house.ts";
 import type { File, Import, Source } from "./source.ts";
 
 const scope = "@blockyard/";
@@ -85,6 +94,11 @@ function checkDeclared(
   from: string | undefined,
   declared: ReadonlyMap<string, Manifest>,
 ): string | undefined {
+  const peers = declared.get("bench")?.dependencies;
+  if (peers?.has(name))
+    return peerFile.test(path)
+      ? undefined
+      : "only bench/**/*.peer.ts may import what bench/package.json declares";
   const own = declared.get(from === undefined ? "" : `packages/${from}`);
   const isTool = testing.test(path) || path.endsWith(".config.ts");
   if (own?.name === name || own?.dependencies.has(name) || (isTool && own?.devDependencies.has(name)))

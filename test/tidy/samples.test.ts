@@ -23,6 +23,7 @@ const manifests = [
     devDependencies: { vitest: "1.0.0" },
     scripts: { start: "node scripts/start.mjs" },
   }),
+  manifest("bench/package.json", "@blockyard/bench", ["loro-crdt"]),
   manifest("packages/kernel/package.json", "@blockyard/kernel", ["yjs", "zod"], {
     exports: { ".": "./src/index.ts", "./store-contract": "./src/store-contract.ts" },
   }),
@@ -95,6 +96,9 @@ describe("imports", () => {
     [`${kernel}/a.ts`, 'import { it } from "vitest"', "not declared in packages/kernel"],
     ["bench/a.ts", 'import { z } from "zod"', undefined],
     ["bench/a.ts", 'import x from "left-pad"', "not declared in any package.json"],
+    ["bench/a.peer.ts", 'import x from "loro-crdt"', undefined],
+    ["bench/a.ts", 'import x from "loro-crdt"', "only bench/**/*.peer.ts"],
+    [`${web}/a.test.ts`, 'import x from "loro-crdt"', "only bench/**/*.peer.ts"],
   ];
   check(rows, (files) => checkImports(files.map(parse), manifests));
 });
@@ -254,6 +258,7 @@ describe("names", () => {
     [`${web}/Block.tsx`, "kebab-case"],
     [`${providers}/fixtures/claude/Some_Recording.jsonl`, undefined],
     ["README.md", undefined],
+    ["bench/.npmrc", undefined],
     ["docs/decisions/0001-runtime.md", undefined],
   ])("%s: %s", (path, complaint) => {
     expect(checkNames([path])).toEqual(complaint === undefined ? [] : [expect.stringContaining(complaint)]);

@@ -42,7 +42,7 @@ export function checkNames(paths: readonly string[]): string[] {
   return ours.flatMap((path) => {
     const bad = path
       .split("/")
-      .map((part) => part.split(".")[0]!)
+      .map((part) => part.replace(/^\./, "").split(".")[0]!)
       .find((name) => !kebab.test(name) || forbiddenNames.includes(name.split("-").at(-1)!));
     if (bad === undefined) return [];
     const why = kebab.test(bad) ? "says nothing: name it after its noun" : "is not kebab-case";

@@ -12,7 +12,7 @@ export async function openHocuspocus(
   { agents, viewers, folder, onText }: StageOptions,
   debounce?: number,
 ): Promise<Stage> {
-  const server = await PeerServer.start(new URL("./hocuspocus-server.ts", import.meta.url), [
+  const server = await PeerServer.start(new URL("./hocuspocus-server.peer.ts", import.meta.url), [
     join(folder, "documents.db"),
     ...(debounce === undefined ? [] : [String(debounce)]),
   ]);

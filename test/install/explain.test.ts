@@ -1,6 +1,6 @@
 /** What the launcher tells when an install fails: npm's last lines, and the fix. */
 import { expect, it } from "vitest";
-import { explainInstall } from "../scripts/setup.mjs";
+import { explainInstall } from "../../scripts/install.mjs";
 
 it.each([
   ["npm-missing spawn npm ENOENT", "Install Node 24"],

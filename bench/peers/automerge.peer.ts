@@ -12,7 +12,7 @@ interface Doc {
 }
 
 export async function openAutomerge({ agents, viewers, folder, onText }: StageOptions): Promise<Stage> {
-  const server = await PeerServer.start(new URL("./automerge-server.ts", import.meta.url), [folder]);
+  const server = await PeerServer.start(new URL("./automerge-server.peer.ts", import.meta.url), [folder]);
   const adapters: WebSocketClientAdapter[] = [];
   const connect = async () => {
     const adapter = new WebSocketClientAdapter(server.url);

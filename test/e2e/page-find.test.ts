@@ -10,6 +10,8 @@ const BLOCKS = 1_200;
 /** The first search of a server starts its worker. */
 const PATIENT = { timeout: 15_000 };
 
+type Draft = Parameters<Parameters<Yard["kernel"]["write"]>[1]["plan"]>[0];
+
 let yard: Yard;
 
 beforeAll(async () => {
@@ -153,6 +155,31 @@ test("[V39] all matches are counted and marked, and gone through one by one", as
   await page.keyboard.press("Escape");
   expect(await page.evaluate(() => CSS.highlights.size)).toBe(0);
   expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test("[V82] a block that is being written is counted as it grows, and no less when it ends", async () => {
+  const conversation = await newConversation(yard.kernel, "grows");
+  const [, growing] = await say(yard.kernel, conversation, [
+    { text: "One numbat." },
+    { text: "It begins.", status: "running" },
+  ]);
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await page.waitForSelector(`[data-block="${growing}"]`);
+  await find(page, "numbat");
+  await expect.poll(() => told(page), PATIENT).toBe("– of 1");
+  for (const count of [2, 3, 4]) {
+    yard.kernel.append(growing as string, "tester", " A numbat.");
+    await expect.poll(() => told(page), PATIENT).toBe(`– of ${count}`);
+  }
+  const ended = { agent: "tester", plan: (draft: Draft) => draft.status(growing as string, "done") };
+  expect(await yard.kernel.write(conversation, ended)).not.toHaveProperty("problem");
+  await page.waitForSelector(`[data-block="${growing}"][data-status="done"]`);
+  // What is told after the end has been counted after it.
+  await say(yard.kernel, conversation, [{ text: "A numbat of its own." }]);
+  await expect.poll(() => told(page), PATIENT).toBe("– of 5");
+  await page.keyboard.press("Shift+Enter");
+  await expect.poll(() => told(page), PATIENT).toBe("5 of 5");
   await context.close();
 });
 

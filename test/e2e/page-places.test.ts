@@ -3,7 +3,7 @@
  * work; and what a reader is offered who may only read.
  */
 import { fileURLToPath } from "node:url";
-import { type BlockId, isProblem } from "@blockyard/kernel";
+import { type BlockId, isProblem, type JsonObject } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
@@ -127,6 +127,28 @@ test("[V15] a sub-agent that asks for leave is seen, also with the tools hidden"
   await page.context().close();
 });
 
+test("[V81] a command that asks for leave is its title and its text; what is in neither is shown below", async () => {
+  const conversation = await newConversation(yard.kernel, "asks in words");
+  const ask = (toolUseId: string, title: string, input: JsonObject) =>
+    write(conversation, (draft) => {
+      const approval = { id: toolUseId, state: "asked", title, input } as const;
+      const metadata = { toolName: "Bash", toolUseId, stage: "running", input, approval };
+      return create(draft, { kind: "tool_call", role: "model", status: "running", text: "{}", metadata });
+    });
+  const description = "Run the tests";
+  await ask("1", description, { command: "make", description });
+  await ask("2", "Make it?", { command: "make", description });
+  await ask("3", description, { command: "make", description, timeout: 5 });
+  const { page } = await yard.open(`/c/${conversation}`);
+  await expect.poll(() => page.locator(".agent-ask .exact").count()).toBe(3);
+  expect(await page.locator(".agent-ask .exact").allTextContents()).toEqual([
+    "make",
+    'make\n\n{\n  "description": "Run the tests"\n}',
+    'make\n\n{\n  "timeout": 5\n}',
+  ]);
+  await page.context().close();
+});
+
 test("[V18] what is closed and was not loaded is copied whole", async () => {
   const conversation = await newConversation(yard.kernel, "long output");
   const text = Array.from({ length: LINES }, (_, i) => `line ${i}`).join("\n");
@@ -208,6 +230,8 @@ test("[V20] what does not fit into a frame is refused where it is pasted, or goe
   const conversation = await newConversation(yard.kernel, "a lot");
   const [block] = await say(yard.kernel, conversation, [{ text: "Short." }]);
   const { page, complaints } = await yard.open(`/c/${conversation}`);
+  // What is shown has come through the page's socket: another one would be a cut.
+  await page.locator(`[data-block="${block}"]`).waitFor();
   let cuts = 0;
   page.on("websocket", () => cuts++);
   const stored = async () => {

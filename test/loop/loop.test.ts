@@ -4,7 +4,14 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isProblem, type JsonObject, LlmEvents, type LlmMessage, reduceLlm } from "@blockyard/kernel";
+import {
+  type Block,
+  isProblem,
+  type JsonObject,
+  LlmEvents,
+  type LlmMessage,
+  reduceLlm,
+} from "@blockyard/kernel";
 import { type Provider, providers } from "@blockyard/providers";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { StreamIngest } from "../../packages/server/src/ingest/ingest-stream.ts";
@@ -257,6 +264,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
       state: "asked",
       title: "write: new/x.ts",
       input: { path: "new/x.ts", content: "let x = 1;\n" },
+      subject: { type: "diff", diff: "--- new/x.ts\n+++ new/x.ts\n@@ -0,0 +1 @@\n+let x = 1;\n" },
     });
     expect(existsSync(join(rig.root, "new/x.ts"))).toBe(false);
     const answer = { block_id: asked.id, ask_id: ask["id"], allow: true };
@@ -267,6 +275,26 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     expect(shown(blocks)).toEqual(["text done", "tool_call done", "file_change done", "text done"]);
     expect(blocks[2]?.text).toBe("--- /dev/null\n+++ new/x.ts\n@@ -0,0 +1 @@\n+let x = 1;\n");
     expect(blocks[1]?.metadata["ask"]).toMatchObject({ state: "allowed", answeredBy: "ann" });
+  });
+
+  it("[D41] asks to edit with the change as a diff, made of its input alone; a command has none", async () => {
+    writeFileSync(join(rig.root, ".env"), "KEY=planted\nMODE=old\n");
+    const edit = { path: ".env", old_text: "MODE=old", new_text: "MODE=new\nMORE=1" };
+    rig.model.play([
+      { parts: [call("edit", edit)] },
+      { parts: [call("bash", { command: "true" })] },
+      say("Done."),
+    ]);
+    const { conversation, turn } = await rig.start(flavour, "Edit");
+    for (const diff of ["--- .env\n+++ .env\n@@ -0 +0,2 @@\n-MODE=old\n+MODE=new\n+MORE=1\n", undefined]) {
+      const isOpen = ({ metadata }: Block) => (metadata["ask"] as JsonObject)?.["state"] === "asked";
+      const asked = await rig.block(conversation, isOpen);
+      const ask = asked.metadata["ask"] as JsonObject;
+      expect(ask["subject"]).toEqual(diff && { type: "diff", diff });
+      expect(JSON.stringify(asked)).not.toContain("planted");
+      await rig.tool("turn.answer", { block_id: asked.id, ask_id: ask["id"], allow: false });
+    }
+    await rig.ended(conversation, turn);
   });
 
   it("[L30] denied, it does not, and the model learns why", async () => {

@@ -36,6 +36,13 @@ export function overwrittenFile(path: string, content: string): PatchChange {
   return diff === "" ? { path, kind: "modify" } : { path, kind: "modify", diff, unverified: true };
 }
 
+const ASKED_CHARS = 64 * 1024;
+
+/** The change as a question shows it. One that is longer is asked for by its input. */
+export function askedText({ diff }: PatchChange): string | undefined {
+  return diff === undefined || diff.length > ASKED_CHARS ? undefined : diff;
+}
+
 /** A piece of a file has no end of file: the last line of each side counts as whole. */
 function asLines({ before, after }: Edit): Edit {
   const whole = (text: string) => (text === "" || text.endsWith("\n") ? text : `${text}\n`);

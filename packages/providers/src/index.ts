@@ -11,6 +11,7 @@ export { type CodexStart, codexAdapter } from "./codex/adapter.ts";
 export { codexParentThread } from "./codex/log.ts";
 export { codexAppServerAdapter } from "./codex-app-server/adapter.ts";
 export { KNOWN_PROMPT } from "./codex-app-server/items.ts";
+export { askedText, editedFile, overwrittenFile } from "./edit-diff.ts";
 export { Fold, type Folded, type FoldedBlock, type FoldedTurn, fold } from "./fold.ts";
 export { hasMoreValues, isObject, parseJson, parseLine } from "./framing/json.ts";
 export { type Line, LineReader } from "./framing/lines.ts";

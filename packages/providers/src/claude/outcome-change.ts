@@ -5,7 +5,7 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import type { PatchChange } from "../apply-patch.ts";
-import { editedFile, newFile, overwrittenFile } from "../edit-diff.ts";
+import { askedText, editedFile, newFile, overwrittenFile } from "../edit-diff.ts";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, textOf } from "../read.ts";
 import {
@@ -76,16 +76,13 @@ function newCell(path: string, source: string): PatchChange {
   return { path, kind: "modify", diff: unifiedDiff(path, [{ ...hunk, newStart: 0 }]), unverified: true };
 }
 
-const DIFF_CHARS = 64 * 1024;
-
 /** What a call that asks for leave would change, where its input says all of it. */
 export function askedDiff(toolName: string, input: JsonObject): string | undefined {
   const path = textOf(input.file_path);
   if (path === undefined || !["Edit", "MultiEdit", "Write"].includes(toolName)) return undefined;
   const content = textOf(input.content);
   if (toolName === "Write" && content === undefined) return undefined;
-  const { diff } = toolName === "Write" ? overwrittenFile(path, content as string) : edited(input, path, "");
-  return diff === undefined || diff.length > DIFF_CHARS ? undefined : diff;
+  return askedText(toolName === "Write" ? overwrittenFile(path, content as string) : edited(input, path, ""));
 }
 
 /** Without a payload (sub-agents, old versions): what the input and the words allow. Words are never shown as a diff. */

@@ -148,7 +148,7 @@ describe("user lines", () => {
     [user("Hello", { isReplay: true }), 'text user done "Hello"'],
     [
       user(text("[Request interrupted by user for tool use]")),
-      'text system done interrupted "[Request interrupted by user for tool use]"',
+      'text system done interrupted "Request interrupted by user for tool use"',
     ],
     [user(text("Resume directly"), { isSynthetic: true }), 'text system done synthetic "Resume directly"'],
     [

@@ -65,7 +65,11 @@ function userText(state: State, out: Out, line: JsonObject, scope: Scope, text: 
     if (taggedText(state, out, line, said, part)) return;
   }
   const notice = noticeOf(line, said);
-  if (notice !== undefined) return addNotice(state, out, line, { notice, text, parent: scope.parent }, part);
+  if (notice !== undefined) {
+    // The CLI writes this one in brackets, to mark it among what people say; as a notice it is marked already.
+    const told = notice === "interrupted" ? said.replace(/^\[(.*)\]$/, "$1") : text;
+    return addNotice(state, out, line, { notice, text: told, parent: scope.parent }, part);
+  }
   addUserBlock(state, out, line, scope, text, part);
 }
 

@@ -1,7 +1,8 @@
 /** Which addresses are ours. The guard itself is tried on a real port, in test/access. */
+import type { IncomingMessage } from "node:http";
 import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
-import { addressesOf, urlOf } from "./guard.ts";
+import { addressesOf, browserOf, urlOf } from "./guard.ts";
 
 const plain = (host: string) => ({ host, secure: false, names: [] });
 const secure = (host: string, ...names: string[]) => ({ host, secure: true, names });
@@ -62,4 +63,27 @@ describe("[AC2] the addresses of a server", () => {
     expect(hosts.has("127.0.0.1:4999")).toBe(true);
     expect([...origins].filter((origin) => origin.includes("4999"))).toEqual([]);
   });
+});
+
+const KIT = "AppleWebKit/537.36 (KHTML, like Gecko)";
+
+it.each([
+  [`Mozilla/5.0 (X11; Linux x86_64) ${KIT} HeadlessChrome/156.0.0.0 Safari/537.36`, "Chrome on Linux"],
+  [
+    `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${KIT} Chrome/156.0.0.0 Safari/537.36 Edg/156.0`,
+    "Edge on Windows",
+  ],
+  [`Mozilla/5.0 (X11; Linux x86_64) ${KIT} Chrome/156.0.0.0 Safari/537.36 OPR/140.0`, "Opera on Linux"],
+  [`Mozilla/5.0 (Linux; Android 16; K) ${KIT} Chrome/156.0.0.0 Mobile Safari/537.36`, "Chrome on Android"],
+  ["Mozilla/5.0 (Android 16; Mobile; rv:150.0) Gecko/150.0 Firefox/150.0", "Firefox on Android"],
+  [
+    `Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) ${KIT} CriOS/156.0 Mobile/15E Safari/604.1`,
+    "Chrome on iPhone",
+  ],
+  [`Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${KIT} Version/19.0 Safari/605.1.15`, "Safari on macOS"],
+  [`Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${KIT} Chrome/156.0.0.0 Safari/537.36`, "Chrome on ChromeOS"],
+  ["curl/8.17.0", "a browser"],
+  [undefined, "a browser"],
+])("[U61] the session of %s is called %s", (agent, name) => {
+  expect(browserOf({ headers: { "user-agent": agent } } as unknown as IncomingMessage)).toBe(name);
 });

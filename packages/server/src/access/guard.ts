@@ -139,10 +139,30 @@ export function isPagePath(path: string): boolean {
 /** What a person calls the browser that has come. */
 export function browserOf({ headers }: IncomingMessage): string {
   const agent = headers["user-agent"] ?? "";
-  const browser = /\b(Edg|Firefox|OPR|Chrome|Safari)\//.exec(agent)?.[1] ?? "a browser";
-  const system = /\b(Android|iPhone|iPad|Windows|Mac OS X|Linux)\b/.exec(agent)?.[1];
+  const named = (table: typeof BROWSERS) => table.find(([, mark]) => mark.test(agent))?.[0];
+  const browser = named(BROWSERS) ?? "a browser";
+  const system = named(SYSTEMS);
   return system === undefined ? browser : `${browser} on ${system}`;
 }
+
+/** Each also says the names of those below it, to be taken for them. */
+const BROWSERS: readonly (readonly [string, RegExp])[] = [
+  ["Edge", /\bEdg(A|iOS)?\//],
+  ["Opera", /\bOPR\//],
+  ["Firefox", /\b(Firefox|FxiOS)\//],
+  ["Chrome", /(\b|Headless)Chrome\/|\bCriOS\//],
+  ["Safari", /\bSafari\//],
+];
+
+const SYSTEMS: typeof BROWSERS = [
+  ["Android", /\bAndroid\b/],
+  ["iPhone", /\biPhone\b/],
+  ["iPad", /\biPad\b/],
+  ["Windows", /\bWindows\b/],
+  ["macOS", /\bMac OS X\b/],
+  ["ChromeOS", /\bCrOS\b/],
+  ["Linux", /\bLinux\b/],
+];
 
 export function isRefusal(value: Caller | Refusal): value is Refusal {
   return "status" in value;

@@ -27,6 +27,16 @@ it("[D7] every character of the input shows, and no title looks like an input", 
   ]);
 });
 
+it("[D41] [D7] a change shows as a diff above its exact input, with nothing in it that cannot be seen", () => {
+  const diff = "--- a\n+++ a\n@@ -0 +0 @@\n-b\u202e\n+c\nThe exact input:\n";
+  const text = askText(asking("c/claude/1", { title: "a", input: { path: "a" }, diff }));
+  expect(text.split("\n")).toEqual([
+    "a wants to do this:",
+    ...["  --- a", "  +++ a", "  @@ -0 +0 @@", "  -b⟨U+202E⟩", "  +c", "  The exact input:"],
+    ...["The exact input:", "{", '  "path": "a"', "}"],
+  ]);
+});
+
 it("[D7] the same request on another block is asked for itself", async () => {
   const blocks = [asking("c/bob/1", {}), asking("c/claude/2", {}), asking("c/claude/2", {})];
   const yard = { call: async () => ({ patches: [], new_blocks: blocks, seq: 1 }) } as unknown as Yard;

@@ -242,11 +242,21 @@ async function endOf(yard: Yard, conversation: string, id: string): Promise<Turn
   return found?.status === "running" ? undefined : found;
 }
 
-/** What somebody is asked to allow: who asks in one line, which no text can end, and below it every character of the input. */
+/**
+ * What somebody is asked to allow: who asks in one line, which no text can end, and below it every character of the input; above
+ * that the change, where it is one, with its lines moved in, so that none of them looks like ours.
+ */
 export function askText({ metadata }: BlockSnapshot): string {
-  const { title, input } = askOf(metadata) as Ask;
-  const what = JSON.stringify(input ?? metadata["input"] ?? {}, null, 2);
-  return `${nameOf(title, metadata)} wants to do this:\n${visible(what)}`;
+  const { title, input, subject } = askOf(metadata) as Ask;
+  const what = visible(JSON.stringify(input ?? metadata["input"] ?? {}, null, 2));
+  const change =
+    subject?.type === "diff"
+      ? `${visible(subject.diff.trimEnd()).replaceAll(/^/gm, "  ")}
+The exact input:
+`
+      : "";
+  return `${nameOf(title, metadata)} wants to do this:
+${change}${what}`;
 }
 
 function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {

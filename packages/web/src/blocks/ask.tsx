@@ -52,7 +52,7 @@ function Question({ block, ask }: { block: Block; ask: Ask }): ReactNode {
     <section className="agent-ask" aria-label="Needs approval">
       <div className="agent-ask-title">{ask.title ?? "This tool needs approval"}</div>
       {diff !== undefined && <AskedDiff diff={diff} />}
-      {input !== undefined && <Input input={input} isClosed={diff !== undefined} />}
+      {input !== undefined && <Input input={input} title={ask.title} isClosed={diff !== undefined} />}
       {isViewer ? (
         <p className="dim">Waiting for the owner's answer.</p>
       ) : (
@@ -77,8 +77,14 @@ function AskedDiff({ diff }: { diff: string }): ReactNode {
   );
 }
 
-function Input({ input, isClosed }: { input: unknown; isClosed: boolean }): ReactNode {
-  const exact = <pre className="exact">{exactText(inputText(input))}</pre>;
+interface InputProps {
+  readonly input: unknown;
+  readonly title: string | undefined;
+  readonly isClosed: boolean;
+}
+
+function Input({ input, title, isClosed }: InputProps): ReactNode {
+  const exact = <pre className="exact">{exactText(inputText(input, title))}</pre>;
   if (!isClosed) return exact;
   return (
     <details>
@@ -157,11 +163,11 @@ function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
   );
 }
 
-/** A single command as it will run; anything else as JSON. */
-function inputText(input: unknown): string {
-  const command = (input as { command?: unknown } | null)?.command;
-  const rest = typeof input === "object" && input !== null ? { ...input, command: undefined } : undefined;
+/** A single command as it will run, with what else was given and is not the title already; anything else as JSON. */
+function inputText(input: unknown, title: string | undefined): string {
+  const { command, description, ...rest } = (input ?? {}) as { command?: unknown; description?: unknown };
   if (typeof command !== "string") return JSON.stringify(input, null, 2);
-  const more = JSON.stringify(rest, null, 2);
+  const isTold = description === undefined || description === title;
+  const more = JSON.stringify(isTold ? rest : { description, ...rest }, null, 2);
   return more === "{}" ? command : `${command}\n\n${more}`;
 }

@@ -7,12 +7,14 @@ import { type BlockId, isProblem, limits, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { sought } from "../rows/sought.ts";
 import { isFinding, isFollowing } from "../state/page-state.ts";
-import { useOrder, useSession } from "../state/session.tsx";
+import { useOrder, useSession, useViewPart } from "../state/session.tsx";
 import { isComposing } from "../ui/composing.ts";
 import { Icon } from "../ui/icons.tsx";
 import { type Current, markMatches } from "./find-highlights.ts";
 
 const PAUSE_MS = 120;
+/** What is being written is counted this often. */
+const COUNT_MS = 250;
 const MIN_CHARS = 2;
 /** Of a block that has more, so many are counted and gone through. */
 const MATCHES_PER_BLOCK = 100;
@@ -32,13 +34,15 @@ interface Hit {
 interface Found {
   /** What was asked for; another question has no answer yet. */
   readonly words: string;
+  /** Where the conversation was then: what has changed since is counted here. */
+  readonly seq: number;
   /** Oldest first. */
   readonly blocks: readonly Hit[];
   readonly more: boolean;
   readonly failure?: string;
 }
 
-const NOTHING: Found = { words: "", blocks: [], more: false };
+const NOTHING: Found = { words: "", seq: 0, blocks: [], more: false };
 
 export function Find({ view }: { view: View }): ReactNode {
   const [query, setQuery] = useState("");
@@ -48,8 +52,9 @@ export function Find({ view }: { view: View }): ReactNode {
   const words = query.trim();
   const found = useFound(view, words);
   const order = useOrder(view);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: order stands for the blocks that the view has
-  const hits = useMemo(() => hitsIn(view, found, words), [view, order, found, words]);
+  const seq = useSeq(view);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: order and seq stand for the blocks that the view has
+  const hits = useMemo(() => hitsIn(view, found, words), [view, order, seq, found, words]);
   const count = hits.reduce((sum, hit) => sum + hit.count, 0);
   const at = placeOf(hits, now);
   useEffect(() => {
@@ -134,6 +139,7 @@ function useFound(view: View, words: string): Found {
     if (words.length < MIN_CHARS) return setFound(NOTHING);
     let isOld = false;
     const timer = setTimeout(async () => {
+      const seq = seqOf(view);
       const answer = await session.ask("kernel.search", {
         query: words,
         literal: true,
@@ -145,10 +151,10 @@ function useFound(view: View, words: string): Found {
         max_blocks: limits.searchBlocks,
       });
       if (isOld) return;
-      if (isProblem(answer)) return setFound({ ...NOTHING, words, failure: answer.message });
+      if (isProblem(answer)) return setFound({ ...NOTHING, words, seq, failure: answer.message });
       const { blocks, more } = answer as unknown as { blocks: Answered[]; more: boolean };
       const hits = blocks.map(({ block_id, matches }) => ({ id: block_id, count: matches.length })).reverse();
-      setFound({ words, blocks: hits, more: more || blocks.some((block) => block.more === true) });
+      setFound({ words, seq, blocks: hits, more: more || blocks.some((block) => block.more === true) });
     }, PAUSE_MS);
     return () => {
       isOld = true;
@@ -158,15 +164,43 @@ function useFound(view: View, words: string): Found {
   return found;
 }
 
+function seqOf(view: View): number {
+  return view.since?.seq ?? 0;
+}
+
+/** Where the conversation is, told now and then while it goes on. */
+function useSeq(view: View): number {
+  const seq = useViewPart(view, seqOf);
+  const latest = useRef(seq);
+  latest.current = seq;
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const [told, setTold] = useState(seq);
+  useEffect(() => {
+    if (seq === told || timer.current !== undefined) return;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      setTold(latest.current);
+    }, COUNT_MS);
+  }, [seq, told]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return told;
+}
+
 /** All blocks that have the words, oldest first: those that are not here come before those that are. */
 function hitsIn(view: View, found: Found, words: string): readonly Hit[] {
   if (words.length < MIN_CHARS) return [];
   const wanted = words.toLowerCase();
   const asked = found.words === words ? found.blocks : [];
   const known = new Map(asked.map(({ id, count }) => [id, count]));
-  const isRunning = (id: BlockId) => view.blocks.get(id)?.status === "running";
-  const times = (id: BlockId) => view.texts.get(id)?.toString().toLowerCase().split(wanted).length ?? 1;
-  const countOf = (id: BlockId) => (isRunning(id) ? times(id) - 1 : 0) || (known.get(id) ?? 0);
+  const isNew = (id: BlockId) => {
+    const block = view.blocks.get(id);
+    return block !== undefined && (block.status === "running" || block.seq > found.seq);
+  };
+  const times = (id: BlockId) => {
+    const text = view.texts.get(id)?.toString().toLowerCase();
+    return text && Math.min(MATCHES_PER_BLOCK, text.split(wanted).length - 1);
+  };
+  const countOf = (id: BlockId) => (isNew(id) && times(id)) || (known.get(id) ?? 0);
   const older = asked.filter(({ id }) => !view.blocks.has(id));
   const here = view.order.map((id) => ({ id, count: countOf(id) }));
   return [...older, ...here.filter(({ count }) => count > 0)];

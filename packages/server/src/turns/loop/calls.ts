@@ -132,7 +132,13 @@ export class Calls {
     if (!tool) return failed(`There is no tool ${call.toolName}. There are: ${[...tools.keys()].join(", ")}`);
     const parsed = tool.parse(call.input);
     if ("wrong" in parsed) return failed(`The input of ${tool.name} does not fit: ${parsed.wrong}`);
-    const leave = await this.#leave(call, tool, toAsk(effects, this.#options.allow));
+    const asked = toAsk(effects, this.#options.allow);
+    const leave = await this.#leave(
+      call,
+      tool,
+      asked,
+      asked.length > 0 ? tool.diff?.(parsed.input) : undefined,
+    );
     if (leave === undefined) return UNRUN;
     if (!leave.allow) return { ...failed(leave.message), reason: "denied" };
     await this.#options.writing.push([{ type: "block-meta", key: call.key, metadata: { stage: "running" } }]);
@@ -146,7 +152,12 @@ export class Calls {
   }
 
   /** The owner's leave; undefined if the turn was stopped first. */
-  async #leave(call: ToolCall, { name }: LoopTool, asked: readonly Effect[]): Promise<Leave> {
+  async #leave(
+    call: ToolCall,
+    { name }: LoopTool,
+    asked: readonly Effect[],
+    diff: string | undefined,
+  ): Promise<Leave> {
     const { env, writing, signal } = this.#options;
     if (asked.length === 0) return { allow: true, message: "" };
     const id = `ask-${randomName(env, 10)}`;
@@ -159,6 +170,7 @@ export class Calls {
       state: "asked",
       title: reason === undefined ? title : `${title} (${reason})`,
       input: call.input,
+      ...(diff === undefined ? {} : { subject: { type: "diff", diff } }),
       askedAt: env.now(),
     };
     let stop = (): void => undefined;

@@ -4,7 +4,15 @@
  */
 
 import { isProblem } from "@blockyard/kernel";
-import { languageOf, lineCount, type Outcome, unifiedDiff } from "@blockyard/providers";
+import {
+  askedText,
+  editedFile,
+  languageOf,
+  lineCount,
+  type Outcome,
+  overwrittenFile,
+  unifiedDiff,
+} from "@blockyard/providers";
 import { z } from "zod";
 import { failed, loopTool } from "./tool.ts";
 import type { Place, Workspace } from "./workspace.ts";
@@ -54,6 +62,7 @@ export const writeTool = loopTool({
   description:
     "Write a text file of the workspace whole: makes it, or replaces all that it holds. To change parts, use edit.",
   input: z.strictObject({ path, content: text }),
+  diff: ({ path: asked, content }) => askedText(overwrittenFile(asked, content)),
   async run({ path: asked, content }, { workspace }) {
     const place = await workspace.place(asked);
     if (isProblem(place)) return failed(place);
@@ -74,6 +83,9 @@ export const editTool = loopTool({
     new_text: text,
     replace_all: z.boolean().default(false),
   }),
+  // From the input alone: a file that is guarded is not read to ask for it.
+  diff: ({ path: asked, old_text: before, new_text: after }) =>
+    askedText(editedFile(asked, [{ before, after }])),
   async run({ path: asked, old_text, new_text, replace_all }, { workspace }) {
     const place = await workspace.place(asked);
     if (isProblem(place)) return failed(place);

@@ -31,6 +31,8 @@ export interface ToolRun {
 export interface LoopTool extends ToolSpec {
   /** The input, checked; or what is wrong with it. */
   parse(input: unknown): { readonly input: unknown } | { readonly wrong: string };
+  /** What the owner is shown of a call that asks, where its input says all of the change. */
+  diff?(input: unknown): string | undefined;
   run(input: unknown, run: ToolRun): Promise<Outcome>;
 }
 
@@ -38,9 +40,10 @@ export function loopTool<I>(definition: {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<I>;
+  diff?(input: I): string | undefined;
   run(input: I, run: ToolRun): Promise<Outcome>;
 }): LoopTool {
-  const { input, run, ...rest } = definition;
+  const { input, diff, run, ...rest } = definition;
   const { $schema: _, ...schema } = z.toJSONSchema(input, { io: "input" }) as Record<string, unknown>;
   return {
     ...rest,
@@ -49,6 +52,7 @@ export function loopTool<I>(definition: {
       const parsed = input.safeParse(given);
       return parsed.success ? { input: parsed.data } : { wrong: z.prettifyError(parsed.error) };
     },
+    ...(diff ? { diff: (given: unknown) => diff(given as I) } : {}),
     run: (given, context) => run(given as I, context),
   };
 }

@@ -13,7 +13,7 @@ const TABLE: Readonly<Record<Access, readonly string[]>> = {
   read: [
     ...["block.history", "block.list", "block.read", "block.search", "block.subscribe", "block.sync"],
     ...["conversation.context", "conversation.export", "conversation.list", "conversation.read"],
-    ...["cursor.set", "file.grants", "file.list", "file.status", "kernel.search", "turn.list"],
+    ...["agent.list", "cursor.set", "file.grants", "file.list", "file.status", "kernel.search", "turn.list"],
   ],
   write: [
     ...["block.append", "block.apply_patch", "block.create", "block.edit", "block.redo", "block.splice"],

@@ -7,6 +7,7 @@ export { type AnthropicOptions, anthropicAdapter, anthropicWith } from "./anthro
 export { type PatchChange, patchChanges } from "./apply-patch.ts";
 export { bounds } from "./bounds.ts";
 export { cutCall, endCall, type Outcome, openResult, resultKey } from "./call.ts";
+export { joinedLabels } from "./claude/ask.ts";
 export { type CodexStart, codexAdapter } from "./codex/adapter.ts";
 export { codexParentThread } from "./codex/log.ts";
 export { codexAppServerAdapter } from "./codex-app-server/adapter.ts";

@@ -125,7 +125,7 @@ describe("an approval", () => {
     expect(await desk.approvals()).toMatchObject([
       { state: isAllowed ? "allowed" : "denied", ...known },
       { state: "denied", message: "Not that one", ...known },
-      { state: "allowed", ...known },
+      { state: "answered", ...known },
     ]);
     // Its turn has ended; the agent itself may take a moment more.
     await expect.poll(async () => (await desk.answer(third, true)).status, { timeout: 10_000 }).toBe(410);
@@ -179,7 +179,7 @@ it("[D4] an agent that waits for an answer is not silent", async () => {
       );
       if (asking === undefined) throw new Error("nothing is asked");
       const { id } = asking.metadata["ask"] as { id: string };
-      expect(await world.turns.answer("ann", asking.id, id, allow)).not.toHaveProperty("problem");
+      expect(await world.turns.answer("ann", asking.id, id, { allow })).not.toHaveProperty("problem");
       await world.until(async () => {
         const block = await world.kernel.block(asking.id);
         return "status" in block && block.status !== "running";

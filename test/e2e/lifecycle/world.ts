@@ -12,7 +12,7 @@ import { Offspring } from "../../../packages/server/src/processes/child-offsprin
 import { openSqliteStore, type SqliteStore } from "../../../packages/server/src/stores/sqlite/sqlite.ts";
 import { nodeEnv } from "../../../packages/server/src/system/env.ts";
 import { AGENTS, type Agent } from "../../../packages/server/src/turns/agents.ts";
-import { childRunner } from "../../../packages/server/src/turns/child-run.ts";
+import { childDriver } from "../../../packages/server/src/turns/child-run.ts";
 import { Turns } from "../../../packages/server/src/turns/turns.ts";
 
 /** What the fake agent is told to do. */
@@ -103,7 +103,7 @@ export class World {
     const claude = AGENTS.get("claude") as Agent;
     this.turns = new Turns({
       kernel: this.kernel,
-      runners: [childRunner(claude, { ...options, ...times })],
+      drivers: [childDriver(claude, { ...options, ...times })],
     });
     this.kernel.listen(({ ops }) => this.ops.push(...ops));
   }

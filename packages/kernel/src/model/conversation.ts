@@ -3,6 +3,7 @@
  * Its blocks live in the store; this record is small whatever the conversation's length.
  */
 
+import type { AskAnswer } from "./ask.ts";
 import type { AgentId, BlockId, ConversationId, Reason } from "./block.ts";
 import type { TurnStatus, Usage } from "./event.ts";
 import type { JsonObject } from "./json.ts";
@@ -112,7 +113,7 @@ export interface TurnOrder {
     readonly ask: string;
     readonly allow: boolean;
     readonly message?: string;
-    readonly answers?: JsonObject;
+    readonly answer?: AskAnswer;
   };
 }
 

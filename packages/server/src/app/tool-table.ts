@@ -42,8 +42,8 @@ import type { Log } from "../system/log.ts";
 import { trustTools } from "../trust/tools.ts";
 import { Trust } from "../trust/trust.ts";
 import { AGENTS } from "../turns/agents.ts";
-import { APIS, apiRunner } from "../turns/api.ts";
-import { childRunner } from "../turns/child-run.ts";
+import { APIS, apiDriver } from "../turns/api.ts";
+import { childDriver } from "../turns/child-run.ts";
 import { conversationContext } from "../turns/loop/conversation-context.ts";
 import { Prices } from "../turns/prices.ts";
 import { turnTools } from "../turns/tools.ts";
@@ -134,9 +134,9 @@ export class Tools {
     const trust = new Trust(config.home, config.root, () => kernel.env.now());
     this.turns = new Turns({
       kernel,
-      runners: [
-        ...[...AGENTS.values()].map((agent) => childRunner(agent, place)),
-        ...APIS.map((api) => apiRunner(api, loop)),
+      drivers: [
+        ...[...AGENTS.values()].map((agent) => childDriver(agent, place)),
+        ...APIS.map((api) => apiDriver(api, loop)),
       ],
       trust: (cwd) => trust.question(cwd),
     });

@@ -7,6 +7,7 @@ import { type Problem, problem } from "@blockyard/kernel";
 import { type ChildSpec, findCommand } from "../processes/child.ts";
 import { type ChildKind, childEnvironment } from "../processes/child-env.ts";
 import { type Attached, fileText } from "./attachments.ts";
+import type { Abilities } from "./driver.ts";
 
 export interface AgentRequest {
   readonly prompt: string;
@@ -30,6 +31,7 @@ export interface Agent {
   readonly command: string;
   readonly variable: string;
   readonly install: string;
+  readonly abilities: Abilities;
   args(request: AgentRequest): readonly string[];
   /** What it reads first. */
   input(request: AgentRequest): string;
@@ -41,6 +43,21 @@ export interface Agent {
   readonly lost: RegExp;
 }
 
+/** What an agent can do that prints a stream and ends with its turn. */
+export const STREAM: Abilities = {
+  resumes: true,
+  staysAlive: false,
+  asks: [],
+  rules: false,
+  modes: ["ask"],
+  steering: "turn",
+  midTurn: [],
+  stopsTasks: false,
+  commands: false,
+  models: false,
+  usage: false,
+};
+
 export const AGENTS: ReadonlyMap<string, Agent> = new Map(
   (
     [
@@ -50,6 +67,7 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
         command: "claude",
         variable: "BLOCKYARD_CLAUDE",
         install: "npm install -g @anthropic-ai/claude-code",
+        abilities: { ...STREAM, asks: ["permission", "question", "plan"] },
         talks: true,
         takesPaths: false,
         lost: /No conversation found with session ID/,
@@ -83,6 +101,7 @@ export const AGENTS: ReadonlyMap<string, Agent> = new Map(
         command: "codex",
         variable: "BLOCKYARD_CODEX",
         install: "npm install -g @openai/codex",
+        abilities: STREAM,
         talks: false,
         takesPaths: true,
         lost: /no rollout found for thread id/,

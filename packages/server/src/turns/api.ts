@@ -1,5 +1,5 @@
 /**
- * Turns of our own loop: a provider's API, the built-in tools, the workspace, joined into a runner. Which APIs there are
+ * Turns of our own loop: a provider's API, the built-in tools, the workspace, joined into a driver. Which APIs there are
  * is a line each here.
  */
 
@@ -8,6 +8,7 @@ import { isProblem } from "@blockyard/kernel";
 import type { FileDoor } from "../files/file-door.ts";
 import type { Offspring } from "../processes/child-offspring.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Abilities, Driver } from "./driver.ts";
 import { anthropicApi } from "./loop/anthropic.ts";
 import type { ApiSource, Environment } from "./loop/api.ts";
 import { LoopRun } from "./loop/loop.ts";
@@ -15,7 +16,6 @@ import { openaiApi } from "./loop/openai.ts";
 import { blockTools, type CallTable } from "./loop/tools/blocks.ts";
 import { workspaceTools } from "./loop/tools/index.ts";
 import { Workspace } from "./loop/tools/workspace.ts";
-import type { Runner } from "./run.ts";
 
 export interface ApiOptions {
   readonly kernel: Kernel;
@@ -42,21 +42,37 @@ export interface ApiOptions {
 
 export const APIS: readonly ApiSource[] = [anthropicApi, openaiApi];
 
+/** Our loop asks for leave itself, and knows the conversation by itself. */
+const ABILITIES: Abilities = {
+  resumes: false,
+  staysAlive: false,
+  asks: ["permission"],
+  rules: false,
+  modes: ["ask"],
+  steering: "turn",
+  midTurn: [],
+  stopsTasks: false,
+  commands: false,
+  models: false,
+  usage: false,
+};
+
 const MAX_TOKENS = 16_384;
 
-export function apiRunner(source: ApiSource, options: ApiOptions): Runner {
+export function apiDriver(source: ApiSource, options: ApiOptions): Driver {
   const { kernel, root, home, env, offspring, matcher } = options;
   const { provider } = source;
   const files = options.files?.(provider);
   const workspace = new Workspace({ root, closed: [home], ...(files ? { files } : {}) });
   return {
     provider,
+    abilities: ABILITIES,
     folder: root,
     check: () => {
       const api = source.open(env);
       return isProblem(api) ? api : undefined;
     },
-    async begin(start) {
+    async start(start) {
       const api = source.open(env);
       if (isProblem(api)) return api;
       await offspring.swept;

@@ -25,9 +25,11 @@ import type { Offspring } from "../processes/child-offspring.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
 import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
+import type { Driver } from "./driver.ts";
+import { claudeResponse } from "./drivers/claude/response.ts";
 import { openingOf } from "./opening.ts";
 import type { Prices } from "./prices.ts";
-import type { Answer, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
+import type { Answer, RunEnd, TurnRequest, TurnStart } from "./run.ts";
 import { SecondTry, type Trial } from "./second-try.ts";
 import { TurnCost } from "./turn-cost.ts";
 
@@ -52,14 +54,15 @@ const LINGER_MS = 10_000;
 const FIRST_BYTES = 64 * 1024;
 
 /** Turns of one agent. */
-export function childRunner(agent: Agent, options: ChildOptions): Runner {
+export function childDriver(agent: Agent, options: ChildOptions): Driver {
   return {
     provider: agent.provider,
+    abilities: agent.abilities,
     check: (request) => {
       const spec = childSpec(agent, requestOf(options, request));
       return isProblem(spec) ? spec : undefined;
     },
-    async begin(start) {
+    async start(start) {
       const first = await beginRun(agent, options, start);
       if (isProblem(first) || !first.mayBeLost) return first;
       return new SecondTry(first, () => beginRun(agent, options, start, true));
@@ -231,9 +234,9 @@ class ChildRun implements Trial {
     return key === undefined ? undefined : this.#stream.idOf(key);
   }
 
-  answer({ ask, allow, input, message }: Answer): void {
-    const response = allow ? { behavior: "allow", updatedInput: input } : { behavior: "deny", message };
-    const full = { subtype: "success", request_id: ask, response };
+  answer(answer: Answer): void {
+    const { ask } = answer;
+    const full = { subtype: "success", request_id: ask, response: claudeResponse(answer) };
     this.#child.write(`${JSON.stringify({ type: "control_response", response: full })}\n`);
     this.#asked.delete(ask);
     this.#watchSilence();

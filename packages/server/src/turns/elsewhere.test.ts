@@ -22,7 +22,9 @@ import {
 } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { fenced } from "../ingest/fence.ts";
-import type { Answer, Run, RunEnd, Runner, TurnStart } from "./run.ts";
+import { STREAM } from "./agents.ts";
+import type { Driver } from "./driver.ts";
+import type { Answer, Run, RunEnd, TurnStart } from "./run.ts";
 import { Turns } from "./turns.ts";
 
 class Yard {
@@ -84,16 +86,17 @@ class Node {
       listen: (listener) => joined.listen((word) => !this.isStill && listener(word)),
     };
     this.nodes = new Nodes({ kernel: this.kernel, broadcast, agent: "blockyard" });
-    const runner: Runner = {
+    const driver: Driver = {
       provider: "fake",
+      abilities: STREAM,
       check: () => undefined,
-      begin: async (start) => {
+      start: async (start) => {
         const run = new FakeRun(start);
         this.runs.push(run);
         return run;
       },
     };
-    this.turns = new Turns({ kernel: this.kernel, runners: [runner] });
+    this.turns = new Turns({ kernel: this.kernel, drivers: [driver] });
     this.#conversation = () => yard.conversation;
   }
 
@@ -186,12 +189,12 @@ describe("[N7] what is asked for a turn of another node", () => {
       const call = await a.ask(turn);
       const [run] = a.runs as [FakeRun];
       run.asking = call;
-      const answered = b.turns.answer("ben", call, "q1", true);
+      const answered = b.turns.answer("ben", call, "q1", { allow: true });
       expect(await yard.within(hasBroker ? 200 : 4_000, answered)).toEqual({ state: "allowed" });
       expect(run.said).toMatchObject([{ ask: "q1", allow: true, input: { command: "ls" } }]);
       const { metadata } = good(await b.kernel.block(call));
       expect(metadata["ask"]).toMatchObject({ state: "allowed", answeredBy: "ben" });
-      const again = await b.turns.answer("ben", call, "q1", false);
+      const again = await b.turns.answer("ben", call, "q1", { allow: false });
       expect(again).toMatchObject({ problem: "conflict" });
       expect(run.said).toHaveLength(1);
     });
@@ -202,7 +205,10 @@ describe("[N7] what is asked for a turn of another node", () => {
     const [a, b] = await yard.nodes();
     const { turn } = good(await a.start("go"));
     const call = await a.ask(turn);
-    const answered = await yard.within(2 * limits.orderMs, b.turns.answer("ben", call, "q1", true));
+    const answered = await yard.within(
+      2 * limits.orderMs,
+      b.turns.answer("ben", call, "q1", { allow: true }),
+    );
     expect(answered).toMatchObject({ problem: "unavailable" });
     expect(a.runs[0]?.said).toEqual([]);
   });

@@ -8,7 +8,9 @@
 
 import {
   type AgentId,
+  type AskState,
   askOf,
+  type BlockId,
   type ConversationId,
   type Draft,
   isProblem,
@@ -21,8 +23,9 @@ import {
   type Turn,
   type TurnOrder,
 } from "@blockyard/kernel";
+import type { Given } from "./write-answer.ts";
 
-/** What the owner answers to a permission request. */
+/** What the owner answers to an ask. */
 export type OwnerAnswer = NonNullable<TurnOrder["answer"]>;
 
 export class Elsewhere {
@@ -71,13 +74,19 @@ export class Elsewhere {
   }
 
   /** Answers what an agent at another node asks. */
-  async answer(by: AgentId, answer: OwnerAnswer): Promise<{ state: "allowed" | "denied" } | Problem> {
-    const { block } = answer;
+  async answer(
+    by: AgentId,
+    block: BlockId,
+    id: string,
+    { allow, message, answer: chosen }: Given,
+  ): Promise<{ state: "allowed" | "denied" | "answered" } | Problem> {
+    const said = { ...(message === undefined ? {} : { message }), ...(chosen ? { answer: chosen } : {}) };
+    const answer: OwnerAnswer = { block, ask: id, allow, ...said };
     const call = await this.#kernel.block(block);
     if (isProblem(call)) return call;
     const { conversation, metadata } = call;
-    const state = stateOf(metadata, answer.ask);
-    if (state === undefined) return problem("not_found", `block ${block} has no request ${answer.ask}`);
+    const state = stateOf(metadata, id);
+    if (state === undefined) return problem("not_found", `block ${block} has no request ${id}`);
     if (state !== "asked") return answered(state);
     const running = await this.runningIn(conversation);
     if (isProblem(running)) return running;
@@ -87,11 +96,13 @@ export class Elsewhere {
     if (isProblem(ordered)) return ordered;
     const after = await this.#until(conversation, async () => {
       const now = await this.#kernel.block(block);
-      const said = isProblem(now) ? undefined : stateOf(now.metadata, answer.ask);
+      const said = isProblem(now) ? undefined : stateOf(now.metadata, id);
       return said === "asked" ? undefined : said;
     });
     if (after === undefined) return this.#noAnswer(turn.node);
-    return after === (answer.allow ? "allowed" : "denied") ? { state: after } : answered(after);
+    if (after === "denied" && !allow) return { state: after };
+    if ((after === "allowed" || after === "answered") && allow) return { state: after };
+    return answered(after);
   }
 
   async #order(
@@ -151,7 +162,7 @@ export class Elsewhere {
   }
 }
 
-function stateOf(metadata: JsonObject, id: string): string | undefined {
+function stateOf(metadata: JsonObject, id: string): AskState | undefined {
   const ask = askOf(metadata);
   return ask?.id === id ? ask.state : undefined;
 }

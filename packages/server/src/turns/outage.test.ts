@@ -19,7 +19,7 @@ import { call, say } from "../../../../test/model/script.ts";
 import { ModelServer } from "../../../../test/model/server.ts";
 import { Offspring } from "../processes/child-offspring.ts";
 import { nodeEnv } from "../system/env.ts";
-import { APIS, apiRunner } from "./api.ts";
+import { APIS, apiDriver } from "./api.ts";
 import { Turns } from "./turns.ts";
 
 let model: ModelServer;
@@ -87,7 +87,7 @@ async function open(outage: Outage) {
     call: async () => null,
     onFault: (_: string, error: unknown) => outage.faults.push(error),
   };
-  const turns = new Turns({ kernel, runners: APIS.map((api) => apiRunner(api, options)) });
+  const turns = new Turns({ kernel, drivers: APIS.map((api) => apiDriver(api, options)) });
   const conversation = await kernel.createConversation("ann", "t");
   if (isProblem(conversation)) throw new Error(conversation.message);
   return { kernel, turns, conversation };

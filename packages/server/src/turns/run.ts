@@ -6,9 +6,20 @@
  * nothing of it is left running.
  */
 
-import type { AgentId, BlockId, ConversationId, Json, Problem, Reason } from "@blockyard/kernel";
+import type {
+  AgentId,
+  Ask,
+  AskAnswer,
+  BlockId,
+  ConversationId,
+  Json,
+  Problem,
+  Reason,
+} from "@blockyard/kernel";
 import type { Allowance } from "../access/allowance.ts";
 import type { Attachment } from "./attachments.ts";
+import type { Message, When } from "./message.ts";
+import type { Mode } from "./mode.ts";
 
 export interface TurnRequest {
   readonly conversation: ConversationId;
@@ -21,6 +32,10 @@ export interface TurnRequest {
   readonly fresh?: boolean;
   readonly allow?: readonly Allowance[];
   readonly attachments?: readonly Attachment[];
+  /** While a turn runs: send it into that turn, where the agent takes messages while it works. Default: after it. */
+  readonly when?: When;
+  /** How freely the agent works; the conversation's mode by default. */
+  readonly mode?: Mode;
   /** The folder to work in, a whole path. */
   readonly cwd?: string;
 }
@@ -42,31 +57,38 @@ export interface RunEnd {
   readonly isExpected: boolean;
 }
 
+/** What the owner answers, as it goes to the agent. */
 export interface Answer {
   readonly ask: string;
   readonly allow: boolean;
-  /** What was shown when it was asked. */
+  /** The ask as it was shown. */
+  readonly shown: Ask;
+  /** What was shown when it was asked, as the agent sent it. */
   readonly input: Json;
+  /** What the agent is told where it is denied. */
   readonly message: string;
+  /** What the owner wrote, where it did. */
+  readonly said?: string | undefined;
+  readonly answer?: AskAnswer | undefined;
+  /** The plan as its block reads now. */
+  readonly plan?: string | undefined;
 }
 
 export interface Run {
   readonly ended: Promise<RunEnd>;
-  /** Asks it to end, then makes it. */
+  /** Interrupts it: asks it to end, then makes it. */
   stop(reason: Reason): void;
   /** At once: the server goes. */
   kill(reason: Reason): void;
   /** The call on which it waits for this answer. */
   asks(ask: string): BlockId | undefined;
   answer(answer: Answer): void;
-}
-
-/** One provider of turns. */
-export interface Runner {
-  readonly provider: string;
-  /** Why it cannot run, before anything is written; it names what to do about it. */
-  check(request: TurnRequest): Problem | undefined;
-  /** The only folder in which it can work, where it cannot work everywhere. */
-  readonly folder?: string;
-  begin(start: TurnStart): Promise<Run | Problem>;
+  /** A message while it works. A problem: it was not sent, and waits for the next turn. */
+  send?(message: Message): Promise<Problem | undefined>;
+  /** Whether a message that was sent could be taken back: the agent has not read it, and will not. */
+  takeBack?(message: string): Promise<boolean>;
+  setMode?(mode: Mode): Promise<Problem | undefined>;
+  setModel?(model: string): Promise<Problem | undefined>;
+  /** Ends what runs in the background, by the name that `offers` gives. */
+  stopTask?(task: string): Promise<Problem | undefined>;
 }

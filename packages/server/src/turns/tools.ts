@@ -15,6 +15,7 @@ import {
 import { z } from "zod";
 import { ALLOWANCES } from "../access/allowance.ts";
 import { folderFor, isInside } from "../processes/folder.ts";
+import { agentTools } from "./agent-tools.ts";
 import { answerTool } from "./answer-tool.ts";
 import { attachmentsField } from "./attachments.ts";
 import type { TurnRequest } from "./run.ts";
@@ -127,7 +128,10 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
     },
   });
 
-  return [start, stop, release, list, answerTool(turns)] as unknown as readonly Tool<never, unknown>[];
+  return [start, stop, release, list, answerTool(turns), ...agentTools(turns)] as unknown as readonly Tool<
+    never,
+    unknown
+  >[];
 }
 
 function allowsAnything(input: unknown): boolean {

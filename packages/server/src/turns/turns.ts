@@ -29,16 +29,17 @@ import {
   type Turn,
 } from "@blockyard/kernel";
 import { checkAttachments } from "./attachments.ts";
+import type { Abilities, Driver } from "./driver.ts";
 import { Elsewhere } from "./elsewhere.ts";
 import { isText, type Opened, openTurn } from "./open-turn.ts";
 import { refusalText } from "./refusal.ts";
-import type { Run, RunEnd, Runner, TurnRequest, TurnStart } from "./run.ts";
+import type { Run, RunEnd, TurnRequest, TurnStart } from "./run.ts";
 import { claim, drop, hold, isTaken, markOf, queuedIn, requestOf, waitingIn } from "./waiting.ts";
-import { writeAnswer } from "./write-answer.ts";
+import { type Given, stateAfter, writeAnswer } from "./write-answer.ts";
 
 export interface TurnsOptions {
   readonly kernel: Kernel;
-  readonly runners: readonly Runner[];
+  readonly drivers: readonly Driver[];
   /** What the owner has to be asked before anything runs in a folder; undefined: nothing. */
   readonly trust?: (cwd: string | undefined) => Problem | undefined;
 }
@@ -81,7 +82,7 @@ const ELSEWHERE = problem("busy", "another node runs a turn in this conversation
 
 export class Turns {
   readonly #kernel: Kernel;
-  readonly #runners: ReadonlyMap<string, Runner>;
+  readonly #drivers: ReadonlyMap<string, Driver>;
   readonly #runs = new Map<ConversationId, Live>();
   readonly #queues = new Map<ConversationId, Queued[]>();
   /** Conversations in which a turn is being started. */
@@ -93,22 +94,30 @@ export class Turns {
   readonly #trust: (cwd: string | undefined) => Problem | undefined;
   #isClosed = false;
 
-  constructor({ kernel, runners, trust = () => undefined }: TurnsOptions) {
+  constructor({ kernel, drivers, trust = () => undefined }: TurnsOptions) {
     this.#trust = trust;
     const { node } = kernel;
     this.#kernel = kernel;
-    this.#runners = new Map(runners.map((runner) => [runner.provider, runner]));
+    this.#drivers = new Map(drivers.map((driver) => [driver.provider, driver]));
     this.#elsewhere = node === undefined ? undefined : new Elsewhere(kernel, node);
     this.#stopListening = node === undefined ? () => undefined : kernel.listen((told) => this.#hear(told));
   }
 
   get providers(): readonly string[] {
-    return [...this.#runners.keys()];
+    return [...this.#drivers.keys()];
   }
 
   /** The only folder in which turns of a provider work; undefined where that is not fixed. */
   folderOf(provider: string): string | undefined {
-    return this.#runners.get(provider)?.folder;
+    return this.#drivers.get(provider)?.folder;
+  }
+
+  /** What each agent can do, and why it cannot run here, where it cannot. */
+  list(): readonly { provider: string; abilities: Abilities; problem: string | undefined }[] {
+    return [...this.#drivers.values()].map(({ provider, abilities, check }) => {
+      const refused = check({ conversation: "", provider, prompt: "" });
+      return { provider, abilities, problem: refused?.message };
+    });
   }
 
   get running(): number {
@@ -120,20 +129,20 @@ export class Turns {
     const missing = request.attachments && (await checkAttachments(this.#kernel.store, request.attachments));
     if (missing) return missing;
     if (this.#isClosed) return problem("unavailable", "the server is stopping");
-    const runner = this.#runners.get(request.provider);
-    if (!runner)
+    const driver = this.#drivers.get(request.provider);
+    if (!driver)
       return problem("invalid", `no agent ${request.provider}: one of ${this.providers.join(", ")}`);
-    return runner.check(request) ?? this.#trust(request.cwd);
+    return driver.check(request) ?? this.#trust(request.cwd);
   }
 
   /** Starts a turn, or queues it behind the one that runs. */
   async start(by: AgentId, request: TurnRequest): Promise<Started | Problem> {
     const refused = await this.check(request);
     if (refused) return refused;
-    const runner = this.#runners.get(request.provider) as Runner;
+    const driver = this.#drivers.get(request.provider) as Driver;
     const id = `turn-${randomName(this.#kernel.env, 8)}`;
     if (this.#isBusy(request.conversation)) return this.#enqueue({ id, request, by });
-    const prompt = await this.#beginAlone({ id, request, by }, runner);
+    const prompt = await this.#beginAlone({ id, request, by }, driver);
     if (prompt === ELSEWHERE) return this.#enqueue({ id, request, by });
     return isProblem(prompt) ? prompt : { turn: id, queued: false, block: prompt };
   }
@@ -228,32 +237,31 @@ export class Turns {
     return { sent };
   }
 
-  /** Answers a permission request of what runs; once. */
+  /** Answers what a running agent asks; once. */
   async answer(
     by: AgentId,
     block: BlockId,
     ask: string,
-    allow: boolean,
-    message?: string,
-    answers?: JsonObject,
-  ): Promise<{ state: "allowed" | "denied" } | Problem> {
+    given: Given,
+  ): Promise<{ state: "allowed" | "denied" | "answered" } | Problem> {
     const conversation = block.split("/", 1)[0] ?? "";
     const live = this.#runs.get(conversation);
-    if (!live && this.#elsewhere) {
-      const said = { ...(message === undefined ? {} : { message }), ...(answers ? { answers } : {}) };
-      return this.#elsewhere.answer(by, { block, ask, allow, ...said });
-    }
+    if (!live && this.#elsewhere) return this.#elsewhere.answer(by, block, ask, given);
     if (!live) return problem("gone", "the agent that asked is not running any more");
-    const state = allow ? ("allowed" as const) : ("denied" as const);
-    const said = message?.trim() ? message : undefined;
+    const said = given.message?.trim() ? given.message : undefined;
     const answered = await this.#kernel.writeBlock(block, {
       agent: by,
-      plan: (draft) => writeAnswer(draft, block, ask, state, said, live.run),
+      plan: (draft) => writeAnswer(draft, block, ask, { ...given, message: said }, live.run),
     });
     if (isProblem(answered)) return answered;
-    const input = answers === undefined ? answered.input : { ...(answered.input as JsonObject), answers };
-    live.run.answer({ ask, allow, input, message: refusalText(said) });
-    return { state };
+    const { ask: shown } = answered;
+    const plan = shown.plan === undefined ? undefined : await this.#kernel.whole(shown.plan);
+    live.run.answer({
+      ...{ ask, allow: given.allow, shown, input: shown.input ?? null, said, answer: given.answer },
+      message: refusalText(said),
+      plan: isProblem(plan) ? undefined : plan?.text,
+    });
+    return { state: stateAfter(shown, given) };
   }
 
   /** Stops everything; nothing is left behind. */
@@ -333,9 +341,9 @@ export class Turns {
   }
 
   /** Begins a turn, and keeps others out of the conversation meanwhile. The block with the prompt. */
-  #beginAlone(queued: Queued, runner: Runner): Promise<BlockId | Problem> {
+  #beginAlone(queued: Queued, driver: Driver): Promise<BlockId | Problem> {
     const { conversation } = queued.request;
-    const begun = this.#begin(queued, runner).finally(() => {
+    const begun = this.#begin(queued, driver).finally(() => {
       this.#starting.delete(conversation);
       if (!this.#runs.has(conversation)) this.#next(conversation);
     });
@@ -346,7 +354,7 @@ export class Turns {
     return begun;
   }
 
-  async #begin(queued: Queued, runner: Runner): Promise<BlockId | Problem> {
+  async #begin(queued: Queued, driver: Driver): Promise<BlockId | Problem> {
     const { id, request, by } = queued;
     const { conversation } = request;
     // While it waited, what ran before it may have changed what acts by itself in its folder.
@@ -367,7 +375,7 @@ export class Turns {
       prompt: opened.prompt,
     };
     // The boundary of one turn: that its agent cannot be started is its end, and nobody else's.
-    const run = await runner.begin(start).catch((error) => problem("unavailable", String(error)));
+    const run = await driver.start(start).catch((error) => problem("unavailable", String(error)));
     if (isProblem(run)) {
       await this.#fail(start, run.message);
       unfollow();
@@ -466,8 +474,8 @@ export class Turns {
     if (!first || this.#isClosed || this.#isBusy(conversation)) return;
     if (rest.length === 0) this.#queues.delete(conversation);
     else this.#queues.set(conversation, rest);
-    const runner = this.#runners.get(first.request.provider);
-    if (runner) this.#beginAlone(first, runner).catch((error) => this.#kernel.onFault(error));
+    const driver = this.#drivers.get(first.request.provider);
+    if (driver) this.#beginAlone(first, driver).catch((error) => this.#kernel.onFault(error));
   }
 
   // -- other nodes
@@ -495,8 +503,8 @@ export class Turns {
         );
         live.run.stop("cancelled");
       } else {
-        const { block, ask, allow, message, answers } = answer;
-        void this.answer(by, block, ask, allow, message, answers);
+        const { block, ask, ...given } = answer;
+        void this.answer(by, block, ask, given);
       }
     }
   }

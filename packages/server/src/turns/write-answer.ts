@@ -1,45 +1,130 @@
 /**
- * The owner's answer to an ask, written to the block that asks: once, and only for what the running agent has
- * asked. Telling the agent is apart from it.
+ * The owner's answer to an ask, checked against what was asked and written to the block that asks: once, and only for what the
+ * running agent has asked. Telling the agent is apart from it.
  */
 
 import {
+  type Ask,
+  type AskAnswer,
+  type AskQuestion,
+  type AskState,
   askOf,
   type BlockId,
   type Draft,
   isProblem,
-  type Json,
   type JsonObject,
   type Problem,
   problem,
 } from "@blockyard/kernel";
 import type { Run } from "./run.ts";
 
+/** What the owner says. */
+export interface Given {
+  readonly allow: boolean;
+  readonly message?: string | undefined;
+  readonly answer?: AskAnswer | undefined;
+}
+
+export interface Written {
+  /** The ask as it was shown. */
+  readonly ask: Ask;
+  readonly state: AskState;
+}
+
 export function writeAnswer(
   draft: Draft,
   block: BlockId,
   id: string,
-  state: "allowed" | "denied",
-  message: string | undefined,
+  given: Given,
   run: Run,
-): { input: Json } | Problem {
-  const call = draft.block(block);
-  if (isProblem(call)) return call;
-  const ask = askOf(call.metadata);
+): Written | Problem {
+  const asking = draft.block(block);
+  if (isProblem(asking)) return asking;
+  const ask = askOf(asking.metadata);
   if (ask?.id !== id) return problem("not_found", `block ${block} has no request ${id}`);
   if (ask.state !== "asked")
     return problem("conflict", `this request was ${ask.state} already`, { state: ask.state });
   // Another agent's stream can say the same request with another input: leave for that must not become leave for this.
   if (run.asks(id) !== block)
     return problem("conflict", `the agent that runs here has not asked this on block ${block}`);
-  const full = {
+  const wrong = checkAnswer(ask, given);
+  if (wrong) return wrong;
+  const state = stateAfter(ask, given);
+  const full: Ask = {
     ...ask,
     state,
     answeredBy: draft.agent,
     answeredAt: draft.at,
-    ...(message === undefined ? {} : { message }),
+    ...(given.message === undefined ? {} : { message: given.message }),
+    ...(given.answer === undefined ? {} : { answer: withoutSecrets(ask, given.answer) }),
   };
-  const started = state === "allowed" ? { stage: "running" } : {};
-  const after = draft.meta(block, { ask: full as JsonObject, ...started });
-  return isProblem(after) ? after : { input: ask.input ?? null };
+  const isCall = asking.kind === "tool_call" && state !== "denied";
+  const after = draft.meta(block, { ask: full as JsonObject, ...(isCall ? { stage: "running" } : {}) });
+  return isProblem(after) ? after : { ask, state };
+}
+
+export function stateAfter({ kind }: Pick<Ask, "kind">, { allow }: Given): "allowed" | "denied" | "answered" {
+  if (!allow) return "denied";
+  return kind === "question" || kind === "elicitation" ? "answered" : "allowed";
+}
+
+/** Only what was offered can be chosen: what else is said would be passed to the agent as the owner's choice. */
+function checkAnswer(ask: Ask, { allow, answer }: Given): Problem | undefined {
+  const { suggestion, questions = {}, content } = answer ?? {};
+  if (suggestion !== undefined) {
+    const taken = ask.suggestions?.find(({ id }) => id === suggestion);
+    if (taken === undefined)
+      return invalid("suggestion", `${suggestion} is none of what this request suggests`);
+    if ((taken.deny === true) === allow)
+      return invalid("allow", `${suggestion} ${allow ? "denies" : "allows"} this, and allow says otherwise`);
+  }
+  if (content !== undefined && ask.kind !== "elicitation")
+    return invalid("content", "no fields were asked for");
+  for (const [id, said] of Object.entries(questions)) {
+    const asked = ask.questions?.find((each) => each.id === id);
+    if (asked === undefined) return invalid("questions", `there is no question ${id}`);
+    const wrong = checkChoice(asked, said.chosen, said.text);
+    if (wrong !== undefined) return invalid("questions", wrong);
+  }
+  return undefined;
+}
+
+function checkChoice(asked: AskQuestion, chosen: readonly string[], text?: string): string | undefined {
+  const other = chosen.find((label) => !asked.options.some((option) => option.label === label));
+  if (other !== undefined) return `"${other.slice(0, 80)}" is no option of question ${asked.id}`;
+  if (new Set(chosen).size < chosen.length) return `question ${asked.id} has an option twice`;
+  if (!asked.multiple && chosen.length > 1) return `question ${asked.id} takes one option`;
+  const isText = text !== undefined && text !== "";
+  if (isText && asked.freeText !== true && asked.options.length > 0)
+    return `question ${asked.id} takes an option, no text`;
+  return undefined;
+}
+
+function invalid(field: string, message: string): Problem {
+  return problem("invalid", message, { field: `answer.${field}` });
+}
+
+/** What was typed where nobody should see it is told to the agent, and not kept. */
+function withoutSecrets({ questions = [] }: Ask, answer: AskAnswer): AskAnswer {
+  if (answer.questions === undefined || !questions.some(({ secret }) => secret === true)) return answer;
+  const kept = Object.entries(answer.questions).map(([id, said]) => {
+    const isSecret = questions.find((each) => each.id === id)?.secret === true;
+    const { text: _text, notes: _notes, ...rest } = said;
+    return [id, isSecret ? rest : said] as const;
+  });
+  return { ...answer, questions: Object.fromEntries(kept) };
+}
+
+/** Answers by the words of their questions, as earlier callers give them. */
+export function byQuestion(ask: Ask, answers: Readonly<Record<string, string>>): AskAnswer {
+  const questions = Object.fromEntries(
+    (ask.questions ?? []).flatMap(({ id, question, options, multiple }) => {
+      const said = Object.hasOwn(answers, question) ? answers[question] : undefined;
+      if (said === undefined) return [];
+      const chosen = multiple ? said.split(", ") : [said];
+      const isLabels = chosen.every((label) => options.some((option) => option.label === label));
+      return [[id, isLabels ? { chosen } : { chosen: [], text: said }]];
+    }),
+  );
+  return { questions };
 }

@@ -1,0 +1,88 @@
+/**
+ * The port of agents. A driver runs turns of one provider, in whatever protocol its agent speaks: it starts a run for a turn (or
+ * goes on with an agent that lives on between turns), and says what the agent can do. Turns (turns.ts) decide when a turn begins
+ * and ends; a driver never does.
+ *
+ * What an agent cannot do has no function on its run, and `abilities` says so to the page and the command before anybody tries.
+ */
+
+import type { AskKind, ConversationId, Problem } from "@blockyard/kernel";
+import type { Mode } from "./mode.ts";
+import type { Run, TurnRequest, TurnStart } from "./run.ts";
+
+/** What an agent can do here. */
+export interface Abilities {
+  /** It goes on with a session of its own in a later turn. */
+  readonly resumes: boolean;
+  /** Its process lives on between turns, for a while. */
+  readonly staysAlive: boolean;
+  /** What it asks before it goes on. */
+  readonly asks: readonly AskKind[];
+  /** It offers rules with what it asks, and keeps them itself. */
+  readonly rules: boolean;
+  readonly modes: readonly Mode[];
+  /** When a message reaches it while it works: at its next step, or not before its turn is over. */
+  readonly steering: "step" | "turn";
+  /** What can be changed while it works. */
+  readonly midTurn: readonly ("mode" | "model")[];
+  /** What it runs in the background can be stopped. */
+  readonly stopsTasks: boolean;
+  /** It tells its slash commands and skills, its models, and how much of its context is used. */
+  readonly commands: boolean;
+  readonly models: boolean;
+  readonly usage: boolean;
+}
+
+export interface AgentCommand {
+  /** Without the slash. */
+  readonly name: string;
+  readonly description: string;
+  /** What may follow it. */
+  readonly hint?: string | undefined;
+}
+
+export interface AgentModel {
+  /** What `model` of a turn takes. */
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly efforts?: readonly string[] | undefined;
+}
+
+/** How full the context is: what the last request held, and how much there is room for. */
+export interface ContextUsage {
+  readonly usedTokens: number;
+  readonly windowTokens: number;
+  readonly parts?: readonly { readonly name: string; readonly tokens: number }[] | undefined;
+}
+
+/** Something that an agent runs in the background. */
+export interface AgentTask {
+  readonly id: string;
+  readonly description: string;
+}
+
+/** What an agent offers in a conversation; what it does not tell is absent. */
+export interface Offers {
+  readonly mode?: Mode | undefined;
+  readonly model?: string | undefined;
+  readonly commands?: readonly AgentCommand[] | undefined;
+  readonly models?: readonly AgentModel[] | undefined;
+  readonly usage?: ContextUsage | undefined;
+  readonly tasks?: readonly AgentTask[] | undefined;
+}
+
+/** One provider of turns. */
+export interface Driver {
+  readonly provider: string;
+  readonly abilities: Abilities;
+  /** Why it cannot run, before anything is written; it names what to do about it. */
+  check(request: TurnRequest): Problem | undefined;
+  /** The only folder in which it can work, where it cannot work everywhere. */
+  readonly folder?: string;
+  start(start: TurnStart): Promise<Run | Problem>;
+  /** What the agent of a conversation offers now. May start the agent to find out, in this folder. */
+  offers?(conversation: ConversationId, cwd: string): Promise<Offers | Problem>;
+  /** Ends what lives on between turns: of one conversation, or all of it. */
+  close?(conversation?: ConversationId): Promise<void>;
+}

@@ -1,0 +1,66 @@
+/**
+ * An answer as Claude Code reads it: the `response` of a control_response.
+ *
+ * Questions go back with the whole input, each answer under the exact words of its question: keyed otherwise, the model is told that
+ * nobody answered. Of a permission's suggestions exactly the chosen one is sent, since the CLI applies every entry.
+ */
+
+import type { AskAnswer, AskQuestion, Json, JsonObject } from "@blockyard/kernel";
+import { joinedLabels } from "@blockyard/providers";
+import type { Answer } from "../../run.ts";
+
+export function claudeResponse(answer: Answer): JsonObject {
+  const { allow, shown, input, message } = answer;
+  if (shown.kind === "elicitation")
+    return allow
+      ? { action: "accept", content: (answer.answer?.content ?? {}) as JsonObject }
+      : { action: "decline" };
+  if (!allow)
+    return { behavior: "deny", message: shown.kind === "plan" ? (answer.said ?? KEEP_PLANNING) : message };
+  const taken = shown.suggestions?.find(({ id }) => id === answer.answer?.suggestion)?.native;
+  const rules = taken === undefined ? {} : { updatedPermissions: [taken] };
+  return { behavior: "allow", updatedInput: inputAfter(answer, objectOf(input)), ...rules };
+}
+
+const KEEP_PLANNING = "The user wants you to keep planning. Revise the plan, or ask what is missing.";
+
+function inputAfter({ shown, answer, plan }: Answer, input: JsonObject): JsonObject {
+  if (shown.kind === "question" && answer !== undefined)
+    return { ...input, ...answersOf(shown.questions ?? [], answer) };
+  const isEdited = shown.kind === "plan" && plan !== undefined && plan !== input["plan"];
+  return isEdited ? { ...input, plan } : input;
+}
+
+function answersOf(asked: readonly AskQuestion[], { questions = {}, text }: AskAnswer): JsonObject {
+  const answers: Record<string, Json> = {};
+  const annotations: Record<string, Json> = {};
+  for (const { id, question, options } of asked) {
+    const said = questions[id];
+    if (said === undefined) continue;
+    if (said.skipped === true) {
+      annotations[question] = { unanswered: "skipped" };
+      continue;
+    }
+    const own = said.text === undefined || said.text === "" ? [] : [said.text];
+    if (said.chosen.length + own.length > 0) answers[question] = joined(said.chosen, own);
+    const preview = options.find(({ label }) => label === said.chosen[0])?.preview;
+    const notes = said.notes === undefined || said.notes === "" ? {} : { notes: said.notes };
+    const shown = preview === undefined || said.chosen.length !== 1 ? {} : { preview };
+    if (Object.keys({ ...notes, ...shown }).length > 0) annotations[question] = { ...notes, ...shown };
+  }
+  return {
+    answers,
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+    ...(text === undefined || text === "" ? {} : { response: text }),
+  };
+}
+
+/** One option, or own words, stand as they are; several are joined so that they can be taken apart again. */
+function joined(chosen: readonly string[], own: readonly string[]): string {
+  const all = [...chosen, ...own];
+  return all.length === 1 ? (all[0] as string) : joinedLabels(all);
+}
+
+function objectOf(value: Json): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}

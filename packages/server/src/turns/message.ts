@@ -1,0 +1,19 @@
+/**
+ * A message to an agent that works already.
+ */
+
+import type { Attached } from "./attachments.ts";
+
+/** When it reaches the agent: cutting off what it does, at its next step, or after its turn. */
+export const WHENS = ["now", "next", "later"] as const;
+export type When = (typeof WHENS)[number];
+
+export interface Message {
+  /** A UUID. The agent's own record of the message has it. */
+  readonly id: string;
+  readonly text: string;
+  readonly attached: Attached;
+  readonly when: Exclude<When, "later">;
+  /** The agent reads it now: writes the prompt's block behind everything that the agent has said so far. */
+  taken(): Promise<void>;
+}

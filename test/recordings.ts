@@ -21,6 +21,7 @@ export interface Recording {
 /** The first folder of a fixture's name says what wrote it. */
 const sources: Readonly<Record<string, { readonly provider: string; readonly source: Recording["source"] }>> =
   {
+    acp: { provider: "acp", source: "stream" },
     "anthropic-documented": { provider: "anthropic", source: "stream" },
     "anthropic-sse": { provider: "anthropic", source: "stream" },
     claude: { provider: "claude", source: "stream" },

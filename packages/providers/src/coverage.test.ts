@@ -102,6 +102,8 @@ function typeOfMessage(message: Json | undefined): string {
   if (!isObject(message)) return "(no message)";
   const { method, params } = message;
   if (typeof method !== "string") return "answer";
+  const update = isObject(params) && isObject(params.update) ? params.update.sessionUpdate : undefined;
+  if (typeof update === "string") return `${method} ${update}`;
   const item = isObject(params) && isObject(params.item) ? params.item.type : undefined;
   return typeof item === "string" ? `${method}/${item}` : method;
 }

@@ -47,7 +47,13 @@ function firstOf(events: readonly Json[]): Recognised | undefined {
 function byTraffic(event: JsonObject): Recognised | undefined {
   const traffic = readTraffic(event);
   if (traffic === undefined) return appServerShape(event, false) ?? byShape(event);
-  return isObject(traffic.message) ? appServerShape(traffic.message, traffic.dir === "in") : undefined;
+  if (!isObject(traffic.message)) return undefined;
+  return acpShape(traffic.message) ?? appServerShape(traffic.message, traffic.dir === "in");
+}
+
+/** Every message of ACP says that it is JSON-RPC. */
+function acpShape(message: JsonObject): Recognised | undefined {
+  return message.jsonrpc === "2.0" ? stream("acp") : undefined;
 }
 
 const APP_SERVER_METHODS =

@@ -2,6 +2,7 @@
  * The providers, by name: one line each. Whoever adds a provider adds its folder, a fixture pair, and its line here.
  */
 
+import { acpAdapter } from "./acp/adapter.ts";
 import type { Adapter } from "./adapter.ts";
 import { anthropicAdapter } from "./anthropic/adapter.ts";
 import { claudeAdapter } from "./claude/adapter.ts";
@@ -45,6 +46,7 @@ const LIST: readonly Provider[] = [
   { name: "openai", adapter: openaiAdapter, framing: "sse" },
   { name: "opencode", adapter: opencodeAdapter, framing: "lines" },
   { name: "gemini", adapter: geminiAdapter, framing: "lines" },
+  { name: "acp", adapter: acpAdapter, framing: "lines" },
 ];
 
 export const providers: ReadonlyMap<string, Provider> = new Map(

@@ -1,0 +1,29 @@
+/** Asks that are open, and how one ends: with the client's answer, or with the call or the turn that it was about. */
+
+import type { BlockKey, JsonObject } from "@blockyard/kernel";
+import type { Asked, Out, Session, State } from "./state.ts";
+
+export function closeAsk(out: Out, asked: Asked, patch: JsonObject): void {
+  const metadata = { ask: { ...asked.ask, ...patch } };
+  if (asked.isOwn) out.push({ type: "block-end", key: asked.key, status: "done", metadata });
+  else out.push({ type: "block-meta", key: asked.key, metadata });
+}
+
+/** What the end of a call says of an ask about it that nobody has answered. */
+export function expiredAsk(state: State, key: BlockKey): JsonObject {
+  for (const [id, { ask }] of state.asked) {
+    if (ask?.key !== key) continue;
+    state.asked.delete(id);
+    return { ask: { ...ask.ask, state: "expired", message: "the call has ended" } };
+  }
+  return {};
+}
+
+/** The turn has ended: so have asks that are about no call. */
+export function expireAsks(state: State, out: Out, session: Session): void {
+  for (const [id, request] of state.asked) {
+    if (request.session !== session.id || request.ask?.isOwn !== true) continue;
+    state.asked.delete(id);
+    closeAsk(out, request.ask, { state: "expired", message: "the turn has ended" });
+  }
+}

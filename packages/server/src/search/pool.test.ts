@@ -102,6 +102,23 @@ it("[Q34] a thread that is not needed any more ends by itself, between two steps
   expect(reports).toEqual(["ended by itself"]);
 });
 
+it("[S80] a thread that does not come back is not ended while it is behind its gate", async () => {
+  const reports: string[] = [];
+  // Behind it for longer than any thread is waited for.
+  const program = `import { parentPort, workerData } from "node:worker_threads";
+    parentPort.on("message", () => { parentPort.postMessage({ type: "begun" }); Atomics.store(workerData.gate, 0, 1);
+      for (const endMs = performance.now() + 3_000; performance.now() < endMs; );
+      parentPort.postMessage({ type: "note", message: "out" }); Atomics.store(workerData.gate, 0, 0); for (;;); });`;
+  const stuck = new SearchPool({
+    program: new URL(`data:text/javascript,${encodeURIComponent(program)}`),
+    report: (message) => reports.push(message),
+  });
+  pools.push(stuck);
+  expect(await stuck.matcher("text", query("t"), 20)).toMatchObject({ problem: "timeout" });
+  await expect.poll(() => reports, { timeout: 10_000 }).toEqual(["out"]);
+  expect(stuck.kills).toBe(1);
+});
+
 describe.runIf(process.platform === "linux")("[Q19] the thread", () => {
   it("yields to those who write", async () => {
     const before = priorities();

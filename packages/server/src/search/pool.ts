@@ -17,6 +17,7 @@ import {
   type SearchAnswer,
   type SearchQuery,
 } from "@blockyard/kernel";
+import { ThreadGate } from "../system/thread-gate.ts";
 import { type Changes, type Reply, type Request, starved, type YoungBlock } from "./message.ts";
 
 /** What the thread gets beyond the deadline to end a search by itself, before its caller is answered without it … */
@@ -50,6 +51,7 @@ interface Job {
 
 interface Thread {
   readonly worker: Worker;
+  readonly gate: ThreadGate;
   /** Whether it has loaded the database once. */
   isLoaded: boolean;
 }
@@ -135,7 +137,7 @@ export class SearchPool {
     for (const job of waiting) answer(job, problem("unavailable", "The search was closed."));
     const thread = this.#thread;
     this.#thread = undefined;
-    if (thread !== undefined) await ended(thread.worker);
+    if (thread !== undefined) await ended(thread);
   }
 
   /** The owner's come before those of all others, which have only some of the places to wait in. */
@@ -250,7 +252,7 @@ export class SearchPool {
   #replace(): void {
     const old = this.#thread;
     this.#thread = undefined;
-    void old?.worker.terminate();
+    void old?.gate.end(old.worker);
   }
 
   #settle(result: SearchAnswer | MatchAnswer | Problem): void {
@@ -260,12 +262,13 @@ export class SearchPool {
   }
 
   #start(): Thread {
+    const gate = new ThreadGate();
     const worker = new Worker(this.#program, {
-      workerData: { path: this.#path },
+      workerData: { path: this.#path, gate: gate.shared },
       execArgv: ["--disable-warning=ExperimentalWarning"],
       resourceLimits: { maxOldGenerationSizeMb: THREAD_MB, maxYoungGenerationSizeMb: YOUNG_MB },
     });
-    const thread: Thread = { worker, isLoaded: false };
+    const thread: Thread = { worker, gate, isLoaded: false };
     // A program that has nothing else to do ends, whether or not there are threads to search with.
     worker.unref();
     worker.on("message", (reply: Reply) => this.#hear(thread, reply));
@@ -275,15 +278,12 @@ export class SearchPool {
   }
 }
 
-/**
- * Lets a thread end between two steps of its work. One that is terminated while it begins to decompress something takes the whole
- * program with it (an assertion of Node's), so that is for those only that do not come back.
- */
-async function ended(worker: Worker): Promise<void> {
+/** Lets a thread end between two steps of its work; one that does not come back is ended in the middle of it. */
+async function ended({ worker, gate }: Thread): Promise<void> {
   const exited = new Promise((done) => worker.once("exit", done));
   worker.ref();
   worker.postMessage({ type: "end" } satisfies Request);
-  const timer = setTimeout(() => void worker.terminate(), GIVE_UP_MS);
+  const timer = setTimeout(() => void gate.end(worker), GIVE_UP_MS);
   await exited;
   clearTimeout(timer);
 }

@@ -4,7 +4,7 @@
  * As bytes: columns of createdAt (doubles), and of row, version, conversation, born (32 bits each), compressed.
  */
 
-import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { zstdCompress, zstdDecompress } from "../../system/zstd.ts";
 
 export interface Document {
   readonly row: number;
@@ -29,7 +29,7 @@ export class Documents {
   }
 
   static unpack(packed: Uint8Array): Documents {
-    const bytes = zstdDecompressSync(packed);
+    const bytes = zstdDecompress(packed);
     const documents = new Documents(bytes.length / DOCUMENT_BYTES);
     new Uint8Array(documents.#createdAt.buffer).set(bytes);
     documents.length = documents.#createdAt.length;
@@ -59,6 +59,6 @@ export class Documents {
     part.#createdAt.set(this.#createdAt.subarray(from, to));
     for (const [i, column] of part.#columns.entries())
       column.set((this.#columns[i] as Uint32Array).subarray(from, to));
-    return zstdCompressSync(new Uint8Array(part.#createdAt.buffer));
+    return zstdCompress(new Uint8Array(part.#createdAt.buffer));
   }
 }

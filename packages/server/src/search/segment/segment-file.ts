@@ -19,7 +19,8 @@
  */
 
 import { closeSync, fdatasyncSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
-import { crc32, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { crc32 } from "node:zlib";
+import { zstdCompress, zstdDecompress } from "../../system/zstd.ts";
 import { PageList, type Part } from "./page-list.ts";
 import { SegmentDamage } from "./segment-damage.ts";
 
@@ -76,7 +77,7 @@ export class SegmentFileWriter {
 
   /** Ends the file; it is durable then. */
   finish(directory: Directory): number {
-    const body = zstdCompressSync(Buffer.from(JSON.stringify(directory)));
+    const body = zstdCompress(Buffer.from(JSON.stringify(directory)));
     const trailer = Buffer.alloc(TRAILER_BYTES);
     trailer.writeBigUInt64LE(BigInt(this.#at), 0);
     trailer.writeUInt32LE(body.length, 8);
@@ -130,7 +131,7 @@ export class SegmentFile {
       if (crc32(body) !== trailer.readUInt32LE(12))
         throw new SegmentDamage(`the directory of ${path} has changed`);
       const { keyPages, firstKeys, gramPages, firstGrams, ...directory } = JSON.parse(
-        zstdDecompressSync(body).toString(),
+        zstdDecompress(body).toString(),
       ) as Directory;
       this.directory = directory;
       this.keyPages = new PageList(keyPages, firstKeys);

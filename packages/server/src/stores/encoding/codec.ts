@@ -14,7 +14,7 @@
  * frame and no JSON).
  */
 
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { constants } from "node:zlib";
 import type {
   Block,
   BlockId,
@@ -27,6 +27,7 @@ import type {
   Splice,
   Status,
 } from "@blockyard/kernel";
+import { zstdCompress, zstdDecompress } from "../../system/zstd.ts";
 import type { ByteReader, ByteWriter } from "./bytes.ts";
 
 const PACK_BYTES = 512;
@@ -156,16 +157,16 @@ export function packJson(value: unknown): Uint8Array {
 }
 
 export function unpackJson<T>(bytes: Uint8Array): T {
-  const json = bytes[0] === ZSTD_FIRST_BYTE ? zstdDecompressSync(bytes) : Buffer.from(bytes);
+  const json = bytes[0] === ZSTD_FIRST_BYTE ? zstdDecompress(bytes) : Buffer.from(bytes);
   return JSON.parse(json.toString()) as T;
 }
 
 export function compress(bytes: Uint8Array): Buffer {
-  return zstdCompressSync(bytes, ZSTD);
+  return zstdCompress(bytes, ZSTD);
 }
 
 export function decompress(bytes: Uint8Array): Buffer {
-  return zstdDecompressSync(bytes);
+  return zstdDecompress(bytes);
 }
 
 function shortParent({ conversation, parent }: Block): string | null {

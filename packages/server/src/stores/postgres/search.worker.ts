@@ -9,16 +9,19 @@ import { DatabaseAddress } from "../../config/database-address.ts";
 import type { Reply, Request } from "../../search/message.ts";
 import { RecentTexts } from "../../search/recent-texts.ts";
 import { busyClock, stoppable, warmUp } from "../../search/stoppable.ts";
+import type { ThreadGate } from "../../system/thread-gate.ts";
 import { yieldToWriters } from "../../system/yield.ts";
+import { useGate } from "../../system/zstd.ts";
 import { Connections } from "./connections.ts";
 import { Outlines } from "./outlines.ts";
 import { PostgresSource } from "./source.ts";
 
-const { path: url } = workerData as { readonly path: string };
+const { path: url, gate } = workerData as { readonly path: string; readonly gate: ThreadGate["shared"] };
 const connections = new Connections(new DatabaseAddress(url), "blockyard-search", { max: 1 });
 const outlines = new Outlines();
 const recent = new RecentTexts(limits.searchTextChars);
 
+useGate(gate);
 yieldToWriters();
 warmUp();
 parentPort?.on("message", (request: Request) => {

@@ -6,7 +6,8 @@
  * A dictionary never changes and is never deleted. Since many chunks need it, it is stored twice.
  */
 
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { constants } from "node:zlib";
+import { zstdCompress, zstdDecompress } from "../../system/zstd.ts";
 import { corrupt } from "../encoding/fault.ts";
 import { FULL_CHUNK_BYTES } from "../encoding/runs.ts";
 
@@ -60,13 +61,13 @@ export class Dictionaries {
     if (passing || plain.length < COMPRESS_BYTES) return { dictionary: 0, plain: plain.length, body: plain };
     this.#sample(plain);
     const small = plain.length < SMALL_CHUNK_BYTES ? this.#current : 0;
-    const body = zstdCompressSync(plain, { params: PARAMS, ...this.#against(small) });
+    const body = zstdCompress(plain, { params: PARAMS, ...this.#against(small) });
     if (body.length >= plain.length) return { dictionary: 0, plain: plain.length, body: plain };
     return { dictionary: small, plain: plain.length, body };
   }
 
   unpack({ dictionary, plain, body }: Packed): Uint8Array {
-    return body.length === plain ? body : zstdDecompressSync(body, this.#against(dictionary));
+    return body.length === plain ? body : zstdDecompress(body, this.#against(dictionary));
   }
 
   /** Inside a transaction: makes a new dictionary when it is time. Its number, for `use` after the commit. */
@@ -74,7 +75,7 @@ export class Dictionaries {
     if (this.#seenBytes < this.#nextAfterBytes || this.#sampledBytes < DICTIONARY_BYTES) return undefined;
     const body = Buffer.concat(this.#samples).subarray(-DICTIONARY_BYTES);
     const id = this.#current + 1;
-    this.#tables.addDictionary(id, zstdCompressSync(body));
+    this.#tables.addDictionary(id, zstdCompress(body));
     return id;
   }
 
@@ -102,7 +103,7 @@ export class Dictionaries {
     if (known !== undefined) return known;
     const stored = this.#tables.dictionary(id);
     if (stored === undefined) throw corrupt(`dictionary ${id} is missing or changed, in both copies`);
-    const dictionary = zstdDecompressSync(stored);
+    const dictionary = zstdDecompress(stored);
     this.#known.set(id, dictionary);
     return dictionary;
   }

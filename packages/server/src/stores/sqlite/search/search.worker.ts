@@ -19,7 +19,9 @@ import type { Reply, Request } from "../../../search/message.ts";
 import { RecentTexts } from "../../../search/recent-texts.ts";
 import { SegmentDamage } from "../../../search/segment/segment-damage.ts";
 import { busyClock, stoppable, warmUp } from "../../../search/stoppable.ts";
+import type { ThreadGate } from "../../../system/thread-gate.ts";
 import { yieldToWriters } from "../../../system/yield.ts";
+import { useGate } from "../../../system/zstd.ts";
 import { StoreReader } from "../reader.ts";
 import { Indexer } from "./indexer.ts";
 import { DatabaseSource } from "./source.ts";
@@ -27,12 +29,13 @@ import { DatabaseSource } from "./source.ts";
 /** Work on the index between two looks at whether somebody asks for something. */
 const SLICE_MS = 8;
 
-const { path } = workerData as { readonly path: string | undefined };
+const { path, gate } = workerData as { readonly path?: string; readonly gate: ThreadGate["shared"] };
 let reader: StoreReader | undefined;
 let indexer: Indexer | undefined;
 let work: Generator<void> | undefined;
 const recent = new RecentTexts(limits.searchTextChars);
 
+useGate(gate);
 yieldToWriters();
 warmUp();
 parentPort?.on("message", (request: Request) => {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isFull, require } from "../checks.ts";
 import { CUTS, type Plan, RECORDING } from "../e2e/lifecycle/world.ts";
+import type { Called } from "../e2e/server.ts";
 import { type NodesCheck, newConversation, requireEverything } from "./check.ts";
 import { Viewer } from "./viewer.ts";
 import { Writer } from "./writer.ts";
@@ -126,8 +127,8 @@ export const nodeChecks: readonly NodesCheck[] = [
         await sleep(1_000);
         a.signal("SIGSTOP");
         // They wait in its sockets: one means a line that is going to be changed, one a line that is not.
-        const stale = a.call("block.edit", change(0, "ONE of a\n", "one"));
-        const fine = a.call("block.edit", change(1, "TWO of a\n", "two"));
+        const stale = sent(a, change(0, "ONE of a\n", "one"), "stale");
+        const fine = sent(a, change(1, "TWO of a\n", "two"), "fine");
         await sleep(200);
         await b.do("block.edit", change(0, "ONE of b\n", "one"));
         await sleep(STOP_MS);
@@ -211,6 +212,12 @@ export const nodeChecks: readonly NodesCheck[] = [
     },
   },
 ];
+
+/** An edit; where the connection is cut (a node that stood still first sees what has timed out) it is sent again with its key. */
+function sent(node: Node, input: object, key: string): Promise<Called> {
+  const send = () => node.call("block.edit", input, key);
+  return send().catch(send);
+}
 
 async function allow(node: Node, conversation: string, number: number): Promise<void> {
   const asked = await until(`request ${number}`, 10_000, async () => {

@@ -4,7 +4,7 @@ import { nodeEnv } from "@blockyard/server";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { Caller } from "../../packages/server/src/access/auth.ts";
 import { CallScheduler } from "../../packages/server/src/app/call-scheduler.ts";
-import { allTransports, openReplica, overHttp } from "./transports.ts";
+import { allTransports, openReplica, overHttp, readWhole } from "./transports.ts";
 import { Yard } from "./yard.ts";
 
 let yard: Yard;
@@ -41,15 +41,8 @@ it("[AC260] agents and viewers read 128 KiB of a text at a time, on every transp
   expect(own).toMatchObject({ truncated: false, content });
   for (const token of [yard.viewer("reader"), yard.agent("model")]) {
     for (const transport of await allTransports(yard, token)) {
-      let text = "";
-      let range: object | undefined;
-      do {
-        const input = { block_id, line_numbers: false, ...(range ? { range } : {}) };
-        const read = (await transport.call("block.read", input)) as { content: string; next?: object };
-        expect(read.content.length).toBeLessThan(limits.guestReadBytes + 300);
-        text += read.next ? read.content.slice(0, read.content.lastIndexOf("… cut here")) : read.content;
-        range = read.next;
-      } while (range);
+      const { text, longest } = await readWhole(transport, block_id);
+      expect(longest).toBeLessThan(limits.guestReadBytes + 300);
       expect(text).toBe(content);
       await transport.close();
     }

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { isProblem } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
-import { allTransports, openReplica } from "./transports.ts";
+import { allTransports, openReplica, readWhole } from "./transports.ts";
 import { Yard } from "./yard.ts";
 
 const texts: readonly (readonly [string, string])[] = [
@@ -49,10 +49,8 @@ describe("[R34] odd texts", () => {
           if (isProblem(whole)) throw new Error(whole.message);
           kept.set(block_id, whole.text);
           seen.add(whole.text);
-          const read = (await transport.call("block.read", { block_id, line_numbers: false })) as {
-            content: string;
-          };
-          expect([name, transport.name, read.content]).toEqual([name, transport.name, whole.text]);
+          const { text } = await readWhole(transport, block_id);
+          expect([name, transport.name, text]).toEqual([name, transport.name, whole.text]);
         }
         await transport.close();
       }

@@ -23,6 +23,29 @@ export async function allTransports(yard: Yard, token: string): Promise<readonly
   return token === yard.owner ? both : [...both, await overMcp(yard, token)];
 }
 
+/** A block's whole text, as a program reads it that gets no more than a piece at a time; and the longest of the pieces. */
+export async function readWhole(
+  transport: Transport,
+  block_id: string,
+): Promise<{ readonly text: string; readonly longest: number }> {
+  let text = "";
+  let longest = 0;
+  let range: object | undefined;
+  do {
+    const input = { block_id, line_numbers: false, ...(range ? { range } : {}) };
+    const read = (await transport.call("block.read", input)) as {
+      content: string;
+      next?: { column?: number };
+    };
+    longest = Math.max(longest, read.content.length);
+    const cut = read.next ? read.content.slice(0, read.content.lastIndexOf("… cut here")) : read.content;
+    // A line that is cut inside has a line end of the answer's own.
+    text += read.next?.column === undefined ? cut : cut.slice(0, -1);
+    range = read.next;
+  } while (range);
+  return { text, longest };
+}
+
 export function overHttp(yard: Yard, token: string): Transport {
   return {
     name: "http",

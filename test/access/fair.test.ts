@@ -99,4 +99,19 @@ describe("fairness", () => {
     ).toBe(200);
     expect(await yard.call("block.create", line)).toMatchObject({ version: 1 });
   });
+
+  it("[AC229] searches of agents leave places for the owner's: those that find none are busy, the owner's never", async () => {
+    const content = "x".repeat(2_000_000);
+    const made = await yard.call("block.create", { conversation, kind: "text", role: "user", content });
+    const search = (token?: string) =>
+      yard.call("block.search", { block_id: made["block_id"], query: "(x+x+)+y" }, token);
+    const tokens = Array.from({ length: 12 }, (_, i) => yard.agent(`seeker-${i}`));
+    const guests = tokens.flatMap((token) => [1, 2, 3, 4].map(() => search(token)));
+    const answers: string[] = [];
+    for (const guest of guests) void guest.then(({ problem = "found" }) => answers.push(problem));
+    await expect.poll(() => answers.includes("busy"), { timeout: 15_000 }).toBe(true);
+    expect((await search())["problem"]).not.toBe("busy");
+    await Promise.all(guests);
+    expect(answers.filter((each) => each !== "busy").length).toBeGreaterThan(limits.guestSearches);
+  }, 60_000);
 });

@@ -1,5 +1,5 @@
 /** Whatever agents and viewers ask for is done in small pieces, and the owner's calls come in between. */
-import { limits, Replica } from "@blockyard/kernel";
+import { Connection, limits, Replica } from "@blockyard/kernel";
 import { nodeEnv } from "@blockyard/server";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { Caller } from "../../packages/server/src/access/auth.ts";
@@ -95,4 +95,38 @@ it("[AC261] opening a text to edit, and each change of it, waits for its turn", 
   expect(turns.get("editor")).toBe(2);
   expect(replica.isConnected).toBe(true);
   socket.terminate();
+});
+
+it("[AC261] of the messages that came together on a guest's socket, one is looked at in each round", async () => {
+  let round = 0;
+  let isOver = false;
+  const count = () => {
+    round++;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  const receive = Connection.prototype.receive;
+  for (const [token, most] of [
+    [yard.agent("chatty"), 1],
+    [yard.owner, 20],
+  ] as const) {
+    const { socket } = await openReplica(yard.running.url, token, new Replica({ env: nodeEnv }));
+    const rounds = new Map<number, number>();
+    const spy = vi.spyOn(Connection.prototype, "receive").mockImplementation(function (
+      this: Connection,
+      ...given
+    ) {
+      rounds.set(round, (rounds.get(round) ?? 0) + 1);
+      return receive.apply(this, given);
+    });
+    const { _socket: wire } = socket as unknown as { _socket: import("node:net").Socket };
+    wire.cork();
+    for (let n = 0; n < 20; n++) socket.send(JSON.stringify({ type: "ping", n }));
+    wire.uncork();
+    await expect.poll(() => [...rounds.values()].reduce((sum, each) => sum + each, 0)).toBe(20);
+    expect(Math.max(...rounds.values())).toBe(most);
+    spy.mockRestore();
+    socket.terminate();
+  }
+  isOver = true;
 });

@@ -824,6 +824,9 @@ describe("the rest", () => {
       expect((await run(here, ["link"])).stderr).toContain("no server runs here. Start one with: blockyard");
       const token = (await run(here, ["token", "create", "--agent", "codex-mcp"])).stdout.trim();
       expect(token).toMatch(/^[\w-]{43}$/);
+      expect((await run(here, ["token", "list"])).stdout).toMatch(
+        /^codex-mcp {2}agent {2}\S+ {2}6000 requests a minute, 50000 blocks and 512 Mi characters an hour\n$/,
+      );
       const server = await serve(here);
       expect((await run(here, ["link"])).stdout).toContain(`${new URL(server.link).origin}/?link=`);
       for (const its of [token, "x".repeat(43)]) {

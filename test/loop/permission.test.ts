@@ -221,3 +221,29 @@ it("[AC201] a file that becomes a link to a guarded one while the owner thinks i
   expect(readFileSync(join(rig.root, ".env"), "utf8")).toBe(`${SECRET}\n`);
   expect(JSON.stringify(bodyOf(-1))).toContain(".env is guarded");
 });
+
+it("[AC264] a guarded file that is included is not sent before the owner has granted it to that agent", async () => {
+  writeFileSync(join(rig.root, ".env"), `${SECRET}\n`);
+  const { block_id } = await rig.tool<{ block_id: string }>("file.open", { path: ".env" });
+  const conversation = await rig.conversation();
+  await rig.tool("conversation.include", { conversation, block_id });
+  rig.model.play([say("Hello."), say("Hello.")]);
+  const start = { conversation, provider: rig.speak("anthropic"), prompt: "Hi" };
+  const turn = (input: object) => rig.ask("turn.start", input);
+  for (const agent of ["openai", undefined]) {
+    if (agent) await rig.tool("file.grant", { path: ".env", agent });
+    expect(await turn(start)).toMatchObject({
+      problem: "forbidden",
+      details: { needs: "grant", path: ".env", agent: "anthropic" },
+    });
+  }
+  expect(rig.model.asked).toEqual([]);
+  expect(await rig.blocks(conversation)).toEqual([]);
+  await rig.tool("file.grant", { path: ".env", agent: "anthropic" });
+  await rig.run("anthropic", "Hi", { conversation });
+  expect(JSON.stringify(bodyOf(-1))).toContain(SECRET);
+  await rig.tool("file.revoke", { path: ".env", agent: "anthropic" });
+  expect(await turn(start)).toMatchObject({ problem: "forbidden" });
+  await rig.tool("conversation.include", { conversation, block_id, included: false });
+  await rig.run("anthropic", "Hi again", { conversation });
+});

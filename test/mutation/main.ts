@@ -8,6 +8,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ACCESS_MUTATIONS } from "./access-mutations.ts";
 import { copySources } from "./copy.ts";
 import { MUTATIONS, type Mutation } from "./mutations.ts";
 
@@ -20,7 +21,7 @@ interface Result {
 const LIMIT_MS = 180_000;
 
 const words = process.argv.slice(2);
-const chosen = MUTATIONS.filter(
+const chosen = [...MUTATIONS, ...ACCESS_MUTATIONS].filter(
   ({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)),
 );
 const copy = copySources();

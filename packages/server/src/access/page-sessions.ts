@@ -16,8 +16,9 @@
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { removePrivate, writePrivate } from "../system/private-file.ts";
 import { isKey } from "./page-proof.ts";
 
 /** For whom a link or a session is. */
@@ -163,9 +164,7 @@ export class PageSessions {
 
 function write(folder: string, name: string, value: object): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const fresh = join(folder, `.${randomBytes(4).toString("hex")}`);
-  writeFileSync(fresh, JSON.stringify(value), { mode: 0o600, flag: "wx" });
-  renameSync(fresh, join(folder, name));
+  writePrivate(join(folder, name), JSON.stringify(value));
 }
 
 function read(folder: string, name: string): Readonly<Record<string, unknown>> | undefined {
@@ -176,19 +175,15 @@ function read(folder: string, name: string): Readonly<Record<string, unknown>> |
   }
 }
 
-/** Whether it was there, and this call has removed it. */
+/** Whether it was there, and this call has removed it, for good. */
 function remove(folder: string, name: string): boolean {
-  try {
-    unlinkSync(join(folder, name));
-    return true;
-  } catch {
-    return false;
-  }
+  return removePrivate(join(folder, name));
 }
 
 function names(folder: string): readonly string[] {
   try {
-    return readdirSync(folder).filter((name) => !name.startsWith("."));
+    // What is being written has another name until it is whole.
+    return readdirSync(folder).filter((name) => /^[0-9a-f]+$/.test(name));
   } catch {
     return [];
   }

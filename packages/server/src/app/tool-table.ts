@@ -46,6 +46,7 @@ import { APIS, apiDriver } from "../turns/api.ts";
 import { childDriver } from "../turns/child-run.ts";
 import { conversationContext } from "../turns/loop/conversation-context.ts";
 import { Prices } from "../turns/prices.ts";
+import type { TurnRequest } from "../turns/run.ts";
 import { turnTools } from "../turns/tools.ts";
 import { Turns } from "../turns/turns.ts";
 
@@ -139,6 +140,7 @@ export class Tools {
         ...APIS.map((api) => apiDriver(api, loop)),
       ],
       trust: (cwd) => trust.question(cwd),
+      shows: (request) => this.#mayShow(request),
     });
     this.#reruns = new Reruns(place);
     this.#table = tableOf(this.turns, this.#reruns, this.files, config.root, [
@@ -251,6 +253,26 @@ export class Tools {
   #guards(block: Block, agent: string, permitted: readonly string[]): Problem | undefined {
     const isPermitted = permitted.includes(String(block.metadata["path"]));
     return isPermitted ? undefined : this.files.guards(block, agent);
+  }
+
+  /** A guarded file that is included would reach the agent unasked: it needs the owner's grant to that agent. */
+  async #mayShow({ conversation, provider }: TurnRequest): Promise<Problem | undefined> {
+    const record = await this.#kernel.conversation(conversation);
+    if (isProblem(record) || record.included.length === 0) return undefined; // a problem is told by the turn
+    await this.files.ready();
+    for (const id of record.included) {
+      const block = await this.#kernel.block(id);
+      const refused = isProblem(block) ? undefined : this.files.guards(block, provider);
+      if (!refused) continue;
+      const { path = id, reason = "" } = (refused.details ?? {}) as { path?: string; reason?: string };
+      return problem(
+        "forbidden",
+        `${path} is included in this conversation and is guarded: ${reason}. Allow it to ${provider} with: blockyard grant ` +
+          `${path} --agent ${provider}. Or take it out of the context`,
+        { ...refused.details, needs: "grant", agent: provider },
+      );
+    }
+    return undefined;
   }
 
   /** Why the caller may not touch a block that it names. */

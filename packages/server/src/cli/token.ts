@@ -2,7 +2,8 @@
  * `blockyard token`: credentials for agents and viewers. A token names its agent; nothing in a request can change that.
  */
 
-import { Auth } from "../access/auth.ts";
+import { limits } from "@blockyard/kernel";
+import { Auth, type CallerRole } from "../access/auth.ts";
 import { makeConfig, prepareHome } from "../config/config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl } from "./client.ts";
@@ -74,12 +75,21 @@ function pageOf(home: string): string {
   }
 }
 
+const REQUESTS = `${limits.requestsPerMinute} requests a minute`;
+const STORED = `${limits.blocksPerHour} blocks and ${limits.storedCharsPerHour / 1024 / 1024} Mi characters an hour`;
+/** What a token may ask for, and all tokens of its name together. */
+const QUOTA: Readonly<Record<CallerRole, string>> = {
+  owner: "",
+  agent: `${REQUESTS}, ${STORED}`,
+  viewer: REQUESTS,
+};
+
 function list(auth: Auth): number {
   const tokens = auth.list();
   if (tokens.length === 0)
     process.stdout.write("No tokens yet. Make one: blockyard token create --agent codex-mcp\n");
   for (const { agent, role, createdAt } of tokens) {
-    process.stdout.write(`${agent}  ${role}  ${new Date(createdAt).toISOString()}\n`);
+    process.stdout.write(`${agent}  ${role}  ${new Date(createdAt).toISOString()}  ${QUOTA[role]}\n`);
   }
   return 0;
 }

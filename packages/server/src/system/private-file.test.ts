@@ -1,6 +1,7 @@
 /** Small files of the home: whole or not at all. */
-import {
+import fs, {
   chmodSync,
+  fstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -9,6 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
@@ -59,4 +61,56 @@ it("[AC53] the address of a server is read whole or not at all, and removed once
   removeAddress(folder);
   removeAddress(folder);
   expect(readAddress(folder)).toBeUndefined();
+});
+
+/** What reaches the disk while something is done, in order. */
+function synced(work: () => void): readonly string[] {
+  const seen: string[] = [];
+  const real = { fsyncSync: fs.fsyncSync, renameSync: fs.renameSync, unlinkSync: fs.unlinkSync };
+  Object.assign(fs, {
+    fsyncSync(file: number) {
+      seen.push(fstatSync(file).isDirectory() ? "sync folder" : "sync file");
+      real.fsyncSync(file);
+    },
+    renameSync(...given: Parameters<typeof fs.renameSync>) {
+      real.renameSync(...given);
+      seen.push("move");
+    },
+    unlinkSync(...given: Parameters<typeof fs.unlinkSync>) {
+      real.unlinkSync(...given);
+      seen.push("remove");
+    },
+  });
+  syncBuiltinESMExports();
+  try {
+    work();
+  } finally {
+    Object.assign(fs, real);
+    syncBuiltinESMExports();
+  }
+  return seen;
+}
+
+it("[AC263] tokens, links and sessions are on the disk when they are made or bound, and gone from it when they are revoked", () => {
+  const home = join(folder, "durable");
+  mkdirSync(home);
+  const auth = new Auth(home, "ann", () => 0);
+  const written = ["sync file", "move", "sync folder"];
+  const removed = ["remove", "sync folder"];
+  let code = "";
+  let id = "";
+  expect(synced(() => void auth.create("codex-mcp", "agent"))).toEqual(written);
+  expect(synced(() => void auth.revoke("codex-mcp"))).toEqual(written);
+  expect(
+    synced(() => {
+      code = auth.makeLink();
+    }),
+  ).toEqual(written);
+  expect(
+    synced(() => {
+      id = auth.trade(code, "x")?.session.id ?? "";
+    }),
+  ).toEqual([...removed, ...written]);
+  expect(synced(() => void auth.sessions.revoke(id))).toEqual(removed);
+  expect(auth.sessions.list()).toEqual([]);
 });

@@ -1,11 +1,12 @@
 /**
  * Small files of the home folder that only their owner can read: tokens, and the running server's address. A file is written
  * beside its place, synced and then moved there, so that whoever reads it finds the old content or the new one, never half
- * of it, also after a crash or on a full disk.
+ * of it, also after a crash, a power loss or on a full disk. What was removed stays so: a revoked token or session does not come back.
  */
 
 import { randomBytes } from "node:crypto";
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { linkOrMove } from "./link-file.ts";
 
 /** Replaces what is there. Throws the system's error, and leaves what was there. */
@@ -18,6 +19,29 @@ export function createPrivate(path: string, text: string): boolean {
   return placed(path, text, (fresh) => linkOrMove(fresh, path));
 }
 
+/** Whether it was there, and this call has removed it. */
+export function removePrivate(path: string): boolean {
+  try {
+    unlinkSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return false;
+    throw error;
+  }
+  syncFolder(path);
+  return true;
+}
+
+/** Makes durable which files a folder has. A system that cannot (Windows) does so by itself. */
+function syncFolder(path: string): void {
+  if (process.platform === "win32") return;
+  const folder = openSync(dirname(path), "r");
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
 function placed<T>(path: string, text: string, place: (fresh: string) => T): T {
   const fresh = `${path}.${randomBytes(4).toString("hex")}`;
   try {
@@ -28,7 +52,9 @@ function placed<T>(path: string, text: string, place: (fresh: string) => T): T {
     } finally {
       closeSync(file);
     }
-    return place(fresh);
+    const answer = place(fresh);
+    syncFolder(path);
+    return answer;
   } catch (error) {
     // Of a write to an open file the system does not say which one it was.
     throw Object.assign(error as NodeJS.ErrnoException, { path });

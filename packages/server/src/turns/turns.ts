@@ -42,6 +42,8 @@ export interface TurnsOptions {
   readonly drivers: readonly Driver[];
   /** What the owner has to be asked before anything runs in a folder; undefined: nothing. */
   readonly trust?: (cwd: string | undefined) => Problem | undefined;
+  /** Why what is in a turn's context may not be shown to its agent. */
+  readonly shows?: (request: TurnRequest) => Promise<Problem | undefined>;
 }
 
 interface Live {
@@ -92,10 +94,12 @@ export class Turns {
   readonly #awaited = new Map<ConversationId, () => void>();
   readonly #stopListening: () => void;
   readonly #trust: (cwd: string | undefined) => Problem | undefined;
+  readonly #shows: (request: TurnRequest) => Promise<Problem | undefined>;
   #isClosed = false;
 
-  constructor({ kernel, drivers, trust = () => undefined }: TurnsOptions) {
+  constructor({ kernel, drivers, trust = () => undefined, shows = async () => undefined }: TurnsOptions) {
     this.#trust = trust;
+    this.#shows = shows;
     const { node } = kernel;
     this.#kernel = kernel;
     this.#drivers = new Map(drivers.map((driver) => [driver.provider, driver]));
@@ -132,7 +136,7 @@ export class Turns {
     const driver = this.#drivers.get(request.provider);
     if (!driver)
       return problem("invalid", `no agent ${request.provider}: one of ${this.providers.join(", ")}`);
-    return driver.check(request) ?? this.#trust(request.cwd);
+    return driver.check(request) ?? this.#trust(request.cwd) ?? this.#shows(request);
   }
 
   /** Starts a turn, or queues it behind the one that runs. */
@@ -357,8 +361,8 @@ export class Turns {
   async #begin(queued: Queued, driver: Driver): Promise<BlockId | Problem> {
     const { id, request, by } = queued;
     const { conversation } = request;
-    // While it waited, what ran before it may have changed what acts by itself in its folder.
-    const distrust = queued.waiting && this.#trust(request.cwd);
+    // While it waited, what ran before it may have changed what acts by itself in its folder, and the owner what it is shown.
+    const distrust = queued.waiting && (this.#trust(request.cwd) ?? (await this.#shows(request)));
     if (distrust) return this.#unsent(queued, distrust);
     const unfollow = await this.#kernel.follow(conversation);
     if (isProblem(unfollow)) return queued.waiting ? this.#unsent(queued, unfollow) : unfollow;

@@ -44,4 +44,4 @@ it("[S80] a thread can be ended at any moment while it decompresses", async () =
   const flags = ["--disable-warning=ExperimentalWarning"];
   const run = promisify(execFile)(process.execPath, [...flags, join(folder, "program.mjs")]);
   await expect(run).resolves.toEqual({ stdout: "lives\n", stderr: "" });
-}, 60_000);
+}, 120_000);

@@ -9,7 +9,9 @@ import type { Worker } from "node:worker_threads";
 
 const OPEN = 0;
 const PASSED = 1;
-const SHUT = 2;
+/** Passed, and to be shut by whoever comes out of it. */
+const CLOSING = 2;
+const SHUT = 3;
 
 const LOOK_MS = 1;
 /** Of a worker that has ended. */
@@ -25,18 +27,32 @@ export class ThreadGate {
 
   /** In the thread. One that is being ended does not come back from here. */
   pass<T>(work: () => T): T {
-    if (Atomics.compareExchange(this.shared, 0, OPEN, PASSED) === SHUT) Atomics.wait(this.shared, 0, SHUT);
+    if (this.#change(OPEN, PASSED) === SHUT) this.#stay();
     try {
       return work();
     } finally {
-      Atomics.store(this.shared, 0, OPEN);
+      if (this.#change(PASSED, OPEN) === CLOSING) this.#stay();
     }
   }
 
   /** Ends the thread that has this gate. */
   async end(worker: Worker): Promise<void> {
-    while (worker.threadId !== NO_THREAD && Atomics.compareExchange(this.shared, 0, OPEN, SHUT) === PASSED)
+    while (worker.threadId !== NO_THREAD) {
+      const was = this.#change(OPEN, SHUT);
+      if (was === OPEN || was === SHUT) break;
+      this.#change(PASSED, CLOSING);
       await sleep(LOOK_MS);
+    }
     await worker.terminate();
+  }
+
+  #stay(): never {
+    Atomics.store(this.shared, 0, SHUT);
+    for (;;) Atomics.wait(this.shared, 0, SHUT);
+  }
+
+  /** What it was. */
+  #change(from: number, to: number): number {
+    return Atomics.compareExchange(this.shared, 0, from, to);
   }
 }

@@ -25,7 +25,7 @@ export function checkImports(sources: readonly Source[], manifests: readonly Fil
     source.imports.flatMap((edge) => {
       const complaint = isRelative(edge)
         ? checkRelative(source.path, edge.specifier)
-        : checkBare(source.path, edge.specifier, declared);
+        : checkBare(source.path, edge, declared);
       return complaint === undefined
         ? []
         : [`${source.path}:${edge.line} imports ${edge.specifier}: ${complaint}`];
@@ -66,7 +66,7 @@ export function findFolderCycles(): string[] {
 
 function checkBare(
   path: string,
-  specifier: string,
+  { specifier, isType }: Import,
   declared: ReadonlyMap<string, Manifest>,
 ): string | undefined {
   const name = libraryOf(specifier);
@@ -84,14 +84,14 @@ function checkBare(
     if (!packageImports[from]?.includes(name.slice(scope.length)))
       return `${from} may not import that package`;
   }
-  return checkDeclared(path, name, from, declared);
+  return checkDeclared(path, name, isType, declared);
 }
 
-/** What runs beside the packages (tests, benches, tools) may use whatever is declared anywhere. */
+/** What runs beside the packages (tests, benches, tools) may use whatever is declared anywhere; types may come from devDependencies. */
 function checkDeclared(
   path: string,
   name: string,
-  from: string | undefined,
+  isType: boolean,
   declared: ReadonlyMap<string, Manifest>,
 ): string | undefined {
   const peers = declared.get("bench")?.dependencies;
@@ -99,9 +99,11 @@ function checkDeclared(
     return peerFile.test(path)
       ? undefined
       : "only bench/**/*.peer.ts may import what bench/package.json declares";
+  const from = packageOf(path);
   const own = declared.get(from === undefined ? "" : `packages/${from}`);
   const isTool = testing.test(path) || path.endsWith(".config.ts");
-  if (own?.name === name || own?.dependencies.has(name) || (isTool && own?.devDependencies.has(name)))
+  const isErased = isTool || isType;
+  if (own?.name === name || own?.dependencies.has(name) || (isErased && own?.devDependencies.has(name)))
     return undefined;
   if (isTool && declared.get("")?.devDependencies.has(name)) return undefined;
   if (from === undefined) {

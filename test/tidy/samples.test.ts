@@ -28,11 +28,12 @@ const manifests = [
     exports: { ".": "./src/index.ts", "./store-contract": "./src/store-contract.ts" },
   }),
   manifest("packages/providers/package.json", "@blockyard/providers", ["@blockyard/kernel"]),
-  manifest("packages/server/package.json", "@blockyard/server", [
-    "@blockyard/kernel",
-    "@blockyard/providers",
-    "hono",
-  ]),
+  manifest(
+    "packages/server/package.json",
+    "@blockyard/server",
+    ["@blockyard/kernel", "@blockyard/providers", "hono"],
+    { devDependencies: { openai: "1.0.0" } },
+  ),
   manifest("packages/web/package.json", "@blockyard/web", ["@blockyard/kernel", "yjs", "react"]),
 ];
 
@@ -87,6 +88,8 @@ describe("imports", () => {
     [`${web}/a.ts`, 'import * as Y from "yjs"', "one place only"],
     [`${server}/a.ts`, 'import { Hono } from "hono/tiny"', undefined],
     [`${server}/a.ts`, 'import { z } from "zod"', "not declared in packages/server"],
+    [`${server}/a.ts`, 'import type OpenAI from "openai"', undefined],
+    [`${server}/a.ts`, 'import OpenAI from "openai"', "not declared in packages/server"],
     [`${server}/a.ts`, 'import fs from "node:fs"', undefined],
     [`${kernel}/a.ts`, 'import fs from "node:fs"', "no Node modules"],
     [`${kernel}/a.ts`, 'import fs from "fs"', "no Node modules"],

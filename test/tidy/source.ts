@@ -25,6 +25,8 @@ export interface Node {
 export interface Import {
   readonly specifier: string;
   readonly line: number;
+  /** Only types: nothing is left of it when the file runs. */
+  readonly isType: boolean;
 }
 
 export interface Source extends File {
@@ -130,9 +132,14 @@ function findImports(text: string, tree: Node): Import[] {
   const found: Import[] = [];
   visit(tree, (node) => {
     const specifier = specifierOf(node);
-    if (typeof specifier === "string") found.push({ specifier, line: lineAt(text, node.start) });
+    if (typeof specifier === "string")
+      found.push({ specifier, line: lineAt(text, node.start), isType: isType(node) });
   });
   return found;
+}
+
+function isType(node: Node): boolean {
+  return node.type === "TSImportType" || node["importKind"] === "type" || node["exportKind"] === "type";
 }
 
 function specifierOf(node: Node): unknown {

@@ -5,13 +5,15 @@
  */
 
 import type Anthropic from "@anthropic-ai/sdk";
-import { type Json, problem } from "@blockyard/kernel";
+import { problem } from "@blockyard/kernel";
 import { type Adapter, anthropicWith } from "@blockyard/providers";
 import type { Api, ApiRequest, ApiSource } from "./api.ts";
+import { customHeaders, eventStream } from "./event-stream.ts";
 import type { AssistantPart, Message, Picture, UserPart } from "./exchange.ts";
 
 const DEFAULT_MODEL = "claude-sonnet-5-5";
-const TIMEOUT_MS = 10 * 60_000;
+const BASE_URL = "https://api.anthropic.com";
+const API_VERSION = "2026-10-21";
 
 export const anthropicApi: ApiSource = {
   provider: "anthropic",
@@ -24,21 +26,18 @@ export const anthropicApi: ApiSource = {
         { variable: "ANTHROPIC_API_KEY" },
       );
     }
-    const baseURL = env["ANTHROPIC_BASE_URL"];
-    const client = async () => {
-      const { default: Client } = await import("@anthropic-ai/sdk");
-      const place = baseURL ? { baseURL } : {};
-      return new Client({ apiKey, authToken: null, maxRetries: 0, timeout: TIMEOUT_MS, ...place });
+    const url = `${(env["ANTHROPIC_BASE_URL"] || BASE_URL).replace(/\/+$/, "")}/v1/messages`;
+    const headers = {
+      ...customHeaders(env["ANTHROPIC_CUSTOM_HEADERS"]),
+      "anthropic-version": API_VERSION,
+      "x-api-key": apiKey,
     };
     const api: Api = {
       provider: "anthropic",
       defaultModel: env["ANTHROPIC_MODEL"] || DEFAULT_MODEL,
       reasoner: "anthropic",
       adapter: () => anthropicWith({ runsTools: true }) as Adapter,
-      async *ask(request, signal) {
-        const stream = await (await client()).messages.create(requestOf(request), { signal });
-        for await (const event of stream) yield event as unknown as Json;
-      },
+      ask: (request, signal) => eventStream({ url, headers, body: requestOf(request), signal }),
     };
     return api;
   },

@@ -1,11 +1,12 @@
 /**
  * A provider's API as the loop needs it: send an exchange, get the provider's own events; and what its failures mean.
- * The official SDKs make the requests; their events go to our adapters as they come, and their accumulation and retries
- * are not used.
+ * Requests go over `fetch` (event-stream.ts); the events go to our adapters as they come, and the loop does its own retries,
+ * since each one is shown.
  */
 
 import type { Json, JsonObject, Problem } from "@blockyard/kernel";
 import type { Adapter } from "@blockyard/providers";
+import { ApiConnectionError } from "./event-stream.ts";
 import type { Exchange } from "./exchange.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -30,7 +31,7 @@ export interface Api {
   /** Whose reasoning goes back to it; undefined where it takes none. */
   readonly reasoner: string | undefined;
   adapter(): Adapter;
-  /** The answer's events. Throws what the SDK throws; `failureOf` reads that. */
+  /** The answer's events. What it throws, `failureOf` reads. */
   ask(request: ApiRequest, signal: AbortSignal): AsyncIterable<Json>;
 }
 
@@ -54,13 +55,13 @@ const RETRYABLE_CODES =
 /** Of those, what will not get better by itself. */
 const FINAL_CODES = /insufficient_quota|billing/i;
 
-/** What either SDK throws: an answer that is an error, a connection that failed, an event that says so. */
+/** An answer that is an error, a connection that failed, an event that says so. */
 export function failureOf(error: unknown): Failure {
   const thrown = recordOf(error);
   const body = recordOf(thrown["error"]);
   const inner = recordOf(body["error"]);
   const status = typeof thrown["status"] === "number" ? thrown["status"] : undefined;
-  const codes = [thrown["code"], thrown["type"], inner["type"], body["code"], body["type"]].filter(
+  const codes = [inner["code"], inner["type"], body["code"], body["type"]].filter(
     (each): each is string => typeof each === "string" && each !== "" && each !== "error",
   );
   const message = [inner["message"], body["message"], lostWords(error), thrown["message"]].find(
@@ -75,7 +76,7 @@ export function failureOf(error: unknown): Failure {
   };
 }
 
-/** Of a connection: the SDKs and Node say that it failed, and why only in the innermost cause. */
+/** Of a connection: Node says that it failed, and why only in the innermost cause. */
 function lostWords(error: unknown): string | undefined {
   let inmost = error;
   for (let depth = 0; depth < 5 && recordOf(inmost)["cause"] !== undefined; depth++)
@@ -84,8 +85,7 @@ function lostWords(error: unknown): string | undefined {
   const why = inmost !== error && typeof message === "string" && message !== "" ? `: ${message}` : "";
   const said = recordOf(error)["message"];
   if (said === "terminated") return `The connection broke off in the middle of the answer${why}`;
-  if (said === "Connection error.") return `The provider cannot be reached${why}`;
-  return undefined;
+  return error instanceof ApiConnectionError ? `${said}${why}` : undefined;
 }
 
 function isRetryable(error: unknown, status: number | undefined, codes: readonly string[]): boolean {
@@ -94,7 +94,7 @@ function isRetryable(error: unknown, status: number | undefined, codes: readonly
   if (codes.some((code) => RETRYABLE_CODES.test(code))) return true;
   // Neither an answer nor an event: the connection. Node's own errors come through where it breaks in mid-stream.
   const { name, cause } = recordOf(error);
-  if (error instanceof Error && error.constructor.name.startsWith("APIConnection")) return true;
+  if (error instanceof ApiConnectionError) return true;
   return name === "TypeError" || name === "SyntaxError" || cause !== undefined;
 }
 

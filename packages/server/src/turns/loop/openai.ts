@@ -6,15 +6,16 @@
  * sealed items that stand in front of the calls they led to.
  */
 
-import { type Json, problem } from "@blockyard/kernel";
+import { problem } from "@blockyard/kernel";
 import { type Adapter, openaiWith } from "@blockyard/providers";
 import type OpenAI from "openai";
 import type { Api, ApiRequest, ApiSource, Environment } from "./api.ts";
+import { customHeaders, eventStream } from "./event-stream.ts";
 import type { AssistantPart, Message, ResultPart, UserPart } from "./exchange.ts";
 import { chatRequestOf } from "./openai-chat.ts";
 
 const DEFAULT_MODEL = "gpt-6.1-sol";
-const TIMEOUT_MS = 10 * 60_000;
+const BASE_URL = "https://api.openai.com/v1";
 
 type Flavour = "responses" | "chat";
 
@@ -36,24 +37,27 @@ export const openaiApi: ApiSource = {
         variable: "BLOCKYARD_OPENAI_API",
       });
     }
-    const baseURL = env["OPENAI_BASE_URL"];
-    const client = async () => {
-      const { default: Client } = await import("openai");
-      const place = baseURL ? { baseURL } : {};
-      return new Client({ apiKey, maxRetries: 0, timeout: TIMEOUT_MS, ...place });
+    const base = (env["OPENAI_BASE_URL"] || BASE_URL).replace(/\/+$/, "");
+    const headers = {
+      ...customHeaders(env["OPENAI_CUSTOM_HEADERS"]),
+      ...(env["OPENAI_ORG_ID"] ? { "openai-organization": env["OPENAI_ORG_ID"] } : {}),
+      ...(env["OPENAI_PROJECT_ID"] ? { "openai-project": env["OPENAI_PROJECT_ID"] } : {}),
+      authorization: `Bearer ${apiKey}`,
     };
     const api: Api = {
       provider: "openai",
       defaultModel: env["OPENAI_MODEL"] || DEFAULT_MODEL,
       reasoner: flavour === "responses" ? "openai" : undefined,
       adapter: () => openaiWith({ runsTools: true }) as Adapter,
-      async *ask(request, signal) {
-        const openai = await client();
-        const stream =
-          flavour === "responses"
-            ? await openai.responses.create(requestOf(request), { signal })
-            : await openai.chat.completions.create(chatRequestOf(request), { signal });
-        for await (const event of stream) yield event as unknown as Json;
+      ask(request, signal) {
+        if (flavour === "responses")
+          return eventStream({ url: `${base}/responses`, headers, body: requestOf(request), signal });
+        return eventStream({
+          url: `${base}/chat/completions`,
+          headers,
+          body: chatRequestOf(request),
+          signal,
+        });
       },
     };
     return api;

@@ -1,15 +1,16 @@
 /**
  * One exchange with everything in it, as the three APIs are sent it; what their errors come to; which API it is.
  */
-import { APIError as AnthropicError, APIConnectionError } from "@anthropic-ai/sdk";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { isProblem } from "@blockyard/kernel";
-import { APIError as OpenaiError } from "openai";
 import { describe, expect, it } from "vitest";
 import { refusalOf } from "../../../../../test/model/refusals.ts";
 import type { Body } from "../../../../../test/model/script.ts";
 import { redactedOf, sealOf, signatureOf } from "../../../../../test/model/seal.ts";
 import { requestOf as messagesRequest } from "./anthropic.ts";
 import { type ApiRequest, failureOf } from "./api.ts";
+import { ApiConnectionError, ApiError, customHeaders, eventStream } from "./event-stream.ts";
 import type { Message, ThinkingPart } from "./exchange.ts";
 import { openaiApi, requestOf as responsesRequest } from "./openai.ts";
 import { chatRequestOf } from "./openai-chat.ts";
@@ -144,40 +145,43 @@ describe("[L1] [L2] an exchange", () => {
 
 describe("[L23] an error", () => {
   const headers = (all: Record<string, string> = {}) => new Headers(all);
-  const body = (type: string) => ({ type: "error", error: { type, message: "Why" } });
+  const anthropic = (type: string) => ({ type: "error", error: { type, message: "Why" } });
+  const openai = (type: string, code: string) => ({ error: { type, code, message: "Why" } });
   it.each<[string, unknown, boolean, number | undefined]>([
-    [
-      "429",
-      new AnthropicError(429, body("rate_limit_error"), undefined, headers({ "retry-after": "2" })),
-      true,
-      2_000,
-    ],
-    ["529", new AnthropicError(529, body("overloaded_error"), undefined, headers()), true, undefined],
-    ["500", new OpenaiError(500, { message: "Why" }, undefined, headers({ "retry-after-ms": "7" })), true, 7],
-    ["400", new AnthropicError(400, body("invalid_request_error"), undefined, headers()), false, undefined],
+    ["429", new ApiError(429, anthropic("rate_limit_error"), headers({ "retry-after": "2" })), true, 2_000],
+    ["529", new ApiError(529, anthropic("overloaded_error"), headers()), true, undefined],
+    ["500", new ApiError(500, { error: { message: "Why" } }, headers({ "retry-after-ms": "7" })), true, 7],
+    ["400", new ApiError(400, anthropic("invalid_request_error"), headers()), false, undefined],
     [
       "no money",
-      new OpenaiError(429, { code: "insufficient_quota", message: "Why" }, undefined, headers()),
+      new ApiError(429, openai("insufficient_quota", "insufficient_quota"), headers()),
       false,
       undefined,
     ],
     [
-      "an event",
-      new AnthropicError(undefined, body("overloaded_error"), undefined, headers()),
+      "no money, by its code",
+      new ApiError(429, openai("tokens", "insufficient_quota"), headers()),
+      false,
+      undefined,
+    ],
+    ["a proxy's page", new ApiError(502, "<h1>Why</h1>", headers()), true, undefined],
+    ["an event", new ApiError(undefined, anthropic("overloaded_error"), headers()), true, undefined],
+    [
+      "an event of Responses",
+      new ApiError(undefined, { type: "error", code: "server_error", message: "Why" }, headers()),
       true,
       undefined,
     ],
     [
       "an event for good",
-      new AnthropicError(undefined, body("invalid_request_error"), undefined, headers()),
+      new ApiError(undefined, anthropic("invalid_request_error"), headers()),
       false,
       undefined,
     ],
-    ["no connection", new APIConnectionError({ message: "Why" }), true, undefined],
     ["a cut one", new TypeError("terminated", { cause: new Error("Why") }), true, undefined],
     [
       "none at all",
-      new APIConnectionError({ cause: new TypeError("fetch failed", { cause: new Error("Why") }) }),
+      new ApiConnectionError("Lost", { cause: new TypeError("fetch failed", { cause: new Error("Why") }) }),
       true,
       undefined,
     ],
@@ -185,7 +189,7 @@ describe("[L23] an error", () => {
   ])("%s", (_, error, isRetryable, retryAfterMs) => {
     const failure = failureOf(error);
     expect([failure.isRetryable, failure.retryAfterMs]).toEqual([isRetryable, retryAfterMs]);
-    expect(failure.message).toContain("Why"); // also where Node and the SDKs keep it to a cause
+    expect(failure.message).toContain("Why"); // also where Node keeps it to a cause
   });
 
   it("[L23] a cut connection is said in words", () => {
@@ -206,5 +210,91 @@ it.each<[object, string | undefined]>([
   expect(api.reasoner).toBe(reasoner); // Chat Completions take no reasoning back
   expect(openaiApi.open({ OPENAI_API_KEY: "k", BLOCKYARD_OPENAI_API: "telegraph" })).toMatchObject({
     problem: "invalid",
+  });
+});
+
+describe("[U83] a stream of events", () => {
+  const read = async (answer: (response: ServerResponse) => void): Promise<unknown[]> => {
+    const server = createServer((_, response) => answer(response));
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    const { port } = server.address() as AddressInfo;
+    const request = {
+      url: `http://127.0.0.1:${port}/`,
+      headers: {},
+      body: {},
+      signal: new AbortController().signal,
+    };
+    const events: unknown[] = [];
+    try {
+      for await (const event of eventStream(request)) events.push(event);
+    } catch (error) {
+      events.push(failureOf(error));
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+    return events;
+  };
+  it.each<[string, string, unknown[]]>([
+    [
+      "whole",
+      'event: a\ndata: {"a":1}\n\ndata: {"b":2}\n\ndata: [DONE]\n\ndata: {"c":3}\n\n',
+      [{ a: 1 }, { b: 2 }],
+    ],
+    [
+      "with pings and comments",
+      ': hi\n\nevent: ping\ndata: {"type":"ping"}\n\ndata: {"a":1}\n\n',
+      [{ a: 1 }],
+    ],
+    ["with lines of \\r\\n", 'data: {"a":1}\r\n\r\n', [{ a: 1 }]],
+    ["without the last blank line", 'data: {"a":1}', [{ a: 1 }]],
+    ["cut inside of an event", 'data: {"a":1}\n\ndata: {"b":', [{ a: 1 }]],
+    [
+      "that ends in an error",
+      'data: {"a":1}\n\nevent: error\ndata: {"error":{"type":"overloaded_error"}}\n\n',
+      [{ a: 1 }, expect.objectContaining({ code: "overloaded_error", isRetryable: true })],
+    ],
+    [
+      "that ends in an unnamed error",
+      'data: {"error":{"code":"server_error","message":"Why"}}\n\n',
+      [expect.objectContaining({ message: "Why", isRetryable: true })],
+    ],
+    ["with an event that is not JSON", "data: {\n\n", [expect.objectContaining({ isRetryable: true })]],
+  ])("%s", async (_, text, expected) => {
+    expect(await read((response) => response.end(text))).toEqual(expected);
+  });
+
+  it("an answer that is an error", async () => {
+    const [failure] = await read((response) =>
+      response.writeHead(429, { "retry-after": "3" }).end('{"error":{"message":"Why"}}'),
+    );
+    expect(failure).toMatchObject({ status: 429, message: "Why", retryAfterMs: 3_000 });
+    expect((await read((response) => response.writeHead(502).end("<h1>Bad</h1>")))[0]).toMatchObject({
+      message: "The provider answered 502: <h1>Bad</h1>",
+    });
+  });
+
+  it("a connection that breaks, or never was", async () => {
+    const [first, broken] = await read((response) => {
+      response.write('data: {"a":1}\n\n', () => response.destroy());
+    });
+    expect(first).toEqual({ a: 1 });
+    expect(broken).toMatchObject({ isRetryable: true, message: expect.stringContaining("broke off") });
+    const request = {
+      url: "http://127.0.0.1:1/",
+      headers: {},
+      body: {},
+      signal: new AbortController().signal,
+    };
+    const lost = await eventStream(request)[Symbol.asyncIterator]().next().catch(failureOf);
+    expect(lost).toMatchObject({
+      isRetryable: true,
+      message: expect.stringContaining("cannot be reached: "),
+    });
+  });
+
+  it("carries headers of the user's own", () => {
+    expect(customHeaders("X-Team: a\nnonsense\n x-more : b:c ")).toEqual({ "x-team": "a", "x-more": "b:c" });
+    expect(customHeaders(undefined)).toEqual({});
   });
 });

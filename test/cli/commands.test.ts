@@ -77,6 +77,21 @@ describe("help and mistakes", () => {
     LIMIT_MS,
   );
 
+  it(
+    "[U63] says which option was meant, and nothing where none is like it",
+    async () => {
+      const here = place();
+      const limit = await run(here, ["ls", "--limt", "3"]);
+      expect(limit).toMatchObject({ code: 2, stdout: "" });
+      expect(limit.stderr).toBe(
+        "blockyard: Unknown option '--limt'. Did you mean: --limit?\nTry: blockyard help ls\n",
+      );
+      const unlike = await run(here, ["ls", "--nothing-like-it"]);
+      expect(unlike.stderr).toBe("blockyard: Unknown option '--nothing-like-it'\nTry: blockyard help ls\n");
+    },
+    LIMIT_MS,
+  );
+
   it.each<[string[], number, RegExp]>([
     [["lss"], 2, /no command and no folder lss\. Did you mean: blockyard ls\?/],
     [["exprot", "x"], 2, /Did you mean: blockyard export\?/],

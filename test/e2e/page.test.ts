@@ -304,9 +304,18 @@ describe("the ends of what is closed", () => {
         },
       });
     expect(await create({ kind: "command", text, metadata })).toBeNull();
-    const { page } = await yard.open(`/c/${conversation}`);
+    const { page } = await yard.open("/");
+    let chars = 0;
+    page.on("websocket", (socket) =>
+      socket.on("framereceived", ({ payload }) => {
+        chars += payload.length;
+      }),
+    );
+    await page.goto(new URL(`/c/${conversation}`, page.url()).href);
     await page.waitForSelector(".excerpt:not(.waiting)");
     expect((await page.locator(".excerpt").innerText()).trim().replaceAll("\n", "|")).toBe(expected);
+    expect(chars).toBeGreaterThan(0);
+    expect(chars).toBeLessThan(64 * 1024);
     await page.context().close();
   });
 });

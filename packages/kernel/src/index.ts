@@ -78,6 +78,7 @@ export { copiedKind } from "./model/file-copy.ts";
 export { cleanJson, type Json, type JsonObject, sameJson } from "./model/json.ts";
 export { limits } from "./model/limits.ts";
 export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./model/op.ts";
+export { everySession } from "./model/past-sessions.ts";
 export { changePictures } from "./model/pictures.ts";
 export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./model/problem.ts";
 export { type SessionFact, type SessionFacts, sessionFacts } from "./model/session-facts.ts";

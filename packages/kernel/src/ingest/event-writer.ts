@@ -10,6 +10,7 @@ import { begunTurn, type MessageUsage, type Turn } from "../model/conversation.t
 import type { BlockEvent, BlockKey } from "../model/event.ts";
 import { type Json, type JsonObject, sameJson } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
+import { pastSessions } from "../model/past-sessions.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import { sessionWith } from "../model/session-facts.ts";
 import { difference } from "../text/difference.ts";
@@ -135,6 +136,8 @@ export class EventWriter {
     if (cwd !== undefined && !isKnown && record.metadata["cwd"] !== cwd) metadata["cwd"] = cwd;
     if (version !== undefined && record.metadata["version"] !== version) metadata["version"] = version;
     const isNew = id !== undefined && record.sessions[provider] !== id;
+    const past = isNew ? pastSessions(record, provider) : undefined;
+    if (past !== undefined) metadata["pastSessions"] = past;
     const named = title !== undefined && !this.place.titled;
     if (!isNew && !named && record.provider === provider && (model ?? record.model) === record.model) {
       if (Object.keys(metadata).length === 0) return;

@@ -152,6 +152,8 @@ export const limits = {
   contextChars: 32 * 1024 * 1024,
   /** Blocks of elsewhere in one conversation's context. */
   includedBlocks: 500,
+  /** Earlier sessions of one provider that a conversation remembers: the newest. */
+  pastSessions: 200,
   /** What an agent with sessions of its own is told of a conversation that it does not know: in all, … */
   toldChars: 120_000,
   /** … of one text or file, of one call's input, of one result. */

@@ -4,6 +4,7 @@
 
 import { parseArgs } from "node:util";
 import { type Command, CommandError, type CommandOption, EXIT } from "./command.ts";
+import { nearest } from "./nearest.ts";
 
 export const HOME_OPTION = {
   type: "string",
@@ -52,7 +53,10 @@ export function readArguments<const O extends Readonly<Record<string, CommandOpt
   try {
     read = parseArgs({ args: [...args], allowPositionals: true, options: table });
   } catch (error) {
-    throw wrong(firstSentence((error as Error).message));
+    const { message } = error as Error;
+    const mistyped = /^Unknown option '--([^']+)'/.exec(message)?.[1];
+    const near = mistyped === undefined ? undefined : nearest(mistyped, Object.keys(options));
+    throw wrong(`${firstSentence(message)}${near === undefined ? "" : `. Did you mean: --${near}?`}`);
   }
   const { values, positionals } = read;
   for (const [option, value] of Object.entries(values)) {

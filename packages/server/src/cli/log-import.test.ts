@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Json, Kernel, MemoryStore } from "@blockyard/kernel";
+import { Ingest, isProblem, type Json, type JsonObject, Kernel, MemoryStore } from "@blockyard/kernel";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { Auth } from "../access/auth.ts";
 import { Tools } from "../app/tool-table.ts";
@@ -82,6 +82,22 @@ it("[U11] what is no plain file holds nobody up", async () => {
   spawnSync("mkfifo", [join(home, `${day}00000000-0000-4000-8000-000000000002.jsonl`)]);
   mkdirSync(join(home, `${day}00000000-0000-4000-8000-000000000003.jsonl`));
   expect(sessions()).toHaveLength(1);
+});
+
+it("[U62] a session that a conversation had before its present one is here too", async () => {
+  const conversation = await kernel.createConversation("ann", "forked");
+  if (isProblem(conversation)) throw new Error(conversation.message);
+  const claude = (sessionId: string) => [{ type: "session", provider: "claude", sessionId } as const];
+  // It comes back to one, which then is no past one alone.
+  for (const session of ["a", "b", "a", "c"]) {
+    const ingest = new Ingest(kernel, { conversation, agent: "claude" });
+    expect(await ingest.push(claude(session))).toBeUndefined();
+    expect(await ingest.finish()).toBeUndefined();
+  }
+  for (const name of ["a", "b", "c", "d"])
+    put(`projects/p/${name}.jsonl`, { ...(said(1, name) as JsonObject), sessionId: name });
+  const found = sessions().toSorted((one, other) => one.name.localeCompare(other.name));
+  expect(await outcomes(found)).toEqual(["here", "here", "here", "imported"]);
 });
 
 it("[U11] a log in which nothing was said makes no conversation until something is", async () => {

@@ -3,7 +3,14 @@
  * yard remembers every log's stamp in its conversation, so an unchanged log is not even read.
  */
 
-import { type ConversationView, isProblem, type JsonObject, type Problem, problem } from "@blockyard/kernel";
+import {
+  type ConversationView,
+  everySession,
+  isProblem,
+  type JsonObject,
+  type Problem,
+  problem,
+} from "@blockyard/kernel";
 import type { Imported } from "../import/body-import.ts";
 import { type LogMark, markOf } from "../import/import-log.ts";
 import { LIVE_MS, type LogContent, logBody, type OpenEnd, readLog } from "../import/log-body.ts";
@@ -66,12 +73,11 @@ export class KnownSessions {
     return this.#others.get(`${provider} ${session}`);
   }
 
-  #add({ conversation, metadata, sessions }: ConversationView): void {
+  #add(view: ConversationView): void {
+    const { conversation, metadata } = view;
     const mark = markOf(metadata as JsonObject);
     if (mark) this.#marks.set(keyOf(mark.provider, mark.name), { conversation, mark });
-    else
-      for (const [provider, id] of Object.entries(sessions))
-        this.#others.set(`${provider} ${id}`, conversation);
+    else for (const [provider, id] of everySession(view)) this.#others.set(`${provider} ${id}`, conversation);
   }
 }
 

@@ -37,9 +37,10 @@ export const ls: Command = {
     try {
       const page = await listed(yard, positionals.join(" "), limit, values.archived === true);
       const { views, more } = firstOf(page, limit);
+      const idChars = Math.max(...views.map(({ conversation }) => conversation.length));
       for (const view of views) {
         if (values.json) await printJson(view);
-        else await print(row(view));
+        else await print(row(view, idChars));
       }
       if (views.length === 0) {
         if (!values.json) process.stderr.write("Nothing found.\n");
@@ -81,8 +82,8 @@ export function firstOf({ conversations, more }: Page, limit: number) {
   return { views: conversations.slice(0, limit), more: more || conversations.length > limit };
 }
 
-/** A conversation as a line; its names are others' and made safe. */
-export function row(view: ConversationView): string {
+/** A conversation as a line; its names are others' and made safe. `idChars`: how long the longest id of the list is. */
+export function row(view: ConversationView, idChars: number): string {
   const style = styleFor(process.stdout);
   const { conversation, title, provider, blocks, cost_usd, updated_at, running, asking } = view;
   const state = asking ? style.yellow("? ") : running.length > 0 ? style.green("● ") : "  ";
@@ -91,7 +92,7 @@ export function row(view: ConversationView): string {
   const called = title === "" ? "(no title)" : title;
   const name = oneLine(
     isArchived(view) ? `${called} (archived)` : called,
-    Math.max(16, terminalWidth() - 58),
+    Math.max(16, terminalWidth() - idChars - 41),
   );
-  return `${state}${style.bold(conversation.padEnd(17))} ${style.dim(facts)}  ${name}\n`;
+  return `${state}${style.bold(conversation.padEnd(idChars))} ${style.dim(facts)}  ${name}\n`;
 }

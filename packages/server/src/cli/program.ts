@@ -21,6 +21,7 @@ import { ingest } from "./ingest.ts";
 import { link } from "./link.ts";
 import { ls } from "./ls.ts";
 import { mcp } from "./mcp.ts";
+import { nearest } from "./nearest.ts";
 import { run } from "./run.ts";
 import { search } from "./search.ts";
 import { serveCommand } from "./serve.ts";
@@ -47,11 +48,13 @@ export const COMMANDS: readonly Command[] = [
   ],
 ];
 
+const NAMES = COMMANDS.map(({ name }) => name);
+
 async function chosen(given: readonly string[]): Promise<number> {
   const args = commandFirst(given);
   const [first, ...rest] = args;
   if (first === "help" || first === "--help" || first === "-h")
-    return help(COMMANDS, rest[0], nearest(rest[0] ?? ""));
+    return help(COMMANDS, rest[0], nearest(rest[0] ?? "", NAMES));
   if (first === "--version" || first === "-v") {
     process.stdout.write(`${VERSION}\n`);
     return EXIT.done;
@@ -85,33 +88,12 @@ function isHelp(args: readonly string[]): boolean {
 /** The first word is a command or a folder to serve; anything else is a command that was mistyped. */
 function requireFolder(word: string): void {
   if (word.startsWith("-") || existsSync(word) || /[/\\.~]/.test(word)) return;
-  const near = nearest(word);
+  const near = nearest(word, NAMES);
   const meant = near === undefined ? "" : ` Did you mean: blockyard ${near}?`;
   throw new CommandError(
     `there is no command and no folder ${word}.${meant}\nTry: blockyard help`,
     EXIT.usage,
   );
-}
-
-/** The command that is nearly called so. */
-function nearest(word: string): string | undefined {
-  return COMMANDS.map(({ name }) => ({ name, away: distance(word, name) }))
-    .filter(({ name, away }) => away <= Math.max(1, Math.floor(name.length / 3)))
-    .sort((a, b) => a.away - b.away)[0]?.name;
-}
-
-/** How many letters must change, come or go. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const kept = (row[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(kept, (row[j] as number) + 1, (next[j - 1] as number) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] as number;
 }
 
 /** Runs the command that the arguments name; its exit code. What goes wrong is told on standard error. */

@@ -1,11 +1,28 @@
 /** What somebody in a terminal is asked to allow, and how often. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
-import type { BlockSnapshot } from "@blockyard/kernel";
+import {
+  type Block,
+  type BlockSnapshot,
+  isProblem,
+  type Json,
+  Kernel,
+  MemoryStore,
+  type Problem,
+} from "@blockyard/kernel";
 import { expect, it } from "vitest";
+import { Auth } from "../access/auth.ts";
+import { Tools } from "../app/tool-table.ts";
+import { makeConfig } from "../config/config.ts";
+import { nodeEnv } from "../system/env.ts";
 import { Follower } from "./follow.ts";
 import { askText, typed } from "./run.ts";
 import { styleFor } from "./terminal.ts";
 import type { Yard } from "./yard.ts";
+
+type Draft = Parameters<Parameters<Kernel["write"]>[1]["plan"]>[0];
 
 function asking(block_id: string, approval: object): BlockSnapshot {
   const metadata = { toolName: "Bash", approval: { id: "a", state: "asked", ...approval } };
@@ -49,6 +66,55 @@ it("[D7] the same request on another block is asked for itself", async () => {
   });
   await follower.step(0);
   expect(asked).toEqual(["c/bob/1", "c/claude/2"]);
+});
+
+it("[U13] a result that ends before its call stands below the call's line, which is shown once", async () => {
+  const home = mkdtempSync(join(tmpdir(), "blockyard-run-"));
+  const kernel = new Kernel(nodeEnv, new MemoryStore("here"));
+  const auth = new Auth(home, "ann", Date.now);
+  const tools = new Tools(kernel, makeConfig({ env: {}, home, root: home }), () => undefined, auth);
+  const conversation = await kernel.createConversation("ann", "run");
+  if (isProblem(conversation)) throw new Error(conversation.message);
+  const write = async (plan: (draft: Draft) => Block | Problem) => {
+    const made = await kernel.write(conversation, { agent: "claude", plan });
+    if (isProblem(made)) throw new Error(made.message);
+    return made.id;
+  };
+  let shown = "";
+  const owner = { role: "owner", agent: "ann", by: "token" } as const;
+  const yard = { call: (tool: string, input: Json) => tools.call(owner, tool, input) } as unknown as Yard;
+  const follower = new Follower(yard, conversation, 0, {
+    text: { style: styleFor({}), width: 80, isFull: false },
+    show: async (text) => {
+      shown += text;
+    },
+    ended: async () => undefined,
+    asked: async () => undefined,
+  });
+  const named = { toolName: "Bash", toolUseId: "1", compactParams: "make" };
+  const call = await write((draft) =>
+    draft.create({
+      ...{ kind: "tool_call", role: "model", status: "running", text: "{}" },
+      metadata: { ...named, stage: "running" },
+    }),
+  );
+  await follower.step(0);
+  expect(shown).toBe("");
+  await write((draft) =>
+    draft.create({
+      ...{ kind: "command", role: "tool", status: "done", parent: call, side: true, text: "made\n" },
+      metadata: { toolName: "Bash", toolUseId: "1", command: "make", exitCode: 0 },
+    }),
+  );
+  await follower.step(0);
+  expect(shown).toBe("● Bash make\n  $ make\n  made\n");
+  await write((draft) => draft.status(call, "done", { stage: "end", success: true }));
+  await follower.step(0);
+  expect(shown).toBe("● Bash make\n  $ make\n  made\n");
+  await tools.close();
+  await tools.files.close();
+  await kernel.close();
+  rmSync(home, { recursive: true });
 });
 
 it.each<[string, string, string | undefined, number]>([

@@ -3,7 +3,7 @@
 import type { ConversationView } from "@blockyard/kernel";
 import { expect, it, vi } from "vitest";
 import { firstOf, row } from "./ls.ts";
-import { oneLine, safeText, styleFor, tell } from "./terminal.ts";
+import { oneLine, safeText, styleFor, tell, terminalWidth } from "./terminal.ts";
 
 const RED = "\u001b[31mx\u001b[0m";
 
@@ -45,7 +45,7 @@ it("[U15] names and messages that others chose are printed safely too", () => {
   };
   const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
   tell(`no block ${evil}`);
-  const lines = [row(view as unknown as ConversationView), String(told.mock.lastCall?.[0])];
+  const lines = [row(view as unknown as ConversationView, 1), String(told.mock.lastCall?.[0])];
   told.mockRestore();
   for (const line of lines) expect(line.replaceAll("\n", "")).not.toMatch(/\p{Cc}|\u202e/u);
 });
@@ -62,4 +62,20 @@ it("[U20] a list has no more lines than were asked for, and says that there are 
     ["abc", true],
     ["abc", false],
   ]);
+});
+
+it("[U64] the columns of a list are as wide as its longest id, and no line is wider than the terminal", () => {
+  const ids = ["k3vq2mz", "grmuuzmt859gww83rkq9t3d2"];
+  const title = "A title that is much longer than what is left of any terminal, however wide it is made";
+  const lines = ids.map((conversation) =>
+    row(
+      {
+        ...{ conversation, title, provider: "claude", blocks: 8, cost_usd: 0.01, updated_at: Date.now() },
+        ...{ running: [], metadata: {} },
+      } as unknown as ConversationView,
+      24,
+    ),
+  );
+  expect(new Set(lines.map((line) => line.indexOf("claude")))).toEqual(new Set([27]));
+  for (const line of lines) expect(line.trimEnd().length).toBeLessThanOrEqual(terminalWidth());
 });

@@ -66,3 +66,12 @@ it.each(RECORDINGS)(
     expect(ended[0]).toMatchObject({ problem: "storage", details: { reason: "the disk is full" } });
   },
 );
+
+it("[AC65] a recording that cannot be read ends with a reason, and rejects nothing", async () => {
+  const kernel = new Kernel(nodeEnv, new MemoryStore("epoch"));
+  const [recording] = RECORDINGS;
+  if (!recording) throw new Error("no recordings");
+  const begun = await replay(kernel, { ...recording, name: "not-there" }, "ann", 1_000);
+  if (isProblem(begun)) throw new Error(begun.message);
+  expect(await begun.done).toMatchObject({ problem: "storage", message: expect.stringContaining("ENOENT") });
+});

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { readCertificate } from "./certificate.ts";
 
 const pem = (name: string) =>
-  fileURLToPath(new URL(`../../../test/access/fixtures/${name}.pem`, import.meta.url));
+  fileURLToPath(new URL(`../../../../test/access/fixtures/${name}.pem`, import.meta.url));
 
 describe("[AC2] a certificate", () => {
   it("[AC2] names the server, never by a wildcard", () => {

@@ -56,9 +56,8 @@ describe("[R47] where the server listens", () => {
   });
 
   it("[AC10] no option and no variable of the environment switches the token off", () => {
-    const source = ["auth", "guard", "door", "config", "serve"].map((name) =>
-      readFileSync(new URL(`./${name}.ts`, import.meta.url), "utf8"),
-    );
+    const files = ["access/auth", "access/guard", "access/door", "config/config", "app/serve"];
+    const source = files.map((name) => readFileSync(new URL(`../${name}.ts`, import.meta.url), "utf8"));
     const read = source.join("\n").match(/env\["(\w+)"\]/g);
     const names = [
       "DATABASE",

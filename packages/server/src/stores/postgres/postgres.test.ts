@@ -198,7 +198,8 @@ describe("[S31] [U8] where it is not asked for", () => {
     const known = sources
       .filter((path) => !path.startsWith("stores/postgres/"))
       .flatMap(
-        (path) => readFileSync(`${root}${path}`, "utf8").match(/from "[./]*\/postgres\/[\w.-]+"/g) ?? [],
+        (path) =>
+          readFileSync(`${root}${path}`, "utf8").match(/from "[./]*(?:stores)?\/postgres\/[\w.-]+"/g) ?? [],
       )
       .map((line) => line.replace(/^.*\//, "").replace('"', ""));
     expect(new Set(known)).toEqual(new Set(["named.ts"]));

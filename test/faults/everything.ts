@@ -9,6 +9,7 @@ import { Random } from "../sim/random.ts";
 const KEYS = 40;
 const RUNS = ["turn-1", "turn-2"];
 const BLOBS = ["hash-1", "hash-2"];
+const ACTIONS = ["command.run", "turn.answer", "token.create"];
 
 export async function fill(store: Store, seed: number, conversations: number): Promise<void> {
   const random = new Random(seed);
@@ -24,6 +25,22 @@ export async function fill(store: Store, seed: number, conversations: number): P
     }
   }
   for (const hash of BLOBS) await store.putBlob(hash, "text/plain", Buffer.from(random.text(900)));
+  await fillAudit(store, random, 60);
+}
+
+export async function fillAudit(store: Store, random: Random, entries: number): Promise<void> {
+  for (let n = 0; n < entries; n++) {
+    const action = ACTIONS[n % ACTIONS.length] as string;
+    const entry = {
+      at: n,
+      agent: "root",
+      role: "owner",
+      by: "page",
+      action,
+      details: { text: random.text(9) },
+    };
+    await store.audit.append(entry, random.chance(0.5) ? `proof-${n}` : undefined);
+  }
 }
 
 async function fillBlock(store: Store, script: StoreScript, random: Random): Promise<void> {
@@ -73,7 +90,12 @@ export async function everything(store: Store): Promise<string> {
   const byStatus = await store.blocks({ status: "running", order: "last", limit: 1e6 });
   const byPath = await store.blocks({ pathPrefix: "src/", order: "first", limit: 1e6 });
   const blobs = await Promise.all(BLOBS.map((hash) => store.blob(hash)));
-  const all = { epoch: store.epoch, conversations, running: byStatus, files: byPath, blobs };
+  const audit = [];
+  for (const action of [undefined, ...ACTIONS])
+    audit.push(
+      await store.audit.read({ order: "first", limit: 1e6, ...(action === undefined ? {} : { action }) }),
+    );
+  const all = { epoch: store.epoch, conversations, running: byStatus, files: byPath, blobs, audit };
   return JSON.stringify(readable(all));
 }
 

@@ -6,7 +6,7 @@ import { afterAll, expect, it } from "vitest";
 import { compareAnswers } from "./answers.ts";
 import { backUp, readOlder } from "./backups.ts";
 import { killSavers, raceLinks, tryPaths } from "./files.ts";
-import { flipBytes, flipLog } from "./flips.ts";
+import { flipAudit, flipBytes, flipLog } from "./flips.ts";
 import { fillDisk } from "./full.ts";
 import { killWriters } from "./kill.ts";
 import { buildDisk, makeDirectory, type Outcome, removeDirectory } from "./lab.ts";
@@ -61,6 +61,11 @@ it("[R13] [S25] 60 flipped bytes are refused or without effect, with sums", asyn
 
 it("[R13] [S25] 60 flipped bytes are refused or without effect, without sums", async () => {
   check(await flipBytes({ rounds: 60, seed: 14, sums: false }));
+});
+
+it("[R13] [AC265] a byte is changed in the audit log, with sums and as after a crash", async () => {
+  check(await flipAudit({ rounds: 40, seed: 16, sums: true }));
+  check(await flipAudit({ rounds: 80, seed: 17, sums: false }));
 });
 
 it("[R13] [S25] 30 flipped bytes in the log of a killed process take away its last transaction at most", async () => {

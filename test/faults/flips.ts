@@ -10,15 +10,25 @@ import { StoreError } from "@blockyard/kernel";
 import { StoreScript } from "@blockyard/kernel/store-contract";
 import { openSqliteStore, type SqliteStore } from "../../packages/server/src/stores/sqlite/sqlite.ts";
 import { Random } from "../sim/random.ts";
-import { everything, fill } from "./everything.ts";
+import { everything, fill, fillAudit } from "./everything.ts";
 import { makeDirectory, type Outcome, type Run, removeDirectory } from "./lab.ts";
 
-export async function flipBytes({
-  rounds,
-  seed,
-  tell,
-  sums,
-}: Run & { readonly sums: boolean }): Promise<Outcome> {
+type Filled = (store: SqliteStore, random: Random) => Promise<void>;
+
+/** Every byte of a database that has hardly anything but the audit log: who flips one there forges or hides an entry. */
+export function flipAudit(run: Run & { readonly sums: boolean }): Promise<Outcome> {
+  return flipFile(run, "the audit log", (store, random) => fillAudit(store, random, 300));
+}
+
+export function flipBytes(run: Run & { readonly sums: boolean }): Promise<Outcome> {
+  return flipFile(run, "everything", (store) => fill(store, run.seed, 6));
+}
+
+async function flipFile(
+  { rounds, seed, tell, sums }: Run & { readonly sums: boolean },
+  what: string,
+  filled: Filled,
+): Promise<Outcome> {
   const random = new Random(seed);
   const directory = makeDirectory();
   const failures: string[] = [];
@@ -26,7 +36,7 @@ export async function flipBytes({
   try {
     const path = join(directory, "sound.db");
     const sound = await openSqliteStore(path);
-    await fill(sound, seed, 6);
+    await filled(sound, random);
     const expected = await everything(sound);
     await sound.close();
     const bytes = readFileSync(path);
@@ -49,7 +59,12 @@ export async function flipBytes({
   }
   if (count.opening + count.reading === 0) failures.push("no damage was ever noticed: this test is blind");
   const summary = `refused at opening ${count.opening}, at reading ${count.reading}, equal ${count.equal}`;
-  return { name: `flipped bytes, ${sums ? "with" : "without"} sums [R13]`, rounds, summary, failures };
+  return {
+    name: `flipped bytes of ${what}, ${sums ? "with" : "without"} sums [R13]`,
+    rounds,
+    summary,
+    failures,
+  };
 }
 
 export async function flipLog({ rounds, seed, tell }: Run): Promise<Outcome> {

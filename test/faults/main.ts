@@ -12,7 +12,7 @@ import { playTogether } from "../files/together.ts";
 import { compareAnswers } from "./answers.ts";
 import { backUp, readOlder } from "./backups.ts";
 import { killSavers, raceLinks, tryPaths } from "./files.ts";
-import { flipBytes, flipLog } from "./flips.ts";
+import { flipAudit, flipBytes, flipLog } from "./flips.ts";
 import { fillDisk } from "./full.ts";
 import { killWriters } from "./kill.ts";
 import { buildDisk, makeDirectory, type Outcome, type Run, removeDirectory } from "./lab.ts";
@@ -52,6 +52,8 @@ const tests: readonly Test[] = [
   { name: "answers", rounds: 60, disk: true, run: compareAnswers },
   { name: "flips", rounds: 500, disk: false, run: (run) => flipBytes({ ...run, sums: true }) },
   { name: "flips", rounds: 500, disk: false, run: (run) => flipBytes({ ...run, sums: false }) },
+  { name: "flips", rounds: 500, disk: false, run: (run) => flipAudit({ ...run, sums: true }) },
+  { name: "flips", rounds: 500, disk: false, run: (run) => flipAudit({ ...run, sums: false }) },
   { name: "flips", rounds: 200, disk: false, run: flipLog },
   { name: "backup", rounds: 10, disk: false, run: backUp },
   { name: "backup", rounds: 1, disk: false, run: readOlder },

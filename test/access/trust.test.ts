@@ -2,7 +2,7 @@
  * Trust: before the first turn in a folder, and again when it changes, the owner is asked about what acts by itself there. On the
  * real server, with turns of the loop.
  */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isProblem, type Problem, type WholeBlock } from "@blockyard/kernel";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
@@ -138,7 +138,13 @@ describe("[AC211] what acts by itself", () => {
     [".claude/agents/a.md"],
     [".claude/commands/b.md"],
     [".claude/skills/c/SKILL.md"],
+    [".claude/output-styles/d.md"],
+    [".claude/plugins/e/plugin.json"],
     [".codex/config.toml"],
+    [".gemini/settings.json"],
+    [".opencode/plugin/f.ts"],
+    ["opencode.json"],
+    [".cursor/rules/g.mdc"],
     [".git/hooks/pre-commit"],
     [".husky/pre-push"],
   ])("%s, with its digest, in the folder and above it", (path) => {
@@ -148,6 +154,62 @@ describe("[AC211] what acts by itself", () => {
     expect(found).toMatchObject({ path, digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
     put(path, "y\n");
     expect(actingFiles(rig.root, rig.root)[0]?.digest).not.toBe(found?.digest);
+  });
+
+  const RUNS = "[core]\n\tfsmonitor = ./steal.sh\n";
+  /** Ways in which a folder that somebody has packed makes git run something. */
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ["a key behind its section, in one line", { ".git/config": "[core] fsmonitor = ./steal.sh\n" }],
+    ["a key without blanks", { ".git/config": "[core]fsmonitor=./steal.sh" }],
+    ["a value that goes on in the next line", { ".git/config": "[core]\n\tfsmonitor = \\\n./steal.sh\n" }],
+    ["a subsection with brackets in its name", { ".git/config": '[filter "a]b"] clean = ./steal.sh\n' }],
+    ["upper case", { ".git/config": "[CORE]\n\tFSMONITOR = ./steal.sh\n" }],
+    ["a setting that nobody here knows", { ".git/config": "[core]\n\tnewThing = ./steal.sh\n" }],
+    ["a key command", { ".git/config": '[gpg "ssh"]\n\tdefaultKeyCommand = ./steal.sh\n' }],
+    ["a command for refs", { ".git/config": "[core]\n\talternateRefsCommand = ./steal.sh\n" }],
+    ["a submodule's update", { ".git/config": '[submodule "a"]\n\tupdate = !./steal.sh\n' }],
+    ["an included file", { ".git/config": "[include]\n\tpath = ../harmless.cfg\n", "harmless.cfg": RUNS }],
+    [
+      "a configuration of the worktree",
+      { ".git/config": "[core]\n\tbare = false\n", ".git/config.worktree": RUNS },
+    ],
+    ["a .git that is a file", { ".git": "gitdir: .stuff\n", ".stuff/config": RUNS }],
+    ["a .git that is a file, with hooks", { ".git": "gitdir: .stuff\n", ".stuff/hooks/post-checkout": "x" }],
+    [
+      "a .git that is a file, for a worktree",
+      { ".git": "gitdir: .s/w\n", ".s/w/commondir": "..\n", ".s/config": RUNS },
+    ],
+    ["a bare repository that lies open", { HEAD: "ref: x\n", "objects/x": "", "refs/x": "", config: RUNS }],
+  ])("[AC266] git's configuration: %s", (_, files) => {
+    for (const [path, text] of Object.entries(files)) put(path, text);
+    const before = actingFiles(rig.root, rig.root);
+    expect(before.length).toBeGreaterThan(0);
+    const last =
+      Object.keys(files).find((path) => files[path]?.includes("steal") || path.includes("hooks")) ?? "";
+    put(last, `${files[last]?.replace("steal", "other")}${path(last)}`);
+    expect(JSON.stringify(actingFiles(rig.root, rig.root))).not.toBe(JSON.stringify(before));
+  });
+  const path = (name: string) => (name.includes("hooks") ? "y" : "");
+
+  it("[AC266] more files than can be shown, deeper ones, and a link to everything: none is left out, none takes long", () => {
+    for (let i = 0; i < 600; i++) put(`.claude/commands/c${i}.md`, "x");
+    put(".husky/pre-push", "x");
+    put(".claude/skills/1/2/3/4/5/6/7/8/SKILL.md", "x");
+    const before = actingFiles(rig.root, rig.root);
+    expect(before.length).toBe(501);
+    for (const [name, text] of [
+      [".husky/pre-push", "y"],
+      [".claude/commands/c599.md", "y"],
+      [".claude/skills/1/2/3/4/5/6/more/SKILL.md", "new"],
+    ] as const) {
+      const seen = JSON.stringify(actingFiles(rig.root, rig.root));
+      put(name, text);
+      expect([name, JSON.stringify(actingFiles(rig.root, rig.root)) === seen]).toEqual([name, false]);
+    }
+    symlinkSync("/", join(rig.root, ".codex"));
+    const start = performance.now();
+    actingFiles(rig.root, rig.root);
+    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it("git's configuration, as far as it runs programs", () => {

@@ -6,8 +6,9 @@
  */
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
+import { gitConfigs, gitFolders } from "./git-config.ts";
 
 export interface ActingFile {
   /** From the served folder. */
@@ -21,7 +22,6 @@ interface Rule {
   readonly reason: string;
   /** Files, or folders with everything below them. */
   readonly names: readonly string[];
-  readonly isMeant?: (name: string) => boolean;
 }
 
 const INSTRUCTIONS = "agents obey it as instructions";
@@ -37,40 +37,86 @@ const RULES: readonly Rule[] = [
   },
   {
     reason: INSTRUCTIONS,
-    names: [".claude/CLAUDE.md", ".claude/agents", ".claude/commands", ".claude/skills", ".claude/rules"],
+    names: [
+      ".claude/CLAUDE.md",
+      ".claude/agents",
+      ".claude/commands",
+      ".claude/skills",
+      ".claude/rules",
+      ".claude/output-styles",
+      ".claude/plugins",
+    ],
   },
   { reason: "Codex obeys it", names: [".codex", ".agents"] },
-  {
-    reason: "git runs it by itself",
-    names: [".git/hooks", ".husky"],
-    isMeant: (name) => !name.endsWith(".sample"),
-  },
+  { reason: "agents obey it", names: [".gemini", ".opencode", "opencode.json", "opencode.jsonc", ".cursor"] },
+  { reason: "git runs it by itself", names: [".husky"] },
 ];
 
-const GIT_CONFIG = ".git/config";
-/** What in git's configuration runs programs. */
-const GIT_RUNS =
-  /^\s*(fsmonitor|hookspath|sshcommand|pager|editor|askpass|helper|textconv|command|clean|smudge|process|driver|program|gpgprogram|external|diff|tool|cmd|uploadpack|receivepack|\w+\s*=\s*!).*/gim;
-
+/** So many are shown one by one; what is more is one entry, with a digest of all of it. */
 const MAX_FILES = 500;
+/** What lies deeper, or is more than this in one folder, is known by what the file system says of it. */
 const MAX_DEPTH = 6;
+const MAX_LOOKED_AT = 2_000;
 const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 export function actingFiles(root: string, folder: string): readonly ActingFile[] {
-  const found: ActingFile[] = [];
+  const look = new Look(root);
   for (const at of foldersUp(root, folder)) {
-    for (const { reason, names, isMeant = () => true } of RULES)
-      for (const path of names.flatMap((name) => filesAt(join(at, name), MAX_DEPTH)).filter(isMeant))
-        found.push({ path: relative(root, path), reason, digest: digestOf(path) });
-    const runs = readText(join(at, GIT_CONFIG))?.match(GIT_RUNS) ?? [];
-    if (runs.length > 0)
-      found.push({
-        path: relative(root, join(at, GIT_CONFIG)),
-        reason: `git runs what it names (${runs[0]?.trim().slice(0, 80)})`,
-        digest: hash(runs.join("\n")),
-      });
+    for (const { reason, names } of RULES) for (const name of names) look.at(join(at, name), reason);
+    for (const git of gitFolders(at)) look.at(join(git, "hooks"), "git runs it by itself");
+    for (const { path, runs } of gitConfigs(at)) {
+      const said = runs.map(({ name, value }) => `${name} = ${value}`);
+      look.add(path, `git obeys it (${said[0]?.slice(0, 80)})`, hash(said.join("\n")));
+    }
   }
-  return found.slice(0, MAX_FILES);
+  return look.found();
+}
+
+/** Gathers files, a bounded number of them, and forgets none: what is not looked at singly is part of one digest. */
+class Look {
+  readonly #root: string;
+  readonly #files: ActingFile[] = [];
+  readonly #more: string[] = [];
+  #looked = 0;
+  #bytes = 0;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  add(path: string, reason: string, digest: string): void {
+    if (this.#files.length < MAX_FILES)
+      this.#files.push({ path: relative(this.#root, path), reason, digest });
+    else this.#more.push(`${path} ${digest}`);
+  }
+
+  /** A file, or a folder with everything below it. */
+  at(path: string, reason: string, depth = MAX_DEPTH): void {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat || path.endsWith(".sample")) return;
+    this.#looked++;
+    if (stat.isFile()) return this.add(path, reason, this.#digest(path, stat));
+    if (!stat.isDirectory()) return;
+    if (depth === 0 || this.#looked > MAX_LOOKED_AT)
+      return this.add(path, `${reason}; not looked into: too much, or too deep`, facts(stat));
+    for (const name of namesIn(path)) this.at(join(path, name), reason, depth - 1);
+  }
+
+  /** Of a file that is too much to read, or cannot be read: of what is known of it without reading. */
+  #digest(path: string, stat: Stats): string {
+    this.#bytes += stat.size;
+    const isMuch = this.#looked > MAX_LOOKED_AT || stat.size > MAX_BYTES || this.#bytes > MAX_READ_BYTES;
+    // What claims to be empty is, or is no file on a disk and may have no end.
+    const text = isMuch || stat.size === 0 ? undefined : readText(path);
+    return text === undefined ? facts(stat) : hash(text);
+  }
+
+  found(): readonly ActingFile[] {
+    if (this.#more.length === 0) return this.#files;
+    const reason = `${this.#more.length} more files that act by themselves`;
+    return [...this.#files, { path: "…", reason, digest: hash(this.#more.join("\n")) }];
+  }
 }
 
 /** The folder and those above it, up to the root. One that is outside stands alone. */
@@ -85,28 +131,22 @@ function foldersUp(root: string, folder: string): readonly string[] {
   return all;
 }
 
-/** In the order of their names. */
-function filesAt(path: string, depth: number): readonly string[] {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat?.isFile()) return [path];
-  if (!stat?.isDirectory() || depth === 0) return [];
-  return readdirSync(path)
-    .sort()
-    .slice(0, MAX_FILES)
-    .flatMap((name) => filesAt(join(path, name), depth - 1));
+/** In order. */
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch {
+    return [];
+  }
 }
 
-/** Of a file that cannot be read, or is larger than any such file, what is known of it without reading. */
-function digestOf(path: string): string {
-  const text = readText(path);
-  if (text !== undefined) return hash(text);
-  const { size, mtimeMs, mode } = statSync(path);
-  return hash(`${size} ${mtimeMs} ${mode}`);
+function facts({ size, mtimeMs, ctimeMs, ino, mode }: Stats): string {
+  return hash(`${size} ${mtimeMs} ${ctimeMs} ${ino} ${mode}`);
 }
 
 function readText(path: string): string | undefined {
   try {
-    return statSync(path).size > MAX_BYTES ? undefined : readFileSync(path, "latin1");
+    return readFileSync(path, "latin1");
   } catch {
     return undefined;
   }

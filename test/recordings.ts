@@ -25,6 +25,8 @@ const sources: Readonly<Record<string, { readonly provider: string; readonly sou
     "anthropic-documented": { provider: "anthropic", source: "stream" },
     "anthropic-sse": { provider: "anthropic", source: "stream" },
     claude: { provider: "claude", source: "stream" },
+    "claude-control": { provider: "claude-control", source: "stream" },
+    "claude-control-older": { provider: "claude-control", source: "stream" },
     "claude-documented": { provider: "claude", source: "stream" },
     "claude-older": { provider: "claude", source: "stream" },
     "claude-sessions": { provider: "claude", source: "log" },
@@ -44,6 +46,7 @@ const sources: Readonly<Record<string, { readonly provider: string; readonly sou
 /** What wrote the recordings that are not in a folder of their version. */
 const currentVersions: Readonly<Record<string, string>> = {
   claude: "2.1.325",
+  "claude-control": "2.1.325",
   codex: "0.166.0",
   "codex-app-server": "0.166.0",
 };

@@ -46,14 +46,28 @@ function firstOf(events: readonly Json[]): Recognised | undefined {
 /** Traffic of both directions is told by what is said in it. */
 function byTraffic(event: JsonObject): Recognised | undefined {
   const traffic = readTraffic(event);
-  if (traffic === undefined) return appServerShape(event, false) ?? byShape(event);
-  if (!isObject(traffic.message)) return undefined;
-  return acpShape(traffic.message) ?? appServerShape(traffic.message, traffic.dir === "in");
+  if (traffic === undefined) return startShape(event) ?? appServerShape(event, false) ?? byShape(event);
+  const { message, dir } = traffic;
+  if (!isObject(message)) return undefined;
+  return acpShape(message) ?? appServerShape(message, dir === "in") ?? controlShape(message);
 }
 
 /** Every message of ACP says that it is JSON-RPC. */
 function acpShape(message: JsonObject): Recognised | undefined {
   return message.jsonrpc === "2.0" ? stream("acp") : undefined;
+}
+
+/** Claude Code's control protocol is its stream, with what the host writes beside it. */
+function controlShape(message: JsonObject): Recognised | undefined {
+  const type = typeof message.type === "string" ? message.type : "";
+  return claudeShape(message, type)?.source === "stream" ? stream("claude-control") : undefined;
+}
+
+/** A recording says how its program was started. */
+function startShape({ dir, line }: JsonObject): Recognised | undefined {
+  const started = dir === "start" && typeof line === "string" ? parseJson(line) : undefined;
+  const args = isObject(started) ? started.args : undefined;
+  return Array.isArray(args) && args.includes("stream-json") ? stream("claude-control") : undefined;
 }
 
 const APP_SERVER_METHODS =

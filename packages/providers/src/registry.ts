@@ -7,6 +7,7 @@ import type { Adapter } from "./adapter.ts";
 import { anthropicAdapter } from "./anthropic/adapter.ts";
 import { claudeAdapter } from "./claude/adapter.ts";
 import { findClaudeLogs, importClaudeLog } from "./claude/log.ts";
+import { claudeControlAdapter } from "./claude-control/adapter.ts";
 import { codexAdapter } from "./codex/adapter.ts";
 import { findCodexLogs, importCodexLog } from "./codex/log.ts";
 import { codexAppServerAdapter } from "./codex-app-server/adapter.ts";
@@ -34,6 +35,7 @@ const LIST: readonly Provider[] = [
     importLog: (files, run) => withoutRepeats(importClaudeLog(files, run)),
     findLogs: findClaudeLogs,
   },
+  { name: "claude-control", adapter: claudeControlAdapter, framing: "lines" },
   {
     name: "codex",
     adapter: codexAdapter,

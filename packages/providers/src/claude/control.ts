@@ -47,9 +47,7 @@ export function controlRequest(state: State, out: Out, line: JsonObject): boolea
 function askPermission(state: State, out: Out, line: JsonObject, request: JsonObject): void {
   const requestId = textOf(line.request_id) ?? "";
   const id = wordsOf(request.tool_use_id) ?? requestId;
-  const scope = scopeOf(state, line);
-  const turn = currentTurn(state, out, scope).ordinal;
-  const call = openCall(state, out, { id, name: wordsOf(request.tool_name) ?? "unknown", scope, turn });
+  const call = state.calls.get(id) ?? askingCall(state, out, line, request, id);
   if (call.isEnded) return;
   const input = request.input ?? {};
   if (!call.isRunning) runCall(state, out, call, input);
@@ -58,6 +56,14 @@ function askPermission(state: State, out: Out, line: JsonObject, request: JsonOb
   state.requests.set(requestId, call);
   trim(state.requests, bounds.openCalls);
   setAsk(out, call, ask);
+}
+
+/** A call that nobody has told of yet: of the agent that asks, where that is a sub-agent. */
+function askingCall(state: State, out: Out, line: JsonObject, request: JsonObject, id: string): Call {
+  const above = state.tasks.get(textOf(request.agent_id) ?? "");
+  const scope = above === undefined ? scopeOf(state, line) : { parent: above.key, label: undefined };
+  const turn = currentTurn(state, out, scope).ordinal;
+  return openCall(state, out, { id, name: wordsOf(request.tool_name) ?? "unknown", scope, turn });
 }
 
 /** A plan is Markdown for people to read and to edit: a text of its own. */

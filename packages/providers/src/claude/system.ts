@@ -55,6 +55,8 @@ const SYSTEM: ReadonlyMap<string, Take> = new Map<string, Take>([
   ["commands_changed", nothing],
   ["control_request_progress", nothing],
   ["session_state_changed", nothing],
+  ["session_title_changed", nothing],
+  ["ui_invalidate", nothing],
   ["vcs_state_changed", nothing],
   ["turn_duration", nothing],
   ["away_summary", saying("summary")],
@@ -70,6 +72,7 @@ const LINES: ReadonlyMap<string, Take> = new Map<string, Take>([
   ["auth_status", authStatus],
   ["active_goal", saying("goal")],
   ["keep_alive", nothing],
+  ["transcript_mirror", nothing],
   ["command_lifecycle", nothing],
 ]);
 

@@ -1,0 +1,66 @@
+/**
+ * What is known of one process of Claude Code while its traffic is read.
+ */
+
+import type { Json, JsonObject } from "@blockyard/kernel";
+import type { Before } from "../adapter.ts";
+import { newState, type State } from "../claude/state.ts";
+
+/** A message of the host that the agent has not read yet. */
+export interface Sent {
+  readonly id: string | undefined;
+  readonly line: JsonObject;
+}
+
+export interface Process {
+  readonly name: string;
+  readonly claude: State;
+  /** Oldest first. */
+  waiting: Sent[];
+  /** Ids and words of messages that were sent, for lines that repeat them and for ids that are used again. */
+  readonly seen: Set<string>;
+  /** Requests of the host that are not answered yet: what each asks for. */
+  readonly asked: Map<string, string>;
+  /** A turn of it runs. */
+  isBusy: boolean;
+  hasResult: boolean;
+  isEnded: boolean;
+  stderr: string;
+}
+
+/** Where a session's own counters stand. */
+interface Counted {
+  readonly costUsd: number;
+  readonly apiMs: number | undefined;
+  readonly models: JsonObject | undefined;
+}
+
+export interface Control {
+  readonly run: string;
+  readonly before: Before;
+  readonly processes: Map<string, Process>;
+  readonly costs: Map<string, Counted>;
+}
+
+export function processOf(state: Control, run: Json | undefined): Process {
+  const name = typeof run === "number" && run > 0 ? String(run) : "";
+  const known = state.processes.get(name);
+  if (known !== undefined) return known;
+  const made = newProcess(state, name);
+  state.processes.set(name, made);
+  return made;
+}
+
+export function newProcess({ run, before }: Control, name: string): Process {
+  return {
+    name,
+    claude: newState(name === "" ? run : `${run}/${name}`, name === "" ? before : {}),
+    waiting: [],
+    seen: new Set(),
+    asked: new Map(),
+    isBusy: false,
+    hasResult: false,
+    isEnded: false,
+    stderr: "",
+  };
+}

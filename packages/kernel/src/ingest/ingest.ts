@@ -1,8 +1,8 @@
 /**
  * Ingest: writes an adapter's block events through the one write door, in order, in batches.
  *
- * - Appends gather by the flush rule; everything else of one batch of events travels in one commit with them, so a
- *   block's final text and its end arrive together.
+ * - Streamed pieces go to the kernel's one appender, as everybody's do. Those of a block that is not written yet wait for its
+ *   start, and the other events of a block wait for its pieces: the events of one block are written in their order.
  * - An event that the kernel refuses is never dropped: it becomes an `unknown` block that shows it.
  * - With `keep`, each block remembers its key, and what was ingested before is recognised: importing again adds nothing,
  *   and a block that was still open is brought up to date.
@@ -11,13 +11,12 @@
  *   open: their results end them, or the end of their agent's lease.
  */
 
-import { assert } from "../model/assert.ts";
 import { type Block, type BlockId, isEnded } from "../model/block.ts";
 import type { Turn } from "../model/conversation.ts";
 import type { BlockEvent, BlockKey } from "../model/event.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
-import { Appender } from "../write/append.ts";
+import { cleanText, splitTail } from "../text/door.ts";
 import type { Kernel } from "../write/kernel.ts";
 import { EventWriter, type IngestOptions, type Item, type Known } from "./event-writer.ts";
 import { countUnlessImported, keyIn } from "./imported.ts";
@@ -33,7 +32,12 @@ export class Ingest {
   readonly #options: IngestOptions;
   readonly #known = new Map<BlockKey, Known>();
   readonly #turns = new Map<string, Turn>();
-  readonly #appender: Appender;
+  /** Blocks into which pieces have gone the short way, until they end. */
+  readonly #streams = new Map<BlockKey, BlockId>();
+  /** How many items of a block wait. */
+  readonly #waiting = new Map<BlockKey, number>();
+  /** Half a character at the end of what a block was given last. */
+  readonly #halves = new Map<BlockKey, string>();
   #pending: Item[] = [];
   #pump: Promise<void> | undefined;
   #head: BlockId | null | undefined;
@@ -54,10 +58,6 @@ export class Ingest {
     this.#head = options.parent;
     this.#turn = options.turn;
     this.#at = options.from;
-    this.#appender = new Appender(kernel.env, (piece) => {
-      this.#enqueue({ type: "flush", key: piece.block, text: piece.text });
-      piece.settle(0); // from here on it is in the queue of events, whose order is kept
-    });
   }
 
   /** Reads what the conversation already has, for `keep`. Call it once, before the first push. */
@@ -86,8 +86,9 @@ export class Ingest {
 
   /** Everything is written and durable; what is open stays open, for an import that goes on. */
   async settle(): Promise<Problem | undefined> {
-    await this.#appender.drainAll();
+    for (const key of [...this.#halves.keys()]) this.#giveHalf(key);
     while (this.#pump) await this.#pump;
+    await Promise.all([...this.#streams].map(([key, id]) => this.#drain(key, id)));
     return this.#failure;
   }
 
@@ -128,19 +129,87 @@ export class Ingest {
   }
 
   #accept(event: BlockEvent): void {
-    if (event.type === "block-append") {
-      const refused = this.#appender.append(event.key, this.#options.agent, event.text);
-      assert(!refused, "the buffer of an ingest does not refuse");
-      return;
-    }
-    if (event.type === "block-meta" || event.type === "block-end")
-      this.#appender.push(event.key, this.#options.agent);
+    if (event.type === "block-append") return this.#append(event.key, event.text);
+    if (event.type === "block-meta" || event.type === "block-end") this.#giveHalf(event.key);
     this.#enqueue(event);
   }
 
+  /** The short way, unless something of the block waits: then behind it. Half a character waits for its other half. */
+  #append(key: BlockKey, text: string): void {
+    const { ready, held } = splitTail((this.#halves.get(key) ?? "") + text);
+    if (held === "") this.#halves.delete(key);
+    else this.#halves.set(key, held);
+    if (ready === "" || (!this.#waiting.has(key) && this.#stream(key, ready))) return;
+    this.#enqueue({ type: "flush", key, text: ready });
+  }
+
+  /** Nothing follows that could be its other half. */
+  #giveHalf(key: BlockKey): void {
+    const half = this.#halves.get(key);
+    this.#halves.delete(key);
+    if (half !== undefined) this.#enqueue({ type: "flush", key, text: half });
+  }
+
+  /** Whether the piece was taken by the kernel's appender. What carries the time of the past cannot go that way. */
+  #stream(key: BlockKey, text: string): boolean {
+    const known = this.#known.get(key);
+    if (!known || known.old || known.resumed || known.written === undefined || this.#at !== undefined)
+      return false;
+    const clean = cleanText(text);
+    const refused = this.#kernel.stream(known.id, this.#options.agent, clean);
+    if (refused?.problem === "busy") return false;
+    if (refused) this.refused++;
+    else known.written += clean;
+    this.#streams.set(key, known.id);
+    return true;
+  }
+
+  /** What has gone the short way is durable, for as long as waiting for the store makes sense. */
+  async #drain(key: BlockKey, id: BlockId): Promise<void> {
+    const { env } = this.#kernel;
+    for (const since = env.monotonic(); ; ) {
+      const outcome = await this.#kernel.drain(id, this.#options.agent);
+      this.#streams.delete(key);
+      if (!isProblem(outcome)) return;
+      const mayPass = outcome.problem === "storage" || outcome.problem === "busy";
+      if (!mayPass) this.refused++;
+      if (!mayPass) return;
+      if (env.monotonic() - since <= limits.holdMs) continue;
+      this.#failure ??= outcome;
+      return;
+    }
+  }
+
   #enqueue(item: Item): void {
+    if ("key" in item) this.#waiting.set(item.key, (this.#waiting.get(item.key) ?? 0) + 1);
     this.#pending.push(item);
     this.#pump ??= this.#run();
+  }
+
+  /** Items that are written, or have gone another way. */
+  #left(items: readonly Item[]): void {
+    for (const item of items) {
+      if (!("key" in item)) continue;
+      const left = (this.#waiting.get(item.key) ?? 1) - 1;
+      if (left === 0) this.#waiting.delete(item.key);
+      else this.#waiting.set(item.key, left);
+    }
+  }
+
+  /** Pieces that have waited for their block to be written go the short way, so that a stream does not stay on the long one. */
+  #release(): void {
+    const blocked = new Set<BlockKey>();
+    const gone: Item[] = [];
+    this.#pending = this.#pending.filter((item) => {
+      if (!("key" in item)) return true;
+      if (item.type === "flush" && !blocked.has(item.key) && this.#stream(item.key, item.text)) {
+        gone.push(item);
+        return false;
+      }
+      blocked.add(item.key);
+      return true;
+    });
+    this.#left(gone);
   }
 
   async #run(): Promise<void> {
@@ -154,7 +223,8 @@ export class Ingest {
         continue;
       }
       this.#heldSince = undefined;
-      this.#pending.splice(0, items.length);
+      this.#left(this.#pending.splice(0, items.length));
+      this.#release();
     }
     this.#pump = undefined;
   }
@@ -175,6 +245,13 @@ export class Ingest {
     else await new Promise<void>((resume) => env.after(RETRY_MS, resume));
   }
 
+  /** The blocks of these items that pieces have gone to. */
+  #streamsIn(items: readonly Item[]): BlockId[] {
+    if (this.#streams.size === 0) return [];
+    const keys = new Set(items.flatMap((item) => ("key" in item ? [item.key] : [])));
+    return [...keys].flatMap((key) => this.#streams.get(key) ?? []);
+  }
+
   /** One batch, one plan. A plan may run again, so what it learns is taken over only when it is committed. */
   async #write(items: readonly Item[]): Promise<Problem | null> {
     const { conversation, agent } = this.#options;
@@ -183,6 +260,7 @@ export class Ingest {
     const answer = await this.#kernel.write(conversation, {
       agent,
       patient: true, // what a stream says must be there once, and it has no key
+      behind: this.#streamsIn(items),
       plan: (draft) => {
         if (this.#blocks !== undefined && draft.record.blocks !== this.#blocks) return GROWN;
         writer = new EventWriter(draft, this.#options, this.#known, this.#turns, {
@@ -199,7 +277,10 @@ export class Ingest {
     });
     if (isProblem(answer) || !writer) return isProblem(answer) ? answer : null;
     if (this.#blocks !== undefined) this.#blocks = blocks;
-    for (const [key, known] of writer.known) this.#known.set(key, known);
+    for (const [key, known] of writer.known) {
+      this.#known.set(key, known);
+      if (known.written === undefined) this.#streams.delete(key);
+    }
     for (const [id, turn] of writer.turns) this.#turns.set(id, turn);
     this.#head = writer.place.head;
     this.#turn = writer.place.turn;

@@ -31,6 +31,8 @@ interface Stream {
   underWay: number;
   returned: string;
   refused: Problem | undefined;
+  /** Why what is in `text` was not written when it was sent; until it is sent again. */
+  held: Problem | undefined;
   /** Refused for good; told once. */
   failed: Problem | undefined;
   version: number | undefined;
@@ -178,7 +180,8 @@ export class Appender {
 
   /** Why a write that must come behind the stream cannot be planned now. */
   refused(block: BlockId, agent: AgentId): Problem | undefined {
-    return this.#find(block, agent)?.refused;
+    const stream = this.#find(block, agent);
+    return stream?.refused ?? stream?.held;
   }
 
   /** For as long as a caller waits: a store that is away must not keep a program from ending. */
@@ -218,6 +221,7 @@ export class Appender {
       underWay: 0,
       returned: "",
       refused: undefined,
+      held: undefined,
       failed: undefined,
       version: undefined,
       waiting: undefined,
@@ -265,6 +269,7 @@ export class Appender {
     stream.text = held;
     if (held !== "") this.#arm(stream, limits.appendFlushMs);
     if (ready === "") return;
+    stream.held = undefined;
     stream.underWay++;
     this.#flush(new Piece(this, stream, ready));
   }
@@ -291,6 +296,7 @@ export class Appender {
   #takeBack(stream: Stream, refused: Problem): void {
     if (refused.problem === "storage" || refused.problem === "busy") {
       stream.text = stream.returned + stream.text;
+      stream.held = refused;
       this.#arm(stream, RETRY_MS);
     } else stream.failed = refused;
     stream.returned = "";

@@ -79,16 +79,24 @@ export class Kernel {
 
   /** The one write door. Answered when the commit is durable. */
   write<T>(conversation: ConversationId, write: Write<T>): Promise<T | Problem> {
-    return this.#queue(conversation).write(write);
+    const { behind, agent } = write;
+    if (behind === undefined || behind.length === 0) return this.#queue(conversation).write(write);
+    for (const id of behind) this.#appender.push(id, agent);
+    const plan = (draft: Draft): T | Problem => {
+      for (const id of behind) {
+        const refused = this.#appender.refused(id, agent);
+        if (refused) return refused;
+      }
+      return write.plan(draft);
+    };
+    return this.#queue(conversation).write({ ...write, plan });
   }
 
   /** Writes to one block: what the agent has streamed into it so far comes first. */
   writeBlock<T>(id: BlockId, write: Write<T>): Promise<T | Problem> {
     const parts = parseBlockId(id);
     if (!parts) return Promise.resolve(notABlock(id));
-    this.#appender.push(id, write.agent);
-    const plan = (draft: Draft) => this.#appender.refused(id, write.agent) ?? write.plan(draft);
-    return this.write(parts.conversation, { ...write, plan });
+    return this.write(parts.conversation, { ...write, behind: [id] });
   }
 
   /** A new conversation; its id. */
@@ -123,6 +131,11 @@ export class Kernel {
     const known = this.#queues.get(this.#appender.conversation(id, agent) ?? conversationOf(id))?.cached(id);
     if (known) return Promise.resolve(this.#accept(known, agent, text));
     return this.block(id).then((block) => (isProblem(block) ? block : this.#accept(block, agent, text)));
+  }
+
+  /** As `append`, for who knows the block: it is there, and open as far as its writer knows. What is not so is told later. */
+  stream(id: BlockId, agent: AgentId, text: string): Problem | undefined {
+    return this.#appender.append(id, agent, text);
   }
 
   #accept(block: Block, agent: AgentId, text: string): Block | Problem {

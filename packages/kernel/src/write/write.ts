@@ -21,6 +21,8 @@ export interface Write<T = unknown> {
   readonly settled?: (answer: T | Problem) => void;
   /** Has no key, and must not be done twice: it is answered when it is known what became of it, or after `holdMs`. */
   readonly patient?: boolean;
+  /** What the agent has streamed into these blocks comes first; nothing is written while that cannot be. */
+  readonly behind?: readonly BlockId[];
 }
 
 /** What listeners are told, after the commit, in order. */

@@ -19,12 +19,16 @@ export function fenced(kernel: Kernel, turn?: string): Kernel {
   const { node } = kernel;
   if (node === undefined) return kernel;
   const own = new Set(turn === undefined ? [] : [turn]);
-  const view: Pick<Kernel, "env" | "store" | "isShared" | "conversation" | "turns" | "write"> = {
+  type Used = "env" | "store" | "isShared" | "conversation" | "turns" | "write" | "stream" | "drain";
+  const view: Pick<Kernel, Used> = {
     env: kernel.env,
     store: kernel.store,
     isShared: true,
     conversation: (id) => kernel.conversation(id),
     turns: (id) => kernel.turns(id),
+    // Whoever ends a turn in its node's place ends its blocks with it, and those take no more pieces.
+    stream: (id, agent, text) => kernel.stream(id, agent, text),
+    drain: (id, agent) => kernel.drain(id, agent),
     write: <T>(id: ConversationId, write: Write<T>) =>
       kernel.write(id, {
         ...write,

@@ -2,6 +2,8 @@
  * The providers' public surface, by name.
  */
 
+export { acpWith } from "./acp/adapter.ts";
+export type { AcpOptions } from "./acp/state.ts";
 export { type Adapter, type Before, countedIn } from "./adapter.ts";
 export { type AnthropicOptions, anthropicAdapter, anthropicWith } from "./anthropic/adapter.ts";
 export { type PatchChange, patchChanges } from "./apply-patch.ts";

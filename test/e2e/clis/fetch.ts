@@ -28,6 +28,8 @@ const PACKAGES = {
     program: `@anthropic-ai/claude-code-${PLATFORM}/claude`,
   },
   codex: { name: "@openai/codex", version: "0.166.0", program: "@openai/codex/bin/codex.js" },
+  qwen: { name: "@qwen-code/qwen-code", version: "0.24.4", program: "@qwen-code/qwen-code/cli-entry.js" },
+  kimi: { name: "@moonshot-ai/kimi-code", version: "2.1.0", program: "@moonshot-ai/kimi-code/dist/main.mjs" },
 } satisfies Record<string, Package>;
 
 export type Fetched = { readonly program: string } | { readonly missing: string };

@@ -10,7 +10,7 @@ import type { Script } from "../../model/script.ts";
 import { ModelServer } from "../../model/server.ts";
 import { Server } from "../server.ts";
 
-export type Cli = "claude" | "codex";
+export type Cli = "claude" | "codex" | "qwen" | "kimi";
 
 export interface LabBlock {
   readonly block_id: string;
@@ -60,8 +60,7 @@ export class Lab {
       writeFileSync(join(work, name), text);
     }
     const model = await ModelServer.start();
-    const envOf = (each: Cli, its: string) =>
-      (each === "claude" ? claudeEnv : codexEnv)(folder, model.url, its);
+    const envOf = (each: Cli, its: string) => ENVIRONMENTS[each](folder, model.url, its);
     const env = { ...envOf(cli, program), ...(other ? envOf(other.cli, other.program) : {}) };
     const server = await Server.start({ home: join(folder, "yard"), root: work, env });
     return new Lab(cli, folder, work, model, server);
@@ -195,3 +194,27 @@ supports_websockets = false
   );
   return { HOME: folder, CODEX_HOME: config, SCRIPTED_KEY: "no-real-key", BLOCKYARD_CODEX: program };
 }
+
+/** Agents that speak ACP are started by a line of the settings. */
+function qwenEnv(folder: string, url: string, program: string): Record<string, string> {
+  return {
+    HOME: folder,
+    BLOCKYARD_ACP_QWEN: `${process.execPath} ${program} --acp --auth-type openai`,
+    OPENAI_API_KEY: "no-real-key",
+    OPENAI_BASE_URL: `${url}/v1`,
+    OPENAI_MODEL: "qwen3-coder-plus",
+  };
+}
+
+function kimiEnv(folder: string, url: string, program: string): Record<string, string> {
+  return {
+    HOME: folder,
+    BLOCKYARD_ACP_KIMI: `${process.execPath} ${program} acp`,
+    KIMI_MODEL_NAME: "claude-sonnet-4-5",
+    KIMI_MODEL_API_KEY: "no-real-key",
+    KIMI_MODEL_PROVIDER_TYPE: "anthropic",
+    KIMI_MODEL_BASE_URL: url,
+  };
+}
+
+const ENVIRONMENTS = { claude: claudeEnv, codex: codexEnv, qwen: qwenEnv, kimi: kimiEnv };

@@ -7,19 +7,21 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, type Script, say } from "../../model/script.ts";
 import { fetchCli } from "./fetch.ts";
-import { type Cli, Lab, type LabBlock, type LabTurn } from "./lab.ts";
+import { Lab, type LabBlock, type LabTurn } from "./lab.ts";
+
+type Teller = "claude" | "codex";
 
 const fetched = { claude: await fetchCli("claude"), codex: await fetchCli("codex") };
 const programs = { claude: programOf("claude"), codex: programOf("codex") };
 const missing = Object.values(fetched).find((each) => "missing" in each);
 const why = missing && "missing" in missing ? ` (not run: ${missing.missing})` : "";
 
-function programOf(cli: Cli): string {
+function programOf(cli: Teller): string {
   const found = fetched[cli];
   return "program" in found ? found.program : "";
 }
 
-describe.skipIf(why !== "").each<[Cli, Cli]>([
+describe.skipIf(why !== "").each<[Teller, Teller]>([
   ["claude", "codex"],
   ["codex", "claude"],
 ])(`what %s knows of a conversation${why}`, (cli, other) => {
@@ -34,7 +36,7 @@ describe.skipIf(why !== "").each<[Cli, Cli]>([
     conversation: string,
     prompt: string,
     script: Script,
-    more: { readonly provider?: Cli; readonly parent_id?: string; readonly fresh?: boolean } = {},
+    more: { readonly provider?: Teller; readonly parent_id?: string; readonly fresh?: boolean } = {},
   ): Promise<LabTurn> {
     lab.model.play(script);
     const { turn } = await lab.server.do("turn.start", { conversation, provider: cli, prompt, ...more });

@@ -21,8 +21,13 @@ function recorded(name: string): Folded {
 
 type Line = readonly ["in" | "out", Json];
 
-function played(lines: readonly Line[], options = { showsPrompts: true, showsHistory: true }): Folded {
-  const adapter = acpWith(options);
+function played(lines: readonly Line[], isKnown = false): Folded {
+  const adapter = acpWith({
+    provider: "acp",
+    showsPrompts: !isKnown,
+    showsHistory: !isKnown,
+    showsAnswers: !isKnown,
+  });
   let state = adapter.start("run");
   const events = lines.flatMap(([dir, message], t) => {
     const [next, made] = adapter.step(state, JSON.parse(trafficLine(dir, JSON.stringify(message), t)));
@@ -347,7 +352,7 @@ describe("sessions and turns", () => {
   it("[Y17] a reader that has the conversation passes over history and prompts", () => {
     const load: Line = ["in", { jsonrpc: "2.0", id: 1, method: "session/load", params: { sessionId: "s" } }];
     const lines = [load, say("old"), answer(1, {}), prompt(2), say("new"), answer(2)];
-    expect(shown(played(lines, { showsPrompts: false, showsHistory: false }))).toEqual(["text model new"]);
+    expect(shown(played(lines, true))).toEqual(["text model new"]);
   });
 
   it.each([["claude/background"], ["qwen/subagent"]])("[Y18] %s: what comes by itself is a turn", (name) => {

@@ -22,7 +22,6 @@ import {
   idOf,
   nextKey,
   type Out,
-  PROVIDER,
   type Request,
   type State,
   sessionOf,
@@ -36,7 +35,7 @@ const METHOD_NOT_FOUND = -32601;
 
 export function acpWith(options: AcpOptions): Adapter<State> {
   return {
-    provider: PROVIDER,
+    provider: options.provider,
     start: (run, before = {}) => startState(run, options, before),
     step(state, event) {
       const out: Out = [];
@@ -55,7 +54,12 @@ export function acpWith(options: AcpOptions): Adapter<State> {
   };
 }
 
-export const acpAdapter: Adapter<State> = acpWith({ showsPrompts: true, showsHistory: true });
+export const acpAdapter: Adapter<State> = acpWith({
+  provider: "acp",
+  showsPrompts: true,
+  showsHistory: true,
+  showsAnswers: true,
+});
 
 function stepRecord(state: State, out: BlockEvent[], event: Json): void {
   const record = readTraffic(event);
@@ -239,7 +243,7 @@ function codeIn(error: JsonObject): JsonObject {
 function agentRequestAnswered(state: State, out: Out, request: Request, message: JsonObject): void {
   const { method, params, session, ask } = request;
   if (ask !== undefined && session !== undefined)
-    return answerAsk(out, sessionOf(state, session), ask, message);
+    return answerAsk(state, out, sessionOf(state, session), ask, message);
   const result = objectOf(message.result);
   if (method === "terminal/create") {
     const id = wordsOf(result.terminalId);
@@ -264,5 +268,5 @@ function keepTerminal(state: State, id: string): void {
 }
 
 function place(state: State): { key: string; provider: string } {
-  return { key: nextKey(state, undefined, "notice"), provider: PROVIDER };
+  return { key: nextKey(state, undefined, "notice"), provider: state.options.provider };
 }

@@ -3,8 +3,9 @@
 import type { BlockKey, JsonObject } from "@blockyard/kernel";
 import type { Asked, Out, Session, State } from "./state.ts";
 
-export function closeAsk(out: Out, asked: Asked, patch: JsonObject): void {
-  const metadata = { ask: { ...asked.ask, ...patch } };
+/** Without a patch, what the ask has become is written already. */
+export function closeAsk(out: Out, asked: Asked, patch: JsonObject | undefined): void {
+  const metadata = patch === undefined ? {} : { ask: { ...asked.ask, ...patch } };
   if (asked.isOwn) out.push({ type: "block-end", key: asked.key, status: "done", metadata });
   else out.push({ type: "block-meta", key: asked.key, metadata });
 }

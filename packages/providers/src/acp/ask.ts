@@ -154,7 +154,7 @@ function setAsk(out: Out, asked: Asked): Asked {
 }
 
 /** The client's answer: `{result}` or `{error}`. */
-export function answerAsk(out: Out, session: Session, asked: Asked, answer: JsonObject): void {
+export function answerAsk(state: State, out: Out, session: Session, asked: Asked, answer: JsonObject): void {
   const result = objectOf(answer.result);
   const outcome = objectOf(result.outcome);
   const isForm = asked.ask["kind"] === "elicitation";
@@ -162,7 +162,8 @@ export function answerAsk(out: Out, session: Session, asked: Asked, answer: Json
   const call = [...session.calls.values()].find(({ key }) => key === asked.key);
   if (call === undefined && !asked.isOwn) return;
   if (call !== undefined && patch.state === "denied") call.isDenied = true;
-  closeAsk(out, asked, patch);
+  if (state.options.showsAnswers || asked.isOwn)
+    closeAsk(out, asked, state.options.showsAnswers ? patch : undefined);
 }
 
 function choiceOf(asked: Asked, outcome: JsonObject): JsonObject {

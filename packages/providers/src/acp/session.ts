@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
 import { cutRow } from "../row.ts";
-import { type Out, PROVIDER, type Session, type State } from "./state.ts";
+import type { Out, Session, State } from "./state.ts";
 
 /** The answer of `initialize`: who the agent is and what it can. */
 export function agentDetails(result: JsonObject): JsonObject {
@@ -113,7 +113,7 @@ function tellSession(state: State, out: Out, session: Session): void {
   const { cwd, model, title, costUsd: _, ...details } = session.details;
   out.push({
     type: "session",
-    provider: PROVIDER,
+    provider: state.options.provider,
     sessionId: session.id,
     ...given({
       cwd: wordsOf(cwd),

@@ -7,16 +7,18 @@ import type { BlockEvent, BlockKey, Json, JsonObject, Usage } from "@blockyard/k
 import type { Before } from "../adapter.ts";
 import { NO_QUIRKS, type Quirks } from "./quirks.ts";
 
-export const PROVIDER = "acp";
-
 export type Out = BlockEvent[];
 
 /** How a reader wants what the conversation has already. */
 export interface AcpOptions {
+  /** The name under which turns and sessions are told. */
+  readonly provider: string;
   /** Prompts become blocks. Not where whoever sends them has written them already. */
   readonly showsPrompts: boolean;
   /** A replayed history becomes blocks. Not where the conversation has it already. */
   readonly showsHistory: boolean;
+  /** Answers to asks are told. Not where whoever gives them has written them already, with who it was. */
+  readonly showsAnswers: boolean;
 }
 
 export interface Asked {

@@ -1,7 +1,6 @@
 /** The turn that is open in a session; what an agent says outside of one opens a turn of its own. */
 
 import type { Out, Session, State, Turn } from "./state.ts";
-import { PROVIDER } from "./state.ts";
 
 export function currentTurn(state: State, out: Out, session: Session): Turn | undefined {
   // A sub-agent's session belongs to the turn that started it.
@@ -24,6 +23,6 @@ export function openTurn(state: State, out: Out, session: Session, request: stri
   };
   session.turn = turn;
   session.isKnown = true;
-  out.push({ type: "turn-start", turn: name, provider: PROVIDER, sessionId: session.id });
+  out.push({ type: "turn-start", turn: name, provider: state.options.provider, sessionId: session.id });
   return turn;
 }

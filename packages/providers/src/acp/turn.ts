@@ -61,15 +61,16 @@ function endTurn(state: State, out: Out, session: Session, turn: Turn, answer: J
   const result = objectOf(answer.result);
   const stopReason = wordsOf(result.stopReason);
   if (isObject(answer.error)) failTurn(state, out, session, turn, answer.error);
-  else if (turn.isEmpty && stopReason !== "cancelled") {
+  else if (turn.isEmpty && !turn.isCancelled && stopReason !== "cancelled") {
     const text = "The agent ended this turn without saying anything. ACP does not tell whether it failed.";
     sayNotice(state, out, session, "empty_turn", text);
   }
-  const isCancelled = stopReason === "cancelled";
+  // Of agents that call it the end of the turn, too.
+  const isCancelled = stopReason === "cancelled" || (turn.isCancelled && turn.failure === undefined);
   closeText(out, session, isCancelled ? "cancelled" : undefined);
   expireAsks(state, out, session);
   closeSubagents(state, out, session, isCancelled);
-  closeCalls(state, out, session, isCancelled || turn.isCancelled ? "cancelled" : "interrupted");
+  closeCalls(state, out, session, isCancelled ? "cancelled" : "interrupted");
   closeTodo(out, session);
   const failure = turn.failure;
   const status = isCancelled || failure !== undefined ? "error" : "done";

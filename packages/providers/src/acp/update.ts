@@ -6,7 +6,7 @@ import { unknownEvent } from "../unknown.ts";
 import { patchCall, settleReplayed } from "./call.ts";
 import { closeTodo, showPlan } from "./plan.ts";
 import { changeSession, commandsIn, settingsIn } from "./session.ts";
-import { nextKey, type Out, PROVIDER, type Session, type State } from "./state.ts";
+import { nextKey, type Out, type Session, type State } from "./state.ts";
 import { passMessage, updateSubagent } from "./subagent.ts";
 import { closeText, sayChunk, sayNotice } from "./text.ts";
 import { noteChunkUsage, noteUsage } from "./turn.ts";
@@ -49,7 +49,11 @@ export function takeUpdate(state: State, out: Out, session: Session, update: Jso
   if (session.replay === "shown" && kind !== "tool_call_update") settleReplayed(state, out, session);
   if (take !== undefined) return take(state, out, session, update);
   closeText(out, session);
-  const place = { key: nextKey(state, session, "unknown"), provider: PROVIDER, parent: session.parent };
+  const place = {
+    key: nextKey(state, session, "unknown"),
+    provider: state.options.provider,
+    parent: session.parent,
+  };
   out.push(...unknownEvent(place, update, `session/update/${kind}`));
 }
 

@@ -44,6 +44,8 @@ import { Trust } from "../trust/trust.ts";
 import { AGENTS } from "../turns/agents.ts";
 import { APIS, apiDriver } from "../turns/api.ts";
 import { childDriver } from "../turns/child-run.ts";
+import { acpAgents } from "../turns/drivers/acp/agents.ts";
+import { acpDriver } from "../turns/drivers/acp/driver.ts";
 import { conversationContext } from "../turns/loop/conversation-context.ts";
 import { Prices } from "../turns/prices.ts";
 import type { TurnRequest } from "../turns/run.ts";
@@ -60,7 +62,9 @@ interface CallCare {
 
 /** What an agent may call, for whoever lists it while no server runs. Only calls would need what the tools work on. */
 export function agentSchemas(): readonly ToolSchema[] {
-  const turns = { providers: [...AGENTS.keys()] } as unknown as Turns;
+  const turns = {
+    providers: [...AGENTS.keys(), ...acpAgents({}).map(({ provider }) => provider)],
+  } as unknown as Turns;
   const table = tableOf(turns, undefined as never, undefined as never, "", []);
   return schemasOf(table).filter(({ access }) => mayCall(access, "agent"));
 }
@@ -137,6 +141,7 @@ export class Tools {
       kernel,
       drivers: [
         ...[...AGENTS.values()].map((agent) => childDriver(agent, place)),
+        ...acpAgents(process.env).map((agent) => acpDriver(agent, place)),
         ...APIS.map((api) => apiDriver(api, loop)),
       ],
       trust: (cwd) => trust.question(cwd),

@@ -18,6 +18,7 @@ import {
 import { ALLOWANCES } from "../access/allowance.ts";
 import { visible } from "../processes/visible.ts";
 import { AGENTS } from "../turns/agents.ts";
+import { acpAgents } from "../turns/drivers/acp/agents.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { withTrust } from "./ask-trust.ts";
 import { turnText } from "./block-text.ts";
@@ -29,7 +30,11 @@ import { known, openYard, type Yard } from "./yard.ts";
 
 /** Of what asks for permission. */
 const NAME_CHARS = 200;
-const PROVIDERS = [...AGENTS.keys(), "anthropic", "openai"];
+const PROVIDERS = [
+  ...AGENTS.keys(),
+  ...acpAgents(process.env).map(({ provider }) => provider),
+  ...["anthropic", "openai"],
+];
 
 const options = {
   home: HOME_OPTION,

@@ -10,7 +10,7 @@ import type { Environment } from "./child-mark.ts";
 import { codexKeys } from "./codex-keys.ts";
 
 /** Who is started. `helper`: programs of ours, which need to be found and nothing more. */
-export const CHILD_KINDS = ["claude", "codex", "shell", "helper"] as const;
+export const CHILD_KINDS = ["claude", "codex", "acp", "shell", "helper"] as const;
 export type ChildKind = (typeof CHILD_KINDS)[number];
 
 /** Where things are, who one is, what language and terminal: no secrets, and hardly a program works without. */
@@ -51,13 +51,15 @@ const LISTS: Readonly<Record<ChildKind, (env: Environment) => readonly RegExp[]>
     ...(isOn(env["CLAUDE_CODE_USE_VERTEX"]) ? [VERTEX] : []),
   ],
   codex: () => [...EVERYDAY, SESSION, CODEX],
+  // Which keys are an agent's own is known only by who starts it.
+  acp: () => [...EVERYDAY, SESSION],
   shell: () => EVERYDAY,
   helper: () => [PLACES, WINDOWS],
 };
 
-/** The environment of one child. */
-export function childEnvironment(kind: ChildKind, env: Environment): Environment {
-  const lists = LISTS[kind](env);
+/** The environment of one child. `own`: variables that are its own, where its kind does not say it. */
+export function childEnvironment(kind: ChildKind, env: Environment, own?: RegExp): Environment {
+  const lists = own === undefined ? LISTS[kind](env) : [...LISTS[kind](env), own];
   const passed = [...(kind === "helper" ? [] : passedOn(env)), ...(kind === "codex" ? codexKeys(env) : [])];
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => passed.includes(name) || lists.some((list) => list.test(name))),

@@ -128,7 +128,7 @@ function requestOf(
 }
 
 /** What the turns of a session add up to so far: where its own counters stand. */
-async function counted(kernel: Kernel, { request }: TurnStart, session: string): Promise<Before> {
+export async function counted(kernel: Kernel, { request }: TurnStart, session: string): Promise<Before> {
   const turns = await kernel.turns(request.conversation);
   if (isProblem(turns)) return {};
   const earlier = turns.filter(

@@ -19,7 +19,7 @@ export interface Opening extends Beginning {
 /** With `isLost`, the agent has just said that it does not have its sessions any more. */
 export async function openingOf(
   kernel: Kernel,
-  agent: Agent,
+  agent: Pick<Agent, "provider" | "lost">,
   start: TurnStart,
   isLost = false,
 ): Promise<Opening | Problem> {

@@ -47,7 +47,7 @@ interface Ground {
 
 export async function beginningOf(
   kernel: Kernel,
-  agent: Agent,
+  agent: Pick<Agent, "provider" | "lost">,
   start: TurnStart,
   isLost = false,
 ): Promise<Beginning | Problem> {
@@ -113,7 +113,7 @@ interface Session {
 function sessionsOf(
   turns: readonly Turn[],
   { sessions }: Conversation,
-  { provider, lost }: Agent,
+  { provider, lost }: Pick<Agent, "provider" | "lost">,
   start: TurnStart,
 ): readonly Session[] {
   // A session that a stream or an import has named was not begun here: who wrote the stream would choose what is resumed.

@@ -279,6 +279,7 @@ export class Turns {
     const lives = [...this.#runs.values()];
     for (const { run } of lives) run.kill("interrupted");
     await Promise.all(lives.map(({ done }) => done));
+    await Promise.all([...this.#drivers.values()].map((driver) => driver.close?.()));
     await this.#holdAll(waiting, "restarted");
   }
 

@@ -1,0 +1,220 @@
+/**
+ * An agent's process and the connection to it, for one conversation: started, greeted, with one session. It lives on between turns;
+ * whoever runs a turn listens to it meanwhile.
+ *
+ * Neither `fs` nor `terminal` is declared: the agent works on the disk itself.
+ */
+
+import { type Env, type JsonObject, type Problem, problem } from "@blockyard/kernel";
+import { type Direction, isObject, LineReader, trafficLine } from "@blockyard/providers";
+import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
+import type { Offspring } from "../../../processes/child-offspring.ts";
+import { Peer, type Reply, type Respond } from "./peer.ts";
+
+const CLIENT = { name: "blockyard", title: "Blockyard", version: "1" };
+const CAPABILITIES = {
+  fs: { readTextFile: false, writeTextFile: false },
+  terminal: false,
+  elicitation: { form: {} },
+};
+/** How long the answer to `initialize` and to a new session may take; agents load for seconds. */
+const HELLO_MS = 60_000;
+const AUTH_REQUIRED = -32000;
+
+export interface Listener {
+  /** A line of traffic, as it is kept. */
+  line(record: string): void;
+  /** False: it is refused. */
+  request(method: string, params: JsonObject, id: string, respond: Respond): boolean;
+  /** Everything that was told so far is kept. */
+  settled(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  readonly env: Env;
+  readonly offspring: Offspring;
+  readonly graceMs?: number | undefined;
+  readonly helloMs?: number | undefined;
+}
+
+export class Connection {
+  readonly cwd: string;
+  readonly ended: Promise<ChildEnd>;
+  /** What was said until there was a session: each turn's record begins with it. */
+  readonly hello: string[] = [];
+  readonly #child: Child;
+  readonly #peer: Peer;
+  readonly #options: ConnectionOptions;
+  readonly #since: number;
+  #listener: Listener | undefined;
+  #agent: JsonObject = {};
+  #session: JsonObject = {};
+  #sessionId = "";
+  #isGone = false;
+
+  constructor(spec: ChildSpec, options: ConnectionOptions) {
+    this.cwd = spec.cwd;
+    this.#options = options;
+    this.#since = options.env.monotonic();
+    this.#child = new Child(spec, options.offspring, { graceMs: options.graceMs });
+    this.#peer = new Peer({
+      write: (line) => this.#child.write(`${line}\n`),
+      onLine: (dir, line) => this.#line(dir, line),
+      onRequest: (...asked) => this.#listener?.request(...asked) ?? false,
+      onNotification: () => undefined,
+    });
+    this.ended = this.#read();
+  }
+
+  get sessionId(): string {
+    return this.#sessionId;
+  }
+
+  /** The session as its agent described it: modes, models, options. */
+  get session(): JsonObject {
+    return this.#session;
+  }
+
+  /** What the agent can, as it said at the beginning. */
+  get agent(): JsonObject {
+    return this.#agent;
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  listen(listener: Listener | undefined): void {
+    this.#listener = listener;
+  }
+
+  request(method: string, params: JsonObject): Promise<Reply> {
+    return this.#peer.request(method, params);
+  }
+
+  notify(method: string, params: JsonObject): void {
+    this.#peer.notify(method, params);
+  }
+
+  async greet(): Promise<Problem | undefined> {
+    const params = { protocolVersion: 1, clientCapabilities: CAPABILITIES, clientInfo: CLIENT };
+    const reply = await this.#within(this.request("initialize", params));
+    if ("error" in reply) return this.#refusal(reply);
+    this.#agent = isObject(reply.result) ? reply.result : {};
+    const version = this.#agent["protocolVersion"];
+    if (version === 1) return undefined;
+    return problem(
+      "unavailable",
+      `The agent speaks version ${String(version)} of ACP; Blockyard speaks version 1.`,
+    );
+  }
+
+  /** Goes on with a session: without its history where the agent can. False: it does not have it any more. */
+  async resume(sessionId: string): Promise<boolean> {
+    const abilities = object(this.#agent["agentCapabilities"]);
+    const canResume = "resume" in object(abilities["sessionCapabilities"]);
+    if (!canResume && abilities["loadSession"] !== true) return false;
+    const from = this.hello.length;
+    const method = canResume ? "session/resume" : "session/load";
+    const reply = await this.#within(this.request(method, { sessionId, cwd: this.cwd, mcpServers: [] }));
+    if ("result" in reply) {
+      this.#begin(sessionId, reply.result);
+      return true;
+    }
+    // What a lost session says is nothing of the conversation.
+    this.hello.length = from;
+    return false;
+  }
+
+  async create(): Promise<Problem | undefined> {
+    const reply = await this.#within(this.request("session/new", { cwd: this.cwd, mcpServers: [] }));
+    if ("error" in reply) return this.#refusal(reply);
+    const id = object(reply.result)["sessionId"];
+    if (typeof id !== "string" || id === "")
+      return problem("unavailable", "The agent has made a session without a name.");
+    this.#begin(id, reply.result);
+    return undefined;
+  }
+
+  /** Closes its input; one that does not end then is made to. */
+  async close(): Promise<void> {
+    this.#child.closeInput();
+    const cancel = this.#options.env.after(this.#options.graceMs ?? 3_000, () => this.#child.kill());
+    await this.ended;
+    cancel();
+  }
+
+  stop(): void {
+    this.#child.stop();
+  }
+
+  kill(): void {
+    this.#child.kill();
+  }
+
+  #begin(id: string, session: unknown): void {
+    this.#sessionId = id;
+    this.#session = isObject(session as JsonObject) ? (session as JsonObject) : {};
+  }
+
+  #line(dir: Direction, line: string): void {
+    const record = trafficLine(dir, line, Math.round(this.#options.env.monotonic() - this.#since));
+    if (this.#sessionId === "") this.hello.push(record);
+    else this.#listener?.line(record);
+  }
+
+  async #read(): Promise<ChildEnd> {
+    const lines = new LineReader();
+    for await (const bytes of this.#child.output()) {
+      for (const { text, omittedBytes } of lines.push(bytes)) {
+        if (omittedBytes === 0) this.#peer.take(text);
+      }
+      await this.#listener?.settled();
+    }
+    for (const { text } of lines.end()) this.#peer.take(text);
+    // It may have closed its output and live on: nothing more is to be heard of it.
+    const cancel = this.#options.env.after(this.#options.graceMs ?? 3_000, () => this.#child.kill());
+    const end = await this.#child.ended;
+    cancel();
+    this.#isGone = true;
+    this.#peer.close("the agent has ended");
+    return end;
+  }
+
+  #within(reply: Promise<Reply>): Promise<Reply> {
+    const ms = this.#options.helloMs ?? HELLO_MS;
+    return new Promise((resolve) => {
+      const late = {
+        error: { code: undefined, message: `no answer within ${Math.round(ms / 1_000)} seconds` },
+      };
+      const cancel = this.#options.env.after(ms, () => resolve(late));
+      void reply.then((said) => {
+        cancel();
+        resolve(said);
+      });
+    });
+  }
+
+  /** Why there is no session. An agent that nobody is logged in to says how to log in. */
+  #refusal(reply: Extract<Reply, { error: unknown }>): Problem {
+    const { code, message } = reply.error;
+    if (code !== AUTH_REQUIRED)
+      return problem("unavailable", `The agent did not start a session: ${message}`);
+    return problem("unavailable", `Not logged in: ${message}. ${this.login}`.trimEnd());
+  }
+
+  /** How to log in, in the agent's own words. */
+  get login(): string {
+    const methods = this.#agent["authMethods"];
+    const ways = (Array.isArray(methods) ? (methods as readonly JsonObject[]) : []).flatMap((method) => {
+      const { name, description } = object(method);
+      const words = [name, description].filter((each) => typeof each === "string" && each !== "");
+      return words.length === 0 ? [] : [words.join(": ")];
+    });
+    return ways.length === 0 ? "" : `To log in: ${ways.join("; or ")}.`;
+  }
+}
+
+function object(value: unknown): JsonObject {
+  return isObject(value as JsonObject) ? (value as JsonObject) : {};
+}

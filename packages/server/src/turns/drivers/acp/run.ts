@@ -1,0 +1,385 @@
+/**
+ * A turn of an agent over ACP: one `session/prompt` on a connection that is new or lives on from an earlier turn. Both directions
+ * go through the adapter and are kept as they are.
+ *
+ * It ends with the answer to the prompt, or with the agent, whatever the agent does: dies, hangs, answers nothing after it was
+ * cancelled, is silent for too long. While it waits for the owner, silence is not its fault.
+ */
+
+import {
+  askOf,
+  type BlockEvent,
+  type BlockId,
+  type BlockKey,
+  isProblem,
+  type Json,
+  type JsonObject,
+  type Problem,
+  problem,
+  type Reason,
+} from "@blockyard/kernel";
+import { acpWith, isObject, type Provider } from "@blockyard/providers";
+import { StreamIngest } from "../../../ingest/ingest-stream.ts";
+import { type Attached, fileText, readAttachments } from "../../attachments.ts";
+import { type ChildOptions, counted } from "../../child-run.ts";
+import type { Mode } from "../../mode.ts";
+import { openingOf } from "../../opening.ts";
+import type { Answer, Run, RunEnd, TurnStart } from "../../run.ts";
+import { TurnCost } from "../../turn-cost.ts";
+import { type AcpAgent, acpSpec } from "./agents.ts";
+import { acpResponse, cancelledResponse } from "./answer.ts";
+import { Connection, type Listener } from "./connection.ts";
+import type { Reply, Respond } from "./peer.ts";
+import { modelSetting, modeSetting, type Setting } from "./settings.ts";
+
+const SILENT_MS = 10 * 60_000;
+/** Some agents tell their usage right after the answer. */
+const TRAILING_MS = 200;
+/** How long an agent gets to answer a prompt that was cancelled. */
+const CANCEL_MS = 10_000;
+const STOPPED = "Stopped.";
+/** A session that is gone says so in its own answer, never in a turn's error. */
+const NEVER = /(?!)/;
+
+export interface AcpOptions extends ChildOptions {
+  readonly helloMs?: number | undefined;
+  readonly cancelMs?: number | undefined;
+}
+
+/** Where connections wait between turns. */
+export interface Idle {
+  take(conversation: string, cwd: string): Connection | undefined;
+  put(conversation: string, connection: Connection): void;
+}
+
+interface Waiting {
+  readonly method: string;
+  readonly respond: Respond;
+}
+
+export class AcpRun implements Run {
+  readonly ended: Promise<RunEnd>;
+  readonly #agent: AcpAgent;
+  readonly #options: AcpOptions;
+  readonly #start: TurnStart;
+  readonly #idle: Idle;
+  #connection: Connection | undefined;
+  #stream: StreamIngest | undefined;
+  /** What is written to the stream, one after the other. */
+  #queue: Promise<void> = Promise.resolve();
+  #lost: Problem | undefined;
+  #stopping: Reason | undefined;
+  #why: string | undefined;
+  /** What the agent waits for, by the id of its request. */
+  readonly #waiting = new Map<string, Waiting>();
+  /** The blocks on which it asks. */
+  readonly #asked = new Map<string, BlockKey>();
+  #cancelSilence: (() => void) | undefined;
+  #cancelGrace: (() => void) | undefined;
+
+  constructor(agent: AcpAgent, options: AcpOptions, start: TurnStart, idle: Idle) {
+    this.#agent = agent;
+    this.#options = options;
+    this.#start = start;
+    this.#idle = idle;
+    // The boundary of one run.
+    this.ended = this.#work().catch((error) => this.#failed(`The turn could not be run: ${String(error)}`));
+  }
+
+  stop(reason: Reason): void {
+    this.#isStopped(reason);
+    const connection = this.#connection;
+    if (connection === undefined || connection.sessionId === "") return connection?.kill();
+    this.#cancelAsks();
+    connection.notify("session/cancel", { sessionId: connection.sessionId });
+    const { kernel, cancelMs } = this.#options;
+    this.#cancelGrace ??= kernel.env.after(cancelMs ?? CANCEL_MS, () => connection.stop());
+  }
+
+  kill(reason: Reason): void {
+    this.#isStopped(reason);
+    this.#connection?.kill();
+  }
+
+  asks(ask: string): BlockId | undefined {
+    const key = this.#asked.get(ask);
+    return key === undefined || !this.#waiting.has(ask) ? undefined : this.#stream?.idOf(key);
+  }
+
+  answer(answer: Answer): void {
+    const waiting = this.#waiting.get(answer.ask);
+    if (waiting === undefined) return;
+    this.#waiting.delete(answer.ask);
+    this.#asked.delete(answer.ask);
+    waiting.respond({ result: acpResponse(answer) });
+    this.#watchSilence();
+  }
+
+  setMode(mode: Mode): Promise<Problem | undefined> {
+    return this.#set((connection) => modeSetting(connection.session, connection.sessionId, mode));
+  }
+
+  setModel(model: string): Promise<Problem | undefined> {
+    return this.#set((connection) => modelSetting(connection.session, connection.sessionId, model));
+  }
+
+  async #work(): Promise<RunEnd> {
+    const { conversation, cwd = this.#options.root } = this.#start.request;
+    const made = await this.#connect(conversation, cwd);
+    if (isProblem(made)) return this.#failed(made.message);
+    const { connection, told, attached } = made;
+    const refused = await this.#prepare(connection);
+    if (refused) return this.#leave(connection, refused.message);
+    this.#watchSilence();
+    const { sessionId, agent } = connection;
+    const content = promptOf(this.#start.request.prompt, told, attached, agent);
+    const reply = await connection.request("session/prompt", { sessionId, prompt: content });
+    this.#cancelSilence?.();
+    this.#cancelGrace?.();
+    if ("error" in reply && reply.isClosed) return this.#died(connection);
+    await new Promise<void>((resolve) => this.#options.kernel.env.after(TRAILING_MS, resolve));
+    return this.#over(connection, reply);
+  }
+
+  /** A connection with the session that this turn goes on with, and what the agent is told first. */
+  async #connect(
+    conversation: string,
+    cwd: string,
+  ): Promise<{ connection: Connection; told: string; attached: Attached } | Problem> {
+    const { kernel, env, sandbox, offspring } = this.#options;
+    const agent = { provider: this.#agent.provider, lost: NEVER };
+    let opening = await openingOf(kernel, agent, this.#start);
+    if (isProblem(opening)) return opening;
+    const given = await readAttachments(kernel.store, this.#start.request.attachments ?? []);
+    if (isProblem(given)) return given;
+    const idle = this.#idle.take(conversation, cwd);
+    const isSame = idle !== undefined && !idle.isGone && idle.sessionId === opening.session;
+    if (idle !== undefined && !isSame) void idle.close();
+    const spec = acpSpec(this.#agent, cwd, env);
+    if (isProblem(spec)) return spec;
+    await offspring.swept;
+    const confined = (await sandbox?.confineAgent("acp", spec)) ?? spec;
+    const connection = isSame ? idle : new Connection(confined, { ...this.#options, env: kernel.env });
+    this.#connection = connection;
+    if (this.#stopping !== undefined) connection.kill();
+    if (!isSame) {
+      const unable = await connection.greet();
+      if (unable) return this.#unable(connection, unable);
+      const hasSession = opening.session !== undefined && (await connection.resume(opening.session));
+      if (!hasSession && opening.session !== undefined) {
+        opening = await openingOf(kernel, agent, this.#start, true);
+        if (isProblem(opening)) return this.#unable(connection, opening);
+      }
+      const refused = hasSession ? undefined : await connection.create();
+      if (refused) return this.#unable(connection, refused);
+    }
+    const { told } = opening;
+    await this.#openStream(connection, told.text, opening.session !== undefined);
+    return {
+      connection,
+      told: told.text,
+      attached: { ...given, pictures: [...told.pictures, ...given.pictures] },
+    };
+  }
+
+  async #unable(connection: Connection, why: Problem): Promise<Problem> {
+    const isDead = connection.isGone;
+    connection.kill();
+    const { code, signal, stderr, failed } = await connection.ended;
+    const said = stderr.trim();
+    if (failed !== undefined) return problem("unavailable", `The agent could not be started: ${failed}`);
+    if (this.#stopping === "cancelled") return problem("unavailable", STOPPED);
+    const how = isDead
+      ? ` It ended ${signal === null ? `with exit code ${code}` : `by signal ${signal}`}.`
+      : "";
+    return problem(why.problem, `${why.message}${how}${said === "" ? "" : `\n\n${said}`}`);
+  }
+
+  async #openStream(connection: Connection, told: string, isResumed: boolean): Promise<void> {
+    const { kernel, prices } = this.#options;
+    const { request, id, prompt } = this.#start;
+    const cost = new TurnCost(() => prices?.table ?? {}, request.model);
+    const before = isResumed ? await counted(kernel, this.#start, connection.sessionId) : undefined;
+    const stream = new StreamIngest(kernel, {
+      price: (event) => cost.take(event),
+      ...{ conversation: request.conversation, agent: this.#agent.provider, turn: id, parent: prompt },
+      provider: providerOf(this.#agent),
+      onEvent: (event) => this.#heard(event),
+      ...(before === undefined ? {} : { before }),
+      ...(told === "" ? {} : { told }),
+    });
+    this.#stream = stream;
+    const lost = await stream.open();
+    if (lost) throw new Error(lost.message);
+    for (const record of connection.hello) this.#keep(record);
+    connection.listen(this.#listener());
+  }
+
+  #listener(): Listener {
+    return {
+      line: (record) => {
+        this.#keep(record);
+        this.#watchSilence();
+      },
+      request: (method, params, id, respond) => this.#take(method, params, id, respond),
+      settled: () => this.#queue,
+    };
+  }
+
+  #keep(record: string): void {
+    this.#queue = this.#queue.then(async () => {
+      this.#lost ??= await this.#stream?.push(Buffer.from(`${record}\n`));
+      // An agent whose words cannot be kept does not go on unseen.
+      if (this.#lost) this.#connection?.kill();
+    });
+  }
+
+  /** Mode and model, before the agent reads the prompt. */
+  async #prepare(connection: Connection): Promise<Problem | undefined> {
+    const { mode = "ask", model } = this.#start.request;
+    const refused = await this.setMode(mode);
+    if (refused) return refused;
+    if (connection.isGone || model === undefined) return undefined;
+    return this.setModel(model);
+  }
+
+  async #set(
+    settingOf: (connection: Connection) => Setting | string | undefined,
+  ): Promise<Problem | undefined> {
+    const connection = this.#connection;
+    if (connection === undefined || connection.sessionId === "")
+      return problem("busy", "the agent has not begun yet");
+    const setting = settingOf(connection);
+    if (setting === undefined) return undefined;
+    if (typeof setting === "string") return problem("invalid", setting);
+    const reply = await connection.request(setting.method, setting.params);
+    if ("result" in reply || reply.isClosed) return undefined;
+    return problem("invalid", `The agent refused ${setting.method}: ${reply.error.message}`);
+  }
+
+  /** A request of the agent. What it asks is shown as soon as the line is written; what cannot be shown is cancelled. */
+  #take(method: string, params: JsonObject, id: string, respond: Respond): boolean {
+    if (method !== "session/request_permission" && method !== "elicitation/create") return false;
+    if (this.#stopping !== undefined || params["sessionId"] === undefined) {
+      respond({ result: cancelledResponse(method) });
+      return true;
+    }
+    this.#waiting.set(id, { method, respond });
+    void this.#queue.then(() => {
+      if (!this.#asked.has(id)) this.#cancelAsk(id);
+    });
+    return true;
+  }
+
+  #cancelAsks(): void {
+    for (const id of [...this.#waiting.keys()]) this.#cancelAsk(id);
+  }
+
+  #cancelAsk(id: string): void {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    waiting?.respond({ result: cancelledResponse(waiting.method) });
+  }
+
+  #heard(event: BlockEvent): void {
+    if (!("metadata" in event) || !("key" in event)) return;
+    const ask = askOf(event.metadata);
+    if (ask === undefined) return;
+    if (ask.state === "asked") this.#asked.set(ask.id, event.key);
+    else {
+      // Its call has ended without the answer.
+      this.#asked.delete(ask.id);
+      this.#cancelAsk(ask.id);
+    }
+  }
+
+  /** The prompt was answered. */
+  async #over(connection: Connection, reply: Reply): Promise<RunEnd> {
+    this.#cancelAsks();
+    connection.listen(undefined);
+    await this.#queue;
+    await this.#stream?.end();
+    const isFine = !connection.isGone && this.#lost === undefined;
+    if (isFine) this.#idle.put(this.#start.request.conversation, connection);
+    if (this.#lost)
+      return { error: `The agent's output could not be kept: ${this.#lost.message}`, isExpected: false };
+    const login = "error" in reply && reply.error.code === -32000 ? connection.login : "";
+    return { error: login, reason: this.#stopping, isExpected: true };
+  }
+
+  async #died(connection: Connection): Promise<RunEnd> {
+    const { code, signal, stderr, failed } = await connection.ended;
+    connection.listen(undefined);
+    await this.#queue;
+    const how = signal === null ? `with exit code ${code}` : `by signal ${signal}`;
+    const said = stderr.trim();
+    const ended = `The agent ended ${how} before its turn was over.${said === "" ? "" : `\n\n${said}`}`;
+    const kept = this.#lost && `The agent's output could not be kept: ${this.#lost.message}`;
+    const stopped = this.#stopping === "cancelled" ? STOPPED : ended;
+    const error =
+      kept ?? this.#why ?? (failed === undefined ? stopped : `The agent could not be started: ${failed}`);
+    this.#stream?.explain({ reason: this.#stopping, error });
+    await this.#stream?.end();
+    const isExpected = this.#stopping !== undefined && this.#why === undefined;
+    return { error, reason: this.#stopping, isExpected };
+  }
+
+  /** Nothing was sent: the connection waits for the next turn. */
+  async #leave(connection: Connection, error: string): Promise<RunEnd> {
+    connection.listen(undefined);
+    await this.#queue;
+    this.#stream?.explain({ reason: "failed", error });
+    await this.#stream?.end();
+    if (!connection.isGone) this.#idle.put(this.#start.request.conversation, connection);
+    return { error, reason: this.#stopping, isExpected: false };
+  }
+
+  async #failed(error: string): Promise<RunEnd> {
+    this.#cancelSilence?.();
+    this.#cancelGrace?.();
+    this.#connection?.kill();
+    await this.#connection?.ended;
+    await this.#queue.catch(() => undefined);
+    this.#stream?.explain({ reason: this.#stopping ?? "failed", error });
+    await this.#stream?.end().catch(() => undefined);
+    return { error, reason: this.#stopping, isExpected: this.#stopping === "cancelled" };
+  }
+
+  #isStopped(reason: Reason): void {
+    this.#stopping ??= reason;
+    const error = this.#why ?? (this.#stopping === "cancelled" ? STOPPED : undefined);
+    this.#stream?.explain({ reason: this.#stopping, error });
+  }
+
+  #watchSilence(): void {
+    const { kernel, silentMs } = this.#options;
+    const ms = silentMs ?? SILENT_MS;
+    this.#cancelSilence?.();
+    this.#cancelSilence = kernel.env.after(ms, () => {
+      if (this.#waiting.size > 0) return;
+      this.#why ??= `The agent said nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
+      this.stop("interrupted");
+    });
+  }
+}
+
+/** Prompts and answers are in the conversation already, and so is what a loaded session replays. */
+function providerOf({ provider }: AcpAgent): Provider {
+  const known = { showsPrompts: false, showsHistory: false, showsAnswers: false };
+  return { name: provider, adapter: acpWith({ provider, ...known }), framing: "lines" };
+}
+
+function promptOf(prompt: string, told: string, attached: Attached, agent: JsonObject): Json[] {
+  const abilities = isObject(agent["agentCapabilities"]) ? agent["agentCapabilities"] : {};
+  const prompts = isObject(abilities["promptCapabilities"]) ? abilities["promptCapabilities"] : {};
+  const pictures = prompts["image"] === true ? attached.pictures : [];
+  const text = (words: string) => ({ type: "text", text: words });
+  return [
+    ...(told === "" ? [] : [text(told)]),
+    ...pictures.map(({ mediaType, bytes }) => ({
+      ...{ type: "image", mimeType: mediaType, data: Buffer.from(bytes).toString("base64") },
+    })),
+    ...attached.files.map((file) => text(fileText(file))),
+    text(prompt),
+  ];
+}

@@ -1,0 +1,108 @@
+/**
+ * Modes and models of a session: what an agent calls them, and how they are set. Agents have them in three ways (modes, config
+ * options, the older `models`); a word of ours is matched with what the agent offers, never sent as it is.
+ */
+
+import type { Json, JsonObject } from "@blockyard/kernel";
+import { isObject } from "@blockyard/providers";
+import type { Mode } from "../../mode.ts";
+
+/** A request that sets something. */
+export interface Setting {
+  readonly method: string;
+  readonly params: JsonObject;
+}
+
+interface Choice {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The best match first; ids may be URLs that end with the word. */
+const NAMES: Readonly<Record<Mode, readonly RegExp[]>> = {
+  plan: [/(^|[/#:_-])plan$/i],
+  ask: [/(^|[/#:_-])(default|ask|manual)$/i, /(^|[/#:_-])(agent|build|code)$/i],
+  edits: [/(^|[/#:_-])(accept-?edits|auto-?edit|edits|workspace-write)$/i],
+  full: [/(^|[/#:_-])(yolo|bypass-?permissions|full-?access|agent-full-access|autopilot)$/i],
+};
+
+/** How a mode is set; undefined where the agent has none like it, or works in it already. */
+export function modeSetting(session: JsonObject, sessionId: string, mode: Mode): Setting | undefined {
+  const { choices, current, option } = modesOf(session);
+  const found = NAMES[mode].map((name) => choices.find(({ id }) => name.test(id))).find((each) => each);
+  if (found === undefined || found.id === current) return undefined;
+  if (option === undefined) return { method: "session/set_mode", params: { sessionId, modeId: found.id } };
+  return optionSetting(sessionId, option, found.id);
+}
+
+/** Whether the agent has such a mode at all. */
+export function hasMode(session: JsonObject, mode: Mode): boolean {
+  const { choices } = modesOf(session);
+  return NAMES[mode].some((name) => choices.some(({ id }) => name.test(id)));
+}
+
+/** How a model is set; a text: why it cannot be. */
+export function modelSetting(
+  session: JsonObject,
+  sessionId: string,
+  model: string,
+): Setting | string | undefined {
+  const option = optionOf(session, "model");
+  const models = object(session["models"]);
+  const choices =
+    option === undefined
+      ? choicesIn(models["availableModels"], "modelId")
+      : choicesIn(option["options"], "value");
+  const current = option === undefined ? models["currentModelId"] : option["currentValue"];
+  if (choices.length === 0) return "This agent does not let its model be chosen.";
+  const found = choices.find(({ id }) => id === model) ?? choices.find(({ name }) => name === model);
+  if (found === undefined) {
+    const known = choices.slice(0, 20).map(({ id }) => id);
+    return `This agent has no model ${model}: ${known.join(", ")}${choices.length > 20 ? ", …" : ""}`;
+  }
+  if (found.id === current) return undefined;
+  if (option !== undefined) return optionSetting(sessionId, String(option["id"]), found.id);
+  return { method: "session/set_model", params: { sessionId, modelId: found.id } };
+}
+
+function optionSetting(sessionId: string, configId: string, value: string): Setting {
+  return { method: "session/set_config_option", params: { sessionId, configId, value } };
+}
+
+function modesOf(session: JsonObject): {
+  readonly choices: readonly Choice[];
+  readonly current: Json | undefined;
+  readonly option: string | undefined;
+} {
+  const modes = object(session["modes"]);
+  const own = choicesIn(modes["availableModes"], "id");
+  if (own.length > 0) return { choices: own, current: modes["currentModeId"], option: undefined };
+  const option = optionOf(session, "mode");
+  const id = option === undefined ? undefined : String(option["id"]);
+  return { choices: choicesIn(option?.["options"], "value"), current: option?.["currentValue"], option: id };
+}
+
+function optionOf(session: JsonObject, category: string): JsonObject | undefined {
+  return list(session["configOptions"])
+    .map(object)
+    .find((each) => each["category"] === category);
+}
+
+/** Choices may come in groups. */
+function choicesIn(value: Json | undefined, key: string): readonly Choice[] {
+  return list(value)
+    .map(object)
+    .flatMap((each) => [each, ...list(each["options"]).map(object)])
+    .flatMap((each) => {
+      const id = each[key];
+      return typeof id === "string" ? [{ id, name: String(each["name"] ?? id) }] : [];
+    });
+}
+
+function object(value: Json | undefined): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+function list(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? (value as readonly Json[]) : [];
+}

@@ -284,11 +284,82 @@ test("[V80] each command is offered once, and what fits no letters is not offere
   const field = page.getByRole("combobox", { name: "Commands" });
   const options = page.locator(".chooser-item");
   await options.first().waitFor();
-  const names = await options.evaluateAll((all) => all.map((each) => each.firstChild?.textContent));
+  const all = await options.evaluateAll((each) => each.map(({ firstChild }) => firstChild?.textContent));
+  // Conversations are offered too, and may have one title.
+  const conversations = await yard.kernel.conversations({ limit: 200 });
+  if (isProblem(conversations)) throw new Error(conversations.message);
+  const titles = new Set(conversations.map(({ title }) => title));
+  const names = all.filter((name) => !titles.has(name ?? ""));
   expect(names.filter((name, i) => names.indexOf(name) !== i)).toEqual([]);
   expect(names.filter((name) => name?.startsWith("Redo"))).toHaveLength(2);
   for (const letters of ["redo", "qzqzqz", "redo", "qzqzqz"]) await field.fill(letters);
   await page.getByText("Nothing with these letters").waitFor();
   expect(await options.allInnerTexts()).toEqual([]);
+  await context.close();
+});
+
+test("[V83] Enter while a prompt is being sent sends the next one behind it, in the conversation that the first one makes", async () => {
+  const { page, context } = await yard.open("/");
+  const held: (() => void)[] = [];
+  const asked: { readonly prompt: string; readonly conversation?: string }[] = [];
+  await page.routeWebSocket(/./, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      const frame = typeof message === "string" ? JSON.parse(message) : {};
+      if (frame.tool !== "turn.start") return server.send(message);
+      asked.push(frame.input);
+      held.push(() => server.send(message));
+    });
+  });
+  await page.reload();
+  await isPrompt(page);
+  const plan = (text: string) => JSON.stringify({ recording: "", lines: 0, act: "exit0", more: text });
+  for (const text of ["first", "second"]) {
+    await promptOf(page).fill(plan(text));
+    await page.keyboard.press("Enter");
+    await expect.poll(() => promptOf(page).inputValue()).toBe("");
+  }
+  await page.keyboard.type("a draft");
+  await expect.poll(() => page.getByLabel("What is being sent").count()).toBe(2);
+  expect(asked.map(({ prompt }) => prompt)).toEqual([plan("first")]);
+  held[0]?.();
+  await expect.poll(() => asked.length).toBe(2);
+  held[1]?.();
+  await page.waitForURL(/\/c\/\w+$/);
+  const made = page.url().split("/").at(-1);
+  expect(asked[0]).not.toHaveProperty("conversation");
+  expect(asked[1]).toMatchObject({ prompt: plan("second"), conversation: made });
+  await expect.poll(() => page.getByLabel("What is being sent").count()).toBe(0);
+  expect(await promptOf(page).inputValue()).toBe("a draft");
+  await context.close();
+});
+
+test("[V83] where a prompt is not taken, those behind it come back with it, in their order", async () => {
+  const conversation = await newConversation(yard.kernel, "not taken");
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  let refuse = () => {};
+  let times = 0;
+  await page.routeWebSocket(/./, (socket) => {
+    const server = socket.connectToServer();
+    socket.onMessage((message) => {
+      const frame = typeof message === "string" ? JSON.parse(message) : {};
+      if (frame.tool !== "turn.start") return server.send(message);
+      times++;
+      const problem = { problem: "busy", message: "not now" };
+      refuse = () => socket.send(JSON.stringify({ type: "answer", id: frame.id, problem }));
+    });
+  });
+  await page.reload();
+  await isPrompt(page);
+  for (const text of ["one", "two", "three"]) {
+    await promptOf(page).fill(text);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => promptOf(page).inputValue()).toBe("");
+  }
+  await page.keyboard.type("four");
+  await expect.poll(() => times).toBe(1);
+  refuse();
+  await expect.poll(() => promptOf(page).inputValue()).toBe("one\ntwo\nthree\nfour");
+  expect(times).toBe(1);
   await context.close();
 });

@@ -9,12 +9,11 @@ import {
   type Problem,
   type View,
 } from "@blockyard/kernel";
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 import { fieldOf, refused, stopTurn } from "../actions/actions.ts";
 import { askFolder, folderQuestion } from "../actions/folder-question.ts";
 import { askTrust, trustQuestion } from "../actions/trust-question.ts";
 import { headOf } from "../rows/view-tree.ts";
-import { Cell, useCellPart } from "../state/cell.ts";
 import { focusPrompt } from "../state/invitation.ts";
 import { heads, isFollowing } from "../state/page-state.ts";
 import { preferences } from "../state/preferences.ts";
@@ -25,6 +24,8 @@ import { Icon } from "../ui/icons.tsx";
 import { AttachButton, useDrop } from "./attach-button.tsx";
 import { AttachedList } from "./attached-list.tsx";
 import { type Attachment, useAttachments } from "./attachments.ts";
+import { joined, useDraft } from "./drafts.ts";
+import { post, useLetters } from "./outbox.ts";
 import { ProviderChoice, useProvider } from "./provider-choice.tsx";
 import { Queue, Sending } from "./queue.tsx";
 
@@ -73,7 +74,7 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
   }, [conversation]);
   const [provider, choose] = useProvider(conversation, usual);
   const [text, setText] = useDraft(conversation);
-  const [sending, setSending] = useState<string | undefined>(undefined);
+  const letters = useLetters(conversation);
   const attachments = useAttachments();
   const attach = (files: Iterable<File>) => {
     attachments.add(files);
@@ -81,29 +82,28 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
   };
   const isOver = useDrop(attach);
   const recall = useRecall(setText);
-  const canSend = text.trim() !== "" && sending === undefined && !attachments.isLoading;
-  const submit = async () => {
+  const canSend = text.trim() !== "" && !attachments.isLoading;
+  const submit = () => {
     const prompt = text.trim();
     if (!canSend) return;
     focusPrompt();
     past.push(prompt);
     past.splice(0, past.length - HISTORY);
     setText(() => "");
-    setSending(prompt);
     const taken = attachments.take();
-    const parent = view && wayOf(view);
-    const isSent = await startTurn(session, conversation, provider, prompt, taken.attachments, parent);
-    setSending(undefined);
-    if (isSent) return taken.drop();
-    // Also where the reader is at another conversation by now, and in front of what was written meanwhile.
-    setText((now) => joined(text, now));
-    taken.back();
+    const send = (to: ConversationId | undefined) =>
+      startTurn(session, to, provider, prompt, taken.attachments, view && wayOf(view));
+    const end = (isSent: boolean) => (isSent ? taken.drop() : taken.back());
+    post(conversation, { text, send, end }, (made) => {
+      begun = made;
+      go(linkTo(made));
+    });
   };
   const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (isComposing(event.nativeEvent)) return;
     if (event.key === "Enter" && !event.shiftKey) {
       event.preventDefault();
-      void submit();
+      submit();
     }
     if (event.key === "Escape") event.currentTarget.blur();
     turnPages(event);
@@ -116,7 +116,7 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
       className={isOver ? "composer over" : "composer"}
       onSubmit={(event) => {
         event.preventDefault();
-        void submit();
+        submit();
       }}
     >
       {view && (
@@ -129,7 +129,9 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
           }}
         />
       )}
-      {sending !== undefined && <Sending text={sending} />}
+      {letters.map((letter, i) => (
+        <Sending key={i} text={letter.text} />
+      ))}
       <AttachedList attachments={attachments} />
       <textarea
         ref={field}
@@ -182,7 +184,7 @@ async function startTurn(
   prompt: string,
   attachments: readonly Attachment[],
   parent: BlockId | undefined,
-): Promise<boolean> {
+): Promise<ConversationId | undefined> {
   const model = preferences.get().models[provider];
   const request = {
     // A conversation of its own is made with the turn, or not at all.
@@ -199,20 +201,16 @@ async function startTurn(
   let answer = await trusting(session, send, {});
   const question = isProblem(answer) ? folderQuestion(answer) : undefined;
   const cwd = question && (await askFolder(question));
-  if (question && cwd === undefined) return false; // nothing was sent, which whoever closed the question knows
+  if (question && cwd === undefined) return undefined; // nothing was sent, which whoever closed the question knows
   if (cwd !== undefined) answer = await trusting(session, send, { cwd });
-  if (answer === undefined) return false;
+  if (answer === undefined) return undefined;
   if (isProblem(answer)) {
     refused("Not sent", answer);
-    return false;
+    return undefined;
   }
   isFollowing.set(true);
   const made = fieldOf(answer, "conversation");
-  if (conversation === undefined && typeof made === "string") {
-    begun = made;
-    go(linkTo(made));
-  }
-  return true;
+  return typeof made === "string" ? made : conversation;
 }
 
 /** Sends; where what acts by itself in the folder is not trusted yet, asks first. Undefined where it is not trusted. */
@@ -237,12 +235,6 @@ function titleOf(prompt: string): string {
     .toWellFormed();
 }
 
-/** Two pieces of a prompt, one below the other. */
-function joined(above: string, below: string): string {
-  if (above.trim() === "") return below;
-  return below.trim() === "" ? above : `${above}\n${below}`;
-}
-
 /** The end of the way that the reader looks at, where it is not the conversation's own: a prompt goes on from what is seen. */
 function wayOf(view: View): BlockId | undefined {
   const seen = headOf(view, heads.get().get(view.conversation));
@@ -251,21 +243,6 @@ function wayOf(view: View): BlockId | undefined {
 
 /** The conversation that this page has just begun: its field goes on where the first one was left. */
 let begun: ConversationId | undefined;
-
-const drafts = new Cell<ReadonlyMap<ConversationId | undefined, string>>(new Map());
-
-/** What is written and not sent stays with its conversation while one looks at another. */
-function useDraft(
-  conversation: ConversationId | undefined,
-): [string, (step: (now: string) => string) => void] {
-  const text = useCellPart(drafts, (all) => all.get(conversation) ?? "");
-  const change = useCallback(
-    (step: (now: string) => string) =>
-      drafts.change((all) => new Map(all).set(conversation, step(all.get(conversation) ?? ""))),
-    [conversation],
-  );
-  return [text, change];
-}
 
 /** The field has the focus from the beginning: the keys that turn pages are the list's, unless the field has pages itself. */
 function turnPages(event: KeyboardEvent<HTMLTextAreaElement>): void {

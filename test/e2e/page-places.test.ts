@@ -127,7 +127,7 @@ test("[V15] a sub-agent that asks for leave is seen, also with the tools hidden"
   await page.context().close();
 });
 
-test("[V81] a command that asks for leave is its title and its text; what is in neither is shown below", async () => {
+test("[V81] [V84] a command that asks for leave is marked, and is its title and its text; what is in neither is shown below", async () => {
   const conversation = await newConversation(yard.kernel, "asks in words");
   const ask = (toolUseId: string, title: string, input: JsonObject) =>
     write(conversation, (draft) => {
@@ -146,6 +146,9 @@ test("[V81] a command that asks for leave is its title and its text; what is in 
     'make\n\n{\n  "description": "Run the tests"\n}',
     'make\n\n{\n  "timeout": 5\n}',
   ]);
+  // What waits for the reader stands out.
+  const mark = page.getByText("Needs approval", { exact: true }).first();
+  expect(await mark.evaluate((each) => getComputedStyle(each).backgroundColor)).not.toBe("rgba(0, 0, 0, 0)");
   await page.context().close();
 });
 

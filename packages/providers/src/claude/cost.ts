@@ -1,12 +1,13 @@
 /**
  * What a turn cost. `total_cost_usd` and `modelUsage` run on over the process and over a resumed session; a turn gets
  * the difference, so that the turns of a process add up to its last total (from zero again after a reset). `cost_usd`
- * alone is the cost of the turn itself. A result that states no tokens has those of its messages.
+ * alone is the cost of the turn itself. A result that states no tokens has those of its
+ * messages. That of a stopped turn states zeros for what was spent: then the cost is not known.
  */
 
 import type { Json, JsonObject, Usage } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
-import { given, numberOf, objectOf } from "../read.ts";
+import { given, numberOf, objectOf, textOf } from "../read.ts";
 import { addUsage, anthropicUsage, costSince, count, isZero, NO_USAGE, usageSince } from "../usage.ts";
 import type { State, Turn } from "./state.ts";
 
@@ -26,14 +27,17 @@ export function takeCost(
   const own = numberOf(line.cost_usd);
   const costUsd = total === undefined ? own : costOf(state, total, since);
   const models = isObject(line.modelUsage) ? line.modelUsage : undefined;
-  const usage = usageOf(state, line, since, models) ?? turn.usage;
+  const stated = usageOf(state, line, since, models) ?? turn.usage;
+  // The CLI does not count an answer that was stopped: it states nothing of it, which does not mean that nothing was spent.
+  const isUncounted = isStopped(line) && isZero(stated) && !isZero(turn.usage);
+  const usage = isUncounted ? turn.usage : stated;
   const named =
     since !== undefined || models !== undefined ? Object.keys(since ?? models ?? {}) : [...turn.models];
   if (total !== undefined || own !== undefined)
     state.totalCost = total ?? (state.totalCost ?? 0) + (own ?? 0);
   state.modelUsage = models ?? state.modelUsage;
   return given({
-    costUsd,
+    costUsd: isUncounted && costUsd === 0 ? undefined : costUsd,
     usage: isZero(usage) ? undefined : usage,
     models: named.length === 0 ? undefined : named,
   });
@@ -49,6 +53,10 @@ export function takeApiMs(state: State, line: JsonObject): number | undefined {
   const before = state.totalApiMs ?? (isResumed(line) ? undefined : 0);
   state.totalApiMs = total;
   return before === undefined ? undefined : total < before ? total : total - before;
+}
+
+function isStopped(line: JsonObject): boolean {
+  return (textOf(line.terminal_reason) ?? "").startsWith("aborted");
 }
 
 /** Whether the first result of a process counts what was before it. */

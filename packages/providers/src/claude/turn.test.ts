@@ -158,6 +158,29 @@ describe("boundaries", () => {
 });
 
 describe("cost and usage", () => {
+  it("[D42] a turn that was stopped has the tokens of its messages, and no cost where the result states zeros", () => {
+    const zeros = { total_cost_usd: 0, modelUsage: {}, usage: { input_tokens: 0, output_tokens: 0 } };
+    const lines = (why: string) => [
+      init(),
+      event({
+        type: "message_start",
+        message: {
+          id: "m",
+          role: "assistant",
+          model: "c",
+          content: [],
+          usage: { input_tokens: 1_189, output_tokens: 1 },
+        },
+      }),
+      done({ ...zeros, subtype: "error_during_execution", is_error: true, terminal_reason: why }),
+    ];
+    const [stopped] = foldLines(lines("aborted_streaming")).turns;
+    expect(stopped).toMatchObject({ reason: "interrupted", usage: { input: 1_189, output: 1 } });
+    expect(stopped?.costUsd).toBeUndefined();
+    // What failed before the model was asked has cost nothing, as it says.
+    expect(foldLines([init(), done({ ...zeros, is_error: true })]).turns[0]?.costUsd).toBe(0);
+  });
+
   const claude = providers.get("claude")!;
   const recorded = streams.filter(({ provider }) => provider === "claude");
 

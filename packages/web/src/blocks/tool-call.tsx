@@ -150,7 +150,9 @@ function Ended({ block }: RendererProps): ReactNode {
   const ask = askOf(block.metadata);
   if (ask?.state === "asked")
     return (
-      <span className="state asks">{waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval"}</span>
+      <span className="state agent-asks">
+        {waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval"}
+      </span>
     );
   if (state === "waiting" || state === "denied" || state === "stopped")
     return <span className="state quiet">{word}</span>;

@@ -104,6 +104,11 @@ export class Ingest {
     return this.#failure;
   }
 
+  /** From here on, blocks stand behind what the conversation ends with now: somebody else has written to it in between. */
+  follow(): void {
+    this.#head = undefined;
+  }
+
   /** Calls that wait for results which do not come in this stream. */
   get owed(): readonly BlockId[] {
     return [...this.#known.values()].filter(({ isOwed }) => isOwed).map(({ id }) => id);

@@ -46,6 +46,7 @@ import { APIS, apiDriver } from "../turns/api.ts";
 import { childDriver } from "../turns/child-run.ts";
 import { acpAgents } from "../turns/drivers/acp/agents.ts";
 import { acpDriver } from "../turns/drivers/acp/driver.ts";
+import { codexDriver } from "../turns/drivers/codex/driver.ts";
 import { conversationContext } from "../turns/loop/conversation-context.ts";
 import { Prices } from "../turns/prices.ts";
 import type { TurnRequest } from "../turns/run.ts";
@@ -140,7 +141,9 @@ export class Tools {
     this.turns = new Turns({
       kernel,
       drivers: [
-        ...[...AGENTS.values()].map((agent) => childDriver(agent, place)),
+        ...[...AGENTS.values()].map((agent) =>
+          agent.provider === "codex" ? codexDriver(place) : childDriver(agent, place),
+        ),
         ...acpAgents(process.env).map((agent) => acpDriver(agent, place)),
         ...APIS.map((api) => apiDriver(api, loop)),
       ],

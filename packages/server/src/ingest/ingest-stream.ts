@@ -117,6 +117,15 @@ export class StreamIngest {
     await this.#raw.flush();
   }
 
+  /** Lets somebody else write behind everything that was said so far; what is said later stands behind that. */
+  async aside(write: () => Promise<void>): Promise<Problem | undefined> {
+    const failed = await this.#ingest.settle();
+    if (failed) return failed;
+    await write();
+    this.#ingest.follow();
+    return undefined;
+  }
+
   /** The block that an event's key was given, once it is written. */
   idOf(key: BlockKey): BlockId | undefined {
     return this.#ingest.idOf(key);

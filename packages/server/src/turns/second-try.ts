@@ -6,12 +6,15 @@
  */
 
 import { type BlockId, isProblem, type Problem, problem, type Reason } from "@blockyard/kernel";
+import type { Message } from "./message.ts";
 import type { Answer, Run, RunEnd } from "./run.ts";
 
 /** A run that may find its session lost; known when it has ended. */
 export interface Trial extends Run {
   readonly isLost: boolean;
 }
+
+const CANNOT = problem("unavailable", "this agent cannot do that while it works");
 
 export class SecondTry implements Run {
   readonly ended: Promise<RunEnd>;
@@ -50,5 +53,13 @@ export class SecondTry implements Run {
 
   answer(answer: Answer): void {
     this.#run.answer(answer);
+  }
+
+  async send(message: Message): Promise<Problem | undefined> {
+    return this.#run.send === undefined ? CANNOT : this.#run.send(message);
+  }
+
+  async setModel(model: string): Promise<Problem | undefined> {
+    return this.#run.setModel === undefined ? CANNOT : this.#run.setModel(model);
   }
 }

@@ -1,0 +1,521 @@
+/**
+ * The Codex driver against a peer that replays recordings of the real one (test/e2e/agents/fake-codex.mjs), and that dies, hangs,
+ * prints nonsense and never answers at every point. The real Codex is in test/e2e/clis.
+ */
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import {
+  type Ask,
+  askOf,
+  type Block,
+  isProblem,
+  type JsonObject,
+  Kernel,
+  MemoryStore,
+  type Turn,
+} from "@blockyard/kernel";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { Offspring } from "../../../processes/child-offspring.ts";
+import { nodeEnv } from "../../../system/env.ts";
+import { NOTHING_ATTACHED } from "../../attachments.ts";
+import type { Driver } from "../../driver.ts";
+import type { Run, TurnRequest } from "../../run.ts";
+import { Turns } from "../../turns.ts";
+import type { Given } from "../../write-answer.ts";
+import { codexDriver } from "./driver.ts";
+
+const ROOT = fileURLToPath(new URL("../../../../../../", import.meta.url));
+const FAKE = fileURLToPath(new URL("../../../../../../test/e2e/agents/fake-codex.mjs", import.meta.url));
+const RECORDINGS = join(ROOT, "packages/providers/fixtures/codex-app-server");
+const WAIT = { timeout: 15_000, interval: 10 };
+
+let folder: string;
+const worlds: World[] = [];
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "blockyard-codex-"));
+});
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.close();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+interface Plan extends JsonObject {
+  readonly recording: string;
+}
+
+interface Care {
+  readonly silentMs?: number;
+  readonly lingerMs?: number;
+  readonly graceMs?: number;
+}
+
+/** One conversation with a Codex that plays what `plan` says. */
+class World {
+  readonly kernel = new Kernel(nodeEnv, new MemoryStore("m"));
+  readonly log = join(folder, `log-${Math.random().toString(36).slice(2)}`);
+  readonly turns: Turns;
+  conversation = "";
+  run: Run | undefined;
+  readonly #env: Record<string, string>;
+
+  readonly #offspring: Offspring;
+
+  constructor(plan: Plan, care: Care = {}) {
+    worlds.push(this);
+    this.#offspring = new Offspring(mkdtempSync(join(folder, "home-")));
+    const offspring = this.#offspring;
+    this.#env = { PATH: process.env["PATH"] ?? "", BLOCKYARD_CODEX: FAKE, CODEX_FAKE: "" };
+    this.play(plan);
+    const options = { kernel: this.kernel, root: folder, env: this.#env, offspring, graceMs: 300, ...care };
+    const driver = codexDriver(options);
+    const watched: Driver = {
+      ...driver,
+      start: async (start) => {
+        const run = await driver.start(start);
+        this.run = isProblem(run) ? undefined : run;
+        return run;
+      },
+    };
+    this.turns = new Turns({ kernel: this.kernel, drivers: [watched] });
+  }
+
+  async close(): Promise<void> {
+    await this.turns.close();
+    await this.#offspring.close();
+  }
+
+  play(plan: Plan): void {
+    const recording = join(RECORDINGS, `${plan.recording}.jsonl`);
+    this.#env["CODEX_FAKE"] = JSON.stringify({
+      ...plan,
+      recording: existsSync(plan.recording) ? plan.recording : recording,
+      log: this.log,
+    });
+  }
+
+  async start(request: Partial<TurnRequest> = {}): Promise<void> {
+    if (this.conversation === "") this.conversation = must(await this.kernel.createConversation("ann", "x"));
+    const started = await this.turns.start("ann", {
+      conversation: this.conversation,
+      provider: "codex",
+      prompt: "Do it",
+      ...request,
+    });
+    if (isProblem(started)) throw new Error(started.message);
+  }
+
+  /** A turn to its end. */
+  async turn(request: Partial<TurnRequest> = {}): Promise<Turn> {
+    await this.start(request);
+    return this.over();
+  }
+
+  async over(): Promise<Turn> {
+    await vi.waitFor(() => expect(this.turns.running).toBe(0), WAIT);
+    const open = (await this.blocks()).filter(({ status }) => status === "running" || status === "pending");
+    expect(open).toEqual([]);
+    expect(await this.#offspring.living()).toEqual([]);
+    return must(await this.kernel.turns(this.conversation)).at(-1) as Turn;
+  }
+
+  async blocks(): Promise<readonly Block[]> {
+    return must(await this.kernel.allBlocks(this.conversation));
+  }
+
+  async rows(): Promise<readonly string[]> {
+    const blocks = await this.blocks();
+    return Promise.all(
+      blocks.map(
+        async ({ id, kind, status }) =>
+          `${kind} ${status} ${must(await this.kernel.whole(id)).text.trimEnd()}`,
+      ),
+    );
+  }
+
+  async ask(): Promise<{ readonly block: Block; readonly ask: Ask }> {
+    return vi.waitFor(async () => {
+      for (const block of await this.blocks()) {
+        const ask = askOf(block.metadata);
+        if (ask?.state === "asked") return { block, ask };
+      }
+      throw new Error("nothing is asked");
+    }, WAIT);
+  }
+
+  async answer(given: Given): Promise<void> {
+    const { block, ask } = await this.ask();
+    expect(isProblem(await this.turns.answer("ann", block.id, ask.id, given))).toBe(false);
+  }
+
+  /** What the peer has read. */
+  read(): readonly JsonObject[] {
+    return readFileSync(this.log, "utf8")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as JsonObject);
+  }
+
+  sent(method: string): readonly JsonObject[] {
+    return this.read()
+      .filter((message) => message["method"] === method)
+      .map(({ params }) => params as JsonObject);
+  }
+}
+
+function must<T>(value: T): Exclude<T, { problem: string }> {
+  if (isProblem(value)) throw new Error(value.message);
+  return value as Exclude<T, { problem: string }>;
+}
+
+/** A recording, changed. */
+function altered(name: string, change: (lines: string[]) => readonly string[]): string {
+  const path = join(folder, `${name}-${Math.random().toString(36).slice(2)}.jsonl`);
+  const lines = readFileSync(join(RECORDINGS, `${name}.jsonl`), "utf8")
+    .trim()
+    .split("\n");
+  writeFileSync(path, "");
+  for (const line of change(lines)) appendFileSync(path, `${line}\n`);
+  return path;
+}
+
+describe("a turn", () => {
+  it("[D82] is a process that ends with it, and goes on with its thread in the next one", async () => {
+    const world = new World({ recording: "text" });
+    expect(await world.turn()).toMatchObject({
+      status: "done",
+      model: "gpt-5.5",
+      usage: { input: 4200, output: 96 },
+    });
+    const [opened] = world.sent("thread/start");
+    expect(opened).toEqual({ cwd: folder });
+    world.play({ recording: "exec-and-app-server" });
+    expect(await world.turn()).toMatchObject({ status: "done", usage: { input: 4200 } });
+    expect(world.sent("thread/resume")).toMatchObject([
+      { threadId: "01a1e4fe-94ce-7371-ab8f-ae816ea24c90", excludeTurns: true },
+    ]);
+    expect((await world.rows()).filter((row) => row.startsWith("text"))).toHaveLength(4);
+  });
+
+  it("[D83] is kept as traffic of both directions, which gives the same blocks again", async () => {
+    const world = new World({ recording: "approval-command-accept" });
+    await world.start();
+    await world.answer({ allow: true });
+    await world.over();
+    const { store } = world.kernel;
+    const [run = ""] = await store.rawRuns(world.conversation);
+    const raw = Buffer.from(await store.raw({ conversation: world.conversation, run })).toString("utf8");
+    const lines = raw
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as JsonObject);
+    expect(new Set(lines.map(({ dir }) => dir))).toEqual(new Set(["in", "out"]));
+    expect(lines.some(({ dir, line }) => dir === "in" && String(line).includes('"decision":"accept"'))).toBe(
+      true,
+    );
+  });
+
+  it.each([
+    [{ noAppServer: true }, "that does not know app-server"],
+    [{ version: "0.129.9" }, "that is too old to be steered"],
+  ])("[D82] %j: a Codex %s runs as exec", async (more, _) => {
+    const world = new World({ recording: "text", ...more });
+    expect(await world.turn()).toMatchObject({ status: "done" });
+    expect(await world.rows()).toEqual(["text done Do it", "text done by exec"]);
+    const before = existsSync(world.log) ? world.read().length : 0;
+    expect(await world.turn()).toMatchObject({ status: "done" });
+    expect(existsSync(world.log) ? world.read().length : 0).toBe(before);
+  });
+
+  it("[D83] whose thread is lost begins a new one in the same turn", async () => {
+    const world = new World({ recording: "text" });
+    await world.turn();
+    world.play({ recording: "text", lost: true });
+    expect(await world.turn({ prompt: "Again" })).toMatchObject({ status: "done" });
+    expect(
+      world
+        .read()
+        .map(({ method }) => method)
+        .filter((method) => String(method).startsWith("thread/")),
+    ).toEqual(["thread/start", "thread/resume", "thread/start"]);
+    expect(JSON.stringify(world.sent("turn/start").at(-1))).toContain("Hello! How can I help?");
+    expect((await world.rows()).join()).not.toContain("no rollout");
+  });
+
+  it.each([
+    ["error-broken-toml", "failed to load configuration"],
+    ["error-bad-config", "Model provider `missing` not found"],
+  ])("[D83] %s says why it could not be opened, once", async (recording, words) => {
+    const world = new World({ recording });
+    const turn = await world.turn();
+    expect(turn).toMatchObject({ status: "error", reason: "failed", error: expect.stringContaining(words) });
+    expect((await world.rows()).filter((row) => row.includes(words))).toHaveLength(1);
+  });
+
+  it("[D89] without a login says how to log in", async () => {
+    const world = new World({ recording: "text", loggedOut: true });
+    expect((await world.turn()).error).toContain("codex login");
+  });
+
+  it("[D89] whose thread another program has open says so", async () => {
+    const locked = altered("text", (lines) =>
+      lines.map((line) =>
+        line.includes('\\"id\\":1,\\"result\\"')
+          ? JSON.stringify({
+              t: 0,
+              dir: "out",
+              line: '{"id":1,"error":{"code":-32600,"message":"thread x already has an active writer"}}',
+            })
+          : line,
+      ),
+    );
+    expect((await new World({ recording: locked }).turn()).error).toContain("open in another Codex");
+  });
+});
+
+describe("modes", () => {
+  it.each([
+    ["plan", "on-request", "read-only", "plan"],
+    ["ask", "on-request", "read-only", "default"],
+    ["edits", "on-request", "workspace-write", "default"],
+    ["full", "never", "danger-full-access", "default"],
+  ] as const)("[D86] %s is %s in %s", async (mode, approvalPolicy, sandbox, collaboration) => {
+    const world = new World({ recording: "text" });
+    await world.turn({ mode });
+    expect(world.sent("thread/start")).toMatchObject([{ approvalPolicy, sandbox }]);
+    expect(world.sent("turn/start")).toMatchObject([
+      { collaborationMode: { mode: collaboration, settings: { model: "gpt-5.5" } } },
+    ]);
+  });
+});
+
+describe("questions", () => {
+  const answers = (world: World) =>
+    world
+      .read()
+      .filter(({ method, result, error }) => method === undefined && (result ?? error) !== undefined);
+
+  it.each([
+    [{ allow: true }, { decision: "accept" }],
+    [{ allow: true, answer: { suggestion: "session" } }, { decision: "acceptForSession" }],
+    [
+      { allow: true, answer: { suggestion: "always" } },
+      {
+        decision: {
+          acceptWithExecpolicyAmendment: { execpolicy_amendment: ["touch", "/home/dev/outside.txt"] },
+        },
+      },
+    ],
+    [{ allow: false }, { decision: "decline" }],
+    [{ allow: false, answer: { suggestion: "stop" } }, { decision: "cancel" }],
+  ] as const)("[D85] %j is answered %j, once", async (given, result) => {
+    const world = new World({ recording: "approval-command-accept" });
+    await world.start();
+    await world.answer(given as Given);
+    await world.over();
+    expect(answers(world)).toEqual([{ id: 0, result }]);
+  });
+
+  it("[D85] a reason is told to the model as a message, since a refusal has no place for it", async () => {
+    const world = new World({ recording: "approval-command-decline" });
+    await world.start();
+    await world.answer({ allow: false, message: "not there" });
+    await world.over();
+    expect(JSON.stringify(world.sent("turn/steer"))).toContain(
+      "The user refused this tool call. Reason: not there",
+    );
+  });
+
+  it("[D84] a patch shows its diff and is answered", async () => {
+    const world = new World({ recording: "approval-patch-accept" });
+    await world.start();
+    expect((await world.ask()).ask.subject).toMatchObject({ type: "diff", paths: ["/home/dev/outside.txt"] });
+    await world.answer({ allow: true });
+    await vi.waitFor(() => expect(answers(world)).toHaveLength(1), WAIT);
+    await world.answer({ allow: true });
+    await world.over();
+    expect(answers(world).map(({ result }) => result)).toEqual([
+      { decision: "accept" },
+      { decision: "accept" },
+    ]);
+  });
+
+  it("[D84] what nobody knows is refused, and nothing else is answered", async () => {
+    const strange = { id: 41, method: "item/brandNew/ask", params: { threadId: "x" } };
+    const world = new World({
+      recording: "text",
+      also: [strange, { id: "s", method: "currentTime/read", params: {} }],
+    });
+    expect(await world.turn()).toMatchObject({ status: "done" });
+    await vi.waitFor(() => expect(answers(world).map(({ id }) => id)).toEqual([41, "s"]), WAIT);
+    expect(answers(world).every(({ error }) => (error as JsonObject | undefined)?.["code"] === -32601)).toBe(
+      true,
+    );
+  });
+
+  it("[D84] one that is left when the turn is stopped expires, and a late answer reaches nobody", async () => {
+    const world = new World({ recording: "approval-interrupted" });
+    await world.start();
+    const { block, ask } = await world.ask();
+    const run = world.run as Run;
+    await world.turns.stop("ann", world.conversation, false);
+    expect(await world.over()).toMatchObject({ status: "error", reason: "cancelled" });
+    expect(isProblem(await world.turns.answer("ann", block.id, ask.id, { allow: true }))).toBe(true);
+    run.answer({ ask: ask.id, allow: true, shown: ask, input: null, message: "" });
+    expect(answers(world)).toEqual([]);
+    expect(
+      askOf((await world.blocks()).find(({ id }) => id === block.id)?.metadata as JsonObject)?.state,
+    ).toBe("expired");
+  });
+});
+
+describe("steering", () => {
+  it("[D87] a message reaches the turn that runs, and stands where the agent read it", async () => {
+    const world = new World({
+      recording: altered("steer", (lines) =>
+        lines.filter((line) => !/nobody listens|no active turn|wrong turn|expected active/.test(line)),
+      ),
+    });
+    await world.start();
+    const taken = async () => {
+      must(
+        await world.kernel.write(world.conversation, {
+          agent: "ann",
+          plan: (draft) =>
+            draft.create({
+              kind: "text",
+              role: "user",
+              text: "Please be brief.",
+              side: false,
+              status: "done",
+            }),
+        }),
+      );
+    };
+    await vi.waitFor(async () => expect((await world.rows()).join()).toContain("One two th"), WAIT);
+    expect(
+      await world.run?.send?.({
+        id: "m1",
+        text: "Please be brief.",
+        attached: NOTHING_ATTACHED,
+        when: "next",
+        taken,
+      }),
+    ).toBeUndefined();
+    expect(await world.over()).toMatchObject({ status: "done" });
+    expect(world.sent("turn/steer")).toMatchObject([
+      { clientUserMessageId: "blockyard:m1", input: [{ text: "Please be brief." }] },
+    ]);
+    const path = (await world.rows()).filter((row) => row.startsWith("text"));
+    expect(path).toEqual([
+      "text done Do it",
+      "text error One two th",
+      "text done Please be brief.",
+      "text done I have seen your remark.",
+    ]);
+    const blocks = await world.blocks();
+    expect(blocks.at(-1)?.parent).toBe(blocks.at(-2)?.id);
+  });
+
+  it("[D87] a message to nobody is not sent", async () => {
+    const world = new World({ recording: "text" });
+    await world.turn();
+    const message = {
+      id: "m",
+      text: "x",
+      attached: NOTHING_ATTACHED,
+      when: "next" as const,
+      taken: async () => undefined,
+    };
+    expect(isProblem(await world.run?.send?.(message))).toBe(true);
+  });
+});
+
+describe("stopping", () => {
+  it("[D88] interrupts the turn by its name, and what it left running is gone", async () => {
+    const world = new World({ recording: "interrupt-command" });
+    await world.start();
+    await vi.waitFor(
+      async () => expect((await world.blocks()).some(({ kind }) => kind === "tool_call")).toBe(true),
+      WAIT,
+    );
+    await world.turns.stop("ann", world.conversation, false);
+    expect(await world.over()).toMatchObject({ status: "error", reason: "cancelled" });
+    expect(world.sent("turn/interrupt")).toHaveLength(1);
+  });
+
+  it("[D88] interrupts sub-agents by theirs", async () => {
+    const world = new World({ recording: "subagent-interrupt" });
+    await world.start();
+    await vi.waitFor(
+      async () => expect((await world.blocks()).filter(({ kind }) => kind === "tool_call").length).toBe(3),
+      WAIT,
+    );
+    await world.turns.stop("ann", world.conversation, false);
+    await world.over();
+    expect(new Set(world.sent("turn/interrupt").map(({ threadId }) => threadId)).size).toBe(2);
+  });
+
+  it("[D88] does not wait for an agent that ignores it, nor for one that does not end", async () => {
+    const world = new World({ recording: "interrupt-command", ignoresInterrupt: true });
+    await world.start();
+    await vi.waitFor(
+      async () => expect((await world.blocks()).some(({ kind }) => kind === "tool_call")).toBe(true),
+      WAIT,
+    );
+    await world.turns.stop("ann", world.conversation, false);
+    expect(await world.over()).toMatchObject({ status: "error", reason: "cancelled" });
+    expect(await new World({ recording: "text", lingers: true }, { lingerMs: 200 }).turn()).toMatchObject({
+      status: "done",
+    });
+  });
+
+  it("[D89] an agent that only says that it tries again is silent", async () => {
+    const world = new World({ recording: "error-unreachable" }, { silentMs: 400 });
+    const turn = await world.turn();
+    expect(turn).toMatchObject({ status: "error", reason: "interrupted" });
+    expect((await world.rows()).join()).toContain("said nothing for");
+  });
+});
+
+describe("a peer that fails", () => {
+  const lines = readFileSync(join(RECORDINGS, "interleaved.jsonl"), "utf8")
+    .split("\n")
+    .filter((line) => line.includes('"dir":"out"')).length;
+
+  it("[D90] is killed before each of its lines: the turn ends with a reason, and the next one works", async () => {
+    for (let dieAt = 1; dieAt <= lines; dieAt += 3) {
+      const world = new World({ recording: "interleaved", dieAt });
+      const turn = await world.turn();
+      expect(turn, `killed at line ${dieAt}`).toMatchObject({
+        status: "error",
+        error: expect.stringContaining("SIGKILL"),
+      });
+      world.play({ recording: "text" });
+      expect(await world.turn({ fresh: true }), `after ${dieAt}`).toMatchObject({ status: "done" });
+    }
+  }, 120_000);
+
+  it.each([1, 2, 6, 20])(
+    "[D90] hangs before line %i: it is stopped, and the turn says why",
+    async (hangAt) => {
+      const world = new World({ recording: "interleaved", hangAt }, { silentMs: 300, graceMs: 100 });
+      expect(await world.turn()).toMatchObject({ status: "error", reason: "interrupted" });
+      expect((await world.rows()).join()).toContain("said nothing for");
+    },
+  );
+
+  it.each([2, 8, 25])(
+    "[D90] prints nonsense before line %i: it is shown, and the turn goes on",
+    async (garbageAt) => {
+      const world = new World({ recording: "interleaved", garbageAt });
+      expect(await world.turn()).toMatchObject({ status: "done", usage: { input: 12_600 } });
+    },
+  );
+
+  it("[D90] floods: nothing is lost", async () => {
+    const world = new World({ recording: "interleaved", floodAt: 10 });
+    expect(await world.turn()).toMatchObject({ status: "done", usage: { input: 12_600 } });
+  });
+});

@@ -1,0 +1,75 @@
+/**
+ * What both sides said, on its way into the conversation: in one order, as records of traffic. Held back until the turn has
+ * begun, since a thread that cannot be opened leaves nothing in the conversation but the reason; the lines are kept all the same.
+ */
+
+import { type Problem, problem } from "@blockyard/kernel";
+import { trafficLine } from "@blockyard/providers";
+import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
+import type { Direction } from "./connection.ts";
+
+export class Kept {
+  readonly #stream: StreamIngest;
+  readonly #startedAt: number;
+  readonly #now: () => number;
+  #lines: string[] = [];
+  #isHeld = true;
+  #chain: Promise<void> = Promise.resolve();
+  #lost: Problem | undefined;
+
+  constructor(stream: StreamIngest, now: () => number) {
+    this.#stream = stream;
+    this.#now = now;
+    this.#startedAt = now();
+  }
+
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  add(dir: Direction, line: string): void {
+    this.#lines.push(trafficLine(dir, line, Math.max(0, Math.round(this.#now() - this.#startedAt))));
+    // Lines that come together go together.
+    if (!this.#isHeld && this.#lines.length === 1) queueMicrotask(() => this.#push());
+  }
+
+  /** The turn has begun: what was held is said now. */
+  release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#push();
+  }
+
+  /** Does something when all lines so far are in the conversation, and before any later one is. */
+  after(run: () => Promise<Problem | undefined>): void {
+    this.#push();
+    this.#next(run);
+  }
+
+  /** Everything so far is handed on. A problem: it could not be kept. */
+  async settled(): Promise<Problem | undefined> {
+    this.#push();
+    await this.#chain;
+    return this.#lost;
+  }
+
+  /** What was held and is nothing of the conversation. */
+  async aside(): Promise<void> {
+    const lines = this.#lines.splice(0);
+    if (lines.length > 0) await this.#stream.keepAside(Buffer.from(lines.join("\n")));
+  }
+
+  #push(): void {
+    if (this.#isHeld) return;
+    const lines = this.#lines.splice(0);
+    if (lines.length > 0) this.#next(() => this.#stream.push(Buffer.from(`${lines.join("\n")}\n`)));
+  }
+
+  #next(run: () => Promise<Problem | undefined>): void {
+    this.#chain = this.#chain.then(async () => {
+      if (this.#lost) return;
+      // The boundary of one step: what cannot be kept ends the run, which asks for it.
+      this.#lost = await run().catch((error) => problem("storage", String(error)));
+    });
+  }
+}

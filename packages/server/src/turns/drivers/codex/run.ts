@@ -1,0 +1,387 @@
+/**
+ * A turn of Codex over its app-server: one process, ended with its turn, since a loaded thread is locked against the user's own
+ * `codex resume`. The traffic of both directions is what the conversation is made of; this file opens the thread, starts the
+ * turn, answers and steers it, and ends the process.
+ *
+ * It ends with the process, whatever that does: dies at any point, never answers, says nothing for too long, retries for ever,
+ * lives on after its turn. What interrupting leaves running (commands, sub-agents) ends with the process and its offspring.
+ */
+
+import {
+  type BlockEvent,
+  type BlockId,
+  isProblem,
+  type Json,
+  type JsonObject,
+  type Problem,
+  problem,
+  type Reason,
+} from "@blockyard/kernel";
+import { isObject, KNOWN_PROMPT, type Provider } from "@blockyard/providers";
+import { StreamIngest } from "../../../ingest/ingest-stream.ts";
+import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
+import { VERSION } from "../../../system/version.ts";
+import { fileText } from "../../attachments.ts";
+import type { ChildOptions } from "../../child-run.ts";
+import type { Message } from "../../message.ts";
+import type { Answer, RunEnd, TurnStart } from "../../run.ts";
+import type { Trial } from "../../second-try.ts";
+import { TurnCost } from "../../turn-cost.ts";
+import { Connection } from "./connection.ts";
+import { Kept } from "./kept.ts";
+import { FIRST_VERSION, limits } from "./limits.ts";
+import { Questions } from "./questions.ts";
+import {
+  type Input,
+  inputOf,
+  isOlder,
+  modeParams,
+  threadRequest,
+  versionOf,
+  type Wanted,
+} from "./settings.ts";
+
+export interface Program {
+  readonly provider: Provider;
+  readonly spec: ChildSpec;
+  readonly wanted: Wanted;
+  readonly input: Input;
+  /** What of it is not in the conversation's prompt; kept with what it answers. */
+  readonly told: string;
+}
+
+const SILENT_MS = 10 * 60_000;
+const LINGER_MS = 10_000;
+const STOP_MS = 3_000;
+const STOPPED = "Stopped.";
+const LOST = /no rollout found for thread id|thread not found/;
+const NO_APP_SERVER = /unrecognized subcommand|unexpected argument|invalid subcommand/i;
+const LOGIN =
+  "Codex is not logged in. Run `codex login` in a terminal on this machine, then send the message again.";
+const LOCKED =
+  "This thread is open in another Codex, which has to be closed first. Only one program at a time can write to a thread.";
+/** Said while nothing happens: they do not show that the agent works. */
+const IDLE_WORDS = new Set(["account/rateLimits/updated", "thread/status/changed"]);
+/** Said again and again, and told by something else. */
+const NOT_NEEDED = ["turn/diff/updated", "thread/readState/changed", "remoteControl/status/changed"];
+
+export class CodexRun implements Trial {
+  readonly ended: Promise<RunEnd>;
+  /** The thread is not there any more: nothing is written, and it may be tried again without it. */
+  isLost = false;
+  /** This Codex has no app-server that can be used. */
+  needsExec = false;
+  readonly #options: ChildOptions;
+  readonly #program: Program;
+  readonly #start: TurnStart;
+  readonly #child: Child;
+  readonly #stream: StreamIngest;
+  readonly #kept: Kept;
+  readonly #talk: Connection;
+  readonly #questions: Questions;
+  /** Messages that were sent and not read. */
+  readonly #sent = new Map<string, Message>();
+  readonly #children = new Map<string, string>();
+  #thread = "";
+  #turn: string | undefined;
+  #stopping: Reason | undefined;
+  #why: string | undefined;
+  #isOver = false;
+  #cancelSilence: (() => void) | undefined;
+  #cancelLinger: (() => void) | undefined;
+
+  constructor(options: ChildOptions, start: TurnStart, program: Program) {
+    const { kernel, offspring, graceMs } = options;
+    this.#options = options;
+    this.#program = program;
+    this.#start = start;
+    this.#child = new Child(program.spec, offspring, { graceMs });
+    const cost = new TurnCost(() => options.prices?.table ?? {}, start.request.model);
+    this.#stream = new StreamIngest(kernel, {
+      conversation: start.request.conversation,
+      agent: "codex",
+      turn: start.id,
+      provider: program.provider,
+      parent: start.prompt,
+      price: (event) => cost.take(event),
+      onEvent: (event) => this.#heard(event),
+      ...(program.told === "" ? {} : { told: program.told }),
+    });
+    this.#questions = new Questions(this.#stream.run, () => this.#talk);
+    this.#kept = new Kept(this.#stream, () => kernel.env.monotonic());
+    this.#talk = new Connection(this.#child, kernel.env, {
+      line: (dir, line) => this.#kept.add(dir, line),
+      notified: (method, params) => this.#notified(method, params),
+      asked: (id, method, params) => this.#question(id, method, params),
+    });
+    this.ended = this.#pump().catch(async (error) => {
+      // The boundary of one run: its output could not be kept, so it does not go on unseen.
+      this.#child.kill();
+      this.#talk.end();
+      await this.#child.ended;
+      this.#cancelSilence?.();
+      this.#cancelLinger?.();
+      const why = `The agent's output could not be kept: ${String(error)}`;
+      this.#stream.explain({ reason: "failed", error: why });
+      await this.#stream.end().catch(() => undefined);
+      return { error: why, isExpected: false };
+    });
+  }
+
+  /** Its turn and those of its sub-agents are interrupted, which each has to be told; then the process goes. */
+  stop(reason: Reason): void {
+    this.#isStopped(reason);
+    const { kernel, graceMs } = this.#options;
+    if (this.#turn === undefined) return this.#child.stop();
+    // Never awaited: without an active turn it is not answered.
+    this.#interrupt(this.#thread, this.#turn);
+    for (const [thread, turn] of this.#children) this.#interrupt(thread, turn);
+    kernel.env.after(graceMs ?? STOP_MS, () => {
+      if (!this.#child.isOver) this.#child.stop();
+    });
+  }
+
+  kill(reason: Reason): void {
+    this.#isStopped(reason);
+    this.#child.kill();
+  }
+
+  asks(ask: string): BlockId | undefined {
+    const key = this.#questions.blockOf(ask);
+    return key === undefined ? undefined : this.#stream.idOf(key);
+  }
+
+  answer(answer: Answer): void {
+    const result = this.#questions.answer(answer);
+    if (result === undefined) return;
+    this.#watchSilence();
+    // A refusal has no place for its reason: the model reads it as a message.
+    if (result["decision"] === "decline" && answer.said !== undefined)
+      void this.#steer(answer.message, `${KNOWN_PROMPT}refusal`);
+  }
+
+  async send(message: Message): Promise<Problem | undefined> {
+    if (this.#turn === undefined || this.#stopping !== undefined || this.#isOver)
+      return problem("gone", "Codex does not work on a turn now");
+    if (message.attached.pictures.length > 0)
+      return problem("unavailable", "pictures reach Codex with the next turn");
+    if (this.#sent.size >= limits.sentMessages) return problem("busy", "too many messages wait to be read");
+    const id = `${KNOWN_PROMPT}${message.id}`;
+    this.#sent.set(id, message);
+    const texts = [...message.attached.files.map(fileText), message.text];
+    const refused = await this.#steer(texts.join("\n\n"), id);
+    if (refused !== undefined) this.#sent.delete(id);
+    return refused;
+  }
+
+  async setModel(model: string): Promise<Problem | undefined> {
+    if (this.#turn === undefined) return problem("gone", "Codex does not work on a turn now");
+    const params = { threadId: this.#thread, turnId: this.#turn, model };
+    const changed = await this.#talk.request("turn/settings/update", params, limits.answerMs);
+    if (isProblem(changed)) return changed;
+    return changed["status"] === "applied" ? undefined : problem("gone", "the turn is over");
+  }
+
+  async #steer(text: string, clientUserMessageId: string): Promise<Problem | undefined> {
+    const input = inputOf({ texts: [text], picturePaths: [] });
+    const params = { threadId: this.#thread, expectedTurnId: this.#turn ?? "", input, clientUserMessageId };
+    const steered = await this.#talk.request("turn/steer", params, limits.answerMs);
+    return isProblem(steered) ? steered : undefined;
+  }
+
+  #interrupt(threadId: string, turnId: string): void {
+    void this.#talk.request("turn/interrupt", { threadId, turnId }, limits.answerMs);
+  }
+
+  /** An agent that is interrupted says that it was, not by whom. */
+  #isStopped(reason: Reason): void {
+    this.#stopping ??= reason;
+    const error = this.#why ?? (this.#stopping === "cancelled" ? STOPPED : undefined);
+    this.#stream.explain({ reason: this.#stopping, error });
+  }
+
+  /** From the agent's first byte to its last. */
+  async #pump(): Promise<RunEnd> {
+    this.#require(await this.#stream.open());
+    this.#watchSilence();
+    const opening = this.#open();
+    for await (const bytes of this.#child.output()) {
+      this.#talk.read(bytes);
+      this.#require(await this.#kept.settled());
+    }
+    this.#talk.end();
+    await opening;
+    this.#linger(); // it may have closed its output and live on
+    const end = await this.#child.ended;
+    this.#cancelSilence?.();
+    this.#cancelLinger?.();
+    return this.#finish(end);
+  }
+
+  async #finish(end: ChildEnd): Promise<RunEnd> {
+    const reason = this.#stopping;
+    if (this.#kept.isHeld && !this.#isOver && NO_APP_SERVER.test(end.stderr)) this.needsExec = true;
+    if (reason !== undefined) this.isLost = this.needsExec = false;
+    const known = this.#why ?? explain(end, reason);
+    this.#require(await this.#kept.settled());
+    await this.#kept.aside();
+    if (this.isLost || this.needsExec) return { error: known, isExpected: false };
+    this.#stream.explain({ reason, error: known });
+    await this.#stream.end();
+    // Whoever stopped it knows why; what it said itself needs no explanation either.
+    return {
+      error: known,
+      reason,
+      isExpected: this.#isOver || (reason !== undefined && this.#why === undefined),
+    };
+  }
+
+  #require(lost: Problem | undefined): void {
+    if (lost) throw new Error(lost.message);
+  }
+
+  /** Says hello, opens the thread and starts the turn. What fails ends the process with a reason. */
+  async #open(): Promise<void> {
+    const refused = await this.#begin();
+    if (refused === undefined || this.#child.isOver) return;
+    if (refused !== ENDED) this.#why ??= refused;
+    this.#closing();
+  }
+
+  async #begin(): Promise<string | undefined> {
+    const { wanted, input } = this.#program;
+    const hello = await this.#talk.request("initialize", this.#hello(), limits.openMs);
+    if (isProblem(hello)) return reasonOf(hello);
+    const version = versionOf(hello["userAgent"]);
+    if (version !== undefined && isOlder(version, FIRST_VERSION)) {
+      this.needsExec = true;
+      return ENDED;
+    }
+    this.#talk.notify("initialized", {});
+    const account = this.#talk.request("account/read", { refreshToken: false }, limits.answerMs);
+    const thread = threadRequest(wanted);
+    const opened = await this.#talk.request(thread.method, thread.params, limits.openMs);
+    if (isProblem(opened)) return this.#notOpened(opened);
+    if (isLoggedOut(await account)) return LOGIN;
+    this.#thread = isObject(opened["thread"]) ? String(opened["thread"]["id"]) : "";
+    const params = {
+      threadId: this.#thread,
+      input: inputOf(input),
+      clientUserMessageId: `${KNOWN_PROMPT}${this.#start.id}`,
+      ...modeParams(wanted.mode, opened),
+    };
+    const started = await this.#talk.request("turn/start", params, limits.openMs, ({ turn }) => {
+      this.#turn ??= isObject(turn) ? String(turn["id"]) : undefined;
+      this.#kept.release();
+    });
+    if (isProblem(started)) return reasonOf(started);
+    if (this.#stopping !== undefined && this.#turn !== undefined) this.#interrupt(this.#thread, this.#turn);
+    return undefined;
+  }
+
+  #notOpened(refused: Problem): string {
+    this.isLost = this.#program.wanted.session !== undefined && LOST.test(refused.message);
+    if (this.isLost) return ENDED;
+    return /already has an active writer/.test(refused.message) ? LOCKED : reasonOf(refused);
+  }
+
+  #hello(): JsonObject {
+    // What a user's configuration is warned of is told with the thread's first turn.
+    const known = this.#program.wanted.session === undefined ? [] : ["configWarning"];
+    return {
+      clientInfo: { name: "blockyard", title: "Blockyard", version: VERSION },
+      capabilities: { experimentalApi: true, optOutNotificationMethods: [...NOT_NEEDED, ...known] },
+    };
+  }
+
+  #notified(method: string, params: JsonObject): void {
+    const isRetry = method === "error" && params["willRetry"] === true;
+    if (!isRetry && !IDLE_WORDS.has(method)) this.#watchSilence();
+    const thread = typeof params["threadId"] === "string" ? params["threadId"] : "";
+    if (method === "turn/started") this.#turnStarted(thread, params["turn"]);
+    if (method === "turn/completed") this.#children.delete(thread);
+    if (method === "item/started" && isObject(params["item"])) this.#read(params["item"]);
+    if (method === "serverRequest/resolved") this.#questions.withdrawn(params["requestId"] ?? null);
+  }
+
+  #turnStarted(thread: string, turn: Json | undefined): void {
+    const id = isObject(turn) && typeof turn["id"] === "string" ? turn["id"] : undefined;
+    if (id === undefined) return;
+    if (thread === this.#thread) this.#turn = id;
+    else if (this.#children.size < limits.children) this.#children.set(thread, id);
+  }
+
+  /** A message of ours is read here: its block stands behind everything that came before. */
+  #read(item: JsonObject): void {
+    const id = item["type"] === "userMessage" && typeof item["clientId"] === "string" ? item["clientId"] : "";
+    const message = this.#sent.get(id);
+    if (message === undefined) return;
+    this.#sent.delete(id);
+    this.#kept.after(() => this.#stream.aside(() => message.taken()));
+  }
+
+  #question(id: Json, method: string, params: JsonObject): void {
+    this.#watchSilence();
+    const request = { id, method, params };
+    if (this.#kept.isHeld) return this.#questions.refuse(request);
+    this.#questions.add(request);
+    this.#kept.after(async () => {
+      this.#questions.settle(request);
+      return undefined;
+    });
+  }
+
+  #heard(event: BlockEvent): void {
+    this.#questions.heard(event);
+    if (event.type !== "turn-end" || this.#isOver) return;
+    this.#isOver = true;
+    this.#closing();
+  }
+
+  /** The end of its input is the end of the process, and frees the thread. */
+  #closing(): void {
+    this.#talk.closeInput();
+    this.#linger();
+  }
+
+  #linger(): void {
+    const { kernel, lingerMs } = this.#options;
+    this.#cancelLinger ??= kernel.env.after(lingerMs ?? LINGER_MS, () => {
+      if (this.#child.isOver) return;
+      this.#why ??= "The agent closed its output before its turn was over and did not end.";
+      this.#child.kill();
+    });
+  }
+
+  #watchSilence(): void {
+    const { kernel, silentMs } = this.#options;
+    const ms = silentMs ?? SILENT_MS;
+    this.#cancelSilence?.();
+    this.#cancelSilence = kernel.env.after(ms, () => {
+      if (this.#questions.isOpen) return;
+      this.#why ??= `The agent said nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
+      this.stop("interrupted");
+    });
+  }
+}
+
+/** Not a reason to show: what follows says it. */
+const ENDED = "";
+
+/** Of a process that has ended, its end says more. */
+function reasonOf({ problem: code, message }: Problem): string {
+  return code === "gone" ? ENDED : message;
+}
+
+function isLoggedOut(account: JsonObject | Problem): boolean {
+  return !isProblem(account) && account["account"] === null && account["requiresOpenaiAuth"] === true;
+}
+
+function explain(end: ChildEnd, stopping: Reason | undefined): string {
+  if (end.failed !== undefined) return `The agent could not be started: ${end.failed}`;
+  if (stopping === "cancelled") return STOPPED;
+  const how = end.signal === null ? `with exit code ${end.code}` : `by signal ${end.signal}`;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: its log is coloured
+  const said = end.stderr.replace(/\u001b\[[0-9;]*m/g, "").trim();
+  return `The agent ended ${how} before its turn was over.${said === "" ? "" : `\n\n${said}`}`;
+}

@@ -1,0 +1,68 @@
+/**
+ * What a turn asks of Codex, in its own words: how freely it works, where, with which model, and what it reads.
+ *
+ * Without a mode nothing is said about approvals and the sandbox: then the user's own configuration of Codex decides.
+ */
+
+import type { JsonObject } from "@blockyard/kernel";
+import type { Mode } from "../../mode.ts";
+
+/** Approvals and sandbox of each mode. In plan and ask nothing is written without leave; edits stay in the workspace. */
+const MODES: Readonly<Record<Mode, JsonObject>> = {
+  plan: { approvalPolicy: "on-request", sandbox: "read-only" },
+  ask: { approvalPolicy: "on-request", sandbox: "read-only" },
+  edits: { approvalPolicy: "on-request", sandbox: "workspace-write" },
+  full: { approvalPolicy: "never", sandbox: "danger-full-access" },
+};
+
+export interface Wanted {
+  readonly cwd: string;
+  readonly model?: string | undefined;
+  readonly mode?: Mode | undefined;
+  /** The thread to go on with. */
+  readonly session?: string | undefined;
+}
+
+/** A thread: a new one, or one that goes on. Its history stays where it is: the conversation has it. */
+export function threadRequest({ cwd, model, mode, session }: Wanted): {
+  readonly method: string;
+  readonly params: JsonObject;
+} {
+  const params: JsonObject = {
+    cwd,
+    ...(model === undefined ? {} : { model }),
+    ...(mode === undefined ? {} : MODES[mode]),
+  };
+  if (session === undefined) return { method: "thread/start", params };
+  return { method: "thread/resume", params: { ...params, threadId: session, excludeTurns: true } };
+}
+
+/** What is set for a turn stays in force for later ones: so a mode is said whenever it is known. */
+export function modeParams(mode: Mode | undefined, opened: JsonObject): JsonObject {
+  const { model, reasoningEffort } = opened;
+  if (mode === undefined || typeof model !== "string") return {};
+  const settings = { model, reasoning_effort: reasoningEffort ?? null, developer_instructions: null };
+  return { collaborationMode: { mode: mode === "plan" ? "plan" : "default", settings } };
+}
+
+export interface Input {
+  readonly texts: readonly string[];
+  readonly picturePaths: readonly string[];
+}
+
+export function inputOf({ texts, picturePaths }: Input): JsonObject[] {
+  return [
+    ...picturePaths.map((path) => ({ type: "localImage", path })),
+    ...texts.filter((text) => text !== "").map((text) => ({ type: "text", text, text_elements: [] })),
+  ];
+}
+
+/** Of a user agent, `name/0.166.0 (…)`. */
+export function versionOf(userAgent: unknown): readonly [number, number] | undefined {
+  const match = /\/(\d+)\.(\d+)\.\d+/.exec(typeof userAgent === "string" ? userAgent : "");
+  return match === null ? undefined : [Number(match[1]), Number(match[2])];
+}
+
+export function isOlder(version: readonly [number, number], than: readonly [number, number]): boolean {
+  return version[0] < than[0] || (version[0] === than[0] && version[1] < than[1]);
+}

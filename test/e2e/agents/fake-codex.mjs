@@ -119,6 +119,12 @@ for (const { dir, line } of records) {
   try {
     message = JSON.parse(line);
   } catch {
+    if (dir === "out") print(line);
+    continue;
+  }
+  // What is no message is printed as it is.
+  if (typeof message !== "object" || message === null || Array.isArray(message)) {
+    if (dir === "out") print(line);
     continue;
   }
   if (dir === "in" && message.method !== undefined) {

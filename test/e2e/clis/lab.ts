@@ -167,7 +167,7 @@ function claudeEnv(folder: string, url: string, program: string): Record<string,
   };
 }
 
-function codexEnv(folder: string, url: string, program: string): Record<string, string> {
+export function codexEnv(folder: string, url: string, program: string): Record<string, string> {
   const config = join(folder, "codex");
   mkdirSync(config);
   writeFileSync(

@@ -398,6 +398,11 @@ describe("asks", () => {
     expect((answer.answer as JsonObject | undefined)?.suggestion).toBe(suggestion);
   });
 
+  it("[X72] a number that comes again is another question", () => {
+    const other = ask(0, "item/tool/requestUserInput", { itemId: "i", questions: [] });
+    expect([...whole(other, other).asks.values()]).not.toContain("asked");
+  });
+
   it("[X71] it shows the command with its folder, and its reason", () => {
     expect(asking()).toMatchObject({
       state: "expired",

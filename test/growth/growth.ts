@@ -19,30 +19,47 @@ export const RATIO_MAX = 2.2;
 const TRIES = 6;
 
 /** The worst growth of a walker over these texts, each to be filled to a length and to twice that; undefined where all are fast. */
-export function worstGrowth(walker: Walker, texts: readonly Filled[], chars: number): Growth | undefined {
+export function worstGrowth(
+  walker: Walker,
+  texts: readonly Filled[],
+  chars: number,
+  timeOf: (walker: Walker, text: string) => number = processorMs,
+): Growth | undefined {
+  const growthOf = (small: string, large: string, fragment: string) =>
+    growthBetween((text) => timeOf(walker, text), small, large, fragment);
   let worst: Growth | undefined;
   for (const { name, fill } of texts) {
-    const large = fill(2 * chars);
-    if (timeOf(walker, large) < MS_MIN) continue;
-    const growth = growthOf(walker, fill(chars), large, name);
+    if (timeOf(walker, fill(2 * chars)) < MS_MIN) continue;
+    let growth = growthOf(fill(chars), fill(2 * chars), name);
+    // A budget that begins to be used up is one step; what grows too fast does so with every doubling.
+    if (growth.ratio > RATIO_MAX) growth = least(growth, growthOf(fill(2 * chars), fill(4 * chars), name));
     if (worst === undefined || growth.ratio > worst.ratio) worst = growth;
   }
   return worst;
 }
 
 /** The shortest of several times each, taken in turn, while the ratio is too high: what else runs lengthens some, never all. */
-function growthOf(walker: Walker, small: string, large: string, fragment: string): Growth {
-  let ms = timeOf(walker, large);
-  let smallMs = timeOf(walker, small);
+function growthBetween(
+  timeOf: (text: string) => number,
+  small: string,
+  large: string,
+  fragment: string,
+): Growth {
+  let ms = timeOf(large);
+  let smallMs = timeOf(small);
   for (let i = 0; i < TRIES && ms / smallMs > RATIO_MAX; i++) {
-    ms = Math.min(ms, timeOf(walker, large));
-    smallMs = Math.min(smallMs, timeOf(walker, small));
+    ms = Math.min(ms, timeOf(large));
+    smallMs = Math.min(smallMs, timeOf(small));
   }
   return { fragment, ratio: ms / smallMs, ms };
 }
 
+function least(one: Growth, other: Growth): Growth {
+  return one.ratio < other.ratio ? one : other;
+}
+
 /** Processor time of this thread, which other processes do not lengthen. */
-function timeOf(walker: Walker, text: string): number {
+function processorMs(walker: Walker, text: string): number {
   const start = process.threadCpuUsage();
   walker.walk(text);
   const { user, system } = process.threadCpuUsage(start);

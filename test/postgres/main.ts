@@ -37,3 +37,5 @@ if (failed > 0) {
   console.log(`${failed} failed`);
   process.exitCode = 1;
 }
+// A check that has failed may have left something running.
+process.exit();

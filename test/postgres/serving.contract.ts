@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { type Running, serve } from "../../packages/server/src/app/serve.ts";
 import { examine } from "../../packages/server/src/cli/doctor.ts";
 import { makeConfig } from "../../packages/server/src/config/config.ts";
+import { SCHEMA_VERSION } from "../../packages/server/src/stores/postgres/schema.ts";
 import { require } from "../checks.ts";
 import { known, type StoreCheck } from "./check.ts";
 import type { TestServer } from "./server.ts";
@@ -77,7 +78,8 @@ export const servingChecks: readonly StoreCheck[] = [
           headers: { authorization: `Bearer ${node.auth.ownerToken}` },
         });
         lines.push(await health.text());
-        require((await look(url))?.message.includes("schema 1") === true, "the schema");
+        const after = (await look(url))?.message ?? "";
+        require(after.includes(`schema ${SCHEMA_VERSION}`), after);
         await node.stop();
         const wrong = new URL(url);
         wrong.pathname = "/nowhere";

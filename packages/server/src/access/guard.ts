@@ -124,11 +124,32 @@ export function guard(
   return refusal(401, "a cookie alone opens the page only: other servers on this host get it too");
 }
 
+/** The addresses at which a page shows that it is ours. */
+const PROVING: readonly string[] = ["/v1/session", "/v1/session/bind", "/v1/session/ticket"];
+
 /** What a browser asks for before our page can show that it is ours: the page's files, and the way to show it. */
 function isForCookies({ method, url = "" }: IncomingMessage): boolean {
-  const path = url.split(/[?#]/, 1)[0] ?? "";
-  if (path === "/v1/session" || path.startsWith("/v1/session/")) return true;
-  return method === "GET" && isPagePath(path);
+  const path = pathOf(url);
+  return PROVING.includes(path) || (method === "GET" && isPagePath(path));
+}
+
+function pathOf(url: string): string {
+  return url.split(/[?#]/, 1)[0] ?? "";
+}
+
+const PLAIN_CHARACTER = /^[\w.~-]$/;
+
+/**
+ * Whether a path is written in the one way that needs no reading: no dots to be resolved, no letter that is escaped without need. In
+ * any other the guard and the router could see different addresses.
+ */
+function isPlain(url: string): boolean {
+  const path = pathOf(url);
+  if (!URL.canParse(path, "http://localhost") || new URL(path, "http://localhost").pathname !== path)
+    return false;
+  return [...path.matchAll(/%(..)/g)].every(
+    ([, hex]) => !PLAIN_CHARACTER.test(String.fromCharCode(Number.parseInt(hex ?? "", 16))),
+  );
 }
 
 /** Whether a path is one of the page's own. */
@@ -178,6 +199,11 @@ export function checkAddress(request: IncomingMessage, addresses: Addresses): Re
       "this server does not answer to that Host; behind a proxy, start it with --origin and the address that browsers see",
     );
   if (!request.url?.startsWith("/")) return refusal(400, "the request target must be a path");
+  if (!isPlain(request.url))
+    return refusal(
+      400,
+      "write the path plainly: without dots to resolve, and without escapes of letters and digits",
+    );
   const { origin } = request.headers;
   if (origin !== undefined && !addresses.origins.has(origin))
     return refusal(403, "this Origin is not allowed");

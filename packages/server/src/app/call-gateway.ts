@@ -75,6 +75,8 @@ export class CallGateway {
     signal: AbortSignal | undefined,
   ): Promise<Json | Problem> {
     if (!this.#auth.isCurrent(caller)) return problem("forbidden", "this token has been taken back");
+    // The guard lets none of them come here; should it ever err, a cookie that other servers get too still calls nothing.
+    if (caller.by === "cookie") return problem("forbidden", "a cookie alone calls no tool");
     if (caller.role !== "viewer") await this.#leases.hold(caller.agent);
     const full = this.#tools.writes(tool) ? this.#quotas.mayStore(caller) : undefined;
     return full ?? this.#tools.call(caller, tool, input, key, signal);

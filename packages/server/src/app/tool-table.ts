@@ -207,7 +207,7 @@ export class Tools {
     const tool = this.#table.find(name);
     const isSensitive = tool?.sensitive?.(input) === true && mayCall(tool.access, caller.role);
     if (!isSensitive) return this.#run(caller, name, input, { key, signal, permitted });
-    if (caller.by === "page" && caller.proof === undefined)
+    if (caller.by !== "token" && caller.proof === undefined)
       return problem("forbidden", `${name} needs a proof that the page makes for this call alone`, {
         needs: "proof",
       });

@@ -28,7 +28,6 @@ import { DatabaseSync } from "node:sqlite";
 import { StoreError } from "@blockyard/kernel";
 import { corrupt, guarded } from "../encoding/fault.ts";
 import { AUDIT_SCHEMA } from "./audit-table.ts";
-import { LOG_BYTES, LOG_PAGES } from "./log-room.ts";
 
 export const SCHEMA_VERSION = 2;
 
@@ -37,6 +36,11 @@ const APPLICATION_ID = 0x426c6b79;
 
 /** Older ones can lose commits when the log is reset (fixed in 3.51.3). */
 const MIN_SQLITE = [3, 51, 3] as const;
+
+/** Pages that the write-ahead log takes up before they are brought into the file. */
+const LOG_PAGES = 4_000;
+/** The length that the log keeps, once it has it: so many pages of 4 KB, and one transaction more. */
+const LOG_BYTES = (LOG_PAGES + 256) * (4_096 + 24);
 
 const SCHEMA = [
   `CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, sum INTEGER NOT NULL) STRICT, WITHOUT ROWID`,

@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   readFileSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -18,7 +17,6 @@ import { contract, StoreScript } from "@blockyard/kernel/store-contract";
 import { afterAll, describe, expect, it } from "vitest";
 import { mergeRuns } from "../encoding/runs.ts";
 import { compareSums, writeSums } from "./integrity.ts";
-import { BUSY_AFTER, LOG_BYTES } from "./log-room.ts";
 import { queryBlocks } from "./query.ts";
 import { restoreSqliteStore } from "./restore.ts";
 import { migrate, openDatabase, pragma, SCHEMA_VERSION } from "./schema.ts";
@@ -239,25 +237,6 @@ it("[S5] what a stream appended comes back whole after a kill, settled or not, a
     }
     await store.close();
   }
-});
-
-it("[S5] the room that is made for the log of a busy store is not read as one", async () => {
-  const path = newPath();
-  const store = await openSqliteStore(path);
-  const script = new StoreScript("c");
-  const block = script.create({ status: "running" });
-  for (let i = 0; i < BUSY_AFTER + 5; i++) {
-    script.append(block, `piece ${i}\n`, 2);
-    await script.commit(store);
-  }
-  expect(statSync(`${path}-wal`).size).toBe(LOG_BYTES);
-  const killed = newPath();
-  for (const end of ["", "-wal"]) copyFileSync(`${path}${end}`, `${killed}${end}`);
-  const again = await openSqliteStore(killed);
-  expect(await again.text(block)).toBe(await store.text(block));
-  await again.close();
-  await store.close();
-  expect(existsSync(`${path}-wal`)).toBe(false);
 });
 
 it("[S21] a closed store says so", async () => {

@@ -57,7 +57,6 @@ import { readEntries } from "./journal.ts";
 import { JournalWindow } from "./journal-window.ts";
 import { holdLock, type Lock } from "./lock.ts";
 import { checkLog } from "./log-check.ts";
-import { BUSY_AFTER, makeLogRoom } from "./log-room.ts";
 import { cutLogTail } from "./log-tail.ts";
 import { isWholeLoss, type Loss, OpenFile } from "./open-file.ts";
 import { queryBlocks, queryConversations } from "./query.ts";
@@ -106,8 +105,6 @@ export class SqliteStore implements Store {
   #written: PromiseWithResolvers<CommitAnswer> | undefined;
   #epoch: string;
   #lastJournal: number;
-  /** Written since it was opened. */
-  #rows = 0;
   readonly #window: JournalWindow;
   readonly #pendingBytes: number;
   /** Heads that could not be settled because what they join is damaged. Their journal rows stay. */
@@ -435,7 +432,6 @@ export class SqliteStore implements Store {
     if (settled) this.#settled(picked);
     this.#batch.apply(journal);
     if (settled) this.#searchPool.index();
-    if (++this.#rows === BUSY_AFTER) makeLogRoom(this.path);
   }
 
   #writeJournal(journal: number, body: Uint8Array, picked: ReadonlySet<AnyHead>): void {

@@ -5,6 +5,9 @@
  * transaction durable (WAL, synchronous=FULL) before the next begins. Ours goes the whole way: every stream appends a piece
  * through the kernel and waits until it is durable. The two take turns, so that a noisy device is noisy for both.
  *
+ * `shareOfFloorIngest` is the same for the way that adapters take (`/v1/ingest`, agents, API loops, imports): block events
+ * pushed into the kernel's Ingest, each piece waited for until it is durable.
+ *
  * The cost of a large block is that of one append into 10 MB against one into 10 KB: into a plain block, and into a promoted
  * one, whose text is a CRDT document; in memory, where nothing hides the kernel's own cost, and on SQLite.
  */
@@ -15,6 +18,7 @@ import { DatabaseSync } from "node:sqlite";
 import {
   type BlockId,
   type Env,
+  Ingest,
   isProblem,
   Kernel,
   MemoryStore,
@@ -39,6 +43,7 @@ const LOADS = [
 ];
 /** Of these the promise is made. */
 const STREAMS = [1, 10, 100];
+const KEY = "block";
 const PAIRS = 31;
 /** Pairs before those that are measured: a server runs for days, so that how it begins is not the question. */
 const WARM_UP_PAIRS = 6;
@@ -56,12 +61,17 @@ export const bench: Bench = {
   async run(report) {
     const directory = mkdtempSync(join(tmpdir(), "blockyard-bench-"));
     try {
-      const shares = await compareWithFloor(directory, report);
+      const shares = await compareWithFloor(directory, report, ROADS.append);
+      const ingest = await compareWithFloor(directory, report, ROADS.ingest);
       const ratios = await compareSizes(directory, report);
       return {
         shareOfFloor: Math.min(...STREAMS.map((streams) => shares[`shareOfFloor${streams}`] as number)),
+        shareOfFloorIngest: Math.min(
+          ...STREAMS.map((streams) => ingest[`shareOfFloorIngest${streams}`] as number),
+        ),
         bigBlockRatio: Math.max(...Object.values(ratios)),
         ...shares,
+        ...ingest,
         ...ratios,
       };
     } finally {
@@ -73,20 +83,58 @@ export const bench: Bench = {
 // ---------------------------------------------------------------------------------------------------------------------
 // The floor
 
-async function compareWithFloor(directory: string, report: Report): Promise<Record<string, number>> {
-  const store = await openSqliteStore(join(directory, "ours.db"));
-  const floor = openFloor(join(directory, "floor.db"));
+/** How pieces get into blocks. */
+interface Road {
+  readonly figure: string;
+  readonly what: string;
+  /** A block of its own in a conversation of its own, and what puts a piece there and waits until it is durable. */
+  open(kernel: Kernel): Promise<(piece: string) => Promise<void>>;
+}
+
+const ROADS = {
+  append: {
+    figure: "shareOfFloor",
+    what: "Appends, as block.append makes them:",
+    async open(kernel) {
+      const block = await openBlock(kernel, "");
+      return (piece) => append(kernel, block, piece);
+    },
+  },
+  ingest: {
+    figure: "shareOfFloorIngest",
+    what: "The same pieces as an adapter's events, through Ingest:",
+    async open(kernel) {
+      const conversation = must(await kernel.createConversation("bench", "streams"));
+      const ingest = new Ingest(kernel, { conversation, agent: "bench" });
+      must(await ingest.open());
+      must(await ingest.push([{ type: "block-start", key: KEY, kind: "text", role: "model", metadata: {} }]));
+      must(await ingest.settle());
+      return async (text) => {
+        must(await ingest.push([{ type: "block-append", key: KEY, text }]));
+        must(await ingest.settle());
+      };
+    },
+  },
+} satisfies Record<string, Road>;
+
+async function compareWithFloor(
+  directory: string,
+  report: Report,
+  road: Road,
+): Promise<Record<string, number>> {
+  const store = await openSqliteStore(join(directory, `${road.figure}.db`));
+  const floor = openFloor(join(directory, `${road.figure}-floor.db`));
   const kernel = new Kernel(nodeEnv, store);
   const pieces = makePieces(Math.max(...LOADS.map((load) => load.streams * load.pieces)));
   const shares: Record<string, number> = {};
   const rows: Record<string, string | number>[] = [];
   for (const { streams, pieces: perStream, name = `${streams}` } of LOADS) {
     const some = pieces.slice(0, streams * perStream);
-    const ours = () => ourRate(kernel, some, streams);
+    const ours = () => ourRate(kernel, road, some, streams);
     const bare = () => floorRate(floor, some, streams);
     await alternate(WARM_UP_PAIRS, ours, bare);
     const compared = await alternate(PAIRS, ours, bare);
-    shares[`shareOfFloor${name}`] = compared.ratio;
+    shares[`${road.figure}${name}`] = compared.ratio;
     rows.push({
       streams,
       "pieces each": perStream,
@@ -96,6 +144,7 @@ async function compareWithFloor(directory: string, report: Report): Promise<Reco
       spread: Number(compared.spread.toFixed(2)),
     });
   }
+  report.note(road.what);
   report.table(rows);
   await kernel.close();
   await store.close();
@@ -113,17 +162,19 @@ function makePieces(count: number): string[] {
   });
 }
 
-/** Durable appends a second, each stream in a block and a conversation of its own. */
-async function ourRate(kernel: Kernel, pieces: readonly string[], streams: number): Promise<number> {
-  const blocks = await Promise.all(Array.from({ length: streams }, () => openBlock(kernel, "")));
+/** Durable pieces a second, each stream in a block and a conversation of its own. */
+async function ourRate(
+  kernel: Kernel,
+  road: Road,
+  pieces: readonly string[],
+  streams: number,
+): Promise<number> {
+  const puts = await Promise.all(Array.from({ length: streams }, () => road.open(kernel)));
   const perStream = pieces.length / streams;
   const ms = await elapsedMs(() =>
     Promise.all(
-      blocks.map(async (block, i) => {
-        for (let at = i * perStream; at < (i + 1) * perStream; at++) {
-          must(await kernel.append(block, "bench", pieces[at] as string));
-          must(await kernel.drain(block, "bench"));
-        }
+      puts.map(async (put, i) => {
+        for (let at = i * perStream; at < (i + 1) * perStream; at++) await put(pieces[at] as string);
       }),
     ),
   );

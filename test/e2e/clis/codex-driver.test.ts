@@ -2,16 +2,26 @@
  * The Codex driver with the real Codex and the scripted model: what it asks, how it is steered, and what is left when it is killed. In
  * this process, since modes and messages into a turn have to be given to the driver itself.
  */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Ask, askOf, type Block, isProblem, Kernel, MemoryStore, type Turn } from "@blockyard/kernel";
+import { fold, logFile, normalize, type Provider, providers } from "@blockyard/providers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Offspring } from "../../../packages/server/src/processes/child-offspring.ts";
 import { nodeEnv } from "../../../packages/server/src/system/env.ts";
 import { NOTHING_ATTACHED } from "../../../packages/server/src/turns/attachments.ts";
 import type { Driver } from "../../../packages/server/src/turns/driver.ts";
 import { codexDriver } from "../../../packages/server/src/turns/drivers/codex/driver.ts";
+import { Prices } from "../../../packages/server/src/turns/prices.ts";
 import type { Run, TurnRequest } from "../../../packages/server/src/turns/run.ts";
 import { Turns } from "../../../packages/server/src/turns/turns.ts";
 import type { Given } from "../../../packages/server/src/turns/write-answer.ts";
@@ -44,7 +54,8 @@ beforeAll(async () => {
   const env = { PATH: process.env["PATH"] ?? "", ...codexEnv(folder, model.url, program) };
   offspring = new Offspring(join(folder, "yard"));
   kernel = new Kernel(nodeEnv, new MemoryStore("m"));
-  driver = codexDriver({ kernel, root: work, env, offspring });
+  writeFileSync(join(folder, "yard", "prices.json"), '{"gpt-5*":{"input":1,"output":1}}');
+  driver = codexDriver({ kernel, root: work, env, offspring, prices: new Prices(join(folder, "yard")) });
   const start: typeof driver.start = async (begun) => {
     const started = await driver.start(begun);
     run = isProblem(started) ? undefined : started;
@@ -96,6 +107,27 @@ async function answer(conversation: string, given: Given): Promise<Ask> {
 }
 
 const lastRequest = () => JSON.stringify(model.asked.at(-1)?.body["input"]);
+
+function providerOf(name: string): Provider {
+  const provider = providers.get(name);
+  if (provider === undefined) throw new Error(`no provider ${name}`);
+  return provider;
+}
+
+/**
+ * What a run and its rollout both show. The prompt is the owner's block here and a record there; the log names calls as the model did
+ * (`exec_command`), gives their input as the model wrote it, and has a patch's path as the model wrote it.
+ */
+function shared(
+  blocks: readonly { kind: string; role: string; status: string; text: string }[],
+): readonly string[] {
+  return blocks
+    .filter(({ role, kind }) => role !== "user" && kind !== "error")
+    .map(
+      ({ kind, status, text }) =>
+        `${kind} ${status} ${kind === "tool_call" ? "" : text.replaceAll(`${work}/`, "").trimEnd()}`,
+    );
+}
 
 function must<T>(value: T): Exclude<T, { problem: string }> {
   if (isProblem(value)) throw new Error(value.message);
@@ -198,6 +230,36 @@ describe.skipIf(why !== "")(`the Codex driver${why}`, () => {
     });
     expect(await over(conversation)).toMatchObject({ status: "done" });
     expect(lastRequest()).toContain("Spaces");
+  });
+
+  it("[X78] the traffic of a run, the rollout of the same run and what was shown live are the same", async () => {
+    const patch = ["*** Begin Patch", "*** Add File: new.txt", "+new", "*** End Patch", ""].join("\n");
+    const conversation = await begin(
+      [
+        { parts: [{ thinking: "First I look." }, { text: "I look." }, shell("echo out; exit 3")] },
+        { parts: [{ call: "apply_patch", input: {}, freeform: patch }] },
+        say("Done."),
+      ],
+      { mode: "full" },
+    );
+    expect(await over(conversation)).toMatchObject({ status: "done", costUsd: 0.00036 });
+    const [name = ""] = await kernel.store.rawRuns(conversation);
+    const raw = await kernel.store.raw({ conversation, run: name });
+    const traffic = normalize(providerOf("codex-app-server"), [raw]);
+    const session = traffic.sessions[0]?.sessionId ?? "";
+    const path = readdirSync(join(folder, "codex", "sessions"), { recursive: true, encoding: "utf8" }).find(
+      (each) => each.includes(session),
+    );
+    const rollout = readFileSync(join(folder, "codex", "sessions", path ?? ""), "utf8");
+    const logged = providerOf("codex").importLog?.(
+      { main: logFile("rollout.jsonl", rollout), sidecars: [] },
+      "run",
+    );
+    const live = await Promise.all(
+      (await blocksOf(conversation)).map(async ({ id }) => must(await kernel.whole(id))),
+    );
+    expect(shared(traffic.blocks)).toEqual(shared(live));
+    expect(shared(fold(logged ?? []).blocks)).toEqual(shared(live));
   });
 
   it("[D92] tells its models with their efforts, and how full its context is", async () => {

@@ -3,6 +3,7 @@
  */
 
 export { acpWith } from "./acp/adapter.ts";
+export { type Routed, SessionRoutes } from "./acp/routes.ts";
 export type { AcpOptions } from "./acp/state.ts";
 export { type Adapter, type Before, countedIn } from "./adapter.ts";
 export { type AnthropicOptions, anthropicAdapter, anthropicWith } from "./anthropic/adapter.ts";

@@ -4,6 +4,7 @@
 export const QUIET_COMMANDS: readonly string[] = [
   ...[
     "ingest",
+    "acp", // its agent is the editor's, and gets what the editor gives it
     "import",
     "ls",
     "show",

@@ -11,6 +11,7 @@ import { makeConfig, prepareHome } from "../config/config.ts";
 import { providerOf, sessionIn } from "../ingest/ingest-stream.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { Flow } from "./flow.ts";
 import { KnownSessions } from "./log-import.ts";
 import { wholeId } from "./named-id.ts";
 import { print, printJson, tell } from "./terminal.ts";
@@ -121,71 +122,6 @@ async function pass(flow: Flow, copy: Copy, isEchoed: boolean): Promise<void> {
     }
   } finally {
     flow.end();
-  }
-}
-
-const START_BYTES = 64 * 1024;
-const START_LINES = 3;
-const WAITING_BYTES = 4 * 1024 * 1024;
-
-/** The stream on its way from the reader to the keeper, bounded: a slow keeper slows the agent, a gone one does not. */
-class Flow {
-  readonly #chunks: Uint8Array[] = [];
-  #bytes = 0;
-  #isOver = false;
-  #isGivenUp = false;
-  #wakeKeeper: (() => void) | undefined;
-  #wakeReader: (() => void) | undefined;
-
-  async push(chunk: Uint8Array): Promise<void> {
-    if (this.#isGivenUp) return;
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    this.#wakeKeeper?.();
-    if (this.#bytes <= WAITING_BYTES) return;
-    await new Promise<void>((resolve) => {
-      this.#wakeReader = resolve;
-    });
-  }
-
-  end(): void {
-    this.#isOver = true;
-    this.#wakeKeeper?.();
-  }
-
-  /** Nobody takes anything any more. */
-  giveUp(): void {
-    this.#isGivenUp = true;
-    this.#chunks.length = 0;
-    this.#wakeReader?.();
-  }
-
-  /** The first lines, which stay in the body. */
-  async start(): Promise<Uint8Array> {
-    for (;;) {
-      const start = Buffer.concat(this.#chunks);
-      const lines = start.reduce((count, byte) => (byte === 10 ? count + 1 : count), 0);
-      if (this.#isOver || lines >= START_LINES || start.length >= START_BYTES) return start;
-      await this.#more();
-    }
-  }
-
-  async *body(): AsyncGenerator<Uint8Array> {
-    for (;;) {
-      const chunk = this.#chunks.shift();
-      if (chunk) {
-        this.#bytes -= chunk.length;
-        if (this.#bytes <= WAITING_BYTES) this.#wakeReader?.();
-        yield chunk;
-      } else if (this.#isOver) return;
-      else await this.#more();
-    }
-  }
-
-  async #more(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#wakeKeeper = resolve;
-    });
   }
 }
 

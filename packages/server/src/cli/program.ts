@@ -5,6 +5,7 @@
 
 import { existsSync } from "node:fs";
 import { VERSION } from "../system/version.ts";
+import { acp } from "./acp.ts";
 import { audit } from "./audit.ts";
 import { backup, restore } from "./backup.ts";
 import { bench } from "./bench.ts";
@@ -31,7 +32,7 @@ import { tell } from "./terminal.ts";
 import { token } from "./token.ts";
 
 export const COMMANDS: readonly Command[] = [
-  ...[serveCommand, run, ingest, importCommand, ls, show, search, exportCommand],
+  ...[serveCommand, run, ingest, acp, importCommand, ls, show, search, exportCommand],
   ...[
     mcp,
     token,

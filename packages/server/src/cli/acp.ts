@@ -1,0 +1,80 @@
+/**
+ * `blockyard acp -- AGENT …`: stands between an editor and its agent. What they say passes unchanged; a copy becomes conversations,
+ * written by a process of its own (acp-record.ts), so that nothing that happens there reaches the two.
+ */
+
+import { spawn } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { makeConfig, prepareHome } from "../config/config.ts";
+import { recordTraffic } from "./acp-record.ts";
+import { type Ended, TrafficFile, tee } from "./acp-tee.ts";
+import { HOME_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+
+const options = {
+  home: HOME_OPTION,
+  record: {
+    type: "string",
+    value: "FILE",
+    summary: "keep the traffic in FILE as conversations; the command starts this itself",
+  },
+  watch: { type: "string", value: "PID", summary: "with --record: who writes the file" },
+} as const;
+
+export const acp: Command = {
+  name: "acp",
+  usage: "acp [--home DIR] -- AGENT [ARGUMENTS]",
+  summary: "stand between an editor and its ACP agent, and keep what they say",
+  examples: ["blockyard acp -- opencode acp", "blockyard acp -- gemini --acp"],
+  options,
+  async run(args) {
+    const end = args.indexOf("--");
+    const { values } = readArguments(
+      { name: "acp", options },
+      end === -1 ? args : args.slice(0, end),
+      [0, 0],
+    );
+    if (values.record !== undefined) return recordTraffic(values.record, Number(values.watch), values.home);
+    const [command, ...rest] = end === -1 ? [] : args.slice(end + 1);
+    if (command === undefined)
+      throw new CommandError("name the agent to start. Try: blockyard help acp", EXIT.usage);
+    const ended = await tee(command, rest, trafficFile(values.home));
+    return leave(ended);
+  },
+};
+
+/** Where the copy goes; undefined where there is no place for it. */
+function trafficFile(home: string | undefined): TrafficFile | undefined {
+  try {
+    const config = makeConfig({ env: process.env, ...(home === undefined ? {} : { home }) });
+    prepareHome(config.home);
+    const folder = join(config.home, "unfinished");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const name = `acp-${new Date().toISOString().replace(/[:.]/g, "-")}-${process.pid}.jsonl`;
+    const file = new TrafficFile(join(folder, name));
+    startRecorder(file.path, config.home);
+    return file;
+  } catch {
+    return undefined; // the agent matters more
+  }
+}
+
+function startRecorder(file: string, home: string): void {
+  const program = process.argv[1] ?? "";
+  const args = [...process.execArgv, program, "acp", "--home", home, "--record", file];
+  const recorder = spawn(process.execPath, [...args, "--watch", String(process.pid)], {
+    detached: true,
+    stdio: "ignore",
+  });
+  recorder.on("error", () => undefined);
+  recorder.unref();
+}
+
+/** As the agent ended: its exit code, or its signal. */
+function leave({ code, signal }: Ended): number {
+  if (signal === null) return code ?? EXIT.failed;
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  return EXIT.failed;
+}

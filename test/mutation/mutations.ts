@@ -22,9 +22,9 @@ const unit = ["unit"];
 export const MUTATIONS: readonly Mutation[] = [
   {
     name: "dedup: a write that comes again is applied again",
-    file: "packages/kernel/src/write/write-queue.ts",
-    find: "          if (answer === undefined) return;\n          write.settle(answer);\n",
-    replace: "          if (answer === undefined || answer !== undefined) return;\n",
+    file: "packages/kernel/src/write/answered.ts",
+    find: "        if (answer === undefined) return;\n        write.settle(answer);\n",
+    replace: "        if (answer === undefined || answer !== undefined) return;\n",
     tests: ["packages/kernel/src/write/kernel.test.ts", "test/access/resume.test.ts"],
     projects: unit,
   },
@@ -228,8 +228,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "trust: a turn starts whatever acts by itself",
     file: "packages/server/src/turns/turns.ts",
-    find: "    return runner.check(request) ?? this.#trust(request.cwd);\n",
-    replace: "    return runner.check(request);\n",
+    find: "    return driver.check(request) ?? this.#trust(request.cwd) ?? this.#shows(request);\n",
+    replace: "    return driver.check(request) ?? this.#shows(request);\n",
     tests: ["test/access/trust.test.ts"],
     projects: unit,
   },

@@ -18,7 +18,7 @@ describe("[R40] JSON that means harm", () => {
   let model: string;
   beforeAll(async () => {
     yard = await Yard.start();
-    model = yard.agent("model");
+    model = yard.agent("model-mcp");
   });
   afterAll(() => yard.stop());
 

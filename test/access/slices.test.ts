@@ -39,7 +39,7 @@ it("[AC260] agents and viewers read 128 KiB of a text at a time, on every transp
   const block_id = await made({ role: "user", content });
   const own = await yard.call("block.read", { block_id, line_numbers: false });
   expect(own).toMatchObject({ truncated: false, content });
-  for (const token of [yard.viewer("reader"), yard.agent("model")]) {
+  for (const token of [yard.viewer("reader"), yard.agent("model-mcp")]) {
     for (const transport of await allTransports(yard, token)) {
       const { text, longest } = await readWhole(transport, block_id);
       expect(longest).toBeLessThan(limits.guestReadBytes + 300);

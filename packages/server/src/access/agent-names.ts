@@ -8,5 +8,11 @@ import { providers } from "@blockyard/providers";
 
 export const RESERVED: readonly string[] = ["blockyard", "disk"];
 
+/** Names that a reader, or a model, would take for the person at the page or for a part of a conversation. No token gets one. */
+export const MISLEADING: ReadonlySet<string> = new Set([
+  ...["owner", "user", "you", "me", "human", "person", "admin", "root"],
+  ...["system", "assistant", "model", "tool", "server"],
+]);
+
 /** Each provider is also the name that its agent writes under. */
 export const PROVIDER_NAMES: ReadonlySet<string> = new Set(providers.keys());

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { providers } from "@blockyard/providers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { RESERVED } from "./agent-names.ts";
-import { Auth, ownerName } from "./auth.ts";
+import { Auth, AuthError, ownerName } from "./auth.ts";
 
 let home: string;
 let nowMs: number;
@@ -168,3 +168,14 @@ describe("[R48] comparing", () => {
     expect(guarded.penalty("peer 29999")).toBe(0);
   });
 });
+
+it.each(["owner", "user", "you", "system", "assistant", "root"])(
+  "[AC268] no token is made for %s, which would be taken for somebody else",
+  (name) => {
+    const home = mkdtempSync(join(tmpdir(), "blockyard-names-"));
+    const auth = new Auth(home, "ann", () => 0);
+    for (const role of ["agent", "viewer"] as const) expect(() => auth.create(name, role)).toThrow(AuthError);
+    expect(auth.list()).toEqual([]);
+    rmSync(home, { recursive: true });
+  },
+);

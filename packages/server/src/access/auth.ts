@@ -14,7 +14,7 @@ import { userInfo } from "node:os";
 import { join } from "node:path";
 import { isAgentId } from "@blockyard/kernel";
 import { createPrivate, writePrivate } from "../system/private-file.ts";
-import { PROVIDER_NAMES, RESERVED } from "./agent-names.ts";
+import { MISLEADING, PROVIDER_NAMES, RESERVED } from "./agent-names.ts";
 import { PageProof } from "./page-proof.ts";
 import { type Opened, type PageSession, PageSessions, SESSION_MS } from "./page-sessions.ts";
 
@@ -175,6 +175,8 @@ export class Auth {
       throw new AuthError(`"${agent}" is the owner's own name; choose another`);
     if (RESERVED.includes(agent))
       throw new AuthError(`"${agent}" is what the server writes under; choose another`);
+    if (MISLEADING.has(agent))
+      throw new AuthError(`"${agent}" would be taken for somebody else; choose a name such as ${agent}-mcp`);
     if (PROVIDER_NAMES.has(agent))
       throw new AuthError(
         `"${agent}" is what the agents of that provider write under; choose another, such as ${agent}-mcp`,

@@ -133,7 +133,7 @@ describe("[R49] what it is built on", () => {
   const require = createRequire(import.meta.url);
   const versionOf = (name: string) =>
     (
-      JSON.parse(readFileSync(join(require.resolve(name), "../../package.json"), "utf8")) as {
+      JSON.parse(readFileSync(join(require.resolve(name), "../package.json"), "utf8")) as {
         version: string;
       }
     ).version;

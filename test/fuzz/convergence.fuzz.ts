@@ -10,6 +10,7 @@
  */
 import {
   type BlockId,
+  type Change,
   type Conversation,
   Cursors,
   callTool,
@@ -19,7 +20,6 @@ import {
   MemoryStore,
   type Op,
   type ProblemCode,
-  type Told,
   VirtualEnv,
 } from "@blockyard/kernel";
 import { Random } from "../sim/random.ts";
@@ -177,7 +177,7 @@ class World {
 
   // ------------------------------------------------------------------------------------------------ what is told
 
-  #told(told: Told): void {
+  #told(told: Change): void {
     if (this.#block === "") return;
     this.#guard(() => {
       this.#hear(told.ops);

@@ -1,5 +1,5 @@
 /** Turns of programs in the running server: their `llm_*` events, the owner's stop, and what keeps them open. */
-import { isProblem, LlmEvents, type LlmMessage, reduceLlm, type Told } from "@blockyard/kernel";
+import { type Change, isProblem, LlmEvents, type LlmMessage, reduceLlm } from "@blockyard/kernel";
 import type { Caller } from "@blockyard/server";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Rig } from "./rig.ts";
@@ -22,7 +22,7 @@ it("[D20] a program's turn is told as llm_* events, with its blocks, its tool ca
   const conversation = await rig.conversation();
   const events = new LlmEvents();
   let messages: readonly LlmMessage[] = [];
-  const stop = rig.server.kernel.listen((told: Told) => {
+  const stop = rig.server.kernel.listen((told: Change) => {
     if (told.conversation !== conversation) return;
     for (const event of events.commit(told.ops, told.blocks)) messages = reduceLlm(messages, event);
   });

@@ -2,7 +2,7 @@
  * Somebody who listens to one kernel: hears only what is committed, in order, without a gap, nothing twice. A run that
  * another node's appends were merged into may begin with what is known already; its rest must be new.
  */
-import type { BlockId, Told } from "@blockyard/kernel";
+import type { BlockId, Change } from "@blockyard/kernel";
 import type { Ledger } from "./ledger.ts";
 import { follow } from "./replica.ts";
 
@@ -19,7 +19,7 @@ export class Viewer {
     for (const op of ledger.ops.slice(0, seq)) if (op.block !== null) this.#take(op.block, op);
   }
 
-  hear({ record, ops, blocks, renewed }: Told): void {
+  hear({ record, ops, blocks, renewed }: Change): void {
     let last = this.seq;
     for (const { id, version } of blocks) {
       if (renewed?.includes(id))
@@ -57,7 +57,7 @@ export class Viewer {
     }
   }
 
-  #take(id: BlockId, op: Told["ops"][number]): void {
+  #take(id: BlockId, op: Change["ops"][number]): void {
     const known = this.#blocks.get(id) ?? { text: "", version: 0 };
     if (op.version <= known.version) throw new Error(`${id} ${op.version} was told twice`);
     this.#blocks.set(id, { text: follow(known.text, known.version, op), version: op.version });

@@ -61,6 +61,7 @@ export {
   type ToldMark,
   type WholeBlock,
 } from "./model/block.ts";
+export type { Change, Snapshot } from "./model/change.ts";
 export {
   addUsage,
   type Conversation,
@@ -236,7 +237,6 @@ export {
   fromBase64,
   PROTOCOL,
   type ServerFrame,
-  type Snapshot,
   toBase64,
   type WireOp,
 } from "./wire/frame.ts";
@@ -262,4 +262,4 @@ export { Cursors } from "./write/cursors.ts";
 export { Draft, type NewBlock } from "./write/draft.ts";
 export { Kernel, type Listener } from "./write/kernel.ts";
 export { patiently } from "./write/patience.ts";
-export type { Told, Write } from "./write/write.ts";
+export type { Write } from "./write/write.ts";

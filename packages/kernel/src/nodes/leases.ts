@@ -9,13 +9,13 @@
  */
 
 import type { AgentId, Block, ConversationId } from "../model/block.ts";
+import type { Change } from "../model/change.ts";
 import type { Turn } from "../model/conversation.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
 import { AGENT_PREFIX, type NodeRegister } from "../ports/store.ts";
 import type { Draft } from "../write/draft.ts";
 import type { Kernel } from "../write/kernel.ts";
-import type { Told } from "../write/write.ts";
 import { endLeased, isHeld } from "./leased.ts";
 import { allOpen, type Closed, NONE_CLOSED, type Open, openIn } from "./orphans.ts";
 
@@ -122,7 +122,7 @@ export class Leases {
     return new Set(names.map((name) => name.slice(AGENT_PREFIX.length)));
   }
 
-  #hear({ conversation, blocks, turns }: Told): void {
+  #hear({ conversation, blocks, turns }: Change): void {
     if (this.#looked.has(conversation)) return;
     const isOpen = (block: Block) => block.status === "running" || block.status === "pending";
     if (blocks.some((block) => isOpen(block) && block.kind !== "file") || turns.some(isOpenTurn))

@@ -4,6 +4,7 @@
  */
 
 import { describe, expect, it } from "vitest";
+import type { Change } from "../model/change.ts";
 import type { Turn } from "../model/conversation.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
@@ -15,7 +16,6 @@ import { PROTOCOL, type ServerFrame } from "../wire/frame.ts";
 import { Connection } from "../wire/server/connection.ts";
 import { Cursors } from "../write/cursors.ts";
 import { Kernel } from "../write/kernel.ts";
-import type { Told } from "../write/write.ts";
 import { Nodes } from "./nodes.ts";
 import type { Closed } from "./orphans.ts";
 
@@ -51,7 +51,7 @@ class Yard {
 class Node {
   readonly kernel: Kernel;
   readonly nodes: Nodes;
-  readonly told: Told[] = [];
+  readonly told: Change[] = [];
   readonly closed: Closed[] = [];
 
   constructor(yard: Yard) {

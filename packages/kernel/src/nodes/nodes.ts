@@ -11,6 +11,7 @@
  */
 
 import { type ConversationId, conversationOf } from "../model/block.ts";
+import type { Change } from "../model/change.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { FarCursor } from "../model/cursor.ts";
 import { limits } from "../model/limits.ts";
@@ -20,7 +21,6 @@ import { type Env, randomName } from "../ports/env.ts";
 import { AGENT_PREFIX, type NodeList, type NodeRegister } from "../ports/store.ts";
 import type { Cursors } from "../write/cursors.ts";
 import type { Kernel } from "../write/kernel.ts";
-import type { Told } from "../write/write.ts";
 import { type Closed, closeLeftBy, closeOrphans } from "./orphans.ts";
 
 export interface NodesOptions {
@@ -172,7 +172,7 @@ export class Nodes {
 
   // -- out
 
-  #told({ conversation, record: { seq } }: Told): void {
+  #told({ conversation, record: { seq } }: Change): void {
     if (seq <= (this.#heard.get(conversation) ?? 0)) return;
     if (this.#hints.size >= limits.hintedConversations) return; // they look for themselves
     this.#hints.set(conversation, seq);

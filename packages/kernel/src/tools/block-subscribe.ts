@@ -6,9 +6,9 @@
 
 import { z } from "zod";
 import type { BlockId } from "../model/block.ts";
+import type { Change } from "../model/change.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
-import type { Told } from "../write/write.ts";
 import { type BlockPatch, patchSchema, patchSince, type WholePatch, wholeSchema } from "./block-patch.ts";
 import { versionsField } from "./block-sync.ts";
 import { followAll } from "./follow.ts";
@@ -115,7 +115,7 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
     return { done: true, value: undefined };
   }
 
-  #take({ conversation, blocks }: Told): void {
+  #take({ conversation, blocks }: Change): void {
     if (this.#scope.conversation !== undefined && conversation !== this.#scope.conversation) return;
     for (const { id } of blocks) if (this.#ids.size === 0 || this.#ids.has(id)) this.#changed.add(id);
     if (this.#changed.size > limits.loadedBlocks) {

@@ -5,9 +5,9 @@
 
 import { z } from "zod";
 import type { BlockId } from "../model/block.ts";
+import type { Change } from "../model/change.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
-import type { Told } from "../write/write.ts";
 import { type BlockPatch, patchSchema, patchSince, type WholePatch, wholeSchema } from "./block-patch.ts";
 import { followAll } from "./follow.ts";
 import { blockIdField, type Call, conversationField, tool, versionField } from "./tool.ts";
@@ -144,7 +144,7 @@ class Wait {
     this.#over = wait_ms === 0;
     if (this.#over) return;
     const blocks = new Set<BlockId>(versions.map(({ block_id }) => block_id));
-    const concerns = (told: Told) =>
+    const concerns = (told: Change) =>
       told.blocks.some(({ id }) => blocks.has(id) || told.conversation === conversation);
     this.#stops.push(kernel.listen((told) => concerns(told) && this.#set("changed")));
     const end = () => this.#set("over");

@@ -1,8 +1,8 @@
 /**
- * Frames as the text that travels. A batch of changes that goes to many subscribers is encoded once: the frames differ in
+ * Frames as the text that travels. A change that goes to many subscribers is encoded once: the frames differ in
  * the number that each client has given its subscription, and that stands in front of what is the same for all.
  *
- * What is kept lives as long as the batch itself.
+ * What is kept lives as long as the change itself.
  */
 
 import type { ServerFrame } from "./frame.ts";

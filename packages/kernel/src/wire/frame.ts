@@ -33,7 +33,8 @@
  */
 
 import { z } from "zod";
-import type { Block, BlockId, ConversationId } from "../model/block.ts";
+import type { BlockId, ConversationId } from "../model/block.ts";
+import type { Change, Snapshot } from "../model/change.ts";
 import type { Conversation, Turn } from "../model/conversation.ts";
 import type { Cursor } from "../model/cursor.ts";
 import type { Json } from "../model/json.ts";
@@ -47,12 +48,6 @@ export const PROTOCOL = 1;
 export type WireOp = Omit<Op, "conversation" | "body"> & {
   readonly body: Exclude<OpBody, { type: "splice" }> | Omit<OpBody & { type: "splice" }, "update">;
 };
-
-/** A block with its text, or without it where the window left it out. */
-export interface Snapshot {
-  readonly block: Block;
-  readonly text?: string;
-}
 
 const id = z.string().max(200);
 const sub = z.number().int().nonnegative();
@@ -151,6 +146,22 @@ export function toWire(op: Op): WireOp {
   const { update: _update, ...bare } = body;
   return { ...rest, body: bare };
 }
+
+/** What a frame says of a change. Of one change there is one, so that whoever encodes it does so once. */
+export function changesOf(change: Change): ChangesBody {
+  let body = bodies.get(change);
+  if (!body) {
+    const { seq, record, turns, whole = [] } = change;
+    const ops = change.ops.filter(({ block }) => block !== null).map(toWire);
+    body = { seq, ops, blocks: whole, record, turns };
+    bodies.set(change, body);
+  }
+  return body;
+}
+
+type ChangesBody = Omit<ServerFrame & { readonly type: "changes" }, "type" | "sub">;
+
+const bodies = new WeakMap<Change, ChangesBody>();
 
 /** The op again; its CRDT update is empty, which a thin replica never looks at. */
 export function fromWire(conversation: ConversationId, op: WireOp): Op {

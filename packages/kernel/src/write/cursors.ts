@@ -9,6 +9,7 @@
  */
 
 import type { AgentId, Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Change } from "../model/change.ts";
 import type { Cursor, FarCursor } from "../model/cursor.ts";
 import { limits } from "../model/limits.ts";
 import { type Op, splicesOf } from "../model/op.ts";
@@ -16,7 +17,6 @@ import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { Env } from "../ports/env.ts";
 import { mapOffset } from "../text/text.ts";
 import type { Kernel } from "./kernel.ts";
-import type { Told } from "./write.ts";
 
 interface Kept {
   cursor: Cursor;
@@ -116,7 +116,7 @@ export class Cursors {
     this.#kept.clear();
   }
 
-  #follow({ conversation, ops, blocks, renewed = [] }: Told): void {
+  #follow({ conversation, ops, blocks, renewed = [] }: Change): void {
     for (const op of ops) {
       if (op.block === null) continue;
       for (const kept of this.#kept.values()) if (op.block === kept.cursor.block) move(kept, op);

@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import type { Block } from "../model/block.ts";
+import type { Change } from "../model/change.ts";
 import { limits } from "../model/limits.ts";
 import { splicesOf } from "../model/op.ts";
 import { isProblem, problem } from "../model/problem.ts";
@@ -10,7 +11,6 @@ import { StoreError } from "../ports/store-rules.ts";
 import { MemoryStore } from "../testing/memory-store.ts";
 import { VirtualEnv } from "../testing/virtual-env.ts";
 import { Kernel } from "./kernel.ts";
-import type { Told } from "./write.ts";
 
 /** A store whose commits can be held, refused, or left without an answer. */
 class OddStore extends MemoryStore {
@@ -39,7 +39,7 @@ class World {
   readonly env = new VirtualEnv(2);
   readonly store = new OddStore("epoch");
   kernel = new Kernel(this.env, this.store);
-  readonly told: Told[] = [];
+  readonly told: Change[] = [];
   conversation = "";
 
   async open(): Promise<this> {

@@ -17,6 +17,7 @@ import {
   parseBlockId,
   type WholeBlock,
 } from "../model/block.ts";
+import type { Change } from "../model/change.ts";
 import type { Conversation, Turn } from "../model/conversation.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
@@ -31,10 +32,10 @@ import { Appender } from "./append.ts";
 import type { Draft } from "./draft.ts";
 import { unreadProblem } from "./outcome.ts";
 import { Rounds } from "./rounds.ts";
-import type { Told, Write } from "./write.ts";
+import type { Write } from "./write.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-export type Listener = (told: Told) => void;
+export type Listener = (told: Change) => void;
 
 /** Of the queues that may be open, those that stay when the others are let go of. */
 const KEPT_SHARE = 0.75;
@@ -381,7 +382,7 @@ export class Kernel {
   tellRecord(record: Conversation): void {
     const { id } = record;
     if (this.#queues.has(id)) return;
-    this.#tell({ conversation: id, record, ops: [], blocks: [], turns: [] });
+    this.#tell({ conversation: id, seq: record.seq, record, ops: [], blocks: [], turns: [] });
   }
 
   /** Everything accepted is durable; nothing may be written afterwards. */
@@ -417,7 +418,7 @@ export class Kernel {
     for (const queue of idle.slice(0, spare)) this.#queues.delete(queue.conversation);
   }
 
-  readonly #tell = (told: Told): void => {
+  readonly #tell = (told: Change): void => {
     for (const { id, promoted } of told.blocks) {
       if (!promoted) continue;
       const ops = told.ops.reduce(

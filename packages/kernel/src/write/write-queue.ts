@@ -12,6 +12,7 @@
  */
 
 import type { Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Change } from "../model/change.ts";
 import { type Conversation, newConversation, type Turn } from "../model/conversation.ts";
 import type { Json } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
@@ -29,7 +30,7 @@ import { OpenUnits } from "./open-units.ts";
 import { lookFor, type Outcome, outcomeOf, refusalOf, storageProblem, uncertainProblem } from "./outcome.ts";
 import type { Rounds, Runnable } from "./rounds.ts";
 import { commitOf, isPlain } from "./streamed.ts";
-import { type Queued, queuedOf, type Told, type Write } from "./write.ts";
+import { type Queued, queuedOf, type Write } from "./write.ts";
 
 /** What was planned together. `missing`: what the next write needs. */
 interface Batch {
@@ -56,7 +57,7 @@ export class WriteQueue implements Runnable {
   readonly #env: Env;
   readonly #store: Store;
   readonly #texts: TextCache;
-  readonly #tell: (told: Told) => void;
+  readonly #tell: (told: Change) => void;
   readonly #rounds: Rounds;
   readonly #ground: Ground;
   #waiting: Queued[] = [];
@@ -82,7 +83,7 @@ export class WriteQueue implements Runnable {
     store: Store,
     texts: TextCache,
     rounds: Rounds,
-    tell: (told: Told) => void,
+    tell: (told: Change) => void,
   ) {
     this.conversation = conversation;
     this.#env = env;
@@ -420,7 +421,8 @@ export class WriteQueue implements Runnable {
   #committed(batch: Batch): void {
     if (this.#store.nodes) this.#writtenAt = this.#env.monotonic();
     this.#takeUp(batch);
-    this.#tell(batch.commit as Commit);
+    const { conversation, record, ops, blocks, turns } = batch.commit as Commit;
+    this.#tell({ conversation, seq: record.seq, record, ops, blocks, turns });
     for (const write of batch.planned) write.settle(write.answer);
   }
 
@@ -516,7 +518,15 @@ export class WriteQueue implements Runnable {
     this.#units.clear();
     // A key that was new may have come through another node.
     for (const write of this.#waiting) write.isNew = write.key === undefined;
-    this.#tell({ conversation, record, ops, blocks, turns, ...(renewed.length > 0 ? { renewed } : {}) });
+    this.#tell({
+      conversation,
+      seq: record.seq,
+      record,
+      ops,
+      blocks,
+      turns,
+      ...(renewed.length > 0 ? { renewed } : {}),
+    });
   }
 
   #missed(since: number): Promise<Missed | undefined> {

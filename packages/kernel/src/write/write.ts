@@ -1,11 +1,9 @@
 /**
- * A write on its way: what a caller asks for, what waits in a queue, what listeners are told when it is committed. Plain
+ * A write on its way: what a caller asks for, what waits in a queue. Plain
  * data; what is done with it is the queue's business.
  */
 
-import type { AgentId, Block, BlockId, ConversationId } from "../model/block.ts";
-import type { Conversation, Turn } from "../model/conversation.ts";
-import type { Op } from "../model/op.ts";
+import type { AgentId, BlockId } from "../model/block.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Draft } from "./draft.ts";
 import type { Streamed } from "./streamed.ts";
@@ -23,18 +21,6 @@ export interface Write<T = unknown> {
   readonly patient?: boolean;
   /** What the agent has streamed into these blocks comes first; nothing is written while that cannot be. */
   readonly behind?: readonly BlockId[];
-}
-
-/** What listeners are told, after the commit, in order. */
-export interface Told {
-  readonly conversation: ConversationId;
-  readonly record: Conversation;
-  readonly ops: readonly Op[];
-  /** The touched blocks as they are now. */
-  readonly blocks: readonly Block[];
-  readonly turns: readonly Turn[];
-  /** Of these blocks, ops are missing: another node has folded them before they were heard of here. Read them anew. */
-  readonly renewed?: readonly BlockId[];
 }
 
 /** A write that waits in a queue, or is under way. */

@@ -10,6 +10,7 @@ import { basename, join } from "node:path";
 import {
   type Block,
   type BlockId,
+  type Change,
   type ConversationId,
   derivedName,
   isProblem,
@@ -19,7 +20,6 @@ import {
   type Problem,
   parseBlockId,
   problem,
-  type Told,
 } from "@blockyard/kernel";
 import type { Log } from "../system/log.ts";
 import { type Bounds, bounds as usualBounds } from "./bounds.ts";
@@ -384,7 +384,7 @@ export class Files {
     if (swept > 0) this.#log("info", "removed temporary files that an earlier run left", { swept });
   }
 
-  #hear({ conversation, record, blocks }: Told): void {
+  #hear({ conversation, record, blocks }: Change): void {
     if (conversation !== this.conversation || this.#isClosed) return;
     this.#grants = grantsIn(record.metadata); // another node may have changed them
     for (const block of blocks) {

@@ -7,6 +7,7 @@
 import {
   type Block,
   type BlockId,
+  type Change,
   isProblem,
   type Kernel,
   type LogPoint,
@@ -14,7 +15,6 @@ import {
   parseBlockId,
   type SearchQuery,
   Text,
-  type Told,
   type Write,
 } from "@blockyard/kernel";
 import { DISK } from "./file-block.ts";
@@ -75,7 +75,7 @@ function mayBeFile(id: BlockId): boolean {
   return parseBlockId(id)?.agent === DISK;
 }
 
-function withoutHidden(told: Told, hides: Hides): Told {
+function withoutHidden(told: Change, hides: Hides): Change {
   const hidden = new Set(told.blocks.filter((block) => hides(block)).map(({ id }) => id));
   if (hidden.size === 0) return told;
   return {

@@ -9,6 +9,7 @@
 import {
   type Block,
   type BlockId,
+  type Change,
   isContent,
   isProblem,
   type Kernel,
@@ -18,7 +19,6 @@ import {
   type Problem,
   problem,
   RESULT_KINDS,
-  type Told,
   type Turn,
 } from "@blockyard/kernel";
 import { bounds } from "./bounds.ts";
@@ -63,7 +63,7 @@ export async function followLlm(
   const unfollow = await kernel.follow(conversation);
   if (isProblem(unfollow)) return unfollow;
   const follower = new Follower(kernel, conversation);
-  let held: Told[] | undefined = [];
+  let held: Change[] | undefined = [];
   let isOver = false;
   const unlisten = kernel.listen((told) => {
     if (told.conversation !== conversation || isOver) return;
@@ -169,7 +169,7 @@ class Follower {
     }
   }
 
-  commit({ ops, blocks, record }: Told): readonly LlmEvent[] {
+  commit({ ops, blocks, record }: Change): readonly LlmEvent[] {
     const fresh = ops.filter((op) => this.#isFresh(op));
     const events = fresh.length === 0 ? [] : this.#events.commit(fresh, blocks);
     const last = events.at(-1);

@@ -13,6 +13,7 @@
 import {
   type AgentId,
   type BlockId,
+  type Change,
   type ConversationId,
   type Draft,
   type HoldReason,
@@ -25,7 +26,6 @@ import {
   type Reason,
   randomName,
   stopLeased,
-  type Told,
   type Turn,
 } from "@blockyard/kernel";
 import { checkAttachments } from "./attachments.ts";
@@ -486,7 +486,7 @@ export class Turns {
   // -- other nodes
 
   /** A commit, of whichever node: what it means for what runs and waits here. */
-  #hear({ conversation, turns, blocks }: Told): void {
+  #hear({ conversation, turns, blocks }: Change): void {
     for (const turn of turns) this.#obey(conversation, turn);
     if (turns.length > 0 && this.#awaited.has(conversation)) void this.#lookElsewhere(conversation);
     if (blocks.length > 0)

@@ -10,6 +10,7 @@
 
 import { applyOp } from "../../model/apply.ts";
 import { type Block, type BlockId, type ConversationId, isEnded, RESULT_KINDS } from "../../model/block.ts";
+import type { Snapshot } from "../../model/change.ts";
 import type { Conversation, Turn } from "../../model/conversation.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import type { Json } from "../../model/json.ts";
@@ -18,15 +19,7 @@ import { isPassing, type Problem, problem } from "../../model/problem.ts";
 import { type Env, randomName } from "../../ports/env.ts";
 import { Retry } from "../../ports/retry.ts";
 import { Text } from "../../text/text.ts";
-import {
-  type ClientFrame,
-  fromBase64,
-  fromWire,
-  PROTOCOL,
-  type ServerFrame,
-  type Snapshot,
-  toBase64,
-} from "../frame.ts";
+import { type ClientFrame, fromBase64, fromWire, PROTOCOL, type ServerFrame, toBase64 } from "../frame.ts";
 import { isCommandAgain, type ToolUpdate, ToolUpdates } from "../tool-updates.ts";
 import { Requests } from "./requests.ts";
 

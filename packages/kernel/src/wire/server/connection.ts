@@ -10,6 +10,7 @@
  */
 
 import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../../model/block.ts";
+import type { Change } from "../../model/change.ts";
 import type { Conversation } from "../../model/conversation.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import type { Json } from "../../model/json.ts";
@@ -19,10 +20,10 @@ import type { Env } from "../../ports/env.ts";
 import type { Text } from "../../text/text.ts";
 import { mayEdit } from "../../tools/rights.ts";
 import type { Kernel } from "../../write/kernel.ts";
-import type { Told } from "../../write/write.ts";
 import {
   type ByeCode,
   type ClientFrame,
+  changesOf,
   clientFrame,
   fromBase64,
   PROTOCOL,
@@ -30,7 +31,7 @@ import {
   type ServerFrame,
   toBase64,
 } from "../frame.ts";
-import { type Delta, Feed } from "./feed.ts";
+import { Feed } from "./feed.ts";
 import { Outbox } from "./outbox.ts";
 import { type Pace, paceOf } from "./pace.ts";
 
@@ -242,7 +243,7 @@ export class Connection {
       return this.#refuse(sub, "subscribe", problem("busy", message));
     }
     const outbox = new Outbox();
-    const feed = new Feed(this.#kernel, conversation, (delta) => this.#deliver(subscription, delta));
+    const feed = new Feed(this.#kernel, conversation, (change) => this.#deliver(subscription, change));
     const subscription: Subscription = {
       sub,
       feed,
@@ -277,12 +278,12 @@ export class Connection {
       return this.#refuse(sub, "subscribe", opening);
     }
     const { epoch } = this.#kernel.store;
-    const { delta, ...verdict } = opening;
+    const { change, ...verdict } = opening;
     subscription.seq = opening.seq;
     this.#send({ type: "verdict", sub, epoch, ...verdict });
     subscription.isLive = true;
-    if (delta) outbox.add(delta);
-    feed.live(delta ? delta.seq : opening.seq);
+    if (change) outbox.add(change);
+    feed.live(change ? change.seq : opening.seq);
     this.#flushOne(subscription);
     this.#sendPresence(subscription);
   }
@@ -307,7 +308,7 @@ export class Connection {
     }
   }
 
-  #hear(told: Told): void {
+  #hear(told: Change): void {
     for (const { feed } of this.#subscriptions.values()) feed.hear(told);
     if (this.#watched) {
       this.#watched.set(told.conversation, told.record);
@@ -322,8 +323,8 @@ export class Connection {
     }
   }
 
-  #deliver(subscription: Subscription, delta: Delta): void {
-    subscription.outbox.add(delta);
+  #deliver(subscription: Subscription, change: Change): void {
+    subscription.outbox.add(change);
     if (subscription.outbox.chars > limits.queueChars) this.#relieve(subscription);
     if (!this.#closed && !this.#cancelFlush) this.#pace.join(this.#sendInRound);
   }
@@ -371,10 +372,10 @@ export class Connection {
   #flushOne(subscription: Subscription): void {
     if (this.#closed || !subscription.isLive || subscription.outbox.isEmpty) return;
     if (this.#options.pipe.buffered() > limits.queueChars) return this.#gather();
-    const batch = subscription.outbox.take();
-    if (!batch) return;
-    this.#send({ type: "changes", sub: subscription.sub, ...batch });
-    subscription.seq = batch.seq;
+    const change = subscription.outbox.take();
+    if (!change) return;
+    this.#send({ type: "changes", sub: subscription.sub, ...changesOf(change) });
+    subscription.seq = change.seq;
   }
 
   async #page(frame: ClientFrame & { type: "page" }): Promise<void> {

@@ -7,13 +7,12 @@
  */
 
 import type { Block, BlockId, ConversationId } from "../../model/block.ts";
+import type { Change, Snapshot } from "../../model/change.ts";
 import type { Conversation, Turn } from "../../model/conversation.ts";
 import { limits } from "../../model/limits.ts";
 import type { Op } from "../../model/op.ts";
 import { isProblem, type Problem } from "../../model/problem.ts";
 import type { Kernel } from "../../write/kernel.ts";
-import type { Told } from "../../write/write.ts";
-import type { Snapshot } from "../frame.ts";
 
 export interface Since {
   readonly epoch: string;
@@ -25,35 +24,13 @@ export interface Opening {
   readonly seq: number;
   readonly record: Conversation;
   readonly turns: readonly Turn[];
-  /** reset: the window. ok: nothing; what was missed follows as a delta. */
+  /** reset: the window. ok: nothing; what was missed follows as a change. */
   readonly blocks: readonly Snapshot[];
   readonly more: boolean;
   /** Tool calls that have not ended and are older than the window. */
   readonly calls?: readonly Snapshot[];
   readonly reason?: string;
-  readonly delta?: Delta;
-}
-
-/** What a subscriber gets of some commits. */
-export interface Delta {
-  readonly seq: number;
-  readonly ops: readonly Op[];
-  readonly blocks: readonly Snapshot[];
-  readonly record: Conversation;
-  readonly turns: readonly Turn[];
-}
-
-/** What was told, as every feed that is live delivers it: one object for all of them (see outbox.ts). */
-const deltas = new WeakMap<Told, Delta>();
-
-function deltaOf(told: Told): Delta {
-  let delta = deltas.get(told);
-  if (!delta) {
-    const { record, ops, turns } = told;
-    delta = { seq: record.seq, ops, blocks: [], record, turns };
-    deltas.set(told, delta);
-  }
-  return delta;
+  readonly change?: Change;
 }
 
 /** More changed blocks than this, and starting anew is cheaper than catching up. */
@@ -62,9 +39,9 @@ const MAX_CATCH_UP_BLOCKS = 500;
 export class Feed {
   readonly conversation: ConversationId;
   readonly #kernel: Kernel;
-  readonly #deliver: (delta: Delta) => void;
+  readonly #deliver: (change: Change) => void;
   /** Commits heard while the catch-up is read; undefined once it is through. */
-  #heldBack: Told[] | undefined = [];
+  #heldBack: Change[] | undefined = [];
   /** Versions that the catch-up has already given. */
   readonly #given = new Map<BlockId, number>();
   /** Behind this sequence number none of them is. */
@@ -72,28 +49,28 @@ export class Feed {
   #unfollow: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(kernel: Kernel, conversation: ConversationId, deliver: (delta: Delta) => void) {
+  constructor(kernel: Kernel, conversation: ConversationId, deliver: (change: Change) => void) {
     this.#kernel = kernel;
     this.conversation = conversation;
     this.#deliver = deliver;
   }
 
-  hear(told: Told): void {
-    if (told.conversation !== this.conversation) return;
-    if (this.#heldBack) this.#heldBack.push(told);
-    else if (told.renewed) {
+  /** What is live is delivered as it was told: one object for all subscriptions (see outbox.ts). */
+  hear(change: Change): void {
+    if (change.conversation !== this.conversation) return;
+    if (this.#heldBack) this.#heldBack.push(change);
+    else if (change.renewed) {
       this.#heldBack = [];
-      void this.#renew(told, told.renewed);
-    } else if (this.#given.size > 0) this.#deliverRest(told);
-    else this.#deliver(deltaOf(told));
+      void this.#renew(change, change.renewed);
+    } else if (this.#given.size > 0) this.#deliverRest(change);
+    else this.#deliver(change);
   }
 
   /** What the catch-up has given of another node's commits is heard of later: it is left out then. */
-  #deliverRest(told: Told): void {
-    const { record, turns } = told;
-    const ops = told.ops.filter((op) => !this.#isGiven(op));
-    if (record.seq >= this.#givenSeq) this.#given.clear();
-    this.#deliver({ seq: record.seq, ops, blocks: [], record, turns });
+  #deliverRest(change: Change): void {
+    const ops = change.ops.filter((op) => !this.#isGiven(op));
+    if (change.seq >= this.#givenSeq) this.#given.clear();
+    this.#deliver({ ...change, ops });
   }
 
   async open(since: Since | undefined, windowBlocks: number): Promise<Opening | Problem> {
@@ -109,15 +86,16 @@ export class Feed {
     if (isProblem(turns)) return turns;
     const why = this.#whyReset(since, record);
     if (since !== undefined && why === undefined) {
-      const delta = await this.#catchUp(since.seq, record, turns);
-      if (isProblem(delta)) return delta;
-      if (delta) return { verdict: "ok", seq: since.seq, record, turns, blocks: [], more: false, delta };
+      const change = await this.#catchUp(since.seq, record, turns);
+      if (isProblem(change)) return change;
+      if (change) return { verdict: "ok", seq: since.seq, record, turns, blocks: [], more: false, change };
     }
     const window = await this.page(Number.MAX_SAFE_INTEGER, windowBlocks, true);
     if (isProblem(window)) return window;
     const reason = since === undefined ? undefined : (why ?? "too much has changed");
     const { blocks, more } = window;
     const calls = more ? await this.#openCalls(blocks[0]?.block.born ?? 0) : [];
+    if (isProblem(calls)) return calls;
     return {
       ...{ verdict: "reset", seq: record.seq, record, turns, blocks, more },
       ...(calls.length > 0 ? { calls } : {}),
@@ -126,12 +104,13 @@ export class Feed {
   }
 
   /** Whoever follows tool calls must hear of their ends, however far back they began. */
-  async #openCalls(before: number): Promise<readonly Snapshot[]> {
+  async #openCalls(before: number): Promise<readonly Snapshot[] | Problem> {
     const { conversation } = this;
     const found: Snapshot[] = [];
     for (const status of ["pending", "running"] as const) {
       const query = { conversation, status, kinds: ["tool_call"], before, order: "last" } as const;
-      const open = await this.#kernel.store.blocks({ ...query, limit: limits.openCalls });
+      const open = await this.#kernel.blocks({ ...query, limit: limits.openCalls });
+      if (isProblem(open)) return open;
       found.push(...open.map((block) => this.#outline(block)));
     }
     return found;
@@ -147,23 +126,22 @@ export class Feed {
   live(from: number): void {
     const heldBack = this.#heldBack ?? [];
     this.#heldBack = undefined;
-    for (const told of heldBack) {
-      if (told.record.seq <= from) continue;
-      this.hear({ ...told, ops: told.ops.filter((op) => op.seq > from && !this.#isGiven(op)) });
+    for (const change of heldBack) {
+      if (change.seq <= from) continue;
+      this.hear({ ...change, ops: change.ops.filter((op) => op.seq > from && !this.#isGiven(op)) });
     }
-    const heard = heldBack.at(-1)?.record.seq ?? 0;
+    const heard = heldBack.at(-1)?.seq ?? 0;
     if (Math.max(from, heard) >= this.#givenSeq) this.#given.clear();
   }
 
   /** Ops of some blocks cannot be told any more: the blocks are read anew, and what is heard meanwhile waits. */
-  async #renew(told: Told, renewed: readonly BlockId[]): Promise<void> {
-    const { record, ops, turns } = told;
-    const old = told.blocks.filter(({ id }) => renewed.includes(id));
+  async #renew({ renewed: _, ...change }: Change, renewed: readonly BlockId[]): Promise<void> {
+    const old = change.blocks.filter(({ id }) => renewed.includes(id));
     // Without their texts where these cannot be read now: whoever shows them asks for them, until they come.
     const read = await this.#snapshots(old, limits.windowTextChars).catch(() => undefined);
-    const blocks = !read || isProblem(read) ? old.map((block) => this.#outline(block)) : read;
-    this.#deliver({ seq: record.seq, ops, blocks, record, turns });
-    this.live(record.seq);
+    const whole = !read || isProblem(read) ? old.map((block) => this.#outline(block)) : read;
+    this.#deliver({ ...change, whole });
+    this.live(change.seq);
   }
 
   /** Blocks born before `before`, oldest first. With `texts`, the texts of those near the end, as far as they are small. */
@@ -193,9 +171,10 @@ export class Feed {
     since: number,
     record: Conversation,
     turns: readonly Turn[],
-  ): Promise<Delta | undefined | Problem> {
+  ): Promise<Change | undefined | Problem> {
     const { conversation } = this;
-    if (since === record.seq) return { seq: record.seq, ops: [], blocks: [], record, turns };
+    const { seq } = record;
+    if (since === seq) return { conversation, seq, record, ops: [], blocks: [], turns };
     const limit = MAX_CATCH_UP_BLOCKS + 1;
     const query = { conversation, changedSince: since, order: "first", limit } as const;
     const changed = await this.#kernel.blocks(query);
@@ -209,10 +188,10 @@ export class Feed {
       else if (isProblem(missed)) return missed;
       else ops.push(...missed);
     }
-    const blocks = await this.#snapshots(anew, limits.windowTextChars);
-    if (isProblem(blocks)) return blocks;
+    const whole = await this.#snapshots(anew, limits.windowTextChars);
+    if (isProblem(whole)) return whole;
     ops.sort((a, b) => a.seq - b.seq);
-    return { seq: record.seq, ops, blocks, record, turns };
+    return { conversation, seq, record, ops, blocks: changed, turns, whole };
   }
 
   /** The ops of one block that the subscriber lacks; undefined where they cannot be told apart from what it has. */

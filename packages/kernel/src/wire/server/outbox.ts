@@ -1,33 +1,24 @@
 /**
- * The outbox of one subscription: gathers deltas into batches, one per frame, and bounds what waits.
+ * The outbox of one subscription: joins changes, one per frame, and bounds what waits.
  *
  * While a client is slow, its waiting changes are coalesced: consecutive appends to one block become one. When even that
  * passes `limits.cutChars`, the connection is cut with a resumable code: a gap is never papered over.
  *
- * Subscriptions of one conversation that have gathered the same deltas get the very same batch, so that whoever encodes
- * it does so once. The same means: the same objects in the same order; a delta that was made for one subscription alone
+ * Subscriptions of one conversation that have gathered the same changes get the very same one, so that whoever encodes
+ * it does so once. The same means: the same objects in the same order; a change that was made for one subscription alone
  * (its catch-up, blocks read anew) is never taken for another's.
  */
 
-import type { Conversation, Turn } from "../../model/conversation.ts";
+import type { Change } from "../../model/change.ts";
+import type { Turn } from "../../model/conversation.ts";
 import type { Op } from "../../model/op.ts";
-import { type Snapshot, toWire, type WireOp } from "../frame.ts";
-import type { Delta } from "./feed.ts";
-
-export interface Batch {
-  readonly seq: number;
-  readonly ops: readonly WireOp[];
-  readonly blocks: readonly Snapshot[];
-  readonly record: Conversation;
-  readonly turns: readonly Turn[];
-}
 
 export class Outbox {
-  #deltas: Delta[] = [];
+  #changes: Change[] = [];
   #chars = 0;
 
   get isEmpty(): boolean {
-    return this.#deltas.length === 0;
+    return this.#changes.length === 0;
   }
 
   /** How much waits, roughly, in characters. */
@@ -35,52 +26,57 @@ export class Outbox {
     return this.#chars;
   }
 
-  add(delta: Delta): void {
-    this.#deltas.push(delta);
-    this.#chars += sizeOf(delta);
+  add(change: Change): void {
+    this.#changes.push(change);
+    this.#chars += sizeOf(change);
   }
 
   /** Makes what waits smaller where it can be. */
   coalesce(): void {
-    if (this.#deltas.length < 2) return;
-    const delta = merged(this.#deltas);
-    this.#deltas = [delta];
-    this.#chars = sizeOf(delta);
+    if (this.#changes.length < 2) return;
+    const change = merged(this.#changes);
+    this.#changes = [change];
+    this.#chars = sizeOf(change);
   }
 
-  /** Everything that waits, as one batch. */
-  take(): Batch | undefined {
-    const deltas = this.#deltas;
-    this.#deltas = [];
+  /** Everything that waits, as one change. */
+  take(): Change | undefined {
+    const changes = this.#changes;
+    this.#changes = [];
     this.#chars = 0;
-    return deltas.length === 0 ? undefined : batchOf(deltas);
+    return changes.length === 0 ? undefined : joinedOnce(changes);
   }
 }
 
-/** Batches that were made lately, by the last delta in them. */
-const made = new WeakMap<Delta, { readonly deltas: readonly Delta[]; readonly batch: Batch }>();
+/** What was joined lately, by the last change in it. */
+const made = new WeakMap<Change, { readonly changes: readonly Change[]; readonly joined: Change }>();
 
-function batchOf(deltas: readonly Delta[]): Batch {
-  const last = deltas.at(-1) as Delta;
+function joinedOnce(changes: readonly Change[]): Change {
+  const last = changes.at(-1) as Change;
   const known = made.get(last);
-  if (known && known.deltas.length === deltas.length && known.deltas.every((delta, i) => delta === deltas[i]))
-    return known.batch;
-  const delta = merged(deltas);
-  const batch = { ...delta, ops: delta.ops.filter(({ block }) => block !== null).map(toWire) };
-  made.set(last, { deltas, batch });
-  return batch;
+  if (
+    known &&
+    known.changes.length === changes.length &&
+    known.changes.every((each, i) => each === changes[i])
+  )
+    return known.joined;
+  const joined = merged(changes);
+  made.set(last, { changes, joined });
+  return joined;
 }
 
-function merged(deltas: readonly Delta[]): Delta {
-  const { seq, record } = deltas.at(-1) as Delta;
+function merged(changes: readonly Change[]): Change {
+  const { conversation, seq, record } = changes.at(-1) as Change;
   const turns = new Map<string, Turn>();
-  for (const delta of deltas) for (const turn of delta.turns) turns.set(turn.id, turn);
+  for (const change of changes) for (const turn of change.turns) turns.set(turn.id, turn);
   return {
+    conversation,
     seq,
     record,
-    ops: mergeAppends(deltas.flatMap((delta) => delta.ops)),
-    blocks: deltas.flatMap((delta) => delta.blocks),
+    ops: mergeAppends(changes.flatMap((change) => change.ops)),
+    blocks: [],
     turns: [...turns.values()],
+    whole: changes.flatMap((change) => change.whole ?? []),
   };
 }
 
@@ -120,20 +116,20 @@ function joined(before: Op, op: Op): Op {
   return { ...before, seq, version, at, body: { ...before.body, text: before.body.text + op.body.text } };
 }
 
-const sizes = new WeakMap<Delta, number>();
+const sizes = new WeakMap<Change, number>();
 
-function sizeOf(delta: Delta): number {
-  let chars = sizes.get(delta);
+function sizeOf(change: Change): number {
+  let chars = sizes.get(change);
   if (chars === undefined) {
-    chars = measured(delta);
-    sizes.set(delta, chars);
+    chars = measured(change);
+    sizes.set(change, chars);
   }
   return chars;
 }
 
-function measured(delta: Delta): number {
+function measured(change: Change): number {
   let chars = 200;
-  for (const { body } of delta.ops) {
+  for (const { body } of change.ops) {
     chars += 120;
     if (body.type === "append" || body.type === "create") chars += body.text.length;
     if (body.type === "splice")
@@ -142,7 +138,7 @@ function measured(delta: Delta): number {
       chars += JSON.stringify(body.metadata).length;
     }
   }
-  for (const { block, text } of delta.blocks)
+  for (const { block, text } of change.whole ?? [])
     chars += (text?.length ?? 0) + JSON.stringify(block.metadata).length + 200;
   return chars;
 }

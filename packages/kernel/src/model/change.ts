@@ -27,3 +27,12 @@ export interface Snapshot {
   readonly block: Block;
   readonly text?: string;
 }
+
+/** What was committed, as it is told. `renewed`: see there. */
+export function changeOf(
+  { conversation, record, ops, blocks, turns }: Omit<Change, "seq" | "renewed" | "whole">,
+  renewed: readonly BlockId[] = [],
+): Change {
+  const change = { conversation, seq: record.seq, record, ops, blocks, turns };
+  return renewed.length === 0 ? change : { ...change, renewed };
+}

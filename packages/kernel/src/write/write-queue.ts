@@ -12,7 +12,7 @@
  */
 
 import type { Block, BlockId, ConversationId } from "../model/block.ts";
-import type { Change } from "../model/change.ts";
+import { type Change, changeOf } from "../model/change.ts";
 import { type Conversation, newConversation, type Turn } from "../model/conversation.ts";
 import type { Json } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
@@ -421,8 +421,7 @@ export class WriteQueue implements Runnable {
   #committed(batch: Batch): void {
     if (this.#store.nodes) this.#writtenAt = this.#env.monotonic();
     this.#takeUp(batch);
-    const { conversation, record, ops, blocks, turns } = batch.commit as Commit;
-    this.#tell({ conversation, seq: record.seq, record, ops, blocks, turns });
+    this.#tell(changeOf(batch.commit as Commit));
     for (const write of batch.planned) write.settle(write.answer);
   }
 
@@ -518,15 +517,7 @@ export class WriteQueue implements Runnable {
     this.#units.clear();
     // A key that was new may have come through another node.
     for (const write of this.#waiting) write.isNew = write.key === undefined;
-    this.#tell({
-      conversation,
-      seq: record.seq,
-      record,
-      ops,
-      blocks,
-      turns,
-      ...(renewed.length > 0 ? { renewed } : {}),
-    });
+    this.#tell(changeOf({ conversation, record, ops, blocks, turns }, renewed));
   }
 
   #missed(since: number): Promise<Missed | undefined> {

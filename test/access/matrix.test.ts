@@ -32,6 +32,7 @@ const TABLE: Readonly<Record<Access, readonly string[]>> = {
     ...["audit.list", "command.confirm", "command.run", "command.stop", "file.grant", "file.revoke"],
     ...["session.list", "session.revoke", "token.create", "token.revoke"],
     ...["trust.allow", "trust.revoke", "trust.show"],
+    ...["agent.change", "agent.offers"],
     ...["turn.answer", "turn.release", "turn.start", "turn.stop"],
   ],
 };

@@ -32,6 +32,7 @@ const SENSITIVE: Readonly<Record<string, () => Promise<object> | object>> = {
     const { confirmation } = await yard.call("command.confirm", { block_id: block });
     return { block_id: block, confirmation };
   },
+  "agent.change": () => ({ conversation: "none", mode: "edits" }),
   "turn.answer": () => ({ block_id: block, approval_id: "a", allow: true }),
   "turn.start": () => ({ provider: "anthropic", prompt: "x", allow: ["bash"] }),
   "file.grant": () => ({ path: "package.json", agent: "codex-mcp" }),

@@ -88,9 +88,10 @@ export class Lab {
     conversation: string,
     prompt: string,
     script?: Script,
+    more: object = {},
   ): Promise<{ turn: string; queued: boolean }> {
     if (script !== undefined) this.model.play(script);
-    return this.server.do("turn.start", { conversation, provider: this.cli, prompt });
+    return this.server.do("turn.start", { conversation, provider: this.cli, prompt, ...more });
   }
 
   /** A turn to its end; every request for permission is answered as `allow` says. */

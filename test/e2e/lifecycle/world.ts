@@ -11,8 +11,7 @@ import { type Block, isEnded, isProblem, Kernel, type Op, type Turn } from "@blo
 import { Offspring } from "../../../packages/server/src/processes/child-offspring.ts";
 import { openSqliteStore, type SqliteStore } from "../../../packages/server/src/stores/sqlite/sqlite.ts";
 import { nodeEnv } from "../../../packages/server/src/system/env.ts";
-import { AGENTS, type Agent } from "../../../packages/server/src/turns/agents.ts";
-import { childDriver } from "../../../packages/server/src/turns/child-run.ts";
+import { claudeDriver } from "../../../packages/server/src/turns/drivers/claude/driver.ts";
 import { Turns } from "../../../packages/server/src/turns/turns.ts";
 
 /** What the fake agent is told to do. */
@@ -100,10 +99,9 @@ export class World {
     this.kernel = new Kernel(nodeEnv, store);
     this.offspring = new Offspring(home);
     const options = { kernel: this.kernel, root: home, env: bareEnv(home), offspring: this.offspring };
-    const claude = AGENTS.get("claude") as Agent;
     this.turns = new Turns({
       kernel: this.kernel,
-      drivers: [childDriver(claude, { ...options, ...times })],
+      drivers: [claudeDriver({ ...options, ...times, idleMs: 0 })],
     });
     this.kernel.listen(({ ops }) => this.ops.push(...ops));
   }

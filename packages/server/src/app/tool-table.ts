@@ -43,9 +43,9 @@ import { trustTools } from "../trust/tools.ts";
 import { Trust } from "../trust/trust.ts";
 import { AGENTS } from "../turns/agents.ts";
 import { APIS, apiDriver } from "../turns/api.ts";
-import { childDriver } from "../turns/child-run.ts";
 import { acpAgents } from "../turns/drivers/acp/agents.ts";
 import { acpDriver } from "../turns/drivers/acp/driver.ts";
+import { claudeDriver } from "../turns/drivers/claude/driver.ts";
 import { codexDriver } from "../turns/drivers/codex/driver.ts";
 import { conversationContext } from "../turns/loop/conversation-context.ts";
 import { Prices } from "../turns/prices.ts";
@@ -141,9 +141,8 @@ export class Tools {
     this.turns = new Turns({
       kernel,
       drivers: [
-        ...[...AGENTS.values()].map((agent) =>
-          agent.provider === "codex" ? codexDriver(place) : childDriver(agent, place),
-        ),
+        claudeDriver(place),
+        codexDriver(place),
         ...acpAgents(process.env).map((agent) => acpDriver(agent, place)),
         ...APIS.map((api) => apiDriver(api, loop)),
       ],

@@ -117,6 +117,11 @@ export class StreamIngest {
     await this.#raw.flush();
   }
 
+  /** Keeps a line that is no event: what it stands for is written by somebody else. */
+  keepLine(line: string): void {
+    this.#raw.add(line);
+  }
+
   /** Lets somebody else write behind everything that was said so far; what is said later stands behind that. */
   async aside(write: () => Promise<void>): Promise<Problem | undefined> {
     const failed = await this.#ingest.settle();

@@ -3,10 +3,21 @@
  * offered what an agent cannot do.
  */
 
-import { ASK_KINDS, type Tool, tool } from "@blockyard/kernel";
+import {
+  ASK_KINDS,
+  type Call,
+  isProblem,
+  type JsonObject,
+  type Problem,
+  problem,
+  type Tool,
+  tool,
+} from "@blockyard/kernel";
 import { z } from "zod";
-import { MODES } from "./mode.ts";
+import { MODES, type Mode } from "./mode.ts";
 import type { Turns } from "./turns.ts";
+
+const conversation = z.string().min(1).max(80).describe("Conversation id");
 
 const abilities = z.object({
   resumes: z.boolean(),
@@ -41,5 +52,72 @@ export function agentTools(turns: Turns): readonly Tool<never, unknown>[] {
       return { agents };
     },
   });
-  return [list] as unknown as readonly Tool<never, unknown>[];
+  const offers = tool({
+    name: "agent.offers",
+    description:
+      "What the agent of a conversation tells of itself while it runs: mode, model, slash commands, models, how much of its context " +
+      "is used, and what it runs in the background.",
+    access: "owner",
+    input: z.strictObject({ conversation }),
+    output: z.looseObject({}),
+    async run(call: Call, input) {
+      const record = await call.kernel.conversation(input.conversation);
+      if (isProblem(record)) return record;
+      const offered = await turns.offers(
+        input.conversation,
+        record.provider ?? "",
+        String(record.metadata["cwd"] ?? ""),
+      );
+      return isProblem(offered) ? offered : (JSON.parse(JSON.stringify(offered)) as JsonObject);
+    },
+  });
+
+  const change = tool({
+    name: "agent.change",
+    description:
+      "Change how the agent that works in a conversation goes on: its mode, its model, or end something that it runs in the background.",
+    access: "owner",
+    // What edits without asking is not asked for again.
+    sensitive: () => true,
+    input: z.strictObject({
+      conversation,
+      mode: z.enum(MODES).optional(),
+      model: z.string().min(1).max(200).optional(),
+      stop_task: z.string().min(1).max(200).optional().describe("A task, as agent.offers names it"),
+    }),
+    output: z.object({ changed: z.array(z.string()) }),
+    run: (_call: Call, input) => changed(turns, input),
+  });
+
+  return [list, offers, change] as unknown as readonly Tool<never, unknown>[];
+}
+
+interface Change {
+  readonly conversation: string;
+  readonly mode?: Mode | undefined;
+  readonly model?: string | undefined;
+  readonly stop_task?: string | undefined;
+}
+
+async function changed(turns: Turns, { conversation, mode, model, stop_task: task }: Change) {
+  const run = turns.runIn(conversation);
+  if (!run) return problem("gone", "no agent works in this conversation");
+  const allowed = turns.modesIn(conversation);
+  if (mode !== undefined && !allowed.includes(mode))
+    return problem("invalid", `this agent has no mode ${mode} here`, { modes: [...allowed] });
+  const unable = problem("unavailable", "this agent cannot change that while it works");
+  const done: string[] = [];
+  const each: [string, (() => Promise<Problem | undefined>) | undefined][] = [
+    ["mode", mode && run.setMode ? () => run.setMode?.(mode) ?? Promise.resolve(unable) : undefined],
+    ["model", model && run.setModel ? () => run.setModel?.(model) ?? Promise.resolve(unable) : undefined],
+    ["stop_task", task && run.stopTask ? () => run.stopTask?.(task) ?? Promise.resolve(unable) : undefined],
+  ];
+  const asked = { mode, model, stop_task: task };
+  for (const [name, change] of each) {
+    if (asked[name as keyof typeof asked] === undefined) continue;
+    const refused = change === undefined ? unable : await change();
+    if (refused) return refused;
+    done.push(name);
+  }
+  return { changed: done };
 }

@@ -26,7 +26,6 @@ import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
 import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
 import type { Driver } from "./driver.ts";
-import { claudeResponse } from "./drivers/claude/response.ts";
 import { openingOf } from "./opening.ts";
 import type { Prices } from "./prices.ts";
 import type { Answer, RunEnd, TurnRequest, TurnStart } from "./run.ts";
@@ -48,8 +47,8 @@ export interface ChildOptions {
   readonly graceMs?: number | undefined;
 }
 
-const SILENT_MS = 10 * 60_000;
-const LINGER_MS = 10_000;
+export const SILENT_MS = 10 * 60_000;
+export const LINGER_MS = 10_000;
 /** What says that a session is lost is shorter. */
 const FIRST_BYTES = 64 * 1024;
 
@@ -111,7 +110,7 @@ async function beginRun(
   return run;
 }
 
-function requestOf(
+export function requestOf(
   { root, env }: ChildOptions,
   { prompt, model, cwd = root }: TurnRequest,
   session?: string,
@@ -150,8 +149,8 @@ interface Program {
   readonly mayBeLost: boolean;
 }
 
-const STOPPED = "Stopped.";
-const LOST =
+export const STOPPED = "Stopped.";
+export const LOST =
   "The agent does not have the session of this conversation any more: it deletes old ones, and may know one only in the " +
   "folder where it began. The next message starts a new session, which is told what was said before.";
 
@@ -234,10 +233,8 @@ class ChildRun implements Trial {
     return key === undefined ? undefined : this.#stream.idOf(key);
   }
 
-  answer(answer: Answer): void {
-    const { ask } = answer;
-    const full = { subtype: "success", request_id: ask, response: claudeResponse(answer) };
-    this.#child.write(`${JSON.stringify({ type: "control_response", response: full })}\n`);
+  /** What only prints cannot be answered; it asks nothing. */
+  answer({ ask }: Answer): void {
     this.#asked.delete(ask);
     this.#watchSilence();
   }
@@ -335,7 +332,7 @@ class ChildRun implements Trial {
   }
 }
 
-function explain(end: ChildEnd, stopping: Reason | undefined): string {
+export function explain(end: ChildEnd, stopping: Reason | undefined): string {
   if (end.failed !== undefined) return `The agent could not be started: ${end.failed}`;
   if (stopping === "cancelled") return STOPPED;
   const how = end.signal === null ? `with exit code ${end.code}` : `by signal ${end.signal}`;

@@ -7,14 +7,15 @@
 
 import { type BlockId, isProblem, type Problem, problem, type Reason } from "@blockyard/kernel";
 import type { Message } from "./message.ts";
+import type { Mode } from "./mode.ts";
 import type { Answer, Run, RunEnd } from "./run.ts";
+
+const UNABLE = problem("unavailable", "this agent cannot do that while it works");
 
 /** A run that may find its session lost; known when it has ended. */
 export interface Trial extends Run {
   readonly isLost: boolean;
 }
-
-const CANNOT = problem("unavailable", "this agent cannot do that while it works");
 
 export class SecondTry implements Run {
   readonly ended: Promise<RunEnd>;
@@ -56,10 +57,22 @@ export class SecondTry implements Run {
   }
 
   async send(message: Message): Promise<Problem | undefined> {
-    return this.#run.send === undefined ? CANNOT : this.#run.send(message);
+    return this.#run.send ? this.#run.send(message) : UNABLE;
+  }
+
+  async takeBack(message: string): Promise<boolean> {
+    return (await this.#run.takeBack?.(message)) ?? false;
+  }
+
+  async setMode(mode: Mode): Promise<Problem | undefined> {
+    return this.#run.setMode ? this.#run.setMode(mode) : UNABLE;
   }
 
   async setModel(model: string): Promise<Problem | undefined> {
-    return this.#run.setModel === undefined ? CANNOT : this.#run.setModel(model);
+    return this.#run.setModel ? this.#run.setModel(model) : UNABLE;
+  }
+
+  async stopTask(task: string): Promise<Problem | undefined> {
+    return this.#run.stopTask ? this.#run.stopTask(task) : UNABLE;
   }
 }

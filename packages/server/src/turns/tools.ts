@@ -18,6 +18,8 @@ import { folderFor, isInside } from "../processes/folder.ts";
 import { agentTools } from "./agent-tools.ts";
 import { answerTool } from "./answer-tool.ts";
 import { attachmentsField } from "./attachments.ts";
+import { WHENS } from "./message.ts";
+import { MODES } from "./mode.ts";
 import type { TurnRequest } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
@@ -68,6 +70,18 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
         .optional()
         .describe("What the built-in tools of anthropic and openai may do in this turn without asking"),
       attachments: attachmentsField.optional(),
+      when: z
+        .enum(WHENS)
+        .optional()
+        .describe(
+          "While a turn runs: now cuts off what the agent does, next reaches it at its next step, later (the default) waits for the end of the turn",
+        ),
+      mode: z
+        .enum(MODES)
+        .optional()
+        .describe(
+          "plan first, ask before changes, edits without asking, or full access; the agent's own by default",
+        ),
       cwd: folderField
         .optional()
         .describe("Work in this folder, a whole path, and from now on in this conversation"),
@@ -135,12 +149,14 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
 }
 
 function allowsAnything(input: unknown): boolean {
-  const { allow } = (input ?? {}) as { readonly allow?: unknown };
-  return Array.isArray(allow) && allow.length > 0;
+  const { allow, mode } = (input ?? {}) as { readonly allow?: unknown; readonly mode?: unknown };
+  return (Array.isArray(allow) && allow.length > 0) || mode === "edits" || mode === "full";
 }
 
 type Asked = Pick<TurnRequest, "provider" | "prompt"> & {
-  readonly [K in "model" | "fresh" | "allow" | "attachments" | "cwd"]?: TurnRequest[K] | undefined;
+  readonly [K in "model" | "fresh" | "allow" | "attachments" | "cwd" | "when" | "mode"]?:
+    | TurnRequest[K]
+    | undefined;
 };
 
 interface StartInput extends Asked {

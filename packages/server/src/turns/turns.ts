@@ -29,11 +29,13 @@ import {
   type Turn,
 } from "@blockyard/kernel";
 import { checkAttachments } from "./attachments.ts";
-import type { Abilities, Driver } from "./driver.ts";
+import type { Abilities, Driver, Offers } from "./driver.ts";
 import { Elsewhere } from "./elsewhere.ts";
+import type { Mode } from "./mode.ts";
 import { isText, type Opened, openTurn } from "./open-turn.ts";
 import { refusalText } from "./refusal.ts";
 import type { Run, RunEnd, TurnRequest, TurnStart } from "./run.ts";
+import { type Queued, type Steered, Steering } from "./steering.ts";
 import { claim, drop, hold, isTaken, markOf, queuedIn, requestOf, waitingIn } from "./waiting.ts";
 import { type Given, stateAfter, writeAnswer } from "./write-answer.ts";
 
@@ -46,20 +48,10 @@ export interface TurnsOptions {
   readonly shows?: (request: TurnRequest) => Promise<Problem | undefined>;
 }
 
-interface Live {
-  readonly start: TurnStart;
-  readonly run: Run;
+interface Live extends Steered {
   readonly done: Promise<void>;
   /** Orders that came by way of other nodes and were taken. */
   readonly taken: Set<string>;
-}
-
-interface Queued {
-  readonly id: string;
-  readonly request: TurnRequest;
-  readonly by: AgentId;
-  /** The message that waits; undefined where nothing was in its way. */
-  readonly waiting?: BlockId;
 }
 
 interface Started {
@@ -86,6 +78,7 @@ export class Turns {
   readonly #kernel: Kernel;
   readonly #drivers: ReadonlyMap<string, Driver>;
   readonly #runs = new Map<ConversationId, Live>();
+  readonly #steering: Steering;
   readonly #queues = new Map<ConversationId, Queued[]>();
   /** Conversations in which a turn is being started. */
   readonly #starting = new Map<ConversationId, Promise<unknown>>();
@@ -102,6 +95,7 @@ export class Turns {
     this.#shows = shows;
     const { node } = kernel;
     this.#kernel = kernel;
+    this.#steering = new Steering(kernel);
     this.#drivers = new Map(drivers.map((driver) => [driver.provider, driver]));
     this.#elsewhere = node === undefined ? undefined : new Elsewhere(kernel, node);
     this.#stopListening = node === undefined ? () => undefined : kernel.listen((told) => this.#hear(told));
@@ -124,6 +118,25 @@ export class Turns {
     });
   }
 
+  /** What the agent of a conversation offers now. */
+  async offers(conversation: ConversationId, provider: string, cwd: string): Promise<Offers | Problem> {
+    const driver = this.#drivers.get(provider);
+    return (
+      driver?.offers?.(conversation, cwd) ?? problem("unavailable", `${provider} tells nothing of itself`)
+    );
+  }
+
+  /** The modes of what runs in a conversation of this node. */
+  modesIn(conversation: ConversationId): readonly Mode[] {
+    const provider = this.#runs.get(conversation)?.start.request.provider ?? "";
+    return this.#drivers.get(provider)?.abilities.modes ?? [];
+  }
+
+  /** What runs in a conversation of this node. */
+  runIn(conversation: ConversationId): Run | undefined {
+    return this.#runs.get(conversation)?.run;
+  }
+
   get running(): number {
     return this.#runs.size;
   }
@@ -136,6 +149,10 @@ export class Turns {
     const driver = this.#drivers.get(request.provider);
     if (!driver)
       return problem("invalid", `no agent ${request.provider}: one of ${this.providers.join(", ")}`);
+    const { mode } = request;
+    const { modes } = driver.abilities;
+    if (mode !== undefined && !modes.includes(mode))
+      return problem("invalid", `${request.provider} has no mode ${mode} here`, { modes: [...modes] });
     return driver.check(request) ?? this.#trust(request.cwd) ?? this.#shows(request);
   }
 
@@ -145,7 +162,7 @@ export class Turns {
     if (refused) return refused;
     const driver = this.#drivers.get(request.provider) as Driver;
     const id = `turn-${randomName(this.#kernel.env, 8)}`;
-    if (this.#isBusy(request.conversation)) return this.#enqueue({ id, request, by });
+    if (this.#isBusy(request.conversation)) return this.#enqueueOrSteer({ id, request, by });
     const prompt = await this.#beginAlone({ id, request, by }, driver);
     if (prompt === ELSEWHERE) return this.#enqueue({ id, request, by });
     return isProblem(prompt) ? prompt : { turn: id, queued: false, block: prompt };
@@ -163,7 +180,9 @@ export class Turns {
   ): Promise<Stopped | Problem> {
     // Taken out at once: what runs may end by itself this moment, and nothing may take its place.
     const isAll = only === undefined || this.#runs.get(conversation)?.start.id === only;
-    const taken = this.#take(conversation, ({ id }) => isAll || id === only);
+    const back = await this.#steering.takeBack(this.#runs.get(conversation), isAll ? undefined : only);
+    if (isProblem(back)) return back;
+    const taken = [...back, ...this.#take(conversation, ({ id }) => isAll || id === only)];
     const dropped = taken.filter(({ id }) => id === only || queued);
     for (const { waiting } of dropped) if (waiting) await drop(this.#kernel, waiting, by, "cancelled");
     const held = await this.#holdAll(
@@ -278,9 +297,10 @@ export class Turns {
     await Promise.all(this.#starting.values());
     const lives = [...this.#runs.values()];
     for (const { run } of lives) run.kill("interrupted");
+    const sent = lives.flatMap((live) => [...live.sent.values()]);
     await Promise.all(lives.map(({ done }) => done));
     await Promise.all([...this.#drivers.values()].map((driver) => driver.close?.()));
-    await this.#holdAll(waiting, "restarted");
+    await this.#holdAll([...waiting, ...sent], "restarted");
   }
 
   #isBusy(conversation: ConversationId): boolean {
@@ -322,6 +342,17 @@ export class Turns {
     this.#queues.set(conversation, [...waiting, { id, request, by, waiting: asked.id }]);
     if (!this.#isBusy(conversation)) this.#next(conversation);
     return { turn: id, queued: true, block: asked.id };
+  }
+
+  /** A message to an agent that works goes to it at once, where that was asked for and the agent takes it; otherwise it waits. */
+  async #enqueueOrSteer(queued: Queued): Promise<Started | Problem> {
+    const { conversation, when } = queued.request;
+    const started = await this.#enqueue(queued);
+    const live = this.#runs.get(conversation);
+    if (isProblem(started) || live === undefined || when === undefined || when === "later") return started;
+    return this.#steering.send(live, { ...queued, waiting: started.block }, when, () => {
+      this.#take(conversation, ({ waiting }) => waiting === started.block);
+    });
   }
 
   /** Takes messages out of the queue. */
@@ -387,7 +418,7 @@ export class Turns {
       return opened.prompt;
     }
     const done = this.#follow(start, run).finally(unfollow);
-    this.#runs.set(conversation, { start, run, done, taken: new Set() });
+    this.#runs.set(conversation, { start, run, done, taken: new Set(), sent: new Map() });
     if (this.#elsewhere) void this.#catchUp(conversation);
     return opened.prompt;
   }
@@ -433,6 +464,10 @@ export class Turns {
       this.#kernel.onFault(error);
     } finally {
       const { conversation } = start.request;
+      const unread = [...(this.#runs.get(conversation)?.sent.values() ?? [])];
+      // What the agent has not read is the next turn's.
+      if (unread.length > 0)
+        this.#queues.set(conversation, [...unread, ...(this.#queues.get(conversation) ?? [])]);
       this.#runs.delete(conversation);
       this.#next(conversation);
     }

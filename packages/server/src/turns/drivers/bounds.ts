@@ -1,0 +1,13 @@
+/** Bounds of agents that live on between turns. */
+export const bounds = {
+  /** An agent that nobody has asked for anything for this long is ended. */
+  idleMs: 5 * 60_000,
+  /** So many live on at the same time; the one that has waited longest is ended for the next. */
+  idleAgents: 4,
+  /** What an agent prints between two turns is kept for the next one, up to so many lines. */
+  idleLines: 200,
+  /** An answer to a request of ours is waited for so long. */
+  answerMs: 15_000,
+  /** Requests of ours that are open at the same time. */
+  openRequests: 64,
+} as const;

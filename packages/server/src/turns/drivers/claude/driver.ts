@@ -1,0 +1,153 @@
+/**
+ * The driver of Claude Code: one process per conversation, which lives on between turns within bounds, and is started again with its
+ * session where it has ended. What happens in a turn is run.ts'.
+ */
+
+import { randomUUID } from "node:crypto";
+import { type ConversationId, isProblem, type Problem, problem } from "@blockyard/kernel";
+import { type Provider, providers } from "@blockyard/providers";
+import { StreamIngest } from "../../../ingest/ingest-stream.ts";
+import { Child } from "../../../processes/child.ts";
+import { AGENTS, type Agent, childSpec } from "../../agents.ts";
+import { readAttachments } from "../../attachments.ts";
+import {
+  type ChildOptions,
+  counted,
+  explain,
+  LINGER_MS,
+  LOST,
+  requestOf,
+  SILENT_MS,
+  STOPPED,
+} from "../../child-run.ts";
+import type { Abilities, Driver } from "../../driver.ts";
+import { openingOf } from "../../opening.ts";
+import type { TurnStart } from "../../run.ts";
+import { SecondTry } from "../../second-try.ts";
+import { TurnCost } from "../../turn-cost.ts";
+import { IdleAgents } from "../idle-agents.ts";
+import { claudeMessage } from "./message.ts";
+import { offersOf } from "./offers.ts";
+import { ClaudePeer } from "./peer.ts";
+import { ClaudeRun } from "./run.ts";
+
+export const CLAUDE_ABILITIES: Abilities = {
+  resumes: true,
+  staysAlive: true,
+  asks: ["permission", "question", "plan", "elicitation"],
+  rules: true,
+  modes: ["plan", "ask", "edits"],
+  steering: "step",
+  midTurn: ["mode", "model"],
+  stopsTasks: true,
+  commands: true,
+  models: true,
+  usage: true,
+};
+
+export interface ClaudeOptions extends ChildOptions {
+  /** How long a process waits for its next turn; 0: it ends with its turn. */
+  readonly idleMs?: number | undefined;
+}
+
+export function claudeDriver(options: ClaudeOptions): Driver {
+  const agent = AGENTS.get("claude") as Agent;
+  const idle = new IdleAgents<ClaudePeer>(options.kernel.env, options.idleMs);
+  const live = new Map<ConversationId, ClaudePeer>();
+  return {
+    provider: agent.provider,
+    abilities: CLAUDE_ABILITIES,
+    check: (request) => {
+      const spec = childSpec(agent, requestOf(options, request));
+      return isProblem(spec) ? spec : undefined;
+    },
+    async start(start) {
+      const begin = (isLost: boolean) => beginRun({ agent, options, idle, live }, start, isLost);
+      const first = await begin(false);
+      if (isProblem(first) || !first.mayBeLost) return isProblem(first) ? first : first.run;
+      return new SecondTry(first.run, async () => {
+        // A process that had ended meanwhile is started again; one that does not know the session gets a new one.
+        const second = await begin(!first.isKept);
+        return isProblem(second) ? second : second.run;
+      });
+    },
+    async offers(conversation) {
+      const peer = live.get(conversation) ?? idle.peek(conversation);
+      if (!peer) return problem("gone", "the agent of this conversation is not running");
+      return offersOf(peer);
+    },
+    close: (conversation) => idle.close(conversation),
+  };
+}
+
+interface Place {
+  readonly agent: Agent;
+  readonly options: ClaudeOptions;
+  readonly idle: IdleAgents<ClaudePeer>;
+  readonly live: Map<ConversationId, ClaudePeer>;
+}
+
+interface Begun {
+  readonly run: ClaudeRun;
+  readonly mayBeLost: boolean;
+  /** Its process was there already. */
+  readonly isKept: boolean;
+}
+
+async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promise<Begun | Problem> {
+  const { agent, options, idle, live } = place;
+  const { kernel } = options;
+  const { request } = start;
+  const { conversation, mode, model } = request;
+  const opening = await openingOf(kernel, agent, start, isLost);
+  if (isProblem(opening)) return opening;
+  const { session, told } = opening;
+  const given = await readAttachments(kernel.store, request.attachments ?? []);
+  if (isProblem(given)) return given;
+  const attached = { ...given, pictures: [...told.pictures, ...given.pictures] };
+  const asked = requestOf(options, request, session);
+  const kept = idle.take(
+    conversation,
+    (peer) => session !== undefined && peer.session === session && peer.cwd === asked.cwd && !peer.isClosed,
+  );
+  const peer = kept ?? (await startPeer(place, asked));
+  if (isProblem(peer)) return peer;
+  const before = session === undefined ? undefined : await counted(kernel, start, session);
+  const words = { prompt: asked.prompt, attached, ...(told.text === "" ? {} : { told: told.text }) };
+  const cost = new TurnCost(() => options.prices?.table ?? {}, model);
+  const run = new ClaudeRun({
+    ...{ kernel, peer, mode, model: kept === undefined ? undefined : model, lost: agent.lost },
+    stream: (onEvent) =>
+      new StreamIngest(kernel, {
+        ...{ conversation, agent: agent.provider, turn: start.id, parent: start.prompt, onEvent },
+        provider: providers.get("claude-control") as Provider,
+        price: (event) => cost.take(event),
+        ...(before === undefined ? {} : { before }),
+        ...(told.text === "" ? {} : { told: told.text }),
+      }),
+    input: claudeMessage(words, randomUUID()),
+    mayBeLost: session !== undefined,
+    keeps: options.idleMs !== 0,
+    silentMs: options.silentMs ?? SILENT_MS,
+    lingerMs: options.lingerMs ?? LINGER_MS,
+    words: { stopped: STOPPED, lost: LOST, explain },
+  });
+  live.set(conversation, peer);
+  void run.ended.then(() => {
+    if (live.get(conversation) === peer) live.delete(conversation);
+    if (!peer.isClosed && run.isFree) idle.put(conversation, peer);
+  });
+  return { run, mayBeLost: session !== undefined, isKept: kept !== undefined };
+}
+
+async function startPeer(
+  { agent, options }: Place,
+  asked: ReturnType<typeof requestOf>,
+): Promise<ClaudePeer | Problem> {
+  const spec = childSpec(agent, asked);
+  if (isProblem(spec)) return spec;
+  await options.offspring.swept;
+  const confined = (await options.sandbox?.confineAgent(agent.kind, spec, [])) ?? spec;
+  const child = new Child(confined, options.offspring, { graceMs: options.graceMs });
+  return new ClaudePeer(options.kernel.env, child, asked.cwd, asked.model);
+}

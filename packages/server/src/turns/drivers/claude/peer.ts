@@ -1,0 +1,146 @@
+/**
+ * One process of Claude Code, and what is said to it: lines in both directions, requests of ours with their answers. It outlives
+ * turns; whoever runs one listens meanwhile. What it prints while nobody listens is kept for who comes next.
+ */
+
+import { type Env, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
+import { LineReader } from "@blockyard/providers";
+import type { Child, ChildEnd } from "../../../processes/child.ts";
+import { bounds } from "../bounds.ts";
+
+export interface PeerListener {
+  /** A line that it printed. The next one waits until this is taken. */
+  heard(line: string, message: JsonObject | undefined): Promise<void>;
+  /** A line that was written to it. */
+  sent(line: string): void;
+  /** It prints nothing more. */
+  closed(): void;
+}
+
+export class ClaudePeer {
+  readonly child: Child;
+  readonly cwd: string;
+  readonly ended: Promise<ChildEnd>;
+  /** As it last said. */
+  session: string | undefined;
+  mode: string | undefined;
+  model: string | undefined;
+  /** What it runs in the background. */
+  tasks: readonly { readonly id: string; readonly description: string }[] = [];
+  isClosed = false;
+  readonly #env: Env;
+  #listener: PeerListener | undefined;
+  #kept: string[] = [];
+  #nextRequest = 1;
+  readonly #requests = new Map<string, (answer: JsonObject | Problem) => void>();
+
+  constructor(env: Env, child: Child, cwd: string, model: string | undefined) {
+    this.#env = env;
+    this.child = child;
+    this.cwd = cwd;
+    this.model = model;
+    this.ended = child.ended;
+    void this.#read();
+  }
+
+  /** From here on, this one is told what is said. First what was said while nobody listened. */
+  async listen(listener: PeerListener): Promise<void> {
+    const kept = this.#kept.splice(0);
+    for (const line of kept) await listener.heard(line, parsed(line));
+    this.#listener = listener;
+    if (this.isClosed) listener.closed();
+  }
+
+  leave(): void {
+    this.#listener = undefined;
+  }
+
+  write(message: JsonObject): void {
+    const line = JSON.stringify(message);
+    this.#listener?.sent(line);
+    this.child.write(`${line}\n`);
+  }
+
+  /** A request of ours; its answer, or why there is none. */
+  request(subtype: string, fields: JsonObject = {}): Promise<JsonObject | Problem> {
+    if (this.isClosed) return Promise.resolve(problem("gone", "the agent is not running any more"));
+    if (this.#requests.size >= bounds.openRequests)
+      return Promise.resolve(problem("busy", "the agent has not answered earlier requests"));
+    const id = `blockyard-${this.#nextRequest++}`;
+    return new Promise((resolve) => {
+      const settle = (answer: JsonObject | Problem) => {
+        cancel();
+        this.#requests.delete(id);
+        resolve(answer);
+      };
+      const cancel = this.#env.after(bounds.answerMs, () =>
+        settle(problem("unavailable", `the agent did not answer ${subtype} in time`)),
+      );
+      this.#requests.set(id, settle);
+      this.write({ type: "control_request", request_id: id, request: { subtype, ...fields } });
+    });
+  }
+
+  async #read(): Promise<void> {
+    const reader = new LineReader();
+    for await (const bytes of this.child.output()) {
+      for (const { text } of reader.push(bytes)) await this.#take(text);
+    }
+    for (const { text } of reader.end()) await this.#take(text);
+    this.isClosed = true;
+    for (const settle of [...this.#requests.values()])
+      settle(problem("gone", "the agent ended before it answered"));
+    this.#listener?.closed();
+  }
+
+  async #take(line: string): Promise<void> {
+    if (line.trim() === "") return;
+    const message = parsed(line);
+    if (message !== undefined) this.#note(message);
+    if (this.#listener) return this.#listener.heard(line, message);
+    if (message !== undefined && QUIET.has(String(message["type"]))) return;
+    this.#kept.push(line);
+    // One that talks on by itself is not what was meant to wait.
+    if (this.#kept.length > bounds.idleLines) this.child.kill();
+  }
+
+  /** What any line tells of it. */
+  #note(message: JsonObject): void {
+    const { type, subtype, session_id: session, permissionMode, model, tasks } = message;
+    if (type === "control_response") return this.#answered(message);
+    if (type !== "system") return;
+    if (typeof permissionMode === "string") this.mode = permissionMode;
+    if (subtype === "init" && typeof session === "string") this.session = session;
+    if (subtype === "init" && typeof model === "string") this.model = model;
+    if (subtype === "background_tasks_changed" && Array.isArray(tasks)) this.tasks = tasks.flatMap(taskOf);
+  }
+
+  #answered(message: JsonObject): void {
+    const response = objectOf(message["response"]);
+    const settle = this.#requests.get(String(response["request_id"]));
+    if (settle === undefined) return;
+    if (response["subtype"] === "error")
+      settle(problem("invalid", String(response["error"] ?? "the agent refused this")));
+    else settle(objectOf(response["response"]));
+  }
+}
+
+/** Between turns these say nothing that a conversation would show. */
+const QUIET = new Set(["command_lifecycle", "control_response", "keep_alive"]);
+
+function taskOf(value: Json): { id: string; description: string }[] {
+  const { task_id: id, description } = objectOf(value);
+  return typeof id === "string" ? [{ id, description: String(description ?? id) }] : [];
+}
+
+export function parsed(line: string): JsonObject | undefined {
+  try {
+    return objectOf(JSON.parse(line) as Json);
+  } catch {
+    return undefined;
+  }
+}
+
+export function objectOf(value: Json | undefined): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+}

@@ -1,0 +1,304 @@
+/**
+ * A turn of Claude Code over its control protocol. It ends when the agent says so and nothing of the turn goes on: then the process
+ * is free for the next turn. Where something still runs in the background, or the turn was stopped, the process ends with the turn.
+ *
+ * Messages while it works are written to the conversation where the agent reads them. Requests that nobody here knows are refused, so
+ * that the agent never waits for an answer that does not come.
+ */
+
+import {
+  askOf,
+  type BlockEvent,
+  type BlockId,
+  type BlockKey,
+  type JsonObject,
+  type Kernel,
+  type Problem,
+  problem,
+  type Reason,
+} from "@blockyard/kernel";
+import { trafficLine } from "@blockyard/providers";
+import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
+import type { ChildEnd } from "../../../processes/child.ts";
+import type { Message } from "../../message.ts";
+import type { Mode } from "../../mode.ts";
+import type { Answer, RunEnd } from "../../run.ts";
+import type { Trial } from "../../second-try.ts";
+import { claudeMessage, NATIVE_MODES } from "./message.ts";
+import { type ClaudePeer, objectOf } from "./peer.ts";
+import { claudeResponse } from "./response.ts";
+
+export interface ClaudeTurn {
+  readonly kernel: Kernel;
+  readonly peer: ClaudePeer;
+  /** Made here, so that it is told every event. */
+  readonly stream: (onEvent: (event: BlockEvent) => void) => StreamIngest;
+  /** What it reads first. */
+  readonly input: JsonObject;
+  readonly mode: Mode | undefined;
+  readonly model: string | undefined;
+  /** It goes on with a session that it may not have, or is a process that may be gone: then nothing is said before that. */
+  readonly mayBeLost: boolean;
+  /** What it says where it does not have the session. */
+  readonly lost: RegExp;
+  /** Its process may wait for the next turn. */
+  readonly keeps: boolean;
+  readonly silentMs: number;
+  readonly lingerMs: number;
+  readonly words: {
+    readonly stopped: string;
+    readonly lost: string;
+    explain(end: ChildEnd, reason?: Reason): string;
+  };
+}
+
+export class ClaudeRun implements Trial {
+  readonly ended: Promise<RunEnd>;
+  isLost = false;
+  /** It has ended, and its process waits for the next turn. */
+  get isFree(): boolean {
+    return this.#isLeaving;
+  }
+  readonly #turn: ClaudeTurn;
+  readonly #peer: ClaudePeer;
+  readonly #stream: StreamIngest;
+  readonly #startedAt: number;
+  #settle: () => void = () => undefined;
+  #fault: ((error: unknown) => void) | undefined;
+  #stopping: Reason | undefined;
+  #why: string | undefined;
+  #isOver = false;
+  #said: string | undefined;
+  /** It has said something that belongs to the turn. */
+  #hasSpoken = false;
+  #isLeaving = false;
+  readonly #asked = new Map<string, BlockKey>();
+  readonly #messages = new Map<string, Message>();
+  #cancelSilence: (() => void) | undefined;
+  #cancelLinger: (() => void) | undefined;
+
+  constructor(turn: ClaudeTurn) {
+    this.#turn = turn;
+    this.#peer = turn.peer;
+    this.#startedAt = turn.kernel.env.monotonic();
+    this.#stream = turn.stream((event) => this.#heard(event));
+    this.ended = this.#follow().catch(async (error) => {
+      // The boundary of one run: its output could not be kept, so it does not go on unseen.
+      this.#peer.child.kill();
+      await this.#peer.ended;
+      this.#cancel();
+      const why = `The agent's output could not be kept: ${String(error)}`;
+      this.#stream.explain({ reason: "failed", error: why });
+      await this.#stream.end().catch(() => undefined);
+      return { error: why, isExpected: false };
+    });
+  }
+
+  stop(reason: Reason): void {
+    this.#isStopped(reason);
+    this.#peer.child.stop();
+  }
+
+  kill(reason: Reason): void {
+    this.#isStopped(reason);
+    this.#peer.child.kill();
+  }
+
+  #isStopped(reason: Reason): void {
+    this.#stopping ??= reason;
+    const error = this.#why ?? (this.#stopping === "cancelled" ? this.#turn.words.stopped : undefined);
+    this.#stream.explain({ reason: this.#stopping, error });
+  }
+
+  asks(ask: string): BlockId | undefined {
+    const key = this.#asked.get(ask);
+    return key === undefined ? undefined : this.#stream.idOf(key);
+  }
+
+  answer(answer: Answer): void {
+    const { ask } = answer;
+    const response = { subtype: "success", request_id: ask, response: claudeResponse(answer) };
+    this.#peer.write({ type: "control_response", response });
+    this.#asked.delete(ask);
+    this.#watchSilence();
+  }
+
+  async send(message: Message): Promise<Problem | undefined> {
+    if (this.#isOver || this.#stopping !== undefined || this.#peer.isClosed)
+      return problem("gone", "the agent's turn is over");
+    this.#messages.set(message.id, message);
+    const { text, attached, id, when } = message;
+    this.#peer.write(claudeMessage({ prompt: text, attached }, id, when));
+    return undefined;
+  }
+
+  async takeBack(message: string): Promise<boolean> {
+    if (!this.#messages.has(message)) return false;
+    const answer = await this.#peer.request("cancel_async_message", { message_uuid: message });
+    const isBack = (answer as JsonObject)["cancelled"] === true;
+    if (isBack) this.#messages.delete(message);
+    return isBack;
+  }
+
+  async setMode(mode: Mode): Promise<Problem | undefined> {
+    const answer = await this.#peer.request("set_permission_mode", { mode: NATIVE_MODES[mode] });
+    return "problem" in answer ? (answer as unknown as Problem) : undefined;
+  }
+
+  async setModel(model: string): Promise<Problem | undefined> {
+    const answer = await this.#peer.request("set_model", { model });
+    return "problem" in answer ? (answer as unknown as Problem) : undefined;
+  }
+
+  async stopTask(task: string): Promise<Problem | undefined> {
+    const answer = await this.#peer.request("stop_task", { task_id: task });
+    return "problem" in answer ? (answer as unknown as Problem) : undefined;
+  }
+
+  async #follow(): Promise<RunEnd> {
+    this.#require(await this.#stream.open());
+    const over = new Promise<void>((settle, fail) => {
+      this.#settle = settle;
+      this.#fault = fail;
+    });
+    this.#watchSilence();
+    await this.#peer.listen({
+      heard: (line, message) => this.#line(line, message).catch((error) => this.#fault?.(error)),
+      sent: (line) => this.#sent(line),
+      closed: () => this.#settle(),
+    });
+    this.#begin();
+    await over;
+    this.#peer.leave();
+    if (!this.#isLeaving) return this.#gone();
+    this.#cancel();
+    this.#require(await this.#stream.end());
+    return { error: "", reason: this.#stopping, isExpected: true };
+  }
+
+  #begin(): void {
+    const { mode, model, input } = this.#turn;
+    if (mode !== undefined && NATIVE_MODES[mode] !== this.#peer.mode)
+      void this.#peer.request("set_permission_mode", { mode: NATIVE_MODES[mode] });
+    if (model !== undefined && this.#peer.model !== undefined && model !== this.#peer.model)
+      void this.#peer.request("set_model", { model });
+    this.#peer.write(input);
+  }
+
+  /** The process has closed its output: it ends, or is made to. */
+  async #gone(): Promise<RunEnd> {
+    this.#linger();
+    const end = await this.#peer.ended;
+    this.#cancel();
+    const reason = this.#stopping;
+    const { words, mayBeLost, lost } = this.#turn;
+    const known = this.#why ?? words.explain(end, reason);
+    if (mayBeLost && !this.#hasSpoken && reason === undefined) {
+      this.isLost = true;
+      return { error: words.lost, isExpected: false };
+    }
+    const isLost = lost.test(this.#said ?? known);
+    const error = !isLost ? known : this.#isOver ? words.lost : `${words.lost}\n\n${known}`;
+    this.#stream.explain({ reason, error });
+    await this.#stream.end();
+    const isExpected = !isLost && (this.#isOver || (reason !== undefined && this.#why === undefined));
+    return { error, reason, isExpected };
+  }
+
+  #sent(line: string): void {
+    const isMessage = line.startsWith('{"type":"user"');
+    const record = trafficLine("in", line, this.#now());
+    // Its block is there already, or is written when the agent reads it.
+    if (isMessage) this.#stream.keepLine(record);
+    else void this.#stream.push(Buffer.from(`${record}\n`)).catch((error) => this.#fault?.(error));
+  }
+
+  async #line(line: string, message: JsonObject | undefined): Promise<void> {
+    this.#watchSilence();
+    const type = message?.["type"];
+    if (this.#turn.mayBeLost && !this.#hasSpoken && this.#turn.lost.test(line)) return; // said before anything else
+    if (type !== "control_response" && type !== "command_lifecycle") this.#hasSpoken = true;
+    if (type === "command_lifecycle" && message) await this.#lifecycle(message);
+    if (type === "control_request" && message) this.#asksHost(message);
+    this.#require(await this.#stream.push(Buffer.from(`${trafficLine("out", line, this.#now())}\n`)));
+    if (this.#isOver) this.#leaveIfDone();
+  }
+
+  async #lifecycle(line: JsonObject): Promise<void> {
+    const id = String(line["command_uuid"]);
+    const message = this.#messages.get(id);
+    if (message === undefined) return;
+    if (line["state"] === "started" || line["state"] === "completed") {
+      this.#messages.delete(id);
+      this.#isOver = false; // where the turn was over, the next one is this message's
+      this.#require(await this.#stream.aside(() => message.taken()));
+    } else if (line["state"] === "cancelled" || line["state"] === "discarded") this.#messages.delete(id);
+  }
+
+  /** Requests that are no asks are answered at once. */
+  #asksHost(line: JsonObject): void {
+    const { subtype } = objectOf(line["request"]);
+    if (subtype === "can_use_tool" || subtype === "elicitation") return;
+    const request_id = line["request_id"] ?? null;
+    const response =
+      subtype === "hook_callback"
+        ? { subtype: "success", request_id, response: {} }
+        : { subtype: "error", request_id, error: `Blockyard does not know the request ${String(subtype)}` };
+    this.#peer.write({ type: "control_response", response });
+  }
+
+  #heard(event: BlockEvent): void {
+    if (event.type === "block-start" || event.type === "block-meta" || event.type === "block-end") {
+      const ask = askOf(event.metadata);
+      if (ask?.state === "asked") this.#asked.set(ask.id, event.key);
+      else if (ask !== undefined) this.#asked.delete(ask.id);
+    }
+    if (event.type !== "turn-end" || this.#isOver) return;
+    this.#isOver = true;
+    this.#said = event.error;
+  }
+
+  /** The turn is over. Messages that the agent has taken and not read yet are the next turn. */
+  #leaveIfDone(): void {
+    if (this.#messages.size > 0 && this.#stopping === undefined) return;
+    const isFree = this.#stopping === undefined && this.#asked.size === 0 && this.#peer.tasks.length === 0;
+    if (isFree && this.#turn.keeps && this.#said === undefined) {
+      this.#isLeaving = true;
+      return this.#settle();
+    }
+    this.#peer.child.closeInput();
+    this.#linger(); // some versions go on living after their result
+  }
+
+  #linger(): void {
+    const { kernel, lingerMs } = this.#turn;
+    this.#cancelLinger ??= kernel.env.after(lingerMs, () => {
+      if (this.#peer.child.isOver) return;
+      this.#why ??= "The agent closed its output before its turn was over and did not end.";
+      this.#peer.child.kill();
+    });
+  }
+
+  #watchSilence(): void {
+    const { kernel, silentMs } = this.#turn;
+    this.#cancelSilence?.();
+    this.#cancelSilence = kernel.env.after(silentMs, () => {
+      if (this.#asked.size > 0) return;
+      this.#why ??= `The agent said nothing for ${Math.round(silentMs / 1_000)} seconds and was stopped.`;
+      this.stop("interrupted");
+    });
+  }
+
+  #cancel(): void {
+    this.#cancelSilence?.();
+    this.#cancelLinger?.();
+  }
+
+  #now(): number {
+    return Math.round(this.#turn.kernel.env.monotonic() - this.#startedAt);
+  }
+
+  #require(lost: Problem | undefined): void {
+    if (lost) throw new Error(lost.message);
+  }
+}

@@ -1,0 +1,51 @@
+/** Agents that wait between turns: for how long, how many, and for whom. */
+import { VirtualEnv } from "@blockyard/kernel";
+import { expect, it } from "vitest";
+import type { Child } from "../../processes/child.ts";
+import { bounds } from "./bounds.ts";
+import { IdleAgents } from "./idle-agents.ts";
+
+class Agent {
+  isKilled = false;
+  end: () => void = () => undefined;
+  readonly child = {
+    isOver: false,
+    ended: new Promise<void>((resolve) => {
+      this.end = resolve;
+    }),
+    kill: () => {
+      this.isKilled = true;
+      this.end();
+    },
+  } as unknown as Child;
+}
+
+it("[D56] waits for a while, and is taken by its own conversation alone", async () => {
+  const env = new VirtualEnv(1);
+  const idle = new IdleAgents<Agent>(env, 1_000);
+  const agent = new Agent();
+  idle.put("a", agent);
+  expect(idle.take("b", () => true)).toBeUndefined();
+  await env.advance(900);
+  expect(idle.take("a", () => true)).toBe(agent);
+  await env.advance(5_000);
+  expect(agent.isKilled).toBe(false);
+  idle.put("a", agent);
+  await env.advance(1_100);
+  expect(agent.isKilled).toBe(true);
+  expect(idle.size).toBe(0);
+});
+
+it("[D56] is no more than so many; one that does not fit ends", async () => {
+  const idle = new IdleAgents<Agent>(new VirtualEnv(1));
+  const agents = Array.from({ length: bounds.idleAgents + 1 }, () => new Agent());
+  for (const [i, agent] of agents.entries()) idle.put(`c${i}`, agent);
+  expect(agents.map(({ isKilled }) => isKilled)).toEqual([true, ...agents.slice(1).map(() => false)]);
+  expect(idle.take("c1", () => false)).toBeUndefined();
+  expect(agents[1]?.isKilled).toBe(true);
+  await idle.close();
+  expect(agents.every(({ isKilled }) => isKilled)).toBe(true);
+  const late = new Agent();
+  idle.put("late", late);
+  expect(late.isKilled).toBe(true);
+});

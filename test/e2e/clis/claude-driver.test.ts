@@ -1,0 +1,199 @@
+/**
+ * The real Claude Code over its control protocol, against the scripted model: what it asks, what reaches the model of the answers,
+ * messages while it works, modes, and a process that lives on between turns.
+ */
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
+import { homeMark } from "../../../packages/server/src/processes/child-offspring.ts";
+import { type Asked, call, type Script, type Step, say } from "../../model/script.ts";
+import { fetchCli } from "./fetch.ts";
+import { Lab, type LabBlock } from "./lab.ts";
+
+const claude = await fetchCli("claude");
+const why = "missing" in claude ? ` (not run: ${claude.missing})` : "";
+const program = "program" in claude ? claude.program : "";
+
+let lab: Lab;
+beforeAll(async () => {
+  if (why === "") lab = await Lab.open("claude", program);
+});
+afterAll(() => lab?.close());
+
+/** What the model was asked last, as text. */
+function lastRequest(): string {
+  return JSON.stringify(lab.model.asked.at(-1)?.body);
+}
+
+function asking(conversation: string): Promise<LabBlock> {
+  return lab.wait("it to ask", async () =>
+    (await lab.blocks(conversation)).find(({ metadata }) => metadata.ask?.state === "asked"),
+  );
+}
+
+async function answer({ block_id, metadata }: LabBlock, given: object): Promise<void> {
+  await lab.server.do("turn.answer", { block_id, ask_id: metadata.ask.id, ...given });
+}
+
+/** The model writes its plan to the file that it was told, and asks to leave the plan mode. */
+function plans(content: string): Script {
+  const steps: Step[] = [{ parts: [call("ExitPlanMode", {})] }, say("Doing it.")];
+  let isWritten = false;
+  return ({ body }: Asked) => {
+    if (isWritten) return steps.shift() ?? say("More.");
+    isWritten = true;
+    const file_path = /\/[^\s"\\]+\/plans\/[\w-]+\.md/.exec(JSON.stringify(body))?.[0] ?? "";
+    return { parts: [call("Write", { file_path, content })] };
+  };
+}
+
+describe.skipIf(why !== "")(`Claude Code over its control protocol${why}`, () => {
+  it("[D51] the model receives exactly the labels that were chosen", async () => {
+    const conversation = await lab.conversation();
+    const questions = [
+      {
+        ...{ question: "Which library?", header: "Library", multiSelect: false },
+        options: [
+          { label: "luxon", description: "small" },
+          { label: "temporal", description: "new" },
+        ],
+      },
+      {
+        ...{ question: "Which parts?", header: "Parts", multiSelect: true },
+        options: [
+          { label: "Search", description: "s" },
+          { label: "Export, import", description: "e" },
+        ],
+      },
+    ];
+    const { turn } = await lab.start(conversation, "Ask me", [
+      { parts: [call("AskUserQuestion", { questions })] },
+      say("Understood."),
+    ]);
+    const ask = await asking(conversation);
+    expect(ask.metadata.ask).toMatchObject({ kind: "question", questions: [{ id: "1" }, { id: "2" }] });
+    const chosen = { 1: { chosen: ["temporal"] }, 2: { chosen: ["Search", "Export, import"] } };
+    await answer(ask, { allow: true, answer: { questions: chosen } });
+    expect(await lab.over(conversation, turn)).toMatchObject({ status: "done" });
+    const results = lastRequest();
+    expect(results).toContain('\\"Which library?\\"=\\"temporal\\"');
+    expect(results).toContain('\\"Which parts?\\"=\\"Search, \\"Export, import\\"\\"');
+  });
+
+  it("[D55] a message after the second of five tools is in the next request, and its block stands there", async () => {
+    const conversation = await lab.conversation();
+    const wait = (n: number) => ({
+      parts: [call("Bash", { command: `sleep 1; echo tool-${n}`, description: `Tool ${n}` })],
+    });
+    const { turn } = await lab.start(conversation, "Five tools", [
+      wait(1),
+      wait(2),
+      wait(3),
+      wait(4),
+      wait(5),
+      say("All five."),
+    ]);
+    await lab.wait("the second tool", async () => {
+      await lab.answer(conversation, true);
+      const calls = (await lab.blocks(conversation)).filter(({ kind }) => kind === "tool_call");
+      return calls.length >= 2 && calls[1]?.metadata.stage === "running" ? true : undefined;
+    });
+    const before = lab.model.asked.length;
+    const sent = { conversation, provider: "claude", prompt: "Also say hello", when: "next" };
+    await lab.server.do("turn.start", sent);
+    expect(await lab.over(conversation, turn)).toMatchObject({ status: "done" });
+    const first = lab.model.asked.findIndex(({ body }) => JSON.stringify(body).includes("Also say hello"));
+    expect(first - before).toBeLessThanOrEqual(1);
+    const blocks = await lab.blocks(conversation);
+    const said = blocks.filter(({ role, metadata }) => role === "user" && metadata.notice !== "queued");
+    expect(said.map(({ content }) => content)).toEqual(["Five tools", "Also say hello"]);
+    const main = blocks.filter(({ kind, metadata }) => kind !== "command" && metadata.notice !== "queued");
+    const place = main.findIndex(({ content }) => content === "Also say hello");
+    expect(main.slice(0, place).filter(({ kind }) => kind === "tool_call").length).toBeLessThan(5);
+    expect(main.slice(place).some(({ kind }) => kind === "tool_call")).toBe(true);
+  });
+
+  it("[D53] a plan is edited and approved; the model reads it as it was edited", async () => {
+    const conversation = await lab.conversation();
+    const { turn } = await lab.start(conversation, "Plan it", plans("# Plan\n\n1. Write\n"), {
+      mode: "plan",
+    });
+    const ask = await asking(conversation);
+    expect(ask.metadata.ask).toMatchObject({ kind: "plan" });
+    const operations = [{ op: "replace", start_line: 2, end_line: 3, content: "1. Write and test" }];
+    await lab.server.do("block.edit", { block_id: ask.metadata.ask.plan, operations });
+    await answer(ask, { allow: true, answer: { suggestion: "accept-edits" } });
+    expect(await lab.over(conversation, turn)).toMatchObject({ status: "done" });
+    expect(lastRequest()).toContain("1. Write and test");
+  });
+
+  it("[D52] a rule that was suggested is kept: the next call of its kind is not asked", async () => {
+    const conversation = await lab.conversation();
+    const touch = (name: string) => ({
+      parts: [call("Bash", { command: `mkdir -p ${name}`, description: name })],
+    });
+    const { turn } = await lab.start(conversation, "Make folders", [
+      touch("one"),
+      touch("two"),
+      say("Made."),
+    ]);
+    const ask = await asking(conversation);
+    const mode = ask.metadata.ask.suggestions.find((each: { label: string }) =>
+      each.label.startsWith("Accept all edits"),
+    );
+    await answer(ask, { allow: true, answer: { suggestion: mode.id } });
+    expect(await lab.over(conversation, turn)).toMatchObject({ status: "done" });
+    const asks = (await lab.blocks(conversation)).flatMap(({ metadata }) => metadata.ask ?? []);
+    expect(asks).toMatchObject([{ state: "allowed", answer: { suggestion: mode.id } }]);
+  });
+
+  it("[D56] the process lives on: the second turn starts at least three times as fast, and tells what it offers", async () => {
+    const conversation = await lab.conversation();
+    const took = async (prompt: string) => {
+      const since = performance.now();
+      const asked = lab.model.asked.length;
+      const { turn } = await lab.start(conversation, prompt, [say("Yes.")]);
+      await lab.model.askedTimes(asked + 1);
+      const ms = performance.now() - since;
+      expect(await lab.over(conversation, turn)).toMatchObject({ status: "done" });
+      return ms;
+    };
+    const first = await took("One");
+    const second = await took("Two");
+    expect(first / second).toBeGreaterThan(3);
+    const offers = await lab.server.do("agent.offers", { conversation });
+    expect(offers.commands.length).toBeGreaterThan(5);
+    expect(offers.models.length).toBeGreaterThan(0);
+    expect(offers.usage.windowTokens).toBeGreaterThan(1_000);
+  });
+
+  it("[D56] a process that was killed between turns is started again, with its session", async () => {
+    const conversation = await lab.conversation();
+    const mark = homeMark(join(lab.folder, "yard"));
+    const others = await findMarked(mark);
+    const first = await lab.turn(conversation, "Remember blue", [say("Blue.")]);
+    for (const pid of (await findMarked(mark)).filter((each) => !others.includes(each)))
+      process.kill(pid, "SIGKILL");
+    const second = await lab.turn(conversation, "Which colour?", [say("Blue it was.")]);
+    expect(second).toMatchObject({ status: "done", session_id: first.session_id });
+    expect(lastRequest()).toContain("Remember blue");
+  });
+
+  it("[D57] the mode is changed while it works", async () => {
+    const conversation = await lab.conversation();
+    const write = (name: string) => ({
+      parts: [call("Write", { file_path: join(lab.work, name), content: "x\n" })],
+    });
+    const { turn } = await lab.start(conversation, "Write", [
+      write("m1.txt"),
+      write("m2.txt"),
+      say("Written."),
+    ]);
+    const ask = await asking(conversation);
+    await lab.server.do("agent.change", { conversation, mode: "edits" });
+    await answer(ask, { allow: true });
+    expect(await lab.over(conversation, turn)).toMatchObject({ status: "done" });
+    const asks = (await lab.blocks(conversation)).flatMap(({ metadata }) => metadata.ask ?? []);
+    expect(asks.length).toBe(1);
+  });
+});

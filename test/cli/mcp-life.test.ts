@@ -14,7 +14,7 @@ let silentUrl = "";
 
 beforeAll(async () => {
   place = newPlace();
-  token = (await run(place, ["token", "create", "--agent", "model"])).stdout.trim();
+  token = (await run(place, ["token", "create", "--agent", "model-mcp"])).stdout.trim();
   silent = createServer(() => undefined);
   await new Promise<void>((listening) => silent.listen(0, "127.0.0.1", listening));
   silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;

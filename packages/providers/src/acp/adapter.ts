@@ -14,6 +14,7 @@ import { objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
 import { type Direction, readTraffic } from "../traffic.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
 import { answerAsk, askElicitation, askPermission } from "./ask.ts";
+import { replaceAsks } from "./ask-state.ts";
 import { feedTerminal, settleReplayed } from "./call.ts";
 import { isQuietMethod, quirksOf } from "./quirks.ts";
 import { agentDetails, changeSession, nameSession, settingsIn } from "./session.ts";
@@ -49,6 +50,8 @@ export function acpWith(options: AcpOptions): Adapter<State> {
         cutCompaction(out, session);
         if (session.parent === undefined) cutTurn(state, out, session);
       }
+      // A session that was heard before it was named as a sub-agent's may have a turn of its own.
+      for (const session of state.sessions.values()) cutTurn(state, out, session);
       return out;
     },
   };
@@ -117,6 +120,7 @@ function stepAgentRequest(
   const name = wordsOf(params.sessionId);
   const session = name === undefined ? undefined : sessionOf(state, name);
   const request: Request = { method, params, session: name };
+  replaceAsks(state, out, id);
   if (session !== undefined && method === "session/request_permission") {
     const ask = askPermission(state, out, session, id, params);
     state.asked.set(id, ask === undefined ? request : { ...request, ask });

@@ -10,6 +10,15 @@ export function closeAsk(out: Out, asked: Asked, patch: JsonObject | undefined):
   else out.push({ type: "block-meta", key: asked.key, metadata });
 }
 
+/** Another ask about the same block, or with the same id, takes its place. */
+export function replaceAsks(state: State, out: Out, id: string, key?: BlockKey): void {
+  for (const [other, { ask }] of state.asked) {
+    if (ask === undefined || (other !== id && ask.key !== key)) continue;
+    state.asked.delete(other);
+    closeAsk(out, ask, { state: "expired", message: "asked again" });
+  }
+}
+
 /** What the end of a call says of an ask about it that nobody has answered. */
 export function expiredAsk(state: State, key: BlockKey): JsonObject {
   for (const [id, { ask }] of state.asked) {

@@ -9,7 +9,7 @@
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { wholeBlock } from "../call.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
-import { closeAsk } from "./ask-state.ts";
+import { closeAsk, replaceAsks } from "./ask-state.ts";
 import { patchCall, run } from "./call.ts";
 import { commandMetadata, isCommand, outcomeOf } from "./outcome.ts";
 import { type Asked, type Call, nextKey, type Out, type Session, type State } from "./state.ts";
@@ -30,6 +30,7 @@ export function askPermission(
   const call = patchCall(state, out, session, diffs.length > 0 ? { ...patch, content: diffs } : patch);
   if (call === undefined) return undefined;
   run(out, call);
+  replaceAsks(state, out, id, call.key);
   const said = textIn(listOf(content));
   const options = listOf(params.options).map(objectOf);
   const questions = questionsIn(call, options, said);
@@ -136,6 +137,7 @@ export function askElicitation(
   const ask = given({ id, kind: "elicitation", state: "asked", title: wordsOf(message), form }) as JsonObject;
   if (call !== undefined) {
     run(out, call);
+    replaceAsks(state, out, id, call.key);
     return setAsk(out, { id, key: call.key, ask, isOwn: false });
   }
   closeText(out, session);

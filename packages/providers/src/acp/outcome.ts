@@ -20,6 +20,8 @@ import type { Call, Diff, State } from "./state.ts";
 export function outcomeOf(state: State, call: Call): Outcome {
   // opencode calls a call of a tool that does not exist completed.
   if (call.ended === "completed" && call.title === "Invalid Tool") call.ended = "failed";
+  // Its output stands there already, as a command's.
+  if (call.shown !== undefined) return commandOutcome(state, call);
   const isFailed = call.ended === "failed";
   const todos = isFailed ? undefined : todosIn(call.input);
   if (todos !== undefined) return todoOutcome(todos);

@@ -15,6 +15,9 @@ const LABELS: Readonly<Record<string, string>> = {
   openai: "OpenAI API",
   gemini: "Gemini CLI",
   opencode: "opencode",
+  qwen: "Qwen Code",
+  copilot: "GitHub Copilot",
+  kimi: "Kimi Code",
 };
 
 interface ProviderChoiceProps {
@@ -24,13 +27,15 @@ interface ProviderChoiceProps {
 
 export function ProviderChoice({ provider, onChoose }: ProviderChoiceProps): ReactNode {
   const { models } = useCell(preferences);
-  const offered = useCell(capabilities)?.providers ?? [];
+  const { providers: offered = [], problems } = useCell(capabilities) ?? {};
   const choices = offered.length === 0 ? [provider] : offered;
+  const missing = choices.filter((name) => problems?.has(name));
   const isByHand = useRef(false);
   return (
     <div className="provider-choice">
       <select
         aria-label="Agent"
+        title={problems?.get(provider)}
         value={provider}
         onPointerDown={() => {
           isByHand.current = true;
@@ -44,11 +49,8 @@ export function ProviderChoice({ provider, onChoose }: ProviderChoiceProps): Rea
           if (isByHand.current) focusPrompt();
         }}
       >
-        {choices.map((name) => (
-          <option key={name} value={name}>
-            {LABELS[name] ?? name}
-          </option>
-        ))}
+        {choices.filter((name) => !missing.includes(name)).map(optionOf)}
+        {missing.length > 0 && <optgroup label="Not ready on this machine">{missing.map(optionOf)}</optgroup>}
       </select>
       <input
         aria-label="Model"
@@ -58,6 +60,14 @@ export function ProviderChoice({ provider, onChoose }: ProviderChoiceProps): Rea
         onChange={(event) => prefer({ models: { ...models, [provider]: event.target.value.trim() } })}
       />
     </div>
+  );
+}
+
+function optionOf(name: string): ReactNode {
+  return (
+    <option key={name} value={name}>
+      {LABELS[name] ?? name}
+    </option>
   );
 }
 

@@ -9,6 +9,8 @@ import { request } from "./proof.ts";
 export interface Capabilities {
   readonly tools: ReadonlySet<string>;
   readonly providers: readonly string[];
+  /** Why an agent cannot be asked here, and what to do about it. */
+  readonly problems: ReadonlyMap<string, string>;
 }
 
 export const capabilities = new Cell<Capabilities | undefined>(undefined);
@@ -20,11 +22,30 @@ export async function readCapabilities(): Promise<void> {
   if (capabilities.get() !== undefined && workspaceRoot.get() !== undefined) return;
   const answer = await request("/v1/tools").catch(() => undefined);
   if (!answer?.ok) return;
-  capabilities.set(capabilitiesOf((await answer.json()) as Json));
+  const known = capabilitiesOf((await answer.json()) as Json);
+  capabilities.set(known);
+  if (known.tools.has("agent.list")) capabilities.set({ ...known, problems: await readProblems() });
   const health = await request("/health").catch(() => undefined);
   // A server that waits for its database answers with another status, and knows its folder all the same.
   const { root } = ((await health?.json().catch(() => undefined)) ?? {}) as { readonly root?: unknown };
   if (typeof root === "string") workspaceRoot.set(root);
+}
+
+async function readProblems(): Promise<ReadonlyMap<string, string>> {
+  const headers = { "content-type": "application/json" };
+  const answer = await request("/v1/tools/agent.list", { method: "POST", headers, body: "{}" }).catch(
+    () => undefined,
+  );
+  return problemsOf(((await answer?.json().catch(() => null)) ?? null) as Json);
+}
+
+export function problemsOf(json: Json): ReadonlyMap<string, string> {
+  const { agents = [] } = (json ?? {}) as {
+    readonly agents?: readonly { readonly provider: string; readonly problem?: string }[];
+  };
+  return new Map(
+    agents.flatMap(({ provider, problem }) => (problem === undefined ? [] : [[provider, problem] as const])),
+  );
 }
 
 interface Schema {
@@ -40,5 +61,6 @@ export function capabilitiesOf(json: Json): Capabilities {
   return {
     tools: new Set(rows.flatMap((row) => (typeof row.name === "string" ? [row.name] : []))),
     providers: start?.input?.properties?.provider?.enum ?? [],
+    problems: new Map(),
   };
 }

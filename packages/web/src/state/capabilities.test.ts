@@ -1,3 +1,4 @@
+/** What the page knows of the agents that can be asked. */
 import { expect, it } from "vitest";
 import { capabilitiesOf, problemsOf } from "./capabilities.ts";
 

@@ -263,6 +263,51 @@ test("[V20] what does not fit into a frame is refused where it is pasted, or goe
   await page.context().close();
 });
 
+test("[A41] questions of an agent are a form, a plan and suggestions have buttons", async () => {
+  const conversation = await newConversation(yard.kernel, "asked");
+  const options = [{ label: "luxon", description: "small" }, { label: "temporal" }];
+  const questions = [{ id: "1", question: "Which library?", multiple: false, freeText: true, options }];
+  const native = { type: "setMode" };
+  const asks = [
+    { id: "q", kind: "question", state: "asked", questions },
+    {
+      id: "p",
+      kind: "plan",
+      state: "asked",
+      suggestions: [{ id: "e", label: "Approve and accept edits", scope: "conversation", native }],
+    },
+  ];
+  await write(conversation, (draft) => {
+    for (const [i, ask] of asks.entries()) {
+      const metadata = {
+        toolName: `T${i}`,
+        toolUseId: `${i}`,
+        stage: "running",
+        input: {},
+        ask,
+      } as JsonObject;
+      create(draft, { kind: "tool_call", role: "model", status: "running", text: "{}", metadata });
+    }
+  });
+  const { page, complaints } = await yard.open(`/c/${conversation}`);
+  const form = page.getByRole("region", { name: "Needs an answer" });
+  await form.getByRole("radio", { name: /luxon/ }).focus();
+  expect(await form.getByRole("button", { name: "Answer" }).isDisabled()).toBe(true);
+  await page.keyboard.press("2");
+  expect(await form.getByRole("radio", { name: /temporal/ }).isChecked()).toBe(true);
+  await expect.poll(() => form.getByRole("button", { name: "Answer" }).isEnabled()).toBe(true);
+  await form.getByRole("textbox").fill("my own 1");
+  expect(await form.getByRole("radio", { name: /temporal/ }).isChecked()).toBe(false);
+  const plan = page.getByRole("region", { name: "Needs approval" });
+  await plan.getByRole("button", { name: "Approve and accept edits" }).waitFor();
+  await plan.getByRole("button", { name: "Keep planning…" }).waitFor();
+  expect(complaints).toEqual([]);
+  // Nobody runs that asked this: the answer is refused, and the form says so.
+  await form.getByRole("button", { name: "Answer" }).click();
+  await form.getByRole("alert").waitFor();
+  await page.context().close();
+});
+
 test("[V17] who may only read is offered nothing that writes", async () => {
   const { conversation, first } = await ways("to read");
   await write(conversation, (draft) => {

@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import {
   type Ask,
+  type AskAnswer,
   askOf,
   type BlockSnapshot,
   isProblem,
@@ -26,6 +27,7 @@ import { type Command, CommandError, EXIT } from "./command.ts";
 import { Follower } from "./follow.ts";
 import { wholeId } from "./named-id.ts";
 import { oneLine, print, printJson, safeText, styleFor, tell, terminalWidth } from "./terminal.ts";
+import { answersTo } from "./terminal-answer.ts";
 import { known, openYard, type Yard } from "./yard.ts";
 
 /** Of what asks for permission. */
@@ -274,13 +276,17 @@ async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Pro
   let allow = allowsAll;
   const isThere = process.stdin.isTTY === true;
   let message = "nobody was there to ask";
-  if (!allowsAll && isThere) {
+  const interrupt = () => process.kill(process.pid, "SIGINT");
+  const type = (text: string) => typed(text, { input: process.stdin, output: process.stderr, interrupt });
+  let chosen: AskAnswer | undefined;
+  if (isThere && ask.kind === "question") {
+    tell("");
+    chosen = await answersTo(ask, type);
+    if (chosen === undefined) return; // the turn is being stopped, and the request with it
+    allow = true;
+  } else if (!allowsAll && isThere) {
     tell(`\n${askText(block)}`);
-    const said = await typed("Allow it? [y/N, or why not] ", {
-      input: process.stdin,
-      output: process.stderr,
-      interrupt: () => process.kill(process.pid, "SIGINT"),
-    });
+    const said = await type("Allow it? [y/N, or why not] ");
     if (said === undefined) return; // the turn is being stopped, and the request with it
     allow = /^y(es)?$/i.test(said);
     message = /^(no?)?$/i.test(said) ? "" : said;
@@ -288,6 +294,7 @@ async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Pro
   const given = await yard.call("turn.answer", {
     ...{ block_id: block.block_id, ask_id: ask.id, allow },
     ...(allow ? {} : { message }),
+    ...(chosen === undefined ? {} : { answer: chosen }),
   });
   if (isProblem(given)) tell(`blockyard: ${given.message}`);
   else if (!allow) {

@@ -1,9 +1,18 @@
 /**
- * An ask: what a tool asks to do, exactly, and two buttons. Bound to this one call. The buttons do not work for the
+ * An ask: what a tool asks to do, exactly, and two buttons, with what the agent suggests besides; questions have a form of their
+ * own (ask-questions.tsx). Bound to this one call. The buttons do not work for the
  * first half second after they appear, so that a click or key that was meant for something else allows nothing. Who does
  * not allow it may say why, for the agent: Enter sends that, also empty, and Escape goes back to the buttons.
  */
-import { type Ask, askWords, type Block, exactText, isProblem } from "@blockyard/kernel";
+import {
+  type Ask,
+  type AskAnswer,
+  askWords,
+  type Block,
+  exactText,
+  isProblem,
+  type JsonObject,
+} from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
@@ -11,6 +20,7 @@ import { useIsViewer, useSession } from "../state/session.tsx";
 import { isComposing } from "../ui/composing.ts";
 import { Message } from "../ui/message.tsx";
 import { useSettled } from "../ui/wait.ts";
+import { Questions } from "./ask-questions.tsx";
 
 /** What `turn.answer` takes. */
 const MESSAGE_CHARS = 10_000;
@@ -36,27 +46,37 @@ function Question({ block, ask }: { block: Block; ask: Ask }): ReactNode {
   const [isAnswering, setAnswering] = useState(false);
   const [failure, setFailure] = useState("");
   const isReady = isSettled && !isAnswering;
-  const answer = async (allow: boolean, message = "") => {
+  const answer = async (allow: boolean, message = "", given?: AskAnswer) => {
     setAnswering(true);
     const said = await session.write("turn.answer", {
       ...{ block_id: block.id, ask_id: ask.id, allow },
       ...(message === "" ? {} : { message }),
+      ...(given === undefined ? {} : { answer: given as JsonObject }),
     });
     if (!isProblem(said)) return void reasons.delete(ask.id);
     setFailure(said.message);
     setAnswering(false);
   };
   const diff = ask.subject?.type === "diff" ? ask.subject.diff : undefined;
-  const input = ask.input ?? block.metadata["input"];
+  const isQuestion = ask.kind === "question";
+  // A plan is the text below, and the options say all that a question asks.
+  const input = isQuestion || ask.kind === "plan" ? undefined : (ask.input ?? block.metadata["input"]);
   return (
-    <section className="agent-ask" aria-label="Needs approval">
-      <div className="agent-ask-title">{ask.title ?? "This tool needs approval"}</div>
+    <section className="agent-ask" aria-label={isQuestion ? "Needs an answer" : "Needs approval"}>
+      <div className="agent-ask-title">{titleOf(ask)}</div>
       {diff !== undefined && <AskedDiff diff={diff} />}
       {input !== undefined && <Input input={input} title={ask.title} isClosed={diff !== undefined} />}
       {isViewer ? (
         <p className="dim">Waiting for the owner's answer.</p>
+      ) : isQuestion ? (
+        <Questions
+          ask={ask}
+          isReady={isReady}
+          onAnswer={(given) => void answer(true, "", given)}
+          onDecline={() => void answer(false)}
+        />
       ) : (
-        <Answers id={ask.id} isReady={isReady} onAnswer={answer} />
+        <Answers ask={ask} isReady={isReady} onAnswer={answer} />
       )}
       {failure && (
         <p className="bad" role="alert">
@@ -67,11 +87,17 @@ function Question({ block, ask }: { block: Block; ask: Ask }): ReactNode {
   );
 }
 
+function titleOf({ kind, title }: Ask): string {
+  if (kind === "plan") return "Approve this plan? Edit it first, if you like";
+  if (kind === "question") return "The agent asks";
+  return title ?? "This tool needs approval";
+}
+
 /** The change that a call asks for, with what cannot be seen made visible. */
 function AskedDiff({ diff }: { diff: string }): ReactNode {
   const rows = useMemo(() => diffRows(exactText(diff)), [diff]);
   return (
-    <div className="agent-asked-diff">
+    <div className="asked-diff">
       <DiffView rows={rows} label="what it would change" />
     </div>
   );
@@ -95,12 +121,29 @@ function Input({ input, title, isClosed }: InputProps): ReactNode {
 }
 
 interface AnswersProps {
-  readonly id: string;
+  readonly ask: Ask;
   readonly isReady: boolean;
-  readonly onAnswer: (allow: boolean, message?: string) => void;
+  readonly onAnswer: (allow: boolean, message?: string, given?: AskAnswer) => void;
 }
 
-function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
+/** What the agent suggests besides: rules that it keeps, or how it goes on after a plan. */
+function Suggestions({ ask, isReady, onAnswer }: AnswersProps): ReactNode {
+  return (ask.suggestions ?? []).map(({ id, label, deny }) => (
+    <button
+      key={id}
+      type="button"
+      className="quiet-button"
+      disabled={!isReady}
+      onClick={() => onAnswer(deny !== true, "", { suggestion: id })}
+    >
+      {label}
+    </button>
+  ));
+}
+
+function Answers({ ask: asked, isReady, onAnswer }: AnswersProps): ReactNode {
+  const { id } = asked;
+  const isPlan = asked.kind === "plan";
   const [isDenying, setDenying] = useState(reasons.has(id));
   const field = useRef<HTMLInputElement>(null);
   const deny = useRef<HTMLButtonElement>(null);
@@ -122,11 +165,12 @@ function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
     return (
       <div className="agent-ask-buttons">
         <button type="button" className="primary" disabled={!isReady} onClick={() => onAnswer(true)}>
-          Allow once
+          {isPlan ? "Approve" : "Allow once"}
         </button>
         <button type="button" ref={deny} disabled={!isReady} onClick={ask}>
-          Deny…
+          {isPlan ? "Keep planning…" : "Deny…"}
         </button>
+        <Suggestions ask={asked} isReady={isReady} onAnswer={onAnswer} />
       </div>
     );
   return (
@@ -139,8 +183,8 @@ function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
     >
       <input
         ref={field}
-        aria-label="Reason, for the agent"
-        placeholder="Reason for the agent (optional)"
+        aria-label={isPlan ? "Remark, for the agent" : "Reason, for the agent"}
+        placeholder={isPlan ? "What should change?" : "Reason for the agent (optional)"}
         maxLength={MESSAGE_CHARS}
         defaultValue={reasons.get(id)}
         onChange={(event) => reasons.set(id, event.currentTarget.value)}
@@ -154,7 +198,7 @@ function Answers({ id, isReady, onAnswer }: AnswersProps): ReactNode {
         }}
       />
       <button type="submit" disabled={!isReady}>
-        Deny
+        {isPlan ? "Keep planning" : "Deny"}
       </button>
       <button type="button" className="quiet-button" onClick={goBack}>
         Back

@@ -28,6 +28,7 @@ import { joined, useDraft } from "./drafts.ts";
 import { post, useLetters } from "./outbox.ts";
 import { ProviderChoice, useProvider } from "./provider-choice.tsx";
 import { Queue, Sending } from "./queue.tsx";
+import { useSteers } from "./steers.ts";
 
 const HISTORY = 100;
 const TITLE_CHARS = 120;
@@ -83,7 +84,8 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
   const isOver = useDrop(attach);
   const recall = useRecall(setText);
   const canSend = text.trim() !== "" && !attachments.isLoading;
-  const submit = () => {
+  const steers = useSteers(provider);
+  const submit = (when?: "next") => {
     const prompt = text.trim();
     if (!canSend) return;
     focusPrompt();
@@ -92,7 +94,7 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
     setText(() => "");
     const taken = attachments.take();
     const send = (to: ConversationId | undefined) =>
-      startTurn(session, to, provider, prompt, taken.attachments, view && wayOf(view));
+      startTurn(session, to, provider, prompt, taken.attachments, view && wayOf(view), when);
     const end = (isSent: boolean) => (isSent ? taken.drop() : taken.back());
     post(conversation, { text, send, end }, (made) => {
       begun = made;
@@ -164,6 +166,16 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
             <Icon name="stop" /> Stop
           </button>
         )}
+        {isRunning && steers && (
+          <button
+            type="button"
+            disabled={!canSend}
+            title="The agent reads it at its next step"
+            onClick={() => submit("next")}
+          >
+            Send now
+          </button>
+        )}
         <button type="submit" className="primary" disabled={!canSend}>
           <Icon name="send" /> {isRunning ? "Queue" : "Send"}
         </button>
@@ -184,6 +196,7 @@ async function startTurn(
   prompt: string,
   attachments: readonly Attachment[],
   parent: BlockId | undefined,
+  when?: "next",
 ): Promise<ConversationId | undefined> {
   const model = preferences.get().models[provider];
   const request = {
@@ -193,6 +206,7 @@ async function startTurn(
     prompt,
     ...(model ? { model } : {}),
     ...(parent ? { parent_id: parent } : {}),
+    ...(when === undefined ? {} : { when }),
   };
   const send = (more: object) =>
     attachments.length === 0

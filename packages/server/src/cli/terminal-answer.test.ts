@@ -1,0 +1,41 @@
+/** What a typed line means to a question of an agent. */
+import type { AskQuestion } from "@blockyard/kernel";
+import { expect, it } from "vitest";
+import { answersTo, choiceIn, questionText } from "./terminal-answer.ts";
+
+const one: AskQuestion = {
+  id: "1",
+  question: "Which?",
+  multiple: false,
+  options: [{ label: "a" }, { label: "b" }],
+};
+const many: AskQuestion = { ...one, id: "2", multiple: true, freeText: true };
+
+it.each([
+  [one, "2", { chosen: ["b"] }],
+  [one, "", { chosen: [], skipped: true }],
+  [one, "1,2", "Choose one."],
+  [one, "7", "Type a number from 1 to 2."],
+  [one, "own", "Type a number from 1 to 2."],
+  [many, "1, 2", { chosen: ["a", "b"] }],
+  [many, "2,2", { chosen: ["b"] }],
+  [many, "own words", { chosen: [], text: "own words" }],
+] as const)("[A40] %j %s", (question, line, said) => {
+  expect(choiceIn(question, line)).toEqual(said);
+});
+
+it("[A40] asks again where a line chooses nothing, and stops with the turn", async () => {
+  const lines = ["9", "1", "2"];
+  const shown: string[] = [];
+  const type = async (text: string) => {
+    shown.push(text);
+    return lines.shift();
+  };
+  const ask = { id: "q", kind: "question", state: "asked", questions: [one, many] } as const;
+  expect(await answersTo({ ...ask, questions: [one, many] }, type)).toEqual({
+    questions: { 1: { chosen: ["a"] }, 2: { chosen: ["b"] } },
+  });
+  expect(shown[1]).toContain("Type a number from 1 to 2.");
+  expect(questionText(one)).toBe("Which? (a number)\n  1  a\n  2  b");
+  expect(await answersTo({ ...ask, questions: [one] }, async () => undefined)).toBeUndefined();
+});

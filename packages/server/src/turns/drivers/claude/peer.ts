@@ -27,6 +27,8 @@ export class ClaudePeer {
   model: string | undefined;
   /** What it runs in the background. */
   tasks: readonly { readonly id: string; readonly description: string }[] = [];
+  /** It has started some in this turn: they report when they end, which may be after the turn. */
+  hasHadTasks = false;
   isClosed = false;
   readonly #env: Env;
   #listener: PeerListener | undefined;
@@ -113,6 +115,7 @@ export class ClaudePeer {
     if (subtype === "init" && typeof session === "string") this.session = session;
     if (subtype === "init" && typeof model === "string") this.model = model;
     if (subtype === "background_tasks_changed" && Array.isArray(tasks)) this.tasks = tasks.flatMap(taskOf);
+    if (subtype === "task_started" || this.tasks.length > 0) this.hasHadTasks = true;
   }
 
   #answered(message: JsonObject): void {

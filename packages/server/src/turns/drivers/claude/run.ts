@@ -178,6 +178,7 @@ export class ClaudeRun implements Trial {
 
   #begin(): void {
     const { mode, model, input } = this.#turn;
+    this.#peer.hasHadTasks = false;
     if (mode !== undefined && NATIVE_MODES[mode] !== this.#peer.mode)
       void this.#peer.request("set_permission_mode", { mode: NATIVE_MODES[mode] });
     if (model !== undefined && this.#peer.model !== undefined && model !== this.#peer.model)
@@ -261,7 +262,7 @@ export class ClaudeRun implements Trial {
   /** The turn is over. Messages that the agent has taken and not read yet are the next turn. */
   #leaveIfDone(): void {
     if (this.#messages.size > 0 && this.#stopping === undefined) return;
-    const isFree = this.#stopping === undefined && this.#asked.size === 0 && this.#peer.tasks.length === 0;
+    const isFree = this.#stopping === undefined && this.#asked.size === 0 && !this.#peer.hasHadTasks;
     if (isFree && this.#turn.keeps && this.#said === undefined) {
       this.#isLeaving = true;
       return this.#settle();

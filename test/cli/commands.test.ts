@@ -105,7 +105,7 @@ describe("help and mistakes", () => {
     [["import", "--dry-run"], 3, /No sessions found in .*\.claude or .*\.codex/],
     [["import", "--watch", "a.jsonl"], 2, /--watch is for the sessions that are found .* takes no files/],
     [["run", "claude", " "], 2, /the prompt is empty/],
-    [["run", "llama", "hi"], 2, /no agent llama: one of claude, codex, anthropic, openai/],
+    [["run", "llama", "hi"], 2, /no agent llama: one of claude, codex, opencode, .*anthropic, openai/],
     [["restore", "nowhere.db"], 3, /there is no file .*nowhere\.db/],
     [["completion", "tcsh"], 2, /one of bash, zsh, fish/],
     [["serve", "--nope"], 2, /Unknown option '--nope'\nTry: blockyard help serve/],
@@ -217,7 +217,7 @@ describe("ingest", () => {
     [
       "what nobody knows",
       Buffer.from([0xff, 0xfe, 0x0a, 0x41, 0x0a, 0x0a, 0x80, 0x0a]),
-      /plain text, not an agent's stream\. Start the agent with: claude -p --output-format stream-json --verbose, or: codex exec --json\. .*: one of claude, codex/,
+      /plain text, not an agent's stream\. Start the agent with: claude -p --output-format stream-json --verbose, or: codex exec --json\. .*: one of claude, claude-control, codex/,
     ],
     [
       "the result of a run without events",
@@ -664,7 +664,9 @@ describe("run", () => {
       const lines = ['{"type":"thread.started","thread_id":"t"}', '{"type":"turn.started"}', text];
       const end = '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}';
       const echo = [...lines, end].map((line) => `echo '${line}'`).join("\n");
-      writeFileSync(file, `#!/bin/sh\ncat > /dev/null\n${echo}\n`);
+      // A version that speaks nothing but `exec`.
+      const version = 'if [ "$1" = --version ]; then echo codex-cli 0.120.0; exit; fi';
+      writeFileSync(file, `#!/bin/sh\n${version}\ncat > /dev/null\n${echo}\n`);
       chmodSync(file, 0o755);
       const server = start(here, ["serve", "--port", "0"], { BLOCKYARD_CODEX: file });
       const served = ended(server);

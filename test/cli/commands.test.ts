@@ -665,8 +665,8 @@ describe("run", () => {
       const end = '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}';
       const echo = [...lines, end].map((line) => `echo '${line}'`).join("\n");
       // A version that speaks nothing but `exec`.
-      const version = 'if [ "$1" = --version ]; then echo codex-cli 0.120.0; exit; fi';
-      writeFileSync(file, `#!/bin/sh\n${version}\ncat > /dev/null\n${echo}\n`);
+      const old = `[ "$1" = exec ] || { echo "error: unrecognized subcommand '$1'" >&2; exit 2; }`;
+      writeFileSync(file, `#!/bin/sh\n${old}\ncat > /dev/null\n${echo}\n`);
       chmodSync(file, 0o755);
       const server = start(here, ["serve", "--port", "0"], { BLOCKYARD_CODEX: file });
       const served = ended(server);

@@ -40,7 +40,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "resume gap: what is committed while a resume is read is not held back for it",
     file: "packages/kernel/src/wire/server/feed.ts",
-    find: "    if (this.#heldBack) this.#heldBack.push(told);\n",
+    find: "    if (this.#heldBack) this.#heldBack.push(change);\n",
     replace: "    if (this.#heldBack) this.#heldBack.length = 0;\n",
     tests: ["packages/kernel/src/wire/wire.test.ts", "test/access/resume.test.ts"],
     projects: unit,
@@ -313,8 +313,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "step-up: a page confirms without a proof",
     file: "packages/server/src/app/tool-table.ts",
-    find: '    if (caller.by === "page" && caller.proof === undefined)\n',
-    replace: '    if (caller.by === "page" && caller.proof === "none")\n',
+    find: '    if (caller.by !== "token" && caller.proof === undefined)\n',
+    replace: '    if (caller.by !== "token" && caller.proof === "none")\n',
     tests: ["test/access/step-up.test.ts"],
     projects: unit,
     only: "AC242",

@@ -6,6 +6,13 @@ declare class TextEncoder {
   encodeInto(text: string, into: Uint8Array): { read: number; written: number };
 }
 
+declare class URL {
+  constructor(href: string);
+  readonly href: string;
+  readonly host: string;
+  readonly protocol: string;
+}
+
 declare class TextDecoder {
   constructor(label?: "utf-8", options?: { fatal?: boolean; ignoreBOM?: boolean });
   decode(bytes?: ArrayBuffer | ArrayBufferView, options?: { stream?: boolean }): string;

@@ -2,7 +2,7 @@
  * Everything that walks text of others on the server's or the page's main thread, each as a function from text to nothing. What is
  * added to the product and reads foreign text is added here; searching has a thread of its own, with a deadline.
  */
-import { cleanText, decodeReferences, PartialJson, Text } from "@blockyard/kernel";
+import { cleanText, decodeReferences, PartialJson, readTerminal, Text } from "@blockyard/kernel";
 import { hunksOf, patchChanges } from "@blockyard/providers";
 import { planPatch } from "../../packages/kernel/src/text/patch.ts";
 import { oneLine, safeText } from "../../packages/server/src/cli/terminal.ts";
@@ -15,7 +15,6 @@ import { redactText } from "../../packages/server/src/system/redact.ts";
 import { parseStrict } from "../../packages/server/src/transports/strict-json.ts";
 import { diffRows, editRows } from "../../packages/web/src/diff/diff-rows.ts";
 import { type Parsed, parseGrowing, parseWhole } from "../../packages/web/src/markdown/parse.ts";
-import { readTerminal } from "../../packages/web/src/terminal/ansi.ts";
 
 export interface Walker {
   readonly name: string;

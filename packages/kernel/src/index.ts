@@ -42,6 +42,7 @@ export {
   isAgentId,
   isConversationId,
   isEnded,
+  isResult,
   KINDS,
   type Kind,
   type Metadata,
@@ -78,7 +79,15 @@ export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./model/event.ts";
 export { copiedKind } from "./model/file-copy.ts";
 export { cleanJson, type Json, type JsonObject, sameJson } from "./model/json.ts";
 export { limits } from "./model/limits.ts";
-export { countNewlines, type Op, type OpBody, type OpType, type Splice, splicesOf } from "./model/op.ts";
+export {
+  continues,
+  countNewlines,
+  type Op,
+  type OpBody,
+  type OpType,
+  type Splice,
+  splicesOf,
+} from "./model/op.ts";
 export { everySession } from "./model/past-sessions.ts";
 export { changePictures } from "./model/pictures.ts";
 export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./model/problem.ts";
@@ -166,7 +175,16 @@ export {
   type PartialState,
 } from "./presentation/partial-json.ts";
 export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result-look.ts";
+export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
 export { isShellCommand } from "./presentation/shell-command.ts";
+export {
+  paletteColor,
+  plainTerminal,
+  readTerminal,
+  type TerminalLine,
+  type TerminalRun,
+  type TerminalStyle,
+} from "./presentation/terminal-text.ts";
 export { foldCase } from "./search/case-fold.ts";
 export { compilePattern, type Pattern, type PatternSource } from "./search/pattern.ts";
 export {

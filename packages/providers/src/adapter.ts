@@ -6,9 +6,8 @@
  * only what is open, never what was said.
  */
 
-import type { BlockEvent, Json, Turn, Usage } from "@blockyard/kernel";
+import { addUsage, type BlockEvent, type Json, NO_USAGE, type Turn, type Usage } from "@blockyard/kernel";
 import { numberOf } from "./read.ts";
-import { addUsage, NO_USAGE } from "./usage.ts";
 
 /** What a resumed session had counted before this run: providers count on, turns are told one by one. */
 export interface Before {

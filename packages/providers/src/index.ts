@@ -43,11 +43,9 @@ export { type TreeOptions, treeText } from "./tree.ts";
 export { type ChangeKind, type Hunk, hunksOf, joinDiffs, unifiedDiff } from "./unified-diff.ts";
 export { NOISE, noiseBlock, typeOf, unknownEvent } from "./unknown.ts";
 export {
-  addUsage,
   anthropicUsage,
   costSince,
   costUsd,
-  NO_USAGE,
   openaiUsage,
   type Price,
   type PriceTable,

@@ -3,9 +3,8 @@
  * is stored of it.
  */
 
-import type { Usage } from "@blockyard/kernel";
+import { addUsage, NO_USAGE, type Usage } from "@blockyard/kernel";
 import type { Folded } from "./fold.ts";
-import { addUsage, NO_USAGE } from "./usage.ts";
 
 export interface Summary {
   /** How many blocks of each kind. */

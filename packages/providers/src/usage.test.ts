@@ -1,16 +1,7 @@
 /** Tokens and money, on the shapes that the wire has. */
-import type { JsonObject, Usage } from "@blockyard/kernel";
+import { addUsage, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
-import {
-  addUsage,
-  anthropicUsage,
-  costSince,
-  costUsd,
-  mergeNative,
-  NO_USAGE,
-  openaiUsage,
-  usageSince,
-} from "./usage.ts";
+import { anthropicUsage, costSince, costUsd, mergeNative, openaiUsage, usageSince } from "./usage.ts";
 
 const usage = (input: number, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0): Usage => ({
   input,

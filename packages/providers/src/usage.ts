@@ -3,11 +3,9 @@
  * cost from a table that the user has configured. Nothing here knows a price.
  */
 
-import type { Json, JsonObject, Usage } from "@blockyard/kernel";
+import { type Json, type JsonObject, subtractUsage, type Usage } from "@blockyard/kernel";
 import { isObject } from "./framing/json.ts";
 import { wholeOf } from "./read.ts";
-
-export const NO_USAGE: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 };
 
 /** Anthropic counts cached tokens beside `input_tokens`; ours are part of `input`. */
 export function anthropicUsage(native: JsonObject): Usage {
@@ -45,14 +43,18 @@ export function openaiUsage(native: JsonObject): Usage {
   };
 }
 
-export function addUsage(a: Usage, b: Usage): Usage {
-  return combine(a, b, (left, right) => left + right);
-}
-
 /** One turn's share of a counter that goes on over turns. A counter that went back has started again. */
 export function usageSince(total: Usage, before: Usage | undefined): Usage {
   if (before === undefined || total.input < before.input || total.output < before.output) return total;
-  return combine(total, before, (now, then) => Math.max(0, now - then));
+  const { input, cacheRead, cacheWrite, output, reasoning } = subtractUsage(total, before);
+  const share = (tokens: number) => Math.max(0, tokens);
+  return {
+    input: share(input),
+    cacheRead: share(cacheRead),
+    cacheWrite: share(cacheWrite),
+    output: share(output),
+    reasoning: share(reasoning),
+  };
 }
 
 /** The same for money, without the dust of floating point. */
@@ -96,16 +98,6 @@ function priceOf(model: string, table: PriceTable): Price | undefined {
   );
   const longest = prefixes.sort((a, b) => b.length - a.length)[0];
   return longest === undefined ? undefined : table[longest];
-}
-
-function combine(a: Usage, b: Usage, join: (left: number, right: number) => number): Usage {
-  return {
-    input: join(a.input, b.input),
-    cacheRead: join(a.cacheRead, b.cacheRead),
-    cacheWrite: join(a.cacheWrite, b.cacheWrite),
-    output: join(a.output, b.output),
-    reasoning: join(a.reasoning, b.reasoning),
-  };
 }
 
 /** A token count as it may be kept: whole and not negative, whatever the wire says. Some servers write theirs as text. */

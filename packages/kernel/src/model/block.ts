@@ -49,6 +49,18 @@ export type Reason = (typeof REASONS)[number];
 /** Kinds that are the result of a tool call. Their parent is the call. */
 export const RESULT_KINDS: readonly Kind[] = ["tool_result", "code", "command", "file_change", "todo"];
 
+/** Whether a block that hangs off a tool call is its result: shown with the call, on the page and in exports. */
+export function isResult({
+  kind,
+  metadata,
+}: {
+  readonly kind: Kind;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}): boolean {
+  if (RESULT_KINDS.includes(kind)) return true;
+  return (kind === "image" || kind === "error") && metadata["toolUseId"] !== undefined;
+}
+
 /**
  * A block without its text. `version` counts the block's ops, `seq` is the conversation's number of the last of them.
  * `chars` and `newlines` describe the text, so that outlines need not load it.

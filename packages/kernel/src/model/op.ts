@@ -74,6 +74,18 @@ export interface Op {
   readonly body: OpBody;
 }
 
+/** Whether an op is an append of the same unit, right behind another: the two can be one. */
+export function continues(before: Op, op: Op): boolean {
+  return (
+    before.body.type === "append" &&
+    op.body.type === "append" &&
+    before.unit === op.unit &&
+    before.agent === op.agent &&
+    before.version + 1 === op.versionFrom &&
+    before.body.at + before.body.text.length === op.body.at
+  );
+}
+
 /** The splices of an op, whatever its type. */
 export function splicesOf(op: Op): readonly Splice[] {
   switch (op.body.type) {

@@ -5,10 +5,10 @@
  * answered. `stopReason` does not say whether a turn failed; what the program said does.
  */
 
-import type { BlockEvent, JsonObject, Usage } from "@blockyard/kernel";
+import { addUsage, type BlockEvent, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, textOf, wordsOf } from "../read.ts";
-import { addUsage, costSince, count, NO_USAGE, usageSince } from "../usage.ts";
+import { costSince, count, usageSince } from "../usage.ts";
 import { expireAsks } from "./ask-state.ts";
 import { closeCalls } from "./call.ts";
 import { closeTodo } from "./plan.ts";

@@ -5,10 +5,10 @@
  * messages. That of a stopped turn states zeros for what was spent: then the cost is not known.
  */
 
-import type { Json, JsonObject, Usage } from "@blockyard/kernel";
+import { addUsage, type Json, type JsonObject, NO_USAGE, type Usage } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, numberOf, objectOf, textOf } from "../read.ts";
-import { addUsage, anthropicUsage, costSince, count, isZero, NO_USAGE, usageSince } from "../usage.ts";
+import { anthropicUsage, costSince, count, isZero, usageSince } from "../usage.ts";
 import type { State, Turn } from "./state.ts";
 
 export interface TurnCost {

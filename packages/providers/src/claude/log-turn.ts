@@ -4,9 +4,16 @@
  * one since the last statement.
  */
 
-import type { BlockEvent, JsonObject, Reason, Usage } from "@blockyard/kernel";
+import {
+  addUsage,
+  type BlockEvent,
+  type JsonObject,
+  NO_USAGE,
+  type Reason,
+  type Usage,
+} from "@blockyard/kernel";
 import { given, listOf, numberOf, objectOf, textOf, timeOf, wordsOf } from "../read.ts";
-import { addUsage, costSince, isZero, NO_USAGE } from "../usage.ts";
+import { costSince, isZero } from "../usage.ts";
 import { lineKey, type Out, type State } from "./state.ts";
 import { openTurn } from "./turn.ts";
 import { closeTurnBlocks } from "./turn-end.ts";

@@ -6,9 +6,11 @@
  */
 
 import {
+  addUsage,
   type BlockEvent,
   type Json,
   type JsonObject,
+  NO_USAGE,
   type Reason,
   subtractUsage,
   type Usage,
@@ -17,7 +19,7 @@ import { openContent } from "../anthropic/content.ts";
 import { isObject } from "../framing/json.ts";
 import { given, textOf, wholeOf } from "../read.ts";
 import { unknownEvent } from "../unknown.ts";
-import { addUsage, anthropicUsage, isZero, mergeNative, NO_USAGE } from "../usage.ts";
+import { anthropicUsage, isZero, mergeNative } from "../usage.ts";
 import { breakCall, runStreamed } from "./call.ts";
 import { endPiece } from "./piece-block.ts";
 import { takeHeld } from "./result.ts";

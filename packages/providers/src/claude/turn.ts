@@ -4,10 +4,10 @@
  * Several may be open at once, because results can be held back (see turn-end.ts); what is said belongs to the latest.
  */
 
-import type { JsonObject } from "@blockyard/kernel";
+import { type JsonObject, NO_USAGE } from "@blockyard/kernel";
 import { given, textOf, wordsOf } from "../read.ts";
 import { claudeDetails } from "../session-details.ts";
-import { NO_USAGE } from "../usage.ts";
+
 import { MAIN, type Out, PROVIDER, type Scope, type State, type Turn } from "./state.ts";
 
 export function initLine(state: State, out: Out, line: JsonObject): void {

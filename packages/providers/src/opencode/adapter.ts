@@ -6,14 +6,21 @@
  * still run, the ids of parts that were lately shown.
  */
 
-import type { BlockEvent, BlockKey, JsonObject, Usage } from "@blockyard/kernel";
+import {
+  addUsage,
+  type BlockEvent,
+  type BlockKey,
+  type JsonObject,
+  NO_USAGE,
+  type Usage,
+} from "@blockyard/kernel";
 import type { Adapter } from "../adapter.ts";
 import { cutCall, endCall, startCall, wholeBlock } from "../call.ts";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, timeOf, wordsOf } from "../read.ts";
 import { compactParams } from "../row.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
-import { addUsage, count, NO_USAGE } from "../usage.ts";
+import { count } from "../usage.ts";
 import { completedOutcome, failedOutcome, type ToolState } from "./outcome.ts";
 
 const PROVIDER = "opencode";

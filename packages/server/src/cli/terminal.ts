@@ -3,8 +3,6 @@
  * sequences that move the cursor, change the title or write to the clipboard; none of them gets out.
  */
 
-import { plainTerminal } from "../export/terminal-html.ts";
-
 export interface Style {
   bold(text: string): string;
   dim(text: string): string;
@@ -37,9 +35,31 @@ export function styleFor(
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not get out
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/** Text as it may be printed: sequences left out, other controls made visible. */
+const ESC = "\u001b";
+/** CSI, OSC (ended by BEL or ST), and two-character sequences. */
+const SEQUENCE = new RegExp(
+  `${ESC}\\[[0-9;:?<=>]*[ -/]*[@-~]|${ESC}\\][^\u0007${ESC}]{0,4096}(?:\u0007|${ESC}\\\\)|${ESC}[ -/]*[0-~]`,
+  "g",
+);
+
+/**
+ * Text as it may be printed: sequences left out, other controls made visible. It is stricter than what shows an output
+ * (`plainTerminal`): names and questions come here too, and no sequence may hide a part of them.
+ */
 export function safeText(text: string): string {
-  return plainTerminal(text).replace(CONTROLS, "\ufffd");
+  return lastStates(text).replace(SEQUENCE, "").replace(CONTROLS, "\ufffd");
+}
+
+/** A carriage return inside a line writes over what stood there; progress bars come to their last state. */
+function lastStates(text: string): string {
+  if (!text.includes("\r")) return text;
+  return text
+    .split("\n")
+    .map((line) => {
+      const bare = line.endsWith("\r") ? line.slice(0, -1) : line;
+      return bare.slice(bare.lastIndexOf("\r") + 1);
+    })
+    .join("\n");
 }
 
 export function oneLine(text: string, width: number): string {

@@ -8,6 +8,7 @@ import {
   Kernel,
   type Kind,
   MemoryStore,
+  plainTerminal,
   type Role,
   type Status,
 } from "@blockyard/kernel";
@@ -19,7 +20,7 @@ import { exportAs, type Format } from "./export.ts";
 import { exportFile } from "./export-file.ts";
 import { highlight } from "./highlight.ts";
 import { markdownHtml } from "./markdown-html.ts";
-import { plainTerminal, terminalHtml } from "./terminal-html.ts";
+import { terminalHtml } from "./terminal-html.ts";
 
 const kernel = new Kernel(nodeEnv, new MemoryStore("epoch"));
 
@@ -263,7 +264,13 @@ describe("pieces of a page", () => {
     ["\u001b[1;31mbad\u001b[0m ok", '<span class="a-bold a-1">bad</span> ok', "bad ok"],
     ["10%\r50%\r100%\r\nnext", "100%\nnext", "100%\nnext"],
     ["\u001b]8;;https://x.example\u0007link\u001b]8;;\u0007", "link", "link"],
-    ["\u001b[38;5;12mx\u001b[2K\u001b[?25ly", "xy", "xy"],
+    ["\u001b[38;5;12mx\u001b[2K\u001b[?25ly", ' <span class="a-4">y</span>', " y"],
+    ["abc\b\bX", "aXc", "aXc"],
+    [
+      "\u001b[31mred\nstill\u001b[39m not",
+      '<span class="a-1">red</span>\n<span class="a-1">still</span> not',
+      "red\nstill not",
+    ],
   ])("terminal %j", (output, shown, plain) => {
     expect(terminalHtml(output).html).toBe(shown);
     expect(plainTerminal(output)).toBe(plain);

@@ -16,8 +16,11 @@ import {
   type Kind,
   leftWords,
   type Metadata,
+  plainTerminal,
   plural,
   repeatsDenial,
+  safeLink,
+  safePicture,
   showsPictures,
   sourcesOf,
   timesText,
@@ -25,11 +28,11 @@ import {
   toolTitle,
   UNVERIFIED,
 } from "@blockyard/kernel";
-import { type Html, html, join, NOTHING, safeLink, safePicture } from "../system/escape.ts";
+import { type Html, html, join, NOTHING } from "../system/escape.ts";
 import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { highlight } from "./highlight.ts";
 import { markdownHtml } from "./markdown-html.ts";
-import { plainTerminal, terminalHtml } from "./terminal-html.ts";
+import { terminalHtml } from "./terminal-html.ts";
 import type { ExportNode } from "./tree.ts";
 
 /** A sub-agent's work with longer texts than this is closed. */

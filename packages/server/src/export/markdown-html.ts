@@ -3,9 +3,9 @@
  * links lead only where links may lead, and pictures from elsewhere are links.
  */
 
-import { decodeReferences, type MathToken } from "@blockyard/kernel";
+import { decodeReferences, type MathToken, safeLink, safePicture } from "@blockyard/kernel";
 import type { Token, Tokens } from "marked";
-import { type Html, html, join, NOTHING, safeLink, safePicture } from "../system/escape.ts";
+import { type Html, html, join, NOTHING } from "../system/escape.ts";
 import { lexBounded } from "./bounded-lexer.ts";
 import { highlight } from "./highlight.ts";
 

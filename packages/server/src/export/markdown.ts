@@ -12,16 +12,16 @@ import {
   isMarkdownResult,
   type Kind,
   type Metadata,
+  plainTerminal,
   plural,
+  safeLink,
   sessionFacts,
   sourcesOf,
   timesText,
   UNVERIFIED,
 } from "@blockyard/kernel";
-import { safeLink } from "../system/escape.ts";
 import { changedLines, excerptLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { turnAfter, turnFacts } from "./html.ts";
-import { plainTerminal } from "./terminal-html.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
 
 export function* markdownExport(tree: ExportTree): Generator<string> {

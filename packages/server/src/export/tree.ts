@@ -4,7 +4,7 @@
  * messages that have waited: once such a one has run, it stands where it was said.
  */
 
-import { type BlockSnapshot, type ExportLine, RESULT_KINDS, type TurnView } from "@blockyard/kernel";
+import { type BlockSnapshot, type ExportLine, isResult, type TurnView } from "@blockyard/kernel";
 
 export type ExportHead = Extract<ExportLine, { readonly type: "conversation" }>;
 
@@ -132,11 +132,6 @@ class Planter {
   #leftOf({ block_id }: BlockSnapshot): readonly (readonly ExportNode[])[] {
     return (this.#nexts.get(block_id) ?? []).map((next) => this.#way(next));
   }
-}
-
-function isResult({ kind, metadata }: BlockSnapshot): boolean {
-  if (RESULT_KINDS.includes(kind)) return true;
-  return (kind === "image" || kind === "error") && metadata["toolUseId"] !== undefined;
 }
 
 /** A message that waited and then ran, or was taken back. One that waits still, or never ran, is shown. */

@@ -46,22 +46,3 @@ function shown(value: Value): string {
 /** What HTML may not hold, except tab and line ends. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
-
-const LINKS = new Set(["http:", "https:", "mailto:"]);
-
-/** An address that is safe to follow; undefined for every other. */
-export function safeLink(href: string): string | undefined {
-  try {
-    const url = new URL(href);
-    return LINKS.has(url.protocol) ? url.href : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A picture that is here whole. Nothing is loaded from anywhere. */
-export function safePicture(data: string | undefined, mediaType: string | undefined): string | undefined {
-  if (data === undefined) return undefined;
-  const href = data.startsWith("data:") ? data : `data:${mediaType ?? "image/png"};base64,${data}`;
-  return /^data:image\/(png|jpeg|gif|webp|avif);base64,[A-Za-z0-9+/=\s]*$/.test(href) ? href : undefined;
-}

@@ -2,9 +2,8 @@
  * Citations: what an answer leans on, as a numbered list of titles with their hosts and what was cited of each. The
  * numbers stand in the text.
  */
-import { type Metadata, type Source, sourcesOf } from "@blockyard/kernel";
+import { hostOf, type Metadata, type Source, safeLink, sourcesOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { hostOf, safeLink } from "../markdown/link.ts";
 import { Icon } from "../ui/icons.tsx";
 
 type Citation = NonNullable<Metadata<"text">["citations"]>[number];

@@ -2,14 +2,20 @@
  * A command and what it printed, as in a terminal: the exact command, output, errors apart, how it ended. Below it, what
  * it printed when somebody ran it again.
  */
-import { type BlockId, exactText, formatDuration, isEnded, isShellCommand } from "@blockyard/kernel";
+import {
+  type BlockId,
+  exactText,
+  formatDuration,
+  isEnded,
+  isShellCommand,
+  plainTerminal,
+} from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { stopCommand } from "../actions/actions.ts";
 import { isRerun } from "../rows/rows.ts";
 import { useSides } from "../rows/view-tree.ts";
 import { overlay } from "../state/page-state.ts";
 import { useBlock, useSession, useText, useView } from "../state/session.tsx";
-import { plainTerminal } from "../terminal/ansi.ts";
 import { Terminal } from "../terminal/terminal.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";

@@ -1,8 +1,8 @@
 /**
  * Pictures that the kernel holds: their data, or a blob of this server. A picture from elsewhere is a link.
  */
+import { hostOf, safeLink, safePicture } from "@blockyard/kernel";
 import type { ReactNode } from "react";
-import { hostOf, safeImageData, safeLink } from "../markdown/link.ts";
 import { usePicture } from "../state/pictures.ts";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -61,5 +61,5 @@ function keptIn({ blob }: Picture): string | undefined {
 
 function dataOf({ data, mediaType }: Picture): string | undefined {
   if (data === undefined) return undefined;
-  return safeImageData(data.startsWith("data:") ? data : `data:${mediaType ?? "image/png"};base64,${data}`);
+  return safePicture(data, mediaType);
 }

@@ -9,13 +9,14 @@ import {
   formatDuration,
   isAtWork,
   isEnded,
+  isResult,
   plural,
   showsPictures,
   toolTitle,
   waitsFor,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
-import { hasWorkBefore, isQueued, isResult, nestedName } from "../rows/rows.ts";
+import { hasWorkBefore, isQueued, nestedName } from "../rows/rows.ts";
 import { useSides } from "../rows/view-tree.ts";
 import { useCellPart } from "../state/cell.ts";
 import { useOpen } from "../state/disclosure.ts";
@@ -93,7 +94,7 @@ export function CallResults({ id, Result }: { id: string; Result: ToolCallProps[
     <div className="tool-results">
       {sides.map((side) => {
         const block = view.blocks.get(side);
-        const isOwn = block && isResult(block.kind, block.metadata);
+        const isOwn = block && isResult(block);
         return isOwn ? <Result key={side} id={side} call={call} /> : null;
       })}
     </div>
@@ -112,7 +113,7 @@ function useParts(block: Block): Parts {
   const sides = useSides(block.id);
   const isOwn = (id: string) => {
     const side = view.blocks.get(id);
-    return side !== undefined && isResult(side.kind, side.metadata);
+    return side !== undefined && isResult(side);
   };
   const isWork = (id: string) => {
     const side = view.blocks.get(id);

@@ -2,12 +2,11 @@
  * Markdown on the page: tokens become elements, one by one. There is no HTML on the way, so nothing that somebody wrote
  * can become an element of its own: HTML in markdown is shown as the text that it is.
  */
-import { decodeReferences, type Text } from "@blockyard/kernel";
+import { decodeReferences, hostOf, safeImageData, safeLink, type Text } from "@blockyard/kernel";
 import type { Token, Tokens } from "marked";
 import { type JSX, memo, type ReactNode, useRef } from "react";
 import { CodeFence } from "../highlight/code-fence.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { hostOf, safeImageData, safeLink } from "./link.ts";
 import { type LongParagraph, type Parsed, parseGrowing, parseWhole } from "./parse.ts";
 
 /** Parsed texts that have ended: a row that comes back to the screen is not parsed again. */

@@ -5,7 +5,7 @@
  * A tool call and its results are one row. What a sub-agent did are rows of their own, deeper, so that the list can
  * leave out those that are off the screen; its report then is a row behind them.
  */
-import { askOf, type Block, type BlockId, type Kind, RESULT_KINDS } from "@blockyard/kernel";
+import { askOf, type Block, type BlockId, isResult } from "@blockyard/kernel";
 import type { Outline, Tree } from "./tree.ts";
 
 export type Row =
@@ -74,16 +74,10 @@ export function nestedName(call: BlockId): string {
   return `nested:${call}`;
 }
 
-/** Whether a block that hangs off a tool call is shown in the call's own row. */
-export function isResult(kind: Kind, metadata: Block["metadata"]): boolean {
-  if (RESULT_KINDS.includes(kind)) return true;
-  return (kind === "image" || kind === "error") && metadata["toolUseId"] !== undefined;
-}
-
 /** Whether something of what hangs off a call was there before its first result: a sub-agent's work before its report. */
 export function hasWorkBefore(sides: readonly (Block | undefined)[]): boolean {
   const known = sides.filter((side) => side !== undefined && !isQueued(side)) as readonly Block[];
-  const first = known.findIndex((side) => isResult(side.kind, side.metadata));
+  const first = known.findIndex((side) => isResult(side));
   return first > 0;
 }
 
@@ -157,12 +151,12 @@ function addBlock(
     !isClosed && block.kind === "tool_call" && hasWorkBefore(sides.map((id) => outline.blocks.get(id)));
   for (const id of sides) {
     const side = outline.blocks.get(id);
-    if (report && side && isResult(side.kind, side.metadata)) {
+    if (report && side && isResult(side)) {
       rows.push({ type: "results", key: `results:${block.id}`, id: block.id, depth });
       report = false;
     }
     if (isClosed && !(side && isQueued(side)) && !options.asking?.has(id)) continue;
-    if (!side || (block.kind === "tool_call" && isResult(side.kind, side.metadata))) continue;
+    if (!side || (block.kind === "tool_call" && isResult(side))) continue;
     if (block.kind === "command" && isRerun(side)) continue;
     addBlock(rows, outline, tree, side, depth + 1, options);
   }

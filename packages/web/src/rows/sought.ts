@@ -2,11 +2,11 @@
  * The block that somebody wants to see: named by the page's address, or found. The list fetches older blocks until it is
  * there, goes to it, and forgets it. What hides it is opened first.
  */
-import type { BlockId, View } from "@blockyard/kernel";
+import { type BlockId, isResult, type View } from "@blockyard/kernel";
 import { Cell } from "../state/cell.ts";
 import { isOpen, setOpen } from "../state/disclosure.ts";
 import { chooseHead, heads } from "../state/page-state.ts";
-import { isResult, nestedName, pathTo, prunedName } from "./rows.ts";
+import { nestedName, pathTo, prunedName } from "./rows.ts";
 import { endOf, headOf } from "./view-tree.ts";
 
 export const sought = new Cell<BlockId | undefined>(undefined);
@@ -21,8 +21,7 @@ export function reveal(view: View, id: BlockId): boolean {
   if (block && block.kind !== "text") names.push(id);
   for (let below = block; below?.side && below.parent !== null; ) {
     const above = view.blocks.get(below.parent);
-    if (above?.kind === "tool_call" && !isResult(below.kind, below.metadata))
-      names.push(nestedName(above.id));
+    if (above?.kind === "tool_call" && !isResult(below)) names.push(nestedName(above.id));
     below = above;
   }
   const main = mainOf(view, id);

@@ -1,9 +1,15 @@
 /**
  * Terminal output on the page: lines of coloured runs, in chunks that are not laid out while they are off the screen.
  */
+import {
+  paletteColor,
+  readTerminal,
+  type TerminalLine,
+  type TerminalRun,
+  type TerminalStyle,
+} from "@blockyard/kernel";
 import { type CSSProperties, memo, type ReactNode, useMemo } from "react";
 import { MANY_LINES, useNear } from "../highlight/near.ts";
-import { paletteColor, type Run, readTerminal, type Style, type TerminalLine } from "./ansi.ts";
 
 const CHUNK_LINES = 64;
 
@@ -45,7 +51,7 @@ function sameLine(a: TerminalLine, b: TerminalLine | undefined): boolean {
   return a.length === b?.length && a.every((run, i) => run.text === b[i]?.text && run.style === b[i]?.style);
 }
 
-function renderRun({ text, style }: Run, key: number): ReactNode {
+function renderRun({ text, style }: TerminalRun, key: number): ReactNode {
   const className = classOf(style);
   const colors = colorsOf(style);
   if (className === "" && colors === undefined) return text;
@@ -56,7 +62,7 @@ function renderRun({ text, style }: Run, key: number): ReactNode {
   );
 }
 
-function classOf(style: Style): string {
+function classOf(style: TerminalStyle): string {
   const names: string[] = [];
   for (const [name, value] of Object.entries(style)) {
     if (value === true) names.push(`a-${name}`);
@@ -65,7 +71,7 @@ function classOf(style: Style): string {
   return names.join(" ");
 }
 
-function colorsOf({ fg, bg }: Style): CSSProperties | undefined {
+function colorsOf({ fg, bg }: TerminalStyle): CSSProperties | undefined {
   const [color, backgroundColor] = [rgb(fg), rgb(bg)];
   if (color === undefined && backgroundColor === undefined) return undefined;
   return { ...(color ? { color } : {}), ...(backgroundColor ? { backgroundColor } : {}) };

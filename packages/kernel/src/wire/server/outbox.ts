@@ -11,7 +11,7 @@
 
 import type { Change } from "../../model/change.ts";
 import type { Turn } from "../../model/conversation.ts";
-import type { Op } from "../../model/op.ts";
+import { continues, type Op } from "../../model/op.ts";
 
 export class Outbox {
   #changes: Change[] = [];
@@ -98,16 +98,6 @@ export function mergeAppends(ops: readonly Op[]): Op[] {
     }
   }
   return merged;
-}
-
-function continues(before: Op, op: Op): boolean {
-  return (
-    before.body.type === "append" &&
-    op.body.type === "append" &&
-    before.unit === op.unit &&
-    before.version + 1 === op.versionFrom &&
-    before.body.at + before.body.text.length === op.body.at
-  );
 }
 
 function joined(before: Op, op: Op): Op {

@@ -9,7 +9,7 @@
  * often as that at most. A block that has ended takes in all its small chunks.
  */
 
-import type { BlockId, ConversationId, Op } from "@blockyard/kernel";
+import { type BlockId, type ConversationId, continues, type Op } from "@blockyard/kernel";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { readOp, writeOp } from "./codec.ts";
 
@@ -66,18 +66,6 @@ export function decodeOps(bytes: Uint8Array, conversation: ConversationId, block
   const ops: Op[] = [];
   while (!reader.done) ops.push(readOp(reader, conversation, block));
   return ops;
-}
-
-/** Whether an op is an append of the same unit, right behind another. */
-export function continues(before: Op, op: Op): boolean {
-  return (
-    before.body.type === "append" &&
-    op.body.type === "append" &&
-    before.unit === op.unit &&
-    before.agent === op.agent &&
-    before.version + 1 === op.versionFrom &&
-    before.body.at + before.body.text.length === op.body.at
-  );
 }
 
 /** One op for appends that continue each other, given the first, the last and the text of all of them. */

@@ -3,15 +3,14 @@
  * on SQLite (search/search.worker.ts) does the same with a file. Started by search/pool.ts.
  */
 
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import { limits, type Problem, type SearchAnswer, searchBlocks } from "@blockyard/kernel";
 import { DatabaseAddress } from "../../config/database-address.ts";
-import type { Reply, Request } from "../../search/message.ts";
+import type { Request } from "../../search/message.ts";
 import { RecentTexts } from "../../search/recent-texts.ts";
-import { busyClock, stoppable, warmUp } from "../../search/stoppable.ts";
+import { say, serveRequests } from "../../search/search-thread.ts";
+import { busyClock, stoppable } from "../../search/stoppable.ts";
 import type { ThreadGate } from "../../system/thread-gate.ts";
-import { yieldToWriters } from "../../system/yield.ts";
-import { useGate } from "../../system/zstd.ts";
 import { Connections } from "./connections.ts";
 import { Outlines } from "./outlines.ts";
 import { PostgresSource } from "./source.ts";
@@ -21,23 +20,10 @@ const connections = new Connections(new DatabaseAddress(url), "blockyard-search"
 const outlines = new Outlines();
 const recent = new RecentTexts(limits.searchTextChars);
 
-useGate(gate);
-yieldToWriters();
-warmUp();
-parentPort?.on("message", (request: Request) => {
-  if (request.type === "end") process.exit();
-  void respond(request);
+serveRequests(gate, async (request) => {
+  if (request.type !== "search") throw new Error("this thread only searches");
+  say({ type: "answer", answer: await search(request) });
 });
-
-async function respond(request: Request): Promise<void> {
-  try {
-    if (request.type !== "search") throw new Error("this thread only searches");
-    say({ type: "answer", answer: await search(request) });
-  } catch (error) {
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    say({ type: "failed", message, stack });
-  }
-}
 
 /** Everything that one search sees is from one moment. */
 async function search({ query }: Request & { type: "search" }): Promise<SearchAnswer | Problem> {
@@ -54,8 +40,4 @@ async function search({ query }: Request & { type: "search" }): Promise<SearchAn
     await connection.script("COMMIT");
     return answer;
   });
-}
-
-function say(reply: Reply): void {
-  parentPort?.postMessage(reply);
 }

@@ -15,6 +15,7 @@ import {
   type Commit,
   type Conversation,
   type ConversationId,
+  continues,
   isEnded,
   type Json,
   type Op,
@@ -22,7 +23,7 @@ import {
   type RawRun,
   type Turn,
 } from "@blockyard/kernel";
-import { continues, joinRun } from "../encoding/runs.ts";
+import { joinRun } from "../encoding/runs.ts";
 import type { Before, RawEntry, StreamedEntry } from "./journal.ts";
 import type { Tables } from "./tables.ts";
 

@@ -4,7 +4,7 @@
  * counts on being ended from outside all the same, and keeps nothing that could not be made again. Started by pool.ts.
  */
 
-import { parentPort, workerData } from "node:worker_threads";
+import { workerData } from "node:worker_threads";
 import {
   isProblem,
   limits,
@@ -15,13 +15,12 @@ import {
   type SearchAnswer,
   searchBlocks,
 } from "@blockyard/kernel";
-import type { Reply, Request } from "../../../search/message.ts";
+import type { Request } from "../../../search/message.ts";
 import { RecentTexts } from "../../../search/recent-texts.ts";
+import { say, serveRequests } from "../../../search/search-thread.ts";
 import { SegmentDamage } from "../../../search/segment/segment-damage.ts";
-import { busyClock, stoppable, warmUp } from "../../../search/stoppable.ts";
+import { busyClock, stoppable } from "../../../search/stoppable.ts";
 import type { ThreadGate } from "../../../system/thread-gate.ts";
-import { yieldToWriters } from "../../../system/yield.ts";
-import { useGate } from "../../../system/zstd.ts";
 import { StoreReader } from "../reader.ts";
 import { Indexer } from "./indexer.ts";
 import { DatabaseSource } from "./source.ts";
@@ -35,31 +34,14 @@ let indexer: Indexer | undefined;
 let work: Generator<void> | undefined;
 const recent = new RecentTexts(limits.searchTextChars);
 
-useGate(gate);
-yieldToWriters();
-warmUp();
-parentPort?.on("message", (request: Request) => {
-  if (request.type === "end") process.exit();
-  void respond(request);
-});
-
-async function respond(request: Exclude<Request, { type: "end" }>): Promise<void> {
-  try {
-    if (request.type === "index") await update(request);
-    else say({ type: "answer", answer: request.type === "search" ? await search(request) : match(request) });
-    if (work === undefined && indexer?.isBehind === true) {
-      work = indexer.work();
-      setImmediate(goOn);
-    }
-  } catch (error) {
-    const { message, stack } = error instanceof Error ? error : new Error(String(error));
-    say(
-      request.type === "index"
-        ? { type: "note", message: stack ?? message }
-        : { type: "failed", message, stack },
-    );
+serveRequests(gate, async (request) => {
+  if (request.type === "index") await update(request);
+  else say({ type: "answer", answer: request.type === "search" ? await search(request) : match(request) });
+  if (work === undefined && indexer?.isBehind === true) {
+    work = indexer.work();
+    setImmediate(goOn);
   }
-}
+});
 
 async function search(request: Request & { type: "search" }): Promise<SearchAnswer | Problem> {
   const from = open();
@@ -132,8 +114,4 @@ function startAgain(current: Indexer, error: SegmentDamage): void {
 function match({ text, query, deadlineMs }: Request & { type: "match" }): MatchAnswer | Problem {
   say({ type: "begun" });
   return matchWithin(text, query, deadlineMs, busyClock, stoppable);
-}
-
-function say(reply: Reply): void {
-  parentPort?.postMessage(reply);
 }

@@ -4,7 +4,7 @@
  * cursor to other lines, device strings, C0 and C1 controls). Nothing in the text can reach anything but its own line.
  */
 
-export interface Style {
+export interface TerminalStyle {
   /** Palette index 0–255, or an "r, g, b" triple. */
   readonly fg?: number | string;
   readonly bg?: number | string;
@@ -16,14 +16,14 @@ export interface Style {
   readonly inverse?: true;
 }
 
-export interface Run {
+export interface TerminalRun {
   readonly text: string;
-  readonly style: Style;
+  readonly style: TerminalStyle;
 }
 
-export type TerminalLine = readonly Run[];
+export type TerminalLine = readonly TerminalRun[];
 
-const PLAIN: Style = {};
+const PLAIN: TerminalStyle = {};
 /** A line that moves its cursor past this is not a line any more. */
 const MAX_COLUMN = 10_000;
 /** Cells that one output may fill with blanks, by moving far to the right and by erasing; then it does neither any more. */
@@ -72,13 +72,13 @@ const SEQUENCE =
   /^(?:(?:\u001b\[|\u009b)([0-?]*)[ -/]*([@-~])|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c|$)|\u001b[ -/]*[0-~]?)/;
 
 class Line {
-  style: Style;
+  style: TerminalStyle;
   readonly #characters: string[] = [];
-  readonly #styles: Style[] = [];
+  readonly #styles: TerminalStyle[] = [];
   readonly #blanks: Blanks;
   #column = 0;
 
-  constructor(style: Style, blanks: Blanks) {
+  constructor(style: TerminalStyle, blanks: Blanks) {
     this.style = style;
     this.#blanks = blanks;
   }
@@ -101,7 +101,7 @@ class Line {
   }
 
   runs(): TerminalLine {
-    const runs: Run[] = [];
+    const runs: TerminalRun[] = [];
     let from = 0;
     for (let i = 1; i <= this.#characters.length; i++) {
       if (i < this.#characters.length && this.#styles[i] === this.#styles[from]) continue;
@@ -166,10 +166,10 @@ class Line {
 }
 
 /** Select graphic rendition: the codes of one `ESC [ … m`, one after the other. */
-function withSgr(style: Style, parameters: string): Style {
+function withSgr(style: TerminalStyle, parameters: string): TerminalStyle {
   const codes =
     parameters === "" ? [0] : parameters.split(/[;:]/).map((code) => Number.parseInt(code, 10) || 0);
-  let next: Style = style;
+  let next: TerminalStyle = style;
   for (let i = 0; i < codes.length; i++) {
     const code = codes[i] as number;
     if (code === 38 || code === 48) {
@@ -183,7 +183,7 @@ function withSgr(style: Style, parameters: string): Style {
   return Object.keys(next).length === 0 ? PLAIN : next;
 }
 
-function withCode(style: Style, code: number): Style {
+function withCode(style: TerminalStyle, code: number): TerminalStyle {
   if (code >= 30 && code <= 37) return { ...style, fg: code - 30 };
   if (code >= 90 && code <= 97) return { ...style, fg: code - 82 };
   if (code >= 40 && code <= 47) return { ...style, bg: code - 40 };
@@ -233,8 +233,10 @@ function extended(codes: readonly number[], at: number): [number | string | unde
   return [isColor ? `${r}, ${g}, ${b}` : undefined, 4];
 }
 
-function without(style: Style, ...names: (keyof Style)[]): Style {
-  return Object.fromEntries(Object.entries(style).filter(([name]) => !names.includes(name as keyof Style)));
+function without(style: TerminalStyle, ...names: (keyof TerminalStyle)[]): TerminalStyle {
+  return Object.fromEntries(
+    Object.entries(style).filter(([name]) => !names.includes(name as keyof TerminalStyle)),
+  );
 }
 
 /** A palette colour above the first 16 as "r, g, b": the cube and the greys. */

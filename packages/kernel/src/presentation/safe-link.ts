@@ -1,5 +1,5 @@
 /**
- * What a link or image in somebody's markdown may point to. The allow-list of schemes; everything else is shown as text.
+ * What a link or image in somebody's markdown may point to. The allow-list of schemes; everything else is shown as text, on the page and in exports.
  */
 
 const LINKS = new Set(["http:", "https:", "mailto:"]);
@@ -18,6 +18,12 @@ export function safeLink(href: string): string | undefined {
 /** An image that loads nothing from anywhere. */
 export function safeImageData(href: string): string | undefined {
   return IMAGE_DATA.test(href) ? href : undefined;
+}
+
+/** A picture as providers give it: base64 with its type, or a data URL. */
+export function safePicture(data: string | undefined, mediaType: string | undefined): string | undefined {
+  if (data === undefined) return undefined;
+  return safeImageData(data.startsWith("data:") ? data : `data:${mediaType ?? "image/png"};base64,${data}`);
 }
 
 export function hostOf(href: string): string {

@@ -1,6 +1,6 @@
 /** Terminal output: colours stay, tricks do not. */
 import { describe, expect, test } from "vitest";
-import { paletteColor, plainTerminal, readTerminal } from "./ansi.ts";
+import { paletteColor, plainTerminal, readTerminal } from "./terminal-text.ts";
 
 const ESC = "\u001b";
 

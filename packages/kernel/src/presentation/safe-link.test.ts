@@ -1,7 +1,7 @@
 /** Addresses that somebody may put into markdown: only the safe ones are links. */
-import { decodeReferences } from "@blockyard/kernel";
 import { describe, expect, test } from "vitest";
-import { safeImageData, safeLink } from "./link.ts";
+import { decodeReferences } from "./character-references.ts";
+import { safeImageData, safeLink } from "./safe-link.ts";
 
 const REFUSED = [
   "javascript:alert(1)",

@@ -229,6 +229,24 @@ test("[V12] an open menu has the keys to itself: Escape closes it and nothing el
   await page.context().close();
 });
 
+test("[V87] a menu takes clicks wherever it stands, also when its block is not pointed at any more", async () => {
+  const conversation = await newConversation(yard.kernel, "menu by pointer");
+  const [, block] = await say(yard.kernel, conversation, [{ text: "one" }, { text: "two\n\n".repeat(8) }]);
+  const { page } = await yard.open(`/c/${conversation}`);
+  const article = page.locator(`[data-block="${block}"]`);
+  await article.hover();
+  await article.getByRole("button", { name: "More for this block" }).click();
+  await page.waitForSelector(".menu:popover-open [role=menuitem]:focus");
+  // Neither hover nor focus keeps the row of buttons: a pointer that jumps, a window that is not in front.
+  await page.mouse.move(1, 1);
+  await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+  const item = page.getByRole("menuitem", { name: "Prune from the context" });
+  const box = await item.boundingBox();
+  await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 8);
+  await page.waitForSelector(".pruned-row");
+  await page.context().close();
+});
+
 test("[V20] what does not fit into a frame is refused where it is pasted, or goes as a request", async () => {
   const conversation = await newConversation(yard.kernel, "a lot");
   const [block] = await say(yard.kernel, conversation, [{ text: "Short." }]);

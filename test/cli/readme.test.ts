@@ -16,8 +16,7 @@ it("[U16] the package is made and installed as the README says: npm takes the li
   const lines = /## Install it as a command\n\n```\n([\s\S]*?)```/.exec(readme)?.[1]?.split("\n") ?? [];
   const [pack = "", install = ""] = lines.map((line) => line.replace(/\s+#.*$/, ""));
   expect(pack).toBe("npm run -s pack");
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
-  expect(install).toBe(`npm install -g ./dist/blockyard-${version}.tgz`);
+  expect(install).toBe("npm install -g ./dist/blockyard-*.tgz");
   mkdirSync(join(folder, "dist"));
   execFileSync(process.execPath, ["scripts/pack.mjs", join(folder, "dist")], { cwd: root, stdio: "ignore" });
   const env = {

@@ -44,7 +44,9 @@ async function forgetful(
 ): Promise<{ conversation: string; ask(prompt: string): ReturnType<Rig["ended"]> }> {
   const file = join(rig.home, `${provider}.sh`);
   const script = `case "$*" in *resume*) ${words} ${lost}; exit 1;; esac\necho '${begin}'\necho '${end}'`;
-  writeFileSync(file, `#!/bin/sh\ncat > /dev/null &\n${script}\n`);
+  // A Codex that is too old for the app-server.
+  const old = `case "$1" in app-server) echo "error: unrecognized subcommand" >&2; exit 2;; esac`;
+  writeFileSync(file, `#!/bin/sh\n${old}\ncat > /dev/null &\n${script}\n`);
   chmodSync(file, 0o755);
   vi.stubEnv(`BLOCKYARD_${provider.toUpperCase()}`, file);
   const conversation = await rig.conversation();

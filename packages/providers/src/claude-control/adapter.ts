@@ -57,7 +57,9 @@ function line(state: Control, peer: Process, out: Out, traffic: Traffic): void {
 function record(state: Control, peer: Process, out: Out, event: JsonObject): void {
   const text = textOf(event.line) ?? "";
   if (event.dir === "err") peer.stderr = `${peer.stderr}${text}\n`.slice(-STDERR_CHARS);
-  if (event.dir === "start") state.processes.set(peer.name, newProcess(state, peer.name));
+  // One that has not ended is only told of again.
+  if (event.dir === "start" && peer.isEnded)
+    state.processes.set(peer.name, newProcess(state, peer.name, peer.earlier + 1));
   if (event.dir !== "exit") return;
   const said = peer.stderr.trim();
   const isFailed = /"code":[1-9]/.test(text) && !/"code":143/.test(text);

@@ -14,6 +14,8 @@ export interface Sent {
 
 export interface Process {
   readonly name: string;
+  /** How many of this name came before. */
+  readonly earlier: number;
   readonly claude: State;
   /** Oldest first. */
   waiting: Sent[];
@@ -51,10 +53,12 @@ export function processOf(state: Control, run: Json | undefined): Process {
   return made;
 }
 
-export function newProcess({ run, before }: Control, name: string): Process {
+export function newProcess({ run, before }: Control, name: string, earlier = 0): Process {
+  const own = earlier === 0 ? name : `${name}.${earlier}`;
   return {
     name,
-    claude: newState(name === "" ? run : `${run}/${name}`, name === "" ? before : {}),
+    earlier,
+    claude: newState(own === "" ? run : `${run}/${own}`, own === "" ? before : {}),
     waiting: [],
     seen: new Set(),
     asked: new Map(),

@@ -28,6 +28,7 @@ it("[U16] the package is made and installed as the README says: npm takes the li
   // Offline its dependencies come from npm's cache, where they may not be; the file itself must have been read.
   expect(stderr).not.toMatch(/git|github|ENOENT/i);
   if (status !== 0) return expect(stderr).toMatch(/ENOTCACHED/);
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
   const said = execFileSync(join(folder, "global/bin/blockyard"), ["--version"], { env }).toString();
   expect(said.trim()).toBe(version);
 }, 120_000);

@@ -255,7 +255,7 @@ describe("pieces of a page", () => {
       "[c](https://x.example/?a=1&amp;b=2)",
       '<p><a href="https://x.example/?a=1&amp;b=2" rel="noopener noreferrer nofollow">c</a></p>',
     ],
-    ["[c](javascript&colon;alert(1))", '<p>c <span class="dim">(javascript&amp;colon;alert(1))</span></p>'],
+    ["[c](javascript&colon;alert(1))", '<p><span title="javascript&amp;colon;alert(1)">c</span></p>'],
     ["so $x_1*y_1*z$ is", '<p>so <span class="math">$x_1*y_1*z$</span> is</p>'],
     ["$$\na \\\\\n- b\n$$", '<p class="math">$$\na \\\\\n- b\n$$</p>'],
   ])("markdown %j", (text, expected) => expect(markdownHtml(text).html).toBe(expected));

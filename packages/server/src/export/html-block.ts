@@ -18,6 +18,8 @@ import {
   type Metadata,
   plainTerminal,
   plural,
+  REASON_WORDS,
+  type Reason,
   repeatsDenial,
   safeLink,
   safePicture,
@@ -316,14 +318,10 @@ function sources(citations: Metadata<"text">["citations"]): Html {
   return html`<ol class="sources">${rows}</ol>`;
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  denied: "denied",
-  retracted: "taken back",
-  truncated: "cut short",
-};
-
-function why(reason: string | undefined): Html {
-  return reason === undefined ? NOTHING : html`<div class="reason warn">${REASONS[reason] ?? reason}</div>`;
+function why(reason: Reason | undefined): Html {
+  return reason === undefined
+    ? NOTHING
+    : html`<div class="reason warn">${REASON_WORDS[reason] ?? reason}</div>`;
 }
 
 function leftOut(chars: number | undefined): Html {

@@ -124,7 +124,7 @@ function checkbox({ checked }: Tokens.Checkbox): Html {
 function link(token: Tokens.Link, depth: number): Html {
   const href = safeLink(decodeReferences(token.href));
   const content = inlines(token.tokens, depth + 1);
-  if (href === undefined) return html`${content} <span class="dim">(${token.href})</span>`;
+  if (href === undefined) return html`<span title="${token.href}">${content}</span>`;
   return html`<a href="${href}" rel="noopener noreferrer nofollow">${content}</a>`;
 }
 

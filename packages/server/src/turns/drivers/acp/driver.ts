@@ -25,9 +25,10 @@ const ACP: Abilities = {
   steering: "turn",
   midTurn: ["mode", "model"],
   stopsTasks: false,
-  commands: true,
-  models: true,
-  usage: true,
+  // What they tell of these stands in the conversation's session; nobody can ask for it yet.
+  commands: false,
+  models: false,
+  usage: false,
 };
 
 export interface AcpDriverOptions extends AcpOptions {

@@ -32,6 +32,7 @@ export default defineConfig({
           include: ["packages/*/src/**/*.test.{ts,tsx}", "test/**/*.test.ts", "bench/**/*.test.ts"],
           exclude: [...configDefaults.exclude, ...fuzz, ...tidy, ...faults, ...endToEnd],
           testTimeout: 20_000,
+          hookTimeout: 30_000,
           retry,
         },
       },

@@ -34,12 +34,12 @@ async function run(report: Report): Promise<Record<string, number>> {
     tell(report, pairs);
     const sum = (of: (pair: Pair) => number) => pairs.reduce((total, pair) => total + of(pair), 0);
     return {
-      p50ExtraMs: median(pairs.map(({ yard, bare }) => yard.p50Ms - bare.p50Ms)),
-      p99Ratio: median(pairs.map(({ yard, bare }) => yard.p99Ms / bare.p99Ms)),
-      p99Ms: median(pairs.map(({ yard }) => yard.p99Ms)),
-      lost: sum(({ yard, bare }) => yard.lost + bare.lost),
-      doubled: sum(({ yard, bare }) => yard.doubled + bare.doubled),
-      reordered: sum(({ yard, bare }) => yard.reordered + bare.reordered),
+      p50ExtraMs: median(pairs.map(({ blockyard, bare }) => blockyard.p50Ms - bare.p50Ms)),
+      p99Ratio: median(pairs.map(({ blockyard, bare }) => blockyard.p99Ms / bare.p99Ms)),
+      p99Ms: median(pairs.map(({ blockyard }) => blockyard.p99Ms)),
+      lost: sum(({ blockyard, bare }) => blockyard.lost + bare.lost),
+      doubled: sum(({ blockyard, bare }) => blockyard.doubled + bare.doubled),
+      reordered: sum(({ blockyard, bare }) => blockyard.reordered + bare.reordered),
       stalledMb: await growth(driver, report),
     };
   } finally {
@@ -49,22 +49,22 @@ async function run(report: Report): Promise<Record<string, number>> {
 
 function tell(report: Report, pairs: readonly Pair[]): void {
   report.table(
-    pairs.map(({ yard, bare }, index) => ({
+    pairs.map(({ blockyard, bare }, index) => ({
       pair: index + 1,
-      "p50 ms": round(yard.p50Ms),
+      "p50 ms": round(blockyard.p50Ms),
       "relay p50 ms": round(bare.p50Ms),
-      "p99 ms": round(yard.p99Ms),
+      "p99 ms": round(blockyard.p99Ms),
       "relay p99 ms": round(bare.p99Ms),
-      delivered: yard.delivered,
-      lost: yard.lost,
-      doubled: yard.doubled,
+      delivered: blockyard.delivered,
+      lost: blockyard.lost,
+      doubled: blockyard.doubled,
     })),
   );
 }
 
 /** How much more memory the server holds at most for each viewer that never reads, against the same load without them. */
 async function growth(driver: Driver, report: Report): Promise<number> {
-  const flood = (stalled: number) => driver.peakMb(driver.play({ ...FLOOD, ...driver.yard, stalled }));
+  const flood = (stalled: number) => driver.peakMb(driver.play({ ...FLOOD, ...driver.blockyard, stalled }));
   await flood(0);
   const more: number[] = [];
   for (let pair = 0; pair < STALLED_PAIRS; pair++) {

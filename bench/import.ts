@@ -1,5 +1,5 @@
 /**
- * Bringing in what has gathered: 1,000 session logs, made from the recorded ones, imported through the import door into a
+ * Bringing in what has gathered: 1,000 session logs, made from the recorded ones, imported through the import into a
  * database on disk; then again, and then searched. Each copy gets ids of its own, as another session would have.
  *
  * The floor reads the same logs, parses every line and puts it into SQLite as it is, a durable transaction for each log. The two
@@ -11,8 +11,8 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Cursors, callTool, inlineMatcher, isProblem, Kernel } from "@blockyard/kernel";
 import { nodeEnv, openSqliteStore } from "@blockyard/server";
+import type { CommandClient } from "../packages/server/src/cli/command-client.ts";
 import { importLog, KnownSessions } from "../packages/server/src/cli/log-import.ts";
-import type { Yard } from "../packages/server/src/cli/yard.ts";
 import { importStream } from "../packages/server/src/import/import-stream.ts";
 import { findSessions } from "../packages/server/src/import/session-logs.ts";
 import { logs } from "../test/recordings.ts";
@@ -44,20 +44,20 @@ export const bench: Bench = {
         CODEX_HOME: join(folder, "codex"),
       };
       const store = await openSqliteStore(join(folder, "yard.db"));
-      const yard = yardOf(new Kernel(nodeEnv, store));
+      const client = clientOf(new Kernel(nodeEnv, store));
       const memory = watchMemory();
-      const first = await compare(yard, env, openFloor(join(folder, "floor.db")));
+      const first = await compare(client, env, openFloor(join(folder, "floor.db")));
       const peakRssMb = memory.stop();
-      const second = await importLogs(yard, findSessions({ env }));
+      const second = await importLogs(client, findSessions({ env }));
       let hits = 0;
       const searchMs = await elapsedMs(async () => {
-        const found = await yard.call("kernel.search", {
+        const found = await client.call("kernel.search", {
           query: "export",
           literal: true,
           kinds: "all",
           max_blocks: 50,
         });
-        hits = isProblem(found) ? 0 : (found as { blocks: unknown[] }).blocks.length;
+        hits = isProblem(found) ? 0 : found.blocks.length;
       });
       await store.close();
       report.note(
@@ -114,7 +114,7 @@ function mixed(id: string, digits: string): string {
     .slice(-8);
 }
 
-function yardOf(kernel: Kernel): Yard {
+function clientOf(kernel: Kernel): CommandClient {
   const owner = { agent: "bench", role: "owner", by: "token" } as const;
   const call = {
     kernel,
@@ -127,7 +127,7 @@ function yardOf(kernel: Kernel): Yard {
   };
   return {
     async call(tool, input) {
-      return (await callTool(call, tool, input)) as Awaited<ReturnType<Yard["call"]>>;
+      return (await callTool(call, tool, input)) as Awaited<ReturnType<CommandClient["call"]>>;
     },
     import: (body) => importStream(kernel, owner, body),
     ...{ lines: never, raw: never, ingest: never },
@@ -145,7 +145,7 @@ type Logs = ReturnType<typeof findSessions>;
 
 /** Imports everything, a part at a time, in turn with the floor. */
 async function compare(
-  yard: Yard,
+  client: CommandClient,
   env: Readonly<Record<string, string>>,
   floor: DatabaseSync,
 ): Promise<Imported & { readonly ratio: Measured }> {
@@ -160,7 +160,7 @@ async function compare(
   const { figure } = await alternate(
     PAIRS,
     async () => {
-      const imported = await importLogs(yard, nextOurs());
+      const imported = await importLogs(client, nextOurs());
       ours.push(imported);
       return imported.seconds;
     },
@@ -176,12 +176,12 @@ async function compare(
   };
 }
 
-async function importLogs(yard: Yard, logs: Logs): Promise<Imported> {
+async function importLogs(client: CommandClient, logs: Logs): Promise<Imported> {
   let added = 0;
   const ms = await elapsedMs(async () => {
-    const known = await KnownSessions.read(yard);
+    const known = await KnownSessions.read(client);
     for (const log of logs) {
-      const outcome = await importLog(yard, known, log, { now: Date.now(), isFollowed: false });
+      const outcome = await importLog(client, known, log, { now: Date.now(), isFollowed: false });
       if (outcome.type === "failed") throw new Error(`${log.path}: ${outcome.problem.message}`);
       if (outcome.type === "imported") added += outcome.imported.added;
     }

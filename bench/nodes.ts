@@ -9,7 +9,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Broker, freePort } from "../test/nodes/broker.ts";
-import { Node } from "../test/nodes/yard.ts";
+import { Node } from "../test/nodes/harness.ts";
 import { connectTo, startServer, type TestClient } from "../test/postgres/server.ts";
 import { type Bench, type Figure, measured, type Report } from "./bench.ts";
 import { seeded, tokens } from "./corpus/prose.ts";

@@ -4,9 +4,10 @@
  */
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import type { CDPSession, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { newConversation, openYard, say, type Yard } from "../test/e2e/page/yard.ts";
 import { alternate, type Bench, type Measured, quantile, type Report } from "./bench.ts";
+import { dayHeapRatio, fetchedUnseenKb, giantSession, heapBytes, paintP95Ms } from "./page/felt.ts";
 import { measured, readTrace, TRACED, textOf, wordsOf } from "./page/load.ts";
 import { comparePeers } from "./page/peers.ts";
 
@@ -31,30 +32,39 @@ export const bench: Bench = {
     droppedRunMs: { max: 100 },
     peerFrameRatio: { min: 1 },
     firstLoadKb: { max: 250 },
+    paintP95Ms: { max: 50 },
+    fetchedUnseenKb: { max: 0 },
+    dayHeapRatio: { max: 1.5 },
   },
   async run(report) {
-    const yard = await openYard();
+    const harness = await openYard();
     try {
-      const stream = await streaming(yard, report);
-      const tokenCostRatio = await tokenCosts(yard, report);
-      const opening = await openings(yard, report);
-      const peers = await comparePeers(yard.browser, report);
-      return { ...stream, tokenCostRatio, ...opening, ...peers, firstLoadKb: firstLoadKb() };
+      const stream = await streaming(harness, report);
+      const tokenCostRatio = await tokenCosts(harness, report);
+      const opening = await openings(harness, report);
+      const felt = {
+        paintP95Ms: await paintP95Ms(harness, report),
+        fetchedUnseenKb: await fetchedUnseenKb(harness, report),
+        dayHeapRatio: await dayHeapRatio(harness, report),
+        ...(await giantSession(harness, report)),
+      };
+      const peers = await comparePeers(harness.browser, report);
+      return { ...stream, tokenCostRatio, ...opening, ...felt, ...peers, firstLoadKb: firstLoadKb() };
     } finally {
-      await yard.close();
+      await harness.close();
     }
   },
 };
 
 /** Sixty seconds at a thousand tokens a second, watched from the end of the list. */
 async function streaming(
-  yard: Yard,
+  harness: Yard,
   report: Report,
 ): Promise<{ longTasksOver50msP99: number; busyShare: number }> {
-  const { page, block } = await openStream(yard, "");
-  await yard.browser.startTracing(page, { categories: TRACED });
-  const load = await measured(page, () => stream(yard, block, STREAM_SECONDS));
-  const { tasksMs } = readTrace(await yard.browser.stopTracing());
+  const { page, block } = await openStream(harness, "");
+  await harness.browser.startTracing(page, { categories: TRACED });
+  const load = await measured(page, () => stream(harness, block, STREAM_SECONDS));
+  const { tasksMs } = readTrace(await harness.browser.stopTracing());
   await page.context().close();
   const longTasks = tasksMs.filter((ms) => ms > LONG_TASK_MS);
   const allowed = Math.floor(load.tasks / 100);
@@ -72,10 +82,10 @@ async function streaming(
 }
 
 /** Main-thread time per token behind 100 KB of text, over that behind 1 KB. */
-async function tokenCosts(yard: Yard, report: Report): Promise<Measured> {
+async function tokenCosts(harness: Yard, report: Report): Promise<Measured> {
   const cost = (chars: number) => async () => {
-    const { page, block } = await openStream(yard, textOf(chars));
-    const load = await measured(page, () => stream(yard, block, 3));
+    const { page, block } = await openStream(harness, textOf(chars));
+    const load = await measured(page, () => stream(harness, block, 3));
     await page.context().close();
     return (load.busySeconds * 1e6) / (3 * TOKENS_PER_SECOND);
   };
@@ -87,14 +97,14 @@ async function tokenCosts(yard: Yard, report: Report): Promise<Measured> {
 }
 
 async function openings(
-  yard: Yard,
+  harness: Yard,
   report: Report,
 ): Promise<{ openRatio: Measured; heapRatio: number } & Scrolled> {
-  const short = await fill(yard, 100);
-  const long = await fill(yard, 10_000);
+  const short = await fill(harness, 100);
+  const long = await fill(harness, 10_000);
   const opening = (conversation: string) => async () => {
-    const { page, context } = await yard.open("/");
-    const ms = await openedMs(page, `${yard.running.url}/c/${conversation}`);
+    const { page, context } = await harness.open("/");
+    const ms = await openedMs(page, `${harness.running.url}/c/${conversation}`);
     await context.close();
     return ms;
   };
@@ -105,10 +115,10 @@ async function openings(
   const heaps: number[] = [];
   let scrolling: Scrolled | undefined;
   for (const conversation of [short, long]) {
-    const { page, context } = await yard.open(`/c/${conversation}`);
+    const { page, context } = await harness.open(`/c/${conversation}`);
     await page.waitForSelector("article .md p");
     heaps.push(await heapBytes(await context.newCDPSession(page)));
-    if (conversation === long) scrolling = await scrolled(yard, page, report);
+    if (conversation === long) scrolling = await scrolled(harness, page, report);
     await context.close();
   }
   const [small = Number.NaN, large = Number.NaN] = heaps;
@@ -117,34 +127,34 @@ async function openings(
   return { openRatio: figure, heapRatio: large / small, ...scrolling };
 }
 
-async function fill(yard: Yard, blocks: number): Promise<string> {
-  const conversation = await newConversation(yard.kernel, `${blocks} blocks`);
+async function fill(harness: Yard, blocks: number): Promise<string> {
+  const conversation = await newConversation(harness.kernel, `${blocks} blocks`);
   for (let i = 0; i < blocks; i += 200) {
     const count = Math.min(200, blocks - i);
     const texts = Array.from({ length: count }, (_, j) => ({
       text: `Block ${i + j}. ${textOf(((i + j) * 37) % 900)}`,
     }));
-    await say(yard.kernel, conversation, texts);
+    await say(harness.kernel, conversation, texts);
   }
   return conversation;
 }
 
-async function openStream(yard: Yard, text: string): Promise<{ page: Page; block: string }> {
-  const conversation = await newConversation(yard.kernel, "stream");
-  const [block] = await say(yard.kernel, conversation, [{ text, status: "running" }]);
-  const { page } = await yard.open(`/c/${conversation}`);
+async function openStream(harness: Yard, text: string): Promise<{ page: Page; block: string }> {
+  const conversation = await newConversation(harness.kernel, "stream");
+  const [block] = await say(harness.kernel, conversation, [{ text, status: "running" }]);
+  const { page } = await harness.open(`/c/${conversation}`);
   await page.waitForSelector(`[data-block="${block}"] .md`);
   await page.waitForTimeout(500);
   return { page, block: block as string };
 }
 
-async function stream(yard: Yard, block: string, seconds: number): Promise<void> {
+async function stream(harness: Yard, block: string, seconds: number): Promise<void> {
   const started = performance.now();
   for (let sent = 0; ; ) {
     const passed = performance.now() - started;
     if (passed > seconds * 1_000) return;
     const due = Math.floor((passed / 1_000) * TOKENS_PER_SECOND);
-    if (due > sent) yard.kernel.append(block, "tester", wordsOf(sent, due));
+    if (due > sent) harness.kernel.append(block, "tester", wordsOf(sent, due));
     sent = due;
     await new Promise((resume) => setTimeout(resume, TICK_MS));
   }
@@ -165,12 +175,6 @@ async function openedMs(page: Page, url: string): Promise<number> {
   return (await painted.jsonValue()) as number;
 }
 
-async function heapBytes(cdp: CDPSession): Promise<number> {
-  await cdp.send("HeapProfiler.collectGarbage");
-  const { usedSize } = await cdp.send("Runtime.getHeapUsage");
-  return usedSize;
-}
-
 interface Scrolled {
   /** The longest task of the page's own on the way. */
   readonly scrollTaskMs: number;
@@ -179,16 +183,16 @@ interface Scrolled {
 }
 
 /** Scrolls from the end of a long conversation to its beginning, fetching as it goes. */
-async function scrolled(yard: Yard, page: Page, report: Report): Promise<Scrolled> {
+async function scrolled(harness: Yard, page: Page, report: Report): Promise<Scrolled> {
   await page.mouse.move(700, 400);
-  await yard.browser.startTracing(page, { categories: TRACED });
+  await harness.browser.startTracing(page, { categories: TRACED });
   const started = performance.now();
   while (!(await isAtStart(page))) {
     if (performance.now() - started > SCROLL_LIMIT_MS) throw new Error("the beginning was not reached");
     for (let i = 0; i < 10; i++) await page.mouse.wheel(0, -WHEEL_PX);
   }
   const seconds = (performance.now() - started) / 1_000;
-  const { tasksMs, runsMs } = readTrace(await yard.browser.stopTracing());
+  const { tasksMs, runsMs } = readTrace(await harness.browser.stopTracing());
   report.note(
     `scrolled 10,000 blocks to the beginning in ${seconds.toFixed(1)} s, ${runsMs.length} frames; the page's work for a frame: median ${quantile(runsMs, 0.5).toFixed(1)} ms, p99 ${quantile(runsMs, 0.99).toFixed(1)} ms`,
   );

@@ -12,11 +12,11 @@ if (!url || !token || !conversation) {
   process.exit(2);
 }
 
-const yard = await connect({ url, token });
-console.log(`connected as ${yard.replica.self?.agent}`);
+const client = await connect({ url, token });
+console.log(`connected as ${client.replica.self?.agent}`);
 
 // A block of our own, beside the conversation's path: it is no part of what the models read.
-const note = await yard.call("block.create", {
+const note = await client.call("block.create", {
   conversation,
   kind: "text",
   role: "model",
@@ -26,18 +26,18 @@ const note = await yard.call("block.create", {
 });
 
 process.on("SIGINT", async () => {
-  await yard.call("block.status", { block_id: note.block_id, status: "done" });
-  yard.close();
+  await client.call("block.status", { block_id: note.block_id, status: "done" });
+  client.close();
 });
 
-yard.onTool((update) => {
+client.onTool((update) => {
   if (update.stage !== "end") return;
   const line = `- ${update.success ? "ok" : "failed"}: ${update.name} ${update.compactParams ?? ""}\n`;
   process.stdout.write(line);
-  void yard.call("block.append", { block_id: note.block_id, text: line });
+  void client.call("block.append", { block_id: note.block_id, text: line });
 });
 
-const view = await yard.follow(conversation, (change, { record }) => {
+const view = await client.follow(conversation, (change, { record }) => {
   if (change.order) console.log(`${record?.blocks ?? 0} blocks`);
 });
 console.log(`following "${view.record?.title}"`);

@@ -12,26 +12,26 @@ if (!url || !token || !conversation) {
   process.exit(2);
 }
 
-const yard = await connect({ url, token });
+const client = await connect({ url, token });
 
 // What a model would be sent now: path, pruning, includes, results. A loop that calls an API itself sends these.
-const { messages } = await yard.call("conversation.context", { conversation, blocks: false });
+const { messages } = await client.call("conversation.context", { conversation, blocks: false });
 console.log(`${messages.length} messages`);
 
 // What is created from here on belongs to the turn.
-const turn = await yard.beginTurn(conversation, { provider: "pipe" });
+const turn = await client.beginTurn(conversation, { provider: "pipe" });
 process.once("SIGINT", async () => {
   await turn.end({ error: "Stopped." });
   process.exit(1);
 });
 
-const answer = await yard.call("block.create", { conversation, kind: "text", role: "model" });
+const answer = await client.call("block.create", { conversation, kind: "text", role: "model" });
 let pieces = 0;
 for await (const text of process.stdin.setEncoding("utf8")) {
-  await yard.call("block.append", { block_id: answer.block_id, text });
+  await client.call("block.append", { block_id: answer.block_id, text });
   pieces++;
 }
-await yard.call("block.status", { block_id: answer.block_id, status: "done" });
+await client.call("block.status", { block_id: answer.block_id, status: "done" });
 await turn.end({ stop_reason: "end_turn", usage: { output: pieces } });
 console.log(`done: ${turn.id}`);
-yard.close();
+client.close();

@@ -1,10 +1,10 @@
 /** Checks that need servers of their own and are run by a script: a line each, and whether the rule was kept. */
 
-export interface Check<World, Told extends string | undefined> {
+export interface Check<World, Report extends string | undefined> {
   /** Begins with the rule's id. */
   readonly title: string;
   /** Throws where the rule is not kept. What it gives is told beside the title. */
-  run(world: World): Promise<Told>;
+  run(world: World): Promise<Report>;
 }
 
 export function require(condition: boolean, what: string): asserts condition {

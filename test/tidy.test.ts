@@ -4,13 +4,13 @@
  */
 import { expect, it } from "vitest";
 import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./tidy/calls.ts";
-import { findBrokenLinks, findUnlinked } from "./tidy/docs.ts";
+import { checkWalk, findBrokenLinks, findUnlinked } from "./tidy/docs.ts";
 import { recorded } from "./tidy/house.ts";
 import { checkImports, findCycles, findDead, findFolderCycles } from "./tidy/imports.ts";
 import { checkFileLength, checkFunctionLength, checkHeaders, checkNames } from "./tidy/shape.ts";
 import { isCode, parse, readTree } from "./tidy/source.ts";
 import { checkRules } from "./tidy/spec.ts";
-import { checkMachine, checkNotes } from "./tidy/words.ts";
+import { checkBanned, checkMachine, checkNotes } from "./tidy/words.ts";
 
 const files = readTree();
 const code = files.filter(({ path }) => isCode(path) && !recorded.test(path)).map(parse);
@@ -35,6 +35,8 @@ it.each<[string, () => string[]]>([
   ["nothing is left as a note", () => checkNotes(files)],
   ["every page of docs is linked from ARCHITECTURE.md", () => findUnlinked(files)],
   ["links in docs lead somewhere", () => findBrokenLinks(files)],
+  ["a token passes few files, which exist", () => checkWalk(files)],
+  ["no banned word is used", () => checkBanned(files)],
 ])("%s", (_, check) => {
   expect(check()).toEqual([]);
 });

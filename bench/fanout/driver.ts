@@ -21,7 +21,7 @@ export const FULL = {
 } as const;
 
 export interface Pair {
-  readonly yard: Outcome;
+  readonly blockyard: Outcome;
   readonly bare: Outcome;
 }
 
@@ -57,8 +57,8 @@ export class Driver {
     return this.#server;
   }
 
-  get yard(): Place {
-    return { target: "yard", url: this.#server.url, token: this.#server.token };
+  get blockyard(): Place {
+    return { target: "blockyard", url: this.#server.url, token: this.#server.token };
   }
 
   play(order: Order): Promise<Outcome> {
@@ -72,18 +72,18 @@ export class Driver {
 
   /** Server and relay in turn, each first in every other pair. Nobody measures programs that have just started. */
   async pairs(count: number, order: Omit<Order, keyof Place>, bareSeconds = order.seconds): Promise<Pair[]> {
-    const yard = () => this.play({ ...order, ...this.yard });
+    const blockyard = () => this.play({ ...order, ...this.blockyard });
     const bare = () => this.play({ ...order, ...this.bare, seconds: bareSeconds });
     const warm = { ...order, seconds: Math.min(3, order.seconds) };
-    for (const place of [this.yard, this.bare]) await this.play({ ...warm, ...place });
+    for (const place of [this.blockyard, this.bare]) await this.play({ ...warm, ...place });
     const pairs: Pair[] = [];
     for (let pair = 0; pair < count; pair++) {
       if (pair % 2 === 0) {
-        const first = await yard();
-        pairs.push({ yard: first, bare: await bare() });
+        const first = await blockyard();
+        pairs.push({ blockyard: first, bare: await bare() });
       } else {
         const first = await bare();
-        pairs.push({ yard: await yard(), bare: first });
+        pairs.push({ blockyard: await blockyard(), bare: first });
       }
     }
     return pairs;

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Lateness, lineOf, Seen, TAIL } from "./line.ts";
 import type { Attach, Order, Outcome } from "./order.ts";
-import { attach, openRelay, openYard, type Stage } from "./stage.ts";
+import { attach, openBlockyard, openRelay, type Stage } from "./stage.ts";
 
 const SETTLE_MS = 10_000;
 /** The first moments of an order are not measured: connections and code are cold. */
@@ -18,7 +18,8 @@ process.on("message", async (order: Order | Attach) => {
 async function outcomeOf(order: Order): Promise<Outcome> {
   const lateness = new Lateness();
   const seen = Array.from({ length: order.viewers }, () => new Seen(lateness));
-  const stage = order.target === "yard" ? await openYard(order, seen) : await openRelay(order, seen);
+  const stage =
+    order.target === "blockyard" ? await openBlockyard(order, seen) : await openRelay(order, seen);
   const sent = await play(order, stage, lateness);
   const isThere = () => seen.every((each) => sent.every((count, agent) => each.count(agent) === count));
   for (const since = performance.now(); !isThere() && performance.now() - since < SETTLE_MS; )

@@ -1,7 +1,7 @@
 /** What the load is told to do, and what it answers: plain data, since it travels between processes. */
 
 export interface Place {
-  readonly target: "yard" | "relay";
+  readonly target: "blockyard" | "relay";
   readonly url: string;
   readonly token: string;
 }

@@ -31,7 +31,7 @@ export async function openRelay({ url, agents }: Order, seen: readonly Seen[]): 
   };
 }
 
-export async function openYard(order: Order, seen: readonly Seen[]): Promise<Stage> {
+export async function openBlockyard(order: Order, seen: readonly Seen[]): Promise<Stage> {
   const { agents, stalled, slow = 0 } = order;
   const { conversation } = await call(order, "conversation.create", { title: "load" });
   const blocks = await Promise.all(

@@ -1,8 +1,8 @@
 /** Connections that live for a day, with a clock that does not take one. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { WebSocket } from "ws";
+import { TestHarness } from "./harness.ts";
 import { Held } from "./held.ts";
-import { Yard } from "./yard.ts";
 
 const STEP_MS = 15_000;
 const LONG_STEP_MS = 60 * 60_000;
@@ -16,17 +16,17 @@ beforeEach(() => void vi.useFakeTimers({ toFake: [...TIMERS], shouldAdvanceTime:
 afterEach(() => void vi.useRealTimers());
 
 it("[AC44] a stream of every kind still delivers after a day on which nothing happened", async () => {
-  const yard = await Yard.start();
+  const harness = await TestHarness.start();
   const held = await Held.open({
-    url: yard.running.url,
-    token: yard.owner,
-    agentToken: yard.agent("held"),
-    call: (tool, input) => yard.call(tool, input),
+    url: harness.running.url,
+    token: harness.owner,
+    agentToken: harness.agent("held"),
+    call: (tool, input) => harness.call(tool, input),
   });
   /** The clock moves on, and whoever was asked whether it lives has the time to answer. */
   const pass = async (ms: number) => {
     vi.advanceTimersByTime(ms);
-    await yard.ask("/health", { token: yard.owner });
+    await harness.ask("/health", { token: harness.owner });
   };
   await held.deliver("at once");
   let passedMs = 0;
@@ -52,19 +52,24 @@ it("[AC44] a stream of every kind still delivers after a day on which nothing ha
   await held.deliver("after a day");
   expect(await held.close()).toEqual([]);
   vi.useRealTimers();
-  await yard.stop();
+  await harness.stop();
 });
 
 it.each([
   ["takes its time", true],
   ["takes nothing", false],
 ])("[AC44] a client that has asked for much and %s: still there %s", async (_, isReading) => {
-  const yard = await Yard.start();
-  const { conversation } = await yard.call("conversation.create", { title: "t" });
+  const harness = await TestHarness.start();
+  const { conversation } = await harness.call("conversation.create", { title: "t" });
   const content = "x".repeat(4 * 1024 * 1024);
-  const { block_id } = await yard.call("block.create", { conversation, kind: "text", role: "user", content });
-  const socket = new WebSocket(`${yard.running.url.replace("http", "ws")}/v1/feed`, {
-    headers: { authorization: `Bearer ${yard.owner}` },
+  const { block_id } = await harness.call("block.create", {
+    conversation,
+    kind: "text",
+    role: "user",
+    content,
+  });
+  const socket = new WebSocket(`${harness.running.url.replace("http", "ws")}/v1/feed`, {
+    headers: { authorization: `Bearer ${harness.owner}` },
   });
   const closed = new Promise<boolean>((gone) => socket.on("close", () => gone(true)));
   await new Promise((open) => socket.once("open", open));
@@ -76,23 +81,25 @@ it.each([
   send({ type: "hello", protocol: 1 });
   send({ type: "subscribe", sub: 1, conversation });
   for (let i = 0; i < 100; i++) send({ type: "want", sub: 1, blocks: [block_id] });
-  while (bytes === 0) await yard.ask("/health", { token: yard.owner });
+  while (bytes === 0) await harness.ask("/health", { token: harness.owner });
   socket.pause();
   // Long enough that the server stops to read from it, then three looks at whether it lives.
-  for (let i = 0; i < 50; i++) await yard.ask("/health", { token: yard.owner });
+  for (let i = 0; i < 50; i++) await harness.ask("/health", { token: harness.owner });
   for (let looks = 0; looks < 4; looks++) {
     const before = bytes;
     if (isReading) socket.resume();
-    while (isReading && bytes < before + 3 * 1024 * 1024) await yard.ask("/health", { token: yard.owner });
+    while (isReading && bytes < before + 3 * 1024 * 1024)
+      await harness.ask("/health", { token: harness.owner });
     socket.pause();
     vi.advanceTimersByTime(STEP_MS - 1_000); // by itself the clock goes on too: never two looks between two readings
-    await yard.ask("/health", { token: yard.owner });
+    await harness.ask("/health", { token: harness.owner });
   }
-  const sockets = async () => JSON.parse((await yard.ask("/health", { token: yard.owner })).body).sockets;
+  const sockets = async () =>
+    JSON.parse((await harness.ask("/health", { token: harness.owner })).body).sockets;
   while (!isReading && (await sockets()) > 0) vi.advanceTimersByTime(STEP_MS);
   expect(await sockets()).toBe(isReading ? 1 : 0);
   socket.terminate();
   await closed;
   vi.useRealTimers();
-  await yard.stop();
+  await harness.stop();
 });

@@ -2,19 +2,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { heldBuffers } from "../held.ts";
 import { encode, fuzzFrames, type Target, upgraded } from "./frames.ts";
-import { statusOf, Yard } from "./yard.ts";
+import { statusOf, TestHarness } from "./harness.ts";
 
-let yard: Yard;
+let harness: TestHarness;
 let target: Target;
 
 beforeAll(async () => {
-  yard = await Yard.start();
-  const { conversation = "" } = await yard.call("conversation.create", { title: "x" });
+  harness = await TestHarness.start();
+  const { conversation = "" } = await harness.call("conversation.create", { title: "x" });
   const made = { conversation, kind: "text", role: "model", content: "x\n".repeat(100) };
-  const { block_id = "" } = await yard.call("block.create", made);
-  target = { port: yard.port, token: yard.owner, conversation, block: block_id };
+  const { block_id = "" } = await harness.call("block.create", made);
+  target = { port: harness.port, token: harness.owner, conversation, block: block_id };
 });
-afterAll(() => yard.stop());
+afterAll(() => harness.stop());
 
 /** Resolves with what came back when the server has closed the socket. */
 function closed(socket: ReturnType<typeof upgraded>): Promise<string> {
@@ -27,7 +27,7 @@ function closed(socket: ReturnType<typeof upgraded>): Promise<string> {
 
 describe("[R41] mutated frames", () => {
   it("[AC23] 20,000 of them end connections, and nothing else", async () => {
-    const before = yard.lines.length;
+    const before = harness.lines.length;
     const fuzzed = await fuzzFrames(target, 20_000, 41);
     expect(fuzzed.frames).toBeGreaterThanOrEqual(20_000);
     expect(fuzzed.closes[-1] ?? 0).toBe(0); // none hangs
@@ -35,8 +35,8 @@ describe("[R41] mutated frames", () => {
     expect(fuzzed.closes[4010]).toBeGreaterThan(50); // no greeting, or a second one
     expect(fuzzed.closes[1002]).toBeGreaterThan(20); // no frames
     expect(fuzzed.heard).toBeGreaterThan(1_000);
-    expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
-    const faults = yard.lines.slice(before).filter((line) => line.includes('"level":"error"'));
+    expect((await harness.ask("/health", { token: harness.owner })).status).toBe(200);
+    const faults = harness.lines.slice(before).filter((line) => line.includes('"level":"error"'));
     expect(faults).toEqual([]);
   }, 60_000);
 });
@@ -79,15 +79,15 @@ describe("bounds of a socket", () => {
 
   it("[AC7] compression is never agreed on, and a compressed frame ends the socket", async () => {
     const headers = {
-      authorization: `Bearer ${yard.owner}`,
+      authorization: `Bearer ${harness.owner}`,
       "sec-websocket-extensions": "permessage-deflate",
     };
-    const lines = Object.entries({ host: yard.host, ...headers }).map(
+    const lines = Object.entries({ host: harness.host, ...headers }).map(
       ([name, value]) => `${name}: ${value}\r\n`,
     );
     const upgrade =
       "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
-    const answer = await yard.raw(`GET /v1/feed HTTP/1.1\r\n${lines.join("")}${upgrade}\r\n`);
+    const answer = await harness.raw(`GET /v1/feed HTTP/1.1\r\n${lines.join("")}${upgrade}\r\n`);
     expect(statusOf(answer)).toBe(101);
     expect(answer.toLowerCase()).not.toContain("permessage-deflate");
     const socket = upgraded(target);
@@ -103,9 +103,9 @@ describe("bounds of a socket", () => {
     socket.write(encode(Buffer.from('{"type":"hello","protocol":1}')));
     const follow = { type: "subscribe", sub: 1, conversation: target.conversation };
     socket.write(encode(Buffer.from(JSON.stringify(follow))));
-    const { kernel } = yard.running;
+    const { kernel } = harness.running;
     const health = async () =>
-      JSON.parse((await yard.ask("/health", { token: yard.owner })).body) as { sockets: number };
+      JSON.parse((await harness.ask("/health", { token: harness.owner })).body) as { sockets: number };
     const id = await write(kernel, target.conversation);
     const line = `${"not read by anybody ".repeat(500)}\n`;
     const start = heldBuffers();
@@ -139,59 +139,62 @@ describe("bounds of a socket", () => {
 });
 
 describe("bounds of a connection", () => {
-  it("[AC9] strangers push out strangers, never the owner", async () => {
+  it("[AC9] unauthenticated connections push out each other, never the owner", async () => {
     const inside = upgraded(target);
     await new Promise((open) => inside.once("data", open));
-    const idle: ReturnType<Yard["socket"]>[] = [];
+    const idle: ReturnType<TestHarness["socket"]>[] = [];
     while (idle.length < 2_200) {
-      const more = Array.from({ length: 100 }, () => yard.socket(""));
+      const more = Array.from({ length: 100 }, () => harness.socket(""));
       idle.push(...more);
       await Promise.all(more.map((socket) => new Promise((open) => socket.once("connect", open))));
     }
-    expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+    expect((await harness.ask("/health", { token: harness.owner })).status).toBe(200);
     expect(inside.closed).toBe(false);
     for (const socket of [...idle, inside]) socket.destroy();
   }, 30_000);
 
   it("[AC9] an agent with more streams than it may have is told so, and locks nobody out", async () => {
-    const token = yard.agent("greedy");
-    const lines = ["GET /v1/changes HTTP/1.1", `host: ${yard.host}`, `authorization: Bearer ${token}`];
+    const token = harness.agent("greedy");
+    const lines = ["GET /v1/changes HTTP/1.1", `host: ${harness.host}`, `authorization: Bearer ${token}`];
     const statuses: number[] = [];
-    const open: ReturnType<Yard["socket"]>[] = [];
+    const open: ReturnType<TestHarness["socket"]>[] = [];
     while (open.length < 150) {
-      const more = Array.from({ length: 50 }, () => yard.socket(`${lines.join("\r\n")}\r\n\r\n`));
+      const more = Array.from({ length: 50 }, () => harness.socket(`${lines.join("\r\n")}\r\n\r\n`));
       open.push(...more);
       const heads = more.map((socket) => new Promise<Buffer>((come) => socket.once("data", come)));
       for (const head of await Promise.all(heads)) statuses.push(statusOf(head.toString("latin1")));
     }
     expect(statuses.filter((status) => status === 200)).toHaveLength(100);
     expect(statuses.filter((status) => status === 429)).toHaveLength(50);
-    expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+    expect((await harness.ask("/health", { token: harness.owner })).status).toBe(200);
     for (const socket of open) socket.destroy();
     await expect
-      .poll(async () => (await yard.ask("/health", { token })).status, { timeout: 10_000 })
+      .poll(async () => (await harness.ask("/health", { token })).status, { timeout: 10_000 })
       .toBe(200);
   }, 30_000);
 
-  it("[AC9] hundreds of idle strangers and slow headers keep nobody waiting", async () => {
-    const idle = Array.from({ length: 300 }, () => yard.socket(""));
+  it("[AC9] hundreds of idle unauthenticated connections and slow headers keep nobody waiting", async () => {
+    const idle = Array.from({ length: 300 }, () => harness.socket(""));
     const slow = Array.from({ length: 100 }, () =>
-      yard.socket(`GET / HTTP/1.1\r\nhost: ${yard.host}\r\nx: `),
+      harness.socket(`GET / HTTP/1.1\r\nhost: ${harness.host}\r\nx: `),
     );
     for (const socket of slow) socket.write("y");
     const startMs = performance.now();
-    for (let i = 0; i < 20; i++) expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+    for (let i = 0; i < 20; i++)
+      expect((await harness.ask("/health", { token: harness.owner })).status).toBe(200);
     expect(performance.now() - startMs).toBeLessThan(5_000);
     for (const socket of [...idle, ...slow]) socket.destroy();
   });
 
   it("[AC9] a header that never ends is refused", async () => {
-    const answer = await yard.raw(`GET / HTTP/1.1\r\nhost: ${yard.host}\r\nx: ${"y".repeat(64 * 1024)}`);
+    const answer = await harness.raw(
+      `GET / HTTP/1.1\r\nhost: ${harness.host}\r\nx: ${"y".repeat(64 * 1024)}`,
+    );
     expect(statusOf(answer)).toBe(431);
   });
 });
 
-async function write(kernel: Yard["running"]["kernel"], conversation: string): Promise<string> {
+async function write(kernel: TestHarness["running"]["kernel"], conversation: string): Promise<string> {
   const made = await kernel.write(conversation, {
     agent: "ann",
     plan: (draft) => draft.create({ kind: "text", role: "model", text: "" }),

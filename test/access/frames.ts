@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from "node:net";
 import { Random } from "../sim/random.ts";
-import { UPGRADE } from "./yard.ts";
+import { UPGRADE } from "./harness.ts";
 
 export interface Target {
   readonly port: number;

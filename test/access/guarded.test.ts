@@ -8,50 +8,50 @@ import type { Json } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
 import { GUARDED_PATHS, PLAIN_PATHS } from "./guarded-paths.ts";
+import { TestHarness } from "./harness.ts";
 import { inputOf } from "./inputs.ts";
 import { allTransports } from "./transports.ts";
-import { Yard } from "./yard.ts";
 
 const SECRET = "s3cret-of-the-owner";
-let yard: Yard;
+let harness: TestHarness;
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
-  yard = await Yard.start();
+  harness = await TestHarness.start();
   for (const path of [...GUARDED_PATHS, ...PLAIN_PATHS.filter((each) => each !== "package.json/a")]) {
-    mkdirSync(dirname(join(yard.root, path)), { recursive: true });
-    writeFileSync(join(yard.root, path), `${SECRET}\n`);
-    const { block_id = "" } = await yard.call("file.open", { path });
+    mkdirSync(dirname(join(harness.root, path)), { recursive: true });
+    writeFileSync(join(harness.root, path), `${SECRET}\n`);
+    const { block_id = "" } = await harness.call("file.open", { path });
     ids.set(path, block_id);
   }
 });
-afterAll(() => yard.stop());
+afterAll(() => harness.stop());
 
-const textOf = (path: string) => readFileSync(join(yard.root, path), "utf8");
+const textOf = (path: string) => readFileSync(join(harness.root, path), "utf8");
 const edit = (block_id: string) => ({ block_id, operations: [{ op: "insert", line: 0, content: "evil" }] });
 
 describe("what the owner has looked at", () => {
   it("[AC125] is not thereby anybody else's, for each of the guarded files", async () => {
-    const [agent, viewer] = [yard.agent("curious"), yard.viewer("wall")];
+    const [agent, viewer] = [harness.agent("curious"), harness.viewer("wall")];
     for (const path of GUARDED_PATHS) {
       const block_id = ids.get(path) ?? "";
       expect([path, block_id]).toEqual([path, expect.stringContaining("/disk/")]);
       for (const token of [agent, viewer]) {
-        const read = await yard.call("block.read", { block_id }, token);
+        const read = await harness.call("block.read", { block_id }, token);
         expect([path, read["problem"]]).toEqual([path, "forbidden"]);
-        expect(read["message"]).toMatch(/is guarded: .+\. The owner can allow it with: blockyard grant /);
+        expect(read["message"]).toMatch(/is guarded: .+\. The owner can grant access: blockyard grant /);
       }
-      expect(await yard.call("file.open", { path }, agent)).toMatchObject({ problem: "forbidden" });
-      expect(await yard.call("block.edit", edit(block_id), agent)).toMatchObject({ problem: "forbidden" });
+      expect(await harness.call("file.open", { path }, agent)).toMatchObject({ problem: "forbidden" });
+      expect(await harness.call("block.edit", edit(block_id), agent)).toMatchObject({ problem: "forbidden" });
       const made = { role: "tool", kind: "file", content: "evil", metadata: { path } };
-      expect(await yard.call("block.create", made, agent)).toHaveProperty("problem");
+      expect(await harness.call("block.create", made, agent)).toHaveProperty("problem");
     }
     for (const path of PLAIN_PATHS.filter((each) => ids.has(each)))
-      expect([path, await yard.call("block.read", { block_id: ids.get(path) }, viewer)]).toEqual([
+      expect([path, await harness.call("block.read", { block_id: ids.get(path) }, viewer)]).toEqual([
         path,
         expect.objectContaining({ content: expect.anything() }),
       ]);
-    await yard.call("file.flush", {});
+    await harness.call("file.flush", {});
     for (const path of GUARDED_PATHS) expect([path, textOf(path)]).toEqual([path, `${SECRET}\n`]);
   });
 
@@ -81,11 +81,11 @@ describe("what the owner has looked at", () => {
     };
     const without = (names: readonly string[], input: Record<string, Json>) =>
       Object.fromEntries(Object.entries(input).filter(([name]) => !names.includes(name)));
-    for (const path of PLAIN_PATHS) if (ids.has(path)) writeFileSync(join(yard.root, path), "plain\n");
+    for (const path of PLAIN_PATHS) if (ids.has(path)) writeFileSync(join(harness.root, path), "plain\n");
     let calls = 0;
-    for (const token of [yard.agent("thorough"), yard.viewer("thorough-viewer")]) {
-      for (const transport of await allTransports(yard, token)) {
-        for (const schema of yard.running.tools.schemas().filter(({ streams }) => !streams)) {
+    for (const token of [harness.agent("thorough"), harness.viewer("thorough-viewer")]) {
+      for (const transport of await allTransports(harness, token)) {
+        for (const schema of harness.running.tools.schemas().filter(({ streams }) => !streams)) {
           const whole = inputOf(schema, known);
           const inputs = [
             whole,
@@ -112,21 +112,21 @@ describe("what the owner has looked at", () => {
       }
     }
     expect(calls).toBeGreaterThan(200);
-    await yard.call("file.flush", {});
+    await harness.call("file.flush", {});
     expect(textOf(path)).toBe(`${SECRET}\n`);
-  });
+  }, 60_000);
 
   it("[AC125] shows in no stream, export or socket", async () => {
     const block_id = ids.get(".env") ?? "";
     const conversation = block_id.split("/", 1)[0] ?? "";
-    for (const token of [yard.agent("streamer"), yard.viewer("stream-viewer")]) {
+    for (const token of [harness.agent("streamer"), harness.viewer("stream-viewer")]) {
       for (const format of ["jsonl", "html", "markdown"]) {
-        const { body } = await yard.ask(`/v1/conversations/${conversation}/export?format=${format}`, {
+        const { body } = await harness.ask(`/v1/conversations/${conversation}/export?format=${format}`, {
           token,
         });
         expect([format, body.includes(SECRET)]).toEqual([format, false]);
       }
-      const exported = await yard.ask("/v1/tools/conversation.export", {
+      const exported = await harness.ask("/v1/tools/conversation.export", {
         ...{ method: "POST", token, body: JSON.stringify({ conversation }) },
       });
       expect(exported.body.includes(SECRET)).toBe(false);
@@ -146,20 +146,20 @@ describe("what the owner has looked at", () => {
 describe("grants", () => {
   it("[AC126] open one file, for one name or for all, are listed, and end when they are taken back", async () => {
     const [mine, other, viewer] = [
-      yard.agent("granted"),
-      yard.agent("not-granted"),
-      yard.viewer("granted-viewer"),
+      harness.agent("granted"),
+      harness.agent("not-granted"),
+      harness.viewer("granted-viewer"),
     ];
     const block_id = ids.get("package.json") ?? "";
     const may = async (token: string, path = "package.json") =>
-      (await yard.call("block.read", { block_id: ids.get(path) }, token))["problem"] === undefined;
+      (await harness.call("block.read", { block_id: ids.get(path) }, token))["problem"] === undefined;
     const all = async () => [await may(mine), await may(other), await may(viewer)];
     expect(await all()).toEqual([false, false, false]);
     for (const token of [mine, viewer])
-      expect(await yard.call("file.grant", { path: "package.json" }, token)).toMatchObject({
+      expect(await harness.call("file.grant", { path: "package.json" }, token)).toMatchObject({
         problem: "forbidden",
       });
-    const grants = await yard.call("file.grant", { path: "./package.json", agent: "granted" });
+    const grants = await harness.call("file.grant", { path: "./package.json", agent: "granted" });
     expect(grants).toMatchObject({
       grants: [
         { path: "package.json", agent: "granted", reason: expect.stringContaining("package managers") },
@@ -167,25 +167,27 @@ describe("grants", () => {
     });
     expect(await all()).toEqual([true, false, false]);
     expect(await may(mine, ".env")).toBe(false);
-    expect(await yard.call("block.edit", edit(block_id), mine)).toHaveProperty("version");
-    expect(await yard.call("file.open", { path: "package.json" }, mine)).toHaveProperty("block_id");
-    await yard.call("file.grant", { path: "package.json" });
+    expect(await harness.call("block.edit", edit(block_id), mine)).toHaveProperty("version");
+    expect(await harness.call("file.open", { path: "package.json" }, mine)).toHaveProperty("block_id");
+    await harness.call("file.grant", { path: "package.json" });
     expect(await all()).toEqual([true, true, true]);
-    expect((await yard.call("file.grants", {}, viewer))["grants"]).toHaveLength(2);
-    await yard.call("file.revoke", { path: "package.json" });
+    expect((await harness.call("file.grants", {}, viewer))["grants"]).toHaveLength(2);
+    await harness.call("file.revoke", { path: "package.json" });
     expect(await all()).toEqual([true, false, false]);
-    await yard.call("file.revoke", { path: "package.json", agent: "granted" });
+    await harness.call("file.revoke", { path: "package.json", agent: "granted" });
     expect(await all()).toEqual([false, false, false]);
-    expect(await yard.call("block.edit", edit(block_id), mine)).toMatchObject({ problem: "forbidden" });
-    expect(await yard.call("file.revoke", { path: "package.json" })).toMatchObject({ problem: "not_found" });
-    expect(await yard.call("file.grant", { path: "src/main.ts" })).toMatchObject({ problem: "invalid" });
+    expect(await harness.call("block.edit", edit(block_id), mine)).toMatchObject({ problem: "forbidden" });
+    expect(await harness.call("file.revoke", { path: "package.json" })).toMatchObject({
+      problem: "not_found",
+    });
+    expect(await harness.call("file.grant", { path: "src/main.ts" })).toMatchObject({ problem: "invalid" });
   });
 
   it("[AC126] outlive the server", async () => {
-    await yard.call("file.grant", { path: ".env", agent: "kept" });
-    const token = yard.agent("kept");
-    await yard.running.stop();
-    const again = await Yard.start({ home: yard.home, root: yard.root });
+    await harness.call("file.grant", { path: ".env", agent: "kept" });
+    const token = harness.agent("kept");
+    await harness.running.stop();
+    const again = await TestHarness.start({ home: harness.home, root: harness.root });
     try {
       expect(await again.call("block.read", { block_id: ids.get(".env") }, token)).toHaveProperty("content");
       expect(await again.call("block.read", { block_id: ids.get("CLAUDE.md") }, token)).toHaveProperty(
@@ -199,7 +201,7 @@ describe("grants", () => {
 
 /** Everything that comes back on a socket until the last call is answered. */
 async function frameTexts(token: string, frames: readonly object[]): Promise<string> {
-  const socket = new WebSocket(`ws://${yard.host}/v1/feed`, {
+  const socket = new WebSocket(`ws://${harness.host}/v1/feed`, {
     headers: { authorization: `Bearer ${token}` },
   });
   await new Promise((open) => socket.once("open", open));

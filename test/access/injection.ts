@@ -6,10 +6,10 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isProblem, type Json } from "@blockyard/kernel";
+import { TestHarness } from "./harness.ts";
 import { inputOf, stringPlaces, withValue } from "./inputs.ts";
 import { shellPayloads } from "./payloads.ts";
 import { allTransports } from "./transports.ts";
-import { Yard } from "./yard.ts";
 
 export interface Injected {
   readonly fields: number;
@@ -31,11 +31,11 @@ export async function inject(stride: number): Promise<Injected> {
   const before = { ...process.env };
   process.env["BLOCKYARD_CLAUDE"] = agent;
   process.env["BLOCKYARD_CODEX"] = agent;
-  const yard = await Yard.start();
+  const harness = await TestHarness.start();
   try {
-    return await injectAll(yard, marker, stride);
+    return await injectAll(harness, marker, stride);
   } finally {
-    await yard.stop();
+    await harness.stop();
     for (const name of ["BLOCKYARD_CLAUDE", "BLOCKYARD_CODEX"]) {
       if (before[name] === undefined) delete process.env[name];
       else process.env[name] = before[name];
@@ -44,10 +44,10 @@ export async function inject(stride: number): Promise<Injected> {
   }
 }
 
-async function injectAll(yard: Yard, marker: string, stride: number): Promise<Injected> {
-  const { conversation = "" } = await yard.call("conversation.create", { title: "x" });
+async function injectAll(harness: TestHarness, marker: string, stride: number): Promise<Injected> {
+  const { conversation = "" } = await harness.call("conversation.create", { title: "x" });
   const made = { conversation, kind: "text", role: "user", content: "one\ntwo\n" };
-  const { block_id = "" } = await yard.call("block.create", made);
+  const { block_id = "" } = await harness.call("block.create", made);
   const known: Record<string, Json> = {
     conversation,
     block_id,
@@ -55,9 +55,9 @@ async function injectAll(yard: Yard, marker: string, stride: number): Promise<In
     metadata: {},
     wait_ms: 0,
   };
-  const transports = await allTransports(yard, yard.owner);
+  const transports = await allTransports(harness, harness.owner);
   const payloads = shellPayloads(marker);
-  const schemas = yard.running.tools.schemas().filter(({ streams }) => !streams);
+  const schemas = harness.running.tools.schemas().filter(({ streams }) => !streams);
   const places = schemas.flatMap((schema) => stringPlaces(schema).map((path) => ({ schema, path })));
   const answers: Record<string, number> = {};
   const failures: string[] = [];
@@ -84,7 +84,7 @@ async function injectAll(yard: Yard, marker: string, stride: number): Promise<In
     }
   }
   for (const transport of transports) await transport.close();
-  await yard.running.tools.turns.close();
+  await harness.running.tools.turns.close();
   if (existsSync(marker)) failures.push("the marker appeared at the end");
   return { fields: places.length, payloads: payloads.length, calls, answers, failures };
 }

@@ -1,7 +1,7 @@
 /** What a call may bring: no string reaches a shell, no key a prototype, no size or depth the memory. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { statusOf, TestHarness } from "./harness.ts";
 import { inject } from "./injection.ts";
-import { statusOf, Yard } from "./yard.ts";
 
 describe("[R39] shell characters", () => {
   it("[AC22] no payload in any string field of any tool makes a file, on any transport", async () => {
@@ -14,13 +14,13 @@ describe("[R39] shell characters", () => {
 });
 
 describe("[R40] JSON that means harm", () => {
-  let yard: Yard;
+  let harness: TestHarness;
   let model: string;
   beforeAll(async () => {
-    yard = await Yard.start();
-    model = yard.agent("model-mcp");
+    harness = await TestHarness.start();
+    model = harness.agent("model-mcp");
   });
-  afterAll(() => yard.stop());
+  afterAll(() => harness.stop());
 
   const wide = `{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":0`).join(",")}}`;
   const rows: [string, string][] = [
@@ -43,7 +43,7 @@ describe("[R40] JSON that means harm", () => {
   ];
 
   /** Where a tool's name and the words around its input differ. */
-  const faces: [string, (body: string) => Promise<{ status: number; body: string }>][] = [
+  const transports: [string, (body: string) => Promise<{ status: number; body: string }>][] = [
     ["tool", (body) => post("/v1/tools/conversation.create", body)],
     ["another tool", (body) => post("/v1/tools/block.create", body)],
     ["mcp itself", (body) => post("/mcp", body)],
@@ -59,23 +59,28 @@ describe("[R40] JSON that means harm", () => {
 
   function post(path: string, body: string) {
     const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-    return yard.ask(path, { method: "POST", headers, body, token: path === "/mcp" ? model : yard.owner });
+    return harness.ask(path, {
+      method: "POST",
+      headers,
+      body,
+      token: path === "/mcp" ? model : harness.owner,
+    });
   }
 
   it.each(rows)(
     "[AC21] %s is a typed refusal everywhere, and the prototype stays clean",
     async (_name, body) => {
-      const before = await yard.state();
-      for (const [face, send] of faces) {
+      const before = await harness.state();
+      for (const [transport, send] of transports) {
         const answer = await send(body);
         const said = JSON.parse(answer.body.replace(/^[\s\S]*?data: /, "")) as Record<string, unknown>;
         const { isError } = (said["result"] ?? {}) as { isError?: unknown };
         const isMcpRefusal = "error" in said || isError === true;
         const isRefusal = answer.status >= 400 && answer.status < 500 && "problem" in said;
-        expect([face, isRefusal || isMcpRefusal]).toEqual([face, true]);
+        expect([transport, isRefusal || isMcpRefusal]).toEqual([transport, true]);
       }
       expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
-      expect(await yard.state()).toBe(before);
+      expect(await harness.state()).toBe(before);
     },
   );
 
@@ -87,11 +92,11 @@ describe("[R40] JSON that means harm", () => {
       expect.objectContaining({ problem: "too_large" }),
     ]);
     const chunked = { "transfer-encoding": "chunked", "content-type": "application/json" };
-    const again = await yard.ask("/mcp", { method: "POST", headers: chunked, body: big, token: model });
+    const again = await harness.ask("/mcp", { method: "POST", headers: chunked, body: big, token: model });
     expect(again.status).toBe(413);
     const claims = { "content-length": "99999999999" };
-    const head = `POST /v1/tools/block.create HTTP/1.1\r\nhost: ${yard.host}\r\nauthorization: Bearer ${yard.owner}\r\n`;
-    const answer = await yard.raw(`${head}content-length: ${claims["content-length"]}\r\n\r\n{`);
+    const head = `POST /v1/tools/block.create HTTP/1.1\r\nhost: ${harness.host}\r\nauthorization: Bearer ${harness.owner}\r\n`;
+    const answer = await harness.raw(`${head}content-length: ${claims["content-length"]}\r\n\r\n{`);
     expect(answer).toContain("413");
   });
 
@@ -107,8 +112,8 @@ describe("[R40] JSON that means harm", () => {
       ...{ "transfer-encoding": "chunked", "content-type": "application/json" },
       accept: "application/json, text/event-stream",
     };
-    const token = path === "/mcp" ? model : yard.owner;
-    const answer = await yard.ask(path, { method: "POST", headers, body, token });
+    const token = path === "/mcp" ? model : harness.owner;
+    const answer = await harness.ask(path, { method: "POST", headers, body, token });
     expect([path, answer.status, answer.body]).toEqual([
       path,
       expected,
@@ -117,29 +122,29 @@ describe("[R40] JSON that means harm", () => {
   });
 
   it("[AC24] bodies of one caller are bounded together, and another's are not in their way", async () => {
-    const agent = yard.agent("hoarder");
-    const head = `POST /v1/tools/block.create HTTP/1.1\r\nhost: ${yard.host}\r\nauthorization: Bearer ${agent}\r\n`;
+    const agent = harness.agent("hoarder");
+    const head = `POST /v1/tools/block.create HTTP/1.1\r\nhost: ${harness.host}\r\nauthorization: Bearer ${agent}\r\n`;
     const claim = `content-length: ${8 * 1024 * 1024}\r\n\r\n{`;
-    const sockets = Array.from({ length: 4 }, () => yard.socket(head + claim));
+    const sockets = Array.from({ length: 4 }, () => harness.socket(head + claim));
     const ask = (token: string) =>
-      yard.ask("/v1/tools/conversation.list", { method: "POST", body: "{}", token });
+      harness.ask("/v1/tools/conversation.list", { method: "POST", body: "{}", token });
     while ((await ask(agent)).status === 200); // until the last of them has arrived
     expect(JSON.parse((await ask(agent)).body)).toMatchObject({ problem: "busy" });
-    expect(statusOf(await yard.raw(`${head}transfer-encoding: chunked\r\n\r\n`))).toBe(429);
-    expect((await ask(yard.owner)).status).toBe(200);
+    expect(statusOf(await harness.raw(`${head}transfer-encoding: chunked\r\n\r\n`))).toBe(429);
+    expect((await ask(harness.owner)).status).toBe(200);
     for (const socket of sockets) socket.destroy();
     while ((await ask(agent)).status === 429); // until it is known that they are gone
-    const { body } = await yard.ask("/metrics", { token: yard.owner });
+    const { body } = await harness.ask("/metrics", { token: harness.owner });
     expect(body).toContain("blockyard_faults_total 0"); // [AC52] requests that broke off are none
-    yard.running.auth.revoke("hoarder");
+    harness.running.auth.revoke("hoarder");
   });
 
   it("[AC24] a key for repeating a write is short and visible", async () => {
     const send = (key: string) =>
-      yard.ask("/v1/tools/conversation.list", {
+      harness.ask("/v1/tools/conversation.list", {
         method: "POST",
         body: "{}",
-        token: yard.owner,
+        token: harness.owner,
         headers: { "idempotency-key": key },
       });
     expect((await send("k".repeat(200))).status).toBe(200);

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import { makeConfig, serve } from "@blockyard/server";
 import { afterAll, describe, expect, it } from "vitest";
 import { METRICS } from "../../packages/server/src/system/metrics.ts";
+import { TestHarness } from "./harness.ts";
 import { Process } from "./process.ts";
 import { openReplica } from "./transports.ts";
-import { Yard } from "./yard.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "blockyard-life-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -98,7 +98,7 @@ describe("a start", () => {
     const config = { ...makeConfig({ env: {}, home, root: folder, port }), anyPort: true };
     const running = await serve(config, () => undefined);
     expect(running.url).not.toContain(`:${port}`);
-    expect(running.notes.join()).toContain(`port ${port} is taken`);
+    expect(running.notes.join()).toContain(`port ${port} is in use by another program`);
     expect((await fetch(running.link, { redirect: "manual" })).status).toBe(303);
     await running.stop();
     await expect(serve({ ...config, anyPort: false }, () => undefined)).rejects.toThrow("EADDRINUSE");
@@ -108,16 +108,18 @@ describe("a start", () => {
   });
 
   it("[AC53] for a home that has a server says so: where it is, which folder it serves, and the way out", async () => {
-    const yard = await Yard.start();
-    const config = makeConfig({ env: {}, home: yard.home, root: folder, port: 0 });
+    const harness = await TestHarness.start();
+    const config = makeConfig({ env: {}, home: harness.home, root: folder, port: 0 });
     const told = await serve(config, () => undefined).catch((error: Error) => error.message);
-    expect(told).toContain(`serving ${yard.root}`);
-    expect(told).toContain(`${yard.running.url}/?link=`);
-    expect(told).toContain(`blockyard ${folder} --home ${yard.home}-2`);
-    const same = await serve({ ...config, root: yard.root }, () => undefined).catch((error: Error) => error);
+    expect(told).toContain(`serving ${harness.root}`);
+    expect(told).toContain(`${harness.running.url}/?link=`);
+    expect(told).toContain(`blockyard ${folder} --home ${harness.home}-2`);
+    const same = await serve({ ...config, root: harness.root }, () => undefined).catch(
+      (error: Error) => error,
+    );
     expect(String(same)).not.toContain("--home");
-    expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
-    await yard.stop();
+    expect((await harness.ask("/health", { token: harness.owner })).status).toBe(200);
+    await harness.stop();
   });
 });
 
@@ -144,19 +146,19 @@ describe("a start that fails", () => {
 
 describe("what it says about itself", () => {
   it("[AC52] health and metrics are figures with names that are written down, and need the token too", async () => {
-    const yard = await Yard.start();
-    const { conversation = "" } = await yard.call("conversation.create", { title: "x" });
-    await yard.call("block.read", { block_id: "no/such/1" });
-    await yard.ask("/health", { from: "127.0.66.1" });
-    const { socket } = await openReplica(yard.running.url, yard.owner);
-    expect(JSON.parse((await yard.ask("/health", { token: yard.owner })).body)).toMatchObject({
+    const harness = await TestHarness.start();
+    const { conversation = "" } = await harness.call("conversation.create", { title: "x" });
+    await harness.call("block.read", { block_id: "no/such/1" });
+    await harness.ask("/health", { from: "127.0.66.1" });
+    const { socket } = await openReplica(harness.running.url, harness.owner);
+    expect(JSON.parse((await harness.ask("/health", { token: harness.owner })).body)).toMatchObject({
       ok: true,
       version: expect.any(String),
       epoch: expect.any(String),
       sockets: 1,
       turns: 0,
     });
-    const { body } = await yard.ask("/metrics", { token: yard.owner });
+    const { body } = await harness.ask("/metrics", { token: harness.owner });
     const figures = new Map(
       [...body.matchAll(/^(\w+) (\S+)$/gm)].map(([, name, value]) => [name as string, Number(value)]),
     );
@@ -172,26 +174,28 @@ describe("what it says about itself", () => {
     for (const name of figures.keys()) expect(page).toContain(`\`${name}\``);
     expect(conversation).not.toBe("");
     socket.terminate();
-    await yard.stop();
+    await harness.stop();
   });
 
   it("[AC52] a fault inside is logged and counted, and the client is told no more than that", async () => {
-    const yard = await Yard.start();
-    yard.running.store.blob = () => Promise.reject(new Error("the disk said no"));
-    const answer = await yard.ask(`/v1/blobs/${"0".repeat(64)}`, { token: yard.owner });
+    const harness = await TestHarness.start();
+    harness.running.store.blob = () => Promise.reject(new Error("the disk said no"));
+    const answer = await harness.ask(`/v1/blobs/${"0".repeat(64)}`, { token: harness.owner });
     expect([answer.status, JSON.parse(answer.body)]).toEqual([
       503,
       expect.objectContaining({ problem: "unavailable" }),
     ]);
     expect(answer.body).not.toContain("disk");
-    expect(yard.lines.join()).toContain("the disk said no");
-    expect((await yard.ask("/metrics", { token: yard.owner })).body).toContain("blockyard_faults_total 1");
-    await yard.stop();
+    expect(harness.lines.join()).toContain("the disk said no");
+    expect((await harness.ask("/metrics", { token: harness.owner })).body).toContain(
+      "blockyard_faults_total 1",
+    );
+    await harness.stop();
   });
 
   it("[AC51] a sender that vanishes in the middle of an ingest leaves nothing open", async () => {
-    const yard = await Yard.start();
-    const { conversation = "" } = await yard.call("conversation.create", { title: "x" });
+    const harness = await TestHarness.start();
+    const { conversation = "" } = await harness.call("conversation.create", { title: "x" });
     const lines = [
       { type: "system", subtype: "init", session_id: "s", model: "m", tools: [], cwd: "/" },
       {
@@ -229,21 +233,21 @@ describe("what it says about itself", () => {
     ];
     const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
     const chunk = `${Buffer.byteLength(body).toString(16)}\r\n${body}\r\n`;
-    const head = `POST /v1/ingest?provider=claude&conversation=${conversation} HTTP/1.1\r\nhost: ${yard.host}\r\n`;
+    const head = `POST /v1/ingest?provider=claude&conversation=${conversation} HTTP/1.1\r\nhost: ${harness.host}\r\n`;
     const closed = Promise.withResolvers<void>();
     const open = Promise.withResolvers<void>();
-    yard.running.kernel.listen(({ blocks }) => {
+    harness.running.kernel.listen(({ blocks }) => {
       if (blocks.some(({ kind, status }) => kind === "text" && status === "running")) open.resolve();
       if (blocks.some(({ kind, status }) => kind === "text" && status === "error")) closed.resolve();
     });
-    const socket = yard.socket(
-      `${head}authorization: Bearer ${yard.owner}\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`,
+    const socket = harness.socket(
+      `${head}authorization: Bearer ${harness.owner}\r\ntransfer-encoding: chunked\r\n\r\n${chunk}`,
     );
     await open.promise;
     socket.resetAndDestroy();
     await closed.promise;
-    const blocks = await yard.running.store.blocks({ conversation, order: "first", limit: 100 });
+    const blocks = await harness.running.store.blocks({ conversation, order: "first", limit: 100 });
     expect(blocks.filter(({ status }) => status === "pending" || status === "running")).toEqual([]);
-    await yard.stop();
+    await harness.stop();
   });
 });

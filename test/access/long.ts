@@ -1,6 +1,6 @@
 /**
  * The tests of access at their full count, for `npm run faults`: cuts and resends on real sockets, a million frames, every
- * payload in every field on every transport, strangers that hold on and readers that do not read. Memory is that of a
+ * payload in every field on every transport, unauthenticated clients that hold on and readers that do not read. Memory is that of a
  * server in a process of its own, as it tells it.
  */
 import { connect } from "node:net";
@@ -10,11 +10,11 @@ import { Auth } from "../../packages/server/src/access/auth.ts";
 import { makeDirectory, type Outcome, type Run, removeDirectory } from "../faults/lab.ts";
 import { Random } from "../sim/random.ts";
 import { encode, fuzzFrames, upgraded } from "./frames.ts";
+import { TestHarness } from "./harness.ts";
 import { Held } from "./held.ts";
 import { inject } from "./injection.ts";
 import { Process } from "./process.ts";
 import { sendThrice, watchAndCut } from "./resume.ts";
-import { Yard } from "./yard.ts";
 
 const MIB = 1024 * 1024;
 const SLICES = 20;
@@ -23,20 +23,20 @@ const SLICES = 20;
 export async function cutViewers({ rounds, seed, tell }: Run): Promise<Outcome> {
   const random = new Random(seed);
   const chance = () => random.below(1e9) / 1e9;
-  const yard = await Yard.start();
+  const harness = await TestHarness.start();
   const failures: string[] = [];
   const summary: string[] = [];
   for (const how of ["frames", "bytes"] as const) {
-    const watched = await watchAndCut(yard, how, rounds, chance);
+    const watched = await watchAndCut(harness, how, rounds, chance);
     failures.push(...watched.failures);
     const { ok = 0, reset = 0, ops = 0 } = watched.counts;
     summary.push(`${how}: ${watched.cuts} cuts, ${ok} resumed, ${reset} reset, ${ops} ops`);
     tell?.(summary.at(-1) ?? "");
   }
-  const { lost, doubled, problems } = await sendThrice(yard, rounds, chance);
+  const { lost, doubled, problems } = await sendThrice(harness, rounds, chance);
   if (lost + doubled > 0) failures.push(`of ${rounds} writes ${lost} lost, ${doubled} doubled`);
   failures.push(...problems);
-  await yard.stop();
+  await harness.stop();
   return { name: "cuts", rounds, summary: `${summary.join("; ")}; ${rounds} writes thrice`, failures };
 }
 
@@ -77,7 +77,7 @@ export async function sendFrames({ rounds, seed, tell }: Run): Promise<Outcome> 
   });
 }
 
-/** Slow strangers and slow readers; `rounds` hundred sockets of each kind. */
+/** Slow unauthenticated clients and slow readers; `rounds` hundred sockets of each kind. */
 export async function holdOn({ rounds, tell }: Run): Promise<Outcome> {
   return withProcess("slow", rounds, async (server, failures) => {
     const before = await server.metric("process_resident_memory_bytes");
@@ -98,10 +98,10 @@ export async function holdOn({ rounds, tell }: Run): Promise<Outcome> {
     if (grown > 64) failures.push(`memory grew by ${grown.toFixed(0)} MiB`);
     await Promise.all(closed);
     const held = (performance.now() - startMs) / 1_000;
-    tell?.(`${closed.length} strangers, put out after ${held.toFixed(0)} s`);
-    if (held > 30) failures.push(`a stranger held on for ${held.toFixed(0)} s`);
+    tell?.(`${closed.length} unauthenticated clients, closed after ${held.toFixed(0)} s`);
+    if (held > 30) failures.push(`an unauthenticated client held on for ${held.toFixed(0)} s`);
     const readers = await neverRead(server, 5, failures);
-    return `${closed.length} strangers put out in ${held.toFixed(0)} s, ${grown.toFixed(0)} MiB; ${readers}`;
+    return `${closed.length} unauthenticated clients closed in ${held.toFixed(0)} s, ${grown.toFixed(0)} MiB; ${readers}`;
   });
 }
 

@@ -1,42 +1,42 @@
-/** The MCP face with the official client, over HTTP and over the standard input and output of `blockyard mcp`. */
+/** The MCP transport with the official client, over HTTP and over the standard input and output of `blockyard mcp`. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Client } from "@modelcontextprotocol/client";
 import { Client as StdioClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TestHarness } from "./harness.ts";
 import { mcpClient, stdioClient } from "./transports.ts";
-import { Yard } from "./yard.ts";
 
 /** Starting a process takes its time on a busy machine. */
 const SLOW_MS = 90_000;
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 
-let yard: Yard;
+let harness: TestHarness;
 let conversation: string;
 let block: string;
 
 beforeAll(async () => {
-  yard = await Yard.start();
-  conversation = (await yard.call("conversation.create", { title: "A talk" }))["conversation"] ?? "";
+  harness = await TestHarness.start();
+  conversation = (await harness.call("conversation.create", { title: "A talk" }))["conversation"] ?? "";
   const made = { conversation, kind: "text", role: "model", content: "one\ntwo\n" };
-  block = (await yard.call("block.create", made))["block_id"] ?? "";
+  block = (await harness.call("block.create", made))["block_id"] ?? "";
 });
-afterAll(() => yard.stop());
+afterAll(() => harness.stop());
 
 const ways: readonly [string, (token: string) => Promise<Client>][] = [
-  ["HTTP", (token) => mcpClient(yard.running.url, token, true)],
-  ["HTTP, an older client", (token) => mcpClient(yard.running.url, token, false)],
-  ["stdio", (token) => stdioClient(yard, token)],
-  ["stdio, an older client", (token) => stdioClient(yard, token, false)],
+  ["HTTP", (token) => mcpClient(harness.running.url, token, true)],
+  ["HTTP, an older client", (token) => mcpClient(harness.running.url, token, false)],
+  ["stdio", (token) => stdioClient(harness, token)],
+  ["stdio, an older client", (token) => stdioClient(harness, token, false)],
 ];
 
 describe.each(ways)("MCP over %s", (name, connect) => {
   let client: Client;
   const agent = `mcp-${name.toLowerCase().replaceAll(/[^a-z]+/g, "-")}`;
   beforeAll(async () => {
-    client = await connect(yard.agent(agent));
+    client = await connect(harness.agent(agent));
   }, SLOW_MS);
   afterAll(() => client.close());
 
@@ -116,7 +116,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
   });
 
   it("[AC31] a tool that streams is answered with what to do instead", async () => {
-    const streams = yard.running.tools.schemas().filter((schema) => schema.streams);
+    const streams = harness.running.tools.schemas().filter((schema) => schema.streams);
     expect(streams.length).toBeGreaterThan(0);
     for (const { modelName } of streams) {
       const said = await client.callTool({ name: modelName, arguments: { conversation } });
@@ -145,7 +145,7 @@ describe.each(ways)("MCP over %s", (name, connect) => {
 
   it("[AC34] the list of resources has every conversation, in pages", async () => {
     const made = await Promise.all(
-      Array.from({ length: 120 }, () => yard.call("conversation.create", { title: "one of many" })),
+      Array.from({ length: 120 }, () => harness.call("conversation.create", { title: "one of many" })),
     );
     const uris: string[] = [];
     for (let cursor: string | undefined; ; ) {
@@ -222,7 +222,7 @@ async function subscribe(client: Client, uri: string, isOlder: boolean): Promise
 }
 
 async function write(): Promise<string> {
-  const { block_id = "" } = await yard.call("block.create", { conversation, kind: "text", role: "user" });
+  const { block_id = "" } = await harness.call("block.create", { conversation, kind: "text", role: "user" });
   await append(block_id, 1);
   return block_id;
 }
@@ -230,7 +230,7 @@ async function write(): Promise<string> {
 /** Appends in as many commits. */
 async function append(block_id: string, times: number): Promise<void> {
   for (let i = 0; i < times; i++)
-    await yard.call("block.append", { block_id, text: `line ${i}\n`, wait: true });
+    await harness.call("block.append", { block_id, text: `line ${i}\n`, wait: true });
 }
 
 describe("the owner's token", () => {
@@ -243,20 +243,20 @@ describe("the owner's token", () => {
     });
     const bodies = [
       { jsonrpc: "2.0", id: 1, method: "tools/list" },
-      ...yard.running.tools.schemas().map(({ modelName }) => call(modelName)),
+      ...harness.running.tools.schemas().map(({ modelName }) => call(modelName)),
     ];
-    const before = await yard.state();
+    const before = await harness.state();
     const headers = { accept: "application/json, text/event-stream", "content-type": "application/json" };
-    const page = { ...(await yard.browser()).headers, origin: yard.origin };
+    const page = { ...(await harness.browser()).headers, origin: harness.origin };
     for (const body of bodies.map((each) => JSON.stringify(each)))
-      for (const asking of [{ token: yard.owner, headers }, { headers: { ...headers, ...page } }]) {
-        const { status, body: said } = await yard.ask("/mcp", { method: "POST", body, ...asking });
+      for (const asking of [{ token: harness.owner, headers }, { headers: { ...headers, ...page } }]) {
+        const { status, body: said } = await harness.ask("/mcp", { method: "POST", body, ...asking });
         expect([body, status]).toEqual([body, 403]);
         expect(said).toContain("blockyard token create --agent");
       }
     for (const method of ["GET", "DELETE", "PUT"])
-      expect((await yard.ask("/mcp", { method, token: yard.owner, headers })).status).toBe(403);
-    expect(await yard.state()).toBe(before);
+      expect((await harness.ask("/mcp", { method, token: harness.owner, headers })).status).toBe(403);
+    expect(await harness.state()).toBe(before);
   });
 
   it.each<[string, (owner: string) => Record<string, string>]>([
@@ -266,16 +266,20 @@ describe("the owner's token", () => {
     ["the owner's own token", (owner) => ({ BLOCKYARD_TOKEN: owner })],
     [
       "the owner's own token, of a server of another home",
-      (owner) => ({ BLOCKYARD_TOKEN: owner, BLOCKYARD_URL: yard.running.url, BLOCKYARD_HOME: yard.root }),
+      (owner) => ({
+        BLOCKYARD_TOKEN: owner,
+        BLOCKYARD_URL: harness.running.url,
+        BLOCKYARD_HOME: harness.root,
+      }),
     ],
   ])(
     "[AC61] blockyard mcp serves nothing with %s, and says how to make a token",
     async (_name, variables) => {
       const env = {
         PATH: process.env["PATH"] ?? "",
-        HOME: yard.root,
-        BLOCKYARD_HOME: yard.home,
-        ...variables(yard.owner),
+        HOME: harness.root,
+        BLOCKYARD_HOME: harness.home,
+        ...variables(harness.owner),
       };
       const child = spawn(process.execPath, ["--disable-warning=ExperimentalWarning", MAIN, "mcp"], { env });
       const said = { out: "", error: "" };
@@ -299,7 +303,7 @@ describe("blockyard mcp without a server", () => {
   it(
     "[AC37] lists the same tools; calls say how to start one, and the list is announced when it is there",
     async () => {
-      const away = await Yard.start();
+      const away = await TestHarness.start();
       const token = away.agent("lonely");
       const client = new StdioClient({ name: "test", version: "1" });
       const env = { PATH: process.env["PATH"] ?? "", HOME: away.root, BLOCKYARD_TOKEN: token };
@@ -315,8 +319,8 @@ describe("blockyard mcp without a server", () => {
       expect((await client.listTools()).tools).toEqual(there);
       const result = await client.callTool({ name: "conversation_list", arguments: {} });
       expect(result.isError).toBe(true);
-      expect(JSON.stringify(result.content)).toMatch(/Start (it|one) with: blockyard/);
-      const back = await Yard.start({ home, root });
+      expect(JSON.stringify(result.content)).toMatch(/Start (it|one): blockyard/);
+      const back = await TestHarness.start({ home, root });
       await told.promise;
       await client.close();
       await back.stop();
@@ -329,7 +333,7 @@ describe("blockyard mcp with the server started again", () => {
   it.each([true, false])(
     "[AC36] whoever subscribed is told to read again, since changes may have been missed (stream: %s)",
     async (isModern) => {
-      const first = await Yard.start();
+      const first = await TestHarness.start();
       const config = { home: first.home, root: first.root };
       const made = await first.call("conversation.create", { title: "t" });
       const uri = `blockyard://conversation/${made["conversation"]}`;
@@ -346,7 +350,7 @@ describe("blockyard mcp with the server started again", () => {
       );
       await subscribe(client, uri, !isModern);
       await first.running.stop();
-      const second = await Yard.start(config);
+      const second = await TestHarness.start(config);
       expect(await heard.promise).toBe(uri);
       await client.close();
       await second.stop();

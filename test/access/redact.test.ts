@@ -2,7 +2,7 @@
 import { tmpdir } from "node:os";
 import { makeConfig } from "@blockyard/server";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { Yard } from "./yard.ts";
+import { TestHarness } from "./harness.ts";
 
 const SECRET = `ghp_${"a1B2".repeat(9)}`;
 const LINES = [
@@ -14,7 +14,7 @@ const LINES = [
   { type: "result", subtype: "success", result: `use ${SECRET}`, session_id: "s1" },
 ];
 
-let yard: Yard;
+let harness: TestHarness;
 beforeAll(async () => {
   const { redactIngest } = makeConfig({
     env: { BLOCKYARD_REDACT_INGEST: "1" },
@@ -22,13 +22,13 @@ beforeAll(async () => {
     root: tmpdir(),
     port: 0,
   });
-  yard = await Yard.start({ redactIngest: redactIngest === true });
+  harness = await TestHarness.start({ redactIngest: redactIngest === true });
 });
-afterAll(() => yard.stop());
+afterAll(() => harness.stop());
 
 /** Everything that the store has of a conversation. */
 async function stored(conversation: string): Promise<string> {
-  const { store } = yard.running;
+  const { store } = harness.running;
   const blocks = await store.blocks({ conversation, order: "first", limit: 1_000 });
   const texts = await Promise.all(blocks.map(({ id }) => store.text(id)));
   const runs = await store.rawRuns(conversation);
@@ -40,11 +40,11 @@ it("[AC251] a stream of the owner's or of an agent, and an import, leave no secr
   const body = LINES.map((line) => `${JSON.stringify(line)}\n`).join("");
   const exported = await exportOf(body);
   for (const [path, token, sent] of [
-    ["/v1/ingest?provider=claude", yard.owner, body],
-    ["/v1/ingest?provider=claude", yard.agent("streamer"), body],
-    ["/v1/import", yard.owner, exported],
+    ["/v1/ingest?provider=claude", harness.owner, body],
+    ["/v1/ingest?provider=claude", harness.agent("streamer"), body],
+    ["/v1/import", harness.owner, exported],
   ] as const) {
-    const answer = await yard.ask(path, { method: "POST", body: sent, token });
+    const answer = await harness.ask(path, { method: "POST", body: sent, token });
     expect([path, answer.status]).toEqual([path, 200]);
     const { conversation } = JSON.parse(answer.body) as { conversation: string };
     const all = await stored(conversation);
@@ -55,7 +55,7 @@ it("[AC251] a stream of the owner's or of an agent, and an import, leave no secr
 
 /** An export that somebody has made without taking secrets out. */
 async function exportOf(body: string): Promise<string> {
-  const other = await Yard.start();
+  const other = await TestHarness.start();
   const made = await other.ask("/v1/ingest?provider=claude", { method: "POST", body, token: other.owner });
   const { conversation } = JSON.parse(made.body) as { conversation: string };
   const { body: text } = await other.ask(`/v1/conversations/${conversation}/export`, { token: other.owner });

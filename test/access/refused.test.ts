@@ -9,25 +9,25 @@ import { WebSocket } from "ws";
 import { PageProof } from "../../packages/server/src/access/page-proof.ts";
 import { PageSessions } from "../../packages/server/src/access/page-sessions.ts";
 import { Browser } from "./browser.ts";
-import { freshPeer, statusOf, UPGRADE, Yard } from "./yard.ts";
+import { freshPeer, statusOf, TestHarness, UPGRADE } from "./harness.ts";
 
-let yard: Yard;
+let harness: TestHarness;
 let browser: Browser;
 let cookie: string;
 let agent: string;
 let revoked: string;
 
 beforeAll(async () => {
-  yard = await Yard.start();
-  browser = await yard.browser();
+  harness = await TestHarness.start();
+  browser = await harness.browser();
   cookie = browser.cookie;
-  agent = yard.agent("guest");
-  revoked = yard.agent("former");
-  yard.running.auth.revoke("former");
-  await yard.call("conversation.create", { title: "here" });
+  agent = harness.agent("guest");
+  revoked = harness.agent("former");
+  harness.running.auth.revoke("former");
+  await harness.call("conversation.create", { title: "here" });
 });
 
-afterAll(() => yard.stop());
+afterAll(() => harness.stop());
 
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const PARAMS: Readonly<Record<string, string>> = {
@@ -42,7 +42,7 @@ const PARAMS: Readonly<Record<string, string>> = {
 
 /** Every method and path that the router knows; a route for all methods counts once for each. */
 function routes(): { readonly method: string; readonly path: string }[] {
-  return yard.running.app.routes.flatMap(({ method, path }) => {
+  return harness.running.app.routes.flatMap(({ method, path }) => {
     const filled = path.replaceAll(/:\w+|\*/g, (name) => PARAMS[name] ?? "x");
     return (method === "ALL" ? METHODS : [method]).map((each) => ({ method: each, path: filled }));
   });
@@ -54,28 +54,28 @@ function credentials(): Record<string, Record<string, string>> {
   return {
     none: {},
     wrong: bearer(wrong),
-    "one character short": bearer(yard.owner.slice(0, -1)),
-    "one character more": bearer(`${yard.owner}A`),
+    "one character short": bearer(harness.owner.slice(0, -1)),
+    "one character more": bearer(`${harness.owner}A`),
     revoked: bearer(revoked),
     empty: { authorization: "Bearer " },
-    basic: { authorization: `Basic ${Buffer.from(`owner:${yard.owner}`).toString("base64")}` },
-    lower: { authorization: `bearer ${yard.owner}` },
-    "cookie that is the token": { cookie: `blockyard-${yard.port}=${yard.owner}` },
-    "cookie of another port": { cookie: cookie.replace(`-${yard.port}-`, `-${yard.port + 1}-`) },
+    basic: { authorization: `Basic ${Buffer.from(`owner:${harness.owner}`).toString("base64")}` },
+    lower: { authorization: `bearer ${harness.owner}` },
+    "cookie that is the token": { cookie: `blockyard-${harness.port}=${harness.owner}` },
+    "cookie of another port": { cookie: cookie.replace(`-${harness.port}-`, `-${harness.port + 1}-`) },
     "wrong token beside a good cookie": { ...bearer(wrong), cookie },
   };
 }
 
-const BODY = JSON.stringify({ title: "made by a stranger" });
+const BODY = JSON.stringify({ title: "made by nobody" });
 
 function hasSecret(line: string): boolean {
-  return [yard.owner, revoked, agent, cookie.split("=")[1] ?? ""].some((secret) => line.includes(secret));
+  return [harness.owner, revoked, agent, cookie.split("=")[1] ?? ""].some((secret) => line.includes(secret));
 }
 
 describe("[R42] without a valid credential", () => {
   it("[AC1] a person with a browser is told how to get in, a program what the problem is", async () => {
     const ask = (path: string, accept: string) =>
-      fetch(new URL(path, yard.running.url), { headers: { accept } });
+      fetch(new URL(path, harness.running.url), { headers: { accept } });
     const page = await ask("/", "text/html,application/xhtml+xml,*/*;q=0.8");
     expect([page.status, page.headers.get("content-type")]).toEqual([401, "text/html; charset=utf-8"]);
     expect(await page.text()).toContain("blockyard link");
@@ -90,8 +90,8 @@ describe("[R42] without a valid credential", () => {
 
   it("[AC1] every route and method is refused, nothing is done, and one line is left without a secret", async () => {
     expect(routes().length).toBeGreaterThan(18);
-    const before = await yard.state();
-    const start = yard.lines.length;
+    const before = await harness.state();
+    const start = harness.lines.length;
     let asked = 0;
     for (const headers of Object.values(credentials())) {
       const from = freshPeer();
@@ -99,62 +99,64 @@ describe("[R42] without a valid credential", () => {
       for (const { method, path } of routes()) {
         const peer = ++ofPeer > 18 ? `127.9.${ofPeer >> 4}.${from.split(".").pop()}` : from;
         const body = method === "GET" || method === "HEAD" ? {} : { body: BODY };
-        const answer = await yard.ask(path, { method, headers, from: peer, ...body });
+        const answer = await harness.ask(path, { method, headers, from: peer, ...body });
         asked++;
         expect([method, path, answer.status]).toEqual([method, path, 401]);
         expect(answer.headers["access-control-allow-origin"]).toBeUndefined();
         if (method !== "HEAD") expect(JSON.parse(answer.body)).toMatchObject({ problem: "forbidden" });
       }
     }
-    expect(yard.refusals(start)).toHaveLength(asked);
-    expect(yard.lines.slice(start).filter(hasSecret)).toEqual([]);
-    expect(await yard.state()).toBe(before);
+    expect(harness.refusals(start)).toHaveLength(asked);
+    expect(harness.lines.slice(start).filter(hasSecret)).toEqual([]);
+    expect(await harness.state()).toBe(before);
   });
 
   it("[AC1] every upgrade is refused, also at addresses that do not exist", async () => {
-    const before = await yard.state();
-    const start = yard.lines.length;
+    const before = await harness.state();
+    const start = harness.lines.length;
     let asked = 0;
     for (const path of ["/v1/feed", "/v1/conversations/abc/events", "/mcp", "/", "/nowhere"]) {
       const from = freshPeer();
       for (const headers of Object.values(credentials())) {
-        expect([path, await yard.upgrade(path, headers, from)]).toEqual([path, 401]);
+        expect([path, await harness.upgrade(path, headers, from)]).toEqual([path, 401]);
         asked++;
       }
     }
-    expect(yard.refusals(start)).toHaveLength(asked);
-    expect(yard.lines.slice(start).filter(hasSecret)).toEqual([]);
-    expect(await yard.state()).toBe(before);
+    expect(harness.refusals(start)).toHaveLength(asked);
+    expect(harness.lines.slice(start).filter(hasSecret)).toEqual([]);
+    expect(await harness.state()).toBe(before);
   });
 
   it("[AC5] a link's code opens the page's address alone, once, and a token in the query opens nothing", async () => {
     for (const path of ["/v1/tools", "/v1/conversations", "/mcp", "/health", "/metrics"]) {
-      const code = yard.running.auth.makeLink();
-      expect((await yard.ask(`${path}?link=${code}`, { from: freshPeer() })).status).toBe(401);
+      const code = harness.running.auth.makeLink();
+      expect((await harness.ask(`${path}?link=${code}`, { from: freshPeer() })).status).toBe(401);
     }
     for (const method of ["POST", "HEAD", "DELETE"]) {
-      const code = yard.running.auth.makeLink();
-      expect((await yard.ask(`/?link=${code}`, { method, from: freshPeer() })).status).toBe(401);
+      const code = harness.running.auth.makeLink();
+      expect((await harness.ask(`/?link=${code}`, { method, from: freshPeer() })).status).toBe(401);
     }
-    for (const token of [yard.owner, agent, yard.viewer("by-query"), ""])
+    for (const token of [harness.owner, agent, harness.viewer("by-query"), ""])
       for (const name of ["token", "link"])
-        expect((await yard.ask(`/?${name}=${token}`, { from: freshPeer() })).status).toBe(401);
-    expect(await yard.upgrade(`/v1/feed?link=${yard.running.auth.makeLink()}`, {}, freshPeer())).toBe(401);
-    expect(() => yard.running.auth.makeLink(agent)).toThrow("a link is for people");
-    const code = yard.running.auth.makeLink();
-    const first = await yard.ask(`/d?x=1&link=${code}`);
+        expect((await harness.ask(`/?${name}=${token}`, { from: freshPeer() })).status).toBe(401);
+    expect(await harness.upgrade(`/v1/feed?link=${harness.running.auth.makeLink()}`, {}, freshPeer())).toBe(
+      401,
+    );
+    expect(() => harness.running.auth.makeLink(agent)).toThrow("links are for people");
+    const code = harness.running.auth.makeLink();
+    const first = await harness.ask(`/d?x=1&link=${code}`);
     expect([first.status, first.headers.location]).toEqual([
       303,
       expect.stringMatching(/^\/d\?x=1&bind=[\w-]{43}$/),
     ]);
-    expect((await yard.ask(`/?link=${code}`, { from: freshPeer() })).status).toBe(401);
-    const many = yard.running.auth.makeLink();
+    expect((await harness.ask(`/?link=${code}`, { from: freshPeer() })).status).toBe(401);
+    const many = harness.running.auth.makeLink();
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => yard.ask(`/?link=${many}`, { from: freshPeer() })),
+      Array.from({ length: 20 }, () => harness.ask(`/?link=${many}`, { from: freshPeer() })),
     );
     expect(answers.filter(({ status }) => status === 303)).toHaveLength(1);
     // Whoever has a session and opens an old link again is led to the page.
-    const again = await yard.ask(`/c/x?link=${code}`, { headers: { cookie } });
+    const again = await harness.ask(`/c/x?link=${code}`, { headers: { cookie } });
     expect([again.status, again.headers.location, again.headers["set-cookie"]]).toEqual([
       303,
       "/c/x",
@@ -163,19 +165,19 @@ describe("[R42] without a valid credential", () => {
   });
 
   it("[AC5] a viewer's link is traded for a session that reads, until the token is taken back", async () => {
-    const screen = await yard.browser(yard.viewer("screen"));
+    const screen = await harness.browser(harness.viewer("screen"));
     const seen = screen.headers;
-    const reads = () => yard.ask("/v1/conversations", { headers: seen, from: freshPeer() });
+    const reads = () => harness.ask("/v1/conversations", { headers: seen, from: freshPeer() });
     expect((await reads()).status).toBe(200);
-    const json = { origin: yard.origin, "content-type": "application/json" };
+    const json = { origin: harness.origin, "content-type": "application/json" };
     const writes = (own: Record<string, string>) =>
-      yard.ask("/v1/tools/conversation.list", {
+      harness.ask("/v1/tools/conversation.list", {
         method: "POST",
         headers: { ...json, ...own },
         body: "{}",
       });
     const creates = (own: Record<string, string>) =>
-      yard.ask("/v1/tools/conversation.create", {
+      harness.ask("/v1/tools/conversation.create", {
         method: "POST",
         headers: { ...json, ...own },
         body: BODY,
@@ -188,7 +190,7 @@ describe("[R42] without a valid credential", () => {
       expect((await creates({ ...seen, cookie: both })).status).toBe(403);
       expect((await writes({ ...seen, cookie: both })).status).toBe(200);
     }
-    yard.running.auth.revoke("screen");
+    harness.running.auth.revoke("screen");
     expect((await reads()).status).toBe(401);
   });
 
@@ -198,23 +200,23 @@ describe("[R42] without a valid credential", () => {
       `${name}=wrong; ${cookie}`,
       `${cookie}; ${name}=wrong`,
       `${name}=; ${name}=${"x".repeat(2_000)}; ${cookie}`,
-      `blockyard-${yard.port}-0000000000000000=${value}; ${cookie}`,
-      `blockyard-${yard.port}-../../token=${value}; ${cookie}`,
-      `blockyard-${yard.port}=${value}; ${cookie}`,
+      `blockyard-${harness.port}-0000000000000000=${value}; ${cookie}`,
+      `blockyard-${harness.port}-../../token=${value}; ${cookie}`,
+      `blockyard-${harness.port}=${value}; ${cookie}`,
     ];
     for (const header of tossed)
       expect([
         header,
-        (await yard.ask("/v1/conversations", { headers: { ...browser.headers, cookie: header } })).status,
+        (await harness.ask("/v1/conversations", { headers: { ...browser.headers, cookie: header } })).status,
       ]).toEqual([header, 200]);
     for (const header of [
       `${name}=wrong`,
-      `blockyard-${yard.port}-0000000000000000=${value}`,
+      `blockyard-${harness.port}-0000000000000000=${value}`,
       `${name}x=${value}`,
     ])
       expect(
         (
-          await yard.ask("/v1/conversations", {
+          await harness.ask("/v1/conversations", {
             headers: { ...browser.headers, cookie: header },
             from: freshPeer(),
           })
@@ -223,16 +225,19 @@ describe("[R42] without a valid credential", () => {
   });
 
   it("[AC130] sessions are listed with names and ends, and are revoked one by one, streams and all", async () => {
-    const { sessions } = yard.running.auth;
-    const [one, other] = [await yard.browser(undefined, "laptop"), await yard.browser(undefined, "desk")];
+    const { sessions } = harness.running.auth;
+    const [one, other] = [
+      await harness.browser(undefined, "laptop"),
+      await harness.browser(undefined, "desk"),
+    ];
     const named = sessions.list().find((each) => each.name === "laptop");
     expect(named).toMatchObject({ role: "owner", expiresAt: expect.any(Number) });
     expect(JSON.stringify(sessions.list())).not.toContain(one.cookie.split("=")[1]);
     const status = async ({ headers }: Browser) =>
-      (await yard.ask("/health", { headers, from: freshPeer() })).status;
+      (await harness.ask("/health", { headers, from: freshPeer() })).status;
     expect([await status(one), await status(other)]).toEqual([200, 200]);
-    const socket = new WebSocket(`ws://${yard.host}/v1/feed`, {
-      headers: { ...one.headers, origin: yard.origin },
+    const socket = new WebSocket(`ws://${harness.host}/v1/feed`, {
+      headers: { ...one.headers, origin: harness.origin },
     });
     await new Promise((open) => socket.once("open", open));
     const closed = new Promise((gone) => socket.once("close", gone));
@@ -244,40 +249,40 @@ describe("[R42] without a valid credential", () => {
   });
 
   it("[AC240] a cookie alone opens the page's files on every route, and nothing else", async () => {
-    const routes = yard.running.app.routes.filter(({ method }) => method !== "ALL");
-    const origin = { origin: yard.origin };
+    const routes = harness.running.app.routes.filter(({ method }) => method !== "ALL");
+    const origin = { origin: harness.origin };
     for (const { method, path } of routes) {
       if (path === "/*" || path.startsWith("/v1/session")) continue;
       const asked = path.replaceAll(/:\w+/g, "x").replace("*", "x");
-      const { status } = await yard.ask(asked, { method, headers: { cookie, ...origin } });
+      const { status } = await harness.ask(asked, { method, headers: { cookie, ...origin } });
       expect([method, path, status]).toEqual([method, path, 401]);
     }
     for (const path of ["/mcp", "/health", "/metrics", "/v1", "/v1/", "/v1/x", "/%76%31/tools"])
-      expect([path, (await yard.ask(path, { headers: { cookie } })).body]).toEqual([
+      expect([path, (await harness.ask(path, { headers: { cookie } })).body]).toEqual([
         path,
         expect.not.stringContaining('"ok"'),
       ]);
     for (const path of ["/", "/c/x"])
-      expect((await yard.ask(path, { headers: { cookie } })).status).toBe(200);
+      expect((await harness.ask(path, { headers: { cookie } })).status).toBe(200);
     for (const path of ["/v1/feed", "/v1/conversations/x/events"])
-      expect(await yard.upgrade(path, { cookie, ...origin })).toBe(401);
-    expect(await yard.upgrade(`/v1/feed?ticket=${browser.ticket}`, { cookie, ...origin })).toBe(101);
+      expect(await harness.upgrade(path, { cookie, ...origin })).toBe(401);
+    expect(await harness.upgrade(`/v1/feed?ticket=${browser.ticket}`, { cookie, ...origin })).toBe(101);
     // Nor does the ticket without the cookie, or with another session's.
-    const other = await yard.browser();
+    const other = await harness.browser();
     const ticket = { "x-blockyard-ticket": browser.ticket };
-    expect((await yard.ask("/health", { headers: ticket, from: freshPeer() })).status).toBe(401);
-    expect((await yard.ask("/health", { headers: { ...ticket, cookie: other.cookie } })).status).toBe(401);
+    expect((await harness.ask("/health", { headers: ticket, from: freshPeer() })).status).toBe(401);
+    expect((await harness.ask("/health", { headers: { ...ticket, cookie: other.cookie } })).status).toBe(401);
     // What the addresses of the session tell a cookie alone is a challenge, which it cannot sign.
-    const greeting = (await yard.ask("/v1/session", { headers: { cookie } })).body;
+    const greeting = (await harness.ask("/v1/session", { headers: { cookie } })).body;
     expect(Object.keys(JSON.parse(greeting))).toEqual(["sessions", "challenge"]);
   });
 
   it("[AC241] a session is bound once, with the secret that the page has got, and proven by its key alone", async () => {
-    const link = `${yard.origin}/?link=${yard.running.auth.makeLink()}`;
-    const page = new Browser(yard.origin);
+    const link = `${harness.origin}/?link=${harness.running.auth.makeLink()}`;
+    const page = new Browser(harness.origin);
     await page.follow(link);
     const unbound = page.cookie;
-    const thief = new Browser(yard.origin);
+    const thief = new Browser(harness.origin);
     thief.cookie = unbound;
     // Another server on this host has the cookie, and not the secret.
     expect((await thief.bind("x".repeat(43))).status).toBe(403);
@@ -292,7 +297,7 @@ describe("[R42] without a valid credential", () => {
       expect(thief.ticket).toBe("");
     }
     // A signature for another origin, another session or an old challenge is none.
-    expect(await page.prove(`http://127.0.0.1:${yard.port + 1}`)).toBe(403);
+    expect(await page.prove(`http://127.0.0.1:${harness.port + 1}`)).toBe(403);
     const challenge = await page.challenge();
     for (const words of [
       ["ticket", page.origin, "0".repeat(16), challenge],
@@ -350,12 +355,12 @@ describe("[R42] without a valid credential", () => {
   });
 
   it("[AC5] the trade sets a cookie that no script and no other site can use, and leaves this host for none", async () => {
-    const link = () => `link=${yard.running.auth.makeLink()}`;
-    const { status, headers } = await yard.ask(`/c/x?${link()}&q=1`);
+    const link = () => `link=${harness.running.auth.makeLink()}`;
+    const { status, headers } = await harness.ask(`/c/x?${link()}&q=1`);
     expect([status, headers.location]).toEqual([303, expect.stringMatching(/^\/c\/x\?q=1&bind=[\w-]{43}$/)]);
     const set = headers["set-cookie"]?.[0] ?? "";
     for (const part of ["HttpOnly", "SameSite=Strict", "Path=/"]) expect(set).toContain(part);
-    expect(set).not.toContain(yard.owner);
+    expect(set).not.toContain(harness.owner);
     for (const path of [
       "/.//evil.com",
       "/%2f/evil.com",
@@ -363,9 +368,9 @@ describe("[R42] without a valid credential", () => {
       "/..//evil.com",
       "/a/..//evil.com/",
     ]) {
-      const { headers: sent, status: code } = await yard.ask(`${path}?${link()}`);
+      const { headers: sent, status: code } = await harness.ask(`${path}?${link()}`);
       if (code !== 303) continue;
-      expect(new URL(sent.location ?? "", yard.origin).origin).toBe(yard.origin);
+      expect(new URL(sent.location ?? "", harness.origin).origin).toBe(harness.origin);
     }
   });
 });
@@ -401,56 +406,56 @@ const BAD_HOSTS = (port: number) => [
 ];
 
 describe("[R43] from elsewhere", () => {
-  it("[AC3] bad Origins are refused on every face, with a good cookie and with a good token", async () => {
-    const before = await yard.state();
-    const start = yard.lines.length;
+  it("[AC3] bad Origins are refused on every transport, with a good cookie and with a good token", async () => {
+    const before = await harness.state();
+    const start = harness.lines.length;
     let asked = 0;
-    for (const origin of BAD_ORIGINS(yard.port)) {
-      for (const credential of [browser.headers, { authorization: `Bearer ${yard.owner}` }]) {
+    for (const origin of BAD_ORIGINS(harness.port)) {
+      for (const credential of [browser.headers, { authorization: `Bearer ${harness.owner}` }]) {
         const headers = { ...credential, origin };
         const post = { method: "POST", headers, body: BODY };
         const statuses = [
-          (await yard.ask("/v1/conversations", { headers })).status,
-          (await yard.ask("/v1/tools/conversation.create", post)).status,
-          (await yard.ask("/mcp", post)).status,
-          await yard.upgrade("/v1/feed", headers),
+          (await harness.ask("/v1/conversations", { headers })).status,
+          (await harness.ask("/v1/tools/conversation.create", post)).status,
+          (await harness.ask("/mcp", post)).status,
+          await harness.upgrade("/v1/feed", headers),
         ];
         asked += statuses.length;
         expect([origin, statuses]).toEqual([origin, [403, 403, 403, 403]]);
       }
     }
-    expect(yard.refusals(start)).toHaveLength(asked);
-    expect(await yard.state()).toBe(before);
+    expect(harness.refusals(start)).toHaveLength(asked);
+    expect(await harness.state()).toBe(before);
   });
 
-  it("[AC2] bad Hosts are refused on every face, with a good cookie and with a good token", async () => {
-    const before = await yard.state();
-    const start = yard.lines.length;
+  it("[AC2] bad Hosts are refused on every transport, with a good cookie and with a good token", async () => {
+    const before = await harness.state();
+    const start = harness.lines.length;
     let asked = 0;
-    for (const host of BAD_HOSTS(yard.port)) {
+    for (const host of BAD_HOSTS(harness.port)) {
       for (const credential of [
-        { ...browser.headers, origin: yard.origin },
-        { authorization: `Bearer ${yard.owner}` },
+        { ...browser.headers, origin: harness.origin },
+        { authorization: `Bearer ${harness.owner}` },
       ]) {
         const headers = { ...credential, host } as Record<string, string>;
         const post = { method: "POST", headers, body: BODY };
         const statuses = [
-          (await yard.ask("/", { headers })).status,
-          (await yard.ask("/v1/tools/conversation.create", post)).status,
-          (await yard.ask("/mcp", post)).status,
-          await yard.upgrade("/v1/feed", headers),
+          (await harness.ask("/", { headers })).status,
+          (await harness.ask("/v1/tools/conversation.create", post)).status,
+          (await harness.ask("/mcp", post)).status,
+          await harness.upgrade("/v1/feed", headers),
         ];
         asked += statuses.length;
         expect([host, statuses]).toEqual([host, [421, 421, 421, 421]]);
       }
     }
-    expect(yard.refusals(start)).toHaveLength(asked);
-    expect(await yard.state()).toBe(before);
+    expect(harness.refusals(start)).toHaveLength(asked);
+    expect(await harness.state()).toBe(before);
   });
 
   it("[AC2] two Hosts, none, an empty one and a target that is no path are refused", async () => {
-    const authorization = `authorization: Bearer ${yard.owner}\r\n`;
-    const good = `host: ${yard.host}\r\n`;
+    const authorization = `authorization: Bearer ${harness.owner}\r\n`;
+    const good = `host: ${harness.host}\r\n`;
     const upgrade = Object.entries(UPGRADE)
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join("");
@@ -461,7 +466,7 @@ describe("[R43] from elsewhere", () => {
       [`GET /v1/conversations HTTP/1.1\r\n${authorization}\r\n`, 400],
       [`GET /v1/conversations HTTP/1.0\r\n${authorization}\r\n`, 400],
       [`GET /v1/conversations HTTP/1.1\r\nhost:\r\n${authorization}\r\n`, 421],
-      [`GET http://${yard.host}/v1/conversations HTTP/1.1\r\n${good}${authorization}\r\n`, 400],
+      [`GET http://${harness.host}/v1/conversations HTTP/1.1\r\n${good}${authorization}\r\n`, 400],
       [`GET http://evil.com/ HTTP/1.1\r\n${good}${authorization}\r\n`, 400],
       [`GET //evil.com/ HTTP/1.1\r\n${good}${authorization}\r\n`, 400],
       [`GET //?token=x HTTP/1.1\r\n${good}${authorization}\r\n`, 400],
@@ -470,19 +475,19 @@ describe("[R43] from elsewhere", () => {
       [`GET // HTTP/1.1\r\n${good}${upgrade}${authorization}\r\n`, 400],
     ];
     for (const [bytes, status] of rows)
-      expect([bytes, statusOf(await yard.raw(bytes))]).toEqual([bytes, status]);
+      expect([bytes, statusOf(await harness.raw(bytes))]).toEqual([bytes, status]);
   });
 
   it("[AC4] a cookie writes and upgrades only with our Origin, and brings no other site's pictures in", async () => {
     const post = (headers: Record<string, string>) =>
-      yard.ask("/v1/tools/conversation.list", { method: "POST", headers, body: "{}" });
+      harness.ask("/v1/tools/conversation.list", { method: "POST", headers, body: "{}" });
     const own = browser.headers;
     expect((await post(own)).status).toBe(403);
-    expect((await post({ ...own, origin: yard.origin })).status).toBe(200);
-    expect(await yard.upgrade("/v1/feed", own)).toBe(403);
-    expect(await yard.upgrade("/v1/feed", { ...own, origin: yard.origin })).toBe(101);
+    expect((await post({ ...own, origin: harness.origin })).status).toBe(200);
+    expect(await harness.upgrade("/v1/feed", own)).toBe(403);
+    expect(await harness.upgrade("/v1/feed", { ...own, origin: harness.origin })).toBe(101);
     const get = async (more: Record<string, string>) =>
-      (await yard.ask("/v1/conversations", { headers: { ...own, ...more } })).status;
+      (await harness.ask("/v1/conversations", { headers: { ...own, ...more } })).status;
     expect(await get({})).toBe(200);
     expect(await get({ "sec-fetch-site": "same-origin", "sec-fetch-mode": "cors" })).toBe(200);
     expect(await get({ "sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors" })).toBe(403);
@@ -498,14 +503,14 @@ describe("[R43] from elsewhere", () => {
 
   it("[AC7] a compressed request is refused, and no answer allows another site", async () => {
     const headers = { "content-encoding": "gzip" };
-    const { status } = await yard.ask("/v1/ingest", {
+    const { status } = await harness.ask("/v1/ingest", {
       method: "POST",
       headers,
       body: "x",
-      token: yard.owner,
+      token: harness.owner,
     });
     expect(status).toBe(415);
-    const { headers: sent } = await yard.ask("/", { token: yard.owner });
+    const { headers: sent } = await harness.ask("/", { token: harness.owner });
     expect(Object.keys(sent).filter((name) => name.startsWith("access-control"))).toEqual([]);
     expect(sent["content-security-policy"]).toContain("script-src 'self';");
     expect(sent["referrer-policy"]).toBe("no-referrer");
@@ -517,12 +522,12 @@ describe("[R48] guessing", () => {
   it("[AC8] is slowed down after twenty wrong tokens a minute, and nobody else with it", async () => {
     const from = freshPeer();
     const guess = (path: string, peer: string) =>
-      yard.ask(path, { from: peer, token: randomBytes(32).toString("base64url") });
+      harness.ask(path, { from: peer, token: randomBytes(32).toString("base64url") });
     const quick = performance.now();
     for (let i = 0; i < 20; i++) expect((await guess("/", from)).status).toBe(401);
     expect(performance.now() - quick).toBeLessThan(10_000); // a second for each would be twenty
     const slow = performance.now();
-    const [late, upgraded] = await Promise.all([guess("/", from), yard.upgrade("/v1/feed", {}, from)]);
+    const [late, upgraded] = await Promise.all([guess("/", from), harness.upgrade("/v1/feed", {}, from)]);
     expect([late.status, upgraded]).toEqual([401, 401]);
     expect(performance.now() - slow).toBeGreaterThan(950);
     expect((await guess("/", freshPeer())).status).toBe(401);
@@ -530,7 +535,7 @@ describe("[R48] guessing", () => {
     const times: number[] = [];
     for (let i = 0; i < 5; i++) {
       const startMs = performance.now();
-      expect((await yard.ask("/health", { from, token: yard.owner })).status).toBe(200);
+      expect((await harness.ask("/health", { from, token: harness.owner })).status).toBe(200);
       times.push(performance.now() - startMs);
     }
     expect(Math.min(...times)).toBeLessThan(500);
@@ -539,7 +544,7 @@ describe("[R48] guessing", () => {
 
 describe("strange requests", () => {
   it("[AC6] end no process: targets that are no address, sockets that vanish while they are refused", async () => {
-    const host = `host: ${yard.host}\r\n`;
+    const host = `host: ${harness.host}\r\n`;
     const upgrade = Object.entries(UPGRADE)
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join("");
@@ -553,34 +558,34 @@ describe("strange requests", () => {
       "/?token=%00",
       "*",
     ]) {
-      await yard.raw(`GET ${target} HTTP/1.1\r\n${host}\r\n`, freshPeer());
-      await yard.raw(`GET ${target} HTTP/1.1\r\n${host}${upgrade}\r\n`, freshPeer());
-      await yard.raw(`GET ${target} HTTP/1.1\r\n${host}authorization: Bearer ${yard.owner}\r\n\r\n`);
-      await yard.raw(
-        `GET ${target} HTTP/1.1\r\n${host}${upgrade}authorization: Bearer ${yard.owner}\r\n\r\n`,
+      await harness.raw(`GET ${target} HTTP/1.1\r\n${host}\r\n`, freshPeer());
+      await harness.raw(`GET ${target} HTTP/1.1\r\n${host}${upgrade}\r\n`, freshPeer());
+      await harness.raw(`GET ${target} HTTP/1.1\r\n${host}authorization: Bearer ${harness.owner}\r\n\r\n`);
+      await harness.raw(
+        `GET ${target} HTTP/1.1\r\n${host}${upgrade}authorization: Bearer ${harness.owner}\r\n\r\n`,
       );
     }
     const from = freshPeer();
-    const start = yard.lines.length;
+    const start = harness.lines.length;
     const sockets = Array.from({ length: 40 }, () =>
-      yard.socket(`GET /v1/feed HTTP/1.1\r\n${host}${upgrade}\r\n`, from),
+      harness.socket(`GET /v1/feed HTTP/1.1\r\n${host}${upgrade}\r\n`, from),
     );
     // Reset when the server has seen them all, and waits before it answers the second half.
-    while (yard.refusals(start).length < sockets.length) await new Promise((next) => setImmediate(next));
+    while (harness.refusals(start).length < sockets.length) await new Promise((next) => setImmediate(next));
     const gone = sockets.map((socket) => new Promise((closed) => socket.on("close", closed)));
     for (const socket of sockets) socket.resetAndDestroy();
     await Promise.all(gone);
-    expect(await yard.upgrade("/v1/feed", {}, from)).toBe(401); // it waits as long as the others did
-    expect((await yard.ask("/health", { token: yard.owner })).status).toBe(200);
+    expect(await harness.upgrade("/v1/feed", {}, from)).toBe(401); // it waits as long as the others did
+    expect((await harness.ask("/health", { token: harness.owner })).status).toBe(200);
   });
 
   it("[AC6] a refused upgrade is closed, also for a peer that never hangs up", async () => {
-    const headers = Object.entries({ host: yard.host, ...UPGRADE }).map(
+    const headers = Object.entries({ host: harness.host, ...UPGRADE }).map(
       ([name, value]) => `${name}: ${value}`,
     );
     const socket = connect({
       host: "127.0.0.1",
-      port: yard.port,
+      port: harness.port,
       localAddress: freshPeer(),
       allowHalfOpen: true,
     });
@@ -594,8 +599,8 @@ describe("strange requests", () => {
   });
 
   it("[AC6] a refused sender is cut, however much it still wants to send", async () => {
-    const head = `POST /v1/ingest HTTP/1.1\r\nhost: ${yard.host}\r\ntransfer-encoding: chunked\r\n\r\n`;
-    const socket = yard.socket(head, freshPeer());
+    const head = `POST /v1/ingest HTTP/1.1\r\nhost: ${harness.host}\r\ntransfer-encoding: chunked\r\n\r\n`;
+    const socket = harness.socket(head, freshPeer());
     const chunk = `10000\r\n${"x".repeat(0x10000)}\r\n`;
     let sent = 0;
     const closed = new Promise<void>((done) => socket.on("close", () => done()));

@@ -7,42 +7,42 @@ import { join } from "node:path";
 import { isEnded, isProblem } from "@blockyard/kernel";
 import { nodeEnv } from "@blockyard/server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TestHarness } from "./harness.ts";
 import { allTransports, type Transport } from "./transports.ts";
-import { Yard } from "./yard.ts";
 
 /** How far the server's clock is ahead: a minute passes without anybody waiting for it. */
 let aheadMs = 0;
-let yard: Yard;
+let harness: TestHarness;
 let conversation = "";
 let marker = "";
-const faces = {} as Record<"owner" | "agent" | "viewer", readonly Transport[]>;
+const transports = {} as Record<"owner" | "agent" | "viewer", readonly Transport[]>;
 
 beforeAll(async () => {
-  yard = await Yard.start({}, { ...nodeEnv, monotonic: () => performance.now() + aheadMs });
-  marker = join(yard.root, "ran");
-  conversation = (await yard.call("conversation.create", { title: "again" }))["conversation"] ?? "";
-  faces.owner = await allTransports(yard, yard.owner);
-  faces.agent = await allTransports(yard, yard.agent("bob"));
-  faces.viewer = await allTransports(yard, yard.viewer("wall"));
+  harness = await TestHarness.start({}, { ...nodeEnv, monotonic: () => performance.now() + aheadMs });
+  marker = join(harness.root, "ran");
+  conversation = (await harness.call("conversation.create", { title: "again" }))["conversation"] ?? "";
+  transports.owner = await allTransports(harness, harness.owner);
+  transports.agent = await allTransports(harness, harness.agent("bob"));
+  transports.viewer = await allTransports(harness, harness.viewer("wall"));
 });
 afterAll(async () => {
-  for (const transport of Object.values(faces).flat()) await transport.close();
-  await yard.stop();
+  for (const transport of Object.values(transports).flat()) await transport.close();
+  await harness.stop();
 });
 
-async function command(text: string, cwd = yard.root): Promise<string> {
+async function command(text: string, cwd = harness.root): Promise<string> {
   const metadata = { command: text, cwd };
   const made = { conversation, kind: "command", role: "tool", status: "done", metadata };
-  return (await yard.call("block.create", made))["block_id"] ?? "";
+  return (await harness.call("block.create", made))["block_id"] ?? "";
 }
 
-async function confirm(face: Transport, block_id: string): Promise<string> {
-  const answer = (await face.call("command.confirm", { block_id })) as { confirmation?: string };
+async function confirm(transport: Transport, block_id: string): Promise<string> {
+  const answer = (await transport.call("command.confirm", { block_id })) as { confirmation?: string };
   return answer.confirmation ?? "";
 }
 
 async function ended(id: string): Promise<{ readonly text: string; readonly metadata: object }> {
-  const { kernel } = yard.running;
+  const { kernel } = harness.running;
   for (;;) {
     const whole = await kernel.whole(id);
     if (isProblem(whole)) throw new Error(whole.message);
@@ -61,12 +61,12 @@ interface Row {
   readonly title: string;
   readonly problem: string;
   /** The confirmation that is sent; undefined: none. */
-  prepare(face: Transport, block: string): Promise<string | undefined>;
+  prepare(transport: Transport, block: string): Promise<string | undefined>;
 }
 
-const edited = (metadata: object) => async (face: Transport, block: string) => {
-  const confirmation = await confirm(face, block);
-  await yard.call("block.status", { block_id: block, metadata });
+const edited = (metadata: object) => async (transport: Transport, block: string) => {
+  const confirmation = await confirm(transport, block);
+  await harness.call("block.status", { block_id: block, metadata });
   return confirmation;
 };
 
@@ -76,13 +76,13 @@ const refusals: readonly Row[] = [
   {
     title: "one for another block",
     problem: "conflict",
-    prepare: async (face) => confirm(face, await command("true")),
+    prepare: async (transport) => confirm(transport, await command("true")),
   },
   {
     title: "one that is a minute old",
     problem: "conflict",
-    prepare: async (face, block) => {
-      const confirmation = await confirm(face, block);
+    prepare: async (transport, block) => {
+      const confirmation = await confirm(transport, block);
       aheadMs += 60_000;
       return confirmation;
     },
@@ -90,12 +90,12 @@ const refusals: readonly Row[] = [
   {
     title: "one whose block got another command",
     problem: "conflict",
-    prepare: (face, block) => edited({ command: `touch ${marker}; true` })(face, block),
+    prepare: (transport, block) => edited({ command: `touch ${marker}; true` })(transport, block),
   },
   {
     title: "one whose block got another folder",
     problem: "conflict",
-    prepare: (face, block) => edited({ cwd: "/" })(face, block),
+    prepare: (transport, block) => edited({ cwd: "/" })(transport, block),
   },
   {
     title: "one whose block was touched at all",
@@ -105,51 +105,54 @@ const refusals: readonly Row[] = [
 ];
 
 describe.each(["http", "ws"] as const)("over %s", (name) => {
-  const faceOf = (role: keyof typeof faces) => faces[role].find((face) => face.name === name) as Transport;
+  const transportOf = (role: keyof typeof transports) =>
+    transports[role].find((transport) => transport.name === name) as Transport;
 
   it.each(refusals)("[D9] a confirmation is refused: $title", async ({ problem, prepare }) => {
-    const face = faceOf("owner");
+    const transport = transportOf("owner");
     const block_id = await command(`touch ${marker}`);
-    const confirmation = await prepare(face, block_id);
-    const answer = await face.call("command.run", {
+    const confirmation = await prepare(transport, block_id);
+    const answer = await transport.call("command.run", {
       block_id,
       ...(confirmation === undefined ? {} : { confirmation }),
     });
     expect(answer).toMatchObject({ problem });
     // Refused once is refused for good.
     if (confirmation !== undefined)
-      expect(await face.call("command.run", { block_id, confirmation })).toMatchObject({
+      expect(await transport.call("command.run", { block_id, confirmation })).toMatchObject({
         problem: "conflict",
       });
     expect(existsSync(marker)).toBe(false);
   });
 
   it("[D9] a confirmation is refused: its folder leads elsewhere by now", async () => {
-    const face = faceOf("owner");
-    const [link, elsewhere] = [join(yard.root, "link"), join(yard.root, "elsewhere")];
+    const transport = transportOf("owner");
+    const [link, elsewhere] = [join(harness.root, "link"), join(harness.root, "elsewhere")];
     mkdirSync(elsewhere, { recursive: true });
-    symlinkSync(yard.root, link);
+    symlinkSync(harness.root, link);
     const block_id = await command(`touch ${marker}`, link);
-    const confirmation = await confirm(face, block_id);
+    const confirmation = await confirm(transport, block_id);
     rmSync(link);
     symlinkSync(elsewhere, link);
-    expect(await face.call("command.run", { block_id, confirmation })).toMatchObject({ problem: "conflict" });
+    expect(await transport.call("command.run", { block_id, confirmation })).toMatchObject({
+      problem: "conflict",
+    });
     rmSync(link);
     expect(existsSync(marker)).toBe(false);
   });
 
   it("[D9] one is good once, also for two at the same moment, and on no other transport", async () => {
     const block_id = await command(`echo run >> ${marker}`);
-    const confirmation = await confirm(faceOf("owner"), block_id);
-    const everywhere = [...faces.owner, ...faces.owner];
+    const confirmation = await confirm(transportOf("owner"), block_id);
+    const everywhere = [...transports.owner, ...transports.owner];
     const answers = await Promise.all(
-      everywhere.map((face) => face.call("command.run", { block_id, confirmation })),
+      everywhere.map((transport) => transport.call("command.run", { block_id, confirmation })),
     );
     const started = answers.filter((answer) => !isProblem(answer)) as { block_id: string }[];
     expect(started).toHaveLength(1);
     await ended(started[0]!.block_id);
-    for (const face of faces.owner)
-      expect(await face.call("command.run", { block_id, confirmation })).toMatchObject({
+    for (const transport of transports.owner)
+      expect(await transport.call("command.run", { block_id, confirmation })).toMatchObject({
         problem: "conflict",
       });
     expect(readFileSync(marker, "utf8")).toBe("run\n");
@@ -160,16 +163,16 @@ describe.each(["http", "ws"] as const)("over %s", (name) => {
     "[D9] the %s can neither confirm nor run, also with the owner's",
     async (role) => {
       const block_id = await command(`touch ${marker}`);
-      const confirmation = await confirm(faceOf("owner"), block_id);
-      const start = yard.lines.length;
+      const confirmation = await confirm(transportOf("owner"), block_id);
+      const start = harness.lines.length;
       for (const tool of ["command.confirm", "command.run", "command.stop"]) {
         const input = tool === "command.run" ? { block_id, confirmation } : { block_id };
-        expect(await faceOf(role).call(tool, input)).toMatchObject({ problem: "forbidden" });
+        expect(await transportOf(role).call(tool, input)).toMatchObject({ problem: "forbidden" });
       }
-      expect(yard.refusals(start)).toHaveLength(3);
+      expect(harness.refusals(start)).toHaveLength(3);
       expect(existsSync(marker)).toBe(false);
       // It was not used up by those who may not.
-      const { block_id: started } = (await faceOf("owner").call("command.run", {
+      const { block_id: started } = (await transportOf("owner").call("command.run", {
         block_id,
         confirmation,
       })) as { block_id: string };
@@ -180,14 +183,14 @@ describe.each(["http", "ws"] as const)("over %s", (name) => {
   );
 
   it("[D8] what was shown runs, byte for byte", async () => {
-    const face = faceOf("owner");
+    const transport = transportOf("owner");
     const odd = "'a  b' \"é🎉\" \u202E \u00A0\t#\n: next $((1+1)) `echo x`";
     // The shell itself says what it was given.
     const text = `printf %s "$BASH_EXECUTION_STRING"; : ${odd}`;
     const block_id = await command(text);
-    const shown = (await face.call("command.confirm", { block_id })) as Record<string, string>;
+    const shown = (await transport.call("command.confirm", { block_id })) as Record<string, string>;
     expect(shown["command"]).toBe(text);
-    const { block_id: started } = (await face.call("command.run", {
+    const { block_id: started } = (await transport.call("command.run", {
       block_id,
       confirmation: shown["confirmation"],
     })) as { block_id: string };

@@ -6,7 +6,7 @@ import { isProblem, Replica, type ServerFrame, type View } from "@blockyard/kern
 import { nodeEnv } from "@blockyard/server";
 import { WebSocket } from "ws";
 import { Wire } from "./cut.ts";
-import type { Yard } from "./yard.ts";
+import type { TestHarness } from "./harness.ts";
 
 /** What a viewer was told, checked as it comes: every op is the next version of its block. */
 export class Ledger {
@@ -57,7 +57,7 @@ export class Ledger {
 }
 
 export interface ViewerOptions {
-  readonly yard: Yard;
+  readonly harness: TestHarness;
   readonly conversation: string;
   /** The relay that it comes through, where there is one. */
   readonly wire?: Wire;
@@ -103,12 +103,12 @@ export class Viewer {
 
   #connect(): void {
     if (this.#isOver) return;
-    const { yard, wire, beforeConnect, cutAfter } = this.#options;
+    const { harness, wire, beforeConnect, cutAfter } = this.#options;
     beforeConnect?.();
     this.connections++;
     // A relay has a port of its own, and the server answers to its own name only.
-    const headers = { authorization: `Bearer ${yard.owner}`, host: yard.host };
-    const url = `ws://127.0.0.1:${wire?.port ?? yard.port}/v1/feed`;
+    const headers = { authorization: `Bearer ${harness.owner}`, host: harness.host };
+    const url = `ws://127.0.0.1:${wire?.port ?? harness.port}/v1/feed`;
     const socket = new WebSocket(url, { headers, perMessageDeflate: false });
     this.#socket = socket;
     let frames = 0;
@@ -129,8 +129,12 @@ export class Viewer {
 }
 
 /** Writes into a conversation from several sides until it is told to stop: streams, edits of others, ends, new blocks. */
-export async function scribble(yard: Yard, conversation: string, isDone: () => boolean): Promise<void> {
-  const { kernel } = yard.running;
+export async function scribble(
+  harness: TestHarness,
+  conversation: string,
+  isDone: () => boolean,
+): Promise<void> {
+  const { kernel } = harness.running;
   const must = <T>(value: T): T => {
     if (isProblem(value)) throw new Error(JSON.stringify(value));
     return value;
@@ -174,17 +178,17 @@ export interface Watched {
 
 /** One viewer, cut `cuts` times while others write: behind frames (in turn the first, second …) or at random bytes. */
 export async function watchAndCut(
-  yard: Yard,
+  harness: TestHarness,
   how: "frames" | "bytes",
   cuts: number,
   random: () => number,
 ): Promise<Watched> {
-  const { conversation = "" } = await yard.call("conversation.create", { title: "watched" });
-  const wire = await Wire.to(yard.port);
+  const { conversation = "" } = await harness.call("conversation.create", { title: "watched" });
+  const wire = await Wire.to(harness.port);
   let cut = 0;
   const isDone = () => (how === "frames" ? cut : wire.cuts) >= cuts;
   const viewer = new Viewer({
-    yard,
+    harness,
     conversation,
     wire,
     beforeConnect: () => {
@@ -199,8 +203,8 @@ export async function watchAndCut(
       return true;
     },
   });
-  await scribble(yard, conversation, isDone);
-  const failures = await compare(yard, conversation, viewer);
+  await scribble(harness, conversation, isDone);
+  const failures = await compare(harness, conversation, viewer);
   const { connections, ledger } = viewer;
   viewer.close();
   await wire.close();
@@ -213,8 +217,8 @@ export async function watchAndCut(
 }
 
 /** The viewer's copy against the store, once it has been told everything. */
-async function compare(yard: Yard, conversation: string, viewer: Viewer): Promise<string[]> {
-  const { kernel, store } = yard.running;
+async function compare(harness: TestHarness, conversation: string, viewer: Viewer): Promise<string[]> {
+  const { kernel, store } = harness.running;
   const record = await kernel.conversation(conversation);
   if (isProblem(record)) return [record.message];
   await viewer.reached(record.seq);
@@ -238,13 +242,13 @@ async function compare(yard: Yard, conversation: string, viewer: Viewer): Promis
 
 /** [R16] Writes that are sent three times each, on three connections, the first two cut before or after the commit. */
 export async function sendThrice(
-  yard: Yard,
+  harness: TestHarness,
   writes: number,
   random: () => number,
 ): Promise<{ readonly lost: number; readonly doubled: number; readonly problems: readonly string[] }> {
-  const { conversation = "" } = await yard.call("conversation.create", { title: "thrice" });
+  const { conversation = "" } = await harness.call("conversation.create", { title: "thrice" });
   const made = { conversation, kind: "text", role: "model", content: "start\n" };
-  const { block_id = "" } = await yard.call("block.create", made);
+  const { block_id = "" } = await harness.call("block.create", made);
   const problems: string[] = [];
   for (let i = 0; i < writes; i++) {
     const marker = `<${i}>\n`;
@@ -255,14 +259,14 @@ export async function sendThrice(
     const frame = { type: "call", id: 1, tool, input, key: `thrice-${i}` };
     for (const isLast of [false, false, true]) {
       const answer = await sendOnce(
-        yard,
+        harness,
         frame,
         isLast ? "answer" : random() < 0.5 ? "at once" : "after the commit",
       );
       if (answer?.includes('"problem"')) problems.push(answer);
     }
   }
-  const { text } = (await yard.running.kernel.whole(block_id)) as { text: string };
+  const { text } = (await harness.running.kernel.whole(block_id)) as { text: string };
   const times = Array.from({ length: writes }, (_, i) => text.split(`<${i}>`).length - 1);
   return {
     lost: times.filter((count) => count === 0).length,
@@ -272,18 +276,20 @@ export async function sendThrice(
 }
 
 function sendOnce(
-  yard: Yard,
+  harness: TestHarness,
   frame: object,
   until: "at once" | "after the commit" | "answer",
 ): Promise<string | undefined> {
-  const socket = new WebSocket(`ws://${yard.host}/v1/feed`, {
-    headers: { authorization: `Bearer ${yard.owner}` },
+  const socket = new WebSocket(`ws://${harness.host}/v1/feed`, {
+    headers: { authorization: `Bearer ${harness.owner}` },
   });
   socket.on("error", () => undefined);
   return new Promise((done) => {
     let answer: string | undefined;
     const unlisten =
-      until === "after the commit" ? yard.running.kernel.listen(() => socket.terminate()) : () => undefined;
+      until === "after the commit"
+        ? harness.running.kernel.listen(() => socket.terminate())
+        : () => undefined;
     socket.on("open", () => {
       socket.send(JSON.stringify({ type: "hello", protocol: 1 }));
       socket.send(JSON.stringify(frame), () => until === "at once" && socket.terminate());

@@ -2,20 +2,20 @@
 import { Ingest, isProblem, type Json, type ToolSchema } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { WebSocket } from "ws";
+import { TestHarness } from "./harness.ts";
 import { inputOf, type Known } from "./inputs.ts";
 import { allTransports, mcpClient, overHttp, type Transport } from "./transports.ts";
-import { Yard } from "./yard.ts";
 
-let yard: Yard;
+let harness: TestHarness;
 let known: Known;
 let conversation: string;
 let block: string;
 
 beforeAll(async () => {
-  yard = await Yard.start();
-  conversation = (await yard.call("conversation.create", { title: "roles" }))["conversation"] ?? "";
+  harness = await TestHarness.start();
+  conversation = (await harness.call("conversation.create", { title: "roles" }))["conversation"] ?? "";
   const made = { conversation, kind: "text", role: "user", content: "one\ntwo\n" };
-  block = (await yard.call("block.create", made))["block_id"] ?? "";
+  block = (await harness.call("block.create", made))["block_id"] ?? "";
   known = {
     conversation,
     block_id: block,
@@ -27,13 +27,15 @@ beforeAll(async () => {
     since_seq: 0,
     wait_ms: 0,
     after: `0:0:${conversation}`,
+    time_zone: "UTC",
+    provider: "anthropic",
   };
 });
 
-afterAll(() => yard.stop());
+afterAll(() => harness.stop());
 
 async function withAll(token: string, run: (transport: Transport) => Promise<void>): Promise<void> {
-  for (const transport of await allTransports(yard, token)) {
+  for (const transport of await allTransports(harness, token)) {
     await run(transport);
     await transport.close();
   }
@@ -43,42 +45,42 @@ const problemOf = (answer: unknown) => (isProblem(answer) ? answer.problem : "an
 
 describe("[R44] a viewer", () => {
   it("[AC16] reads with every reading tool and writes with none, on every transport", async () => {
-    const token = yard.viewer("wall");
-    const before = await yard.state();
-    const schemas = yard.running.tools.schemas();
+    const token = harness.viewer("wall");
+    const before = await harness.state();
+    const schemas = harness.running.tools.schemas();
     const tried = { read: 0, write: 0, owner: 0 };
     await withAll(token, async (transport) => {
       for (const schema of schemas.filter(({ streams }) => !streams)) {
-        const start = yard.lines.length;
+        const start = harness.lines.length;
         const answer = await transport.call(schema.name, inputOf(schema, known));
         const got = [transport.name, schema.name, problemOf(answer)];
         tried[schema.access]++;
         if (schema.access !== "read") {
           expect(got).toEqual([transport.name, schema.name, "forbidden"]);
-          expect(yard.refusals(start)).toHaveLength(1);
-          expect(yard.refusals(start)[0]).toMatchObject({ agent: "wall", role: "viewer" });
+          expect(harness.refusals(start)).toHaveLength(1);
+          expect(harness.refusals(start)[0]).toMatchObject({ agent: "wall", role: "viewer" });
         } else expect(got).not.toContain("forbidden");
       }
     });
     expect(tried.write).toBeGreaterThan(30);
     expect(tried.owner).toBeGreaterThan(15);
     expect(tried.read).toBeGreaterThan(20);
-    expect(await yard.state()).toBe(before);
+    expect(await harness.state()).toBe(before);
   });
 
   it("[AC16] every input of the matrix is one that the owner would be heard with", async () => {
     const bad: string[] = [];
-    for (const schema of yard.running.tools.schemas().filter(({ streams }) => !streams)) {
+    for (const schema of harness.running.tools.schemas().filter(({ streams }) => !streams)) {
       if (schema.name.startsWith("turn.") || schema.name.startsWith("command.")) continue;
-      const answer = await yard.call(schema.name, inputOf(schema, known));
+      const answer = await harness.call(schema.name, inputOf(schema, known));
       if (problemOf(answer) === "invalid") bad.push(`${schema.name}: ${JSON.stringify(answer)}`);
     }
     expect(bad).toEqual([]);
   });
 
   it("[AC16] may be seen, may follow, and may send no update and no ingest", async () => {
-    const token = yard.viewer("wall-2");
-    const before = await yard.state();
+    const token = harness.viewer("wall-2");
+    const before = await harness.state();
     const frames = await speak(token, [
       { type: "subscribe", sub: 1, conversation },
       { type: "call", id: 1, tool: "cursor.set", input: { block_id: block } },
@@ -90,48 +92,52 @@ describe("[R44] a viewer", () => {
     expect(frames.find(({ type }) => type === "state")).toMatchObject({ problem: { problem: "forbidden" } });
     expect(frames.find(({ id }) => id === 2)).toMatchObject({ problem: { problem: "forbidden" } });
     const sent = { method: "POST", body: '{"type":"x"}\n', token };
-    expect((await yard.ask(`/v1/ingest?provider=claude&conversation=${conversation}`, sent)).status).toBe(
+    expect((await harness.ask(`/v1/ingest?provider=claude&conversation=${conversation}`, sent)).status).toBe(
       403,
     );
-    expect(await yard.state()).toBe(before);
+    expect(await harness.state()).toBe(before);
   });
 
   it("[AC16] is refused by every route of the router that is no tool and takes more than a GET", async () => {
-    const token = yard.viewer("wall-3");
-    const before = await yard.state();
-    const routes = yard.running.app.routes.filter(
+    const token = harness.viewer("wall-3");
+    const before = await harness.state();
+    const routes = harness.running.app.routes.filter(
       // A browser shows at /v1/session that its page is ours: that is everybody's, and changes nothing else.
       ({ method, path }) => method !== "GET" && path !== "/mcp" && !/^\/v1\/(tools|session)/.test(path),
     );
     expect(routes.length).toBeGreaterThan(0);
     for (const { method, path } of routes) {
-      const start = yard.lines.length;
-      const { status } = await yard.ask(path, { method, body: "{}\n", token });
+      const start = harness.lines.length;
+      const { status } = await harness.ask(path, { method, body: "{}\n", token });
       expect([path, status]).toEqual([path, 403]);
-      expect(yard.refusals(start)).toHaveLength(1);
+      expect(harness.refusals(start)).toHaveLength(1);
     }
-    expect(await yard.state()).toBe(before);
+    expect(await harness.state()).toBe(before);
   });
 });
 
 describe("[R45] an agent", () => {
   it("[AC17] acts only as itself, on every transport", async () => {
-    const ann = yard.agent("ann");
-    const bob = yard.agent("bob");
+    const ann = harness.agent("ann");
+    const bob = harness.agent("bob");
     const create = { conversation, kind: "text", role: "model", content: "hers\n" };
-    const hers = (await yard.call("block.create", create, ann))["block_id"] ?? "";
+    const hers = (await harness.call("block.create", create, ann))["block_id"] ?? "";
     expect(hers).toContain("/ann/");
-    await yard.call(
+    await harness.call(
       "block.edit",
       { block_id: hers, operations: [{ op: "insert", line: 1, content: "more" }] },
       ann,
     );
     const call: Json = { toolUseId: "t", toolName: "Bash", stage: "start" };
     const asks =
-      (await yard.call("block.create", { ...create, kind: "tool_call", content: "{}", metadata: call }, ann))[
-        "block_id"
-      ] ?? "";
-    const before = await yard.state();
+      (
+        await harness.call(
+          "block.create",
+          { ...create, kind: "tool_call", content: "{}", metadata: call },
+          ann,
+        )
+      )["block_id"] ?? "";
+    const before = await harness.state();
     const rows: [string, Record<string, Json>, string][] = [
       ["block.undo", { block_id: hers }, "nothing"],
       ["block.redo", { block_id: hers }, "nothing"],
@@ -149,22 +155,22 @@ describe("[R45] an agent", () => {
     ];
     await withAll(bob, async (transport) => {
       for (const [tool, input, expected] of rows) {
-        const start = yard.lines.length;
+        const start = harness.lines.length;
         const answer = await transport.call(tool, input);
         expect([transport.name, tool, problemOf(answer)]).toEqual([transport.name, tool, expected]);
-        expect(yard.refusals(start)).toHaveLength(expected === "forbidden" ? 1 : 0);
+        expect(harness.refusals(start)).toHaveLength(expected === "forbidden" ? 1 : 0);
       }
     });
-    expect(await yard.state()).toBe(before);
-    const mine = (await yard.call("block.create", create, bob))["block_id"];
+    expect(await harness.state()).toBe(before);
+    const mine = (await harness.call("block.create", create, bob))["block_id"];
     expect(mine).toContain("/bob/");
   });
 
   it("[AC17] cannot name itself in headers, in the greeting or in an ingest", async () => {
-    const token = yard.agent("carl");
+    const token = harness.agent("carl");
     const headers = { "x-agent": "ann", "x-role": "owner", "x-forwarded-user": "root" };
     const body = JSON.stringify({ conversation, kind: "text", role: "model", content: "x" });
-    const made = await yard.ask("/v1/tools/block.create", { method: "POST", headers, body, token });
+    const made = await harness.ask("/v1/tools/block.create", { method: "POST", headers, body, token });
     expect(JSON.parse(made.body)).toMatchObject({ block_id: expect.stringContaining("/carl/") });
     const hello = await speak(token, [], { type: "hello", protocol: 1, client: "ann" });
     expect(hello[0]).toMatchObject({ type: "hello", agent: "carl", role: "agent" });
@@ -172,16 +178,16 @@ describe("[R45] an agent", () => {
     expect(forged[0]).toMatchObject({ type: "bye", code: "invalid" });
     const line = `${JSON.stringify({ type: "system", subtype: "init", session_id: "s", tools: [], model: "m" })}\n`;
     const path = `/v1/ingest?provider=claude&conversation=${conversation}&agent=ann`;
-    expect((await yard.ask(path, { method: "POST", body: line, token })).status).toBe(200);
-    const blocks = await yard.running.store.blocks({ conversation, order: "last", limit: 1 });
+    expect((await harness.ask(path, { method: "POST", body: line, token })).status).toBe(200);
+    const blocks = await harness.running.store.blocks({ conversation, order: "last", limit: 1 });
     expect(blocks[0]?.agent).not.toBe("ann");
   });
 
   it("[AC17] a key of one agent's write answers nobody else", async () => {
-    const [ann, bob] = [yard.agent("ann-2"), yard.agent("bob-2")];
+    const [ann, bob] = [harness.agent("ann-2"), harness.agent("bob-2")];
     const body = JSON.stringify({ title: "keyed" });
     const send = (token: string) =>
-      yard.ask("/v1/tools/conversation.create", {
+      harness.ask("/v1/tools/conversation.create", {
         method: "POST",
         body,
         token,
@@ -193,29 +199,29 @@ describe("[R45] an agent", () => {
   });
 
   it("[AC18] an ask is not written by block.create or block.status, whoever asks", async () => {
-    const dan = yard.agent("dan");
+    const dan = harness.agent("dan");
     const metadata: Json = { toolUseId: "u", toolName: "Bash", stage: "start" };
     const made = { conversation, kind: "tool_call", role: "model", content: "{}" };
     const ask = { id: "a", kind: "permission", state: "asked", input: { command: "ls" } };
-    const id = (await yard.call("block.create", { ...made, metadata }, dan))["block_id"];
-    for (const token of [dan, yard.owner]) {
-      const forged = await yard.call("block.status", { block_id: id, metadata: { ask } }, token);
+    const id = (await harness.call("block.create", { ...made, metadata }, dan))["block_id"];
+    for (const token of [dan, harness.owner]) {
+      const forged = await harness.call("block.status", { block_id: id, metadata: { ask } }, token);
       expect(problemOf(forged)).toBe("forbidden");
-      const born = await yard.call("block.create", { ...made, metadata: { ...metadata, ask } }, token);
+      const born = await harness.call("block.create", { ...made, metadata: { ...metadata, ask } }, token);
       expect(problemOf(born)).toBe("forbidden");
       const waiting = { ...made, kind: "text", role: "user", metadata: { notice: "queued" } };
-      expect(problemOf(await yard.call("block.create", waiting, token))).toBe("forbidden");
+      expect(problemOf(await harness.call("block.create", waiting, token))).toBe("forbidden");
       const told = { blocks: 1, leftOut: 0, fresh: true, included: {} };
       const telling = { ...made, kind: "text", role: "user", metadata: { told } };
-      expect(problemOf(await yard.call("block.create", telling, token))).toBe("forbidden");
+      expect(problemOf(await harness.call("block.create", telling, token))).toBe("forbidden");
     }
   });
 });
 
 describe("an agent and the owner's words", () => {
   it("[AC120] [AC121] [AC122] what is the owner's stays so on every transport", async () => {
-    const dora = yard.agent("dora");
-    const { conversation: talk = "" } = await yard.call("conversation.create", { title: "hers" });
+    const dora = harness.agent("dora");
+    const { conversation: talk = "" } = await harness.call("conversation.create", { title: "hers" });
     const prompt = {
       conversation: talk,
       kind: "text",
@@ -223,10 +229,10 @@ describe("an agent and the owner's words", () => {
       content: "be kind\n",
       status: "running",
     };
-    const { block_id = "" } = await yard.call("block.create", prompt);
-    const { block_id: second = "" } = await yard.call("block.create", prompt);
+    const { block_id = "" } = await harness.call("block.create", prompt);
+    const { block_id: second = "" } = await harness.call("block.create", prompt);
     const line = { conversation: talk, kind: "text", role: "model", content: "x" };
-    const before = await yard.state();
+    const before = await harness.state();
     const rows: [string, Record<string, Json>][] = [
       ["block.create", { ...line, role: "user" }],
       ["block.create", { ...line, role: "system" }],
@@ -257,12 +263,12 @@ describe("an agent and the owner's words", () => {
     ]);
     expect(frames.find(({ type }) => type === "state")).toMatchObject({ problem: { problem: "forbidden" } });
     expect(frames.find(({ id }) => id === 2)).toMatchObject({ problem: { problem: "forbidden" } });
-    expect(await yard.state()).toBe(before);
+    expect(await harness.state()).toBe(before);
   });
 
   it("[AC123] an agent's stream names no session, no provider and no turn of the owner's conversation", async () => {
-    const { conversation: talk = "" } = await yard.call("conversation.create", { title: "hers" });
-    const { kernel } = yard.running;
+    const { conversation: talk = "" } = await harness.call("conversation.create", { title: "hers" });
+    const { kernel } = harness.running;
     await kernel.write(talk, {
       agent: "root",
       plan: (draft) => {
@@ -278,12 +284,12 @@ describe("an agent and the owner's words", () => {
     ];
     const body = lines.map((line) => `${JSON.stringify(line)}\n`).join("");
     const path = `/v1/ingest?provider=claude&conversation=${talk}`;
-    const token = yard.agent("fred");
-    expect((await yard.ask(path, { method: "POST", body, token })).status).toBe(200);
+    const token = harness.agent("fred");
+    expect((await harness.ask(path, { method: "POST", body, token })).status).toBe(200);
     const record = await kernel.conversation(talk);
     expect(record).toMatchObject({ sessions: {} });
     expect(record).not.toHaveProperty("model");
-    const blocks = await yard.running.store.blocks({ conversation: talk, order: "first", limit: 99 });
+    const blocks = await harness.running.store.blocks({ conversation: talk, order: "first", limit: 99 });
     expect(blocks.filter(({ role }) => role === "user" || role === "system")).toEqual([]);
     const turns = await kernel.turns(talk);
     expect(turns).toContainEqual(expect.objectContaining({ id: "owners", status: "running" }));
@@ -303,17 +309,21 @@ describe("lists of tools", () => {
     "[AC38] show the %s what it may call, and nothing that is then refused",
     async (role) => {
       const token =
-        role === "owner" ? yard.owner : role === "agent" ? yard.agent("reader") : yard.viewer("reader-2");
-      const listed = JSON.parse((await yard.ask("/v1/tools", { token })).body) as ToolSchema[];
+        role === "owner"
+          ? harness.owner
+          : role === "agent"
+            ? harness.agent("reader")
+            : harness.viewer("reader-2");
+      const listed = JSON.parse((await harness.ask("/v1/tools", { token })).body) as ToolSchema[];
       const forModels = listed.filter(({ streams }) => !streams).map(({ modelName }) => modelName);
       if (role !== "owner") {
-        const client = await mcpClient(yard.running.url, token);
+        const client = await mcpClient(harness.running.url, token);
         const { tools } = await client.listTools();
         await client.close();
         expect(tools.map(({ name }) => name)).toEqual(forModels);
       }
-      const transport = overHttp(yard, token);
-      for (const schema of yard.running.tools.schemas().filter(({ streams }) => !streams)) {
+      const transport = overHttp(harness, token);
+      for (const schema of harness.running.tools.schemas().filter(({ streams }) => !streams)) {
         const isListed = forModels.includes(schema.modelName);
         if (role === "owner") expect(isListed).toBe(true);
         // What is on the list is not called here: it would start agents. What is not on it is refused.
@@ -342,8 +352,8 @@ describe("lists of tools", () => {
 
 describe("a token that is taken back", () => {
   it("[AC13] refuses the next request and call at once, and puts out who is inside", async () => {
-    const token = yard.agent("leaver");
-    const socket = new WebSocket(`ws://${yard.host}/v1/feed`, {
+    const token = harness.agent("leaver");
+    const socket = new WebSocket(`ws://${harness.host}/v1/feed`, {
       headers: { authorization: `Bearer ${token}` },
     });
     const closed = new Promise((done) => socket.once("close", done));
@@ -354,20 +364,22 @@ describe("a token that is taken back", () => {
         if (data.toString().includes('"answer"')) got(data.toString());
       });
     });
-    const events = yard
+    const events = harness
       .ask(`/v1/conversations/${conversation}/events`, { token })
       .catch((error: Error) => error.message);
-    await yard.ask("/health", { token });
-    const before = await yard.state();
-    yard.running.auth.revoke("leaver");
+    await harness.ask("/health", { token });
+    const before = await harness.state();
+    harness.running.auth.revoke("leaver");
     const input = { title: "too late" };
     socket.send(JSON.stringify({ type: "call", id: 1, tool: "conversation.create", input }));
     // Who is put out before the answer has not been served either.
-    expect(await Promise.race([answered, closed.then(() => "taken back")])).toContain("taken back");
-    expect((await yard.ask("/health", { token, from: "127.0.77.1" })).status).toBe(401);
+    expect(await Promise.race([answered, closed.then(() => "token was revoked")])).toContain(
+      "token was revoked",
+    );
+    expect((await harness.ask("/health", { token, from: "127.0.77.1" })).status).toBe(401);
     await closed;
     expect(await events).toMatch(/aborted|socket hang up|ECONNRESET/);
-    expect(await yard.state()).toBe(before);
+    expect(await harness.state()).toBe(before);
   });
 });
 
@@ -377,7 +389,7 @@ async function speak(
   frames: readonly object[],
   hello: object = { type: "hello", protocol: 1 },
 ): Promise<readonly Record<string, unknown>[]> {
-  const socket = new WebSocket(`ws://${yard.host}/v1/feed`, {
+  const socket = new WebSocket(`ws://${harness.host}/v1/feed`, {
     headers: { authorization: `Bearer ${token}` },
   });
   const heard: Record<string, unknown>[] = [];

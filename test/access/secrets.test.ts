@@ -27,6 +27,8 @@ const isLinux = process.platform === "linux";
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "blockyard-secrets-")));
 const home = join(folder, "home");
 const root = join(folder, "root");
+/** Its own, so that nothing which another server leaves behind is counted. */
+const temporary = join(folder, "tmp");
 const SEARCH = join(root, "search.sh");
 
 /** By variable. */
@@ -46,13 +48,13 @@ const PLANTED = {
 const OWN = { claude: ["planted-anthropic", "planted-oauth"], codex: ["planted-codexkey", "planted-openai"] };
 
 /** Its own pattern is not what it looks for. */
-const script = (data: string) => `#!/bin/bash
+const script = (data: string, temporary: string) => `#!/bin/bash
 look() { grep -aoE 'plante[d]-[a-z]+' | sort -u | sed "s/^/$1 /"; }
 env | look environment
 for file in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $file; done 2>/dev/null | look processes
 for file in /proc/[0-9]*/cmdline; do tr '\\0' '\\n' < $file; done 2>/dev/null | look arguments
 cat ${data}/* 2>/dev/null | look data
-ls /tmp | grep -c blockyard-start- | sed 's/^/handovers /'
+ls ${temporary} | grep -c blockyard-start- | sed 's/^/handovers /'
 echo PATH=$PATH HOME=$HOME LANG=$LANG
 echo end
 `;
@@ -61,10 +63,10 @@ let model: ModelServer;
 let server: Process;
 
 beforeAll(async () => {
-  for (const each of [home, root]) mkdirSync(each);
+  for (const each of [home, root, temporary]) mkdirSync(each);
   chmodSync(home, 0o700);
   writeFileSync(join(home, "credentials"), "# keys\nMISTRAL_API_KEY=planted-file\n", { mode: 0o600 });
-  writeFileSync(SEARCH, script(home));
+  writeFileSync(SEARCH, script(home, temporary));
   for (const kind of ["claude", "codex"]) {
     writeFileSync(join(folder, kind), `#!/bin/bash\nbash ${SEARCH} > ${root}/${kind}.txt\n`);
     chmodSync(join(folder, kind), 0o755);
@@ -73,6 +75,7 @@ beforeAll(async () => {
   server = await Process.start(home, root, ["--port", "0"], {
     ...PLANTED,
     LANG: "C.UTF-8",
+    TMPDIR: temporary,
     ANTHROPIC_BASE_URL: model.url,
     BLOCKYARD_CLAUDE: join(folder, "claude"),
     BLOCKYARD_CODEX: join(folder, "codex"),

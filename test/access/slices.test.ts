@@ -4,17 +4,17 @@ import { nodeEnv } from "@blockyard/server";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import type { Caller } from "../../packages/server/src/access/auth.ts";
 import { CallScheduler } from "../../packages/server/src/app/call-scheduler.ts";
+import { TestHarness } from "./harness.ts";
 import { allTransports, openReplica, overHttp, readWhole } from "./transports.ts";
-import { Yard } from "./yard.ts";
 
-let yard: Yard;
+let harness: TestHarness;
 let conversation: string;
 /** How often whose turn it was. */
 const turns = new Map<string, number>();
 
 beforeAll(async () => {
-  yard = await Yard.start();
-  conversation = (await yard.call("conversation.create", { title: "slices" }))["conversation"] ?? "";
+  harness = await TestHarness.start();
+  conversation = (await harness.call("conversation.create", { title: "slices" }))["conversation"] ?? "";
   const run = CallScheduler.prototype.run;
   vi.spyOn(CallScheduler.prototype, "run").mockImplementation(function (this: CallScheduler, ...given) {
     const { agent } = given[0] as Caller;
@@ -25,11 +25,11 @@ beforeAll(async () => {
 
 afterAll(async () => {
   vi.restoreAllMocks();
-  await yard.stop();
+  await harness.stop();
 });
 
 async function made(fields: object, token?: string): Promise<string> {
-  const answer = await yard.call("block.create", { conversation, kind: "text", ...fields }, token);
+  const answer = await harness.call("block.create", { conversation, kind: "text", ...fields }, token);
   expect(answer).toMatchObject({ block_id: expect.any(String) });
   return answer["block_id"] ?? "";
 }
@@ -37,10 +37,10 @@ async function made(fields: object, token?: string): Promise<string> {
 it("[AC260] agents and viewers read 128 KiB of a text at a time, on every transport, and can read on", async () => {
   const content = "a line of words\n".repeat(20_000);
   const block_id = await made({ role: "user", content });
-  const own = await yard.call("block.read", { block_id, line_numbers: false });
+  const own = await harness.call("block.read", { block_id, line_numbers: false });
   expect(own).toMatchObject({ truncated: false, content });
-  for (const token of [yard.viewer("reader"), yard.agent("model-mcp")]) {
-    for (const transport of await allTransports(yard, token)) {
+  for (const token of [harness.viewer("reader"), harness.agent("model-mcp")]) {
+    for (const transport of await allTransports(harness, token)) {
       const { text, longest } = await readWhole(transport, block_id);
       expect(longest).toBeLessThan(limits.guestReadBytes + 300);
       expect(text).toBe(content);
@@ -53,9 +53,9 @@ it("[AC260] a long answer is made in turns of its own, and is what the owner get
   const notes = '\u0001"😀'.repeat(100_000);
   const metadata = { extra: { notes } };
   const block_id = await made({ role: "user", content: "x", metadata });
-  const whole = await overHttp(yard, yard.owner).call("block.read", { block_id });
+  const whole = await overHttp(harness, harness.owner).call("block.read", { block_id });
   expect(whole).toMatchObject({ metadata });
-  for (const transport of await allTransports(yard, yard.viewer("long"))) {
+  for (const transport of await allTransports(harness, harness.viewer("long"))) {
     turns.clear();
     expect(await transport.call("block.read", { block_id })).toEqual(whole);
     // The call, and its JSON in as many pieces as it needs.
@@ -67,21 +67,21 @@ it("[AC260] a long answer is made in turns of its own, and is what the owner get
 it("[AC261] a stream of an agent is taken in by small pieces, each in its turn; the owner's is not", async () => {
   const body = `${JSON.stringify({ type: "x", text: "y".repeat(900) })}\n`.repeat(250);
   for (const [name, token, least, most] of [
-    ["streamer", yard.agent("streamer"), body.length / (16 * 1024), 400],
-    ["root", yard.owner, 0, 30],
+    ["streamer", harness.agent("streamer"), body.length / (16 * 1024), 400],
+    ["root", harness.owner, 0, 30],
   ] as const) {
     turns.clear();
     const path = "/v1/ingest?provider=claude";
-    const { status } = await yard.ask(path, { method: "POST", body, token });
+    const { status } = await harness.ask(path, { method: "POST", body, token });
     const taken = Math.max(...turns.values(), 0);
     expect([name, status, taken >= least, taken <= most]).toEqual([name, 200, true, true]);
   }
 });
 
 it("[AC261] opening a text to edit, and each change of it, waits for its turn", async () => {
-  const token = yard.agent("editor");
+  const token = harness.agent("editor");
   const block_id = await made({ role: "model", content: "text\n" }, token);
-  const { replica, socket } = await openReplica(yard.running.url, token, new Replica({ env: nodeEnv }));
+  const { replica, socket } = await openReplica(harness.running.url, token, new Replica({ env: nodeEnv }));
   turns.clear();
   const frames: Record<string, unknown>[] = [];
   socket.on("message", (data: Buffer) => frames.push(JSON.parse(data.toString("utf8"))));
@@ -107,10 +107,10 @@ it("[AC261] of the messages that came together on a guest's socket, one is looke
   count();
   const receive = Connection.prototype.receive;
   for (const [token, most] of [
-    [yard.agent("chatty"), 1],
-    [yard.owner, 20],
+    [harness.agent("chatty"), 1],
+    [harness.owner, 20],
   ] as const) {
-    const { socket } = await openReplica(yard.running.url, token, new Replica({ env: nodeEnv }));
+    const { socket } = await openReplica(harness.running.url, token, new Replica({ env: nodeEnv }));
     const rounds = new Map<number, number>();
     const spy = vi.spyOn(Connection.prototype, "receive").mockImplementation(function (
       this: Connection,

@@ -7,15 +7,15 @@ import { CallGateway } from "../../packages/server/src/app/call-gateway.ts";
 import { CallScheduler } from "../../packages/server/src/app/call-scheduler.ts";
 import { Metrics } from "../../packages/server/src/system/metrics.ts";
 import type { Browser } from "./browser.ts";
-import { statusOf, Yard } from "./yard.ts";
+import { statusOf, TestHarness } from "./harness.ts";
 
-let yard: Yard;
+let harness: TestHarness;
 let browser: Browser;
 beforeAll(async () => {
-  yard = await Yard.start();
-  browser = await yard.browser();
+  harness = await TestHarness.start();
+  browser = await harness.browser();
 });
-afterAll(() => yard.stop());
+afterAll(() => harness.stop());
 
 const hex = (letter: string) => `%${letter.charCodeAt(0).toString(16)}`;
 
@@ -49,7 +49,7 @@ const SPELLINGS: readonly (readonly [string, (path: string) => string])[] = [
 
 /** What the router has, and tools that do something. */
 const targets = () => [
-  ...yard.running.app.routes
+  ...harness.running.app.routes
     .filter(({ method, path }) => method !== "ALL" && path !== "/*" && !path.startsWith("/v1/session"))
     .map(({ method, path }) => [method, path.replaceAll(/:\w+/g, "x").replace("*", "x")] as const),
   ["POST", "/v1/tools/token.create"] as const,
@@ -58,12 +58,12 @@ const targets = () => [
 
 describe("an address in another spelling", () => {
   it.each(SPELLINGS)("[AC267] %s: a cookie alone opens nothing but the page", async (_, spelt) => {
-    const before = [await yard.state(), yard.running.auth.list().length];
+    const before = [await harness.state(), harness.running.auth.list().length];
     const opened: string[] = [];
     for (const [method, path] of targets()) {
       const body = method === "POST" ? '{"agent":"thief"}' : "";
-      const head = `host: ${yard.host}\r\norigin: ${yard.origin}\r\ncookie: ${browser.cookie}\r\ncontent-length: ${body.length}`;
-      const said = await yard.raw(
+      const head = `host: ${harness.host}\r\norigin: ${harness.origin}\r\ncookie: ${browser.cookie}\r\ncontent-length: ${body.length}`;
+      const said = await harness.raw(
         `${method} ${spelt(path)} HTTP/1.1\r\n${head}\r\nconnection: close\r\n\r\n${body}`,
         undefined,
         "never",
@@ -73,26 +73,33 @@ describe("an address in another spelling", () => {
         opened.push(`${method} ${spelt(path)} ${statusOf(said)}`);
     }
     expect(opened).toEqual([]);
-    expect([await yard.state(), yard.running.auth.list().length]).toEqual(before);
+    expect([await harness.state(), harness.running.auth.list().length]).toEqual(before);
   });
 
   it("[AC267] ids are escaped as one part of an address, as before", async () => {
-    const { conversation } = await yard.call("conversation.create", { title: "t" });
-    const made = await yard.call("block.create", { conversation, kind: "text", role: "user", content: "x" });
+    const { conversation } = await harness.call("conversation.create", { title: "t" });
+    const made = await harness.call("block.create", {
+      conversation,
+      kind: "text",
+      role: "user",
+      content: "x",
+    });
     const path = `/v1/blocks/${encodeURIComponent(made["block_id"] ?? "")}`;
-    expect((await yard.ask(path, { token: yard.owner })).status).toBe(200);
-    expect((await yard.ask("/c/a%20b?x=..%2f%41", { headers: { cookie: browser.cookie } })).status).toBe(200);
+    expect((await harness.ask(path, { token: harness.owner })).status).toBe(200);
+    expect((await harness.ask("/c/a%20b?x=..%2f%41", { headers: { cookie: browser.cookie } })).status).toBe(
+      200,
+    );
   });
 
-  it("[AC267] a cookie alone calls no tool, should it ever come so far, and proves nothing", async () => {
+  it("[AC267] a cookie alone cannot call tools, should it ever come so far, and proves nothing", async () => {
     const caller = { agent: "root", role: "owner", by: "cookie", session: browser.session } as const;
-    for (const { name } of yard.running.tools
+    for (const { name } of harness.running.tools
       .schemas()
-      .filter(({ name }) => yard.running.tools.sensitive().includes(name)))
+      .filter(({ name }) => harness.running.tools.sensitive().includes(name)))
       expect(
-        await yard.running.tools.call(caller, name, { agent: "thief", allow: ["bash"], permission: "x" }),
+        await harness.running.tools.call(caller, name, { agent: "thief", allow: ["bash"], permission: "x" }),
       ).toMatchObject({ problem: name === "turn.start" ? expect.any(String) : "forbidden" });
-    const { auth, tools } = yard.running;
+    const { auth, tools } = harness.running;
     const parts = { auth, tools, scheduler: new CallScheduler(), metrics: new Metrics() };
     const gateway = new CallGateway(parts as unknown as ConstructorParameters<typeof CallGateway>[0]);
     expect(await gateway.call(caller, "conversation.list", {})).toMatchObject({ problem: "forbidden" });

@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
 import { isProblem } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
+import { TestHarness } from "./harness.ts";
 import { allTransports, openReplica, readWhole } from "./transports.ts";
-import { Yard } from "./yard.ts";
 
 const texts: readonly (readonly [string, string])[] = [
   ["half a pair in the middle", "a\ud800b"],
@@ -26,16 +26,16 @@ const texts: readonly (readonly [string, string])[] = [
 ];
 
 describe("[R34] odd texts", () => {
-  it("[AC25] are the same in memory, on disk, for a viewer and on every face, or are refused in the same way", async () => {
-    const yard = await Yard.start();
-    const { conversation = "" } = await yard.call("conversation.create", { title: "odd" });
-    const teller = yard.agent("teller");
-    const { replica, socket } = await openReplica(yard.running.url, yard.owner);
+  it("[AC25] are the same in memory, on disk, for a viewer and on every transport, or are refused in the same way", async () => {
+    const harness = await TestHarness.start();
+    const { conversation = "" } = await harness.call("conversation.create", { title: "odd" });
+    const teller = harness.agent("teller");
+    const { replica, socket } = await openReplica(harness.running.url, harness.owner);
     const view = replica.subscribe(conversation);
     const kept = new Map<string, string>();
     for (const [name, content] of texts) {
       const seen = new Set<string>();
-      for (const transport of await allTransports(yard, teller)) {
+      for (const transport of await allTransports(harness, teller)) {
         const made = await transport.call("block.create", {
           conversation,
           kind: "text",
@@ -45,7 +45,7 @@ describe("[R34] odd texts", () => {
         if (isProblem(made)) seen.add(made.problem);
         else {
           const { block_id } = made as { block_id: string };
-          const whole = await yard.running.kernel.whole(block_id);
+          const whole = await harness.running.kernel.whole(block_id);
           if (isProblem(whole)) throw new Error(whole.message);
           kept.set(block_id, whole.text);
           seen.add(whole.text);
@@ -57,7 +57,7 @@ describe("[R34] odd texts", () => {
       expect([name, seen.size]).toEqual([name, 1]);
     }
     expect(kept.size).toBeGreaterThan(30);
-    const last = await yard.running.kernel.conversation(conversation);
+    const last = await harness.running.kernel.conversation(conversation);
     if (isProblem(last)) throw new Error(last.message);
     if ((view.since?.seq ?? 0) < last.seq)
       await new Promise<void>((there) => replica.listen(() => (view.since?.seq ?? 0) >= last.seq && there()));
@@ -69,8 +69,8 @@ describe("[R34] odd texts", () => {
     if (missing.length > 0) await arrived;
     for (const [id, text] of kept) expect(view.texts.get(id)?.toString()).toBe(text);
     socket.terminate();
-    await yard.running.stop();
-    const again = await Yard.start({ home: yard.home });
+    await harness.running.stop();
+    const again = await TestHarness.start({ home: harness.home });
     for (const [id, text] of kept) {
       expect(await again.running.store.text(id)).toBe(text);
       expect(text.isWellFormed()).toBe(true);
@@ -80,41 +80,41 @@ describe("[R34] odd texts", () => {
   }, 60_000);
 
   it("[AC25] bytes that are no UTF-8 become what they become once, and stay so", async () => {
-    const yard = await Yard.start();
-    const { conversation = "" } = await yard.call("conversation.create", { title: "bytes" });
+    const harness = await TestHarness.start();
+    const { conversation = "" } = await harness.call("conversation.create", { title: "bytes" });
     const bytes = Buffer.concat([
       Buffer.from(`{"conversation":"${conversation}","kind":"text","role":"user","content":"a`),
       Buffer.from([0xff, 0xc3, 0x28, 0xed, 0xa0, 0x80, 0xf0, 0x9f]),
       Buffer.from('b"}'),
     ]);
-    const response = await fetch(`${yard.running.url}/v1/tools/block.create`, {
+    const response = await fetch(`${harness.running.url}/v1/tools/block.create`, {
       method: "POST",
-      headers: { authorization: `Bearer ${yard.owner}` },
+      headers: { authorization: `Bearer ${harness.owner}` },
       body: bytes,
     });
     const { block_id } = (await response.json()) as { block_id: string };
-    const whole = await yard.running.kernel.whole(block_id);
+    const whole = await harness.running.kernel.whole(block_id);
     expect(isProblem(whole) ? "" : whole.text).toMatch(/^a\ufffd+\(?\ufffd*\(?\ufffd*b$/);
-    await yard.stop();
+    await harness.stop();
   });
 });
 
 describe("[R47] the port", () => {
   it("[AC11] is this machine's alone: no other address of it answers", async () => {
-    const yard = await Yard.start();
+    const harness = await TestHarness.start();
     const others = Object.values(networkInterfaces())
       .flatMap((list) => list ?? [])
       .filter(({ internal, family }) => !internal && family === "IPv4")
       .map(({ address }) => address);
     for (const host of others) {
       const code = await new Promise<string>((done) => {
-        const socket = connect({ host, port: yard.port, timeout: 2_000 });
+        const socket = connect({ host, port: harness.port, timeout: 2_000 });
         socket.on("connect", () => done("connected"));
         socket.on("error", (error: NodeJS.ErrnoException) => done(error.code ?? ""));
         socket.on("timeout", () => done("timeout"));
       });
       expect([host, code]).not.toEqual([host, "connected"]);
     }
-    await yard.stop();
+    await harness.stop();
   });
 });

@@ -114,7 +114,7 @@ describe("[AC53] a start that cannot be", () => {
       ["--host", "192.0.2.1", ...TLS.slice(2)],
       /not an address of this machine/,
     ],
-    ["a name of nothing", ["--host", "nowhere.invalid", ...TLS.slice(2)], /leads to no address/],
+    ["a name of nothing", ["--host", "nowhere.invalid", ...TLS.slice(2)], /does not resolve/],
   ])("[U4] with %s is one sentence", async (_, args, sentence) => {
     const other = newPlace();
     const { code, stderr } = await run(other, ["serve", "--port", "0", ...args]);

@@ -9,7 +9,7 @@ import { nodeEnv } from "@blockyard/server";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { WebSocket } from "ws";
-import type { Yard } from "./yard.ts";
+import type { TestHarness } from "./harness.ts";
 
 export interface Transport {
   readonly name: "http" | "ws" | "mcp" | "stdio";
@@ -18,9 +18,9 @@ export interface Transport {
 }
 
 /** MCP is for models, which never are the owner: with the owner's token there are two. */
-export async function allTransports(yard: Yard, token: string): Promise<readonly Transport[]> {
-  const both = [overHttp(yard, token), await overSocket(yard, token)];
-  return token === yard.owner ? both : [...both, await overMcp(yard, token)];
+export async function allTransports(harness: TestHarness, token: string): Promise<readonly Transport[]> {
+  const both = [overHttp(harness, token), await overSocket(harness, token)];
+  return token === harness.owner ? both : [...both, await overMcp(harness, token)];
 }
 
 /** A block's whole text, as a program reads it that gets no more than a piece at a time; and the longest of the pieces. */
@@ -46,11 +46,11 @@ export async function readWhole(
   return { text, longest };
 }
 
-export function overHttp(yard: Yard, token: string): Transport {
+export function overHttp(harness: TestHarness, token: string): Transport {
   return {
     name: "http",
     async call(tool, input) {
-      const url = `${yard.running.url}/v1/tools/${encodeURIComponent(tool)}`;
+      const url = `${harness.running.url}/v1/tools/${encodeURIComponent(tool)}`;
       const headers = { authorization: `Bearer ${token}` };
       const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(input) });
       return response.json();
@@ -84,8 +84,8 @@ export async function openReplica(
   return { replica, socket };
 }
 
-export async function overSocket(yard: Yard, token: string): Promise<Transport> {
-  const { replica, socket } = await openReplica(yard.running.url, token);
+export async function overSocket(harness: TestHarness, token: string): Promise<Transport> {
+  const { replica, socket } = await openReplica(harness.running.url, token);
   return {
     name: "ws",
     call: (tool, input) => replica.call(tool, input as Json, { write: true }),
@@ -109,26 +109,26 @@ export async function mcpClient(url: string, token: string, modern = true): Prom
   return client;
 }
 
-export async function overMcp(yard: Yard, token: string): Promise<Transport> {
-  return byMcp("mcp", await mcpClient(yard.running.url, token));
+export async function overMcp(harness: TestHarness, token: string): Promise<Transport> {
+  return byMcp("mcp", await mcpClient(harness.running.url, token));
 }
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 
 /** `blockyard mcp` as a process of its own, with this token. */
-export async function stdioClient(yard: Yard, token: string, modern = true): Promise<Client> {
+export async function stdioClient(harness: TestHarness, token: string, modern = true): Promise<Client> {
   const client = new Client(
     { name: "test", version: "1" },
     { versionNegotiation: { mode: modern ? "auto" : "legacy" } },
   );
-  const env = { PATH: process.env["PATH"] ?? "", HOME: yard.root, BLOCKYARD_TOKEN: token };
-  const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", yard.home];
+  const env = { PATH: process.env["PATH"] ?? "", HOME: harness.root, BLOCKYARD_TOKEN: token };
+  const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", harness.home];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
   return client;
 }
 
-export async function overStdio(yard: Yard, token: string): Promise<Transport> {
-  return byMcp("stdio", await stdioClient(yard, token));
+export async function overStdio(harness: TestHarness, token: string): Promise<Transport> {
+  return byMcp("stdio", await stdioClient(harness, token));
 }
 
 function byMcp(name: "mcp" | "stdio", client: Client): Transport {

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
-import { openYard } from "../../packages/server/src/cli/yard.ts";
+import { openClient } from "../../packages/server/src/cli/command-client.ts";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 const FAKE = fileURLToPath(new URL("../e2e/agents/fake-acp.mjs", import.meta.url));
@@ -67,11 +67,11 @@ async function kept(home: string): Promise<void> {
 }
 
 async function conversations(home: string): Promise<readonly { readonly conversation: string }[]> {
-  const yard = await openYard({ home, create: true });
-  const answer = (await yard.call("conversation.list", {})) as never as {
+  const client = await openClient({ home, create: true });
+  const answer = (await client.call("conversation.list", {})) as never as {
     conversations: { conversation: string }[];
   };
-  await yard.close();
+  await client.close();
   return answer.conversations;
 }
 
@@ -91,11 +91,11 @@ describe("the tee", () => {
     await kept(home);
     const found = await conversations(home);
     expect(found).toHaveLength(1);
-    const yard = await openYard({ home });
+    const client = await openClient({ home });
     const texts: string[] = [];
-    for await (const each of yard.lines(found[0]?.conversation ?? ""))
+    for await (const each of client.lines(found[0]?.conversation ?? ""))
       if (each.type === "block" && each.kind === "text") texts.push(each.content);
-    await yard.close();
+    await client.close();
     expect(texts.slice(0, 2)).toEqual(["Hi", "Hello! How can I help you today?"]);
   });
 

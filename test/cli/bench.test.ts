@@ -22,10 +22,10 @@ it(
     const findings = jsonLines(stdout);
     expect(findings.map(({ check, unit }) => [check, unit])).toEqual([
       ["durable appends, 10 streams", "per s"],
-      ["a line's way to a viewer, p50", "ms"],
-      ["a line's way to a viewer, p99", "ms"],
-      ["search for a frequent word, 20 blocks", "ms"],
-      ["search for what is nowhere", "ms"],
+      ["latency of a line to a viewer, p50", "ms"],
+      ["latency of a line to a viewer, p99", "ms"],
+      ["search for a common word, 20 blocks", "ms"],
+      ["search with no match", "ms"],
     ]);
     for (const { value, floor = 1, ratio = 1 } of findings)
       for (const figure of [value, floor, ratio]) expect(figure).toBeGreaterThan(0);

@@ -41,7 +41,7 @@ it(
     expect(text).toMatch(/\/\/ (ada|grace|alan)-\w+ \d+: /);
     expect(JSON.parse(readFileSync(join(here.home, "tokens.json"), "utf8"))).toEqual([]);
     const again = await run(here, ["demo", "--seconds", "2", "--here"]);
-    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("is there already")]);
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("already exists")]);
     await server.stop();
     expect(readFileSync(file, "utf8")).toBe(text);
   },
@@ -55,5 +55,5 @@ it("[U18] [U4] says what is wrong with what it was given", async () => {
     expect(stderr).toMatch(/^blockyard: /);
   }
   const { code, stderr } = await run(here, ["demo", "--here"]);
-  expect([code, stderr]).toEqual([1, "blockyard: no server runs here. Start one with: blockyard\n"]);
+  expect([code, stderr]).toEqual([1, "blockyard: no server is running. Start one: blockyard\n"]);
 });

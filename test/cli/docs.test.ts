@@ -5,9 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { limits } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { MAX_EACH, MAX_GUESTS } from "../../packages/server/src/access/door.ts";
+import { MAX_EACH, MAX_GUESTS } from "../../packages/server/src/access/http-gateway.ts";
 import { MAX_CONNECTIONS } from "../../packages/server/src/app/listeners.ts";
 import { MAX_SOCKETS, OWNER_SOCKETS } from "../../packages/server/src/transports/ws.ts";
+import { agentsPage } from "./agents-page.ts";
 import { ended, jsonLines, newPlace, removePlace, run, serve } from "./command.ts";
 import { toolSchemas, toolsPage } from "./tools-page.ts";
 
@@ -16,6 +17,11 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 it("the tools' page is what the table says: node test/cli/tools-page.ts > docs/guides/mcp-tools.md", async () => {
   const written = readFileSync(join(root, "docs/guides/mcp-tools.md"), "utf8");
   expect(written).toBe(toolsPage(await toolSchemas()));
+});
+
+it("[D54] the agents' table is what the drivers say: node test/cli/agents-page.ts", () => {
+  const written = readFileSync(join(root, "docs/guides/agents.md"), "utf8");
+  expect(written).toBe(agentsPage(written));
 });
 
 it("[U5] every command and option in README and guides exists", async () => {

@@ -69,7 +69,7 @@ it("[U32] [E21] sessions that are there twice are found, and imported anew; what
   expect(await importsFound()).toBeUndefined();
   const [own, ...others] = await double(3);
   expect(await stored()).toMatchObject({ doubled: 3 });
-  expect(await importsFound()).toMatch(/^3 sessions were imported twice: \d+ blocks too many$/);
+  expect(await importsFound()).toMatch(/^3 sessions imported twice: \d+ duplicate blocks$/);
 
   const repaired = await run(here, ["doctor", "--repair", "--json"]);
   expect(repaired.code, repaired.stderr).toBe(0);
@@ -79,7 +79,7 @@ it("[U32] [E21] sessions that are there twice are found, and imported anew; what
   const done = answer.repaired.filter(({ left }) => left === undefined);
   expect(done.map(({ conversation }) => conversation).sort()).toEqual([...others].sort());
   expect(answer.repaired.filter(({ left }) => left !== undefined)).toMatchObject([
-    { conversation: own, left: "there are blocks in it that were not imported" },
+    { conversation: own, left: "it contains blocks that were not imported" },
   ]);
   expect(existsSync(answer.kept)).toBe(true);
   const after = await stored();

@@ -16,7 +16,7 @@ it("[O11] says what acts by itself and needs --trust; after that it is not asked
   writeFileSync(join(here.folder, "work", "CLAUDE.md"), "Be brief.\n");
   const asked = await turn();
   expect(asked.code).toBe(1);
-  expect(asked.stderr).toMatch(/act by themselves .*\n {2}CLAUDE\.md {2}agents obey it/);
+  expect(asked.stderr).toMatch(/runs or follows these files:\n {2}CLAUDE\.md {2}agents follow it/);
   expect(asked.stderr).toContain("--trust");
   expect((await turn("--trust")).code).toBe(0);
   expect((await turn()).code).toBe(0);

@@ -1,9 +1,12 @@
 /**
+ * The real agents, scenario by scenario: `npm run lifecycle -- matrix [agents, scenarios…]` prints a line for each cell and the figures.
+ *
  * Agents and servers that die, many times: `npm run lifecycle -- [words…] [--rounds 50]`; with words, only the deaths whose
  * names have one of them. Prints one line for each way to die, and ends with 1 if anything was left behind or ended more or
  * less than once.
  */
 import { parseArgs } from "node:util";
+import { figures, runMatrix } from "./agents/matrix.ts";
 import { DEATHS, die } from "./lifecycle/deaths.ts";
 import { killServer } from "./lifecycle/server-kill.ts";
 
@@ -12,6 +15,12 @@ const { values, positionals } = parseArgs({
   options: { rounds: { type: "string", default: "50" } },
 });
 const rounds = Number(values.rounds);
+
+if (positionals[0] === "matrix") {
+  const rows = await runMatrix(positionals.slice(1), (line) => console.log(line));
+  console.log(figures(rows));
+  process.exit(rows.some(({ cell }) => cell === "failed") || rows.length === 0 ? 1 : 0);
+}
 
 const trials: readonly (readonly [string, () => Promise<string[]>])[] = [
   ...DEATHS.map((death) => [`the agent ${death.name}`, () => die(death)] as const),

@@ -106,7 +106,7 @@ test("[V7] what cannot be attached says why; what can be is taken away by key an
   const failed = page.locator(".attached li.failed");
   await failed.waitFor();
   expect(await failed.textContent()).toContain("not a text file");
-  await page.getByRole("button", { name: "Do not send program.bin" }).click();
+  await page.getByRole("button", { name: "Remove program.bin" }).click();
   await expect.poll(() => attached(page).count()).toBe(2);
   await page.getByRole("textbox", { name: "Prompt" }).focus();
   await page.keyboard.press("Backspace");

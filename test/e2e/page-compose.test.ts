@@ -69,7 +69,7 @@ test("[V23] the composer sends nothing while a word is composed", async () => {
   await compose(page, "日本語", ["Enter"]);
   await pressLate(page, ["Enter"]);
   expect(await prompt.inputValue()).toBe("日本語");
-  expect(await page.getByRole("list", { name: "What is being sent" }).count()).toBe(0);
+  expect(await page.getByRole("list", { name: "Sending" }).count()).toBe(0);
   const known = await yard.kernel.conversation(conversation);
   expect(isProblem(known) ? known : known.blocks).toBe(0);
   await page.keyboard.press("Enter");

@@ -146,7 +146,7 @@ describe("what is opened or closed", () => {
     async (way) => {
       const conversation = await ingest(yard.kernel, "claude", "claude/subagent.jsonl");
       const [tail = ""] = await say(yard.kernel, conversation, [{ text: "now\n\n", status: "running" }]);
-      const { page, context } = await yard.open(`/c/${conversation}`, { height: HEIGHT });
+      const { page, context } = await yard.open(`/c/${conversation}`, { height: 2 * HEIGHT });
       await page.waitForSelector(`[data-block="${tail}"]`);
       let count = 0;
       /** Text that comes, and is drawn where its row is drawn at all. */
@@ -225,8 +225,8 @@ describe("what is opened or closed", () => {
         return [row.dataset["key"], Math.round(row.getBoundingClientRect().top)];
       });
     const before = await first();
-    await page.getByRole("button", { name: "More", exact: true }).click();
-    await page.getByRole("menuitem", { name: "Open all" }).click();
+    await page.getByRole("button", { name: "View" }).click();
+    await page.getByRole("menuitem", { name: "Expand all" }).click();
     await page.evaluate(
       () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
     );

@@ -62,8 +62,8 @@ test("[V8] [V12] asks once which editor, then links to the place in the file; co
 test("[V8] a link of one's own is never one that the browser would run; without an editor the path is copied", async () => {
   const { page } = await openFile("/elsewhere/x.ts");
   await page.locator(".file-open").click();
-  await page.getByRole("radio", { name: "Another one" }).check();
-  const template = page.getByRole("textbox", { name: "Link of the editor" });
+  await page.getByRole("radio", { name: "Custom URL…" }).check();
+  const template = page.getByRole("textbox", { name: "URL of the editor" });
   const use = page.getByRole("button", { name: "Use it and open" });
   for (const bad of ["javascript:alert({path})", "https://x.test/{path}", "file://{path}", "emacs://open"]) {
     await template.fill(bad);

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { exportFile } from "../../packages/server/src/export/export-file.ts";
 import { StreamIngest } from "../../packages/server/src/ingest/ingest-stream.ts";
 import { bytesOf, logFilesOf, type Recording, recordings } from "../recordings.ts";
-import { type Shown, shownInExport, shownOnPage } from "./page/shown.ts";
+import { contentOf, type Shown, shownInExport, shownOnPage } from "./page/shown.ts";
 import { newConversation, openYard, type Yard } from "./page/yard.ts";
 
 /** A recording comes in so many pieces, a frame apart. */
@@ -53,12 +53,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Opens a conversation in a page that is there already: it subscribes anew and shows what the server tells it. */
+/** Opens a conversation from nothing, with everything closed that is closed at first. */
 async function goTo(page: Page, conversation: string): Promise<void> {
-  await page.evaluate((path) => {
-    history.pushState(null, "", path);
-    dispatchEvent(new PopStateEvent("popstate"));
-  }, `/c/${conversation}`);
+  await page.goto(new URL(`/c/${conversation}`, page.url()).href);
   await page.waitForSelector(".list");
 }
 
@@ -93,22 +90,41 @@ function pieces<T extends { readonly length: number; slice(from: number, to: num
   return cut;
 }
 
-/** Waits until the page has all blocks, none of which is still being written or loaded, with sub-agents' work open. */
-async function whole(page: Page, blocks: number): Promise<Shown> {
+/** What a page shows at first, and with everything open. */
+interface Both {
+  readonly first: Shown;
+  readonly open: Shown;
+}
+
+/** Waits until nothing is being written or loaded, then opens everything, and waits until all blocks are there. */
+async function whole(page: Page, blocks: number): Promise<Both> {
+  await page.setViewportSize({ width: 1_280, height: TALL_PX });
+  await page.waitForFunction(isQuiet);
+  const first = await shownOnPage(page);
+  await openAll(page);
   for (const height of blocks > MANY_BLOCKS ? [TALLEST_PX] : [TALL_PX, TALLEST_PX]) {
     await page.setViewportSize({ width: 1_280, height });
-    if (await isWhole(page, blocks)) return shownOnPage(page);
+    if (await hasAll(page, blocks)) return { first, open: contentOf(await shownOnPage(page)) };
   }
   const { outline } = await shownOnPage(page);
   throw new Error(`the page should show ${blocks} blocks and does not:\n${outline.join("\n")}`);
 }
 
-async function isWhole(page: Page, blocks: number): Promise<boolean> {
+/** By the list of commands, as a reader would. */
+async function openAll(page: Page): Promise<void> {
+  await page.keyboard.press("Control+k");
+  await page.getByRole("dialog").getByRole("combobox").fill("Expand all");
+  await page.keyboard.press("Enter");
+}
+
+function isQuiet(): boolean {
+  return document.querySelectorAll("[aria-busy=true], .waiting, footer.running").length === 0;
+}
+
+function hasAll(page: Page, blocks: number): Promise<boolean> {
   const look = (count: number) => {
-    for (const line of document.querySelectorAll<HTMLElement>(".nested-line[aria-expanded=false]"))
-      line.click();
-    const isOpen = document.querySelectorAll("[aria-busy=true], .waiting, footer.running").length > 0;
-    return !isOpen && document.querySelectorAll("[data-block]").length === count;
+    const isBusy = document.querySelectorAll("[aria-busy=true], .waiting, footer.running").length > 0;
+    return !isBusy && document.querySelectorAll("[data-block]").length === count;
   };
   return page.waitForFunction(look, blocks, { timeout: 5_000 }).then(
     () => true,
@@ -116,7 +132,7 @@ async function isWhole(page: Page, blocks: number): Promise<boolean> {
   );
 }
 
-async function exportOf(conversation: string): Promise<Shown> {
+async function exportOf(conversation: string): Promise<Both> {
   const file = await exportFile(yard.kernel, conversation, "html", false);
   if (isProblem(file)) throw new Error(file.message);
   let text = "";
@@ -124,7 +140,11 @@ async function exportOf(conversation: string): Promise<Shown> {
   const path = join(folder, `${conversation}.html`);
   writeFileSync(path, text);
   await exported.page.goto(pathToFileURL(path).href);
-  return shownInExport(exported.page);
+  const first = await shownInExport(exported.page);
+  await exported.page.evaluate(() => {
+    for (const details of document.querySelectorAll("details")) details.open = true;
+  });
+  return { first, open: contentOf(await shownInExport(exported.page)) };
 }
 
 test.each(chosen.map((recording) => [recording.name, recording] as const))(
@@ -139,8 +159,7 @@ test.each(chosen.map((recording) => [recording.name, recording] as const))(
     if (isProblem(record)) throw new Error(record.message);
     const watched = await whole(live, record.blocks);
     // From nothing: what a reload shows.
-    await later.goto(new URL(`/c/${conversation}`, later.url()).href);
-    await later.waitForSelector(".list");
+    await goTo(later, conversation);
     const again = await whole(later, record.blocks);
     expect(again).toEqual(watched);
     expect(await exportOf(conversation)).toEqual(watched);

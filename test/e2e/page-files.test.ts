@@ -52,7 +52,8 @@ async function asAgent(tool: string, input: object): Promise<Record<string, unkn
 describe("the tree", () => {
   test("[V12] is walked by keyboard, reads folders when they are opened, and opens files", async () => {
     const { page, complaints } = await yard.open("/");
-    await page.getByRole("button", { name: "Files", exact: true }).click();
+    await page.getByRole("button", { name: "Side pane" }).click();
+    await page.getByRole("tab", { name: "Files" }).click();
     const items = page.getByRole("treeitem");
     await items.first().waitFor();
     expect(await items.allTextContents()).toEqual(["src", "README.md"]);
@@ -89,7 +90,7 @@ describe("the tree", () => {
     await page.locator(".chooser-item", { hasText: "src/deep/a.ts" }).click();
     await page.waitForURL(/path=src%2Fdeep%2Fa\.ts/);
     await page.goto(`${yard.running.url}/files?path=new.txt`);
-    await page.getByRole("button", { name: "Make this file" }).click();
+    await page.getByRole("button", { name: "Create this file" }).click();
     await text(page).click();
     await page.keyboard.type("made here");
     await expect.poll(() => onDisk("new.txt")).toBe("made here");
@@ -151,23 +152,24 @@ describe("a file", () => {
   test("[V11] [F15] a conflict is said, and nothing is written; mine, the disk's, or a merged text ends it", async () => {
     const mine = await conflicted("mine.txt");
     expect(await mine.textContent(".conflict")).toContain("Nothing is written");
-    await mine.getByRole("button", { name: "Files", exact: true }).click();
+    await mine.getByRole("button", { name: "Side pane" }).click();
+    await mine.getByRole("tab", { name: "Files" }).click();
     await mine.getByRole("treeitem", { name: "mine.txt" }).getByLabel("in conflict with the disk").waitFor();
     expect(await axeFindings(mine)).toEqual([]);
     expect(onDisk("mine.txt")).toContain("TWO of the disk");
-    await mine.getByRole("button", { name: "Keep what is here" }).click();
+    await mine.getByRole("button", { name: "Keep this version" }).click();
     await mine.locator(".conflict").waitFor({ state: "detached" });
     await expect.poll(() => onDisk("mine.txt")).toBe("one\ntwo of here\nthree\nfour\n");
     await mine.context().close();
 
     const disk = await conflicted("disk.txt");
-    await disk.getByRole("button", { name: "Take the disk's" }).click();
+    await disk.getByRole("button", { name: "Use the disk's version" }).click();
     await disk.locator(".conflict").waitFor({ state: "detached" });
     await expect.poll(() => text(disk).innerText()).toContain("TWO of the disk");
     await disk.context().close();
 
     const both = await conflicted("both.txt");
-    await both.getByRole("button", { name: "Edit a merged text" }).click();
+    await both.getByRole("button", { name: "Merge by hand…" }).click();
     const field = both.getByRole("textbox", { name: "Merged text" });
     await expect
       .poll(() => field.inputValue())

@@ -89,7 +89,10 @@ test("[V5] what is not loaded is found and gone to; what is closed is opened", a
 test("[V5] a sub-agent's work is opened for what is found in it; what is nowhere is said to be", async () => {
   const conversation = await ingest(yard.kernel, "claude", "claude/subagent.jsonl");
   const { page, context } = await yard.open(`/c/${conversation}`);
-  await page.waitForSelector(".nested-line");
+  await page
+    .getByRole("button", { name: /^Agent/ })
+    .first()
+    .waitFor();
   const nested = await yard.kernel.store.blocks({ conversation, order: "first", limit: 200 });
   const call = nested.find(({ kind, side }) => kind === "tool_call" && side);
   const name = String(call?.metadata["compactParams"]).slice(0, 12);

@@ -47,7 +47,7 @@ describe("the list", () => {
     const second = await newConversation(yard.kernel, "the second one");
     await entry(page, "the second one").waitFor();
     await setTurn(second, "running");
-    await entry(page, "the second one").locator(".live").waitFor();
+    await entry(page, "the second one").getByText("Running").waitFor();
     expect(await page.locator(".conversation-list li .entry-title").first().textContent()).toContain(
       "second",
     );
@@ -110,7 +110,7 @@ describe("the list", () => {
       await page.keyboard.press("Escape");
       return names.join();
     };
-    expect(await offered()).toMatch(/^(?!.*(the block|Next block|Rename)).*New conversation/);
+    expect(await offered()).toMatch(/^(?!.*(the block|Next block|Rename)).*New task/);
     await entry(page, "something to command").locator("a").click();
     await page.locator("article[data-block]").waitFor();
     expect(await offered()).toMatch(/^(?!.*Edit the block).*Next block.*Rename/);
@@ -134,7 +134,7 @@ describe("the list", () => {
     await entry(page, "put away").waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await entry(page, "put away").getByRole("button", { name: "More for put away" }).click();
-    await page.getByRole("menuitem", { name: "Take out" }).click();
+    await page.getByRole("menuitem", { name: "Unarchive" }).click();
     await line.waitFor({ state: "detached" });
     await entry(page, "put away").waitFor();
     await page.context().close();

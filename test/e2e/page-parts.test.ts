@@ -18,7 +18,7 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   const { page, context } = await yard.open(`/c/${conversation}`);
   await page.close();
   const later = await context.newPage();
-  for (const part of ["overlays", "file-tree", "editor"])
+  for (const part of ["overlays", "pane", "editor"])
     await later.route(`**/assets/${part}-*.js`, (route) => route.abort());
   await later.goto(`${yard.running.url}/c/${conversation}`);
   await later.getByText("Still here.").waitFor();
@@ -27,12 +27,12 @@ test("[V13] a part that cannot be loaded says so, and the rest of the page goes 
   await later.getByRole("textbox", { name: "Prompt" }).press("Escape");
   await later.keyboard.press("?");
   await said.waitFor();
-  await later.getByRole("button", { name: "Files", exact: true }).click();
-  await later.getByRole("button", { name: "Reload the page" }).waitFor();
+  await later.keyboard.press("]");
+  await expect.poll(() => said.count()).toBe(2);
   expect(await later.getByText("Still here.").count()).toBe(1);
   await later.keyboard.press("j");
   await later.keyboard.press("e");
-  await expect.poll(() => later.getByRole("button", { name: "Reload the page" }).count()).toBe(2);
+  await expect.poll(() => later.getByRole("button", { name: "Reload the page" }).count()).toBe(1);
 
   await later.unrouteAll();
   await later.getByRole("button", { name: "Reload the page" }).first().click();
@@ -59,7 +59,7 @@ test("[V7] a prompt that waits for the server is shown", async () => {
   await page.getByText("Reconnecting").waitFor();
   await page.getByRole("textbox", { name: "Prompt" }).fill("Are you there?");
   await page.keyboard.press("Enter");
-  await page.getByRole("list", { name: "What is being sent" }).getByText("Are you there?").waitFor();
+  await page.getByRole("list", { name: "Sending" }).getByText("Are you there?").waitFor();
   await context.close();
 });
 
@@ -75,7 +75,7 @@ test("[V12] a menu is as wide as its longest entry; leaving the editor keeps the
   await say(yard.kernel, conversation, [{ text: "Edit me." }]);
   const { page, context } = await yard.open(`/c/${conversation}`);
   await page.getByText("Edit me.").waitFor();
-  await page.locator(".head button[aria-haspopup=menu]").click();
+  await page.getByRole("button", { name: "More", exact: true }).click();
   expect((await page.locator(".menu:popover-open").boundingBox())?.width).toBeLessThan(320);
   await page.keyboard.press("Escape");
   await page.getByRole("textbox", { name: "Prompt" }).press("Escape");

@@ -112,7 +112,8 @@ test("[V15] a sub-agent that asks for leave is seen, also with the tools hidden"
     return create(draft, { ...call, parent: task, side: true, metadata: bash });
   });
   const { page } = await yard.open(`/c/${conversation}`);
-  await page.waitForSelector(".nested-line");
+  const task = page.getByRole("button", { name: /^Task/ });
+  await task.first().waitFor();
   const question = page.getByRole("region", { name: "Needs approval" });
   const ask = (state: "asked" | "denied") =>
     write(conversation, (draft) => draft.meta(inner, { approval: { id: "a", state, title: "Make it?" } }));
@@ -120,8 +121,10 @@ test("[V15] a sub-agent that asks for leave is seen, also with the tools hidden"
   await question.waitFor();
   await ask("denied");
   await expect.poll(() => question.count()).toBe(0);
-  await page.getByRole("button", { name: "Tools" }).click();
-  await expect.poll(() => page.locator(".nested-line").count()).toBe(0);
+  await page.getByRole("button", { name: "View" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "Tool calls" }).click();
+  await page.keyboard.press("Escape");
+  await expect.poll(() => task.count()).toBe(0);
   await ask("asked");
   await question.waitFor();
   await page.context().close();
@@ -172,7 +175,8 @@ test("[V18] what is closed and was not loaded is copied whole", async () => {
     }
   });
   const { page } = await yard.open(`/c/${conversation}`);
-  await page.waitForSelector(".command-result");
+  await page.getByRole("button", { name: "Ran 2 commands" }).click();
+  for (const line of await page.getByRole("button", { name: /^Bash/ }).all()) await line.click();
   const copy = page.getByRole("button", { name: "Copy the output" });
   for (const at of [0, 1]) {
     await page.evaluate(() => navigator.clipboard.writeText(""));
@@ -240,7 +244,7 @@ test("[V87] a menu takes clicks wherever it stands, also when its block is not p
   // Neither hover nor focus keeps the row of buttons: a pointer that jumps, a window that is not in front.
   await page.mouse.move(1, 1);
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
-  const item = page.getByRole("menuitem", { name: "Prune from the context" });
+  const item = page.getByRole("menuitem", { name: "Exclude from context" });
   const box = await item.boundingBox();
   await page.mouse.click((box?.x ?? 0) + 20, (box?.y ?? 0) + 8);
   await page.waitForSelector(".pruned-row");

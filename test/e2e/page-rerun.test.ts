@@ -54,6 +54,7 @@ async function openAt(command: string): Promise<{ page: Page; ids: { call: strin
   const conversation = await newConversation(yard.kernel, "rerun");
   const ids = await ran(conversation, command);
   const { page } = await yard.open(`/c/${conversation}`);
+  await page.getByRole("button", { name: /^Bash/ }).click();
   await page.waitForSelector(`[data-block="${ids.command}"]`);
   return { page, ids };
 }
@@ -159,7 +160,7 @@ describe("run again", () => {
     await page.getByRole("textbox", { name: "Prompt" }).fill("hello");
     await page.keyboard.press("Enter");
     await page.waitForSelector("dialog [role=alert]");
-    expect(await page.textContent("dialog [role=alert]")).toContain("/nowhere/shop, is not there");
+    expect(await page.textContent("dialog [role=alert]")).toContain("/nowhere/shop, does not exist");
     await page.keyboard.press("Escape");
     await page.waitForSelector("dialog", { state: "detached" });
     await expect.poll(() => page.getByRole("textbox", { name: "Prompt" }).inputValue()).toBe("hello");
@@ -167,7 +168,8 @@ describe("run again", () => {
     await page.getByRole("textbox", { name: "Prompt" }).press("Enter");
     await page.getByRole("button", { name: `Work in ${yard.root}` }).click();
     await expect.poll(async () => ((await yard.kernel.turns(conversation)) as unknown[]).length).toBe(1);
-    await expect.poll(() => page.textContent(".head-folder")).toContain(yard.root);
+    // The folder of the workspace is shown by its name; the whole path is in the title.
+    await expect.poll(() => page.getAttribute(".head-folder", "title")).toBe(`Works in ${yard.root}`);
     await page.context().close();
   });
 

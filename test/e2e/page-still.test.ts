@@ -307,4 +307,66 @@ describe("what is looked at", () => {
     await stop();
     await context.close();
   });
+
+  test("[V128] moves down for nothing: a command that ends becomes a line, a thought that ends too", async () => {
+    const conversation = await newConversation(yard.kernel, "shorter");
+    await fill(yard.kernel, conversation, 40);
+    const [last = ""] = await say(yard.kernel, conversation, [{ text: "The last words before it." }]);
+    const { page, context } = await yard.open(`/c/${conversation}`);
+    await page.waitForSelector(`[data-block="${last}"]`);
+    const ids = await yard.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) => {
+        const known = { toolUseId: "t", toolName: "Bash" };
+        const input = { command: "make all" };
+        const call = draft.create({
+          ...{ kind: "tool_call" as const, role: "model" as const, status: "running" as const, text: "{}" },
+          metadata: { ...known, stage: "running", input },
+        });
+        if (isProblem(call)) return call;
+        const output = draft.create({
+          ...{ kind: "command" as const, role: "tool" as const, status: "running" as const, side: true },
+          ...{
+            parent: call.id,
+            text: "one\ntwo\nthree\nfour\nfive\n",
+            metadata: { ...known, command: "make all" },
+          },
+        });
+        return isProblem(output) ? output : { call: call.id, output: output.id };
+      },
+    });
+    if (isProblem(ids)) throw new Error(ids.message);
+    await page.locator(".command-result").getByText("five").waitFor();
+    await frames(page, 4);
+    // Where the last words are, in every frame from here on.
+    await page.evaluate((id) => {
+      const tops: number[] = [];
+      Object.assign(window, { tops });
+      const look = (): void => {
+        const top = document.querySelector(`[data-block="${id}"]`)?.getBoundingClientRect().top;
+        if (top !== undefined) tops.push(top);
+        requestAnimationFrame(look);
+      };
+      look();
+    }, last);
+    const ended = await yard.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) => {
+        draft.status(ids.output, "done", { exitCode: 0 });
+        draft.status(ids.call, "done", { success: true, stage: "end" });
+        return null;
+      },
+    });
+    expect(ended).toBeNull();
+    await page.locator(".command-result").waitFor({ state: "detached" });
+    await frames(page, 10);
+    const tops = await page.evaluate(() => (window as unknown as { tops: number[] }).tops);
+    expect(tops.length).toBeGreaterThan(10);
+    expect(Math.max(...tops) - (tops[0] as number)).toBeLessThan(1);
+    // What comes then fills the room first.
+    await say(yard.kernel, conversation, [{ text: "And on it goes." }]);
+    await page.getByText("And on it goes.").waitFor();
+    expect(await page.locator(".to-end").count()).toBe(0);
+    await context.close();
+  });
 });

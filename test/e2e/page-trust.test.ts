@@ -22,7 +22,7 @@ test("[V60] what acts by itself is shown before the first turn; no keeps the pro
   await prompt.press("Enter");
   const dialog = page.getByRole("dialog", { name: "Trust this folder?" });
   await dialog.getByText("CLAUDE.md").waitFor();
-  expect(await dialog.innerText()).toContain("agents obey it as instructions");
+  expect(await dialog.innerText()).toContain("agents follow it as instructions");
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await dialog.waitFor({ state: "detached" });
   await expect.poll(() => prompt.inputValue()).toBe("say hello");

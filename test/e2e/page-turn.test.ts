@@ -43,7 +43,7 @@ describe("a turn", () => {
     await ask(page, answers);
     const allow = page.getByRole("button", { name: "Allow once" });
     await allow.first().waitFor();
-    await page.locator(".entry .asking").waitFor();
+    await page.locator(".entry .state-needs").waitFor();
     expect(await page.title()).toMatch(/^\(1\) .* · Blockyard$/);
     await page.getByText("is waiting for you").waitFor();
     await watchWaits(page, "Allow once");
@@ -52,8 +52,13 @@ describe("a turn", () => {
     expect((await waitsIn(page))[0]).toBeGreaterThan(450);
     const asked = (await page.textContent(".agent-ask .exact")) ?? "";
     expect(asked.length).toBeGreaterThan(0);
-    for (let i = 0; i < 10 && (await page.locator(".agent-ask:not(.answered)").count()) > 0; i++) {
-      const open = await page.locator(".agent-ask:not(.answered)").count();
+    const asking = page.locator(".agent-ask:not(.answered)");
+    const answered = page.locator(".agent-ask.answered.allowed");
+    const ended = page.locator("footer.turn:not(.running)");
+    for (let i = 0; i < 10; i++) {
+      await asking.or(ended).first().waitFor();
+      if ((await ended.count()) > 0) break;
+      const before = await answered.count();
       const question = page.getByRole("region", { name: "Needs an answer" });
       if ((await question.count()) > 0) {
         await question.getByRole("radio").or(question.getByRole("checkbox")).first().check();
@@ -62,11 +67,9 @@ describe("a turn", () => {
         await expect.poll(() => allow.first().isEnabled()).toBe(true);
         await allow.first().click();
       }
-      await expect.poll(() => page.locator(".agent-ask.answered").count()).toBeGreaterThan(0);
-      await page.waitForTimeout(300);
-      expect(await page.locator(".agent-ask.answered.allowed").count()).toBeGreaterThanOrEqual(
-        open > 0 ? 1 : 0,
-      );
+      await expect
+        .poll(async () => (await answered.count()) > before || (await ended.count()) > 0)
+        .toBe(true);
     }
     await page.waitForSelector("footer.turn:not(.running)");
     expect(readFileSync(answers, "utf8")).toContain('"allow"');
@@ -99,14 +102,14 @@ describe("a turn", () => {
     );
     await expect
       .poll(() => heard()[0])
-      .toContain('"deny","message":"The user refused this tool call. Reason: Use the other folder"');
+      .toContain('"deny","message":"The user denied this tool call. Reason: Use the other folder"');
 
     await expect.poll(() => deny.isEnabled()).toBe(true);
     await deny.click();
     await page.keyboard.press("Enter");
     await expect
       .poll(() => heard()[1])
-      .toMatch(/"deny","message":"The user refused this tool call and gave no reason\. /);
+      .toMatch(/"deny","message":"The user denied this tool call without a reason\. /);
     // The agent may hear of it before the page does.
     await expect.poll(() => page.locator(".agent-ask.denied").last().textContent()).toBe("You denied this");
     expect(complaints).toEqual([]);
@@ -170,14 +173,12 @@ describe("a turn", () => {
     const { page, complaints } = await yard.open(`/c/${conversation}`);
     const heard = join(folder, "heard.json");
     const prompt = JSON.stringify({ recording: RECORDING, lines: 0, act: "exit0", heard });
-    await page.getByRole("combobox", { name: "Agent" }).selectOption("claude");
+    await page.getByRole("button", { name: "Agent: Claude Code" }).waitFor();
     await page.getByRole("textbox", { name: "Prompt" }).fill(prompt);
     await page.keyboard.press("Enter");
     const note = page.locator(".said-user .told");
     await note.waitFor();
-    expect(await note.textContent()).toBe(
-      "sent with 4 blocks of the conversation that the agent did not know",
-    );
+    expect(await note.textContent()).toBe("+ 4 earlier messages shared with the agent");
     await page.waitForSelector("footer.turn:not(.running)");
     expect(await page.locator(".said-user .told").count()).toBe(1);
     expect(await page.locator("main").innerText()).not.toContain("[Blockyard]");
@@ -191,10 +192,11 @@ describe("a turn", () => {
   test("a conversation goes on with the agent that it was with; another choice holds for it", async () => {
     const conversation = await ingest(yard.kernel, "codex", "codex/api-500-then-ok.jsonl");
     const { page } = await yard.open(`/c/${conversation}`);
-    const agent = page.getByRole("combobox", { name: "Agent" });
-    await expect.poll(() => agent.inputValue()).toBe("codex");
-    await agent.selectOption("openai");
-    expect(await agent.inputValue()).toBe("openai");
+    await page.getByRole("button", { name: "Agent: Codex" }).click();
+    await page.getByRole("menuitemradio", { name: /^OpenAI API/ }).click();
+    await page.getByRole("button", { name: "Agent: OpenAI API" }).waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "Agent: OpenAI API" }).waitFor();
     await page.context().close();
   });
 });

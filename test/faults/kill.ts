@@ -17,7 +17,7 @@ import {
 } from "./lab.ts";
 
 const OPEN_MS = 3_000;
-/** A new database after so many kills, so that young ones are killed as well. */
+/** A new database after so many kills, so that new ones are killed as well. */
 const KILLS_PER_DATABASE = 25;
 
 export async function killWriters({ rounds, seed, tell }: Run): Promise<Outcome> {

@@ -4,13 +4,13 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isProblem, type Json, type Problem, type Replica } from "@blockyard/kernel";
+import { isProblem, type Replica, typedCalls } from "@blockyard/kernel";
 import * as Y from "yjs";
 import { runScenario, type Verdict } from "../../packages/server/src/demo/scenario.ts";
 import type { Seat } from "../../packages/server/src/demo/scripted-agent.ts";
 import { CAST, DEMO_PATH, demoText } from "../../packages/server/src/demo/story.ts";
+import { TestHarness } from "../access/harness.ts";
 import { openReplica, overHttp, overMcp } from "../access/transports.ts";
-import { Yard } from "../access/yard.ts";
 import type { Outcome, Run } from "../faults/lab.ts";
 import { Random } from "../sim/random.ts";
 
@@ -28,14 +28,14 @@ export interface Ended extends Verdict {
 
 export async function editTogether({ seed, deeds, seconds, tell }: Together): Promise<Ended> {
   const random = new Random(seed);
-  const yard = await Yard.start();
-  const transports = await Promise.all(CAST.map((name) => overMcp(yard, yard.agent(name))));
+  const harness = await TestHarness.start();
+  const transports = await Promise.all(CAST.map((name) => overMcp(harness, harness.agent(name))));
   const seats: Seat[] = CAST.map((agent, i) => ({
     agent,
-    call: (tool, input) => transports[i]?.call(tool, input) as Promise<Json | Problem>,
+    call: typedCalls(async (tool, input) => transports[i]?.call(tool, input)),
   }));
-  const { replica, socket } = await openReplica(yard.running.url, yard.owner);
-  const owner = overHttp(yard, yard.owner);
+  const { replica, socket } = await openReplica(harness.running.url, harness.owner);
+  const owner = overHttp(harness, harness.owner);
   const until = seconds === undefined ? undefined : performance.now() + seconds * 1_000;
   const left = new Map<string, number>(
     [...CAST, "person"].map((name) => [name, deeds ?? Number.POSITIVE_INFINITY]),
@@ -50,7 +50,7 @@ export async function editTogether({ seed, deeds, seconds, tell }: Together): Pr
   let done = 0;
   try {
     const verdict = await runScenario({
-      owner: { call: (tool, input) => owner.call(tool, input) as Promise<Json | Problem> },
+      owner: { call: typedCalls((tool, input) => owner.call(tool, input)) },
       seats,
       random: () => random.below(1e9) / 1e9,
       next: async (name) => {
@@ -58,7 +58,7 @@ export async function editTogether({ seed, deeds, seconds, tell }: Together): Pr
         if (!goesOn) await typing; // the verdict is about what everybody has written
         return goesOn;
       },
-      tell: () => {
+      onDeed: () => {
         if (++done % 200 === 0) tell?.(`${done} deeds, ${typed.length} lines typed`);
       },
       opened: ({ block_id }) => {
@@ -73,7 +73,7 @@ export async function editTogether({ seed, deeds, seconds, tell }: Together): Pr
     });
     await typing;
     const wrong = [...verdict.wrong];
-    const disk = readFileSync(join(yard.root, DEMO_PATH), "utf8");
+    const disk = readFileSync(join(harness.root, DEMO_PATH), "utf8");
     for (const line of typed) if (!disk.includes(line)) wrong.push(`not on the disk: ${line}`);
     return { ...verdict, ok: wrong.length === 0, wrong, typed: typed.length };
   } finally {
@@ -81,7 +81,7 @@ export async function editTogether({ seed, deeds, seconds, tell }: Together): Pr
     const gone = new Promise((closed) => socket.once("close", closed));
     socket.close();
     await gone;
-    await yard.stop();
+    await harness.stop();
   }
 }
 

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { checkMetadata, isProblem, type Json, type JsonObject, Kernel, MemoryStore } from "@blockyard/kernel";
 import { type Folded, normalize, providers } from "@blockyard/providers";
-import { Offspring } from "../../packages/server/src/processes/child-offspring.ts";
+import { ProcessTracker } from "../../packages/server/src/processes/process-tracker.ts";
 import { nodeEnv } from "../../packages/server/src/system/env.ts";
 import { codexDriver } from "../../packages/server/src/turns/drivers/codex/driver.ts";
 import { Turns } from "../../packages/server/src/turns/turns.ts";
@@ -168,7 +168,7 @@ async function drive(text: string, records: readonly Said[], hit: Hit): Promise<
   const [recording, log] = [join(folder, "recording.jsonl"), join(folder, "log")];
   writeFileSync(recording, text);
   writeFileSync(log, "");
-  const offspring = new Offspring(join(folder, "home"));
+  const tracker = new ProcessTracker(join(folder, "home"));
   const kernel = new Kernel(nodeEnv, new MemoryStore("m"));
   const env = {
     PATH: process.env["PATH"] ?? "",
@@ -178,18 +178,18 @@ async function drive(text: string, records: readonly Said[], hit: Hit): Promise<
   const care = { silentMs: SILENT_MS, lingerMs: 500, graceMs: 100 };
   const turns = new Turns({
     kernel,
-    drivers: [codexDriver({ kernel, root: folder, env, offspring, ...care })],
+    drivers: [codexDriver({ kernel, root: folder, env, tracker, ...care })],
   });
   try {
     const conversation = await kernel.createConversation("ann", "fuzz");
     if (isProblem(conversation)) return conversation.message;
     const fault = await play(kernel, turns, conversation);
-    const living = fault === undefined ? await offspring.living() : [];
+    const living = fault === undefined ? await tracker.living() : [];
     if (living.length > 0) return `${living.length} processes are left`;
     return fault ?? (await lookAt(kernel, conversation, log, records, hit));
   } finally {
     await turns.close();
-    await offspring.close();
+    await tracker.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }

@@ -2,7 +2,17 @@
  * Everything that walks text of others on the server's or the page's main thread, each as a function from text to nothing. What is
  * added to the product and reads foreign text is added here; searching has a thread of its own, with a deadline.
  */
-import { cleanText, decodeReferences, PartialJson, readTerminal, Text } from "@blockyard/kernel";
+import {
+  changedIn,
+  cleanText,
+  decodeReferences,
+  firstSentence,
+  onOneLine,
+  outputSummary,
+  PartialJson,
+  readTerminal,
+  Text,
+} from "@blockyard/kernel";
 import { hunksOf, patchChanges } from "@blockyard/providers";
 import { planPatch } from "../../packages/kernel/src/text/patch.ts";
 import { oneLine, safeText } from "../../packages/server/src/cli/terminal.ts";
@@ -14,6 +24,7 @@ import { visible } from "../../packages/server/src/processes/visible.ts";
 import { redactText } from "../../packages/server/src/system/redact.ts";
 import { parseStrict } from "../../packages/server/src/transports/strict-json.ts";
 import { diffRows, editRows } from "../../packages/web/src/diff/diff-rows.ts";
+import { mathTree } from "../../packages/web/src/markdown/math-tree.ts";
 import { type Parsed, parseGrowing, parseWhole } from "../../packages/web/src/markdown/parse.ts";
 
 export interface Walker {
@@ -23,6 +34,8 @@ export interface Walker {
 
 /** A stream is drawn many times while it grows; here so many times, however long it is. */
 const STEPS = 20;
+/** A longer formula is none. */
+const FORMULA_CHARS = 4_000;
 
 export const WALKERS: readonly Walker[] = [
   { name: "Markdown, export", walk: markdownHtml },
@@ -46,7 +59,12 @@ export const WALKERS: readonly Walker[] = [
   { name: "character references", walk: decodeReferences },
   { name: "JSON of a request", walk: parseStrict },
   { name: "JSON of a call's input, in pieces", walk: inPieces },
+  { name: "sanitized text", walk: cleanText },
   { name: "text at the door", walk: cleanText },
+  { name: "formula, page", walk: (text) => mathTree(`$${text.slice(0, FORMULA_CHARS)}$`) },
+  { name: "line of a thought, of a command", walk: (text) => [firstSentence(text), onOneLine(text)] },
+  { name: "summary of an output", walk: (text) => outputSummary(text.split("\n")) },
+  { name: "counts of a diff", walk: changedIn },
 ];
 
 function growing(text: string): void {

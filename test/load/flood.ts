@@ -29,7 +29,7 @@ export const floods: Trial = {
     });
     const names = (count: number, name: string) => Array.from({ length: count }, (_, i) => `${name}-${i}`);
     const order = {
-      ...{ url: driver.yard.url, conversation: String(conversation), block: String(block) },
+      ...{ url: driver.blockyard.url, conversation: String(conversation), block: String(block) },
       viewers: names(VIEWERS, "wall").map((name) => auth.create(name, "viewer")),
       agents: names(AGENTS, "busy").map((name) => auth.create(name, "agent")),
       seconds: Math.min(60, minutes * 60),
@@ -68,11 +68,11 @@ export const floods: Trial = {
 };
 
 function ownerOf(driver: Driver) {
-  const headers = { authorization: `Bearer ${driver.yard.token}` };
+  const headers = { authorization: `Bearer ${driver.blockyard.token}` };
   return {
     auth: new Auth(driver.home, "owner", () => performance.now()),
     async call(tool: string, input: unknown): Promise<Record<string, unknown>> {
-      const url = `${driver.yard.url}/v1/tools/${tool}`;
+      const url = `${driver.blockyard.url}/v1/tools/${tool}`;
       const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(input) });
       const answer = (await response.json()) as Record<string, unknown>;
       if (!response.ok) throw new Error(JSON.stringify(answer));

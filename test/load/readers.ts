@@ -21,7 +21,7 @@ export const crowd: Trial = {
   async run(driver, { tell }) {
     const conversation = await longConversation(driver);
     tell(`a conversation of ${BLOCKS} blocks is there`);
-    const play = () => driver.play({ ...FULL, ...driver.yard, seconds: SECONDS });
+    const play = () => driver.play({ ...FULL, ...driver.blockyard, seconds: SECONDS });
     await play();
     const opened: number[] = [];
     const ratios: number[] = [];
@@ -29,7 +29,7 @@ export const crowd: Trial = {
     for (let pair = 0; pair < PAIRS; pair++) {
       const before = await play();
       const during = play();
-      const attached = await driver.attach({ ...driver.yard, conversation, attach: CROWD });
+      const attached = await driver.attach({ ...driver.blockyard, conversation, attach: CROWD });
       opened.push(attached.allMs);
       blocks += attached.blocks;
       ratios.push((await during).p99Ms / before.p99Ms);
@@ -52,7 +52,7 @@ export const slowReaders: Trial = {
   name: "slow-readers",
   question: "What does a viewer cost that never reads, and one at 10 KB/s; do the others notice?",
   async run(driver, { minutes, tell }) {
-    const order = { ...FULL, ...driver.yard };
+    const order = { ...FULL, ...driver.blockyard };
     const ratios: number[] = [];
     await driver.play({ ...order, seconds: SECONDS });
     for (let pair = 0; pair < PAIRS; pair++) {

@@ -34,7 +34,7 @@ export const soak: Trial = {
           );
       });
     }, LOOK_MS);
-    const order = { ...FULL, ...driver.yard, agents: FULL.agents / 2, seconds: minutes * 60 };
+    const order = { ...FULL, ...driver.blockyard, agents: FULL.agents / 2, seconds: minutes * 60 };
     // Texts that are being written are kept loaded, up to a bound of their own: so much of a rise is expected.
     const textMb = (order.agents * order.flushesPerSecond * order.lineChars * 60) / MIB;
     const outcome = await driver.play(order);

@@ -18,12 +18,12 @@ export const spread: Trial = {
   async run(driver, { minutes, tell }) {
     const seconds = (minutes * 60) / PAIRS;
     const pairs = await driver.pairs(PAIRS, { ...FULL, seconds }, Math.min(seconds, RELAY_SECONDS));
-    for (const { yard, bare } of pairs)
+    for (const { blockyard, bare } of pairs)
       tell(
-        `${yard.delivered} pieces, p50 ${yard.p50Ms} and p99 ${yard.p99Ms} ms; relay ${bare.p50Ms} and ${bare.p99Ms} ms`,
+        `${blockyard.delivered} pieces, p50 ${blockyard.p50Ms} and p99 ${blockyard.p99Ms} ms; relay ${bare.p50Ms} and ${bare.p99Ms} ms`,
       );
     const sum = (of: "delivered" | "lost" | "doubled" | "reordered") =>
-      pairs.reduce((total, { yard }) => total + yard[of], 0);
+      pairs.reduce((total, { blockyard }) => total + blockyard[of], 0);
     const middle = (of: (pair: (typeof pairs)[number]) => number) => median(pairs.map(of));
     return [
       { rule: "R1", figure: "pieces delivered", value: sum("delivered"), target: { min: expected(minutes) } },
@@ -35,16 +35,21 @@ export const spread: Trial = {
       {
         rule: "R2",
         figure: "p50 ms more than the relay's",
-        value: middle(({ yard, bare }) => yard.p50Ms - bare.p50Ms),
+        value: middle(({ blockyard, bare }) => blockyard.p50Ms - bare.p50Ms),
         target: { max: 15 },
       },
       {
         rule: "R2",
         figure: "p99 against the relay's",
-        value: middle(({ yard, bare }) => yard.p99Ms / bare.p99Ms),
+        value: middle(({ blockyard, bare }) => blockyard.p99Ms / bare.p99Ms),
         target: { max: 4 },
       },
-      { rule: "R2", figure: "p99 ms", value: middle(({ yard }) => yard.p99Ms), target: { max: 300 } },
+      {
+        rule: "R2",
+        figure: "p99 ms",
+        value: middle(({ blockyard }) => blockyard.p99Ms),
+        target: { max: 300 },
+      },
     ];
   },
 };
@@ -59,7 +64,7 @@ export const tails: Trial = {
   question: "How soon is a piece seen that ends without a newline and is followed by silence?",
   async run(driver) {
     const order = { ...FULL, agents: 20, flushesPerSecond: 2, lineChars: 40, tails: true, seconds: 15 };
-    const { p50Ms, p95Ms, delivered, lost } = await driver.play({ ...order, ...driver.yard });
+    const { p50Ms, p95Ms, delivered, lost } = await driver.play({ ...order, ...driver.blockyard });
     return [
       { rule: "R3", figure: "tails seen", value: delivered, target: { min: 1_000 } },
       { rule: "R3", figure: "tails lost", value: lost, target: { max: 0 } },

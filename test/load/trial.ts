@@ -13,7 +13,7 @@ export interface Row {
   readonly target?: Target;
 }
 
-export interface Pace {
+export interface LoadRate {
   /** How long the longest load lasts. */
   readonly minutes: number;
   tell(text: string): void;
@@ -22,7 +22,7 @@ export interface Pace {
 export interface Trial {
   readonly name: string;
   readonly question: string;
-  run(driver: Driver, pace: Pace): Promise<readonly Row[]>;
+  run(driver: Driver, pace: LoadRate): Promise<readonly Row[]>;
 }
 
 export function isKept({ value, target }: Row): boolean {

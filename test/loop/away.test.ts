@@ -1,5 +1,5 @@
 /**
- * What a turn needs is not there (any more): the agent's session, the workspace, the block from which to go on. It is said,
+ * What a turn needs does not exist (any more): the agent's session, the workspace, the block from which to go on. It is said,
  * in words that help, and what comes next works.
  */
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -78,7 +78,7 @@ it.each(forgetting)(
       ({ kind, metadata, text }) =>
         kind === "error" &&
         metadata["turn"] === turn.id &&
-        text.startsWith("The agent does not have the session"),
+        text.startsWith("The agent no longer has this conversation's session"),
     );
     expect(told.text).toContain("The next message starts a new session");
     expect((await ask("Three")).turn.status).toBe("done");
@@ -105,7 +105,7 @@ it("[L21] the workspace is gone: every tool says so, and none calls it a bug", a
   const calls = blocks.filter(({ kind }) => kind === "tool_call");
   expect(calls).toHaveLength(5);
   for (const { metadata } of calls)
-    expect(metadata["error"]).toMatch(/the (workspace|folder) \S+ is not there \(any more\)$/);
+    expect(metadata["error"]).toMatch(/the (workspace|folder) \S+ does not exist \(any more\)$/);
 });
 
 it("[L28] a message that would wait to go on from a block that is not there is refused at once", async () => {
@@ -132,7 +132,7 @@ it("[L26] an answer that the provider's filter ended does not look whole", async
   const { turn, blocks } = await rig.run("chat", "Hi");
   expect(turn).toMatchObject({ status: "done", stopReason: "refusal" });
   expect(blocks.at(-1)).toMatchObject({
-    text: "A filter of the provider ended this answer.",
+    text: "The provider's content filter ended this answer.",
     metadata: { notice: "refusal" },
   });
 });
@@ -146,6 +146,6 @@ it("[L23] an address that is not the API's: the notice names it as what may be w
   await rig.tool("turn.start", { conversation, provider: "anthropic", prompt: "Hi" });
   const told = await rig.block(conversation, ({ metadata }) => metadata["notice"] === "retry");
   await rig.tool("turn.stop", { conversation });
-  expect(told.text).toMatch(/^The provider answered with nothing that can be read; is the base URL/);
+  expect(told.text).toMatch(/^The provider's response is not readable\. Check that the base URL/);
   page.close();
 });

@@ -128,7 +128,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     const { turn, blocks } = await rig.run(flavour, "Hi");
     expect(turn.status).toBe("done");
     expect(shown(blocks)).toEqual(["text done", "text done retry", "text done retry", "text done"]);
-    expect(blocks[1]?.text).toMatch(/Too many requests\nTrying again in 0\.0 s \(attempt 2 of 6\)/);
+    expect(blocks[1]?.text).toMatch(/Too many requests\nRetrying in 0\.0 s \(attempt 2 of 6\)/);
     expect(blocks[1]).toMatchObject({ role: "system", side: true });
     expect(rig.model.asked).toHaveLength(3);
   });
@@ -148,7 +148,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     const { turn, blocks } = await rig.run(flavour, "Hi");
     expect(turn).toMatchObject({ status: "error", reason: "failed" });
     expect(rig.model.asked).toHaveLength(6);
-    expect(blocks.at(-1)?.text).toContain("Given up after 6 attempts");
+    expect(blocks.at(-1)?.text).toContain("Gave up after 6 attempts");
   });
 
   it.each<[string, Omit<Answer, "parts">]>([
@@ -277,7 +277,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     expect(blocks[1]?.metadata["ask"]).toMatchObject({ state: "allowed", answeredBy: "ann" });
   });
 
-  it("[D41] asks to edit with the change as a diff, made of its input alone; a command has none", async () => {
+  it("[D41] asks to edit with the change as a diff, made of its input alone, and to run a command with its text", async () => {
     writeFileSync(join(rig.root, ".env"), "KEY=planted\nMODE=old\n");
     const edit = { path: ".env", old_text: "MODE=old", new_text: "MODE=new\nMORE=1" };
     rig.model.play([
@@ -290,7 +290,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
       const isOpen = ({ metadata }: Block) => (metadata["ask"] as JsonObject)?.["state"] === "asked";
       const asked = await rig.block(conversation, isOpen);
       const ask = asked.metadata["ask"] as JsonObject;
-      expect(ask["subject"]).toEqual(diff && { type: "diff", diff });
+      expect(ask["subject"]).toEqual(diff ? { type: "diff", diff } : { type: "command", command: "true" });
       expect(JSON.stringify(asked)).not.toContain("planted");
       await rig.tool("turn.answer", { block_id: asked.id, ask_id: ask["id"], allow: false });
     }
@@ -306,7 +306,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     const { blocks } = await rig.ended(conversation, turn);
     expect(existsSync(join(rig.root, "no"))).toBe(false);
     expect(shown(blocks)[1]).toBe("tool_call error denied");
-    expect(everything(lastBody())).toContain("The user refused this tool call. Reason: Not now");
+    expect(everything(lastBody())).toContain("The user denied this tool call. Reason: Not now");
   });
 
   it("[D7] leave for what another agent's stream shows under the same request is no leave", async () => {
@@ -356,7 +356,7 @@ describe.each(FLAVOURS)("%s", (flavour) => {
     const { blocks } = await rig.run(flavour, "Hi");
     const results = blocks.filter(({ kind }) => kind === "tool_result").map(({ text }) => text);
     expect(results.find((text) => text.includes("There is no tool fly"))).toContain("read, write, edit");
-    expect(results.some((text) => text.startsWith("The input of read does not fit"))).toBe(true);
+    expect(results.some((text) => text.startsWith("Invalid input for read"))).toBe(true);
     expect(results.some((text) => text.startsWith("block.read"))).toBe(true);
   });
 

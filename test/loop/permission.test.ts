@@ -159,7 +159,7 @@ describe.each(Object.entries(ROWS))("[AC200] [L64] %s", (name, row) => {
       expect([allow, asked !== undefined]).toEqual([allow, asks]);
       if (!asks) continue;
       // Denied: nothing has happened, nothing was sent, and the model reads a sentence.
-      expect(told).toContain("The user refused this tool call");
+      expect(told).toContain("The user denied this tool call");
       if (pathClass === "guarded" && name !== "bash") {
         expect(asked).toContain(".env is guarded: ");
         expect(told.replace(JSON.stringify(row.input(at)).slice(1, -1), "")).not.toContain(`${SECRET}\\n`);
@@ -171,7 +171,7 @@ describe.each(Object.entries(ROWS))("[AC200] [L64] %s", (name, row) => {
   it("does what the owner has allowed, on a guarded file too", async () => {
     const at = await target("guarded", row);
     const { asked, told } = await attempt(name, row.input(at), ["bash"], true);
-    expect(told).not.toContain("The user refused");
+    expect(told).not.toContain("The user denied");
     if (asked === undefined) return expect(told).not.toContain(SECRET);
     expect(told).not.toContain("forbidden");
     expect(told).not.toContain("is guarded");
@@ -187,7 +187,7 @@ it("[L65] grep says how many guarded files it has left out", async () => {
   expect(asked).toBeUndefined();
   expect(told).toContain(`notes.txt:1:${SECRET}`);
   expect(told).not.toContain(`.env:1`);
-  expect(told).toContain("1 guarded left out");
+  expect(told).toContain("1 guarded skipped");
 });
 
 it("[AC201] a grant of the owner is an answer; a link to a guarded file is that file", async () => {

@@ -78,7 +78,7 @@ export const ACCESS_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "quota: requests over HTTP are not counted",
-    file: "packages/server/src/access/door.ts",
+    file: "packages/server/src/access/http-gateway.ts",
     find: "    const waitMs = this.#options.take(caller);\n",
     replace: "    const waitMs = 0;\n",
     tests: ["test/access/fair.test.ts"],
@@ -223,8 +223,8 @@ export const ACCESS_MUTATIONS: readonly Mutation[] = [
   {
     name: "audit: agents and viewers read the log",
     file: "packages/server/src/access/access-tools.ts",
-    find: '      "deed, and nothing changes or removes one.",\n    access: "owner",\n',
-    replace: '      "deed, and nothing changes or removes one.",\n    access: "read",\n',
+    find: '      "action, and are never changed or removed.",\n    access: "owner",\n',
+    replace: '      "action, and are never changed or removed.",\n    access: "read",\n',
     tests: ["test/access/step-up.test.ts"],
     projects: unit,
     only: "AC247",

@@ -56,14 +56,14 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "CAS: the expected text is not compared",
     file: "packages/kernel/src/text/line-edit.ts",
-    find: "    const refused = checkExpected(ground, operation, index, expected_text);\n",
-    replace: "    const refused = checkExpected(ground, operation, index, expected_text) && undefined;\n",
+    find: "    const refused = checkExpected(editBase, operation, index, expected_text);\n",
+    replace: "    const refused = checkExpected(editBase, operation, index, expected_text) && undefined;\n",
     tests: ["packages/kernel/src/tools/block-edit.test.ts", "packages/kernel/src/text/line-edit.test.ts"],
     projects: unit,
   },
   {
     name: "end once: a block that has ended can end again",
-    file: "packages/kernel/src/model/block.ts",
+    file: "packages/kernel/src/model/kind.ts",
     find: "  if (isEnded(from)) return false;\n",
     replace: "  if (isEnded(from) && !isEnded(to)) return false;\n",
     tests: [
@@ -108,7 +108,7 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "import: the server's own names are taken",
     file: "packages/server/src/import/import-export.ts",
-    find: '  .refine((name) => !RESERVED.includes(name), "a name that only the server writes under");\n',
+    find: '  .refine((name) => !RESERVED.includes(name), "a name reserved for the server");\n',
     replace: "  .max(64);\n",
     tests: ["test/access/import.test.ts"],
     projects: unit,
@@ -228,8 +228,8 @@ export const MUTATIONS: readonly Mutation[] = [
   {
     name: "trust: a turn starts whatever acts by itself",
     file: "packages/server/src/turns/turns.ts",
-    find: "    return driver.check(request) ?? this.#trust(request.cwd) ?? this.#shows(request);\n",
-    replace: "    return driver.check(request) ?? this.#shows(request);\n",
+    find: "    const refused = driver.check(request) ?? this.#trust(request.cwd) ?? (await this.#shows(request));\n",
+    replace: "    const refused = driver.check(request) ?? (await this.#shows(request));\n",
     tests: ["test/access/trust.test.ts"],
     projects: unit,
   },

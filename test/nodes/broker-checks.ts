@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isFull, require } from "../checks.ts";
 import { type NodesCheck, newConversation, requireEverything } from "./check.ts";
+import { type TestHarness, until } from "./harness.ts";
 import { Viewer } from "./viewer.ts";
 import { Writer } from "./writer.ts";
-import { until, type Yard } from "./yard.ts";
 
 const CALM_MS = 5_000;
 const GONE_MS = isFull ? 300_000 : 20_000;
@@ -17,15 +17,18 @@ const HINTED_SHARE = 0.6;
 const MOST = 0.95;
 
 async function outage(
-  yard: Yard,
+  harness: TestHarness,
   lastsMs: number,
   begin: () => Promise<void>,
   end: () => Promise<void>,
 ): Promise<string> {
-  const conversation = await newConversation(yard, "outage");
+  const conversation = await newConversation(harness, "outage");
   // One that writes would hear of the others by being too late: who looks only looks.
-  const viewer = new Viewer(yard, 1, conversation);
-  const writers = [new Writer(yard, 0, conversation, "a", 100), new Writer(yard, 0, conversation, "b", 130)];
+  const viewer = new Viewer(harness, 1, conversation);
+  const writers = [
+    new Writer(harness, 0, conversation, "a", 100),
+    new Writer(harness, 0, conversation, "b", 130),
+  ];
   try {
     await sleep(2_000);
     const calmFrom = Date.now();
@@ -39,7 +42,7 @@ async function outage(
     const calmAgain = Date.now();
     await sleep(CALM_MS);
     for (const writer of writers) await writer.stop();
-    const count = await requireEverything(yard, conversation, writers, [viewer], CAUGHT_UP_MS);
+    const count = await requireEverything(harness, conversation, writers, [viewer], CAUGHT_UP_MS);
     const before = viewer.late(calmFrom, goneFrom, MOST);
     const during = viewer.late(goneFrom, calmAgain, 1);
     const unhinted = viewer.late(goneFrom, backFrom, MOST);
@@ -60,29 +63,29 @@ async function outage(
 export const brokerChecks: readonly NodesCheck[] = [
   {
     title: `[R24] [N2] the broker is killed for ${GONE_MS / 1_000} s and comes back knowing nothing`,
-    run: (yard) =>
+    run: (harness) =>
       outage(
-        yard,
+        harness,
         GONE_MS,
-        () => yard.broker.signal("SIGKILL"),
-        () => yard.broker.run(),
+        () => harness.broker.signal("SIGKILL"),
+        () => harness.broker.run(),
       ),
   },
   {
     title: "[R24] [N11] the broker stands still for 8 s: nobody waits for it",
-    run: (yard) =>
+    run: (harness) =>
       outage(
-        yard,
+        harness,
         STILL_MS,
-        () => yard.broker.signal("SIGSTOP"),
-        () => yard.broker.signal("SIGCONT"),
+        () => harness.broker.signal("SIGSTOP"),
+        () => harness.broker.signal("SIGCONT"),
       ),
   },
   {
     title: "[N3] a list hears of a conversation that another node has made, with the broker and without",
-    async run(yard) {
-      const [a, b] = yard.nodes;
-      const viewer = new Viewer(yard, 1, await newConversation(yard, "list"));
+    async run(harness) {
+      const [a, b] = harness.nodes;
+      const viewer = new Viewer(harness, 1, await newConversation(harness, "list"));
       const records = new Map<string, string>();
       const took: number[] = [];
       try {
@@ -92,7 +95,7 @@ export const brokerChecks: readonly NodesCheck[] = [
         await until("connected", 5_000, async () => viewer.connections > 0 || undefined);
         await sleep(1_500); // it has looked once
         for (const isDown of [false, true]) {
-          if (isDown) await yard.broker.signal("SIGKILL");
+          if (isDown) await harness.broker.signal("SIGKILL");
           const began = Date.now();
           const { conversation } = await a.do("conversation.create", { title: `is down: ${isDown}` });
           await until("heard of", BEHIND_MS, async () => records.get(conversation));
@@ -103,7 +106,7 @@ export const brokerChecks: readonly NodesCheck[] = [
           ), "it is not in the list");
         }
       } finally {
-        await yard.broker.run().catch(() => undefined);
+        await harness.broker.run().catch(() => undefined);
         viewer.close();
       }
       return `after ${took[0]} ms with, ${took[1]} ms without`;

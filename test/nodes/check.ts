@@ -1,13 +1,13 @@
 /** One check of several nodes, and what most of them need. */
 
 import { type Check, require } from "../checks.ts";
+import { type Node, type TestHarness, until } from "./harness.ts";
 import type { Viewer } from "./viewer.ts";
 import type { Writer } from "./writer.ts";
-import { type Node, until, type Yard } from "./yard.ts";
 
-export type NodesCheck = Check<Yard, string>;
+export type NodesCheck = Check<TestHarness, string>;
 
-export async function newConversation({ nodes: [a] }: Yard, title: string): Promise<string> {
+export async function newConversation({ nodes: [a] }: TestHarness, title: string): Promise<string> {
   return (await a.do("conversation.create", { title })).conversation;
 }
 
@@ -25,7 +25,7 @@ export async function textsAt(node: Node, conversation: string): Promise<readonl
 
 /** Every acknowledged block is there once, at both nodes and for every viewer; and no viewer saw a gap or a double. */
 export async function requireEverything(
-  { nodes }: Yard,
+  { nodes }: TestHarness,
   conversation: string,
   writers: readonly Writer[],
   viewers: readonly Viewer[],

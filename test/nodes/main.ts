@@ -11,19 +11,19 @@
 import { isKept, isWanted, words } from "../checks.ts";
 import { startServer } from "../postgres/server.ts";
 import { brokerChecks } from "./broker-checks.ts";
+import { TestHarness } from "./harness.ts";
 import { nodeChecks } from "./node-checks.ts";
-import { Yard } from "./yard.ts";
 
 const server = await startServer();
 let failed = 0;
 try {
   for (const check of [...nodeChecks, ...brokerChecks].filter(({ title }) => isWanted(title, words))) {
-    const yard = await Yard.start(server);
-    if (!(await isKept(check, yard))) {
+    const harness = await TestHarness.start(server);
+    if (!(await isKept(check, harness))) {
       failed++;
-      for (const { log } of yard.nodes) console.log(log.split("\n").slice(-12).join("\n"));
+      for (const { log } of harness.nodes) console.log(log.split("\n").slice(-12).join("\n"));
     }
-    await yard.stop();
+    await harness.stop();
   }
 } finally {
   await server.stop();

@@ -7,9 +7,9 @@ import { isFull, require } from "../checks.ts";
 import { CUTS, type Plan, RECORDING } from "../e2e/lifecycle/world.ts";
 import type { Called } from "../e2e/server.ts";
 import { type NodesCheck, newConversation, requireEverything } from "./check.ts";
+import { type Node, until } from "./harness.ts";
 import { Viewer } from "./viewer.ts";
 import { Writer } from "./writer.ts";
-import { type Node, until } from "./yard.ts";
 
 const KILLS = isFull ? 100 : 10;
 const STOP_MS = isFull ? 30_000 : 5_000;
@@ -55,21 +55,21 @@ async function requireClosed(node: Node, conversation: string): Promise<void> {
 export const nodeChecks: readonly NodesCheck[] = [
   {
     title: `[R25] [N1] one of two nodes is killed, ${KILLS} times, while viewers go to the other and writers write`,
-    async run(yard) {
-      const conversation = await newConversation(yard, "kills");
-      const viewers = [0, 1, 0, 1].map((node) => new Viewer(yard, node, conversation));
-      const writers = ["a", "b", "c"].map((name, i) => new Writer(yard, i, conversation, name, 20));
+    async run(harness) {
+      const conversation = await newConversation(harness, "kills");
+      const viewers = [0, 1, 0, 1].map((node) => new Viewer(harness, node, conversation));
+      const writers = ["a", "b", "c"].map((name, i) => new Writer(harness, i, conversation, name, 20));
       try {
         for (let kill = 0; kill < KILLS; kill++) {
           await sleep(700);
-          const node = yard.nodes[kill % 2] as Node;
+          const node = harness.nodes[kill % 2] as Node;
           await node.end("SIGKILL");
           await sleep(500);
           await node.run();
         }
         await sleep(1_000);
         for (const writer of writers) await writer.stop();
-        const count = await requireEverything(yard, conversation, writers, viewers, 5_000);
+        const count = await requireEverything(harness, conversation, writers, viewers, 5_000);
         const retries = writers.reduce((sum, writer) => sum + writer.retries, 0);
         const connections = viewers.reduce((sum, viewer) => sum + viewer.connections, 0);
         require(retries > 0 && connections > viewers.length, "nobody noticed: this shows nothing");
@@ -82,9 +82,9 @@ export const nodeChecks: readonly NodesCheck[] = [
   },
   {
     title: "[R25] [N6] a node that starts leaves a turn of the other alone; one that dies is noticed, once",
-    async run(yard) {
-      const [a, b] = yard.nodes;
-      const [held, dead] = [await newConversation(yard, "held"), await newConversation(yard, "dead")];
+    async run(harness) {
+      const [a, b] = harness.nodes;
+      const [held, dead] = [await newConversation(harness, "held"), await newConversation(harness, "dead")];
       await startTurn(b, held);
       await startTurn(a, dead);
       for (const [node, conversation] of [
@@ -109,15 +109,15 @@ export const nodeChecks: readonly NodesCheck[] = [
   },
   {
     title: `[R25] a node stands still for ${STOP_MS / 1_000} s and goes on: no stale write is accepted, nothing is lost`,
-    async run(yard) {
-      const [a, b] = yard.nodes;
-      const conversation = await newConversation(yard, "still");
+    async run(harness) {
+      const [a, b] = harness.nodes;
+      const conversation = await newConversation(harness, "still");
       const made = { conversation, kind: "text", role: "user", status: "done", content: "one\ntwo\n" };
       const { block_id } = await a.do("block.create", made);
-      const viewers = [new Viewer(yard, 0, conversation), new Viewer(yard, 1, conversation)];
+      const viewers = [new Viewer(harness, 0, conversation), new Viewer(harness, 1, conversation)];
       const writers = [
-        new Writer(yard, 0, conversation, "a", 50),
-        new Writer(yard, 1, conversation, "b", 50),
+        new Writer(harness, 0, conversation, "a", 50),
+        new Writer(harness, 1, conversation, "b", 50),
       ];
       const change = (start_line: number, content: string, expected_text: string) => ({
         block_id,
@@ -137,8 +137,8 @@ export const nodeChecks: readonly NodesCheck[] = [
         require(refused.status !== 200, "a stale write was accepted");
         require(taken.status === 200, `a good one was refused: ${JSON.stringify(taken.body)}`);
         for (const writer of writers) await writer.stop();
-        await requireEverything(yard, conversation, writers, viewers, 5_000);
-        for (const node of yard.nodes) {
+        await requireEverything(harness, conversation, writers, viewers, 5_000);
+        for (const node of harness.nodes) {
           const { content } = await node.do("block.read", { block_id, line_numbers: false });
           require(content === "ONE of b\nTWO of a\n", `it reads ${JSON.stringify(content)}`);
         }
@@ -152,10 +152,10 @@ export const nodeChecks: readonly NodesCheck[] = [
   },
   {
     title: `[R25] [N9] a node stands still for ${LONG_STOP_MS / 1_000} s with a turn: it is ended, once, and stays ended`,
-    async run(yard) {
-      const [a, b] = yard.nodes;
-      const conversation = await newConversation(yard, "fenced");
-      const viewer = new Viewer(yard, 1, conversation);
+    async run(harness) {
+      const [a, b] = harness.nodes;
+      const conversation = await newConversation(harness, "fenced");
+      const viewer = new Viewer(harness, 1, conversation);
       const ends: string[] = [];
       try {
         const turn = await startTurn(a, conversation);
@@ -174,7 +174,7 @@ export const nodeChecks: readonly NodesCheck[] = [
         require(now?.status === "error" &&
           now.reason === "interrupted", `it is ${now?.status} ${now?.reason}`);
         await requireClosed(a, conversation);
-        require((await health(a, yard.token)).turns === 0, "it still runs there");
+        require((await health(a, harness.token)).turns === 0, "it still runs there");
         const told = ends.filter((state) => state !== "running");
         require(told.join() === "error interrupted", `a viewer saw ${ends.join(", ")}`);
         return "";
@@ -186,9 +186,9 @@ export const nodeChecks: readonly NodesCheck[] = [
   },
   {
     title: "[N7] a turn is stopped, and what it asks is answered, at the node that does not run it",
-    async run(yard) {
-      const [a, b] = yard.nodes;
-      const stopped = await newConversation(yard, "stop");
+    async run(harness) {
+      const [a, b] = harness.nodes;
+      const stopped = await newConversation(harness, "stop");
       await startTurn(a, stopped);
       await hasBegun(b, stopped);
       const began = Date.now();
@@ -198,7 +198,7 @@ export const nodeChecks: readonly NodesCheck[] = [
       const [turn] = await turnsAt(a, stopped);
       require(turn?.reason === "cancelled", `it ended as ${turn?.reason}`);
 
-      const asked = await newConversation(yard, "ask");
+      const asked = await newConversation(harness, "ask");
       const answers = join(a.config.home, "answers.jsonl");
       await startTurn(a, asked, { recording: ASKING, lines: 0, act: "ask", answers });
       for (let n = 0; n < 3; n++) await allow(b, asked, n);

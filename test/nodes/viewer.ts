@@ -6,7 +6,7 @@ import { Replica, type ServerFrame, type View } from "@blockyard/kernel";
 import { nodeEnv } from "@blockyard/server";
 import { WebSocket } from "ws";
 import { Ledger } from "../access/resume.ts";
-import type { Node, Yard } from "./yard.ts";
+import type { Node, TestHarness } from "./harness.ts";
 
 const AGAIN_MS = 100;
 
@@ -16,15 +16,15 @@ export class Viewer {
   readonly view: View;
   /** When each op was told, and how long after it was made; only of what was made while it was connected. */
   readonly lags: { readonly at: number; readonly ms: number }[] = [];
-  readonly #yard: Yard;
+  readonly #harness: TestHarness;
   #node: number;
   #socket: WebSocket | undefined;
   #isOver = false;
   #openedAt = 0;
   connections = 0;
 
-  constructor(yard: Yard, node: number, conversation: string) {
-    this.#yard = yard;
+  constructor(harness: TestHarness, node: number, conversation: string) {
+    this.#harness = harness;
     this.#node = node;
     this.view = this.replica.subscribe(conversation);
     this.#connect();
@@ -48,8 +48,8 @@ export class Viewer {
 
   #connect(): void {
     if (this.#isOver) return;
-    const { url } = this.#yard.nodes[this.#node % 2] as Node;
-    const headers = { authorization: `Bearer ${this.#yard.token}` };
+    const { url } = this.#harness.nodes[this.#node % 2] as Node;
+    const headers = { authorization: `Bearer ${this.#harness.token}` };
     const socket = new WebSocket(`${url.replace("http", "ws")}/v1/feed`, {
       headers,
       perMessageDeflate: false,

@@ -3,7 +3,7 @@
  * it again, to the other node.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Yard } from "./yard.ts";
+import type { TestHarness } from "./harness.ts";
 
 /** Without an answer for this long it goes elsewhere. */
 const PATIENCE_MS = 3_000;
@@ -11,7 +11,7 @@ const PATIENCE_MS = 3_000;
 export class Writer {
   readonly name: string;
   readonly acknowledged: string[] = [];
-  readonly #yard: Yard;
+  readonly #harness: TestHarness;
   readonly #conversation: string;
   #node: number;
   #isOver = false;
@@ -19,8 +19,8 @@ export class Writer {
   retries = 0;
   readonly done: Promise<void>;
 
-  constructor(yard: Yard, node: number, conversation: string, name: string, pauseMs: number) {
-    this.#yard = yard;
+  constructor(harness: TestHarness, node: number, conversation: string, name: string, pauseMs: number) {
+    this.#harness = harness;
     this.#node = node;
     this.#conversation = conversation;
     this.name = name;
@@ -42,7 +42,7 @@ export class Writer {
   async #write(content: string): Promise<void> {
     const input = { conversation: this.#conversation, kind: "text", role: "user", status: "done", content };
     for (;;) {
-      const node = this.#yard.nodes[this.#node % 2];
+      const node = this.#harness.nodes[this.#node % 2];
       const late = sleep(PATIENCE_MS).then(() => undefined);
       const asked = node?.call("block.create", input, content.replace(" ", "-")).catch(() => undefined);
       const answer = await Promise.race([asked, late]);

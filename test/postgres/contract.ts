@@ -8,7 +8,7 @@ export const contractChecks: readonly StoreCheck[] = contract.map(({ title, run 
   title,
   async run(server) {
     const url = await server.newDatabase();
-    const first = await openPostgresStore(url);
+    const first = await openPostgresStore(url, { blobGraceMs: 0 });
     let open: PostgresStore = first;
     // The check goes on reading from the store that it had: it is given to the newer one.
     const store = new Proxy(first, {
@@ -24,7 +24,7 @@ export const contractChecks: readonly StoreCheck[] = contract.map(({ title, run 
           // As it is later: what is gathered must read like what is not.
           await open.gather();
           await open.close();
-          open = await openPostgresStore(url);
+          open = await openPostgresStore(url, { blobGraceMs: 0 });
           return open;
         },
         close: () => open.close(),

@@ -165,8 +165,7 @@ export const openingChecks: readonly StoreCheck[] = [
     },
   },
   {
-    title:
-      "[R34] [S33] names and texts of every kind: the same as in memory, or refused at the kernel's door",
+    title: "[R34] [S33] names and texts of every kind: the same as in memory, or refused by the kernel",
     async run(server) {
       const url = await server.newDatabase();
       const store = await openPostgresStore(url);

@@ -19,7 +19,7 @@ export class Viewer {
     for (const op of ledger.ops.slice(0, seq)) if (op.block !== null) this.#take(op.block, op);
   }
 
-  hear({ record, ops, blocks, renewed }: Change): void {
+  onCommit({ record, ops, blocks, renewed }: Change): void {
     let last = this.seq;
     for (const { id, version } of blocks) {
       if (renewed?.includes(id))

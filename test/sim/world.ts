@@ -186,7 +186,7 @@ export class World {
     kernel.listen((told) => {
       if (!node.isAlive) return; // it died between the store's answer and this; nobody hears it
       this.note(`told ${node.name} ${told.record.seq} ${told.ops.map((op) => op.seq)}`);
-      this.guard(() => node.viewer?.hear(told));
+      this.guard(() => node.viewer?.onCommit(told));
     });
     this.nodes = [...this.nodes.filter((other) => other.isAlive), node];
     while (node.isAlive) {

@@ -27,6 +27,25 @@ export function findBrokenLinks(files: readonly File[]): string[] {
   );
 }
 
+const WALK_MOST = 25;
+
+/** ARCHITECTURE lists the files that one token passes: they exist, and they are few. */
+export function checkWalk(files: readonly File[]): string[] {
+  const page = files.find(({ path }) => path === "ARCHITECTURE.md")?.text ?? "";
+  const section = /\n## One token[^\n]*\n([\s\S]*?)\n## /.exec(page)?.[1] ?? "";
+  const walked = [...section.matchAll(/`([a-z]+\/src\/[^`]+)`/g)].map((match) => `packages/${match[1]}`);
+  const paths = new Set(files.map(({ path }) => path));
+  return [
+    ...(walked.length === 0 ? ["ARCHITECTURE.md lists no file that a token passes"] : []),
+    ...(walked.length > WALK_MOST
+      ? [`a token passes ${walked.length} files; the limit is ${WALK_MOST}`]
+      : []),
+    ...walked
+      .filter((path) => !paths.has(path))
+      .map((path) => `ARCHITECTURE.md names ${path}, which does not exist`),
+  ];
+}
+
 function isPage({ path }: File): boolean {
   return /^(docs\/.*|[A-Z]+)\.md$/.test(path);
 }

@@ -13,6 +13,11 @@ export const packageImports: Readonly<Record<string, readonly string[]>> = {
   web: ["client", "kernel"],
 };
 
+/** What a package may know of another one's types, and of nothing else there. */
+export const typeImports: Readonly<Record<string, readonly string[]>> = {
+  client: ["@blockyard/server/contract"],
+};
+
 /**
  * The folders of a package, from the bottom up, each with those that it may import; its own is always allowed. A folder that
  * is not here does not exist yet: adding one is a line. Files beside the folders (index, main) put them together and may
@@ -46,15 +51,16 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     import: ["system", "access", "ingest", "stores"],
     turns: ["system", "access", "processes", "sandbox", "files", "ingest"],
     rerun: ["processes", "sandbox"],
-    transports: ["system", "access", "ingest", "export"],
-    demo: [],
+    contract: ["access", "trust", "files", "turns", "rerun"],
+    transports: ["system", "access", "ingest", "export", "contract"],
+    demo: ["contract"],
     app: [
       ...["system", "processes", "sandbox", "config", "search", "stores", "access", "trust", "files"],
-      ...["ingest", "export", "import", "turns", "rerun", "transports"],
+      ...["ingest", "export", "import", "turns", "rerun", "contract", "transports"],
     ],
     cli: [
       ...["system", "processes", "config", "stores", "access", "ingest", "export", "import", "turns"],
-      ...["transports", "demo", "app"],
+      ...["contract", "transports", "demo", "app"],
     ],
   },
   web: {
@@ -63,7 +69,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     highlight: ["ui"],
     markdown: ["ui", "highlight"],
     terminal: ["highlight"],
-    diff: ["state"],
+    diff: ["state", "highlight"],
     rows: ["state"],
     actions: ["state", "ui", "rows"],
     blocks: ["state", "ui", "rows", "actions", "diff", "highlight", "markdown", "terminal"],
@@ -72,11 +78,13 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     conversation: ["state", "ui", "rows", "actions", "blocks", "composer", "editor"],
     inspector: ["state", "ui", "actions", "blocks", "diff"],
     files: ["state", "ui", "actions", "blocks", "editor", "highlight"],
-    sidebar: ["state", "ui", "actions", "files"],
-    palette: ["state", "ui", "actions", "sidebar"],
+    sidebar: ["state", "ui", "actions"],
+    pane: ["state", "ui", "rows", "diff", "files", "inspector"],
+    costs: ["state", "ui", "actions"],
+    palette: ["state", "ui", "rows", "actions", "sidebar"],
     app: [
-      ...["state", "ui", "actions", "composer", "conversation", "inspector", "files", "sidebar"],
-      ...["palette"],
+      ...["state", "ui", "actions", "composer", "conversation", "files", "sidebar"],
+      ...["pane", "costs", "palette"],
     ],
     styles: [],
   },

@@ -13,6 +13,7 @@ import {
   packageImports,
   peerFile,
   testing,
+  typeImports,
 } from "./house.ts";
 import type { File, Import, Source } from "./source.ts";
 
@@ -81,8 +82,9 @@ function checkBare(
     return isFree ? undefined : `${from} runs anywhere and has no Node modules`;
   }
   if (from !== undefined && name.startsWith(scope) && name !== scope + from) {
-    if (!packageImports[from]?.includes(name.slice(scope.length)))
-      return `${from} may not import that package`;
+    const isAllowed = packageImports[from]?.includes(name.slice(scope.length));
+    const isAllowedType = isType && typeImports[from]?.includes(specifier);
+    if (!isAllowed && !isAllowedType) return `${from} may not import that package`;
   }
   return checkDeclared(path, name, isType, declared);
 }

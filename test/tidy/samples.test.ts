@@ -1,12 +1,12 @@
 /** The checks of the tidy test on small samples, good and bad: a check that cannot fail is worth nothing. */
 import { describe, expect, it } from "vitest";
 import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./calls.ts";
-import { findBrokenLinks, findUnlinked } from "./docs.ts";
+import { checkWalk, findBrokenLinks, findUnlinked } from "./docs.ts";
 import { checkImports, findCycles, findDead } from "./imports.ts";
 import { checkFileLength, checkFunctionLength, checkHeaders, checkNames } from "./shape.ts";
 import { type File, isCode, parse } from "./source.ts";
 import { checkRules } from "./spec.ts";
-import { checkMachine, checkNotes } from "./words.ts";
+import { checkBanned, checkMachine, checkNotes } from "./words.ts";
 
 const kernel = "packages/kernel/src";
 const providers = "packages/providers/src";
@@ -336,6 +336,31 @@ describe("words", () => {
     ],
     checkNotes,
   );
+  const old = ["De", "sk"].join("");
+  const court = ["ya", "rd"].join("");
+  check(
+    [
+      [`${kernel}/write/a.ts`, `export class ${old} {}`, "name that the glossary bans"],
+      [`${kernel}/write/a.ts`, `// a ${old} of oak`, undefined],
+      ["docs/spec/a.md", `the ${court} is empty`, "word that the glossary bans"],
+      ["docs/spec/a.md", "Blockyard is empty", undefined],
+    ],
+    checkBanned,
+  );
+});
+
+describe("the walk of a token", () => {
+  const walk = (text: string) => [
+    { path: "ARCHITECTURE.md", text: `\n## One token\n${text}\n## Next` },
+    { path: "packages/kernel/src/a.ts", text: "" },
+  ];
+
+  it("names files that exist, and few", () => {
+    expect(checkWalk(walk("`kernel/src/a.ts`"))).toEqual([]);
+    expect(checkWalk(walk("`kernel/src/b.ts`"))).toHaveLength(1);
+    expect(checkWalk(walk(""))).toHaveLength(1);
+    expect(checkWalk(walk("`kernel/src/a.ts` ".repeat(26)))).toHaveLength(1);
+  });
 });
 
 describe("docs", () => {

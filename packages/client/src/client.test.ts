@@ -2,7 +2,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { JsonObject } from "@blockyard/kernel";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Server } from "../../../test/e2e/server.ts";
 import { type Client, connect, type LinkState, Refusal } from "./index.ts";
@@ -33,9 +32,9 @@ async function open(onState?: (state: LinkState) => void): Promise<Client> {
 }
 
 async function write(client: Client): Promise<{ conversation: string; block: string }> {
-  const { conversation } = await client.call<{ conversation: string }>("conversation.create", { title: "t" });
-  const spec = { conversation, kind: "text", role: "model", content: "one\n", status: "running" };
-  const { block_id: block } = await client.call<{ block_id: string }>("block.create", spec);
+  const { conversation } = await client.call("conversation.create", { title: "t" });
+  const spec = { conversation, kind: "text", role: "model", content: "one\n", status: "running" } as const;
+  const { block_id: block } = await client.call("block.create", spec);
   return { conversation, block };
 }
 
@@ -68,9 +67,9 @@ describe("client", () => {
     });
     await client.follow(conversation, () => {});
     const metadata = { toolUseId: "t1", toolName: "Bash" };
-    const spec = { conversation, kind: "tool_call", role: "model", content: "{}", metadata };
-    const call = await client.call<JsonObject>("block.create", spec);
-    await client.call("block.status", { block_id: call["block_id"] as string, status: "done" });
+    const spec = { conversation, kind: "tool_call", role: "model", content: "{}", metadata } as const;
+    const call = await client.call("block.create", spec);
+    await client.call("block.status", { block_id: call.block_id, status: "done" });
     await over.promise;
     expect(stages[0]).toBe("Bash start");
     expect(stages.filter((stage) => stage.endsWith("end"))).toHaveLength(1);
@@ -102,7 +101,7 @@ describe("client", () => {
 
   it("[CL7] adds llm_* events up to messages, also over a restart of the server, and says why it cannot", async () => {
     const client = await open();
-    const { conversation } = await client.call<{ conversation: string }>("conversation.create", {
+    const { conversation } = await client.call("conversation.create", {
       title: "t",
     });
     const body = (id: string, text: string) =>

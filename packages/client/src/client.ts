@@ -1,5 +1,5 @@
 /**
- * A yard as another program sees it: calls, live copies of conversations, the life of tool calls. One connection, which
+ * A server as another program sees it: calls, live copies of conversations, the life of tool calls. One connection, which
  * comes back by itself; what was missed meanwhile is there before anything newer, and a write that was under way is
  * sent again and done once.
  *
@@ -17,6 +17,7 @@ import {
   type View,
   type ViewChange,
 } from "@blockyard/kernel";
+import type { ToolAnswer, ToolInput, ToolName } from "@blockyard/server/contract";
 import { ownEnv } from "./env.ts";
 import { Link, type LinkState } from "./link.ts";
 import { type LlmOptions, type LlmStream, llmStream } from "./llm-stream.ts";
@@ -43,21 +44,13 @@ export class Refusal extends Error {
   }
 }
 
-/** How a program's own turn ended; the fields of the tool turn.end. */
-export interface TurnResult {
-  readonly status?: "done" | "error";
-  readonly stop_reason?: string;
-  readonly error?: string;
-  readonly model?: string;
-  readonly usage?: {
-    readonly input?: number;
-    readonly cache_read?: number;
-    readonly cache_write?: number;
-    readonly output?: number;
-    readonly reasoning?: number;
-  };
-  readonly cost_usd?: number;
+export interface CallOptions {
+  /** False: it changes nothing, and need not be done once. A cut ends it. */
+  readonly write?: boolean;
 }
+
+/** How a program's own turn ended; the fields of the tool turn.end. */
+export type TurnResult = Omit<ToolInput<"turn.end">, "conversation" | "turn">;
 
 /** A turn that this program has begun. */
 export interface OwnTurn {
@@ -81,7 +74,7 @@ export class Client {
     };
     const told = (state: LinkState) => {
       onState?.(state);
-      for (const tell of this.#waiting) tell(state);
+      for (const notify of this.#waiting) notify(state);
     };
     this.#link = new Link({ replica: this.replica, url, told, ...(token === undefined ? {} : { token }) });
   }
@@ -93,14 +86,14 @@ export class Client {
   /** Resolves when the server has greeted us; rejects if it never will. */
   open(): Promise<this> {
     return new Promise((resolve, reject) => {
-      const tell = (state: LinkState) => {
+      const notify = (state: LinkState) => {
         if (state.state === "open") resolve(this);
         else if (state.state === "refused") reject(new Error(state.message));
         else if (state.state === "closed") reject(new Error("the connection was closed"));
         else return;
-        this.#waiting.delete(tell);
+        this.#waiting.delete(notify);
       };
-      this.#waiting.add(tell);
+      this.#waiting.add(notify);
       this.#link.start();
     });
   }
@@ -109,7 +102,16 @@ export class Client {
    * Calls a tool and gives its answer; a problem is thrown as a Refusal. A call that writes survives a cut: it is sent
    * again, and done once.
    */
-  async call<T = Json>(tool: string, input: Json, { write = true } = {}): Promise<T> {
+  call<Name extends ToolName>(
+    tool: Name,
+    input: ToolInput<Name>,
+    options?: CallOptions,
+  ): Promise<ToolAnswer<Name>> {
+    return this.callAny<ToolAnswer<Name>>(tool, input, options);
+  }
+
+  /** The same by a name that is only known while the program runs, or that this version does not know. */
+  async callAny<T = Json>(tool: string, input: unknown, { write = true }: CallOptions = {}): Promise<T> {
     const answer = await this.replica.call(tool, input, { write });
     if (isProblem(answer)) throw new Refusal(answer);
     return answer as T;
@@ -123,11 +125,11 @@ export class Client {
     conversation: ConversationId,
     options: { readonly model?: string; readonly provider?: string } = {},
   ): Promise<OwnTurn> {
-    const { turn } = await this.call<{ turn: string }>("turn.begin", { conversation, ...options });
+    const { turn } = await this.call("turn.begin", { conversation, ...options });
     return {
       id: turn,
       end: async (result = {}) => {
-        await this.call("turn.end", { conversation, turn, ...(result as { [field: string]: Json }) });
+        await this.call("turn.end", { conversation, turn, ...result });
       },
     };
   }

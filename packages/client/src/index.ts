@@ -1,4 +1,4 @@
-/** The client library: what a program that talks to a yard needs, and nothing of the server. */
+/** The client library: what a program that talks to a server needs, and nothing of the server. */
 export {
   type LlmEvent,
   type LlmMessage,
@@ -7,7 +7,15 @@ export {
   type View,
   type ViewChange,
 } from "@blockyard/kernel";
+export type {
+  CallServer,
+  ServerCalls,
+  ToolAnswer,
+  ToolInput,
+  ToolName,
+} from "@blockyard/server/contract";
 export {
+  type CallOptions,
   Client,
   type ClientOptions,
   connect,

@@ -117,11 +117,11 @@ class Reader {
       silence.heard();
       const parts = `${text}${decoder.decode(value, { stream: true })}`.split("\n\n");
       text = parts.pop() ?? "";
-      for (const part of parts) this.#hear(part);
+      for (const part of parts) this.#onPart(part);
     }
   }
 
-  #hear(part: string): void {
+  #onPart(part: string): void {
     this.#tries = 0;
     const data = /^data: (.*)$/m.exec(part)?.[1];
     const event = data === undefined ? undefined : (JSON.parse(data) as LlmEvent);

@@ -28,45 +28,21 @@ export {
 } from "./model/ask.ts";
 export { AssertionError, assert, unreachable } from "./model/assert.ts";
 export {
-  type AgentId,
   type Block,
-  type BlockId,
-  type BlockIdParts,
-  blockId,
-  CHANGE_KINDS,
-  type ConversationId,
-  canFollow,
-  checkMetadata,
-  conversationOf,
-  type HoldReason,
-  isAgentId,
-  isConversationId,
-  isEnded,
+  type BlockOf,
+  blockOf,
   isResult,
-  KINDS,
-  type Kind,
-  type Metadata,
-  metadataSchemas,
-  parseBlockId,
-  patchMetadata,
-  type QueuedMark,
-  REASONS,
-  RESULT_KINDS,
-  type Reason,
-  ROLES,
-  type Role,
-  STAGES,
-  STATUSES,
-  type Stage,
-  type Status,
-  type ToldMark,
+  type LooseBlock,
   type WholeBlock,
+  withMetadata,
 } from "./model/block.ts";
 export type { Change, Snapshot } from "./model/change.ts";
 export {
   addUsage,
   type Conversation,
+  type ConversationMetadata,
   type ConversationPatch,
+  type Deleted,
   type MessageUsage,
   NO_USAGE,
   newConversation,
@@ -77,8 +53,54 @@ export {
 export type { Cursor, FarCursor } from "./model/cursor.ts";
 export type { BlockEvent, BlockKey, TurnStatus, Usage } from "./model/event.ts";
 export { copiedKind } from "./model/file-copy.ts";
-export { cleanJson, type Json, type JsonObject, sameJson } from "./model/json.ts";
+export {
+  type AgentId,
+  type BlockId,
+  type BlockIdParts,
+  blockId,
+  type ConversationId,
+  conversationOf,
+  isAgentId,
+  isConversationId,
+  parseBlockId,
+} from "./model/ids.ts";
+export {
+  cleanJson,
+  type Exact,
+  type Json,
+  type JsonObject,
+  type ReadonlyDeep,
+  sameJson,
+} from "./model/json.ts";
+export {
+  canFollow,
+  isEnded,
+  KINDS,
+  type Kind,
+  REASONS,
+  RESULT_KINDS,
+  type Reason,
+  ROLES,
+  type Role,
+  STAGES,
+  STATUSES,
+  type Stage,
+  type Status,
+} from "./model/kind.ts";
+export { latency, lineSeenWithinMs, seenWithinMs } from "./model/latency.ts";
 export { limits } from "./model/limits.ts";
+export {
+  CHANGE_KINDS,
+  checkMetadata,
+  type FileConflict,
+  type HoldReason,
+  type Metadata,
+  metadataOf,
+  metadataSchemas,
+  patchMetadata,
+  type QueuedMark,
+  type ToldMark,
+} from "./model/metadata.ts";
 export {
   continues,
   countNewlines,
@@ -89,7 +111,7 @@ export {
   splicesOf,
 } from "./model/op.ts";
 export { everySession } from "./model/past-sessions.ts";
-export { changePictures } from "./model/pictures.ts";
+export { blobsIn, changePictures } from "./model/pictures.ts";
 export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./model/problem.ts";
 export { type SessionFact, type SessionFacts, sessionFacts } from "./model/session-facts.ts";
 export { timesText } from "./model/times.ts";
@@ -108,6 +130,9 @@ export type {
   BlockQuery,
   Commit,
   CommitAnswer,
+  ConversationQuery,
+  Deletion,
+  DeletionLog,
   Fold,
   LogPoint,
   Missed,
@@ -135,10 +160,20 @@ export {
   spliced,
 } from "./ports/store-rules.ts";
 export { askWords, repeatsDenial } from "./presentation/ask-words.ts";
+export {
+  type CallLine,
+  callLine,
+  commandIn,
+  endWord,
+  firstSentence,
+  onOneLine,
+  shortPath,
+} from "./presentation/call-line.ts";
 export { type CallOutcome, callOutcome, isAtWork } from "./presentation/call-outcome.ts";
-export { type ChangeText, changeTexts, UNVERIFIED } from "./presentation/change-text.ts";
+export { type ChangeText, changedIn, changeTexts, UNVERIFIED } from "./presentation/change-text.ts";
 export { decodeReferences } from "./presentation/character-references.ts";
 export { citedMarkdown, type Source, sourcesOf } from "./presentation/citations.ts";
+export { type Deed, deedOf } from "./presentation/deed.ts";
 export {
   formatAge,
   formatCost,
@@ -147,6 +182,7 @@ export {
   plural,
   toolTitle,
 } from "./presentation/format.ts";
+export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export {
   type LiveEdit,
   type LiveInput,
@@ -156,18 +192,32 @@ export {
 } from "./presentation/live-input.ts";
 export {
   amountOf,
+  cutLine,
   type Excerpt,
   type Extent,
   excerptOf,
   isAskedFor,
-  isClosedFirst,
   isFailedResult,
   isLong,
   type Lines,
   leftWords,
 } from "./presentation/long-text.ts";
+export {
+  deedOfCall,
+  type Entry,
+  type Facts,
+  type Form,
+  formOf,
+  isGathered,
+  isNotice,
+  type Loudness,
+  loudnessOf,
+  startLines,
+  tailLines,
+} from "./presentation/loudness.ts";
 export { boundRules, MarkdownBudget, type MarkdownRules, TOO_HARD } from "./presentation/markdown-bound.ts";
 export { type MathToken, maskMath, mathRules } from "./presentation/markdown-math.ts";
+export { outputSummary, SUMMARY_LINES } from "./presentation/output-summary.ts";
 export {
   type GrowingString,
   PartialJson,
@@ -178,6 +228,7 @@ export { REASON_WORDS } from "./presentation/reason-words.ts";
 export { isMarkdownResult, showsPictures, todoLine } from "./presentation/result-look.ts";
 export { hostOf, safeImageData, safeLink, safePicture } from "./presentation/safe-link.ts";
 export { isShellCommand } from "./presentation/shell-command.ts";
+export { agentName, type Speaker, speakerOf } from "./presentation/speaker.ts";
 export {
   paletteColor,
   plainTerminal,
@@ -206,9 +257,10 @@ export { filterOf, mayContain, type TrigramQuery, trigramsOf } from "./search/tr
 export { MemoryNodes } from "./testing/memory-nodes.ts";
 export { MemoryStore } from "./testing/memory-store.ts";
 export { VirtualEnv } from "./testing/virtual-env.ts";
-export { cleanText } from "./text/door.ts";
 export { exactText } from "./text/exact.ts";
+export { cleanText } from "./text/sanitize.ts";
 export { mapOffset, Text, utf8Length } from "./text/text.ts";
+export { type Access, CALLER_ROLES, type CallerRole, may, mayNot, type Right } from "./tools/access.ts";
 export type { BlockPatch, WholePatch } from "./tools/block-patch.ts";
 export { problemOf, StreamProblem } from "./tools/block-subscribe.ts";
 export {
@@ -220,18 +272,29 @@ export {
   type ToolSchema,
   type ToolTable,
 } from "./tools/call.ts";
-export { type ExportLine, exportLines } from "./tools/conversation-export.ts";
-export { callTool, coreTable, coreTools, toolSchemas } from "./tools/index.ts";
 export {
-  type Access,
+  type Answer,
+  type AnswerOf,
+  type Calls,
+  type CallsOf,
+  type CallTool,
+  typedCalls,
+} from "./tools/calls.ts";
+export { type ExportLine, exportLines } from "./tools/conversation-export.ts";
+export type { CostRow } from "./tools/cost-report.ts";
+export { type CoreCalls, callTool, coreTable, coreTools, toolSchemas } from "./tools/index.ts";
+export {
   blockIdField,
   type Call,
   type Caller,
+  type Contract,
+  contract,
   conversationField,
   type FilePort,
-  mayCall,
+  jsonField,
   type Signal,
   type Streamed,
+  streamTool,
   type Tool,
   tool,
 } from "./tools/tool.ts";
@@ -278,7 +341,9 @@ export { Connection, type ConnectionOptions, type Pipe, type Presence } from "./
 export { type ToolResult, type ToolUpdate, ToolUpdates } from "./wire/tool-updates.ts";
 export { type ContextBlock, contextOf, type PathBlock, pathIn, pathOf } from "./write/context.ts";
 export { Cursors } from "./write/cursors.ts";
+export { sessionDeletedAt } from "./write/deletions.ts";
 export { Draft, type NewBlock } from "./write/draft.ts";
 export { Kernel, type Listener } from "./write/kernel.ts";
 export { patiently } from "./write/patience.ts";
+export { isFromPrompt, titleFrom, titlePatch } from "./write/title.ts";
 export type { Write } from "./write/write.ts";

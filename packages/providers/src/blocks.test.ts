@@ -93,7 +93,7 @@ describe("[P9] says what is wrong", () => {
     ["an unknown format", [strange], /name it with --provider/],
     ["an unknown option", ["--frobnicate", toolUse], /frobnicate/],
     ["a chunk of nothing", ["--chunk", "0", toolUse], /--chunk takes/],
-    ["a log of an API", ["--log", "--provider", "openai", toolUse], /keeps no session logs/],
+    ["a log of an API", ["--log", "--provider", "openai", toolUse], /has no session logs/],
   ])("%s", (_, args, expected) => {
     const { code, err, out } = run(...args);
     expect(code).toBe(2);

@@ -132,7 +132,7 @@ function readInput(path: string, given: string): Uint8Array | string {
 }
 
 function readLog(provider: Provider, file: string, bytes: Uint8Array): Folded | string {
-  if (provider.importLog === undefined) return `${provider.name} keeps no session logs that can be imported`;
+  if (provider.importLog === undefined) return `${provider.name} has no session logs that can be imported`;
   const folder = dirname(file);
   const main = logBytes(basename(file), () => bytes);
   const sidecars = file === "-" ? [] : sidecarsOf(folder, basename(file));

@@ -254,7 +254,7 @@ function countUnknown(blocks: readonly FoldedBlock[]): Record<string, number> {
 
 /** The ask in a block's metadata, if there is one: its name and where it stands. */
 function askIn(metadata: JsonObject | undefined): { id: string; state: string } | undefined {
-  const ask = metadata?.["ask"] ?? metadata?.["approval"];
+  const ask = metadata?.ask ?? metadata?.approval;
   if (!isObject(ask) || typeof ask.id !== "string" || typeof ask.state !== "string") return undefined;
   return { id: ask.id, state: ask.state };
 }

@@ -4,7 +4,7 @@
  */
 import { expect, it } from "vitest";
 import { only, used } from "../../../test/claude-lines.ts";
-import { faceOfCall, readCall } from "./codex/log-call.ts";
+import { displayOfCall, readCall } from "./codex/log-call.ts";
 import { numberedLines } from "./opencode/outcome.ts";
 import { recognise } from "./recognise.ts";
 
@@ -38,6 +38,6 @@ it.each([`mcp__${"_".repeat(MEGABYTE)}x!`, `mcp__a${"__".repeat(MEGABYTE)}`])(
   "[P9] a name of a server that is underscores",
   (namespace) => {
     const call = readCall({ type: "function_call", name: "tool", namespace, arguments: "{}" });
-    expect(faceOfCall(call).displayName).toBe("tool");
+    expect(displayOfCall(call).displayName).toBe("tool");
   },
 );

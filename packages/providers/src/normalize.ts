@@ -72,7 +72,7 @@ export class Normalizer {
 
   push(bytes: Uint8Array): BlockEvent[] {
     for (const line of this.#lines.push(bytes)) this.#line(line);
-    this.#hear();
+    this.#notify();
     return this.#take();
   }
 
@@ -81,7 +81,7 @@ export class Normalizer {
     for (const line of this.#lines.end()) this.#line(line);
     if (this.#shape === "sse") this.#item(this.#sse.end());
     if (this.#shape === "document") this.#endDocument();
-    this.#hear();
+    this.#notify();
     this.#give(this.#provider.adapter.end(this.#state), false);
     this.#repeats.end(this.#out);
     return this.#take();
@@ -143,7 +143,7 @@ export class Normalizer {
 
   #step(event: Json): void {
     this.#waiting.push(event);
-    if (this.#waiting.length >= BATCH_EVENTS || this.#waitingChars >= SHORT_CHARS) this.#hear();
+    if (this.#waiting.length >= BATCH_EVENTS || this.#waitingChars >= SHORT_CHARS) this.#notify();
   }
 
   #noise(text: string): void {
@@ -152,7 +152,7 @@ export class Normalizer {
   }
 
   /** Events are parsed in batches and heard in batches: each half runs faster with its code at hand. */
-  #hear(): void {
+  #notify(): void {
     const { adapter } = this.#provider;
     const isShort = this.#waitingChars < SHORT_CHARS;
     for (const event of this.#waiting) {

@@ -10,11 +10,24 @@ const BYTES = 64 * 1024;
 const FLOOD_LINES = 4_000;
 
 let input = "";
+let hasBegun = false;
 process.stdin.setEncoding("utf8").on("data", (text) => {
-  const isFirst = !input.includes("\n");
   input += text;
-  if (isFirst && input.includes("\n")) run(JSON.parse(input.slice(0, input.indexOf("\n"))));
+  while (!hasBegun && input.includes("\n")) {
+    const message = JSON.parse(input.slice(0, input.indexOf("\n")));
+    hasBegun = !isRequest(message);
+    if (hasBegun) return run(message);
+    input = input.slice(input.indexOf("\n") + 1);
+  }
 });
+
+/** Asked for a mode, a model or what it offers: yes to everything. @param {any} message */
+function isRequest(message) {
+  if (message.type !== "control_request") return false;
+  const response = { subtype: "success", request_id: message.request_id, response: {} };
+  print(`${JSON.stringify({ type: "control_response", response })}\n`);
+  return true;
+}
 process.stdin.on("error", () => undefined);
 
 /** @param {any} message */
@@ -49,6 +62,7 @@ function ask({ recording, answers }) {
     const parts = (rest + text).split("\n");
     rest = /** @type {string} */ (parts.pop());
     for (const part of parts) {
+      if (isRequest(JSON.parse(part))) continue;
       appendFileSync(answers, `${part}\n`);
       if (JSON.parse(part).response.request_id !== waitsFor) continue;
       waitsFor = undefined;

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
-import { homeMark } from "../../../packages/server/src/processes/child-offspring.ts";
+import { homeMark } from "../../../packages/server/src/processes/process-tracker.ts";
 import { type Asked, call, type Script, type Step, say } from "../../model/script.ts";
 import { fetchCli } from "./fetch.ts";
 import { Lab, type LabBlock } from "./lab.ts";

@@ -8,7 +8,7 @@ import { repeatsDenial } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Auth } from "../../../packages/server/src/access/auth.ts";
 import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
-import { homeMark } from "../../../packages/server/src/processes/child-offspring.ts";
+import { homeMark } from "../../../packages/server/src/processes/process-tracker.ts";
 import { type Asked, type Body, call, type Script, type Step, say } from "../../model/script.ts";
 import { fetchCli } from "./fetch.ts";
 import { Lab, type LabTurn } from "./lab.ts";
@@ -133,7 +133,7 @@ describe.skipIf(why !== "")(`Claude Code as a turn${why}`, () => {
     expect(turn.status).toBe("done");
     expect(existsSync(file)).toBe(false);
     expect(lastResult(lab.model.asked.at(-1) as Asked)).toContain(
-      "The user refused this tool call. Reason: Not that, please",
+      "The user denied this tool call. Reason: Not that, please",
     );
     const asked = (await lab.blocks(conversation)).find(({ metadata }) => metadata.ask);
     expect(asked).toMatchObject({

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { type Ask, askOf, type Block, isProblem, Kernel, MemoryStore, type Turn } from "@blockyard/kernel";
 import { fold, logFile, normalize, type Provider, providers } from "@blockyard/providers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { Offspring } from "../../../packages/server/src/processes/child-offspring.ts";
+import { ProcessTracker } from "../../../packages/server/src/processes/process-tracker.ts";
 import { nodeEnv } from "../../../packages/server/src/system/env.ts";
 import { NOTHING_ATTACHED } from "../../../packages/server/src/turns/attachments.ts";
 import type { Driver } from "../../../packages/server/src/turns/driver.ts";
@@ -38,7 +38,7 @@ const WAIT = { timeout: 30_000, interval: 20 };
 let folder: string;
 let work: string;
 let model: ModelServer;
-let offspring: Offspring;
+let tracker: ProcessTracker;
 let kernel: Kernel;
 let turns: Turns;
 let driver: Driver;
@@ -52,21 +52,21 @@ beforeAll(async () => {
   writeFileSync(join(work, "a.txt"), "one\n");
   model = await ModelServer.start();
   const env = { PATH: process.env["PATH"] ?? "", ...codexEnv(folder, model.url, program) };
-  offspring = new Offspring(join(folder, "yard"));
+  tracker = new ProcessTracker(join(folder, "yard"));
   kernel = new Kernel(nodeEnv, new MemoryStore("m"));
   writeFileSync(join(folder, "yard", "prices.json"), '{"gpt-5*":{"input":1,"output":1}}');
-  driver = codexDriver({ kernel, root: work, env, offspring, prices: new Prices(join(folder, "yard")) });
+  driver = codexDriver({ kernel, root: work, env, tracker, prices: new Prices(join(folder, "yard")) });
   const start: typeof driver.start = async (begun) => {
     const started = await driver.start(begun);
     run = isProblem(started) ? undefined : started;
     return started;
   };
-  turns = new Turns({ kernel, drivers: [{ ...driver, start }] });
+  turns = new Turns({ fullAccess: true, kernel, drivers: [{ ...driver, start }] });
 });
 afterAll(async () => {
   if (why !== "") return;
   await turns.close();
-  await offspring.close();
+  await tracker.close();
   await model.stop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -83,7 +83,7 @@ async function begin(script: Script, request: Partial<TurnRequest> = {}): Promis
 
 async function over(conversation: string): Promise<Turn> {
   await vi.waitFor(() => expect(turns.running).toBe(0), WAIT);
-  expect(await offspring.living()).toEqual([]);
+  expect(await tracker.living()).toEqual([]);
   return must(await kernel.turns(conversation)).at(-1) as Turn;
 }
 
@@ -273,7 +273,7 @@ describe.skipIf(why !== "")(`the Codex driver${why}`, () => {
       model: "gpt-5.5",
       usage: { usedTokens: 120, windowTokens: expect.any(Number) },
     });
-    expect(await offspring.living()).toEqual([]);
+    expect(await tracker.living()).toEqual([]);
   });
 
   it("[D90] killed while it asks, and while it works: the turn says so, and the next one works", async () => {
@@ -283,7 +283,7 @@ describe.skipIf(why !== "")(`the Codex driver${why}`, () => {
     expect(await over(waiting)).toMatchObject({ status: "error", reason: "interrupted" });
     expect(askOf(must(await kernel.block(block.id)).metadata)?.state).toBe("expired");
     const working = await begin([{ parts: [shell("sleep 100")] }], { mode: "full", conversation: waiting });
-    await vi.waitFor(async () => expect((await offspring.living()).length).toBeGreaterThan(2), WAIT);
+    await vi.waitFor(async () => expect((await tracker.living()).length).toBeGreaterThan(2), WAIT);
     run?.kill("interrupted");
     expect(await over(working)).toMatchObject({ status: "error", reason: "interrupted" });
     await begin([say("Still here.")], { mode: "full", conversation: waiting });

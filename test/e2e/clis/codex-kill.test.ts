@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
-import { homeMark } from "../../../packages/server/src/processes/child-offspring.ts";
+import { homeMark } from "../../../packages/server/src/processes/process-tracker.ts";
 import { call, type Script, say } from "../../model/script.ts";
 import { ModelServer } from "../../model/server.ts";
 import { Server } from "../server.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Auth } from "../../../packages/server/src/access/auth.ts";
 import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
-import { homeMark } from "../../../packages/server/src/processes/child-offspring.ts";
+import { homeMark } from "../../../packages/server/src/processes/process-tracker.ts";
 import { call, type Part, type Step, say } from "../../model/script.ts";
 import { fetchCli } from "./fetch.ts";
 import { Lab } from "./lab.ts";
@@ -102,7 +102,7 @@ describe.skipIf(why !== "")(`Codex as a turn${why}`, () => {
     const said = (await rows(conversation)).slice(-2);
     expect(said[0]).toBe("text done It does not fit.");
     // Codex has no item for a call that failed before it ran: that there was one is told.
-    expect(said[1]).toContain("Codex does not show 1 call of this turn.");
+    expect(said[1]).toContain("Codex did not report 1 call of this turn.");
   });
 
   it("a session goes on, and each turn counts its own usage", async () => {

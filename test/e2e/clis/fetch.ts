@@ -30,6 +30,16 @@ const PACKAGES = {
   codex: { name: "@openai/codex", version: "0.166.0", program: "@openai/codex/bin/codex.js" },
   qwen: { name: "@qwen-code/qwen-code", version: "0.24.4", program: "@qwen-code/qwen-code/cli-entry.js" },
   kimi: { name: "@moonshot-ai/kimi-code", version: "2.1.0", program: "@moonshot-ai/kimi-code/dist/main.mjs" },
+  opencode: {
+    name: `opencode-${PLATFORM}`,
+    version: "1.18.33",
+    program: `opencode-${PLATFORM}/bin/opencode`,
+  },
+  copilot: {
+    name: `@github/copilot-${PLATFORM}`,
+    version: "1.0.102",
+    program: `@github/copilot-${PLATFORM}/copilot`,
+  },
 } satisfies Record<string, Package>;
 
 export type Fetched = { readonly program: string } | { readonly missing: string };

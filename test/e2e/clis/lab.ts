@@ -10,7 +10,7 @@ import type { Script } from "../../model/script.ts";
 import { ModelServer } from "../../model/server.ts";
 import { Server } from "../server.ts";
 
-export type Cli = "claude" | "codex" | "qwen" | "kimi";
+export type Cli = "claude" | "codex" | "qwen" | "kimi" | "opencode" | "copilot";
 
 export interface LabBlock {
   readonly block_id: string;
@@ -33,7 +33,7 @@ export interface LabTurn {
   readonly cost_usd?: number;
 }
 
-const WAIT_MS = 60_000;
+const WAIT_MS = 120_000;
 
 /** One red pixel, as a picture. */
 const PIXEL =
@@ -44,7 +44,8 @@ export class Lab {
   readonly work: string;
   readonly cli: Cli;
   readonly model: ModelServer;
-  readonly server: Server;
+  readonly #env: Readonly<Record<string, string>>;
+  server: Server;
 
   /** With `other`, a second agent works there too. */
   static async open(
@@ -63,15 +64,32 @@ export class Lab {
     const envOf = (each: Cli, its: string) => ENVIRONMENTS[each](folder, model.url, its);
     const env = { ...envOf(cli, program), ...(other ? envOf(other.cli, other.program) : {}) };
     const server = await Server.start({ home: join(folder, "yard"), root: work, env });
-    return new Lab(cli, folder, work, model, server);
+    return new Lab(cli, folder, work, model, server, env);
   }
 
-  private constructor(cli: Cli, folder: string, work: string, model: ModelServer, server: Server) {
+  private constructor(
+    cli: Cli,
+    folder: string,
+    work: string,
+    model: ModelServer,
+    server: Server,
+    env: Readonly<Record<string, string>>,
+  ) {
+    this.#env = env;
     this.cli = cli;
     this.folder = folder;
     this.work = work;
     this.model = model;
     this.server = server;
+  }
+
+  get home(): string {
+    return join(this.folder, "yard");
+  }
+
+  /** A server that was killed, or stopped, is started again. */
+  async startAgain(): Promise<void> {
+    this.server = await Server.start({ home: this.home, root: this.work, env: this.#env });
   }
 
   async close(): Promise<void> {
@@ -218,4 +236,43 @@ function kimiEnv(folder: string, url: string, program: string): Record<string, s
   };
 }
 
-const ENVIRONMENTS = { claude: claudeEnv, codex: codexEnv, qwen: qwenEnv, kimi: kimiEnv };
+/** It asks for everything: by default it asks for nothing. */
+function opencodeEnv(folder: string, url: string, program: string): Record<string, string> {
+  const config = join(folder, "opencode.json");
+  const options = { baseURL: `${url}/v1`, apiKey: "no-real-key" };
+  writeFileSync(
+    config,
+    JSON.stringify({
+      model: "anthropic/claude-sonnet-4-5",
+      small_model: "anthropic/claude-sonnet-4-5",
+      permission: { bash: "ask", edit: "ask" },
+      provider: { anthropic: { options } },
+    }),
+  );
+  return {
+    HOME: folder,
+    BLOCKYARD_ACP_OPENCODE: `${program} acp`,
+    OPENCODE_CONFIG: config,
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+  };
+}
+
+function copilotEnv(folder: string, url: string, program: string): Record<string, string> {
+  return {
+    HOME: folder,
+    BLOCKYARD_ACP_COPILOT: `${program} --acp`,
+    COPILOT_OFFLINE: "true",
+    COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+    COPILOT_PROVIDER_TYPE: "openai",
+    COPILOT_PROVIDER_API_KEY: "no-real-key",
+    COPILOT_MODEL: "gpt-5.5",
+  };
+}
+
+const ENVIRONMENTS = {
+  ...{ claude: claudeEnv, codex: codexEnv, qwen: qwenEnv, kimi: kimiEnv },
+  ...{ opencode: opencodeEnv, copilot: copilotEnv },
+};

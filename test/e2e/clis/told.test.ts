@@ -104,7 +104,7 @@ describe.skipIf(why !== "").each<[Teller, Teller]>([
     expect(turn.status).toBe("done");
     expect(sent()).toContain("the-output-of-it");
     expect(times("It ran.")).toBe(1);
-    expect(sent()).toMatch(/Run it.*called.*result of.*It ran.*What you are asked now:.*Do the same/s);
+    expect(sent()).toMatch(/Run it.*called.*result of.*It ran.*Your current task:.*Do the same/s);
     const raw = await fetch(`${lab.server.url}/v1/conversations/${forked.conversation}/export?format=raw`, {
       headers: { authorization: `Bearer ${lab.server.token}` },
     });
@@ -112,7 +112,7 @@ describe.skipIf(why !== "").each<[Teller, Teller]>([
       type: "blockyard_told",
       text: expect.stringContaining("It ran."),
     });
-    const search = { query: "What you are asked now", literal: true };
+    const search = { query: "Your current task", literal: true };
     expect(await lab.server.do("kernel.search", search)).toMatchObject({ blocks: [] });
   });
 
@@ -123,7 +123,7 @@ describe.skipIf(why !== "").each<[Teller, Teller]>([
     await lab.server.do("conversation.fork", { block_id });
     await ask(conversation, "Compare", [say("Compared.")], { provider: other });
     const pictures = () => sent().match(/"type":"image"|data:image\/png;base64/g)?.length;
-    expect([times("the attached words"), times("; it comes along"), pictures()]).toEqual([1, 1, 1]);
+    expect([times("the attached words"), times("; attached"), pictures()]).toEqual([1, 1, 1]);
     await ask(conversation, "Again", [say("Again.")], { provider: other });
     expect([times("the attached words"), pictures()]).toEqual([1, 1]);
   });
@@ -136,7 +136,7 @@ describe.skipIf(why !== "").each<[Teller, Teller]>([
     const third = await ask(conversation, "Who said what?", [say("You know.")]);
     for (const word of ["The word is amber", "Amber it is.", "Amber, says the other."])
       expect(times(word)).toBe(1);
-    expect(sent()).toContain("since you did");
+    expect(sent()).toContain("since your last turn");
     expect((await block(conversation, "Who said what?")).metadata.told).toMatchObject({ blocks: 2 });
     await ask(conversation, "Thanks", [say("Welcome.")]);
     for (const word of ["Amber it is.", "Amber, says the other.", "You know."]) expect(times(word)).toBe(1);

@@ -18,7 +18,7 @@ import {
   type Turn,
 } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
-import { Offspring } from "../../../packages/server/src/processes/child-offspring.ts";
+import { ProcessTracker } from "../../../packages/server/src/processes/process-tracker.ts";
 import { nodeEnv } from "../../../packages/server/src/system/env.ts";
 import { acpDriver } from "../../../packages/server/src/turns/drivers/acp/driver.ts";
 import type { Mode } from "../../../packages/server/src/turns/mode.ts";
@@ -45,7 +45,7 @@ class Stage {
     this.#command = [process.execPath, FAKE, `${RECORDED}${recording}.jsonl`, heard, act, after];
     const options = {
       ...{ kernel: this.kernel, root: this.folder, env: { PATH: "/usr/bin:/bin", HOME: this.folder } },
-      ...{ offspring: new Offspring(this.folder), graceMs: 500, cancelMs: 1_500 },
+      ...{ tracker: new ProcessTracker(this.folder), graceMs: 500, cancelMs: 1_500 },
       helloMs: act === "mute" ? 1_000 : 60_000,
     };
     writeFileSync(heard, "");
@@ -163,11 +163,11 @@ describe("what the driver says", () => {
     expect(stage.told("session/set_mode")[0]).toMatchObject({ params: { modeId: "default" } });
   });
 
-  it("[Y28] a model that the agent does not have is refused before the prompt", async () => {
+  it("[Y28] [D65] a model that the agent does not have is refused before the turn", async () => {
     stage = new Stage("opencode/text");
-    const turn = await stage.turn("Hi", [], { model: "no-such" });
-    expect(turn).toMatchObject({ status: "error", error: expect.stringContaining("no model no-such") });
+    await expect(stage.turn("Hi", [], { model: "no-such" })).rejects.toThrow("no model no-such");
     expect(stage.told("session/prompt")).toEqual([]);
+    expect(await stage.blocks()).toEqual([]);
   });
 
   it("[Y29] traffic of both directions is kept as it was", async () => {
@@ -291,7 +291,7 @@ describe("an agent that misbehaves", () => {
     stage = new Stage("opencode/text", "mute");
     expect(await stage.turn()).toMatchObject({
       status: "error",
-      error: expect.stringContaining("no answer within 1 seconds"),
+      error: expect.stringContaining("no response within 1 seconds"),
     });
   });
 

@@ -29,7 +29,7 @@ interface Asked {
   readonly input: unknown;
 }
 
-class Desk {
+class TestHarness {
   readonly home = mkdtempSync(join(tmpdir(), "blockyard-ask-"));
   readonly answers = join(this.home, "answers.jsonl");
   server!: Server;
@@ -91,76 +91,76 @@ class Desk {
 
 describe("an approval", () => {
   it("[D6] [D7] is answered once, by the owner alone, with what was shown; who answered stays known", async () => {
-    const desk = await new Desk().start();
-    const first = await desk.ask();
+    const harness = await new TestHarness().start();
+    const first = await harness.ask();
     expect(first).toMatchObject({ state: "asked", input: { command: "touch a.txt" } });
-    const auth = new Auth(desk.home, "owner", Date.now);
+    const auth = new Auth(harness.home, "owner", Date.now);
     for (const role of ["agent", "viewer"] as const) {
       const token = auth.create(`bob-${role}`, role);
-      expect(await desk.answer(first, true, {}, token)).toMatchObject({ status: 403 });
+      expect(await harness.answer(first, true, {}, token)).toMatchObject({ status: 403 });
     }
-    expect(await desk.answer({ ...first, id: "other" }, true)).toMatchObject({ status: 404 });
-    expect(desk.heard()).toEqual([]);
+    expect(await harness.answer({ ...first, id: "other" }, true)).toMatchObject({ status: 404 });
+    expect(harness.heard()).toEqual([]);
 
-    const both = await Promise.all([desk.answer(first, true), desk.answer(first, false)]);
+    const both = await Promise.all([harness.answer(first, true), harness.answer(first, false)]);
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     const isAllowed = both[0]?.status === 200;
-    expect(desk.heard().length).toBeLessThanOrEqual(1);
+    expect(harness.heard().length).toBeLessThanOrEqual(1);
 
-    const second = await desk.asked(1);
-    await desk.answer(second, false, { message: "Not that one" });
-    const third = await desk.asked(2);
-    await desk.answer(third, true, { answers: { "Which?": "B" } });
-    expect(await desk.over()).toMatchObject({ status: "done" });
+    const second = await harness.asked(1);
+    await harness.answer(second, false, { message: "Not that one" });
+    const third = await harness.asked(2);
+    await harness.answer(third, true, { answers: { "Which?": "B" } });
+    expect(await harness.over()).toMatchObject({ status: "done" });
 
-    expect(desk.heard().map(({ request_id, response }) => [request_id, response])).toEqual([
+    expect(harness.heard().map(({ request_id, response }) => [request_id, response])).toEqual([
       [first.id, isAllowed ? { behavior: "allow", updatedInput: first.input } : expect.anything()],
-      [second.id, { behavior: "deny", message: "The user refused this tool call. Reason: Not that one" }],
+      [second.id, { behavior: "deny", message: "The user denied this tool call. Reason: Not that one" }],
       [
         third.id,
         { behavior: "allow", updatedInput: { ...(third.input as object), answers: { "Which?": "B" } } },
       ],
     ]);
     const known = { answeredBy: expect.any(String), answeredAt: expect.any(Number) };
-    expect(await desk.approvals()).toMatchObject([
+    expect(await harness.approvals()).toMatchObject([
       { state: isAllowed ? "allowed" : "denied", ...known },
       { state: "denied", message: "Not that one", ...known },
       { state: "answered", ...known },
     ]);
     // Its turn has ended; the agent itself may take a moment more.
-    await expect.poll(async () => (await desk.answer(third, true)).status, { timeout: 10_000 }).toBe(410);
+    await expect.poll(async () => (await harness.answer(third, true)).status, { timeout: 10_000 }).toBe(410);
   });
 
   it("[D7] is denied for a reason: without words of the owner's the agent is told that the user did it", async () => {
-    const desk = await new Desk().start();
-    const asked = await desk.ask();
-    await desk.answer(asked, false, { message: " \n" });
-    await desk.asked(1);
-    expect(desk.heard()[0]?.response).toEqual({
+    const harness = await new TestHarness().start();
+    const asked = await harness.ask();
+    await harness.answer(asked, false, { message: " \n" });
+    await harness.asked(1);
+    expect(harness.heard()[0]?.response).toEqual({
       behavior: "deny",
-      message: expect.stringMatching(/^The user refused this tool call and gave no reason\. /),
+      message: expect.stringMatching(/^The user denied this tool call without a reason\. /),
     });
-    expect((await desk.approvals())[0]).not.toHaveProperty("message");
-    await desk.server.do("turn.stop", { conversation: desk.conversation });
+    expect((await harness.approvals())[0]).not.toHaveProperty("message");
+    await harness.server.do("turn.stop", { conversation: harness.conversation });
   });
 
   it("[D6] is there for whoever loads again, and expires with the server", async () => {
-    const desk = await new Desk().start();
-    const asked = await desk.ask();
-    expect(await desk.asked(0)).toEqual(asked);
-    await desk.server.kill();
-    await desk.start();
-    expect(await desk.approvals()).toMatchObject([{ id: asked.id, state: "expired", input: asked.input }]);
-    expect(await desk.answer(asked, true)).toMatchObject({ status: 410 });
-    expect(desk.heard()).toEqual([]);
+    const harness = await new TestHarness().start();
+    const asked = await harness.ask();
+    expect(await harness.asked(0)).toEqual(asked);
+    await harness.server.kill();
+    await harness.start();
+    expect(await harness.approvals()).toMatchObject([{ id: asked.id, state: "expired", input: asked.input }]);
+    expect(await harness.answer(asked, true)).toMatchObject({ status: 410 });
+    expect(harness.heard()).toEqual([]);
   });
 
   it("[D6] expires when its turn is stopped", async () => {
-    const desk = await new Desk().start();
-    const asked = await desk.ask();
-    await desk.server.do("turn.stop", { conversation: desk.conversation });
-    expect(await desk.approvals()).toMatchObject([{ id: asked.id, state: "expired" }]);
-    expect(await desk.answer(asked, true)).toMatchObject({ status: 410 });
+    const harness = await new TestHarness().start();
+    const asked = await harness.ask();
+    await harness.server.do("turn.stop", { conversation: harness.conversation });
+    expect(await harness.approvals()).toMatchObject([{ id: asked.id, state: "expired" }]);
+    expect(await harness.answer(asked, true)).toMatchObject({ status: 410 });
   });
 });
 

@@ -56,7 +56,7 @@ export const DEATHS: readonly Death[] = [
     name: "falls silent",
     plan: { lines: callRunning, act: "stay" },
     turn: interrupted,
-    told: /said nothing for/,
+    told: /sent nothing for/,
   },
   { name: "falls silent, deaf", plan: { lines: insideInput, act: "stay", deaf: true }, turn: interrupted },
   { name: "hangs after its result", plan: { lines: whole, act: "stay" }, turn: { status: "done" } },

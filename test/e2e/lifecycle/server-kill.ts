@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isEnded } from "@blockyard/kernel";
 import { findMarked } from "../../../packages/server/src/processes/child-mark.ts";
-import { homeMark } from "../../../packages/server/src/processes/child-offspring.ts";
+import { homeMark } from "../../../packages/server/src/processes/process-tracker.ts";
 import { openSqliteStore } from "../../../packages/server/src/stores/sqlite/sqlite.ts";
 import { Server } from "../server.ts";
 import { CUTS, FAKE, type Plan, RECORDING } from "./world.ts";

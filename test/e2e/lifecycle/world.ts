@@ -1,5 +1,5 @@
 /**
- * One real server, without its faces, for turns that go wrong: SQLite store, kernel, turns, tools, and the fake agent in
+ * One real server, without its transports, for turns that go wrong: SQLite store, kernel, turns, tools, and the fake agent in
  * place of Claude Code. It listens to every commit, so that what is checked is what everybody was told, not only what
  * stands there in the end.
  */
@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Block, isEnded, isProblem, Kernel, type Op, type Turn } from "@blockyard/kernel";
-import { Offspring } from "../../../packages/server/src/processes/child-offspring.ts";
+import { ProcessTracker } from "../../../packages/server/src/processes/process-tracker.ts";
 import { openSqliteStore, type SqliteStore } from "../../../packages/server/src/stores/sqlite/sqlite.ts";
 import { nodeEnv } from "../../../packages/server/src/system/env.ts";
 import { claudeDriver } from "../../../packages/server/src/turns/drivers/claude/driver.ts";
@@ -84,7 +84,7 @@ export class World {
   readonly home: string;
   readonly store: SqliteStore;
   readonly kernel: Kernel;
-  readonly offspring: Offspring;
+  readonly tracker: ProcessTracker;
   readonly turns: Turns;
   readonly ops: Op[] = [];
 
@@ -97,8 +97,8 @@ export class World {
     this.home = home;
     this.store = store;
     this.kernel = new Kernel(nodeEnv, store);
-    this.offspring = new Offspring(home);
-    const options = { kernel: this.kernel, root: home, env: bareEnv(home), offspring: this.offspring };
+    this.tracker = new ProcessTracker(home);
+    const options = { kernel: this.kernel, root: home, env: bareEnv(home), tracker: this.tracker };
     this.turns = new Turns({
       kernel: this.kernel,
       drivers: [claudeDriver({ ...options, ...times, idleMs: 0 })],
@@ -149,7 +149,7 @@ export class World {
 
   async close(): Promise<void> {
     await this.turns.close();
-    await this.offspring.close();
+    await this.tracker.close();
     await this.kernel.close();
     await this.store.close();
     rmSync(this.home, { recursive: true, force: true });
@@ -214,7 +214,7 @@ export class World {
   }
 
   async #processes(): Promise<string[]> {
-    const living = await this.offspring.living();
+    const living = await this.tracker.living();
     // Every process is a zombie between its death and the moment we hear of it, also the reaper of an earlier world.
     const since = Date.now();
     await this.until(async () => zombies().length === 0 || Date.now() - since > ZOMBIE_MS);

@@ -1,12 +1,12 @@
 /**
- * What a document shows of a conversation: its blocks in their order, with their kinds, states and places, and the texts
- * that are not closed. Read from the page and from an exported file alike, so that both can be compared. `read` runs in
- * the browser and uses nothing from outside of itself.
+ * What a document shows of a conversation: its blocks in their order, with their kinds, states and places, what is gathered, and
+ * the texts that are not closed. Read from the page and from an exported file alike, so that both can be compared: as they are at
+ * first, and with everything open. `read` runs in the browser and uses nothing from outside of itself.
  */
 import type { Page } from "playwright-core";
 
 export interface Shown {
-  /** One line per block: `id kind status place`; and one per footer of a turn. */
+  /** One line per block: `id kind status place`; one per footer of a turn, per speaker, and for what is gathered. */
   readonly outline: readonly string[];
   /** By block: its texts, named, without what only one of the two documents says. */
   readonly texts: Readonly<Record<string, readonly string[]>>;
@@ -14,7 +14,7 @@ export interface Shown {
 
 /** The named texts of a block, and where the page and an export have them. */
 const PARTS: readonly (readonly [name: string, page: string, exported: string])[] = [
-  ["said", ".md", ".said, .report"],
+  ["said", ".md", ".said, .report, .thought"],
   ["notice", ".notice-name", ".notice-name"],
   ["noticed", ".notice-text", ".notice-text"],
   ["thinking", ".thinking-word", ".thinking-word"],
@@ -22,10 +22,11 @@ const PARTS: readonly (readonly [name: string, page: string, exported: string])[
   ["name", ".tool-name", ".tool-name"],
   ["params", ".tool-params", ".tool-params"],
   ["short", ".tool-short", ".tool-short"],
+  ["counts", ".tool-line .counts", ".tool-line .counts"],
   ["bad", ".tool-line .state.bad", ".tool-line .bad"],
   ["error", ".tool-error, .error-message", ".tool-error, .error"],
   ["command", ".command-line code", ".command code"],
-  ["terminal", ".terminal", ".terminal"],
+  ["terminal", ".terminal:not(.excerpt .terminal)", ".terminal"],
   [
     "exit",
     ".command-foot .ok, .command-foot .bad, .command-foot .warn",
@@ -36,6 +37,7 @@ const PARTS: readonly (readonly [name: string, page: string, exported: string])[
   ["range", ".result-head > .dim", ".head > .dim"],
   ["code", ".result pre.code, .result pre.plain", "pre.plain, .numbered pre.code, .head ~ pre.code"],
   ["change", ".change-kind", ".change-kind"],
+  ["changed", ".result-head .counts", ".change .head .counts"],
   ["diff", ".diff-row:not(.hunk):not(.note) .src", ".diff .src"],
   ["todo", ".todo li > span:last-child", ".todo li > span:last-child"],
   ["folded", ".fold-line", "details.fold > summary"],
@@ -45,6 +47,22 @@ const PARTS: readonly (readonly [name: string, page: string, exported: string])[
   ["sources", ".citations li > a, .citations li > span:first-child", ".sources li"],
   ["reason", ".reason", ".reason"],
 ];
+
+/** The texts that both have word for word once everything is open; what stands around them belongs to each. */
+const CONTENT = new Set("said noticed terminal code diff todo error pictures sources excerpt".split(" "));
+
+/** What is left of it when everything is open. What a call was asked is shown by each in its own way. */
+export function contentOf({ outline, texts }: Shown): Shown {
+  const calls = new Set(
+    outline.filter((line) => line.includes(" tool_call ")).map((line) => line.split(" ")[0]),
+  );
+  const kept = Object.entries(texts).flatMap(([id, parts]) => {
+    if (calls.has(id)) return [];
+    const content = parts.filter((part) => CONTENT.has(part.slice(0, part.indexOf(":"))));
+    return [[id, content.map((part) => part.slice(part.indexOf(":") + 2))] as const];
+  });
+  return { outline: outline.filter((line) => !line.startsWith("gathered")), texts: Object.fromEntries(kept) };
+}
 
 export function shownOnPage(page: Page): Promise<Shown> {
   return page.evaluate(
@@ -68,28 +86,38 @@ function read(parts: readonly (readonly [string, string])[]): Shown {
     if (element instanceof HTMLImageElement) return `picture of ${element.src.length}`;
     const copy = element.cloneNode(true) as Element;
     for (const other of copy.querySelectorAll(LEFT_OUT)) other.remove();
+    // A formula is typeset on the page and as it was written in an export.
+    for (const math of copy.querySelectorAll<HTMLElement>(".math[data-source]"))
+      math.textContent = math.dataset["source"] ?? "";
     return (copy.textContent ?? "").replace(/\s+/g, " ").trim();
   };
+  // What stands for something long is gone once that is open.
+  const isHidden = (element: Element): boolean => element.checkVisibility?.() === false;
   const isClosed = (element: Element, root: Element): boolean => {
     const above = (from: Element) => from.parentElement?.closest("details:not([open])");
     for (let details = above(element); details && root.contains(details); details = above(details))
       if (!details.querySelector(":scope > summary")?.contains(element)) return true;
     return false;
   };
-  for (const element of document.querySelectorAll<HTMLElement>("[data-block], footer.turn")) {
+  const every = "[data-block], footer.turn, .gathered-words, .speaker";
+  for (const element of document.querySelectorAll<HTMLElement>(every)) {
     const { block, kind, status, depth } = element.dataset;
+    if (isClosed(element, document.body)) continue;
     if (block === undefined) {
-      outline.push("turn");
+      const words = clean(element).replace(/ · [\d.]+ (ms|s|min|h).*$/, "");
+      const isSpeaker = element.matches(".speaker");
+      const side = element.matches(".speaker-person") ? "person" : "agent";
+      outline.push(isSpeaker ? `speaker ${side}` : element.matches(".turn") ? "turn" : `gathered ${words}`);
       continue;
     }
     const place =
       depth === undefined
-        ? `in ${element.parentElement?.closest<HTMLElement>("[data-block]")?.dataset["block"] ?? element.dataset["call"]}`
+        ? `in ${element.dataset["call"] ?? element.parentElement?.closest<HTMLElement>("[data-block]")?.dataset["block"]}`
         : `at ${depth}`;
     outline.push(`${block} ${kind} ${status} ${place}`);
     texts[block] = parts.flatMap(([name, selector]) => {
       const own = [...element.querySelectorAll(selector)].filter(
-        (part) => part.closest("[data-block]") === element && !isClosed(part, element),
+        (part) => part.closest("[data-block]") === element && !isClosed(part, element) && !isHidden(part),
       );
       const found = own.map(clean).filter((text) => text !== "");
       return found.length === 0 ? [] : [`${name}: ${found.join(" ")}`];

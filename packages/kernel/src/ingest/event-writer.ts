@@ -5,17 +5,19 @@
 
 import { unanswered } from "../model/ask.ts";
 import { assert } from "../model/assert.ts";
-import type { AgentId, BlockId, ConversationId, Role } from "../model/block.ts";
 import { begunTurn, type MessageUsage, type Turn } from "../model/conversation.ts";
 import type { BlockEvent, BlockKey } from "../model/event.ts";
+import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
 import { type Json, type JsonObject, sameJson } from "../model/json.ts";
+import type { Role } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { pastSessions } from "../model/past-sessions.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import { sessionWith } from "../model/session-facts.ts";
 import { difference } from "../text/difference.ts";
-import { cleanText } from "../text/door.ts";
+import { cleanText } from "../text/sanitize.ts";
 import type { Draft } from "../write/draft.ts";
+import { titleFrom, titlePatch } from "../write/title.ts";
 import { withKeyOf } from "./imported.ts";
 
 export interface IngestOptions {
@@ -129,16 +131,16 @@ export class EventWriter {
     if (this.#isVisiting) return;
     const { provider, sessionId: id, model, cwd, version, title } = event;
     const metadata: Record<string, Json> = {};
-    const session = sessionWith(record.metadata["session"], event);
-    if (session !== undefined) metadata["session"] = session;
+    const session = sessionWith(record.metadata.session, event);
+    if (session !== undefined) metadata.session = session;
     // A turn that was started here knows its folder better than the stream of its agent.
-    const isKnown = this.#options.turn !== undefined && record.metadata["cwd"] !== undefined;
-    if (cwd !== undefined && !isKnown && record.metadata["cwd"] !== cwd) metadata["cwd"] = cwd;
-    if (version !== undefined && record.metadata["version"] !== version) metadata["version"] = version;
+    const isKnown = this.#options.turn !== undefined && record.metadata.cwd !== undefined;
+    if (cwd !== undefined && !isKnown && record.metadata.cwd !== cwd) metadata.cwd = cwd;
+    if (version !== undefined && record.metadata.version !== version) metadata.version = version;
     const isNew = id !== undefined && record.sessions[provider] !== id;
     const past = isNew ? pastSessions(record, provider) : undefined;
-    if (past !== undefined) metadata["pastSessions"] = past;
-    const named = title !== undefined && !this.place.titled;
+    if (past !== undefined) metadata.pastSessions = past;
+    const named = title === undefined ? undefined : titlePatch(record, cleanTitle(title), "provider");
     if (!isNew && !named && record.provider === provider && (model ?? record.model) === record.model) {
       if (Object.keys(metadata).length === 0) return;
     }
@@ -146,8 +148,8 @@ export class EventWriter {
       provider,
       ...(model === undefined ? {} : { model }),
       ...(isNew ? { session: { provider, id } } : {}),
-      ...(named ? { title: titleFrom(title) } : {}),
-      ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
+      ...named,
+      ...(named || Object.keys(metadata).length > 0 ? { metadata: { ...metadata, ...named?.metadata } } : {}),
     });
     if (named) this.place.titled = true;
   }
@@ -162,7 +164,7 @@ export class EventWriter {
     const text = event.text ?? "";
     const { keep } = this.#options;
     const extra = keep
-      ? { extra: { ...(event.metadata["extra"] as JsonObject | undefined), key: event.key } }
+      ? { extra: { ...(event.metadata.extra as JsonObject | undefined), key: event.key } }
       : {};
     const spec = {
       kind: event.kind,
@@ -173,7 +175,7 @@ export class EventWriter {
       metadata: {
         ...(this.place.turn === undefined ? {} : { turn: this.place.turn }),
         ...(event.at === undefined ? {} : { startedAt: event.at }),
-        ...event.metadata,
+        ...this.#claimed(event.metadata),
         ...extra,
       },
     };
@@ -188,9 +190,9 @@ export class EventWriter {
   /** A conversation without a title takes the first line that a person said: not what an agent asked a sub-agent. */
   #title(role: string, kind: string, text: string): void {
     if (this.place.titled || role !== "user" || kind !== "text") return;
-    const title = titleFrom(text);
-    if (title === "") return;
-    this.#draft.conversation({ title });
+    const named = titlePatch(this.#draft.record, titleFrom(text), "prompt");
+    if (!named) return;
+    this.#draft.conversation(named);
     this.place.titled = true;
   }
 
@@ -208,11 +210,11 @@ export class EventWriter {
   #meta(event: BlockEvent & { type: "block-meta" }): void {
     const known = this.#find(event.key);
     if (!known || known.old || known.written === undefined) return;
-    const metadata = this.#withoutAnswer(known.id, event.metadata);
+    const metadata = this.#withoutAnswer(known.id, this.#claimed(event.metadata));
     if (Object.keys(metadata).length === 0) return;
     const block = this.#draft.meta(known.id, metadata);
     if (isProblem(block)) this.#refuse(event, block);
-    else if (metadata["waiting"] === "result") this.#change(event.key, { ...known, isOwed: true });
+    else if (metadata.waiting === "result") this.#change(event.key, { ...known, isOwed: true });
   }
 
   /** What a person has answered stands: the stream knows at most that something was answered. So does the block's key. */
@@ -234,7 +236,7 @@ export class EventWriter {
     const metadata: JsonObject = {
       ...(event.reason === undefined ? {} : { reason: event.reason }),
       ...(took === undefined || took < 0 ? {} : { durationMs: took }),
-      ...this.#withoutAnswer(known.id, event.metadata ?? {}),
+      ...this.#withoutAnswer(known.id, this.#claimed(event.metadata ?? {})),
     };
     const block = this.#draft.status(known.id, event.status, metadata);
     if (isProblem(block) && block.problem === "invalid") {
@@ -248,7 +250,7 @@ export class EventWriter {
   /** Each event fits, but not all of a block's together: it ends all the same, and what is left out is named. */
   #endWithin(id: BlockId, status: "done" | "error", metadata: JsonObject): void {
     const block = this.#draft.block(id);
-    const before = isProblem(block) ? {} : (block.metadata["extra"] as JsonObject | undefined);
+    const before = isProblem(block) ? {} : block.metadata.extra;
     const large = Object.keys(metadata).filter((key) => JSON.stringify(metadata[key]).length > SMALL_CHARS);
     const small = Object.fromEntries(Object.entries(metadata).filter(([key]) => !large.includes(key)));
     const extra = { ...before, ...(small["extra"] as JsonObject | undefined) };
@@ -327,8 +329,7 @@ export class EventWriter {
     };
     // What was imported before may have been cut: the end that is told last counts, and one that says the same is no news.
     const known = turn.status === "running" ? undefined : this.#draft.turn(turn.id);
-    if (known === undefined || !sameJson(known as unknown as Json, ended as unknown as Json))
-      this.#setTurn(ended);
+    if (known === undefined || !sameJson(known, ended)) this.#setTurn(ended);
   }
 
   #messageUsage(event: BlockEvent & { type: "message-usage" }): void {
@@ -353,6 +354,13 @@ export class EventWriter {
   /** What a guest's stream says as a user or the system was said to the guest, not here. */
   #roleOf(role: Role): Role {
     return this.#options.guest && (role === "user" || role === "system") ? "tool" : role;
+  }
+
+  /** What a guest was asked and answered, it was asked elsewhere: here nobody is asked, and nobody has allowed anything. */
+  #claimed(metadata: JsonObject): JsonObject {
+    if (!this.#options.guest) return metadata;
+    const { ask: _ask, approval: _approval, ...rest } = metadata;
+    return rest;
   }
 
   #nameOf(turn: string): string {
@@ -399,7 +407,7 @@ export class EventWriter {
   }
 }
 
-function titleFrom(text: string): string {
-  const line = text.trimStart().split("\n", 1)[0] ?? "";
-  return cleanText(line.trim().slice(0, 120));
+/** A provider's title, in one line. */
+function cleanTitle(text: string): string {
+  return cleanText(text.replace(/\s+/g, " ").trim().slice(0, limits.titleChars).toWellFormed());
 }

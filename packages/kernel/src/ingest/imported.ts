@@ -3,8 +3,9 @@
  * again, and by these one import notices another.
  */
 
-import type { Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { BlockKey } from "../model/event.ts";
+import type { BlockId, ConversationId } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { Kernel } from "../write/kernel.ts";
@@ -12,15 +13,15 @@ import { patiently } from "../write/patience.ts";
 
 /** The key that an import has left in a block. */
 export function keyIn({ metadata }: Block): BlockKey | undefined {
-  const key = (metadata["extra"] as JsonObject | undefined)?.["key"];
+  const key = (metadata.extra as JsonObject | undefined)?.["key"];
   return typeof key === "string" ? key : undefined;
 }
 
 /** What an event says of a block that was imported, without the loss of its key. */
 export function withKeyOf(block: Block, metadata: JsonObject): JsonObject {
   const key = keyIn(block);
-  if (key === undefined || metadata["extra"] === undefined) return metadata;
-  return { ...metadata, extra: { ...(metadata["extra"] as JsonObject | null), key } };
+  if (key === undefined || metadata.extra === undefined) return metadata;
+  return { ...metadata, extra: { ...(metadata.extra as JsonObject | null), key } };
 }
 
 /**
@@ -41,7 +42,7 @@ export async function countUnlessImported(
   });
   if (isProblem(blocks)) return blocks;
   if (!blocks.some((block) => keyIn(block) !== undefined && !own.has(block.id))) return blocks.length;
-  return problem("conflict", "another import of this session is under way, and goes on with it", {
+  return problem("conflict", "another import of this session is already running", {
     conversation,
     importing: true,
   });

@@ -560,3 +560,34 @@ describe("[E21] two imports of one session at the same time", () => {
     expect(await world.lines()).toHaveLength(9);
   });
 });
+
+it("[K97] a provider's title takes the place of the prompt's, and never that of a person's", async () => {
+  const world = new World();
+  const ingest = await world.open();
+  const title = async () => ((await world.store.conversation(world.conversation)) as { title: string }).title;
+  const named = (text: string): BlockEvent => ({ type: "session", provider: "claude", title: text });
+  await ingest.push([
+    { type: "block-start", key: "p", kind: "text", role: "user", text: "Fix the parser. Now.", metadata: {} },
+  ]);
+  await ingest.settle();
+  expect(await title()).toBe("Fix the parser");
+  for (const text of ["Parser fix", "Parser fix, done"]) {
+    await ingest.push([named(text)]);
+    await ingest.settle();
+    expect(await title()).toBe(text);
+  }
+  const { seq } = (await world.store.conversation(world.conversation)) as { seq: number };
+  await ingest.push([named("Parser fix, done")]);
+  await ingest.settle();
+  expect(await world.store.conversation(world.conversation)).toMatchObject({ seq });
+  await world.kernel.write(world.conversation, {
+    agent: "owner",
+    plan: (draft) => {
+      draft.conversation({ title: "Mine", metadata: { titled: null } });
+      return null;
+    },
+  });
+  await ingest.push([named("Another")]);
+  await ingest.settle();
+  expect(await title()).toBe("Mine");
+});

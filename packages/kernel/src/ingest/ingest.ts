@@ -1,5 +1,5 @@
 /**
- * Ingest: writes an adapter's block events through the one write door, in order, in batches.
+ * Ingest: writes an adapter's block events through the one write path, in order, in batches.
  *
  * - Streamed pieces go to the kernel's one appender, as everybody's do. Those of a block that is not written yet wait for its
  *   start, and the other events of a block wait for its pieces: the events of one block are written in their order.
@@ -11,12 +11,14 @@
  *   open: their results end them, or the end of their agent's lease.
  */
 
-import { type Block, type BlockId, isEnded } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Turn } from "../model/conversation.ts";
 import type { BlockEvent, BlockKey } from "../model/event.ts";
+import type { BlockId } from "../model/ids.ts";
+import { isEnded } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
-import { cleanText, splitTail } from "../text/door.ts";
+import { cleanText, splitTail } from "../text/sanitize.ts";
 import type { Kernel } from "../write/kernel.ts";
 import { EventWriter, type IngestOptions, type Item, type Known } from "./event-writer.ts";
 import { countUnlessImported, keyIn } from "./imported.ts";
@@ -27,13 +29,19 @@ const EVENTS_PER_WRITE = 400;
 const MAX_PENDING = 4_000;
 const RETRY_MS = 500;
 
+/** A block into which pieces have gone the short way, and how many. */
+interface StreamedTo {
+  readonly id: BlockId;
+  pieces: number;
+}
+
 export class Ingest {
   readonly #kernel: Kernel;
   readonly #options: IngestOptions;
   readonly #known = new Map<BlockKey, Known>();
   readonly #turns = new Map<string, Turn>();
   /** Blocks into which pieces have gone the short way, until they end. */
-  readonly #streams = new Map<BlockKey, BlockId>();
+  readonly #streams = new Map<BlockKey, StreamedTo>();
   /** How many items of a block wait. */
   readonly #waiting = new Map<BlockKey, number>();
   /** Half a character at the end of what a block was given last. */
@@ -78,18 +86,21 @@ export class Ingest {
   }
 
   /** Takes events in. Resolves at once while little waits, later when much does: the caller's backpressure. */
-  async push(events: readonly BlockEvent[]): Promise<Problem | undefined> {
+  push(events: readonly BlockEvent[]): Promise<Problem | undefined> {
     for (const event of events) this.#accept(event);
-    if (this.#pending.length > MAX_PENDING) await this.#pump;
-    return this.#failure;
+    const pump = this.#pending.length > MAX_PENDING ? this.#pump : undefined;
+    return pump === undefined ? Promise.resolve(this.#failure) : pump.then(() => this.#failure);
   }
 
   /** Everything is written and durable; what is open stays open, for an import that goes on. */
-  async settle(): Promise<Problem | undefined> {
-    for (const key of [...this.#halves.keys()]) this.#giveHalf(key);
+  settle(): Promise<Problem | undefined> {
+    if (this.#halves.size > 0) for (const key of [...this.#halves.keys()]) this.#giveHalf(key);
+    return this.#pump === undefined ? this.#drainAll() : this.#settleBehind();
+  }
+
+  async #settleBehind(): Promise<Problem | undefined> {
     while (this.#pump) await this.#pump;
-    await Promise.all([...this.#streams].map(([key, id]) => this.#drain(key, id)));
-    return this.#failure;
+    return this.#drainAll();
   }
 
   /** Everything is written and durable; what was left open is closed. */
@@ -165,22 +176,31 @@ export class Ingest {
     if (refused?.problem === "busy") return false;
     if (refused) this.refused++;
     else known.written += clean;
-    this.#streams.set(key, known.id);
+    const stream = this.#streams.get(key);
+    if (stream === undefined) this.#streams.set(key, { id: known.id, pieces: 1 });
+    else stream.pieces++;
     return true;
   }
 
   /** What has gone the short way is durable, for as long as waiting for the store makes sense. */
-  async #drain(key: BlockKey, id: BlockId): Promise<void> {
+  async #drainAll(): Promise<Problem | undefined> {
+    const drains = [...this.#streams].map(([key, stream]) => this.#drain(key, stream));
+    await (drains.length === 1 ? drains[0] : Promise.all(drains));
+    return this.#failure;
+  }
+
+  async #drain(key: BlockKey, stream: StreamedTo): Promise<void> {
     const { env } = this.#kernel;
+    const { pieces } = stream;
     for (const since = env.monotonic(); ; ) {
-      const outcome = await this.#kernel.drain(id, this.#options.agent);
-      this.#streams.delete(key);
-      if (!isProblem(outcome)) return;
-      const mayPass = outcome.problem === "storage" || outcome.problem === "busy";
-      if (!mayPass) this.refused++;
-      if (!mayPass) return;
-      if (env.monotonic() - since <= limits.holdMs) continue;
-      this.#failure ??= outcome;
+      const outcome = await this.#kernel.drain(stream.id, this.#options.agent);
+      if (isProblem(outcome)) {
+        const mayPass = outcome.problem === "storage" || outcome.problem === "busy";
+        if (mayPass && env.monotonic() - since <= limits.holdMs) continue;
+        if (mayPass) this.#failure ??= outcome;
+        else this.refused++;
+      }
+      if (stream.pieces === pieces) this.#streams.delete(key); // what came meanwhile is not durable yet
       return;
     }
   }
@@ -254,7 +274,7 @@ export class Ingest {
   #streamsIn(items: readonly Item[]): BlockId[] {
     if (this.#streams.size === 0) return [];
     const keys = new Set(items.flatMap((item) => ("key" in item ? [item.key] : [])));
-    return [...keys].flatMap((key) => this.#streams.get(key) ?? []);
+    return [...keys].flatMap((key) => this.#streams.get(key)?.id ?? []);
   }
 
   /** One batch, one plan. A plan may run again, so what it learns is taken over only when it is committed. */

@@ -5,16 +5,20 @@
 
 import { isAsked } from "./ask.ts";
 import { AssertionError, assert, unreachable } from "./assert.ts";
-import { type Block, type BlockId, isEnded, patchMetadata, type Stage, type Status } from "./block.ts";
+import { type Block, blockOf, withMetadata } from "./block.ts";
 import {
   addUsage,
   type Conversation,
   type ConversationPatch,
+  type Deleted,
   NO_USAGE,
   subtractUsage,
   type Turn,
 } from "./conversation.ts";
+import type { BlockId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
+import { isEnded, type Stage, type Status } from "./kind.ts";
+import { patchMetadata } from "./metadata.ts";
 import { countNewlines, type Op, type OpBody, type Splice } from "./op.ts";
 
 /** The block after `op`. The op must be the next one of that block; the caller has checked what is legal. */
@@ -33,12 +37,9 @@ export function applyOp(block: Block | undefined, op: Op): Block {
     case "promote":
       return { ...block, ...head, promoted: true };
     case "status":
-      return withStatus(
-        { ...block, ...head, metadata: patchMetadata(block.metadata, body.metadata) },
-        body.status,
-      );
+      return withStatus({ ...withPatch(block, body.metadata), ...head }, body.status);
     case "meta":
-      return withStage({ ...block, ...head, metadata: patchMetadata(block.metadata, body.metadata) });
+      return withStage({ ...withPatch(block, body.metadata), ...head });
     case "prune":
       return { ...block, ...head, pruned: body.pruned };
     case "conversation":
@@ -60,21 +61,23 @@ export function applyToConversation(record: Conversation, op: Op, previous: Turn
   }
   if (body.type === "status" || body.type === "meta") return withQuestion(next, op.block, body.metadata);
   if (body.type === "turn") return withTurn(next, body.turn, previous);
-  if (body.type === "conversation") return patched(next, body.patch);
+  if (body.type === "conversation") return patched(next, body.patch, record.updatedAt);
   return next;
 }
 
 /** A question is asked and answered in its block's metadata. */
 function withQuestion(record: Conversation, block: BlockId | null, metadata: JsonObject): Conversation {
-  if ((metadata["ask"] === undefined && metadata["approval"] === undefined) || block === null) return record;
+  if ((metadata.ask === undefined && metadata.approval === undefined) || block === null) return record;
   const { asking = [], ...rest } = record;
   const others = asking.filter((id) => id !== block);
   const now = isAsked(metadata) ? [...others, block] : others;
   return now.length === 0 ? rest : { ...rest, asking: now };
 }
 
-function patched(record: Conversation, patch: ConversationPatch): Conversation {
-  const { title, provider, model, session, include, exclude, forkedFrom, metadata, head } = patch;
+/** Deleting and restoring leaves a conversation where it stood among the others: `updatedAt` is the time before the patch. */
+function patched(now: Conversation, patch: ConversationPatch, updatedAt: number): Conversation {
+  const { title, provider, model, session, include, exclude, forkedFrom, metadata, head, deleted } = patch;
+  const record = deleted === undefined ? now : withDeleted({ ...now, updatedAt }, deleted);
   let { included } = record;
   if (include !== undefined && !included.includes(include)) included = [...included, include];
   if (exclude !== undefined) included = included.filter((id) => id !== exclude);
@@ -92,6 +95,10 @@ function patched(record: Conversation, patch: ConversationPatch): Conversation {
   };
 }
 
+function withDeleted({ deleted: _, ...record }: Conversation, deleted: Deleted | null): Conversation {
+  return deleted === null ? record : { ...record, deleted };
+}
+
 function withTurn(record: Conversation, turn: Turn, previous: Turn | undefined): Conversation {
   const others = record.running.filter((id) => id !== turn.id);
   const usage = addUsage(subtractUsage(record.usage, previous?.usage ?? NO_USAGE), turn.usage ?? NO_USAGE);
@@ -100,8 +107,11 @@ function withTurn(record: Conversation, turn: Turn, previous: Turn | undefined):
     stated === undefined
       ? record.costUsd
       : (record.costUsd ?? 0) - (previous?.costUsd ?? 0) + (turn.costUsd ?? 0);
+  const { ended: _, ...rest } = record;
+  const ended = turn.status === "error" ? (turn.reason ?? "failed") : undefined;
   return {
-    ...record,
+    ...rest,
+    ...(ended === undefined ? {} : { ended }),
     running: turn.status === "running" ? [...others, turn.id] : others,
     turns: previous === undefined ? record.turns + 1 : record.turns,
     provider: turn.provider,
@@ -113,7 +123,7 @@ function withTurn(record: Conversation, turn: Turn, previous: Turn | undefined):
 
 function created(op: Op, body: OpBody & { type: "create" }): Block {
   assert(op.block !== null && op.version === 1, "a block is created once");
-  const block: Block = {
+  const block = blockOf({
     id: op.block,
     conversation: op.conversation,
     agent: op.agent,
@@ -132,15 +142,15 @@ function created(op: Op, body: OpBody & { type: "create" }): Block {
     pruned: false,
     promoted: false,
     metadata: body.metadata,
-  };
-  if (body.kind !== "tool_call") return block;
+  });
+  if (block.kind !== "tool_call") return block;
   const stage: Stage = isEnded(body.status) ? "end" : "start";
   return { ...block, metadata: { ...block.metadata, stage } };
 }
 
 /** Nearly every op is one: nothing is made on the way but the block, and that field by field, which is faster. */
 function appended(block: Block, op: Op, text: string): Block {
-  const next: Block = {
+  const next = {
     id: block.id,
     conversation: block.conversation,
     agent: block.agent,
@@ -159,30 +169,34 @@ function appended(block: Block, op: Op, text: string): Block {
     pruned: block.pruned,
     promoted: block.promoted,
     metadata: block.metadata,
-  };
+  } as Block;
   return wrote(next, "streaming");
 }
 
 /** A write makes a pending block run; a tool call's input increments are its streaming stage. */
 function wrote(block: Block, stage: Stage | undefined): Block {
   const running: Block = block.status === "pending" ? { ...block, status: "running" } : block;
-  if (running.kind !== "tool_call" || stage === undefined || running.metadata["stage"] !== "start")
+  if (running.kind !== "tool_call" || stage === undefined || running.metadata.stage !== "start")
     return running;
   return { ...running, metadata: { ...running.metadata, stage } };
 }
 
 /** A tool call whose stage moved on is running, whoever moved it. */
 function withStage(block: Block): Block {
-  const stage = block.metadata["stage"];
+  const { stage } = block.metadata;
   if (block.kind !== "tool_call" || block.status !== "pending" || stage === "start") return block;
   return { ...block, status: "running" };
 }
 
 function withStatus(block: Block, status: Status): Block {
   const next: Block = { ...block, status };
-  if (block.kind !== "tool_call") return next;
+  if (next.kind !== "tool_call") return next;
   const stage: Stage = isEnded(status) ? "end" : status === "running" ? "running" : "start";
   return { ...next, metadata: { ...next.metadata, stage } };
+}
+
+function withPatch(block: Block, patch: JsonObject): Block {
+  return withMetadata(block, patchMetadata(block.metadata, patch));
 }
 
 function grown(block: Block, splices: readonly Splice[]): { chars: number; newlines: number } {

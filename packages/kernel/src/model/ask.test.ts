@@ -1,7 +1,7 @@
 /** Asks, as they are written today and as earlier versions wrote them. */
 import { describe, expect, it } from "vitest";
 import { askOf, askSchema, expiredAsk, isAsked, waitsFor } from "./ask.ts";
-import { checkMetadata } from "./block.ts";
+import { checkMetadata } from "./metadata.ts";
 import { isProblem } from "./problem.ts";
 
 const permission = { id: "a", kind: "permission", state: "asked" } as const;

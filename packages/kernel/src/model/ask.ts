@@ -81,7 +81,7 @@ const answerToQuestion = z.strictObject({
 const answer = z.strictObject({
   /** By the question's id. One without an entry was not answered. */
   questions: z.record(z.string(), answerToQuestion).optional(),
-  /** Said instead of answering the questions; of a plan, the plan as it was approved, where it was edited. */
+  /** A reply instead of answers to the questions; of a plan, the plan as it was approved, where it was edited. */
   text: z.string().optional(),
   /** The fields of a form. */
   content: z.record(z.string(), json).optional(),
@@ -157,7 +157,7 @@ export function isAsked(metadata: Asking | undefined): boolean {
 /** What an ask that nobody has answered becomes when what asked it ends: a patch, under the name that it has. */
 export function expiredAsk(metadata: JsonObject): JsonObject {
   if (!isAsked(metadata)) return {};
-  const name = metadata["ask"] === undefined ? "approval" : "ask";
+  const name = metadata.ask === undefined ? "approval" : "ask";
   return { [name]: { ...(metadata[name] as JsonObject), state: "expired" } };
 }
 

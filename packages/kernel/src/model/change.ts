@@ -3,8 +3,9 @@
  * a frame carries it.
  */
 
-import type { Block, BlockId, ConversationId } from "./block.ts";
+import type { Block } from "./block.ts";
 import type { Conversation, Turn } from "./conversation.ts";
+import type { BlockId, ConversationId } from "./ids.ts";
 import type { Op } from "./op.ts";
 
 export interface Change {

@@ -4,9 +4,22 @@
  */
 
 import type { AskAnswer } from "./ask.ts";
-import type { AgentId, BlockId, ConversationId, Reason } from "./block.ts";
 import type { TurnStatus, Usage } from "./event.ts";
+import type { AgentId, BlockId, ConversationId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
+import type { Reason } from "./kind.ts";
+
+/** What a conversation carries besides its record: some keys are known, a program may add others. */
+export type ConversationMetadata = JsonObject & {
+  /** The folder in which its agents work, and the version of the one that worked last. */
+  readonly cwd?: string;
+  readonly version?: string;
+  /** How freely its agents work, as it was last chosen. */
+  readonly mode?: string;
+  readonly archived?: boolean;
+  /** Where its title comes from, if no person gave it. */
+  readonly titled?: "prompt" | "provider";
+};
 
 export interface Conversation {
   readonly id: ConversationId;
@@ -22,6 +35,8 @@ export interface Conversation {
   readonly head: BlockId | null;
   /** Turns that run now. */
   readonly running: readonly string[];
+  /** Why its last turn ended as it did; absent where it ended well, or none has ended. */
+  readonly ended?: Reason;
   /** Tool calls that wait for the owner's answer; absent where none does. */
   readonly asking?: readonly BlockId[];
   readonly provider?: string;
@@ -35,7 +50,16 @@ export interface Conversation {
   /** Stated by providers, or from the user's price table; null while nobody has stated any. */
   readonly costUsd: number | null;
   readonly turns: number;
-  readonly metadata: JsonObject;
+  readonly metadata: ConversationMetadata;
+  /** It was deleted: hidden from everybody, and removed from the store when its undo time is over. */
+  readonly deleted?: Deleted;
+}
+
+export interface Deleted {
+  readonly at: number;
+  readonly by: AgentId;
+  /** Until then it can be restored. */
+  readonly until: number;
 }
 
 /** What an op may change of the record; everything else follows from the ops. */
@@ -50,6 +74,8 @@ export interface ConversationPatch {
   /** null deletes a key. */
   readonly metadata?: JsonObject;
   readonly head?: BlockId;
+  /** null restores it. */
+  readonly deleted?: Deleted | null;
 }
 
 /** One request to a provider and all that it produced. An op carries the whole turn as it stands. */

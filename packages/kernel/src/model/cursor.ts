@@ -2,7 +2,7 @@
  * Where somebody is in a block's text: a cursor, or a selection. Plain data; who keeps them is write/cursors.ts.
  */
 
-import type { AgentId, BlockId, ConversationId } from "./block.ts";
+import type { AgentId, BlockId, ConversationId } from "./ids.ts";
 
 export interface Cursor {
   readonly agent: AgentId;

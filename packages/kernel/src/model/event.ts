@@ -6,8 +6,8 @@
  * kernel enforces the same for whoever does not keep to it.
  */
 
-import type { Kind, Reason, Role } from "./block.ts";
 import type { JsonObject } from "./json.ts";
+import type { Kind, Reason, Role } from "./kind.ts";
 
 export type BlockKey = string;
 

@@ -3,8 +3,8 @@
  * the workspace has it open; a copy would look like one, be found as one, and never be saved.
  */
 
-import type { Kind } from "./block.ts";
 import type { Json, JsonObject } from "./json.ts";
+import type { Kind } from "./kind.ts";
 
 /** What may be kept of a block of any kind, and does not say where a file is or what the disk has of it. */
 const OF_THE_DISK = new Set([

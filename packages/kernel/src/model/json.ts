@@ -5,6 +5,20 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonObject = { readonly [key: string]: Json };
 
+/** Data that was read: nobody changes it. */
+export type ReadonlyDeep<T> = T extends readonly (infer Item)[]
+  ? readonly ReadonlyDeep<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> }
+    : T;
+
+/** The same as it comes out of JSON: what is not there is left out, never undefined. */
+export type Exact<T> = T extends readonly (infer Item)[]
+  ? readonly Exact<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: Exact<Exclude<T[Key], undefined>> }
+    : T;
+
 const POLLUTING = new Set(["__proto__", "constructor", "prototype"]);
 
 /**
@@ -36,15 +50,15 @@ export function cleanJson(value: unknown, maxDepth: number): Json | undefined {
 }
 
 /** Whether two JSON values are equal, the order of keys aside. */
-export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, i) => sameJson(item, b[i]));
   }
-  const left = a as JsonObject;
-  const right = b as JsonObject;
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
   const keys = Object.keys(left);
   return keys.length === Object.keys(right).length && keys.every((key) => sameJson(left[key], right[key]));
 }

@@ -3,11 +3,13 @@
  * and that is a bug.
  */
 
+import { latency } from "./latency.ts";
+
 export const limits = {
   /** An append is flushed when it holds a newline, more than this many UTF-16 units … */
-  appendFlushChars: 50,
+  appendFlushChars: latency.flushChars,
   /** … or when the first piece that waits is this old. */
-  appendFlushMs: 100,
+  appendFlushMs: latency.flushMs,
   /** Text that one block may hold, in UTF-16 units. */
   blockTextChars: 64 * 1024 * 1024,
   /** Text of one write. */
@@ -48,6 +50,12 @@ export const limits = {
   durableWaitMs: 10_000,
   /** How often a write is planned again because another node moved the conversation. */
   replans: 64,
+  /** Blocks that one answer of conversation.changes looks at. */
+  changeBlocks: 1_000,
+  /** Turns whose costs are kept in memory for cost.report; the costs of others are read again. */
+  costTurns: 100_000,
+  /** A deleted conversation can be restored for this long; then it is removed from the store. */
+  deletedUndoMs: 30_000,
   /** Idempotency keys remembered per conversation. */
   keysPerConversation: 4_096,
   /** Undo horizon: units of one block that can be undone. */
@@ -108,7 +116,7 @@ export const limits = {
   syncWaitMs: 30_000,
   /** Wire. */
   frameChars: 1024 * 1024,
-  batchMs: 16,
+  batchMs: latency.throttleMs,
   /** Who watches conversations is told of each at most this often. */
   watchMs: 250,
   /** Blocks that a subscriber gets at once; and at most, with one page or one request for texts. */

@@ -10,9 +10,10 @@
  * `versionFrom < version` and `seqFrom < seq` (other blocks' ops may lie between). Nothing else is ever merged.
  */
 
-import type { AgentId, BlockId, ConversationId, Kind, Role, Status } from "./block.ts";
 import type { ConversationPatch, Turn } from "./conversation.ts";
+import type { AgentId, BlockId, ConversationId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
+import type { Kind, Role, Status } from "./kind.ts";
 
 /** At `at`, `del` was replaced by `ins`. The splices of an op apply one after the other, in UTF-16 units. */
 export interface Splice {

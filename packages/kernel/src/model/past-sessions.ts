@@ -31,7 +31,7 @@ export function everySession(record: HasSessions): readonly (readonly [string, s
 
 /** Metadata may be anybody's: what is no list of names counts as none. */
 function pastOf({ metadata }: HasSessions): { readonly [provider: string]: readonly string[] } {
-  const past = metadata["pastSessions"];
+  const past = metadata.pastSessions;
   if (typeof past !== "object" || past === null) return {};
   return Object.fromEntries(
     Object.entries(past).map(([provider, ids]) => [

@@ -2,6 +2,8 @@
  * Where the pictures of a block are in its metadata: an `image` block is one, and a tool's call and result may have
  * `images`. A picture is its data (base64, or a data URL), or the name of a blob that holds it.
  *
+ * Other metadata may name blobs too (what was attached to a message): under the same name, `blob`.
+ *
  * Pure: who keeps blobs, and how they are named, is somebody else's.
  */
 
@@ -27,4 +29,18 @@ function isPicture(value: Json | undefined): value is JsonObject {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
   const { data, blob } = value as JsonObject;
   return typeof data === "string" || typeof blob === "string";
+}
+
+/** The blobs that a block's metadata names, wherever it does. */
+export function blobsIn(metadata: Json): readonly string[] {
+  const found: string[] = [];
+  const walk = (value: Json): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [key, item] of Object.entries(value)) {
+      if (key === "blob" && typeof item === "string") found.push(item);
+      else walk(item);
+    }
+  };
+  walk(metadata);
+  return found;
 }

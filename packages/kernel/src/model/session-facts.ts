@@ -25,7 +25,7 @@ type Record = Pick<Conversation, "sessions"> & {
 
 /** One for each provider that has had a session here. */
 export function sessionFacts(record: Record): readonly SessionFacts[] {
-  const kept = objectOf(record.metadata["session"]);
+  const kept = objectOf(record.metadata.session);
   const names = new Set([...Object.keys(record.sessions), ...Object.keys(kept)]);
   return [...names].map((provider) => {
     const known = objectOf(kept[provider]);
@@ -33,7 +33,7 @@ export function sessionFacts(record: Record): readonly SessionFacts[] {
     const all: JsonObject = {
       sessionId: record.sessions[provider] ?? null,
       ...(isLast && record.model !== undefined ? { model: record.model } : {}),
-      ...(isLast ? { cwd: record.metadata["cwd"] as Json, version: record.metadata["version"] as Json } : {}),
+      ...(isLast ? { cwd: record.metadata.cwd as Json, version: record.metadata.version as Json } : {}),
       ...known,
     };
     return { provider, facts: factsOf(all) };

@@ -4,7 +4,7 @@
  */
 
 export interface NativeFacts {
-  /** Rounds of the agent's own loop: what Claude Code counts as `num_turns`. */
+  /** Iterations of the agent's own loop: what Claude Code counts as `num_turns`. */
   readonly steps?: number;
   /** How much of the duration was spent waiting for the model. */
   readonly apiMs?: number;

@@ -6,15 +6,10 @@
  * its lease; what ended so, and nothing else, its agent may go on with.
  */
 
-import {
-  type AgentId,
-  type Block,
-  type BlockId,
-  type ConversationId,
-  isEnded,
-  type Reason,
-} from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Turn } from "../model/conversation.ts";
+import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
+import { isEnded, type Reason } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import type { Draft } from "../write/draft.ts";
@@ -22,7 +17,7 @@ import type { Kernel } from "../write/kernel.ts";
 
 /** Whether an open block is held by its agent, where `turns` are those of its conversation. */
 export function isHeld({ kind, metadata }: Block, turns: readonly Turn[]): boolean {
-  if (kind === "file" || metadata["node"] !== undefined) return false;
+  if (kind === "file" || metadata.node !== undefined) return false;
   const { turn, notice, waiting } = metadata;
   if (waiting === "result") return true; // its turn is over, and its agent owes the result
   const known = turns.find(({ id }) => id === turn);
@@ -51,7 +46,7 @@ export async function openBlocksOf(
     const blocks = await kernel.blocks(query);
     if (isProblem(blocks)) return blocks;
     for (const { id, metadata } of blocks)
-      if (typeof metadata["turn"] === "string" && isMeant(metadata["turn"])) found.push(id);
+      if (typeof metadata.turn === "string" && isMeant(metadata.turn)) found.push(id);
   }
   return found;
 }
@@ -72,7 +67,7 @@ export function endLeased(draft: Draft, turn: Turn, blocks: readonly BlockId[], 
   let ended = 0;
   for (const id of blocks) {
     const block = draft.block(id);
-    if (isProblem(block) || block.metadata["turn"] !== turn.id || isEnded(block.status)) continue;
+    if (isProblem(block) || block.metadata.turn !== turn.id || isEnded(block.status)) continue;
     const isDone = status === "done" && block.kind !== "tool_call";
     const why = { reason: reason ?? "interrupted", ...(lapsed ? { lapsed } : {}) };
     if (!isProblem(draft.status(id, isDone ? "done" : "error", isDone ? {} : why))) ended++;

@@ -3,7 +3,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
-import { ann, bob, Desk } from "../testing/desk.ts";
+import { ann, bob, TestHarness } from "../testing/harness.ts";
 import { MemoryNodes } from "../testing/memory-nodes.ts";
 import { MemoryStore } from "../testing/memory-store.ts";
 import { callTool } from "../tools/index.ts";
@@ -31,83 +31,83 @@ async function leasesOf(kernel: Kernel): Promise<Leases> {
 
 /** A desk past the time in which a process ends nothing. */
 async function world() {
-  const desk = new Desk();
-  const leases = await leasesOf(desk.kernel);
-  await desk.env.advance(LEASE);
-  const conversation = await desk.conversation();
+  const harness = new TestHarness();
+  const leases = await leasesOf(harness.kernel);
+  await harness.env.advance(LEASE);
+  const conversation = await harness.conversation();
   const made = { conversation, kind: "text", role: "model", content: "one ", status: "running" };
   const create = async (more: object = {}) =>
-    (await desk.ok("block.create", { ...made, ...more }, bob))["block_id"] as string;
-  const look = async (block_id: string) => desk.ok("block.read", { block_id, line_numbers: false });
-  return { desk, leases, conversation, create, look };
+    (await harness.ok("block.create", { ...made, ...more }, bob))["block_id"] as string;
+  const look = async (block_id: string) => harness.ok("block.read", { block_id, line_numbers: false });
+  return { harness, leases, conversation, create, look };
 }
 
 describe("a lease", () => {
   it("[K70] is renewed by calls and by a connection, and what is held ends once when it runs out", async () => {
-    const { desk, leases, create, look } = await world();
+    const { harness, leases, create, look } = await world();
     const id = await create();
     for (let i = 0; i < 5; i++) {
       await leases.hold("bob");
-      await desk.env.advance(LEASE * 0.8);
+      await harness.env.advance(LEASE * 0.8);
     }
     expect(await look(id)).toMatchObject({ status: "running" });
     leases.present = () => ["bob"];
-    await desk.env.advance(3 * LEASE);
+    await harness.env.advance(3 * LEASE);
     expect(await look(id)).toMatchObject({ status: "running" });
     leases.present = () => ["ann"];
-    await desk.env.advance(LONG);
+    await harness.env.advance(LONG);
     const ended = await look(id);
     expect(ended).toMatchObject({ status: "error", metadata: { reason: "interrupted", lapsed: true } });
-    await desk.env.advance(3 * LEASE);
+    await harness.env.advance(3 * LEASE);
     expect((await look(id)).version).toBe(ended.version);
   });
 
   it("[K71] its agent, and nobody else, goes on with what ended so", async () => {
-    const { desk, create, look } = await world();
+    const { harness, create, look } = await world();
     const [text, call, ends] = [
       await create(),
       await create({ kind: "tool_call", content: "{}", metadata: { toolUseId: "t", toolName: "x" } }),
       await create(),
     ];
-    await desk.env.advance(LONG);
+    await harness.env.advance(LONG);
     for (const id of [text, call, ends]) expect(await look(id)).toMatchObject({ status: "error" });
-    expect(await desk.problem("block.append", { block_id: text, text: "no" }, ann)).toMatchObject({
+    expect(await harness.problem("block.append", { block_id: text, text: "no" }, ann)).toMatchObject({
       problem: "closed",
     });
-    await desk.ok("block.append", { block_id: text, text: "two", wait: true }, bob);
+    await harness.ok("block.append", { block_id: text, text: "two", wait: true }, bob);
     const again = await look(text);
     expect(again).toMatchObject({ status: "running", content: "one two" });
     expect(again["metadata"]).toEqual({});
-    await desk.ok("block.append", { block_id: text, text: ".", wait: true }, bob, "a key");
-    await desk.ok("block.status", { block_id: text, status: "done" }, bob);
-    expect(await desk.problem("block.append", { block_id: text, text: "no" }, bob)).toMatchObject({
+    await harness.ok("block.append", { block_id: text, text: ".", wait: true }, bob, "a key");
+    await harness.ok("block.status", { block_id: text, status: "done" }, bob);
+    expect(await harness.problem("block.append", { block_id: text, text: "no" }, bob)).toMatchObject({
       problem: "closed",
     });
-    await desk.ok("block.status", { block_id: call, status: "running" }, bob);
+    await harness.ok("block.status", { block_id: call, status: "running" }, bob);
     expect(await look(call)).toMatchObject({ status: "running", metadata: { stage: "running" } });
-    await desk.ok("block.status", { block_id: call, status: "done" }, bob);
+    await harness.ok("block.status", { block_id: call, status: "done" }, bob);
     expect((await look(call))["metadata"]).toEqual({
       toolUseId: "t",
       toolName: "x",
       stage: "end",
       success: true,
     });
-    await desk.ok("block.status", { block_id: ends, status: "done" }, bob);
+    await harness.ok("block.status", { block_id: ends, status: "done" }, bob);
     expect(await look(ends)).toMatchObject({ status: "done", metadata: {} });
   });
 
   it("[K79] what an agent goes on with behind the end of its turn is told as llm_* events, and reduces to the blocks", async () => {
-    const { desk, conversation, create, look } = await world();
+    const { harness, conversation, create, look } = await world();
     let messages: readonly LlmMessage[] = [];
     const types: string[] = [];
     const events = new LlmEvents();
-    desk.kernel.listen(({ ops, blocks }) => {
+    harness.kernel.listen(({ ops, blocks }) => {
       for (const event of events.commit(ops, blocks)) {
         types.push(event.type.slice("llm_".length));
         messages = reduceLlm(messages, event);
       }
     });
-    await desk.ok("turn.begin", { conversation }, bob);
+    await harness.ok("turn.begin", { conversation }, bob);
     const text = await create();
     const metadata = { toolUseId: "t", toolName: "x" };
     const call = await create({ kind: "tool_call", content: '{"a":', metadata });
@@ -116,18 +116,18 @@ describe("a lease", () => {
       content: "{}",
       metadata: { toolUseId: "u", toolName: "x" },
     });
-    await desk.ok("block.status", { block_id: done, status: "done" }, bob);
-    await desk.env.advance(LONG);
+    await harness.ok("block.status", { block_id: done, status: "done" }, bob);
+    await harness.env.advance(LONG);
     expect(types.slice(-1)).toEqual(["message_stop"]);
     types.length = 0;
-    await desk.ok("block.append", { block_id: text, text: "two", wait: true }, bob);
-    await desk.ok("block.append", { block_id: text, text: " three", wait: true }, bob);
-    await desk.ok("block.status", { block_id: text, status: "done" }, bob);
+    await harness.ok("block.append", { block_id: text, text: "two", wait: true }, bob);
+    await harness.ok("block.append", { block_id: text, text: " three", wait: true }, bob);
+    await harness.ok("block.status", { block_id: text, status: "done" }, bob);
     expect(types).toEqual(["content_block_delta", "content_block_delta"]);
-    await desk.ok("block.append", { block_id: call, text: "1}", wait: true }, bob);
+    await harness.ok("block.append", { block_id: call, text: "1}", wait: true }, bob);
     const output = { conversation, parent_id: call, kind: "tool_result", role: "tool", metadata };
-    await desk.ok("block.create", { ...output, content: "42", status: "done" }, bob);
-    await desk.ok("block.status", { block_id: call, status: "done" }, bob);
+    await harness.ok("block.create", { ...output, content: "42", status: "done" }, bob);
+    await harness.ok("block.status", { block_id: call, status: "done" }, bob);
     expect(types.slice(-1)).toEqual(["tool_execution_complete"]);
     expect(messages).toMatchObject([
       {
@@ -143,28 +143,28 @@ describe("a lease", () => {
     // What ended with its message is not heard of again, whatever is written to it.
     types.length = 0;
     const edit = { op: "insert", line: 0, content: "x" };
-    await desk.ok("block.edit", { block_id: done, operations: [edit] }, ann);
-    await desk.ok("block.edit", { block_id: done, operations: [edit] }, ann);
+    await harness.ok("block.edit", { block_id: done, operations: [edit] }, ann);
+    await harness.ok("block.edit", { block_id: done, operations: [edit] }, ann);
     expect(types).toEqual([]);
   });
 
   it("[K71] what somebody ended on purpose stays ended, whatever its reason", async () => {
-    const { desk, create } = await world();
+    const { harness, create } = await world();
     const id = await create();
     const metadata = { reason: "interrupted" };
-    await desk.ok("block.status", { block_id: id, status: "error", metadata });
-    expect(await desk.problem("block.append", { block_id: id, text: "x" }, bob)).toMatchObject({
+    await harness.ok("block.status", { block_id: id, status: "error", metadata });
+    expect(await harness.problem("block.append", { block_id: id, text: "x" }, bob)).toMatchObject({
       problem: "closed",
     });
     const forged = { block_id: id, metadata: { lapsed: true } };
-    expect(await desk.problem("block.status", forged, bob)).toMatchObject({ problem: "forbidden" });
+    expect(await harness.problem("block.status", forged, bob)).toMatchObject({ problem: "forbidden" });
   });
 
   it("[K72] a restart ends what a process ran, and gives what agents hold a new lease", async () => {
-    const { desk, create, look } = await world();
+    const { harness, create, look } = await world();
     const held = await create();
     const turn = { provider: "claude", agent: "claude", status: "running", startedAt: 0 } as const;
-    const made = await desk.kernel.write(held.split("/", 1)[0] as string, {
+    const made = await harness.kernel.write(held.split("/", 1)[0] as string, {
       agent: "claude",
       plan: (draft) => {
         draft.setTurn({ ...turn, id: "turn-run" });
@@ -188,34 +188,34 @@ describe("a lease", () => {
       },
     });
     for (const leases of open.splice(0)) await leases.close();
-    desk.restart();
-    expect(await closeOrphans(desk.kernel, "blockyard")).toEqual({ blocks: 3, turns: 1 });
-    await leasesOf(desk.kernel);
+    harness.restart();
+    expect(await closeOrphans(harness.kernel, "blockyard")).toEqual({ blocks: 3, turns: 1 });
+    await leasesOf(harness.kernel);
     for (const id of made as string[]) expect(await look(id)).toMatchObject({ status: "error" });
-    await desk.env.advance(LEASE * 0.9);
+    await harness.env.advance(LEASE * 0.9);
     expect(await look(held)).toMatchObject({ status: "running" });
-    await desk.env.advance(LONG);
+    await harness.env.advance(LONG);
     expect(await look(held)).toMatchObject({ status: "error", metadata: { lapsed: true } });
   });
 
   it("[K72] what a process runs now is not ended by it, however long its agent is silent", async () => {
-    const { desk, look, conversation } = await world();
-    const block = await desk.kernel.write(conversation, {
+    const { harness, look, conversation } = await world();
+    const block = await harness.kernel.write(conversation, {
       agent: "claude",
       plan: (draft) => {
         draft.setTurn({ id: "t", provider: "claude", agent: "claude", status: "running", startedAt: 0 });
         return draft.create({ kind: "text", role: "model", status: "running", metadata: { turn: "t" } });
       },
     });
-    await desk.env.advance(5 * LEASE);
+    await harness.env.advance(5 * LEASE);
     expect(await look(isProblem(block) ? "" : block.id)).toMatchObject({ status: "running" });
   });
 });
 
 describe("[N14] leases of several nodes", () => {
   it("an agent that is heard of at one node keeps what it holds at all of them; one that is gone does not", async () => {
-    const desk = new Desk();
-    const { env } = desk;
+    const harness = new TestHarness();
+    const { env } = harness;
     const store = new MemoryStore("nodes");
     store.nodes = new MemoryNodes(() => env.monotonic());
     const nodes = ["n-a", "n-b"].map((name) => {
@@ -227,7 +227,7 @@ describe("[N14] leases of several nodes", () => {
     await env.advance(LEASE);
     const call = async (kernel: Kernel, leases: Leases, tool: string, input: object) => {
       await leases.hold("bob");
-      const answer = await callTool({ ...desk.as(bob), kernel }, tool, input);
+      const answer = await callTool({ ...harness.as(bob), kernel }, tool, input);
       if (isProblem(answer)) throw new Error(answer.message);
       return answer as Record<string, string>;
     };
@@ -251,16 +251,16 @@ describe("[N14] leases of several nodes", () => {
 
 describe("turns of agents", () => {
   it("[D20] what an agent creates between begin and end belongs to its turn, and the end says what it took", async () => {
-    const { desk, conversation, create, look } = await world();
-    const { turn } = await desk.ok("turn.begin", { conversation, model: "m-1" }, bob);
+    const { harness, conversation, create, look } = await world();
+    const { turn } = await harness.ok("turn.begin", { conversation, model: "m-1" }, bob);
     const text = await create();
-    const other = await desk.block(conversation, "ann's", ann);
+    const other = await harness.block(conversation, "ann's", ann);
     expect(await look(text)).toMatchObject({ metadata: { turn } });
     expect((await look(other))["metadata"]).toEqual({});
-    await desk.ok("block.status", { block_id: text, status: "done" }, bob);
+    await harness.ok("block.status", { block_id: text, status: "done" }, bob);
     const usage = { input: 10, output: 3 };
     const end = { conversation, turn, usage, cost_usd: 0.25, stop_reason: "end_turn" };
-    const ended = await desk.ok("turn.end", end, bob);
+    const ended = await harness.ok("turn.end", end, bob);
     expect(ended).toMatchObject({
       ended_blocks: 0,
       turn: {
@@ -273,67 +273,67 @@ describe("turns of agents", () => {
         cost_usd: 0.25,
       },
     });
-    expect(await desk.ok("conversation.read", { conversation })).toMatchObject({
+    expect(await harness.ok("conversation.read", { conversation })).toMatchObject({
       conversation: { running: [], cost_usd: 0.25, usage: { input: 10, output: 3 } },
       turns: [{ turn, status: "done" }],
     });
-    expect(await desk.problem("turn.end", end, bob)).toMatchObject({ problem: "closed" });
+    expect(await harness.problem("turn.end", end, bob)).toMatchObject({ problem: "closed" });
     const after = await create();
     expect((await look(after))["metadata"]).toEqual({});
   });
 
   it("[D21] what is open ends with it: done with done, interrupted otherwise, and calls always", async () => {
-    const { desk, conversation, create, look } = await world();
+    const { harness, conversation, create, look } = await world();
     const tool = { kind: "tool_call", content: "{}", metadata: { toolUseId: "t", toolName: "x" } };
-    const { turn } = await desk.ok("turn.begin", { conversation }, bob);
+    const { turn } = await harness.ok("turn.begin", { conversation }, bob);
     const [text, call] = [await create(), await create(tool)];
-    expect(await desk.ok("turn.end", { conversation, turn }, bob)).toMatchObject({ ended_blocks: 2 });
+    expect(await harness.ok("turn.end", { conversation, turn }, bob)).toMatchObject({ ended_blocks: 2 });
     expect(await look(text)).toMatchObject({ status: "done" });
     expect(await look(call)).toMatchObject({ status: "error", metadata: { reason: "interrupted" } });
-    const second = await desk.ok("turn.begin", { conversation }, bob);
+    const second = await harness.ok("turn.begin", { conversation }, bob);
     const left = await create();
     const error = "the API is down";
-    const failed = await desk.ok("turn.end", { conversation, turn: second["turn"], error }, bob);
+    const failed = await harness.ok("turn.end", { conversation, turn: second["turn"], error }, bob);
     expect(failed).toMatchObject({ turn: { status: "error", reason: "failed", error } });
     expect(await look(left)).toMatchObject({ status: "error", metadata: { reason: "failed" } });
   });
 
   it("[D22] one at a time: the next one ends the one before; only its agent and the owner end it", async () => {
-    const { desk, conversation, create, look } = await world();
-    const first = await desk.ok("turn.begin", { conversation }, bob);
+    const { harness, conversation, create, look } = await world();
+    const first = await harness.ok("turn.begin", { conversation }, bob);
     const block = await create();
-    const second = await desk.ok("turn.begin", { conversation }, bob);
+    const second = await harness.ok("turn.begin", { conversation }, bob);
     expect(await look(block)).toMatchObject({ status: "error", metadata: { reason: "interrupted" } });
-    expect(await desk.problem("turn.end", { conversation, turn: first["turn"] }, bob)).toMatchObject({
+    expect(await harness.problem("turn.end", { conversation, turn: first["turn"] }, bob)).toMatchObject({
       problem: "closed",
     });
     const eva = { agent: "eva", role: "agent" } as const;
-    await desk.ok("turn.begin", { conversation }, eva);
-    expect(await desk.problem("turn.end", { conversation, turn: second["turn"] }, eva)).toMatchObject({
+    await harness.ok("turn.begin", { conversation }, eva);
+    expect(await harness.problem("turn.end", { conversation, turn: second["turn"] }, eva)).toMatchObject({
       problem: "forbidden",
     });
-    await desk.ok("turn.end", { conversation, turn: second["turn"] }, ann);
-    expect(await desk.problem("turn.end", { conversation, turn: "none" }, bob)).toMatchObject({
+    await harness.ok("turn.end", { conversation, turn: second["turn"] }, ann);
+    expect(await harness.problem("turn.end", { conversation, turn: "none" }, bob)).toMatchObject({
       problem: "not_found",
     });
   });
 
   it("[D23] it ends when its agent goes away; the agent may still say how it ended", async () => {
-    const { desk, conversation, create, look } = await world();
+    const { harness, conversation, create, look } = await world();
     const events = new LlmEvents();
     let messages: readonly LlmMessage[] = [];
-    desk.kernel.listen(({ ops, blocks }) => {
+    harness.kernel.listen(({ ops, blocks }) => {
       for (const event of events.commit(ops, blocks)) messages = reduceLlm(messages, event);
     });
-    const { turn } = await desk.ok("turn.begin", { conversation }, bob);
+    const { turn } = await harness.ok("turn.begin", { conversation }, bob);
     const block = await create();
-    await desk.env.advance(LONG);
+    await harness.env.advance(LONG);
     expect(await look(block)).toMatchObject({ status: "error", metadata: { reason: "interrupted" } });
     expect(messages).toMatchObject([{ isComplete: true, stopReason: "interrupted" }]);
-    const turns = async () => (await desk.ok("conversation.read", { conversation }))["turns"];
+    const turns = async () => (await harness.ok("conversation.read", { conversation }))["turns"];
     expect(await turns()).toMatchObject([{ turn, status: "error", reason: "interrupted" }]);
-    await desk.ok("block.append", { block_id: block, text: "two", wait: true }, bob);
-    await desk.ok("turn.end", { conversation, turn, usage: { output: 7 } }, bob);
+    await harness.ok("block.append", { block_id: block, text: "two", wait: true }, bob);
+    await harness.ok("turn.end", { conversation, turn, usage: { output: 7 } }, bob);
     expect(await look(block)).toMatchObject({ status: "done", content: "one two" });
     expect(await turns()).toMatchObject([{ turn, status: "done", usage: { output: 7 } }]);
     expect((await turns()) as object[]).not.toMatchObject([{ reason: "interrupted" }]);

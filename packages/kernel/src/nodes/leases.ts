@@ -8,9 +8,10 @@
  * leases are: what was read belongs to an agent that is in the answer, or is gone.
  */
 
-import type { AgentId, Block, ConversationId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Change } from "../model/change.ts";
 import type { Turn } from "../model/conversation.ts";
+import type { AgentId, ConversationId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
 import { AGENT_PREFIX, type NodeRegister } from "../ports/store.ts";
@@ -49,7 +50,7 @@ export class Leases {
     this.#kernel = kernel;
     this.#register = kernel.store.nodes;
     this.#startedAt = kernel.env.monotonic();
-    this.#stopListening = kernel.listen((told) => this.#hear(told));
+    this.#stopListening = kernel.listen((told) => this.#onCommit(told));
   }
 
   /** Finds what is held, and looks at it from then on. */
@@ -122,7 +123,7 @@ export class Leases {
     return new Set(names.map((name) => name.slice(AGENT_PREFIX.length)));
   }
 
-  #hear({ conversation, blocks, turns }: Change): void {
+  #onCommit({ conversation, blocks, turns }: Change): void {
     if (this.#looked.has(conversation)) return;
     const isOpen = (block: Block) => block.status === "running" || block.status === "pending";
     if (blocks.some((block) => isOpen(block) && block.kind !== "file") || turns.some(isOpenTurn))

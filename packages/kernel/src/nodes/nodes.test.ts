@@ -19,7 +19,7 @@ import { Kernel } from "../write/kernel.ts";
 import { Nodes } from "./nodes.ts";
 import type { Closed } from "./orphans.ts";
 
-class Yard {
+class TestHarness {
   readonly env = new VirtualEnv(7);
   readonly store = new MemoryStore("e");
   readonly broadcast = new LocalBroadcast();
@@ -54,11 +54,11 @@ class Node {
   readonly told: Change[] = [];
   readonly closed: Closed[] = [];
 
-  constructor(yard: Yard) {
-    this.kernel = new Kernel(yard.env, yard.store);
+  constructor(harness: TestHarness) {
+    this.kernel = new Kernel(harness.env, harness.store);
     this.kernel.listen((told) => this.told.push(told));
     const onClosed = (closed: Closed) => this.closed.push(closed);
-    this.nodes = new Nodes({ kernel: this.kernel, broadcast: yard.join(), agent: "blockyard", onClosed });
+    this.nodes = new Nodes({ kernel: this.kernel, broadcast: harness.join(), agent: "blockyard", onClosed });
   }
 
   seqs(): readonly number[] {
@@ -68,22 +68,22 @@ class Node {
 
 describe("[N1] what another node commits", () => {
   it("is told to those who follow, everything once and in order, within the time of a hint", async () => {
-    const yard = new Yard();
-    const [a, b] = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    const [a, b] = [await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
     good(await b.kernel.follow(id));
     for (let i = 0; i < 5; i++) {
       await say(a.kernel, id, "ann", `${i}`);
       if (i % 2 === 0) await say(b.kernel, id, "ben", `${i}`);
     }
-    await yard.env.advance(limits.hintMs);
+    await harness.env.advance(limits.hintMs);
     expect(b.seqs()).toEqual(range(2, 9));
     expect(a.seqs().slice(0, 1)).toEqual([1]);
   });
 
   it("is heard by a viewer who has only ever read, from where it stopped reading", async () => {
-    const yard = new Yard();
-    const [a, b] = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    const [a, b] = [await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
     await say(a.kernel, id, "ann", "before");
     const frames: ServerFrame[] = [];
@@ -93,19 +93,19 @@ describe("[N1] what another node commits", () => {
     await say(a.kernel, id, "ann", "one");
     // Whoever writes here next must not step over what came in between.
     await say(b.kernel, id, "ben", "two");
-    await yard.env.advance(50);
+    await harness.env.advance(50);
     expect(opsOf(frames)).toEqual([3, 4]);
   });
 
   it("is not told again to a viewer who got it with what it read first", async () => {
-    const yard = new Yard();
-    yard.isBrokerDown = true;
-    const [a, b] = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    harness.isBrokerDown = true;
+    const [a, b] = [await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
     await say(a.kernel, id, "ann", "before");
-    const read = yard.store.blocks.bind(yard.store);
+    const read = harness.store.blocks.bind(harness.store);
     let isFirst = true;
-    yard.store.blocks = async (query) => {
+    harness.store.blocks = async (query) => {
       if (isFirst) await say(a.kernel, id, "ann", "between");
       isFirst = false;
       return read(query);
@@ -116,50 +116,50 @@ describe("[N1] what another node commits", () => {
     await settle();
     const [verdict] = frames.filter((frame) => frame.type === "verdict");
     expect(verdict).toMatchObject({ verdict: "reset", seq: 2, blocks: [{}, {}] });
-    await yard.env.advance(limits.lookMs + 50);
+    await harness.env.advance(limits.lookMs + 50);
     expect(opsOf(frames)).toEqual([]);
     await say(a.kernel, id, "ann", "after");
-    await yard.env.advance(limits.lookMs + 50);
+    await harness.env.advance(limits.lookMs + 50);
     expect(opsOf(frames)).toEqual([4]);
   });
 
   it("[N2] is found by looking where hints are lost, within a second", async () => {
-    const yard = new Yard();
-    yard.isBrokerDown = true;
-    const [a, b] = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    harness.isBrokerDown = true;
+    const [a, b] = [await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
     good(await b.kernel.follow(id));
     await say(a.kernel, id, "ann", "one");
-    await yard.env.advance(limits.lookMs);
+    await harness.env.advance(limits.lookMs);
     expect(b.seqs()).toEqual([2]);
   });
 
   it("[N2] is found one by one where the store cannot be asked for many", async () => {
-    const yard = new Yard();
-    yard.isBrokerDown = true;
-    Object.assign(yard.store, { seqs: undefined });
-    const [a, b] = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    harness.isBrokerDown = true;
+    Object.assign(harness.store, { seqs: undefined });
+    const [a, b] = [await harness.node(), await harness.node()];
     const count = limits.lookedAtSingly + 10;
     for (let i = 0; i < count; i++) {
       const id = good(await a.kernel.createConversation("ann", `${i}`));
       good(await b.kernel.follow(id));
       await say(a.kernel, id, "ann", "one");
     }
-    await yard.env.advance(2 * limits.lookMs);
+    await harness.env.advance(2 * limits.lookMs);
     expect(b.seqs()).toHaveLength(count);
   });
 
   it("[N3] is told to lists, as far as where it stands, though nobody has it open", async () => {
-    const yard = new Yard();
-    const [a, b] = [await yard.node(), await yard.node()];
-    await yard.env.advance(limits.lookMs);
+    const harness = new TestHarness();
+    const [a, b] = [await harness.node(), await harness.node()];
+    await harness.env.advance(limits.lookMs);
     for (const isDown of [false, true]) {
-      yard.isBrokerDown = isDown;
+      harness.isBrokerDown = isDown;
       const frames: ServerFrame[] = [];
       const viewer = connect(b.kernel, frames);
       viewer.receive({ type: "watch" });
       const id = good(await a.kernel.createConversation("ann", `title ${isDown}`));
-      await yard.env.advance(limits.lookMs + 2 * limits.watchMs);
+      await harness.env.advance(limits.lookMs + 2 * limits.watchMs);
       const records = frames.flatMap((frame) => (frame.type === "records" ? frame.records : []));
       expect(records.map(({ id: of, title }) => [of, title])).toEqual([[id, `title ${isDown}`]]);
       viewer.close();
@@ -167,14 +167,14 @@ describe("[N1] what another node commits", () => {
   });
 
   it("[N4] is not kept where nobody follows: what was cached is read anew", async () => {
-    const yard = new Yard();
-    const [a, b] = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    const [a, b] = [await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
     await say(b.kernel, id, "ben", "opens it there");
     expect(b.kernel.open().has(id)).toBe(true);
-    await yard.env.advance(limits.rivalMs);
+    await harness.env.advance(limits.rivalMs);
     await say(a.kernel, id, "ann", "one");
-    await yard.env.advance(limits.hintMs);
+    await harness.env.advance(limits.hintMs);
     expect(b.kernel.open().has(id)).toBe(false);
     expect(good(await b.kernel.conversation(id)).seq).toBe(3);
   });
@@ -182,7 +182,7 @@ describe("[N1] what another node commits", () => {
 
 describe("[N20] nodes that write to one conversation", () => {
   /** How often a commit was too late, on a way that takes its time. */
-  function tooLate({ store }: Yard): () => number {
+  function tooLate({ store }: TestHarness): () => number {
     const commit = store.commit.bind(store);
     let count = 0;
     store.commit = async (given) => {
@@ -195,17 +195,17 @@ describe("[N20] nodes that write to one conversation", () => {
   }
 
   it("take turns: after the first collision no commit is too late, and everything is there once", async () => {
-    const yard = new Yard();
-    const nodes = [await yard.node(), await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    const nodes = [await harness.node(), await harness.node(), await harness.node()];
     const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
-    const late = tooLate(yard);
+    const late = tooLate(harness);
     await Promise.all(
       range(1, 12).map(async (writer) => {
         for (let n = 0; n < 10; n++) await say(nodes[writer % 3]!.kernel, id, `w${writer}`, `${n}`);
       }),
     );
     expect(late()).toBeLessThanOrEqual(nodes.length); // each of them meets the others once
-    const ops = await yard.store.blocks({ conversation: id, order: "first", limit: 1_000 });
+    const ops = await harness.store.blocks({ conversation: id, order: "first", limit: 1_000 });
     expect(ops.map(({ born }) => born)).toEqual(range(2, 121));
     for (const node of nodes) {
       await node.kernel.wake(id);
@@ -215,8 +215,8 @@ describe("[N20] nodes that write to one conversation", () => {
   });
 
   it("do a write with a key once, at whichever of them it comes in at the same time", async () => {
-    const yard = new Yard();
-    const nodes = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    const nodes = [await harness.node(), await harness.node()];
     const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
     for (let round = 0; round < 20; round++) {
       const made = await Promise.all(
@@ -234,8 +234,8 @@ describe("[N20] nodes that write to one conversation", () => {
   });
 
   it("do it once also where it comes in again while the keys of others are looked for", async () => {
-    const yard = new Yard();
-    const nodes = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    const nodes = [await harness.node(), await harness.node()];
     const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
     const write = (node: number, key: string) =>
       nodes[node]!.kernel.write(id, {
@@ -245,9 +245,9 @@ describe("[N20] nodes that write to one conversation", () => {
       });
     await write(1, "first");
     const made = good(await write(0, "again"));
-    const inTurn = yard.store.commitInTurn.bind(yard.store);
+    const inTurn = harness.store.commitInTurn.bind(harness.store);
     const came: ReturnType<typeof write>[] = [];
-    yard.store.commitInTurn = (turned) =>
+    harness.store.commitInTurn = (turned) =>
       inTurn({
         ...turned,
         keys: () => {
@@ -262,11 +262,11 @@ describe("[N20] nodes that write to one conversation", () => {
   });
 
   it("are told what is not known, and what was not written, of a turn that ends badly", async () => {
-    const yard = new Yard();
-    const nodes = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    const nodes = [await harness.node(), await harness.node()];
     const id = good(await nodes[0]!.kernel.createConversation("ann", "x"));
     for (const { kernel } of nodes) await say(kernel, id, "ann", "begins");
-    const inTurn = yard.store.commitInTurn.bind(yard.store);
+    const inTurn = harness.store.commitInTurn.bind(harness.store);
     const write = (key: string) =>
       nodes[0]!.kernel.write(id, {
         agent: "ann",
@@ -274,42 +274,44 @@ describe("[N20] nodes that write to one conversation", () => {
         plan: (draft) => draft.create({ kind: "text", role: "user", text: key, status: "done" }),
       });
     // The answer is lost: it is found to be there.
-    yard.store.commitInTurn = async (turned) => {
+    harness.store.commitInTurn = async (turned) => {
       await inTurn(turned);
       throw new Error("lost");
     };
     expect(good(await write("a"))).toMatchObject({ chars: 1 });
     // The transaction begins again after it was planned: it is planned anew, and is there once.
-    yard.store.commitInTurn = async (turned) => {
+    harness.store.commitInTurn = async (turned) => {
       turned.keys();
       turned.plan(undefined, new Map());
       return inTurn(turned);
     };
     await Promise.all([write("b"), write("c"), say(nodes[1]!.kernel, id, "ben", "between")]);
     // It never came to its turn.
-    yard.store.commitInTurn = async () => {
+    harness.store.commitInTurn = async () => {
       throw new Error("no connection");
     };
     expect(await write("d")).toMatchObject({ problem: "uncertain" });
-    const texts = good(await nodes[1]!.kernel.allBlocks(id)).map(({ id: block }) => yard.store.text(block));
+    const texts = good(await nodes[1]!.kernel.allBlocks(id)).map(({ id: block }) =>
+      harness.store.text(block),
+    );
     expect((await Promise.all(texts)).slice(2).sort()).toEqual(["a", "b", "between", "c"]);
   });
 });
 
 describe("[N5] hints", () => {
   it("are gathered, and what was heard from others is not hinted at again", async () => {
-    const yard = new Yard();
-    const [a, b] = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    const [a, b] = [await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
     good(await b.kernel.follow(id));
-    await yard.env.advance(100);
-    yard.words.length = 0;
+    await harness.env.advance(100);
+    harness.words.length = 0;
     for (let i = 0; i < 200; i++) {
       await say(a.kernel, id, "ann", `${i}`);
-      await yard.env.advance(1);
+      await harness.env.advance(1);
     }
-    await yard.env.advance(100);
-    expect(yard.words.length).toBeLessThan(15);
+    await harness.env.advance(100);
+    expect(harness.words.length).toBeLessThan(15);
     expect(b.seqs().at(-1)).toBe(201);
   });
 
@@ -324,8 +326,8 @@ describe("[N5] hints", () => {
 
 describe("[N10] a cursor that is set at one node", () => {
   it("is shown at another, where its text is by then, until it is taken away", async () => {
-    const yard = new Yard();
-    const [a, b] = [await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    const [a, b] = [await harness.node(), await harness.node()];
     const [atA, atB] = [new Cursors(a.kernel), new Cursors(b.kernel)];
     a.nodes.shareCursors(atA);
     b.nodes.shareCursors(atB);
@@ -344,7 +346,7 @@ describe("[N10] a cursor that is set at one node", () => {
       });
     good(await insert(b.kernel));
     atA.set(cursor, id, 1); // before it has heard of that
-    await yard.env.advance(100);
+    await harness.env.advance(100);
     const shown = { agent: "ann", block, anchor: 6, head: 9 };
     expect(atA.of(id).find(({ agent }) => agent === "ann")).toEqual(shown);
     expect(atB.of(id).find(({ agent }) => agent === "ann")).toEqual(shown);
@@ -356,23 +358,23 @@ describe("[N10] a cursor that is set at one node", () => {
 
 describe("[N6] a node that starts or notices a death", () => {
   it("leaves alone what a living node runs", async () => {
-    const yard = new Yard();
-    const a = await yard.node();
+    const harness = new TestHarness();
+    const a = await harness.node();
     const id = good(await a.kernel.createConversation("ann", "x"));
     await run(a, id, "turn-1");
     await say(a.kernel, id, "model", "of nobody's turn", {});
-    const b = await yard.node();
+    const b = await harness.node();
     expect(good(await b.kernel.turns(id)).map(({ status }) => status)).toEqual(["running"]);
     const open = await b.kernel.blocks({ conversation: id, status: "running", order: "first", limit: 9 });
     expect(open).toHaveLength(2);
-    await yard.env.advance(10 * limits.leaseMs);
+    await harness.env.advance(10 * limits.leaseMs);
     expect(good(await b.kernel.turns(id)).map(({ status }) => status)).toEqual(["running"]);
     expect(b.closed).toEqual([]);
   });
 
   it("ends what a dead node ran, once, and what waited for it; nothing else", async () => {
-    const yard = new Yard();
-    const [a, b, c] = [await yard.node(), await yard.node(), await yard.node()];
+    const harness = new TestHarness();
+    const [a, b, c] = [await harness.node(), await harness.node(), await harness.node()];
     const id = good(await a.kernel.createConversation("ann", "x"));
     await run(a, id, "turn-a");
     await run(b, id, "turn-b");
@@ -380,8 +382,8 @@ describe("[N6] a node that starts or notices a death", () => {
     await say(a.kernel, id, "ann", "waits", waits);
     await say(c.kernel, id, "model", "of nobody's turn", {});
     await a.nodes.close();
-    await yard.store.nodes?.beat(a.nodes.id, limits.leaseMs); // as if it had been killed instead
-    await yard.env.advance(2 * limits.leaseMs);
+    await harness.store.nodes?.beat(a.nodes.id, limits.leaseMs); // as if it had been killed instead
+    await harness.env.advance(2 * limits.leaseMs);
     const turns = good(await b.kernel.turns(id));
     expect(turns.map(({ id: of, status, reason }) => [of, status, reason])).toEqual([
       ["turn-a", "error", "interrupted"],
@@ -394,13 +396,13 @@ describe("[N6] a node that starts or notices a death", () => {
   });
 
   it("ends every turn where it is alone, as a restart does, and nothing that an agent holds", async () => {
-    const yard = new Yard();
-    const a = await yard.node();
+    const harness = new TestHarness();
+    const a = await harness.node();
     const id = good(await a.kernel.createConversation("ann", "x"));
     await run(a, id, "turn-a");
     await say(a.kernel, id, "model", "open", {});
     await a.nodes.close();
-    const b = new Node(yard);
+    const b = new Node(harness);
     expect(await b.nodes.start()).toEqual({ blocks: 1, turns: 1 });
   });
 });
@@ -409,24 +411,24 @@ describe("[N15] an outage of the store", () => {
   it.each([0, 16_000, 60_000])(
     "of %i ms is no death to a node that starts behind it; one that died in it is noticed",
     async (ms) => {
-      const yard = new Yard();
-      const [a, b] = [await yard.node(), await yard.node()];
+      const harness = new TestHarness();
+      const [a, b] = [await harness.node(), await harness.node()];
       const id = good(await a.kernel.createConversation("ann", "x"));
       await run(a, id, "turn-a");
       await run(b, id, "turn-b");
-      const register = yard.store.nodes as MemoryNodes;
+      const register = harness.store.nodes as MemoryNodes;
       const beat = register.beat.bind(register);
       register.beat = async () => {
         throw new Error("the database is away");
       };
-      await yard.env.advance(ms);
+      await harness.env.advance(ms);
       b.nodes.close(); // killed: it says no goodbye that anybody hears
       register.remove = async () => undefined;
       register.beat = beat;
-      const starting = await yard.node(); // before any other node has renewed its lease
+      const starting = await harness.node(); // before any other node has renewed its lease
       const status = async () => good(await starting.kernel.turns(id)).map((turn) => turn.status);
       expect(await status()).toEqual(["running", "running"]);
-      await yard.env.advance(3 * limits.leaseMs);
+      await harness.env.advance(3 * limits.leaseMs);
       expect(await status()).toEqual(["running", "error"]);
     },
   );
@@ -434,24 +436,24 @@ describe("[N15] an outage of the store", () => {
   it.each([9_000, 12_000, 14_000, 20_000, 61_000])(
     "of %i ms ends no turn of a living node; one that died in it is noticed",
     async (ms) => {
-      const yard = new Yard();
-      const nodes = [await yard.node(), await yard.node(), await yard.node()];
-      await yard.env.advance(1_700);
-      const late = await yard.node(); // beats at other moments than the others
+      const harness = new TestHarness();
+      const nodes = [await harness.node(), await harness.node(), await harness.node()];
+      await harness.env.advance(1_700);
+      const late = await harness.node(); // beats at other moments than the others
       const [a, b, c] = nodes as [Node, Node, Node];
       const id = good(await a.kernel.createConversation("ann", "x"));
       for (const [i, node] of [...nodes, late].entries()) await run(node, id, `turn-${i}`);
-      const register = yard.store.nodes as MemoryNodes;
+      const register = harness.store.nodes as MemoryNodes;
       const beat = register.beat.bind(register);
-      await yard.env.advance(2_000);
+      await harness.env.advance(2_000);
       register.beat = async () => {
         throw new Error("the database is away");
       };
-      await yard.env.advance(ms);
+      await harness.env.advance(ms);
       c.nodes.close(); // killed: it says no goodbye that anybody hears
       register.remove = async () => undefined;
       register.beat = beat;
-      await yard.env.advance(3 * limits.leaseMs);
+      await harness.env.advance(3 * limits.leaseMs);
       const ended = good(await b.kernel.turns(id)).filter(({ status }) => status !== "running");
       expect(ended.map((turn) => turn.id)).toEqual(["turn-2"]);
     },

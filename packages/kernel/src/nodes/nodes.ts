@@ -10,10 +10,10 @@
  * at fifty times a second at most.
  */
 
-import { type ConversationId, conversationOf } from "../model/block.ts";
 import type { Change } from "../model/change.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { FarCursor } from "../model/cursor.ts";
+import { type ConversationId, conversationOf } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
 import type { Broadcast, Word } from "../ports/broadcast.ts";
@@ -83,7 +83,7 @@ export class Nodes {
     // Whether the others whose leases have ended are dead it cannot know yet: see #mayJudge.
     const closed = await closeWhatIsLeft(this.#kernel, agent, () => this.#registered());
     this.#ends.push(this.#kernel.listen((told) => this.#told(told)));
-    this.#ends.push(this.#options.broadcast.listen((word) => this.#hear(word)));
+    this.#ends.push(this.#options.broadcast.listen((word) => this.#onWord(word)));
     this.#every("beat", limits.leaseMs / 3, () => this.beat());
     this.#every("look", limits.lookMs, () => this.look());
     return closed;
@@ -191,7 +191,7 @@ export class Nodes {
 
   // -- in
 
-  #hear(word: Word): void {
+  #onWord(word: Word): void {
     if (word.type !== "hints" || this.#isClosed) return;
     const open = this.#kernel.open();
     for (const { conversation, seq } of word.hints) {
@@ -212,6 +212,7 @@ export class Nodes {
     const stand = await this.#standing([...open.keys()]);
     const news = [...stand].filter(([id, seq]) => seq > (open.get(id) ?? 0));
     await Promise.all(news.map(([id, seq]) => this.#takeIn(id, seq)));
+    await this.#kernel.deletions.look();
     const records = await this.#kernel.conversations({ limit: limits.lookedAtConversations });
     if (isProblem(records) || this.#isClosed) return;
     this.#tellNew(records);

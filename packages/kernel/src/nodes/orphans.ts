@@ -7,9 +7,9 @@
  * register before it opens anything, so what was read belongs to one that is in the answer, or to a dead one.
  */
 
-import type { AgentId, Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Turn } from "../model/conversation.ts";
-import type { JsonObject } from "../model/json.ts";
+import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
 import { isProblem } from "../model/problem.ts";
 import type { Draft } from "../write/draft.ts";
 import type { Kernel } from "../write/kernel.ts";
@@ -111,7 +111,7 @@ function nodeOf(metadata: Block["metadata"]): string | undefined {
 }
 
 function turnOf(metadata: Block["metadata"]): string {
-  return String(metadata["turn"] ?? "");
+  return metadata.turn ?? "";
 }
 
 function close(draft: Draft, blocks: readonly BlockId[], turns: readonly string[]): Closed {
@@ -131,8 +131,8 @@ function close(draft: Draft, blocks: readonly BlockId[], turns: readonly string[
 /** A message that waited for its turn is not lost with the process that was to send it: it is held until somebody says so. */
 function holdBack(draft: Draft, id: BlockId): boolean {
   const block = draft.block(id);
-  if (isProblem(block) || block.metadata["notice"] !== "queued") return false;
-  const mark = block.metadata["queued"] as JsonObject | undefined;
+  if (isProblem(block) || block.metadata.notice !== "queued") return false;
+  const mark = block.metadata.queued;
   if (mark === undefined) return false;
   if (mark["held"] === undefined) draft.meta(id, { queued: { ...mark, held: "restarted" } });
   return true;

@@ -5,8 +5,8 @@
  * Nothing of it waits or fails. A broadcast that cannot be sent is dropped.
  */
 
-import type { ConversationId } from "../model/block.ts";
 import type { FarCursor } from "../model/cursor.ts";
+import type { ConversationId } from "../model/ids.ts";
 
 /** A conversation has been committed to, up to `seq`. */
 export interface Hint {

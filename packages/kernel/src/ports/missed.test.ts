@@ -13,7 +13,7 @@ const BLOCKS = 60;
 
 describe("[N1] what was missed", () => {
   it("is read to its end, though others write while it is read", async () => {
-    const { store, conversation, write } = await yard();
+    const { store, conversation, write } = await openHarness();
     for (let i = 0; i < BLOCKS; i++) await write();
     let reads = 0;
     const busy = replaced(store, {
@@ -31,7 +31,7 @@ describe("[N1] what was missed", () => {
   });
 
   it("has a run once that grew while it was read", async () => {
-    const { store, conversation, write } = await yard();
+    const { store, conversation, write } = await openHarness();
     const block = await write();
     const [first] = (await store.log(block, { version: 0 })).ops as [Op];
     const grown = { ...first, seq: 3, version: 2 };
@@ -51,7 +51,7 @@ describe("[N1] what was missed", () => {
   });
 
   it("has no ops of a block that was folded while it was read", async () => {
-    const { store, conversation, write } = await yard();
+    const { store, conversation, write } = await openHarness();
     const block = await write();
     let reads = 0;
     const folding = replaced(store, {
@@ -67,7 +67,7 @@ describe("[N1] what was missed", () => {
   });
 });
 
-async function yard() {
+async function openHarness() {
   const store = new MemoryStore("e");
   const kernel = new Kernel(new VirtualEnv(1), store);
   const conversation = good(await kernel.createConversation("ann", ""));

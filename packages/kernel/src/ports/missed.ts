@@ -3,8 +3,9 @@
  * answer was lost on the way.
  */
 
-import type { Block, BlockId, ConversationId } from "../model/block.ts";
-import { type Json, sameJson } from "../model/json.ts";
+import type { Block } from "../model/block.ts";
+import type { BlockId, ConversationId } from "../model/ids.ts";
+import { sameJson } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import type { Op, OpBody } from "../model/op.ts";
 import type { BlockLog, Missed, Store } from "./store.ts";
@@ -47,7 +48,7 @@ export async function readMissed(
     }
     from = record.seq;
   }
-  throw new Error("the conversation moves faster than it can be read");
+  throw new Error("the conversation changes faster than it can be read");
 }
 
 /** Whether the ops are among what was committed; undefined if that was folded since and cannot be told any more. */
@@ -69,10 +70,10 @@ function holds(stored: Op, op: Op): boolean {
 
 /** Two nodes may plan for one agent at one moment: what they plan tells them apart. */
 function sameBody(a: OpBody, b: OpBody): boolean {
-  if (a.type !== "splice" || b.type !== "splice") return sameJson(a as unknown as Json, b as unknown as Json);
+  if (a.type !== "splice" || b.type !== "splice") return sameJson(a, b);
   const { update: updateA, ...restA } = a;
   const { update: updateB, ...restB } = b;
   const isSameUpdate =
     updateA.length === updateB.length && updateA.every((byte, index) => byte === updateB[index]);
-  return isSameUpdate && sameJson(restA as unknown as Json, restB as unknown as Json);
+  return isSameUpdate && sameJson(restA, restB);
 }

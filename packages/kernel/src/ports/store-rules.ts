@@ -4,8 +4,9 @@
  */
 
 import { AssertionError, assert } from "../model/assert.ts";
-import type { Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Conversation } from "../model/conversation.ts";
+import type { BlockId, ConversationId } from "../model/ids.ts";
 import type { Op, Splice } from "../model/op.ts";
 import type { BlockQuery, Commit, SearchPlace } from "./store.ts";
 
@@ -108,8 +109,9 @@ function broken(what: string): never {
 
 /** Whether a block is one that the query asks for; its order and limit aside. */
 export function fitsQuery(block: Block, query: BlockQuery): boolean {
-  const { conversation, parent, kinds, status, pathPrefix, changedSince, before, after } = query;
+  const { conversation, except, parent, kinds, status, pathPrefix, changedSince, before, after } = query;
   if (conversation !== undefined && block.conversation !== conversation) return false;
+  if (except?.includes(block.conversation)) return false;
   if (parent !== undefined && block.parent !== parent) return false;
   if (kinds !== undefined && !kinds.includes(block.kind)) return false;
   if (status !== undefined && block.status !== status) return false;
@@ -117,7 +119,7 @@ export function fitsQuery(block: Block, query: BlockQuery): boolean {
   if (before !== undefined && block.born >= before) return false;
   if (after !== undefined && block.born <= after) return false;
   if (pathPrefix === undefined) return true;
-  const path = block.metadata["path"];
+  const path = block.metadata.path;
   return typeof path === "string" && path.startsWith(pathPrefix);
 }
 

@@ -11,9 +11,11 @@
  *   - block records and turns are derived (they could be rebuilt from the ops) but are always as new as the ops.
  */
 
-import type { Block, BlockId, ConversationId, Kind, Status } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Conversation, Turn } from "../model/conversation.ts";
+import type { BlockId, ConversationId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import type { Kind, Status } from "../model/kind.ts";
 import type { Op } from "../model/op.ts";
 import type { Problem } from "../model/problem.ts";
 import type { AuditLog } from "./audit.ts";
@@ -81,8 +83,20 @@ export interface Fold {
   readonly anchors: { readonly [agent: string]: string };
 }
 
+export interface ConversationQuery {
+  readonly limit: number;
+  /** Only those that were last changed before this time. */
+  readonly before?: number;
+  /** Only those whose title contains this; case is ignored. */
+  readonly title?: string;
+  /** Not these: they are deleted. */
+  readonly except?: readonly ConversationId[];
+}
+
 export interface BlockQuery {
   readonly conversation?: ConversationId;
+  /** Not of these conversations. */
+  readonly except?: readonly ConversationId[];
   readonly parent?: BlockId;
   readonly kinds?: readonly Kind[];
   readonly status?: Status;
@@ -105,6 +119,8 @@ export interface SearchQuery {
   readonly literal: boolean;
   readonly ignoreCase: boolean;
   readonly conversation?: ConversationId;
+  /** Not in these conversations. */
+  readonly except?: readonly ConversationId[];
   readonly kinds?: readonly Kind[];
   readonly pathPrefix?: string;
   /** Only blocks behind this one in the order of search: the next page. */
@@ -185,7 +201,7 @@ export interface Store {
   /** Where conversations stand, in one question; those that do not exist are left out. Absent: they are read one by one. */
   seqs?(ids: readonly ConversationId[]): Promise<ReadonlyMap<ConversationId, number>>;
   /** Newest first by `updatedAt`. */
-  conversations(query: { limit: number; before?: number; title?: string }): Promise<readonly Conversation[]>;
+  conversations(query: ConversationQuery): Promise<readonly Conversation[]>;
   turns(conversation: ConversationId): Promise<readonly Turn[]>;
   answer(conversation: ConversationId, key: string): Promise<Json | undefined>;
   /** The stored answers among keys, in one question. Absent: each is asked for. */
@@ -217,6 +233,9 @@ export interface Store {
   putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void>;
   blob(hash: string): Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
 
+  /** The conversations that were deleted. */
+  readonly deletions: DeletionLog;
+
   /** What was allowed, run, granted and revoked. */
   readonly audit: AuditLog;
 
@@ -227,6 +246,38 @@ export interface Store {
   readonly nodes?: NodeRegister;
 
   close(): Promise<void>;
+}
+
+/** A conversation that was deleted, or is about to be. */
+export interface Deletion {
+  readonly conversation: ConversationId;
+  readonly at: number;
+  readonly by: string;
+  /** When it was removed from the store; absent: it is there, and can be restored. */
+  readonly removedAt?: number;
+}
+
+/**
+ * Which conversations were deleted. An entry is there before the conversation's record says that it is deleted, so that whoever
+ * is killed in between leaves nothing hidden that nobody removes; and it stays when the conversation is gone, because its id
+ * is never given again.
+ */
+export interface DeletionLog {
+  /** Writes the entry, unless there is one. With `removedAt` it is there for ever: a session of a removed conversation is noted so. */
+  note(deletion: Deletion): Promise<void>;
+  /** Takes the entry of a conversation out that was restored. One that was removed stays. */
+  withdraw(conversation: ConversationId): Promise<void>;
+  /** The conversations that are not removed yet: few. */
+  waiting(): Promise<readonly Deletion[]>;
+  find(conversation: ConversationId): Promise<Deletion | undefined>;
+  /**
+   * Removes the conversation with all that belongs to it (ops, blocks, turns, answers, raw runs, blobs that no other block
+   * names), and notes when. From then on nothing of it can be read; what a killed process left of its rows is cleared by the
+   * next `clear`. `moved`: somebody has written since `expectedSeq`, and nothing was removed.
+   */
+  remove(conversation: ConversationId, expectedSeq: number, at: number): Promise<"removed" | "moved">;
+  /** Clears what is left of removed conversations. */
+  clear(): Promise<void>;
 }
 
 /** In front of the name of an agent, where the register keeps its lease (leases.ts); no node's name begins so. */

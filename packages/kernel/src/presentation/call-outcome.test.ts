@@ -1,7 +1,7 @@
 /** A call's state in words: one table for the page, exports and terminals. */
 import { expect, it } from "vitest";
-import type { Status } from "../model/block.ts";
 import type { JsonObject } from "../model/json.ts";
+import type { Status } from "../model/kind.ts";
 import { callOutcome, isAtWork } from "./call-outcome.ts";
 
 it.each<[Status, JsonObject, string, string, boolean]>([

@@ -2,7 +2,7 @@
  * What a reader is told of a tool call's state, the same on the page, in exports and in a terminal. A call that only waits for its
  * result is neither at work nor failed: an API asked for it, and anybody may bring the result.
  */
-import { isEnded, type Status } from "../model/block.ts";
+import { isEnded, type Status } from "../model/kind.ts";
 
 interface Stated {
   readonly status: Status;

@@ -4,7 +4,8 @@
  * A sentence is no diff: a text without any sign of one is never drawn as lines that stayed the same.
  */
 
-import type { Metadata } from "../model/block.ts";
+import { looksLikeDiff } from "../model/diff-lines.ts";
+import type { Metadata } from "../model/metadata.ts";
 
 type Change = Metadata<"file_change">["changes"][number];
 
@@ -26,6 +27,15 @@ export function changeTexts(changes: readonly Change[], text: string): readonly 
   });
 }
 
-function looksLikeDiff(text: string): boolean {
-  return /^(?:@@|[-+])/m.test(text);
+/** How many lines a diff adds and deletes. A deleted line of two dashes looks like a header only outside of a hunk. */
+export function changedIn(diff: string): { readonly added: number; readonly deleted: number } {
+  let [added, deleted] = [0, 0];
+  let isInside = !/^@@/m.test(diff);
+  for (const line of diff.split("\n")) {
+    if (line.startsWith("@@")) isInside = true;
+    else if (/^(diff --git |--- (a\/|\/)|\+\+\+ (b\/|\/))/.test(line)) isInside &&= !line.startsWith("diff");
+    else if (isInside && line.startsWith("+")) added++;
+    else if (isInside && line.startsWith("-")) deleted++;
+  }
+  return { added, deleted };
 }

@@ -3,7 +3,7 @@
  * passages that lean on them. One rule for the page and for exports.
  */
 
-import type { Metadata } from "../model/block.ts";
+import type { Metadata } from "../model/metadata.ts";
 
 type Citation = NonNullable<Metadata<"text">["citations"]>[number];
 

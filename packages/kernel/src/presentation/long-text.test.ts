@@ -1,14 +1,6 @@
-/** What is closed until somebody opens it. */
+/** How much there is, and what a long one shows of itself. */
 import { expect, it } from "vitest";
-import {
-  amountOf,
-  excerptOf,
-  isAskedFor,
-  isClosedFirst,
-  isFailedResult,
-  isLong,
-  leftWords,
-} from "./long-text.ts";
+import { amountOf, excerptOf, isAskedFor, isFailedResult, isLong, leftWords } from "./long-text.ts";
 
 it.each([
   [1, 80, false, "1 line"],
@@ -19,19 +11,6 @@ it.each([
   [150_000, 9_000_000, true, "150,000 lines"],
 ])("[V25] %d lines of %d characters: long %s, %j", (lines, chars, long, words) => {
   expect([isLong(lines, chars), amountOf(lines, chars)]).toEqual([long, words]);
-});
-
-it.each([
-  [{ lines: 10, chars: 400 }, false],
-  [{ lines: 11, chars: 400 }, true],
-  [{ lines: 11, chars: 400, isAskedFor: true }, false],
-  [{ lines: 5_000, chars: 400_000, isAskedFor: true }, false],
-  [{ lines: 17, chars: 600, changed: 3 }, false],
-  [{ lines: 90, chars: 5_000, changed: 30 }, false],
-  [{ lines: 40, chars: 900, changed: 31 }, true],
-  [{ lines: 2, chars: 50_000, changed: 2 }, true],
-])("[V25] %j is closed at first: %s", (extent, isClosed) => {
-  expect(isClosedFirst(extent)).toBe(isClosed);
 });
 
 it.each([
@@ -47,15 +26,15 @@ it.each([
 const numbered = (count: number) => Array.from({ length: count }, (_, i) => `${i + 1}`);
 
 it.each([
-  [numbered(11), false, "1 2 3 4", "… 4 more lines", "9 10 11"],
-  [numbered(8), false, "1 2 3 4", "… 1 more line", "6 7 8"],
-  [numbered(7), false, "1 2 3 4 5 6 7", "", ""],
-  [numbered(5_000), false, "1 2 3 4", "… 4,993 more lines", "4998 4999 5000"],
-  [numbered(11), true, "", "… 3 more lines", "4 5 6 7 8 9 10 11"],
-  [numbered(8), true, "1 2 3 4 5 6 7 8", "", ""],
-  [["x".repeat(5_000)], false, `${"x".repeat(240)}…`, "", ""],
-])("[V40] of %j, failed %s, the ends are shown", (lines, isFailed, head, left, tail) => {
-  const ends = excerptOf(lines, isFailed);
+  [numbered(11), undefined, "1 2 3 4", "… 4 more lines", "9 10 11"],
+  [numbered(8), undefined, "1 2 3 4", "… 1 more line", "6 7 8"],
+  [numbered(7), undefined, "1 2 3 4 5 6 7", "", ""],
+  [numbered(5_000), undefined, "1 2 3 4", "… 4,993 more lines", "4998 4999 5000"],
+  [numbered(11), 8, "", "… 3 more lines", "4 5 6 7 8 9 10 11"],
+  [numbered(8), 8, "1 2 3 4 5 6 7 8", "", ""],
+  [["x".repeat(5_000)], undefined, `${"x".repeat(240)}…`, "", ""],
+])("[V40] of %j, tail %s, the ends are shown", (lines, tailOnly, head, left, tail) => {
+  const ends = excerptOf(lines, tailOnly);
   expect([ends.head.join(" "), leftWords(ends), ends.tail.join(" ")]).toEqual([head, left, tail]);
 });
 

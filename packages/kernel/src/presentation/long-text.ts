@@ -1,22 +1,16 @@
 /**
- * What is too long to be shown before somebody asks for it: many lines, or few that are very long, such as a minified file
- * or a picture in letters. One rule, so that the page, exports and the command close the same things, say the same of them
- * and show the same lines of them.
+ * How much of something there is, and what a long one shows of itself. Long are many lines, or few that are very long, such
+ * as a minified file or a picture in letters. What is closed, and how, is decided in loudness.ts.
  */
 
 import { askOf } from "../model/ask.ts";
-import type { Status } from "../model/block.ts";
+import type { Status } from "../model/kind.ts";
 
 const FOLD_LINES = 10;
 const FOLD_CHARS = 4_000;
-/** Of a diff, by the lines that it changes: what stands around them for orientation does not count. */
-const FOLD_CHANGED = 30;
-const FOLD_DIFF_CHARS = 20_000;
 /** Lines of a closed result that are shown all the same. */
 const HEAD_LINES = 4;
 const TAIL_LINES = 3;
-/** A failure says at its end why it failed. */
-const FAILED_LINES = 8;
 const EXCERPT_CHARS = 240;
 
 /** What is known of something that may be closed, before anybody has opened it. */
@@ -25,15 +19,6 @@ export interface Extent {
   readonly chars: number;
   /** Of a diff: lines that are added or deleted. */
   readonly changed?: number | undefined;
-  /** A person asked for exactly this: ran it again, or allowed it. */
-  readonly isAskedFor?: boolean | undefined;
-}
-
-/** Whether it is closed until somebody opens it. */
-export function isClosedFirst({ lines, chars, changed, isAskedFor }: Extent): boolean {
-  if (isAskedFor) return false;
-  if (changed !== undefined) return changed > FOLD_CHANGED || chars > FOLD_DIFF_CHARS;
-  return isLong(lines, chars);
 }
 
 /** Whether a result was asked for by a person: its command was run again, or its call was allowed. */
@@ -71,17 +56,18 @@ export interface Excerpt {
   readonly tail: readonly string[];
 }
 
-/** Of a failure only the last lines. */
-export function excerptOf(lines: Lines, isFailed: boolean): Excerpt {
-  const head = isFailed ? 0 : HEAD_LINES;
-  const tail = isFailed ? FAILED_LINES : TAIL_LINES;
+/** The first and the last lines; with `tailOnly`, only so many of the last. */
+export function excerptOf(lines: Lines, tailOnly?: number): Excerpt {
+  const head = tailOnly === undefined ? HEAD_LINES : 0;
+  const tail = tailOnly ?? TAIL_LINES;
   const { length } = lines;
   const some = (from: number, to: number) => lines.slice(from, to).map(cutLine);
   if (length <= head + tail) return { head: some(0, length), left: 0, tail: [] };
   return { head: some(0, head), left: length - head - tail, tail: some(length - tail, length) };
 }
 
-function cutLine(line: string): string {
+/** A line of an excerpt. */
+export function cutLine(line: string): string {
   return line.length <= EXCERPT_CHARS ? line : `${line.slice(0, EXCERPT_CHARS).toWellFormed()}…`;
 }
 

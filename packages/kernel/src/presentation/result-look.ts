@@ -3,7 +3,8 @@
  * Markdown; what any other tool says stands as it came. Pictures are shown once, by the result where it holds them.
  */
 
-import type { Kind, Metadata } from "../model/block.ts";
+import type { Kind } from "../model/kind.ts";
+import type { Metadata } from "../model/metadata.ts";
 
 /** Tools by the names that their providers give them. */
 const WRITERS: ReadonlySet<string> = new Set([
@@ -50,7 +51,5 @@ export function todoLine({ content, status, activeForm }: Metadata<"todo">["item
 /** Whether a result draws pictures itself: its call, which holds them once more, need not. */
 export function showsPictures(kind: Kind, metadata: { readonly [key: string]: unknown }): boolean {
   if (kind === "image") return true;
-  return (
-    (kind === "tool_result" || kind === "code" || kind === "command") && metadata["images"] !== undefined
-  );
+  return (kind === "tool_result" || kind === "code" || kind === "command") && metadata.images !== undefined;
 }

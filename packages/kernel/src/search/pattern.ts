@@ -41,7 +41,7 @@ export interface Pattern {
 
 const NO_LOOKAROUND =
   "The engine runs in time linear in the text, so it has no lookahead, lookbehind or backreferences: " +
-  "search for a simpler pattern and pick from its matches.";
+  "use a simpler pattern and filter its matches.";
 
 /** Text of a line-bound pattern is given to the engine in pieces of whole lines, of about this many units. */
 const PIECE_CHARS = 8_192;
@@ -52,14 +52,14 @@ export function compilePattern(source: PatternSource): Pattern | Problem {
   if (pattern.length > limits.patternChars) {
     return problem(
       "pattern",
-      `The pattern has ${pattern.length} characters; at most ${limits.patternChars} are taken.`,
+      `The pattern has ${pattern.length} characters; the limit is ${limits.patternChars}.`,
       {
         chars: pattern.length,
         max_chars: limits.patternChars,
       },
     );
   }
-  if (!pattern.isWellFormed()) return problem("pattern", "The pattern holds half of a surrogate pair.");
+  if (!pattern.isWellFormed()) return problem("pattern", "The pattern contains half of a surrogate pair.");
   return literal ? literalPattern(source) : regexPattern(source);
 }
 
@@ -90,8 +90,8 @@ function regexPattern({ pattern, ignoreCase }: PatternSource): Pattern | Problem
   if (instructions > limits.patternInstructions) {
     return problem(
       "pattern",
-      `The pattern compiles to ${instructions} instructions; at most ${limits.patternInstructions} are run. ` +
-        "Nested repetitions with counts multiply.",
+      `The pattern compiles to ${instructions} instructions; the limit is ${limits.patternInstructions}. ` +
+        "Nested counted repetitions multiply.",
       { instructions, max_instructions: limits.patternInstructions },
     );
   }

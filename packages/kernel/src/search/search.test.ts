@@ -1,6 +1,7 @@
 /** Search over blocks: which are looked at, in which order, and when it ends. */
 import { describe, expect, it } from "vitest";
-import type { Block, Kind } from "../model/block.ts";
+import { type Block, blockOf } from "../model/block.ts";
+import type { Kind } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
 import type { SearchAnswer, SearchPlace, SearchQuery } from "../ports/store.ts";
@@ -17,7 +18,7 @@ interface Kept {
 
 /** Blocks in the order of their creation. `asked` lists the texts that were read. */
 function sourceOf(kept: readonly Kept[], asked: string[] = []): SearchSource {
-  const blocks = kept.map((each, born) => ({ ...each, block: blockOf(each, born + 1) }));
+  const blocks = kept.map((each, born) => ({ ...each, block: keptBlock(each, born + 1) }));
   const find = (id: string) => blocks.find(({ block }) => block.id === id);
   return {
     *candidates(query, demand) {
@@ -35,8 +36,11 @@ function sourceOf(kept: readonly Kept[], asked: string[] = []): SearchSource {
   };
 }
 
-function blockOf({ kind = "text", conversation = "c", path, isRunning = false }: Kept, born: number): Block {
-  return {
+function keptBlock(
+  { kind = "text", conversation = "c", path, isRunning = false }: Kept,
+  born: number,
+): Block {
+  return blockOf({
     id: `${conversation}/a/${born}`,
     conversation,
     agent: "a",
@@ -55,7 +59,7 @@ function blockOf({ kind = "text", conversation = "c", path, isRunning = false }:
     pruned: false,
     promoted: false,
     metadata: path === undefined ? {} : { path },
-  };
+  });
 }
 
 const base: SearchQuery = {

@@ -6,7 +6,8 @@
  * Invariant: an index only ever saves work. Without one, and with one that lets everything pass, the hits are the same.
  */
 
-import type { Block, BlockId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type {
@@ -111,10 +112,11 @@ async function placeOf<C>(
 /** Whether a block is among those that a query asks about. */
 export function fitsSearch(block: Block, query: SearchQuery): boolean {
   if (query.conversation !== undefined && block.conversation !== query.conversation) return false;
+  if (query.except?.includes(block.conversation)) return false;
   if (query.kinds !== undefined && !query.kinds.includes(block.kind)) return false;
   if (query.after !== undefined && newestBlockFirst(block, query.after) <= 0) return false;
   if (query.pathPrefix === undefined) return true;
-  const path = block.metadata["path"];
+  const path = block.metadata.path;
   return typeof path === "string" && path.startsWith(query.pathPrefix);
 }
 
@@ -187,7 +189,7 @@ class TimedMatching {
   }
 
   timeout(): Problem {
-    const message = `The pattern was not done after ${this.#deadlineMs} ms: make it simpler, or search less.`;
+    const message = `The search timed out after ${this.#deadlineMs} ms. Use a simpler pattern or search fewer blocks.`;
     return problem("timeout", message, { deadline_ms: this.#deadlineMs });
   }
 

@@ -8,11 +8,13 @@
  */
 
 import { assert } from "../model/assert.ts";
-import type { Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Conversation, Turn } from "../model/conversation.ts";
+import type { BlockId, ConversationId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import { type Op, splicesOf } from "../model/op.ts";
+import { blobsIn } from "../model/pictures.ts";
 import type { Problem } from "../model/problem.ts";
 import { MemoryAuditLog } from "../ports/audit.ts";
 import { readMissed } from "../ports/missed.ts";
@@ -21,6 +23,9 @@ import type {
   BlockQuery,
   Commit,
   CommitAnswer,
+  ConversationQuery,
+  Deletion,
+  DeletionLog,
   Fold,
   LogPoint,
   NodeRegister,
@@ -64,6 +69,7 @@ export class MemoryStore implements Store {
   readonly #conversations = new Map<ConversationId, KeptConversation>();
   readonly #blocks = new Map<BlockId, KeptBlock>();
   readonly #raw = new Map<ConversationId, Map<string, Uint8Array[]>>();
+  readonly #deletions = new Map<ConversationId, Deletion>();
   readonly #blobs = new Map<string, { readonly mediaType: string; readonly bytes: Uint8Array }>();
 
   /** Without a clock a search takes the time that it takes. */
@@ -120,15 +126,12 @@ export class MemoryStore implements Store {
     return new Map(known.filter((each): each is [ConversationId, number] => each[1] !== undefined));
   }
 
-  async conversations(query: {
-    limit: number;
-    before?: number;
-    title?: string;
-  }): Promise<readonly Conversation[]> {
+  async conversations(query: ConversationQuery): Promise<readonly Conversation[]> {
     const title = query.title?.toLowerCase();
     return [...this.#conversations.values()]
       .map((kept) => kept.record)
       .filter((record) => query.before === undefined || record.updatedAt < query.before)
+      .filter(({ id }) => !query.except?.includes(id))
       .filter((record) => title === undefined || record.title.toLowerCase().includes(title))
       .sort(newestFirst)
       .slice(0, query.limit);
@@ -231,7 +234,39 @@ export class MemoryStore implements Store {
     return kept && { mediaType: kept.mediaType, bytes: kept.bytes.slice() };
   }
 
+  readonly deletions: DeletionLog = {
+    note: async (deletion) => {
+      if (!this.#deletions.has(deletion.conversation)) this.#deletions.set(deletion.conversation, deletion);
+    },
+    withdraw: async (conversation) => {
+      if (this.#deletions.get(conversation)?.removedAt === undefined) this.#deletions.delete(conversation);
+    },
+    waiting: async () => [...this.#deletions.values()].filter(({ removedAt }) => removedAt === undefined),
+    find: async (conversation) => this.#deletions.get(conversation),
+    remove: async (conversation, expectedSeq, at) => this.#remove(conversation, expectedSeq, at),
+    clear: async () => undefined,
+  };
+
   async close(): Promise<void> {}
+
+  #remove(conversation: ConversationId, expectedSeq: number, removedAt: number): "removed" | "moved" {
+    const kept = this.#conversations.get(conversation);
+    const deletion = this.#deletions.get(conversation);
+    if (deletion === undefined || kept?.record.seq !== expectedSeq) return "moved";
+    const blobs = new Set<string>();
+    for (const [id, { record }] of this.#blocks) {
+      if (record.conversation !== conversation) continue;
+      for (const blob of blobsIn(record.metadata)) blobs.add(blob);
+      this.#blocks.delete(id);
+    }
+    for (const { record } of this.#blocks.values())
+      for (const blob of blobsIn(record.metadata)) blobs.delete(blob);
+    for (const blob of blobs) this.#blobs.delete(blob);
+    this.#conversations.delete(conversation);
+    this.#raw.delete(conversation);
+    this.#deletions.set(conversation, { ...deletion, removedAt });
+    return "removed";
+  }
 
   #openConversation(commit: Commit): KeptConversation {
     const kept = this.#conversations.get(commit.conversation);

@@ -5,31 +5,22 @@
  * Every check gets a store of its own, empty. Most look twice: right after writing, and in the store opened again.
  */
 
-import type { BlockId } from "../model/block.ts";
 import type { Conversation, Turn } from "../model/conversation.ts";
+import type { BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { type Op, splicesOf } from "../model/op.ts";
 import { readMissed } from "../ports/missed.ts";
 import type { BlockLog, BlockQuery, Missed, Store, TurnedCommit } from "../ports/store.ts";
 import { spliced } from "../ports/store-rules.ts";
+import type { ContractCheck } from "./contract-check.ts";
+import { deletionChecks } from "./deletion-contract.ts";
 import { StoreScript } from "./store-script.ts";
 
+export type { ContractCheck, StoreHarness } from "./contract-check.ts";
 export { StoreScript } from "./store-script.ts";
 
-export interface StoreHarness {
-  readonly store: Store;
-  /** Closes the store and opens what it has kept. */
-  reopen(): Promise<Store>;
-  close(): Promise<void>;
-}
-
-export interface ContractCheck {
-  /** Begins with the rule's id. */
-  readonly title: string;
-  run(harness: StoreHarness): Promise<void>;
-}
-
 export const contract: readonly ContractCheck[] = [
+  ...deletionChecks(same),
   {
     title: "[S1] a commit that does not fit the stored sequence number is moved, and writes nothing",
     async run({ store }) {
@@ -716,9 +707,9 @@ async function findsBlocks(store: Store, scripts: readonly StoreScript[]): Promi
     [{ kinds: [] }, () => false],
     [{ status: "running" }, (block) => block.status === "running"],
     [{ status: "done", ...inA }, (block) => block.status === "done" && block.conversation === "conv-a"],
-    [{ pathPrefix: "src/" }, (block) => `${block.metadata["path"]}`.startsWith("src/")],
-    [{ pathPrefix: "src/f6%_é" }, (block) => `${block.metadata["path"]}`.startsWith("src/f6%_é")],
-    [{ pathPrefix: "" }, (block) => block.metadata["path"] !== undefined],
+    [{ pathPrefix: "src/" }, (block) => `${block.metadata.path}`.startsWith("src/")],
+    [{ pathPrefix: "src/f6%_é" }, (block) => `${block.metadata.path}`.startsWith("src/f6%_é")],
+    [{ pathPrefix: "" }, (block) => block.metadata.path !== undefined],
     [{ ...inA, changedSince: 40 }, (block) => block.conversation === "conv-a" && block.seq > 40],
     [{ ...inA, before: 20 }, (block) => block.conversation === "conv-a" && block.born < 20],
     [{ ...inA, after: 20 }, (block) => block.conversation === "conv-a" && block.born > 20],
@@ -728,7 +719,7 @@ async function findsBlocks(store: Store, scripts: readonly StoreScript[]): Promi
         block.conversation === "conv-a" &&
         block.born > 5 &&
         block.born < 30 &&
-        `${block.metadata["path"]}`.startsWith("src-b"),
+        `${block.metadata.path}`.startsWith("src-b"),
     ],
     [{ conversation: "none" }, () => false],
   ];

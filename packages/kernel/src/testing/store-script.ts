@@ -4,17 +4,11 @@
  */
 
 import { applyOp } from "../model/apply.ts";
-import {
-  type AgentId,
-  type Block,
-  type BlockId,
-  blockId,
-  type ConversationId,
-  type Kind,
-  type Status,
-} from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import { type Conversation, newConversation, type Turn } from "../model/conversation.ts";
+import { type AgentId, type BlockId, blockId, type ConversationId } from "../model/ids.ts";
 import type { Json, JsonObject } from "../model/json.ts";
+import type { Kind, Status } from "../model/kind.ts";
 import type { Op, OpBody, Splice } from "../model/op.ts";
 import type { Commit, CommitAnswer, Store } from "../ports/store.ts";
 

@@ -2,11 +2,11 @@
  * One block's text in memory: the value, the merge document once there is one, the undo model once somebody asks.
  *
  * It runs ahead of the store: a draft changes it before the commit. `committed` is what readers see. When a commit does
- * not succeed, the object is spoilt and thrown away; the next reader loads it again.
+ * not succeed, the object is invalidated and thrown away; the next reader loads it again.
  */
 
 import { assert } from "../model/assert.ts";
-import type { AgentId, BlockId } from "../model/block.ts";
+import type { AgentId, BlockId } from "../model/ids.ts";
 import { type Op, splicesOf } from "../model/op.ts";
 import type { Problem } from "../model/problem.ts";
 import type { BlockLog, Fold } from "../ports/store.ts";
@@ -100,7 +100,7 @@ export class BlockText {
     return this.#undo.streamEnd(stream) ?? this.#merge.resolve(anchor);
   }
 
-  /** A replica's update: what it comes to. After a problem this object is spoilt. */
+  /** A replica's update: what it comes to. After a problem this object is invalidated. */
   mergeUpdate(update: Uint8Array): Merged | Problem {
     assert(this.#merge !== undefined, "only a promoted block merges");
     return this.#merge.merge(update, this.#value);

@@ -210,7 +210,7 @@ function overlap(a: LineSpan, b: LineSpan): Problem {
   return problem(
     "overlap",
     `operations ${first.index} (${lines(first)}) and ${second.index} (${lines(second)}) overlap; ` +
-      "all line numbers mean the text before the batch",
+      "all line numbers refer to the text before the batch",
     {
       operations: [first.index, second.index],
       lines: [
@@ -224,27 +224,27 @@ function overlap(a: LineSpan, b: LineSpan): Problem {
 // ---------------------------------------------------------------------------------------------------------------------
 // From lines of the base to places in the present text
 
-interface Ground {
+interface EditBase {
   readonly base: Text;
   readonly now: Text;
   readonly since: Since;
   readonly version: number;
 }
 
-function place(ground: Ground, operation: LineOperation, index: number): Edit | Problem {
-  if (operation.op === "insert") return placeInsert(ground, operation.line, operation.content, index);
+function place(editBase: EditBase, operation: LineOperation, index: number): Edit | Problem {
+  if (operation.op === "insert") return placeInsert(editBase, operation.line, operation.content, index);
   const { start_line, end_line, expected_text } = operation;
-  const range = carryRange(ground, start_line, end_line, index);
+  const range = carryRange(editBase, start_line, end_line, index);
   if ("problem" in range) return range;
   if (expected_text !== undefined) {
-    const refused = checkExpected(ground, operation, index, expected_text);
+    const refused = checkExpected(editBase, operation, index, expected_text);
     if (refused) return refused;
   }
   return { ...range, content: operation.op === "delete" ? "" : operation.content, isInsert: false };
 }
 
 function checkExpected(
-  { base, version }: Ground,
+  { base, version }: EditBase,
   { start_line, end_line }: { readonly start_line: number; readonly end_line: number },
   index: number,
   expected: string,
@@ -258,7 +258,7 @@ function checkExpected(
   }
   return problem(
     "mismatch",
-    `operation ${index}: lines ${start_line}..${end_line} are not the expected text; nothing was changed`,
+    `operation ${index}: lines ${start_line}..${end_line} do not match expected_text; nothing was changed`,
     {
       ...{ operation: index, start_line, end_line, version },
       ...expectedDetails(expected),
@@ -288,24 +288,24 @@ function withoutReturns(text: string): string {
   return text.replace(/\r(?=\n|$)/g, "");
 }
 
-function placeInsert(ground: Ground, line: number, content: string, index: number): Edit | Problem {
-  const { base, now, since } = ground;
+function placeInsert(editBase: EditBase, line: number, content: string, index: number): Edit | Problem {
+  const { base, now, since } = editBase;
   const at = base.lineStart(line);
   const atEnd = line === base.lineCount;
   const carried = carryPoint(at, since.splices, atEnd ? -1 : 1);
   const blurred = since.blurredFrom !== undefined && at > since.blurredFrom;
   const found = carried === undefined || blurred ? undefined : lineEdge(now, carried);
-  if (found === undefined) return stale(ground, index, { from: at, to: at });
+  if (found === undefined) return stale(editBase, index, { from: at, to: at });
   return { from: found, to: found, content, isInsert: true };
 }
 
 function carryRange(
-  ground: Ground,
+  editBase: EditBase,
   startLine: number,
   endLine: number,
   index: number,
 ): { readonly from: number; readonly to: number } | Problem {
-  const { base, now, since } = ground;
+  const { base, now, since } = editBase;
   const start = base.lineStart(startLine);
   const end = base.lineStart(endLine);
   if (since.splices.length === 0 && since.blurredFrom === undefined) return { from: start, to: end };
@@ -314,7 +314,7 @@ function carryRange(
   const blurred = since.blurredFrom !== undefined && end > since.blurredFrom;
   const isThere = to - from === end - start && now.slice(from, to) === base.slice(start, end);
   const edge = isThere && !blurred && now.isLineBoundary(from) ? lineEdge(now, to) : undefined;
-  return edge === undefined ? stale(ground, index, { from: start, to: end }) : { from, to: edge };
+  return edge === undefined ? stale(editBase, index, { from: start, to: end }) : { from, to: edge };
 }
 
 /** Where a place has come to lie; undefined if what was on both sides of it is gone. */
@@ -336,7 +336,7 @@ function lineEdge(now: Text, offset: number): number | undefined {
 }
 
 function stale(
-  { base, now, since, version }: Ground,
+  { base, now, since, version }: EditBase,
   index: number,
   range: { from: number; to: number },
 ): Problem {
@@ -349,7 +349,7 @@ function stale(
   const fresh = quoteLines(now, start, end);
   return problem(
     "stale",
-    `operation ${index}: what it touches has changed since base_version; these are the lines at version ${version}`,
+    `operation ${index}: its lines have changed since base_version; these are the lines at version ${version}`,
     {
       operation: index,
       version,

@@ -73,7 +73,7 @@ export class MergeDocument {
   /**
    * Takes in a replica's update and says what it came to in `text`, the document's text. It may come to no splices and be
    * new all the same (typed and deleted again): what follows from that replica builds on it. After a problem the document
-   * is spoilt: throw it away.
+   * is invalidated: throw it away.
    */
   merge(update: Uint8Array, text: Text): Merged | Problem {
     const refused = this.#refuse(update);
@@ -94,11 +94,11 @@ export class MergeDocument {
     if (this.#doc.store.pendingStructs !== null || this.#doc.store.pendingDs !== null) {
       return problem(
         "stale",
-        "the update builds on changes that are not here; sync the block again, then send it again",
+        "the update depends on changes that are missing here; sync the block, then resend it",
       );
     }
     if (splices === undefined || this.#doc.share.size !== 1)
-      return problem("invalid", "the update holds more than text");
+      return problem("invalid", "the update contains more than text");
     const isNew = splices.length > 0 || !sameBytes(clocks, Y.encodeStateVector(this.#doc));
     return { splices, isNew };
   }

@@ -31,7 +31,7 @@ export interface Hunk {
 export interface PlacedHunk {
   /** Where it was found, 0-based, in the text before the patch. */
   readonly line: number;
-  /** How far from where its header says, given how far the one before it was off. */
+  /** Distance from the line in its header, given how far the one before it was off. */
   readonly offset: number;
   readonly added: number;
   readonly removed: number;
@@ -60,10 +60,7 @@ export function planPatch(text: Text, patch: string): PatchPlan | { readonly err
   const errors: HunkError[] = [];
   const placed = placeAll(places, parsed.hunks, errors);
   if (places.isSpent)
-    return problem(
-      "too_large",
-      "its hunks fit at too many places to try them all: add context lines, or send fewer",
-    );
+    return problem("too_large", "its hunks match too many places: add context lines or send fewer hunks");
   if (errors.length > 0) return { errors };
   const splices: Splice[] = [];
   const blind = parsed.hunks.every(({ lines }) =>
@@ -92,7 +89,7 @@ export function parsePatch(patch: string): { readonly hunks: readonly Hunk[] } |
   if (patch.length > limits.patchChars) {
     return problem(
       "too_large",
-      `a patch of ${patch.length} characters; at most ${limits.patchChars} are taken`,
+      `the patch has ${patch.length} characters; the limit is ${limits.patchChars}`,
       {
         chars: patch.length,
         max_chars: limits.patchChars,
@@ -129,7 +126,7 @@ export function parsePatch(patch: string): { readonly hunks: readonly Hunk[] } |
   // A file that is only renamed, or is binary, has a start and no header.
   const files = Math.max(headers, starts);
   if (files > 1) {
-    return problem("patch", `the patch changes ${files} files; a block is one text: send its part alone`, {
+    return problem("patch", `the patch changes ${files} files; send only the part for this block`, {
       files,
     });
   }
@@ -148,7 +145,7 @@ function splitPatch(patch: string): string[] {
 function notAPatch(): Problem {
   return problem(
     "patch",
-    "there is no hunk in it: a hunk is a line @@ -start,count +start,count @@ and lines with ' ', '-' or '+' in front",
+    "it contains no hunk: a hunk is a line @@ -start,count +start,count @@ followed by lines that start with ' ', '-' or '+'",
   );
 }
 
@@ -402,7 +399,7 @@ function choose(
   if (expected !== undefined && Math.abs(nearest - middle) < Math.abs(next - middle)) return at(nearest);
   return {
     hunk: i,
-    message: `its lines are at several places (${ranked.slice(0, 5).join(", ")}) and its header does not decide between them; add context lines or a line number`,
+    message: `its lines are at several places (${ranked.slice(0, 5).join(", ")}) and its header does not say which; add context lines or a line number`,
     ...(expected === undefined ? {} : { expected_line: expected }),
     candidates: ranked.slice(0, 20),
   };
@@ -435,12 +432,12 @@ function placeInsertion(
   if (hunk.line === undefined) {
     return {
       hunk: i,
-      message: "it adds lines without context and its header does not say behind which line (-N,0)",
+      message: "it adds lines without context and its header does not say after which line (-N,0)",
     };
   }
   const line = hunk.line + drift;
   if (line < from || line > count) {
-    return { hunk: i, message: `it adds lines behind line ${line} of ${count}`, expected_line: line };
+    return { hunk: i, message: `it adds lines after line ${line} of ${count}`, expected_line: line };
   }
   return { line, offset: 0, loose: true };
 }
@@ -456,7 +453,7 @@ function notFound(
   if (before.length > 0) {
     return {
       hunk: i,
-      message: `its lines are at ${before.slice(0, 5).join(", ")} only, before the end of the hunk in front of it (line ${from}); hunks go in order and must not overlap`,
+      message: `its lines are at ${before.slice(0, 5).join(", ")} only, before the end of the previous hunk (line ${from}); hunks must be in order and must not overlap`,
       candidates: before.slice(0, 20),
     };
   }
@@ -467,12 +464,12 @@ function notFound(
   if (marked !== undefined) {
     return {
       hunk: i,
-      message: `its lines are at ${marked}, but it says "\\ No newline at end of file" where the text has a newline; leave that line of the patch out`,
+      message: `its lines are at ${marked}, but it says "\\ No newline at end of file" where the text has a newline; remove that line from the patch`,
       candidates: [marked],
     };
   }
   if (expected === undefined)
-    return { hunk: i, message: "its context and removed lines are nowhere in the text" };
+    return { hunk: i, message: "its context and removed lines are not in the text" };
   const differs = old.findIndex(({ text }, k) => bare(places.lines[expected + k] ?? "\n") !== bare(text));
   const where =
     differs === -1
@@ -480,7 +477,7 @@ function notFound(
       : `; at line ${expected + differs} it expects ${JSON.stringify((old[differs] as HunkLine).text.slice(0, 200).toWellFormed())}`;
   return {
     hunk: i,
-    message: `its context and removed lines are not in the text as they stand in the patch${where}`,
+    message: `its context and removed lines do not match the text exactly${where}`,
     expected_line: expected,
     ...actualAt(places, expected, old.length),
   };

@@ -1,6 +1,6 @@
 /** What stays loaded: what is wanted, within bounds; not what a stream alone makes longer. */
 import { expect, it } from "vitest";
-import type { BlockId } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
 import { MemoryStore } from "../testing/memory-store.ts";

@@ -6,7 +6,7 @@
  * a dropped text is simply loaded again.
  */
 
-import type { BlockId } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import type { Store } from "../ports/store.ts";
 import { BlockText } from "./block-text.ts";

@@ -1,9 +1,9 @@
-/** Text values and the door, compared with plain strings. */
+/** Text values and sanitizing, compared with plain strings. */
 
 import { describe, expect, it } from "vitest";
 import type { Splice } from "../model/op.ts";
 import { random32 } from "../testing/virtual-env.ts";
-import { cleanText, splitsPair, splitTail } from "./door.ts";
+import { cleanText, splitsPair, splitTail } from "./sanitize.ts";
 import { mapOffset, Text, utf8Length } from "./text.ts";
 
 const SAMPLES = [
@@ -113,7 +113,7 @@ describe("text values", () => {
   });
 });
 
-describe("the door", () => {
+describe("sanitize", () => {
   it("[K14] replaces what no store keeps, visibly, and nothing else", () => {
     const rows: [string, string][] = [
       ["plain", "plain"],

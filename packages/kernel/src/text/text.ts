@@ -9,7 +9,7 @@
 import { Text as Rope } from "@codemirror/state";
 import { assert } from "../model/assert.ts";
 import type { Splice } from "../model/op.ts";
-import { splitsPair } from "./door.ts";
+import { splitsPair } from "./sanitize.ts";
 
 export class Text {
   static readonly empty = new Text(Rope.empty);

@@ -10,7 +10,7 @@
  */
 
 import { assert } from "../model/assert.ts";
-import type { AgentId } from "../model/block.ts";
+import type { AgentId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { type Op, type Splice, splicesOf } from "../model/op.ts";
 

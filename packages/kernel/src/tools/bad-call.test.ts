@@ -5,7 +5,7 @@
 
 import { expect, it } from "vitest";
 import { limits } from "../model/limits.ts";
-import { ann, bob, Desk, eve } from "../testing/desk.ts";
+import { ann, bob, eve, TestHarness } from "../testing/harness.ts";
 import { random32 } from "../testing/virtual-env.ts";
 import { coreTools } from "./index.ts";
 import type { Caller } from "./tool.ts";
@@ -28,19 +28,19 @@ interface World {
   readonly none: string;
 }
 
-async function build(desk: Desk): Promise<World> {
-  const c = await desk.conversation("c");
-  const other = await desk.conversation("other");
-  const t = await desk.block(c, "a\nb\nc\n");
-  const e = await desk.block(c, "");
-  const u = await desk.block(c, "é😀\r\n日本\r\nend");
-  const d = await desk.block(c, "done\n", ann, { status: "done" });
-  const call = await desk.block(c, "", bob, {
+async function build(harness: TestHarness): Promise<World> {
+  const c = await harness.conversation("c");
+  const other = await harness.conversation("other");
+  const t = await harness.block(c, "a\nb\nc\n");
+  const e = await harness.block(c, "");
+  const u = await harness.block(c, "é😀\r\n日本\r\nend");
+  const d = await harness.block(c, "done\n", ann, { status: "done" });
+  const call = await harness.block(c, "", bob, {
     kind: "tool_call",
     role: "model",
     metadata: { toolUseId: "1", toolName: "x" },
   });
-  const result = await desk.block(c, "r", bob, {
+  const result = await harness.block(c, "r", bob, {
     kind: "tool_result",
     role: "tool",
     parent_id: call,
@@ -266,6 +266,7 @@ function rows(w: World): Row[] {
     ["conversation.create", { metadata: [] }, "invalid", { field: "metadata" }],
     ["conversation.read", { conversation: "nowhere" }, "not_found"],
     ["conversation.read", { conversation: "../etc" }, "not_found"],
+    ["conversation.changes", { conversation: "nowhere" }, "not_found"],
     ["conversation.list", { limit: 0 }, "invalid"],
     ["conversation.fork", { block_id: result }, "invalid", { parent_id: call }],
     ["conversation.prune", { block_id: t, pruned: 1 }, "invalid"],
@@ -274,7 +275,13 @@ function rows(w: World): Row[] {
     ["conversation.update", { conversation: "nowhere", title: "x" }, "not_found"],
     ["conversation.update", { conversation: c, title: "x" }, "forbidden", { created_by: "ann" }, bob],
     ["conversation.update", { conversation: c, archived: "yes" }, "invalid", { field: "archived" }],
+    ["conversation.delete", { conversation: "nowhere" }, "not_found"],
+    ["conversation.delete", { conversation: c }, "forbidden", { role: "agent" }, bob],
+    ["conversation.restore", { conversation: "nowhere" }, "not_found"],
+    ["conversation.restore", { conversation: c }, "nothing"],
     ["conversation.export", { conversation: "nowhere" }, "not_found"],
+    ["cost.report", { by: ["week"] }, "invalid", { field: "by.0" }],
+    ["cost.report", { time_zone: "Mars/Base" }, "invalid", { field: "time_zone" }],
     // cursor
     ["cursor.set", { block_id: t, head: { line: 4 } }, "out_of_range", { line_count: 3 }],
     ["cursor.set", { block_id: t, head: { line: 0, column: 2 } }, "out_of_range", { line_chars: 1 }],
@@ -302,29 +309,32 @@ function rows(w: World): Row[] {
 }
 
 it("[T11] a bad call is a problem with a code and the numbers, and leaves everything as it was", async () => {
-  const desk = new Desk();
-  const world = await build(desk);
-  const before = await desk.everything();
+  const harness = new TestHarness();
+  const world = await build(harness);
+  const before = await harness.everything();
   const tried = new Set<string>();
   for (const [name, input, code, details, caller] of rows(world)) {
-    const answer = await desk.problem(name, input, caller ?? ann);
+    const answer = await harness.problem(name, input, caller ?? ann);
     const what = `${name} ${JSON.stringify(input).slice(0, 200)}`;
     expect({ what, problem: answer.problem }).toEqual({ what, problem: code });
     expect(answer.message.length, what).toBeGreaterThan(10);
     if (details) expect(answer.details, what).toMatchObject(details);
     expect(JSON.stringify(answer).length, what).toBeLessThan(20_000);
-    await desk.env.advance(1_000); // what a timer would still write
-    expect(await desk.everything(), what).toBe(before);
+    await harness.env.advance(1_000); // what a timer would still write
+    expect(await harness.everything(), what).toBe(before);
     tried.add(name);
   }
   const unbreakable = ["kernel.search"];
   expect(
     coreTools.map(({ name }) => name).filter((name) => !tried.has(name) && !unbreakable.includes(name)),
   ).toEqual([]);
-  expect(desk.faults).toEqual([]);
+  expect(harness.faults).toEqual([]);
   // The kernel is none the worse for it.
-  await desk.ok("block.edit", { block_id: world.t, operations: [{ op: "insert", line: 3, content: "d" }] });
-  expect(await desk.text(world.t)).toBe("a\nb\nc\nd\n");
+  await harness.ok("block.edit", {
+    block_id: world.t,
+    operations: [{ op: "insert", line: 3, content: "d" }],
+  });
+  expect(await harness.text(world.t)).toBe("a\nb\nc\nd\n");
 });
 
 it("[R30] 2,000 batches with one bad operation change nothing: document, version, log", async () => {
@@ -342,20 +352,20 @@ it("[R30] 2,000 batches with one bad operation change nothing: document, version
     "x\n".repeat(40),
     "👩‍👩‍👧\r\n\r\nz\r\n",
   ];
-  const desk = new Desk();
-  const c = await desk.conversation();
+  const harness = new TestHarness();
+  const c = await harness.conversation();
   const blocks: { id: string; text: string; lines: number }[] = [];
   for (const text of texts) {
-    const id = await desk.block(c, text);
+    const id = await harness.block(c, text);
     // Half of them promoted, with a history.
     if (blocks.length % 2 === 0) {
-      await desk.ok("block.splice", { block_id: id, offset: 0, insert: "tmp" }, bob);
-      await desk.ok("block.splice", { block_id: id, offset: 0, delete_count: 3 }, bob);
+      await harness.ok("block.splice", { block_id: id, offset: 0, insert: "tmp" }, bob);
+      await harness.ok("block.splice", { block_id: id, offset: 0, delete_count: 3 }, bob);
     }
-    const lines = (await desk.ok("block.read", { block_id: id }))["line_count"] as number;
+    const lines = (await harness.ok("block.read", { block_id: id }))["line_count"] as number;
     blocks.push({ id, text, lines });
   }
-  const before = await desk.everything();
+  const before = await harness.everything();
   const codes = new Map<string, number>();
   for (let round = 0; round < 2_000; round++) {
     const block = blocks[below(blocks.length)] as (typeof blocks)[number];
@@ -363,18 +373,18 @@ it("[R30] 2,000 batches with one bad operation change nothing: document, version
     const bad = badOperation(block.lines, good, below);
     const operations = good.toSpliced(below(good.length + 1), 0, bad);
     const input = { block_id: block.id, operations, ...(below(3) === 0 ? { base_version: 1 } : {}) };
-    const answer = await desk.problem("block.edit", input, below(2) === 0 ? ann : bob);
+    const answer = await harness.problem("block.edit", input, below(2) === 0 ? ann : bob);
     codes.set(answer.problem, (codes.get(answer.problem) ?? 0) + 1);
     if (round % 50 === 49) {
-      expect(await desk.everything()).toBe(before);
-      for (const { id, text } of blocks) expect(await desk.text(id)).toBe(text);
+      expect(await harness.everything()).toBe(before);
+      for (const { id, text } of blocks) expect(await harness.text(id)).toBe(text);
     }
   }
   for (const code of ["out_of_range", "overlap", "mismatch"])
     expect(codes.get(code), code).toBeGreaterThan(100);
   // The same batches without the bad operation do something.
   const some = blocks[4] as (typeof blocks)[number];
-  await desk.ok("block.edit", { block_id: some.id, operations: goodBatch(some.lines, below) });
+  await harness.ok("block.edit", { block_id: some.id, operations: goodBatch(some.lines, below) });
 });
 
 type Below = (n: number) => number;

@@ -4,16 +4,16 @@
  */
 
 import { z } from "zod";
-import { parseBlockId } from "../model/block.ts";
+import { parseBlockId } from "../model/ids.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
-import { splitTail } from "../text/door.ts";
+import { splitTail } from "../text/sanitize.ts";
 import { mayEdit } from "./rights.ts";
 import { blockIdField, type Call, textField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
   block_id: blockIdField,
   text: textField,
-  wait: z.boolean().default(false).describe("Answer when it is durable, with durable_version"),
+  wait: z.boolean().default(false).describe("Wait until the text is durable and return durable_version"),
 });
 
 /** Accepted: it will be written, and is seen by whatever its caller does next. With a version: it is, and durable. */
@@ -26,14 +26,18 @@ interface Appended {
 export const blockAppend = tool({
   name: "block.append",
   description:
-    "Append text to a block that has not ended, behind what you appended before (not simply at the end: edits of others " +
-    "behind it stay behind). Answers when the text is accepted, without a version, because pieces are gathered before they " +
-    "are written; with wait: true when it is durable, with the version that holds it. Your own next call sees it either " +
+    "Append text to a block that has not ended. It goes after your own last append, not simply at the end: what others wrote " +
+    "after it stays after it. Returns when the text is accepted, without a version, because pieces are batched before they " +
+    "are written; with wait: true it returns when the text is durable, with its version. Your next call sees the text either " +
     "way. A pending block becomes running.",
   input,
   output: z.object({
     accepted: z.literal(true),
-    version: z.number().int().optional().describe("A version that holds the text; only where it is durable"),
+    version: z
+      .number()
+      .int()
+      .optional()
+      .describe("A version that contains the text; only once it is durable"),
     durable_version: z.number().int().optional().describe("The same version"),
   }),
   access: "write",
@@ -80,7 +84,7 @@ function durable(version: number): Appended {
 function halfCharacter(text: string): Problem {
   return problem(
     "boundary",
-    "the text ends in half a character, which waits for its other half; with wait or an idempotency key send whole ones",
+    "the text ends in half a surrogate pair; with wait or an idempotency key, send whole characters",
     { chars: text.length, whole_chars: text.length - 1 },
   );
 }
@@ -92,7 +96,7 @@ function stillWaiting(refused: Problem): Problem {
   const reason = refused.details?.["reason"] ?? refused.message;
   return problem(
     "uncertain",
-    `accepted, not yet durable; it is tried again, do not send it again: ${reason}`,
+    `accepted but not yet durable; the server retries, so do not resend it: ${reason}`,
     { ...refused.details, accepted: true },
   );
 }

@@ -3,20 +3,20 @@
 import { z } from "zod";
 import { limits } from "../model/limits.ts";
 import { isProblem, problem } from "../model/problem.ts";
-import { cleanText } from "../text/door.ts";
 import { planPatch } from "../text/patch.ts";
+import { cleanText } from "../text/sanitize.ts";
 import { mayEdit } from "./rights.ts";
 import { blockIdField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
   block_id: blockIdField,
   patch: z.string().max(limits.patchChars).describe("Unified diff of this block's text"),
-  dry_run: z.boolean().default(false).describe("Only say whether and where it applies"),
+  dry_run: z.boolean().default(false).describe("Only report whether and where it applies"),
 });
 
 const hunk = z.object({
   line: z.number().int().describe("Where the hunk was found, 0-based, in the text before the patch"),
-  offset: z.number().int().describe("How far from where its header says"),
+  offset: z.number().int().describe("Distance from the line in its header"),
   added: z.number().int(),
   removed: z.number().int(),
 });
@@ -34,8 +34,8 @@ export const blockApplyPatch = tool({
   name: "block.apply_patch",
   description:
     "Apply a unified diff to a block: several hunks, file headers not needed, wrong counts repaired. Every context and " +
-    "removed line must be there exactly; a hunk that has moved is found, an ambiguous one is refused. All hunks or " +
-    "none. Line numbers in @@ headers are 1-based as in any diff; those in the answer are 0-based.",
+    "removed line must match exactly; a moved hunk is found, an ambiguous one is refused. All hunks apply or " +
+    "none. Line numbers in @@ headers are 1-based as in any diff; those in the result are 0-based.",
   input,
   output: z.object({
     success: z.boolean(),

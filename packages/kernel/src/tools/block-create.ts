@@ -4,8 +4,9 @@
  */
 
 import { z } from "zod";
-import { parseBlockId, RESULT_KINDS, type Role, type Status } from "../model/block.ts";
+import { parseBlockId } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
+import { RESULT_KINDS, type Role, type Status } from "../model/kind.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { ownTurn } from "../nodes/leased.ts";
 import { mayClaim, mayPlace, maySpeak } from "./rights.ts";
@@ -28,20 +29,24 @@ const input = z.strictObject({
   parent_id: blockIdField
     .nullable()
     .optional()
-    .describe("The block that it follows. Default: the conversation's head. null: a new root"),
+    .describe("The block to continue from. Default: the conversation's head. null: a new root"),
   role: roleField,
   kind: kindField,
-  content: textField.optional().describe("Its text so far"),
+  content: textField.optional().describe("Initial text"),
   metadata: metadataField
     .optional()
-    .describe("What its kind defines; a wrong key is answered with the valid ones"),
+    .describe("The fields of its kind; an unknown key is refused with the list of valid ones"),
   status: statusField
     .optional()
-    .describe("Default: pending without content; with it running, or done where the role is user or system"),
+    .describe(
+      "Default: pending without content; with content running, or done if the role is user or system",
+    ),
   side: z
     .boolean()
     .optional()
-    .describe("Hangs off its parent instead of continuing the conversation. Default: true for tool results"),
+    .describe(
+      "Attach it to its parent instead of continuing the conversation. Default: true for tool results",
+    ),
 });
 
 const output = z.object({ block_id: z.string(), version: z.number().int(), status: statusField });
@@ -49,11 +54,11 @@ const output = z.object({ block_id: z.string(), version: z.number().int(), statu
 export const blockCreate = tool({
   name: "block.create",
   description:
-    "Create a block in a conversation (or under parent_id) and get its block_id. It starts pending, or running if it has " +
-    "content; end it with block.status. A message of a user or of the system that has content is done at once. In a turn " +
-    "that you have begun (turn.begin) it belongs to that turn. Kinds: text, thinking, tool_call, tool_result, code, " +
-    "command, file_change, todo, image, error, unknown; and file, with metadata.path alone, which makes that file in the " +
-    "workspace (file.open opens one that is there).",
+    "Create a block in a conversation (or under parent_id) and return its block_id. It starts pending, or running if it has " +
+    "content; end it with block.status. A user or system message with content is done at once. In a turn " +
+    "that you began (turn.begin) it belongs to that turn. Kinds: text, thinking, tool_call, tool_result, code, " +
+    "command, file_change, todo, image, error, unknown; and file, with only metadata.path, which creates that file in the " +
+    "workspace (file.open opens an existing one).",
   input,
   output,
   access: "write",
@@ -69,7 +74,7 @@ export const blockCreate = tool({
     if (reserved) return reserved;
     const where = conversation ?? above?.conversation;
     if (where === undefined)
-      return problem("invalid", "give conversation, or the parent_id of a block in it");
+      return problem("invalid", "pass conversation, or the parent_id of a block in it");
     if (above !== undefined && above.conversation !== where) {
       return problem(
         "invalid",
@@ -128,8 +133,8 @@ async function createFile(
     const wrong = [...misplaced, ...unknown];
     return problem(
       "invalid",
-      "a file is made with kind, role, content and metadata.path alone: its block has a place of its own. " +
-        "conversation.include gives it to a conversation's models" +
+      "a file block takes only kind, role, content and metadata.path. " +
+        "To share it with a conversation's models use conversation.include" +
         (wrong.length === 0 ? "" : `. Leave out ${wrong.join(", ")}`),
       {
         valid_fields: ["kind", "role", "content", "metadata.path"],
@@ -137,8 +142,7 @@ async function createFile(
       },
     );
   }
-  if (files === undefined)
-    return problem("invalid", "there is no workspace here whose file this could be", { path });
+  if (files === undefined) return problem("invalid", "this server has no workspace for files", { path });
   const block = await files.create(caller, path, content);
   if (isProblem(block)) return block;
   return { block_id: block.id, version: block.version, status: block.status };

@@ -3,8 +3,8 @@
 import { z } from "zod";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
-import { cleanText } from "../text/door.ts";
 import { type LineOperation, planLines } from "../text/line-edit.ts";
+import { cleanText } from "../text/sanitize.ts";
 import { writeSince } from "./since.ts";
 import { blockIdField, lineField, textField, tool } from "./tool.ts";
 
@@ -24,7 +24,7 @@ const input = z.strictObject({
         z.strictObject({
           op: z.literal("insert"),
           line: lineField.describe("Insert before this line, 0-based; line_count appends"),
-          content: textField.describe("Whole lines; a final newline is added where it is missing"),
+          content: textField.describe("Whole lines; a missing final newline is added"),
         }),
         z.strictObject({ op: z.literal("delete"), ...range, expected_text: expected }),
         z.strictObject({
@@ -42,15 +42,15 @@ const input = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe("The version that you read; the line numbers mean that text. Default: the present one"),
+    .describe("The version you read, which the line numbers refer to. Default: the current one"),
 });
 
 export const blockEdit = tool({
   name: "block.edit",
   description:
-    "Edit a block by line. Line numbers are 0-based, end_line is exclusive, and all of them mean the text before this " +
-    "call (at base_version, if given; lines that others have moved are found, lines that they changed are answered " +
-    "with `stale` and the fresh lines). All operations or none; they must not overlap. Give expected_text to be sure " +
+    "Edit a block by line. Line numbers are 0-based, end_line is exclusive, and all of them refer to the text before this " +
+    "call (at base_version, if given; lines that others moved are found, lines that they changed are refused " +
+    "with `stale` and the current lines). All operations apply or none; they must not overlap. Pass expected_text to be sure " +
     "of what you replace. One call is one undo step.",
   input,
   output: z.object({ version: z.number().int(), line_count: z.number().int() }),

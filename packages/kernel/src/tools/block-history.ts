@@ -14,9 +14,9 @@ const count = z.number().int();
 
 const input = z.strictObject({
   block_id: blockIdField,
-  agent: z.string().max(limits.agentChars).optional().describe("Only units of this agent"),
-  version: count.min(1).optional().describe("Also give the text as it was at this version"),
-  authors: z.boolean().default(false).describe("Also say who wrote which part of the present text"),
+  agent: z.string().max(limits.agentChars).optional().describe("Only undo steps of this agent"),
+  version: count.min(1).optional().describe("Also return the text at this version"),
+  authors: z.boolean().default(false).describe("Also return who wrote which part of the current text"),
   limit: rowsField(limits.historyRows, 100),
 });
 
@@ -36,13 +36,13 @@ const output = z.object({
     )
     .describe("Newest first"),
   more: z.boolean(),
-  next_undo: count.optional().describe("The unit that your undo would take back"),
+  next_undo: count.optional().describe("The undo step that your next undo reverts"),
   next_redo: count.optional(),
-  content: z.string().optional().describe("The text at the version that was asked for"),
+  content: z.string().optional().describe("The text at the requested version"),
   authors: z
     .array(z.object({ start: count, end: count, agent: z.string().nullable(), unit: count }))
     .optional()
-    .describe("Parts of the present text in UTF-16 units; no agent: older than the history that is kept"),
+    .describe("Parts of the current text in UTF-16 units; without agent: older than the kept history"),
 });
 
 type Output = z.infer<typeof output>;
@@ -50,7 +50,7 @@ type Output = z.infer<typeof output>;
 export const blockHistory = tool({
   name: "block.history",
   description:
-    "The units of a block's history, newest first: agent, time, characters inserted and deleted, whether it is active or " +
+    "List a block's undo steps, newest first: agent, time, characters inserted and deleted, whether each is active or " +
     "undone. With version: the text at that version. With authors: who wrote which part.",
   input,
   output,
@@ -96,7 +96,7 @@ function textAt(log: BlockLog, id: string, version: number, present: number): st
     if (op.version > version) {
       return problem(
         "gone",
-        `versions ${op.versionFrom}..${op.version} were merged; ask for one of their ends`,
+        `versions ${op.versionFrom}..${op.version} were merged; request the first or the last of them`,
         {
           version,
           nearest: [op.versionFrom - 1, op.version],

@@ -1,7 +1,8 @@
 /** block.list: blocks with a one-line summary, below a parent to a depth, or flat over a conversation or everything. */
 
 import { z } from "zod";
-import type { Block, BlockId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { BlockQuery } from "../ports/store.ts";
@@ -23,7 +24,11 @@ const input = z.strictObject({
   conversation: conversationField.optional(),
   kind: kindField.optional(),
   status: statusField.optional(),
-  path_prefix: z.string().max(limits.pathChars).optional().describe("Only file blocks whose path begins so"),
+  path_prefix: z
+    .string()
+    .max(limits.pathChars)
+    .optional()
+    .describe("Only file blocks whose path starts with this"),
   depth: z
     .number()
     .int()
@@ -31,7 +36,7 @@ const input = z.strictObject({
     .max(limits.listDepth)
     .default(1)
     .describe("How many levels below parent_id; without parent_id all levels are listed"),
-  after: blockIdField.optional().describe("Only blocks created after this one: to read on"),
+  after: blockIdField.optional().describe("Only blocks created after this one: for the next page"),
   limit: rowsField(limits.listRows, 200),
 });
 
@@ -51,15 +56,15 @@ export const rowSchema = blockSchema
   .extend({
     path: z.string().optional(),
     summary: z.string(),
-    dirty: z.boolean().describe("A file whose text is newer than what is on disk"),
+    dirty: z.boolean().describe("The text is newer than the file on disk"),
   });
 
 export const blockList = tool({
   name: "block.list",
   description:
     "List blocks, oldest first, with a summary of each (its first line, or its size). With parent_id: what is below it, " +
-    "down to depth (default 1). Otherwise: all of conversation, or of everything, that fits kind, status, path_prefix. " +
-    "more says that there are further ones; read on with after.",
+    "down to depth (default 1). Otherwise: every block of the conversation, or of all, that matches kind, status and path_prefix. " +
+    "more means there are further ones; get the next page with after.",
   input,
   output: z.object({ blocks: z.array(rowSchema), more: z.boolean() }),
   access: "read",
@@ -126,7 +131,7 @@ async function everywhereAfter(
 function tooFar(): Problem {
   return problem(
     "too_large",
-    `more than ${MOST_PASSED} blocks are before these; list by conversation, or narrow by kind, status or path_prefix`,
+    `more than ${MOST_PASSED} blocks come before these; list by conversation, or filter by kind, status or path_prefix`,
     { max_blocks: MOST_PASSED },
   );
 }
@@ -192,7 +197,7 @@ export async function rowOf(kernel: Kernel, block: Block): Promise<z.infer<typeo
 }
 
 export function isDirty({ kind, version, metadata }: Block): boolean {
-  const persisted = metadata["persistedVersion"];
+  const persisted = metadata.persistedVersion;
   return kind === "file" && version > (typeof persisted === "number" ? persisted : 0);
 }
 

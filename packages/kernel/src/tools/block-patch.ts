@@ -8,11 +8,15 @@
  */
 
 import { z } from "zod";
-import type { Block, BlockId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
+import type { Kind } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
+import type { Metadata } from "../model/metadata.ts";
 import { type Op, splicesOf } from "../model/op.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { Kernel } from "../write/kernel.ts";
+import type { Answer } from "./calls.ts";
 import { metadataField, statusField } from "./tool.ts";
 import { snapshotSchema, snapshotView } from "./view.ts";
 
@@ -30,13 +34,15 @@ export const patchSchema = z.object({
     .describe("Applied one after the other, in UTF-16 units"),
   status: statusField,
   pruned: z.boolean(),
-  metadata: metadataField.optional().describe("The whole metadata, if it changed"),
+  metadata: (metadataField as z.ZodType<Metadata<Kind>>)
+    .optional()
+    .describe("The whole metadata, if it changed"),
 });
 
 export const wholeSchema = snapshotSchema.extend({ type: z.literal("snapshot") });
 
-export type BlockPatch = z.infer<typeof patchSchema>;
-export type WholePatch = z.infer<typeof wholeSchema>;
+export type BlockPatch = Answer<typeof patchSchema>;
+export type WholePatch = Answer<typeof wholeSchema>;
 
 /** From `version` to now; undefined if that is where the block is. */
 export async function patchSince(
@@ -66,7 +72,7 @@ async function snapshot(kernel: Kernel, id: BlockId): Promise<WholePatch | Probl
 
 /** Undefined where the patch would be larger than the text. */
 function patchOf(block: Block, from: number, ops: readonly Op[]): BlockPatch | undefined {
-  const splices: BlockPatch["splices"] = [];
+  const splices: { at: number; delete_count: number; insert: string }[] = [];
   let keep: number | undefined;
   let chars = 0;
   for (const op of ops) {

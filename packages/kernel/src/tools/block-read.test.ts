@@ -2,12 +2,12 @@
 
 import { describe, expect, it } from "vitest";
 import { limits } from "../model/limits.ts";
-import { ann, bob, Desk, eve } from "../testing/desk.ts";
+import { ann, bob, eve, TestHarness } from "../testing/harness.ts";
 
 describe("block.read", () => {
   it("[T35] gives the text with 0-based line numbers, or bare", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
+    const harness = new TestHarness();
+    const c = await harness.conversation();
     const rows: [string, object | undefined, string, string][] = [
       ["a\nb\nc\n", undefined, "    0\ta\n    1\tb\n    2\tc\n", "a\nb\nc\n"],
       ["a\nb", undefined, "    0\ta\n    1\tb", "a\nb"],
@@ -23,20 +23,22 @@ describe("block.read", () => {
       ["abc\n", { start: 0, column: 2 }, "    0\tc\n", "c\n"],
     ];
     for (const [text, range, numbered, bare] of rows) {
-      const block_id = await desk.block(c, text);
+      const block_id = await harness.block(c, text);
       const given = range ? { block_id, range } : { block_id };
-      expect(await desk.ok("block.read", given, eve)).toMatchObject({
+      expect(await harness.ok("block.read", given, eve)).toMatchObject({
         content: numbered,
         truncated: false,
         version: 1,
       });
-      expect(await desk.ok("block.read", { ...given, line_numbers: false })).toMatchObject({ content: bare });
+      expect(await harness.ok("block.read", { ...given, line_numbers: false })).toMatchObject({
+        content: bare,
+      });
     }
   });
 
   it("[T65] a range past the end is clamped, and the answer says to which lines", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
+    const harness = new TestHarness();
+    const c = await harness.conversation();
     const rows: [string, object, string, object | undefined][] = [
       ["a\nb\nc\n", { start: 1, end: 9 }, "b\nc\n", { start: 1, end: 3 }],
       ["a\nb\nc\n", { start: 7, end: 9 }, "", { start: 3, end: 3 }],
@@ -46,40 +48,40 @@ describe("block.read", () => {
       ["a\nb\nc\n", { start: 3 }, "", undefined],
     ];
     for (const [text, range, content, clamped] of rows) {
-      const given = { block_id: await desk.block(c, text), range, line_numbers: false };
-      const read = await desk.ok("block.read", given, eve);
+      const given = { block_id: await harness.block(c, text), range, line_numbers: false };
+      const read = await harness.ok("block.read", given, eve);
       expect(read).toMatchObject({ content, truncated: false });
       expect(read["clamped"]).toEqual(clamped);
     }
   });
 
   it("[T35] the numbers are those that block.edit takes", async () => {
-    const desk = new Desk();
-    const block_id = await desk.block(await desk.conversation(), "x\ny\nneedle\nz\n");
-    const { content, version } = await desk.ok("block.read", { block_id });
+    const harness = new TestHarness();
+    const block_id = await harness.block(await harness.conversation(), "x\ny\nneedle\nz\n");
+    const { content, version } = await harness.ok("block.read", { block_id });
     const line = Number(/(\d+)\tneedle/.exec(content as string)?.[1]);
     const operations = [
       { op: "replace", start_line: line, end_line: line + 1, content: "thread", expected_text: "needle" },
     ];
-    await desk.ok("block.edit", { block_id, base_version: version, operations });
-    expect(await desk.text(block_id)).toBe("x\ny\nthread\nz\n");
+    await harness.ok("block.edit", { block_id, base_version: version, operations });
+    expect(await harness.text(block_id)).toBe("x\ny\nthread\nz\n");
   });
 
   it("[T36] too many lines or bytes are cut, with the range that reads on", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
+    const harness = new TestHarness();
+    const c = await harness.conversation();
     const texts = [
       "\n".repeat(limits.readLines + 5),
       `${"é".repeat(100)}\n`.repeat(12_000),
       `short\n${"😀".repeat(900_000)}\nend`,
     ];
     for (const text of texts) {
-      const block_id = await desk.block(c, text);
+      const block_id = await harness.block(c, text);
       let whole = "";
       let range: object = { start: 0 };
       let calls = 0;
       for (; ; calls++) {
-        const answer = await desk.ok("block.read", { block_id, range, line_numbers: false });
+        const answer = await harness.ok("block.read", { block_id, range, line_numbers: false });
         const content = answer["content"] as string;
         expect(Buffer.byteLength(content)).toBeLessThan(limits.readBytes + 300);
         const next = answer["next"] as { start: number; column?: number } | undefined;
@@ -100,30 +102,33 @@ describe("block.read", () => {
   });
 
   it("[T36] a range of 10 MB costs the range", async () => {
-    const desk = new Desk();
-    const block_id = await desk.block(
-      await desk.conversation(),
+    const harness = new TestHarness();
+    const block_id = await harness.block(
+      await harness.conversation(),
       "0123456789012345678901234567890123456789012345678\n".repeat(200_000),
     );
-    const answer = await desk.ok("block.read", { block_id, range: { start: 123_456, end: 123_458 } });
+    const answer = await harness.ok("block.read", { block_id, range: { start: 123_456, end: 123_458 } });
     expect((answer["content"] as string).split("\n")[0]).toBe(
       "123456\t0123456789012345678901234567890123456789012345678",
     );
-    expect(await desk.ok("block.read", { block_id })).toMatchObject({ truncated: true, line_count: 200_000 });
+    expect(await harness.ok("block.read", { block_id })).toMatchObject({
+      truncated: true,
+      line_count: 200_000,
+    });
   });
 });
 
 describe("block.search", () => {
   it("[T37] gives lines, columns and context; no match is an empty list", async () => {
-    const desk = new Desk();
-    const block_id = await desk.block(await desk.conversation(), "a\nfoo(1)\nb\r\nFoo(2)\né😀foo");
-    expect(await desk.ok("block.search", { block_id, query: "foo\\(", context_lines: 0 })).toEqual({
+    const harness = new TestHarness();
+    const block_id = await harness.block(await harness.conversation(), "a\nfoo(1)\nb\r\nFoo(2)\né😀foo");
+    expect(await harness.ok("block.search", { block_id, query: "foo\\(", context_lines: 0 })).toEqual({
       matches: [{ line: 1, content: "foo(1)", content_line: 1, match_start: 0, match_end: 4 }],
       more: false,
       version: 1,
     });
     expect(
-      await desk.ok("block.search", {
+      await harness.ok("block.search", {
         block_id,
         query: "foo(",
         literal: true,
@@ -136,28 +141,28 @@ describe("block.search", () => {
         { line: 3, content_line: 2 },
       ],
     });
-    expect(await desk.ok("block.search", { block_id, query: "foo$" })).toMatchObject({
+    expect(await harness.ok("block.search", { block_id, query: "foo$" })).toMatchObject({
       matches: [{ line: 4, match_start: 3, match_end: 6 }],
     });
-    expect(await desk.ok("block.search", { block_id, query: "nowhere" })).toMatchObject({
+    expect(await harness.ok("block.search", { block_id, query: "nowhere" })).toMatchObject({
       matches: [],
       more: false,
     });
-    expect(await desk.ok("block.search", { block_id, query: "o", max_matches: 2 })).toMatchObject({
+    expect(await harness.ok("block.search", { block_id, query: "o", max_matches: 2 })).toMatchObject({
       more: true,
     });
-    const empty = await desk.block(await desk.conversation(), "");
-    expect(await desk.ok("block.search", { block_id: empty, query: "x*" })).toMatchObject({ matches: [] });
+    const empty = await harness.block(await harness.conversation(), "");
+    expect(await harness.ok("block.search", { block_id: empty, query: "x*" })).toMatchObject({ matches: [] });
   });
 
   it("[T37] searches 10 MB", async () => {
-    const desk = new Desk();
-    const block_id = await desk.block(
-      await desk.conversation(),
+    const harness = new TestHarness();
+    const block_id = await harness.block(
+      await harness.conversation(),
       `${"hay ".repeat(12)}\n`.repeat(200_000).concat("needle"),
     );
     expect(
-      await desk.ok("block.search", { block_id, query: "needle", literal: true, context_lines: 0 }),
+      await harness.ok("block.search", { block_id, query: "needle", literal: true, context_lines: 0 }),
     ).toMatchObject({
       matches: [{ line: 200_000, match_start: 0 }],
     });
@@ -166,18 +171,18 @@ describe("block.search", () => {
 
 describe("kernel.search", () => {
   it("[T38] looks at files by default, elsewhere when asked, narrowed by path and conversation", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
-    const other = await desk.conversation();
-    const a = await desk.file(c, "src/a.ts", "needle in src\n");
-    const b = await desk.file(other, "lib/b.ts", "needle in lib\nneedle\n");
-    const text = await desk.block(c, "a needle said", bob);
+    const harness = new TestHarness();
+    const c = await harness.conversation();
+    const other = await harness.conversation();
+    const a = await harness.file(c, "src/a.ts", "needle in src\n");
+    const b = await harness.file(other, "lib/b.ts", "needle in lib\nneedle\n");
+    const text = await harness.block(c, "a needle said", bob);
     const ids = async (input: object) =>
-      ((await desk.ok("kernel.search", { query: "needle", ...input }))["blocks"] as { block_id: string }[])
+      ((await harness.ok("kernel.search", { query: "needle", ...input }))["blocks"] as { block_id: string }[])
         .map((hit) => hit.block_id)
         .sort();
     expect(await ids({})).toEqual([a, b].sort());
-    expect(await desk.problem("kernel.search", { query: "needle", conversation: "none" })).toMatchObject({
+    expect(await harness.problem("kernel.search", { query: "needle", conversation: "none" })).toMatchObject({
       problem: "not_found",
     });
     expect(await ids({ kinds: "all" })).toEqual([a, b, text].sort());
@@ -185,12 +190,12 @@ describe("kernel.search", () => {
     expect(await ids({ path_prefix: "src/" })).toEqual([a]);
     expect(await ids({ conversation: other })).toEqual([b]);
     expect(await ids({ query: "nowhere" })).toEqual([]);
-    expect(await desk.ok("kernel.search", { query: "said" })).toMatchObject({
+    expect(await harness.ok("kernel.search", { query: "said" })).toMatchObject({
       blocks: [],
       hint: expect.stringContaining('kinds: "all"'),
     });
-    expect(await desk.ok("kernel.search", { query: "nowhere", kinds: "all" })).not.toHaveProperty("hint");
-    expect(await desk.ok("kernel.search", { query: "^needle$", context_lines: 0 })).toEqual({
+    expect(await harness.ok("kernel.search", { query: "nowhere", kinds: "all" })).not.toHaveProperty("hint");
+    expect(await harness.ok("kernel.search", { query: "^needle$", context_lines: 0 })).toEqual({
       blocks: [
         {
           block_id: b,
@@ -207,17 +212,17 @@ describe("kernel.search", () => {
   });
 
   it("[Q32] reads on with the next of the answer before", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
+    const harness = new TestHarness();
+    const c = await harness.conversation();
     const ids: string[] = [];
-    for (let i = 0; i < 5; i++) ids.unshift(await desk.block(c, `needle ${i}`));
+    for (let i = 0; i < 5; i++) ids.unshift(await harness.block(c, `needle ${i}`));
     const found: string[] = [];
     const input = { query: "needle", kinds: "all", max_blocks: 2 };
-    let answer = await desk.ok("kernel.search", input);
+    let answer = await harness.ok("kernel.search", input);
     for (;;) {
       found.push(...(answer["blocks"] as { block_id: string }[]).map((hit) => hit.block_id));
       if (answer["next"] === undefined) break;
-      answer = await desk.ok("kernel.search", { ...input, after: answer["next"] });
+      answer = await harness.ok("kernel.search", { ...input, after: answer["next"] });
     }
     expect(found).toEqual(ids);
     expect(answer["more"]).toBe(false);
@@ -226,13 +231,15 @@ describe("kernel.search", () => {
 
 describe("block.list", () => {
   it("[T39] walks down from a parent to a depth, or lists flat", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
+    const harness = new TestHarness();
+    const c = await harness.conversation();
     const ids: string[] = [];
-    for (const text of ["zero", "one", "two", "three"]) ids.push(await desk.block(c, text));
-    const fork = await desk.block(c, "fork", ann, { parent_id: ids[0], kind: "thinking" });
+    for (const text of ["zero", "one", "two", "three"]) ids.push(await harness.block(c, text));
+    const fork = await harness.block(c, "fork", ann, { parent_id: ids[0], kind: "thinking" });
     const list = async (input: object) =>
-      ((await desk.ok("block.list", input))["blocks"] as { block_id: string }[]).map((row) => row.block_id);
+      ((await harness.ok("block.list", input))["blocks"] as { block_id: string }[]).map(
+        (row) => row.block_id,
+      );
     expect(await list({ conversation: c })).toEqual([...ids, fork]);
     expect(await list({ parent_id: ids[0] })).toEqual([ids[1], fork]);
     expect(await list({ parent_id: ids[0], depth: 2 })).toEqual([ids[1], ids[2], fork]);
@@ -241,36 +248,44 @@ describe("block.list", () => {
     expect(await list({ parent_id: ids[0], depth: 64, kind: "thinking" })).toEqual([fork]);
     expect(await list({ conversation: c, status: "done" })).toEqual([]);
     // What does not fit is passed through.
-    await desk.ok("block.status", { block_id: ids[2], status: "done" });
+    await harness.ok("block.status", { block_id: ids[2], status: "done" });
     expect(await list({ parent_id: ids[0], depth: 3, status: "done" })).toEqual([ids[2]]);
     // In pages.
     const paged: string[] = [];
     for (let after: string | undefined; ; after = paged.at(-1)) {
-      const answer = await desk.ok("block.list", { conversation: c, limit: 2, ...(after ? { after } : {}) });
+      const answer = await harness.ok("block.list", {
+        conversation: c,
+        limit: 2,
+        ...(after ? { after } : {}),
+      });
       paged.push(...(answer["blocks"] as { block_id: string }[]).map((row) => row.block_id));
       if (!answer["more"]) break;
     }
     expect(paged).toEqual([...ids, fork]);
     const below = { parent_id: ids[0], depth: 64, limit: 2 };
     expect(await list({ ...below, after: ids[2] })).toEqual([ids[3], fork]);
-    expect(await desk.ok("block.list", below)).toMatchObject({ more: true });
+    expect(await harness.ok("block.list", below)).toMatchObject({ more: true });
   });
 
   it("[T39] reads on over all conversations", async () => {
-    const desk = new Desk();
-    const conversations = [await desk.conversation(), await desk.conversation(), await desk.conversation()];
+    const harness = new TestHarness();
+    const conversations = [
+      await harness.conversation(),
+      await harness.conversation(),
+      await harness.conversation(),
+    ];
     for (let i = 0; i < 12; i++) {
-      if (i % 5 === 0) await desk.env.advance(3);
-      await desk.block(conversations[i % 3] as string, `${i}`, ann, i === 7 ? { kind: "thinking" } : {});
+      if (i % 5 === 0) await harness.env.advance(3);
+      await harness.block(conversations[i % 3] as string, `${i}`, ann, i === 7 ? { kind: "thinking" } : {});
     }
     const ids = (answer: object) =>
       (answer as { blocks: { block_id: string }[] }).blocks.map((row) => row.block_id);
     for (const narrow of [{}, { kind: "text" }]) {
-      const all = ids(await desk.ok("block.list", narrow));
+      const all = ids(await harness.ok("block.list", narrow));
       for (const limit of [1, 2, 5, 11, 12]) {
         const paged: string[] = [];
         for (let after: string | undefined; ; after = paged.at(-1)) {
-          const page = await desk.ok("block.list", { ...narrow, limit, ...(after ? { after } : {}) });
+          const page = await harness.ok("block.list", { ...narrow, limit, ...(after ? { after } : {}) });
           paged.push(...ids(page));
           if (!page["more"]) break;
         }
@@ -280,8 +295,8 @@ describe("block.list", () => {
   });
 
   it("[T40] rows have a one-line summary, and say whether a file is newer than the disk", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
+    const harness = new TestHarness();
+    const c = await harness.conversation();
     const rows: [string, string][] = [
       ["", ""],
       ["hello", "hello"],
@@ -291,18 +306,18 @@ describe("block.list", () => {
       ["a\r\n\tb", "a b"],
     ];
     for (const [text, summary] of rows) {
-      const id = await desk.block(c, text);
-      const { blocks } = await desk.ok("block.list", { conversation: c });
+      const id = await harness.block(c, text);
+      const { blocks } = await harness.ok("block.list", { conversation: c });
       expect((blocks as { block_id: string }[]).find((row) => row.block_id === id)).toMatchObject({
         summary,
         dirty: false,
       });
     }
-    const file = await desk.file(c, "src/a.ts", "x\n", { persistedVersion: 1 });
+    const file = await harness.file(c, "src/a.ts", "x\n", { persistedVersion: 1 });
     const dirty = async () =>
-      ((await desk.ok("block.list", { path_prefix: "src/" }))["blocks"] as object[])[0];
+      ((await harness.ok("block.list", { path_prefix: "src/" }))["blocks"] as object[])[0];
     expect(await dirty()).toMatchObject({ path: "src/a.ts", dirty: false });
-    await desk.ok("block.append", { block_id: file, text: "y\n", wait: true }, bob);
+    await harness.ok("block.append", { block_id: file, text: "y\n", wait: true }, bob);
     expect(await dirty()).toMatchObject({ dirty: true, version: 3 });
   });
 });

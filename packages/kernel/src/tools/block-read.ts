@@ -26,7 +26,7 @@ const input = z.strictObject({
         .int()
         .min(0)
         .optional()
-        .describe("Where to start in the first line, in UTF-16 units: to read on in a very long line"),
+        .describe("Where to start in the first line, in UTF-16 units: to continue in a very long line"),
     })
     .optional(),
 });
@@ -36,7 +36,7 @@ export const blockRead = tool({
   description:
     "Read a block's text. Lines are numbered from 0, as block.edit takes them; the prefix (number and tab) is not part of " +
     `the text. A range has an exclusive end. At most ${limits.readLines} lines and ${limits.guestReadBytes} bytes at a time (${limits.readBytes} for the owner); ` +
-    "truncated says that there is more, and the last line of content how to read on. A range past the end is clamped, and " +
+    "truncated means there is more, and the last line of content says how to continue. A range past the end is clamped, and " +
     "clamped says to which lines.",
   input,
   output: blockSchema.omit({ side: true, born: true, newlines: true, chars: true }).extend({

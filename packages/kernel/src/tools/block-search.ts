@@ -10,7 +10,7 @@ export const patternFields = {
   query: z
     .string()
     .describe("Regular expression (RE2: linear time, no lookaround or backreferences), or literal text"),
-  literal: z.boolean().default(false).describe("Take query literally"),
+  literal: z.boolean().default(false).describe("Match query as plain text"),
   ignore_case: z.boolean().default(false),
   context_lines: z.number().int().min(0).max(limits.contextLines).default(2),
 };
@@ -49,7 +49,7 @@ export const blockSearch = tool({
   name: "block.search",
   description:
     "Find a regular expression (or literal text) in one block: line numbers (0-based, as block.edit takes them), columns, " +
-    "and the lines around each match. No match is an empty list; more says that there are further ones.",
+    "and the lines around each match. No match returns an empty list; more means there are further ones.",
   input,
   output: z.object({ matches: z.array(matchSchema), more: z.boolean(), version: z.number().int() }),
   access: "read",

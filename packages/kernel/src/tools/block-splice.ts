@@ -2,8 +2,8 @@
 
 import { z } from "zod";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
-import { cleanText } from "../text/door.ts";
 import type { Since } from "../text/line-edit.ts";
+import { cleanText } from "../text/sanitize.ts";
 import { mapOffset, type Text } from "../text/text.ts";
 import { writeSince } from "./since.ts";
 import { blockIdField, textField, tool } from "./tool.ts";
@@ -20,7 +20,7 @@ const input = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe("The version that the offsets mean. Default: the present one"),
+    .describe("The version the offsets refer to. Default: the current one"),
 });
 
 export const blockSplice = tool({
@@ -64,7 +64,7 @@ function locate(
   const isThere = to - from === end - start && now.slice(from, to) === base.slice(start, end);
   const isCut = since.splices.length > 0 && start === end && isInside(start, since);
   if (!blurred && isThere && !isCut) return { from, to };
-  return problem("stale", "what the splice touches has changed since base_version; read the block again", {
+  return problem("stale", "the spliced text has changed since base_version; read the block again", {
     offset,
     delete_count: count,
     version,

@@ -1,7 +1,7 @@
 /** block.status: how far a block has come, and what its metadata says about it. Only legal steps. */
 
 import { z } from "zod";
-import type { BlockId } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { mayClaim } from "./rights.ts";
@@ -20,15 +20,15 @@ const input = z.strictObject({
 export const blockStatus = tool({
   name: "block.status",
   description:
-    "Move a block's status (pending → running → done | error; no step back, an ended block stays ended) and patch its " +
-    "metadata in the same step. Give status, metadata, or both.",
+    "Set a block's status (pending → running → done | error; never backwards, and an ended block stays ended) and patch its " +
+    "metadata in the same step. Pass status, metadata, or both.",
   input,
   output: z.object({ version: z.number().int(), status: statusField }),
   access: "write",
   carriesText: true,
   async run(call, { block_id, status, metadata }) {
     if (status === undefined && metadata === undefined) {
-      return problem("invalid", "give status, metadata, or both", { valid_fields: Object.keys(input.shape) });
+      return problem("invalid", "pass status, metadata, or both", { valid_fields: Object.keys(input.shape) });
     }
     const reserved = mayWrite(metadata);
     if (reserved) return reserved;
@@ -55,7 +55,7 @@ export const blockStatus = tool({
 function keptByFiles(id: BlockId): Problem {
   return problem(
     "forbidden",
-    `block ${id} is a file of the workspace: its metadata follows the file, and it has no end. Use the file tools`,
+    `block ${id} is a workspace file: its metadata follows the file and it never ends. Use the file tools`,
     { block_id: id },
   );
 }

@@ -5,14 +5,15 @@
  */
 
 import { z } from "zod";
-import type { BlockId } from "../model/block.ts";
 import type { Change } from "../model/change.ts";
+import { type BlockId, type ConversationId, conversationOf } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
+import { deletedProblem } from "../write/deletions.ts";
 import { type BlockPatch, patchSchema, patchSince, type WholePatch, wholeSchema } from "./block-patch.ts";
 import { versionsField } from "./block-sync.ts";
 import { followAll } from "./follow.ts";
-import { blockIdField, type Call, conversationField, type Streamed, tool } from "./tool.ts";
+import { blockIdField, type Call, conversationField, type Streamed, streamTool } from "./tool.ts";
 
 const input = z.strictObject({
   block_ids: z
@@ -21,15 +22,13 @@ const input = z.strictObject({
     .default([])
     .describe("Only these blocks; default: all"),
   conversation: conversationField.optional().describe("Only blocks of this conversation"),
-  from_versions: versionsField
-    .default([])
-    .describe("Versions that you have: what came after them is given first"),
+  from_versions: versionsField.default([]).describe("Versions you have: later changes are sent first"),
 });
 
 type Input = z.infer<typeof input>;
 type Item = BlockPatch | WholePatch;
 
-export const blockSubscribe = tool({
+export const blockSubscribe = streamTool({
   name: "block.subscribe",
   description:
     "Follow blocks as they change: those of block_ids, of a conversation, or all. Each item is a patch (splices in UTF-16 " +
@@ -38,7 +37,6 @@ export const blockSubscribe = tool({
   input,
   output: z.discriminatedUnion("type", [patchSchema, wholeSchema]),
   access: "read",
-  streams: true,
   async run(call, given): Promise<Streamed<Item> | Problem> {
     const ids = new Set([...given.block_ids, ...given.from_versions.map(({ block_id }) => block_id)]);
     for (const id of ids) {
@@ -115,18 +113,30 @@ class Subscription implements AsyncIterable<Item>, AsyncIterator<Item> {
     return { done: true, value: undefined };
   }
 
-  #take({ conversation, blocks }: Change): void {
+  #take({ conversation, blocks, record: { deleted } }: Change): void {
     if (this.#scope.conversation !== undefined && conversation !== this.#scope.conversation) return;
+    if (deleted && this.#isNamed(conversation)) {
+      this.#cut = deletedProblem(conversation, deleted);
+      return this.#end();
+    }
     for (const { id } of blocks) if (this.#ids.size === 0 || this.#ids.has(id)) this.#changed.add(id);
     if (this.#changed.size > limits.loadedBlocks) {
       this.#cut = problem(
         "busy",
-        `more than ${limits.loadedBlocks} changed blocks wait for the reader; subscribe again, or to fewer, from the versions that you have`,
+        `more than ${limits.loadedBlocks} changed blocks are waiting for the reader; subscribe again from your versions, or to fewer blocks`,
         { max_blocks: limits.loadedBlocks },
       );
       this.#end();
     }
     this.#wake?.();
+  }
+
+  /** Whether the reader has asked for this conversation, or for blocks of it. */
+  #isNamed(conversation: ConversationId): boolean {
+    return (
+      this.#scope.conversation === conversation ||
+      [...this.#ids].some((id) => conversationOf(id) === conversation)
+    );
   }
 
   /** What is forgotten here is given as a snapshot when it changes again. */
@@ -161,5 +171,5 @@ export class StreamProblem extends Error {
 /** The problem that ended a stream, whatever was thrown. */
 export function problemOf(thrown: unknown): Problem {
   if (thrown instanceof StreamProblem) return thrown.problem;
-  return problem("unavailable", "the stream failed inside; subscribe again from the versions that you have");
+  return problem("unavailable", "internal error in the stream; subscribe again from your versions");
 }

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { limits } from "../model/limits.ts";
-import { ann, bob, Desk } from "../testing/desk.ts";
+import { ann, bob, TestHarness } from "../testing/harness.ts";
 import type { BlockPatch, WholePatch } from "./block-patch.ts";
 import { problemOf } from "./block-subscribe.ts";
 import type { Signal } from "./tool.ts";
@@ -32,10 +32,14 @@ class Copy {
   }
 }
 
-async function catchUp(desk: Desk, copy: Copy, conversation?: { id: string; seq: number }): Promise<number> {
+async function catchUp(
+  harness: TestHarness,
+  copy: Copy,
+  conversation?: { id: string; seq: number },
+): Promise<number> {
   for (let calls = 1; ; calls++) {
     const scope = conversation ? { conversation: conversation.id, since_seq: conversation.seq } : {};
-    const answer = await desk.ok("block.sync", { versions: copy.versions, ...scope });
+    const answer = await harness.ok("block.sync", { versions: copy.versions, ...scope });
     for (const item of [...(answer["patches"] as Item[]), ...(answer["new_blocks"] as Item[])])
       copy.apply(item);
     if (conversation) conversation.seq = answer["seq"] as number;
@@ -43,39 +47,39 @@ async function catchUp(desk: Desk, copy: Copy, conversation?: { id: string; seq:
   }
 }
 
-async function same(desk: Desk, copy: Copy, ids: readonly string[]): Promise<void> {
-  for (const id of ids) expect(copy.texts.get(id)?.text, id).toBe(await desk.text(id));
+async function same(harness: TestHarness, copy: Copy, ids: readonly string[]): Promise<void> {
+  for (const id of ids) expect(copy.texts.get(id)?.text, id).toBe(await harness.text(id));
 }
 
-async function randomWrite(desk: Desk, id: string, random: () => number): Promise<void> {
+async function randomWrite(harness: TestHarness, id: string, random: () => number): Promise<void> {
   const caller = random() % 2 === 0 ? ann : bob;
   const text = ["x", "é😀\n", "\r\n", "long ".repeat(20)][random() % 4] as string;
   const kind = random() % 5;
-  if (kind < 2) await desk.ask("block.append", { block_id: id, text, wait: true }, caller);
-  else if (kind === 2) await desk.ask("block.splice", { block_id: id, offset: 0, insert: text }, caller);
+  if (kind < 2) await harness.ask("block.append", { block_id: id, text, wait: true }, caller);
+  else if (kind === 2) await harness.ask("block.splice", { block_id: id, offset: 0, insert: text }, caller);
   else if (kind === 3)
-    await desk.ask(
+    await harness.ask(
       "block.edit",
       { block_id: id, operations: [{ op: "delete", start_line: 0, end_line: 1 }] },
       caller,
     );
-  else await desk.ask("block.undo", { block_id: id }, caller);
+  else await harness.ask("block.undo", { block_id: id }, caller);
 }
 
 describe("block.sync", () => {
   it("[T41] patches lead from any version to the present one", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "a\n");
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "a\n");
     const copy = new Copy();
     copy.apply(
       (
-        (await desk.ok("block.sync", { versions: [{ block_id: id, version: 0 }] }))["new_blocks"] as Item[]
+        (await harness.ok("block.sync", { versions: [{ block_id: id, version: 0 }] }))["new_blocks"] as Item[]
       )[0] as Item,
     );
-    await desk.ok("block.append", { block_id: id, text: "b\n", wait: true });
-    await desk.ok("block.append", { block_id: id, text: "c\n", wait: true });
-    await desk.ok("block.status", { block_id: id, status: "done", metadata: { label: "l" } });
-    const answer = await desk.ok("block.sync", { versions: copy.versions });
+    await harness.ok("block.append", { block_id: id, text: "b\n", wait: true });
+    await harness.ok("block.append", { block_id: id, text: "c\n", wait: true });
+    await harness.ok("block.status", { block_id: id, status: "done", metadata: { label: "l" } });
+    const answer = await harness.ok("block.sync", { versions: copy.versions });
     expect(answer).toMatchObject({
       patches: [
         {
@@ -91,9 +95,9 @@ describe("block.sync", () => {
       new_blocks: [],
       more: false,
     });
-    await catchUp(desk, copy);
-    await same(desk, copy, [id]);
-    expect(await desk.ok("block.sync", { versions: copy.versions })).toEqual({
+    await catchUp(harness, copy);
+    await same(harness, copy, [id]);
+    expect(await harness.ok("block.sync", { versions: copy.versions })).toEqual({
       patches: [],
       new_blocks: [],
       more: false,
@@ -101,128 +105,128 @@ describe("block.sync", () => {
   });
 
   it("[T42] what is new, folded away, from the future, or larger than the text is given whole", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "a\n");
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "a\n");
     const whole = async (version: number) => {
-      const answer = await desk.ok("block.sync", { versions: [{ block_id: id, version }] });
+      const answer = await harness.ok("block.sync", { versions: [{ block_id: id, version }] });
       expect(answer).toMatchObject({
         patches: [],
-        new_blocks: [{ type: "snapshot", block_id: id, content: await desk.text(id) }],
+        new_blocks: [{ type: "snapshot", block_id: id, content: await harness.text(id) }],
       });
     };
     await whole(0);
     await whole(99);
-    await desk.ok("block.edit", { block_id: id, operations: [{ op: "insert", line: 0, content: "x" }] });
-    await desk.kernel.fold(id);
+    await harness.ok("block.edit", { block_id: id, operations: [{ op: "insert", line: 0, content: "x" }] });
+    await harness.kernel.fold(id);
     await whole(1);
     const big = "y".repeat(100_000);
-    await desk.ok("block.splice", { block_id: id, offset: 0, insert: big });
-    await desk.ok("block.splice", { block_id: id, offset: 0, delete_count: big.length });
+    await harness.ok("block.splice", { block_id: id, offset: 0, insert: big });
+    await harness.ok("block.splice", { block_id: id, offset: 0, delete_count: big.length });
     await whole(3);
   });
 
   it("[T43] a version inside a merged run is cut back to where the run began", async () => {
-    const desk = new Desk({ merging: true });
-    const id = await desk.block(await desk.conversation(), "a\n");
+    const harness = new TestHarness({ merging: true });
+    const id = await harness.block(await harness.conversation(), "a\n");
     const copy = new Copy();
     copy.apply(
       (
-        (await desk.ok("block.sync", { versions: [{ block_id: id, version: 0 }] }))["new_blocks"] as Item[]
+        (await harness.ok("block.sync", { versions: [{ block_id: id, version: 0 }] }))["new_blocks"] as Item[]
       )[0] as Item,
     );
     for (const text of ["b\n", "c\n", "d\n"]) {
-      await desk.ok("block.append", { block_id: id, text, wait: true });
-      if (text === "c\n") await catchUp(desk, copy);
+      await harness.ok("block.append", { block_id: id, text, wait: true });
+      if (text === "c\n") await catchUp(harness, copy);
     }
-    await desk.ok("block.splice", { block_id: id, offset: 0, insert: "0" }, bob);
-    const answer = await desk.ok("block.sync", { versions: copy.versions });
+    await harness.ok("block.splice", { block_id: id, offset: 0, insert: "0" }, bob);
+    const answer = await harness.ok("block.sync", { versions: copy.versions });
     expect(answer).toMatchObject({ patches: [{ from_version: 3, keep: 2 }] });
-    await catchUp(desk, copy);
-    await same(desk, copy, [id]);
+    await catchUp(harness, copy);
+    await same(harness, copy, [id]);
   });
 
   it("[T44] waits for the first change, no longer than asked", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
-    const id = await desk.block(c, "a\n");
-    const other = await desk.block(c, "b\n");
+    const harness = new TestHarness();
+    const c = await harness.conversation();
+    const id = await harness.block(c, "a\n");
+    const other = await harness.block(c, "b\n");
     const have = { versions: [{ block_id: id, version: 1 }] };
     let answered = 0;
     const count = (answer: unknown) => {
       answered++;
       return answer;
     };
-    const waiting = desk.ok("block.sync", { ...have, wait_ms: 5_000 }).then(count);
-    await desk.ok("block.append", { block_id: other, text: "c\n", wait: true });
-    await desk.env.advance(1_000);
+    const waiting = harness.ok("block.sync", { ...have, wait_ms: 5_000 }).then(count);
+    await harness.ok("block.append", { block_id: other, text: "c\n", wait: true });
+    await harness.env.advance(1_000);
     expect(answered).toBe(0);
-    await desk.ok("block.append", { block_id: id, text: "c\n", wait: true });
+    await harness.ok("block.append", { block_id: id, text: "c\n", wait: true });
     expect(await waiting).toMatchObject({ patches: [{ version: 2 }] });
-    const silent = desk
+    const silent = harness
       .ok("block.sync", { versions: [{ block_id: id, version: 2 }], wait_ms: 5_000 })
       .then(count);
-    await desk.env.advance(4_999);
+    await harness.env.advance(4_999);
     expect(answered).toBe(1);
-    await desk.env.advance(1);
+    await harness.env.advance(1);
     expect(await silent).toEqual({ patches: [], new_blocks: [], more: false });
     // Nothing to wait for.
-    expect(await desk.ok("block.sync", { ...have, wait_ms: 5_000 })).toMatchObject({
+    expect(await harness.ok("block.sync", { ...have, wait_ms: 5_000 })).toMatchObject({
       patches: [{ version: 2 }],
     });
-    const born = desk.ok("block.sync", { conversation: c, since_seq: 99, wait_ms: 10 });
+    const born = harness.ok("block.sync", { conversation: c, since_seq: 99, wait_ms: 10 });
     expect(await born).toMatchObject({ new_blocks: [{ block_id: id }, { block_id: other }] });
   });
 
   it("[T44] an aborted wait ends at once", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "a\n");
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "a\n");
     const abort = new AbortController();
-    const call = desk.as(ann, { signal: abort.signal as Signal });
+    const call = harness.as(ann, { signal: abort.signal as Signal });
     const { callTool } = await import("./index.ts");
     const waiting = callTool(call, "block.sync", {
       versions: [{ block_id: id, version: 1 }],
       wait_ms: 5_000,
     });
-    await desk.env.advance(10);
+    await harness.env.advance(10);
     abort.abort();
     expect(await waiting).toEqual({ patches: [], new_blocks: [], more: false });
-    expect(desk.env.untilNext).toBeUndefined();
+    expect(harness.env.untilNext).toBeUndefined();
   });
 
   it("[T45] a conversation's new blocks come with a cursor, in answers of bounded size", async () => {
-    const desk = new Desk();
-    const id = await desk.conversation();
+    const harness = new TestHarness();
+    const id = await harness.conversation();
     const ids: string[] = [];
-    for (let i = 0; i < 6; i++) ids.push(await desk.block(id, "x".repeat(limits.frameChars / 2)));
+    for (let i = 0; i < 6; i++) ids.push(await harness.block(id, "x".repeat(limits.frameChars / 2)));
     const copy = new Copy();
     const cursor = { id, seq: 0 };
-    expect(await catchUp(desk, copy, cursor)).toBeGreaterThan(2);
-    await same(desk, copy, ids);
-    ids.push(await desk.block(id, "new"));
-    await desk.ok("block.append", { block_id: ids[0], text: "y\n", wait: true });
-    await catchUp(desk, copy, cursor);
-    await same(desk, copy, ids);
+    expect(await catchUp(harness, copy, cursor)).toBeGreaterThan(2);
+    await same(harness, copy, ids);
+    ids.push(await harness.block(id, "new"));
+    await harness.ok("block.append", { block_id: ids[0], text: "y\n", wait: true });
+    await catchUp(harness, copy, cursor);
+    await same(harness, copy, ids);
     expect(copy.texts.size).toBe(7);
     // A cursor from another life of the store starts anew.
     cursor.seq = 10_000;
     const fresh = new Copy();
-    await catchUp(desk, fresh, cursor);
-    await same(desk, fresh, ids);
+    await catchUp(harness, fresh, cursor);
+    await same(harness, fresh, ids);
   });
 
   it("[T41] random writes: a client that syncs now and then has the text each time", async () => {
     for (const merging of [false, true]) {
-      const desk = new Desk({ merging });
-      const id = await desk.conversation();
-      const ids = [await desk.block(id, ""), await desk.block(id, "start\n")];
+      const harness = new TestHarness({ merging });
+      const id = await harness.conversation();
+      const ids = [await harness.block(id, ""), await harness.block(id, "start\n")];
       const copy = new Copy();
       const cursor = { id, seq: 0 };
       for (let round = 0; round < 150; round++) {
-        await randomWrite(desk, ids[desk.env.random() % 2] as string, () => desk.env.random());
-        if (round === 100) await desk.kernel.fold(ids[1] as string);
-        if (desk.env.random() % 3 === 0) {
-          await catchUp(desk, copy, cursor);
-          await same(desk, copy, ids);
+        await randomWrite(harness, ids[harness.env.random() % 2] as string, () => harness.env.random());
+        if (round === 100) await harness.kernel.fold(ids[1] as string);
+        if (harness.env.random() % 3 === 0) {
+          await catchUp(harness, copy, cursor);
+          await same(harness, copy, ids);
         }
       }
     }
@@ -231,15 +235,15 @@ describe("block.sync", () => {
 
 describe("block.subscribe", () => {
   it("[T46] gives a snapshot first, then patches as they come", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
-    const id = await desk.block(c, "a\n");
-    const other = await desk.block(c, "o\n");
-    const stream = await desk.stream<Item>("block.subscribe", { block_ids: [id] });
+    const harness = new TestHarness();
+    const c = await harness.conversation();
+    const id = await harness.block(c, "a\n");
+    const other = await harness.block(c, "o\n");
+    const stream = await harness.stream<Item>("block.subscribe", { block_ids: [id] });
     expect((await stream.next()).value).toMatchObject({ type: "snapshot", version: 1, content: "a\n" });
     const next = stream.next();
-    await desk.ok("block.append", { block_id: other, text: "p\n", wait: true });
-    await desk.ok("block.append", { block_id: id, text: "b\n", wait: true });
+    await harness.ok("block.append", { block_id: other, text: "p\n", wait: true });
+    await harness.ok("block.append", { block_id: id, text: "b\n", wait: true });
     expect((await next).value).toMatchObject({ type: "patch", from_version: 1, version: 2 });
     const last = stream.next();
     await stream.return?.();
@@ -249,21 +253,21 @@ describe("block.subscribe", () => {
 
   it("[T46] resumes from versions, without loss and without repetition, however slow the reader", async () => {
     for (const merging of [false, true]) {
-      const desk = new Desk({ merging });
-      const c = await desk.conversation();
-      const ids = [await desk.block(c, ""), await desk.block(c, "s\n"), await desk.block(c, "t")];
+      const harness = new TestHarness({ merging });
+      const c = await harness.conversation();
+      const ids = [await harness.block(c, ""), await harness.block(c, "s\n"), await harness.block(c, "t")];
       const copy = new Copy();
-      let stream = await desk.stream<Item>("block.subscribe", { conversation: c });
+      let stream = await harness.stream<Item>("block.subscribe", { conversation: c });
       let taken = 0;
       let cuts = 0;
       const writes = 300;
       for (let round = 0; round < writes; round++) {
-        await randomWrite(desk, ids[desk.env.random() % 3] as string, () => desk.env.random());
-        if (desk.env.random() % 4 === 0) {
+        await randomWrite(harness, ids[harness.env.random() % 3] as string, () => harness.env.random());
+        if (harness.env.random() % 4 === 0) {
           const item = await Promise.race([
             stream.next(),
             Promise.resolve()
-              .then(() => desk.env.advance(0))
+              .then(() => harness.env.advance(0))
               .then(() => undefined),
           ]);
           if (item && !item.done) {
@@ -273,7 +277,7 @@ describe("block.subscribe", () => {
           if (!item) {
             // Nothing was there: the pending read must not swallow what comes next.
             await stream.return?.();
-            stream = await desk.stream<Item>("block.subscribe", {
+            stream = await harness.stream<Item>("block.subscribe", {
               conversation: c,
               from_versions: copy.versions,
             });
@@ -282,15 +286,18 @@ describe("block.subscribe", () => {
         }
       }
       await stream.return?.();
-      stream = await desk.stream<Item>("block.subscribe", { block_ids: ids, from_versions: copy.versions });
+      stream = await harness.stream<Item>("block.subscribe", {
+        block_ids: ids,
+        from_versions: copy.versions,
+      });
       while (true) {
         const behind = [];
         for (const id of ids)
-          if (copy.texts.get(id)?.version !== (await desk.store.block(id))?.version) behind.push(id);
+          if (copy.texts.get(id)?.version !== (await harness.store.block(id))?.version) behind.push(id);
         if (behind.length === 0) break;
         copy.apply((await stream.next()).value as Item);
       }
-      await same(desk, copy, ids);
+      await same(harness, copy, ids);
       expect(taken).toBeGreaterThan(20);
       expect(taken).toBeLessThan(writes / 2);
       expect(cuts).toBeGreaterThanOrEqual(0);
@@ -299,11 +306,11 @@ describe("block.subscribe", () => {
   });
 
   it("[T46] says so when more waits for a reader than is kept", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
-    const stream = await desk.stream<Item>("block.subscribe", { conversation: c });
+    const harness = new TestHarness();
+    const c = await harness.conversation();
+    const stream = await harness.stream<Item>("block.subscribe", { conversation: c });
     for (let made = 0; made <= limits.loadedBlocks; made += 100)
-      await Promise.all(Array.from({ length: 100 }, () => desk.block(c, "x")));
+      await Promise.all(Array.from({ length: 100 }, () => harness.block(c, "x")));
     const thrown = await stream.next().catch((error: unknown) => error);
     expect(problemOf(thrown)).toMatchObject({
       problem: "busy",
@@ -312,21 +319,21 @@ describe("block.subscribe", () => {
   });
 
   it("[T46] ends when its caller goes away", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "a\n");
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "a\n");
     const abort = new AbortController();
-    const stream = await desk.stream<Item>(
+    const stream = await harness.stream<Item>(
       "block.subscribe",
       { from_versions: [{ block_id: id, version: 1 }] },
       bob,
       abort.signal as Signal,
     );
     const next = stream.next();
-    await desk.env.advance(0);
+    await harness.env.advance(0);
     abort.abort();
     expect(await next).toEqual({ done: true, value: undefined });
     abort.abort();
-    const gone = await desk.stream<Item>("block.subscribe", {}, bob, abort.signal as Signal);
+    const gone = await harness.stream<Item>("block.subscribe", {}, bob, abort.signal as Signal);
     expect(await gone.next()).toEqual({ done: true, value: undefined });
   });
 });

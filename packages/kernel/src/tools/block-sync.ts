@@ -4,11 +4,12 @@
  */
 
 import { z } from "zod";
-import type { BlockId } from "../model/block.ts";
 import type { Change } from "../model/change.ts";
+import type { BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { type BlockPatch, patchSchema, patchSince, type WholePatch, wholeSchema } from "./block-patch.ts";
+import type { Answer } from "./calls.ts";
 import { followAll } from "./follow.ts";
 import { blockIdField, type Call, conversationField, tool, versionField } from "./tool.ts";
 import { snapshotView } from "./view.ts";
@@ -17,7 +18,7 @@ export const versionsField = z
   .array(
     z.strictObject({
       block_id: blockIdField,
-      version: versionField.describe("The version that you have; 0 for none"),
+      version: versionField.describe("The version you have; 0 for none"),
     }),
   )
   .max(limits.syncBlocks);
@@ -26,7 +27,7 @@ const input = z.strictObject({
   versions: versionsField.default([]),
   conversation: conversationField
     .optional()
-    .describe("Also blocks of this conversation that you do not have"),
+    .describe("Also return blocks of this conversation that you do not have"),
   since_seq: versionField
     .default(0)
     .describe("With conversation: seq of the last answer; only blocks created after it"),
@@ -36,7 +37,7 @@ const input = z.strictObject({
     .min(0)
     .max(limits.syncWaitMs)
     .default(0)
-    .describe("If there is nothing yet, wait this long for something"),
+    .describe("If nothing changed yet, wait this long"),
 });
 
 const output = z.object({
@@ -44,25 +45,25 @@ const output = z.object({
   new_blocks: z
     .array(wholeSchema)
     .describe("Whole blocks: new ones, and those whose version is too old for a patch"),
-  seq: z.number().int().optional().describe("With conversation: give it as since_seq next time"),
+  seq: z.number().int().optional().describe("With conversation: pass it as since_seq next time"),
   more: z.boolean().describe("The answer was full: call again"),
 });
 
 type Input = z.infer<typeof input>;
-type Output = z.infer<typeof output>;
+type Output = Answer<typeof output>;
 
 export const blockSync = tool({
   name: "block.sync",
   description:
-    "Catch up with blocks: for each block_id and the version that you have, the splices since (or the whole block). With " +
+    "Catch up with blocks: returns for each block_id and your version the splices since (or the whole block). With " +
     "conversation, also blocks created after since_seq. With wait_ms it waits for the first change. Call again with the " +
-    "new versions and seq to go on.",
+    "new versions and seq to continue.",
   input,
   output,
   access: "read",
   async run(call, given): Promise<Output | Problem> {
     if (given.versions.length === 0 && given.conversation === undefined) {
-      return problem("invalid", "give versions, conversation, or both", {
+      return problem("invalid", "pass versions, conversation, or both", {
         valid_fields: Object.keys(input.shape),
       });
     }
@@ -84,7 +85,9 @@ export const blockSync = tool({
 });
 
 async function collect({ kernel }: Call, given: Input): Promise<Output | Problem> {
-  const answer: Output = { patches: [], new_blocks: [], more: false };
+  const answer: { patches: BlockPatch[]; new_blocks: WholePatch[]; more: boolean } = {
+    ...{ patches: [], new_blocks: [], more: false },
+  };
   let chars = 0;
   const add = (item: BlockPatch | WholePatch): void => {
     if (item.type === "patch") {

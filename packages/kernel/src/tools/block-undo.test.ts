@@ -1,7 +1,7 @@
 /** block.undo, block.redo and block.history: only one's own, in order, across restarts; who wrote what. */
 
 import { describe, expect, it } from "vitest";
-import { ann, bob, Desk } from "../testing/desk.ts";
+import { ann, bob, TestHarness } from "../testing/harness.ts";
 import type { Caller } from "./tool.ts";
 
 const insert = (block_id: string, line: number, content: string) => ({
@@ -10,55 +10,55 @@ const insert = (block_id: string, line: number, content: string) => ({
 });
 
 async function flip(
-  desk: Desk,
+  harness: TestHarness,
   type: "undo" | "redo",
   block_id: string,
   caller: Caller,
   expected: string,
 ): Promise<void> {
-  await desk.ok(`block.${type}`, { block_id }, caller);
-  expect(await desk.text(block_id)).toBe(expected);
+  await harness.ok(`block.${type}`, { block_id }, caller);
+  expect(await harness.text(block_id)).toBe(expected);
 }
 
 describe("block.undo and block.redo", () => {
   it("[T47] take back and put back the caller's own units, in order", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "base\n");
-    await desk.ok("block.edit", insert(id, 0, "ann 1"));
-    await desk.ok("block.edit", insert(id, 0, "bob 1"), bob);
-    await desk.ok("block.edit", insert(id, 0, "ann 2"));
-    expect(await desk.text(id)).toBe("ann 2\nbob 1\nann 1\nbase\n");
-    await flip(desk, "undo", id, ann, "bob 1\nann 1\nbase\n");
-    desk.restart();
-    await flip(desk, "undo", id, ann, "bob 1\nbase\n");
-    await flip(desk, "undo", id, bob, "base\n");
-    await flip(desk, "redo", id, ann, "ann 1\nbase\n");
-    desk.restart();
-    await flip(desk, "redo", id, ann, "ann 2\nann 1\nbase\n");
-    expect(await desk.problem("block.redo", { block_id: id })).toMatchObject({ problem: "nothing" });
-    await flip(desk, "redo", id, bob, "ann 2\nbob 1\nann 1\nbase\n");
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "base\n");
+    await harness.ok("block.edit", insert(id, 0, "ann 1"));
+    await harness.ok("block.edit", insert(id, 0, "bob 1"), bob);
+    await harness.ok("block.edit", insert(id, 0, "ann 2"));
+    expect(await harness.text(id)).toBe("ann 2\nbob 1\nann 1\nbase\n");
+    await flip(harness, "undo", id, ann, "bob 1\nann 1\nbase\n");
+    harness.restart();
+    await flip(harness, "undo", id, ann, "bob 1\nbase\n");
+    await flip(harness, "undo", id, bob, "base\n");
+    await flip(harness, "redo", id, ann, "ann 1\nbase\n");
+    harness.restart();
+    await flip(harness, "redo", id, ann, "ann 2\nann 1\nbase\n");
+    expect(await harness.problem("block.redo", { block_id: id })).toMatchObject({ problem: "nothing" });
+    await flip(harness, "redo", id, bob, "ann 2\nbob 1\nann 1\nbase\n");
   });
 
   it("[T47] a redo is lost by an edit of one's own, not by those of others", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "");
-    await desk.ok("block.edit", insert(id, 0, "1"));
-    await flip(desk, "undo", id, ann, "");
-    await desk.ok("block.edit", insert(id, 0, "bob"), bob);
-    await flip(desk, "redo", id, ann, "bob1");
-    await flip(desk, "undo", id, ann, "bob");
-    await desk.ok("block.edit", insert(id, 0, "2"));
-    expect(await desk.problem("block.redo", { block_id: id })).toMatchObject({
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "");
+    await harness.ok("block.edit", insert(id, 0, "1"));
+    await flip(harness, "undo", id, ann, "");
+    await harness.ok("block.edit", insert(id, 0, "bob"), bob);
+    await flip(harness, "redo", id, ann, "bob1");
+    await flip(harness, "undo", id, ann, "bob");
+    await harness.ok("block.edit", insert(id, 0, "2"));
+    expect(await harness.problem("block.redo", { block_id: id })).toMatchObject({
       problem: "nothing",
       details: { agent: "ann" },
     });
   });
 
   it("[T47] several at once, as many as there are, as one step of the log each", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "", bob);
-    for (const line of ["1", "2", "3"]) await desk.ok("block.edit", insert(id, 0, line));
-    const undone = await desk.ok("block.undo", { block_id: id, count: 2 });
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "", bob);
+    for (const line of ["1", "2", "3"]) await harness.ok("block.edit", insert(id, 0, line));
+    const undone = await harness.ok("block.undo", { block_id: id, count: 2 });
     expect(undone).toEqual({
       version: 7,
       units: [
@@ -66,50 +66,53 @@ describe("block.undo and block.redo", () => {
         { unit: 4, inserted: 0, deleted: 2 },
       ],
     });
-    expect(await desk.ok("block.undo", { block_id: id, count: 9 })).toMatchObject({ units: [{ unit: 3 }] });
-    expect(await desk.text(id)).toBe("");
-    expect(await desk.ok("block.redo", { block_id: id, count: 9 })).toMatchObject({
+    expect(await harness.ok("block.undo", { block_id: id, count: 9 })).toMatchObject({
+      units: [{ unit: 3 }],
+    });
+    expect(await harness.text(id)).toBe("");
+    expect(await harness.ok("block.redo", { block_id: id, count: 9 })).toMatchObject({
       units: [{ unit: 3 }, { unit: 4 }, { unit: 5 }],
     });
-    expect(await desk.text(id)).toBe("3\n2\n1");
+    expect(await harness.text(id)).toBe("3\n2\n1");
   });
 
   it("[T47] a stream is one unit; CRLF, emoji and missing newlines come back as they were", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "😀\r\nend", bob);
-    for (const text of ["a", "b\r\n", "é"]) await desk.ok("block.append", { block_id: id, text, wait: true });
-    expect(await desk.text(id)).toBe("😀\r\nendab\r\né");
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "😀\r\nend", bob);
+    for (const text of ["a", "b\r\n", "é"])
+      await harness.ok("block.append", { block_id: id, text, wait: true });
+    expect(await harness.text(id)).toBe("😀\r\nendab\r\né");
     const operations = [{ op: "replace", start_line: 0, end_line: 2, content: "x" }];
-    await desk.ok("block.edit", { block_id: id, operations });
-    await flip(desk, "undo", id, ann, "😀\r\nendab\r\né");
-    await flip(desk, "undo", id, ann, "😀\r\nend");
-    await flip(desk, "redo", id, ann, "😀\r\nendab\r\né");
+    await harness.ok("block.edit", { block_id: id, operations });
+    await flip(harness, "undo", id, ann, "😀\r\nendab\r\né");
+    await flip(harness, "undo", id, ann, "😀\r\nend");
+    await flip(harness, "redo", id, ann, "😀\r\nendab\r\né");
   });
 
   it("[T47] works in 10 MB", async () => {
-    const desk = new Desk();
+    const harness = new TestHarness();
     const text = `${"0123456789".repeat(5)}\n`.repeat(200_000);
-    const id = await desk.block(await desk.conversation(), text, bob);
-    await desk.ok("block.edit", insert(id, 150_000, "x"));
-    await desk.ok("block.undo", { block_id: id });
-    expect((await desk.text(id)) === text).toBe(true);
+    const id = await harness.block(await harness.conversation(), text, bob);
+    await harness.ok("block.edit", insert(id, 150_000, "x"));
+    await harness.ok("block.undo", { block_id: id });
+    expect((await harness.text(id)) === text).toBe(true);
   });
 });
 
 describe("block.history", () => {
   it("[T48] lists units, newest first, with agent, time, size and whether they are active", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "base\n", bob);
-    await desk.env.advance(5_000);
-    await desk.ok("block.edit", insert(id, 0, "x"));
-    await desk.ok(
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "base\n", bob);
+    await harness.env.advance(5_000);
+    await harness.ok("block.edit", insert(id, 0, "x"));
+    await harness.ok(
       "block.edit",
       { block_id: id, operations: [{ op: "delete", start_line: 1, end_line: 2 }] },
       bob,
     );
-    await desk.ok("block.undo", { block_id: id });
-    const answer = await desk.ok("block.history", { block_id: id });
-    const at = desk.env.now();
+    await harness.ok("block.undo", { block_id: id });
+    const answer = await harness.ok("block.history", { block_id: id });
+    const at = harness.env.now();
     expect(answer).toEqual({
       version: 5,
       units: [
@@ -120,63 +123,63 @@ describe("block.history", () => {
       more: false,
       next_redo: 3,
     });
-    expect(await desk.ok("block.history", { block_id: id, agent: "ann" })).toMatchObject({
+    expect(await harness.ok("block.history", { block_id: id, agent: "ann" })).toMatchObject({
       units: [{ unit: 3 }],
     });
-    expect(await desk.ok("block.history", { block_id: id, limit: 1 }, bob)).toMatchObject({
+    expect(await harness.ok("block.history", { block_id: id, limit: 1 }, bob)).toMatchObject({
       more: true,
       next_undo: 4,
     });
   });
 
   it("[T49] gives the text at any version that is kept", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "");
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "");
     const texts: [number, string][] = [[1, ""]];
     for (let i = 0; i < 40; i++) {
-      const offset = desk.env.random() % 3;
-      await desk.ask(
+      const offset = harness.env.random() % 3;
+      await harness.ask(
         i % 4 === 3 ? "block.undo" : "block.splice",
         i % 4 === 3 ? { block_id: id } : { block_id: id, offset, insert: "é\n" },
         i % 2 ? ann : bob,
       );
-      texts.push([(await desk.store.block(id))?.version as number, await desk.text(id)]);
+      texts.push([(await harness.store.block(id))?.version as number, await harness.text(id)]);
     }
     for (const [version, text] of texts) {
-      expect(await desk.ok("block.history", { block_id: id, version })).toMatchObject({ content: text });
+      expect(await harness.ok("block.history", { block_id: id, version })).toMatchObject({ content: text });
     }
-    await desk.kernel.fold(id);
-    const last = (await desk.store.block(id))?.version as number;
-    expect(await desk.problem("block.history", { block_id: id, version: 2 })).toMatchObject({
+    await harness.kernel.fold(id);
+    const last = (await harness.store.block(id))?.version as number;
+    expect(await harness.problem("block.history", { block_id: id, version: 2 })).toMatchObject({
       problem: "gone",
       details: { oldest_version: last },
     });
-    expect(await desk.ok("block.history", { block_id: id, version: last })).toMatchObject({
-      content: await desk.text(id),
+    expect(await harness.ok("block.history", { block_id: id, version: last })).toMatchObject({
+      content: await harness.text(id),
       units: [],
     });
   });
 
   it("[T49] a version inside a merged run names its neighbours", async () => {
-    const desk = new Desk({ merging: true });
-    const id = await desk.block(await desk.conversation(), "a\n");
+    const harness = new TestHarness({ merging: true });
+    const id = await harness.block(await harness.conversation(), "a\n");
     for (const text of ["b\n", "c\n", "d\n"])
-      await desk.ok("block.append", { block_id: id, text, wait: true });
-    expect(await desk.problem("block.history", { block_id: id, version: 3 })).toMatchObject({
+      await harness.ok("block.append", { block_id: id, text, wait: true });
+    expect(await harness.problem("block.history", { block_id: id, version: 3 })).toMatchObject({
       problem: "gone",
       details: { nearest: [1, 4] },
     });
-    expect(await desk.ok("block.history", { block_id: id, version: 4 })).toMatchObject({
+    expect(await harness.ok("block.history", { block_id: id, version: 4 })).toMatchObject({
       content: "a\nb\nc\nd\n",
     });
-    expect(await desk.ok("block.history", { block_id: id, version: 1 })).toMatchObject({ content: "a\n" });
+    expect(await harness.ok("block.history", { block_id: id, version: 1 })).toMatchObject({ content: "a\n" });
   });
 
   it("[T50] says who wrote which part of the text", async () => {
-    const desk = new Desk();
-    const id = await desk.block(await desk.conversation(), "hello world", bob);
-    await desk.ok("block.splice", { block_id: id, offset: 5, delete_count: 1, insert: ", dear " });
-    const { authors } = await desk.ok("block.history", { block_id: id, authors: true });
+    const harness = new TestHarness();
+    const id = await harness.block(await harness.conversation(), "hello world", bob);
+    await harness.ok("block.splice", { block_id: id, offset: 5, delete_count: 1, insert: ", dear " });
+    const { authors } = await harness.ok("block.history", { block_id: id, authors: true });
     expect(authors).toEqual([
       { start: 0, end: 5, agent: "bob", unit: 1 },
       { start: 5, end: 12, agent: "ann", unit: 3 },

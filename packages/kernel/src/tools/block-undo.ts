@@ -1,7 +1,7 @@
 /** block.undo and block.redo: the caller's own last units in a block, taken back or put back. Nobody else's. */
 
 import { z } from "zod";
-import type { BlockId } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import { mayEdit } from "./rights.ts";
 import { blockIdField, type Call, tool, writer } from "./tool.ts";
@@ -14,14 +14,14 @@ const input = z.strictObject({
     .min(1)
     .max(100)
     .default(1)
-    .describe("How many of your units; fewer if there are fewer"),
+    .describe("How many of your undo steps; fewer if there are fewer"),
 });
 
 const output = z.object({
   version: z.number().int(),
   units: z
     .array(z.object({ unit: z.number().int(), inserted: z.number().int(), deleted: z.number().int() }))
-    .describe("What was flipped, in order, with the characters that it put in and took out now"),
+    .describe("The steps that were reverted, in order, with the characters inserted and removed now"),
 });
 
 type Output = z.infer<typeof output>;
@@ -29,8 +29,8 @@ type Output = z.infer<typeof output>;
 export const blockUndo = tool({
   name: "block.undo",
   description:
-    "Take back your own last edit of a block (one tool call, one append session, one burst of typing is one unit). Edits " +
-    "of others stay, whatever came after. `nothing` if you have nothing to undo.",
+    "Undo your own last edit of a block (one tool call, one append session or one burst of typing is one step). Edits " +
+    "by others stay, whatever came after. Fails with `nothing` if you have nothing to undo.",
   input,
   output,
   access: "write",
@@ -39,7 +39,7 @@ export const blockUndo = tool({
 
 export const blockRedo = tool({
   name: "block.redo",
-  description: "Put back what you last took back with block.undo, unless you have edited the block since.",
+  description: "Redo what you last undid with block.undo, unless you have edited the block since.",
   input,
   output,
   access: "write",

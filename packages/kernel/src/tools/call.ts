@@ -1,5 +1,5 @@
 /**
- * A tool call, from any face: found by name, checked, run, answered. Everything that can be wrong with a call is a
+ * A tool call, from any transport: found by name, checked, run, answered. Everything that can be wrong with a call is a
  * problem; nothing that a caller sends makes this throw.
  *
  * In order: the tool exists, the caller may call it, the input is plain JSON of bounded depth, it fits the schema. Whoever
@@ -10,8 +10,9 @@ import { z } from "zod";
 import { cleanJson, type Json } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import { type Problem, problem } from "../model/problem.ts";
+import { type Access, may } from "./access.ts";
 import { answerOnce } from "./keyed.ts";
-import { type Access, type Call, type Caller, mayCall, type Tool } from "./tool.ts";
+import type { Call, Caller, Tool } from "./tool.ts";
 
 export interface ToolTable {
   readonly tools: readonly Tool[];
@@ -21,7 +22,7 @@ export interface ToolTable {
 
 export interface ToolSchema {
   readonly name: string;
-  /** For faces whose names may hold no dot. */
+  /** For transports whose names may hold no dot. */
   readonly modelName: string;
   readonly description: string;
   readonly access: Access;
@@ -48,7 +49,7 @@ export function modelName(name: string): string {
 
 const schemas = new WeakMap<ToolTable, readonly ToolSchema[]>();
 
-/** What every face tells of the tools; made once per table. */
+/** What every transport tells of the tools; made once per table. */
 export function schemasOf(table: ToolTable): readonly ToolSchema[] {
   const known = schemas.get(table);
   if (known) return known;
@@ -77,8 +78,8 @@ export function callBytes(table: ToolTable, caller: Caller, name: string): numbe
 }
 
 function mayNot({ access, name }: Tool, { agent, role }: Caller): Problem | undefined {
-  if (mayCall(access, role)) return undefined;
-  const why = access === "owner" ? "is the owner's alone" : `writes, and ${agent} may only read`;
+  if (may(role, access)) return undefined;
+  const why = access === "owner" ? "is for the owner only" : `writes, but ${agent} may only read`;
   return problem("forbidden", `${name} ${why}`, { tool: name, role });
 }
 
@@ -113,7 +114,7 @@ async function run(tool: Tool, call: Call, input: unknown): Promise<unknown> {
   } catch (error) {
     // The boundary of one call: a bug in it ends the call and nothing else, and its text stays inside.
     call.onFault?.(tool.name, error);
-    return problem("unavailable", `${tool.name} failed inside; this is a bug, not your input's fault`, {
+    return problem("unavailable", `${tool.name} failed: internal error, not caused by your input`, {
       tool: tool.name,
     });
   }
@@ -133,7 +134,7 @@ function findPolluting(input: unknown, depth: number): Problem | undefined {
   const path = pathTo(input, depth);
   if (path === undefined) return undefined;
   const field = path.join(".").slice(0, 200);
-  return problem("invalid", `${field}: a key may not be named ${path.at(-1)}`, { field });
+  return problem("invalid", `${field}: a key cannot be named ${path.at(-1)}`, { field });
 }
 
 /** Where such a key is. The path is put together only where there is one: a large input has many places. */

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { JsonObject } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import { problem } from "../model/problem.ts";
-import { cleanText } from "../text/door.ts";
+import { cleanText } from "../text/sanitize.ts";
 import { mayRecord } from "./rights.ts";
 import { metadataField, tool } from "./tool.ts";
 
@@ -27,14 +27,10 @@ export const conversationCreate = tool({
     if (refused) return refused;
     const chars = JSON.stringify(metadata ?? {}).length;
     if (chars > limits.metadataChars) {
-      return problem(
-        "too_large",
-        `metadata of ${chars} characters is over the limit of ${limits.metadataChars}`,
-        {
-          chars,
-          max_chars: limits.metadataChars,
-        },
-      );
+      return problem("too_large", `metadata has ${chars} characters; the limit is ${limits.metadataChars}`, {
+        chars,
+        max_chars: limits.metadataChars,
+      });
     }
     return call.kernel.openConversation(call.caller.agent, call.key, (draft, conversation) => {
       draft.conversation({

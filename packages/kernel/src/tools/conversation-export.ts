@@ -5,13 +5,15 @@
 
 import { z } from "zod";
 import { toBase64 } from "../model/base64.ts";
+import { withMetadata } from "../model/block.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { JsonObject } from "../model/json.ts";
 import { changePictures } from "../model/pictures.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import type { Kernel } from "../write/kernel.ts";
 import { StreamProblem } from "./block-subscribe.ts";
-import { conversationField, type Signal, type Streamed, tool } from "./tool.ts";
+import type { Answer } from "./calls.ts";
+import { conversationField, type Signal, type Streamed, streamTool } from "./tool.ts";
 import {
   conversationSchema,
   conversationView,
@@ -28,19 +30,18 @@ const line = z.discriminatedUnion("type", [
   z.object({ type: z.literal("end"), blocks: z.number().int(), seq: z.number().int() }),
 ]);
 
-export type ExportLine = z.infer<typeof line>;
+export type ExportLine = Answer<typeof line>;
 
 const PAGE = 200;
 
-export const conversationExport = tool({
+export const conversationExport = streamTool({
   name: "conversation.export",
   description:
     "Export a conversation as lines of JSON: {type: conversation}, {type: turn}…, {type: block} with content…, {type: end}. " +
-    "Without the last line the export is not whole.",
+    "Without the last line the export is incomplete.",
   input: z.strictObject({ conversation: conversationField }),
   output: line,
   access: "read",
-  streams: true,
   async run(call, { conversation }): Promise<Streamed<ExportLine> | Problem> {
     const record = await call.kernel.conversation(conversation);
     if (isProblem(record)) return record;
@@ -66,7 +67,7 @@ export async function* exportLines(
       if (signal?.aborted) return;
       const whole = unwrap(await kernel.whole(id));
       const metadata = await changePictures(whole.metadata, (picture) => withData(kernel, picture));
-      yield { type: "block", ...snapshotView({ ...whole, metadata }) };
+      yield { type: "block", ...snapshotView(withMetadata(whole, metadata)) };
       after = whole.born;
       seq = Math.max(seq, whole.seq);
       count++;

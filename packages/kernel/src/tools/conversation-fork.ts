@@ -4,9 +4,11 @@
  */
 
 import { z } from "zod";
-import { type Block, type BlockId, isEnded } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import { copiedKind } from "../model/file-copy.ts";
+import type { BlockId } from "../model/ids.ts";
 import type { JsonObject } from "../model/json.ts";
+import { isEnded } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { type PathBlock, pathOf } from "../write/context.ts";
@@ -15,7 +17,7 @@ import { mayDirect, maySpeak } from "./rights.ts";
 import { blockIdField, type Call, textField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
-  block_id: blockIdField.describe("The block to go on from"),
+  block_id: blockIdField.describe("The block to continue from"),
   content: textField.optional().describe("The user's next message. Default: none, only the head moves there"),
   into_new: z.boolean().default(false).describe("Copy the path to the block into a new conversation"),
   title: z
@@ -38,8 +40,8 @@ type Output = z.infer<typeof output>;
 export const conversationFork = tool({
   name: "conversation.fork",
   description:
-    "Go on from an older block: with content a user message is added behind it and becomes the head; without, the head " +
-    "moves to it. into_new copies the path (with tool results) into a new conversation instead; the source stays as it is.",
+    "Continue from an older block: with content, a user message is added after it and becomes the head; without, the head " +
+    "moves to it. into_new copies the path (with tool results) into a new conversation instead; the source is unchanged.",
   input,
   output,
   access: "write",
@@ -53,7 +55,7 @@ export const conversationFork = tool({
     if (from.side) {
       return problem(
         "invalid",
-        `block ${from.id} hangs off ${from.parent}; fork at a block of the path, such as that`,
+        `block ${from.id} is attached to ${from.parent}; fork at a block of the path, such as that one`,
         {
           block_id: from.id,
           parent_id: from.parent,

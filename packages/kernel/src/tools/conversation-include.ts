@@ -9,14 +9,14 @@ import { blockIdField, conversationField, tool, writer } from "./tool.ts";
 const input = z.strictObject({
   conversation: conversationField,
   block_id: blockIdField,
-  included: z.boolean().default(true).describe("false takes it out again"),
+  included: z.boolean().default(true).describe("false removes it again"),
 });
 
 export const conversationInclude = tool({
   name: "conversation.include",
   description:
-    "Put a block from anywhere (a file, an answer of another conversation) into the context that this conversation's " +
-    "models are given, as it is at that time; included: false takes it out again.",
+    "Include a block from anywhere (a file, another conversation's answer) in the context that this conversation's " +
+    "models are given, as it is at that time; included: false removes it again.",
   input,
   output: z.object({ included: z.array(z.string()) }),
   access: "write",
@@ -30,7 +30,7 @@ export const conversationInclude = tool({
         if (refused) return refused;
         const now = draft.record.included;
         if (included && !now.includes(block_id) && now.length >= limits.includedBlocks) {
-          return problem("too_large", `${now.length} blocks are included; that is all that a context takes`, {
+          return problem("too_large", `${now.length} blocks are included, which is the limit`, {
             included: now.length,
             max: limits.includedBlocks,
           });

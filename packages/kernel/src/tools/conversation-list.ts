@@ -8,15 +8,22 @@ import { rowsField, tool } from "./tool.ts";
 import { conversationSchema, conversationView } from "./view.ts";
 
 const input = z.strictObject({
-  title: z.string().max(limits.titleChars).optional().describe("Only those whose title contains this"),
-  before: z.number().optional().describe("Only those last changed before this time (updated_at): to read on"),
+  title: z
+    .string()
+    .max(limits.titleChars)
+    .optional()
+    .describe("Only conversations whose title contains this"),
+  before: z
+    .number()
+    .optional()
+    .describe("Only conversations changed before this time (updated_at): for the next page"),
   limit: rowsField(limits.listRows, 50),
 });
 
 export const conversationList = tool({
   name: "conversation.list",
   description:
-    "List conversations, the last changed first. more says that there are further ones; read on with before, the " +
+    "List conversations, most recent first. more means there are further ones; get the next page with before, the " +
     "updated_at of the last one. A page may be a little shorter or longer than limit: it ends where the time changes.",
   input,
   output: z.object({ conversations: z.array(conversationSchema), more: z.boolean() }),

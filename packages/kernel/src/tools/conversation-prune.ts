@@ -6,14 +6,14 @@ import { blockIdField, mayDecide, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
   block_id: blockIdField,
-  pruned: z.boolean().default(true).describe("false puts it back"),
+  pruned: z.boolean().default(true).describe("false includes it again"),
 });
 
 export const conversationPrune = tool({
   name: "conversation.prune",
   description:
-    "Take a block and what hangs off it (a call's results, a sub-agent's work) out of the context that models are given, " +
-    "or put it back with pruned: false. Nothing is deleted; blocks behind it stay.",
+    "Exclude a block and what is attached to it (a call's results, a sub-agent's work) from the context that models get, " +
+    "or include it again with pruned: false. Nothing is deleted; blocks after it stay.",
   input,
   output: z.object({ version: z.number().int(), pruned: z.boolean() }),
   access: "write",

@@ -18,7 +18,10 @@ const input = z.strictObject({
     .default(50)
     .describe("How many of its last blocks to outline"),
   turns: rowsField(limits.listRows, 50).describe("How many of its last turns"),
-  heads: z.boolean().default(false).describe("Also find all blocks at which the conversation can go on"),
+  heads: z
+    .boolean()
+    .default(false)
+    .describe("Also return all heads: blocks where the conversation can continue"),
 });
 
 export const conversationRead = tool({

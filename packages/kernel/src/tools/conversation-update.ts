@@ -2,21 +2,21 @@
 
 import { z } from "zod";
 import { limits } from "../model/limits.ts";
-import { cleanText } from "../text/door.ts";
+import { cleanText } from "../text/sanitize.ts";
 import { mayDirect } from "./rights.ts";
 import { conversationField, tool, writer } from "./tool.ts";
 
 const input = z.strictObject({
   conversation: conversationField,
   title: z.string().max(limits.titleChars).optional(),
-  archived: z.boolean().optional().describe("true puts it away, false takes it out again"),
+  archived: z.boolean().optional().describe("true puts it away, false removes it again"),
 });
 
 export const conversationUpdate = tool({
   name: "conversation.update",
   description:
-    "Give a conversation another title, or put it away (archived: true) and take it out again (archived: false). What is " +
-    "archived is found and read as before; lists for people leave it out.",
+    "Rename a conversation, archive it (archived: true) or unarchive it (archived: false). An " +
+    "archived conversation can still be found and read; lists for people leave it out.",
   input,
   output: z.object({ title: z.string(), archived: z.boolean() }),
   access: "write",
@@ -27,14 +27,17 @@ export const conversationUpdate = tool({
         const { record } = draft;
         const refused = mayDirect(call.caller, record);
         if (refused) return refused;
-        const isArchived = record.metadata["archived"] === true;
+        const isArchived = record.metadata.archived === true;
         const name = title === undefined ? undefined : cleanText(title).trim();
         const isNew = name !== undefined && name !== record.title;
         const isMoved = archived !== undefined && archived !== isArchived;
         if (isNew || isMoved)
           draft.conversation({
             ...(isNew ? { title: name } : {}),
-            ...(isMoved ? { metadata: { archived: archived ? true : null } } : {}),
+            metadata: {
+              ...(isNew ? { titled: null } : {}),
+              ...(isMoved ? { archived: archived ? true : null } : {}),
+            },
           });
         return { title: draft.record.title, archived: archived ?? isArchived };
       },

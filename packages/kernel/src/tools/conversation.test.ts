@@ -1,56 +1,56 @@
 /** conversation.*: create, list, read, fork, prune, include, export, and the context that follows from them. */
 
 import { describe, expect, it } from "vitest";
-import type { BlockId } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem } from "../model/problem.ts";
-import { ann, bob, Desk } from "../testing/desk.ts";
+import { ann, bob, TestHarness } from "../testing/harness.ts";
 import { contextOf } from "../write/context.ts";
 import type { ExportLine } from "./conversation-export.ts";
 
 const named = { toolUseId: "1", toolName: "x" };
 
-async function context(desk: Desk, conversation: string, head?: BlockId): Promise<string[]> {
-  const blocks = await contextOf(desk.kernel, conversation, head);
+async function context(harness: TestHarness, conversation: string, head?: BlockId): Promise<string[]> {
+  const blocks = await contextOf(harness.kernel, conversation, head);
   if (isProblem(blocks)) throw new Error(blocks.message);
   return blocks.map(({ block, included }) => (included ? `+${block.text}` : block.text));
 }
 
 /** q → call (result, note on the side) → answer. */
-async function story(desk: Desk) {
-  const c = await desk.conversation("story");
-  const q = await desk.block(c, "q", ann, { status: "done" });
-  const call = await desk.block(c, "call", bob, { kind: "tool_call", role: "model", metadata: named });
-  const result = await desk.block(c, "result", bob, {
+async function story(harness: TestHarness) {
+  const c = await harness.conversation("story");
+  const q = await harness.block(c, "q", ann, { status: "done" });
+  const call = await harness.block(c, "call", bob, { kind: "tool_call", role: "model", metadata: named });
+  const result = await harness.block(c, "result", bob, {
     kind: "tool_result",
     role: "tool",
     parent_id: call,
     metadata: named,
   });
-  const note = await desk.block(c, "note", ann, { parent_id: call, side: true, role: "system" });
-  const image = await desk.block(c, "image", bob, {
+  const note = await harness.block(c, "note", ann, { parent_id: call, side: true, role: "system" });
+  const image = await harness.block(c, "image", bob, {
     kind: "image",
     role: "tool",
     parent_id: call,
     side: true,
     metadata: { toolUseId: "1" },
   });
-  const answer = await desk.block(c, "answer", bob, { role: "model" });
+  const answer = await harness.block(c, "answer", bob, { role: "model" });
   return { c, q, call, result, note, image, answer };
 }
 
 describe("records", () => {
   it("[T51] create, list and read agree", async () => {
-    const desk = new Desk();
-    const first = await desk.conversation("Alpha one");
-    await desk.env.advance(10);
-    const { conversation: second } = await desk.ok("conversation.create", {
+    const harness = new TestHarness();
+    const first = await harness.conversation("Alpha one");
+    await harness.env.advance(10);
+    const { conversation: second } = await harness.ok("conversation.create", {
       title: "beta",
       provider: "claude",
       model: "m",
       metadata: { a: [1] },
     });
-    const list = await desk.ok("conversation.list", {});
+    const list = await harness.ok("conversation.list", {});
     expect(list).toMatchObject({
       conversations: [
         { conversation: second, title: "beta", provider: "claude", model: "m", metadata: { a: [1] } },
@@ -58,21 +58,21 @@ describe("records", () => {
       ],
       more: false,
     });
-    expect(await desk.ok("conversation.list", { title: "alpha" })).toMatchObject({
+    expect(await harness.ok("conversation.list", { title: "alpha" })).toMatchObject({
       conversations: [{ conversation: first }],
     });
-    const page = await desk.ok("conversation.list", { limit: 1 });
+    const page = await harness.ok("conversation.list", { limit: 1 });
     expect(page["more"]).toBe(true);
     const before = (page["conversations"] as { updated_at: number }[])[0]?.updated_at;
-    expect(await desk.ok("conversation.list", { limit: 1, before })).toMatchObject({
+    expect(await harness.ok("conversation.list", { limit: 1, before })).toMatchObject({
       conversations: [{ conversation: first }],
       more: false,
     });
-    expect(await desk.ok("conversation.list", { title: "nothing" })).toEqual({
+    expect(await harness.ok("conversation.list", { title: "nothing" })).toEqual({
       conversations: [],
       more: false,
     });
-    expect(await desk.ok("conversation.read", { conversation: first })).toMatchObject({
+    expect(await harness.ok("conversation.read", { conversation: first })).toMatchObject({
       conversation: {
         conversation: first,
         title: "Alpha one",
@@ -89,51 +89,53 @@ describe("records", () => {
   });
 
   it("[T61] gets another title, is put away and taken out again; saying the same again writes nothing", async () => {
-    const desk = new Desk();
-    const { c } = await story(desk);
+    const harness = new TestHarness();
+    const { c } = await story(harness);
     const read = async () => {
-      const { conversation } = await desk.ok("conversation.read", { conversation: c });
+      const { conversation } = await harness.ok("conversation.read", { conversation: c });
       const { title, metadata, seq, blocks } = conversation as Record<string, unknown>;
       return { title, metadata, seq: seq as number, blocks };
     };
     const { seq, blocks } = await read();
-    expect(await desk.ok("conversation.update", { conversation: c, title: " Sea\u0000shore " })).toEqual({
+    expect(await harness.ok("conversation.update", { conversation: c, title: " Sea\u0000shore " })).toEqual({
       title: "Sea\u2400shore",
       archived: false,
     });
-    await desk.ok("conversation.update", { conversation: c, archived: true });
+    await harness.ok("conversation.update", { conversation: c, archived: true });
     expect(await read()).toEqual({
       title: "Sea\u2400shore",
       metadata: { archived: true },
       seq: seq + 2,
       blocks,
     });
-    await desk.ok("conversation.update", { conversation: c, title: "Sea\u2400shore", archived: true });
+    await harness.ok("conversation.update", { conversation: c, title: "Sea\u2400shore", archived: true });
     expect((await read()).seq).toBe(seq + 2);
-    await desk.ok("conversation.update", { conversation: c, archived: false });
+    await harness.ok("conversation.update", { conversation: c, archived: false });
     expect((await read()).metadata).toEqual({});
   });
 
   it("[T61] an agent renames only what it has created", async () => {
-    const desk = new Desk();
-    const { conversation } = await desk.ok("conversation.create", { title: "mine" }, bob);
-    expect(await desk.ok("conversation.update", { conversation, title: "still mine" }, bob)).toMatchObject({
-      title: "still mine",
-    });
-    await desk.ok("conversation.update", { conversation, title: "the owner's word" }, ann);
+    const harness = new TestHarness();
+    const { conversation } = await harness.ok("conversation.create", { title: "mine" }, bob);
+    expect(await harness.ok("conversation.update", { conversation, title: "still mine" }, bob)).toMatchObject(
+      {
+        title: "still mine",
+      },
+    );
+    await harness.ok("conversation.update", { conversation, title: "the owner's word" }, ann);
   });
 
   it("[T64] pages lose none of the conversations that were changed at one time", async () => {
-    const desk = new Desk();
+    const harness = new TestHarness();
     const made: string[] = [];
     for (const at of [1, 1, 5, 1, 2]) {
-      for (let i = 0; i < at; i++) made.push(await desk.conversation());
-      await desk.env.advance(10);
+      for (let i = 0; i < at; i++) made.push(await harness.conversation());
+      await harness.env.advance(10);
     }
     for (let limit = 1; limit <= made.length; limit++) {
       const paged: string[] = [];
       for (let before: number | undefined; ; ) {
-        const page = await desk.ok("conversation.list", {
+        const page = await harness.ok("conversation.list", {
           limit,
           ...(before === undefined ? {} : { before }),
         });
@@ -149,9 +151,9 @@ describe("records", () => {
   });
 
   it("[T51] reads the last blocks, the turns, and all heads", async () => {
-    const desk = new Desk();
-    const { c, q, answer } = await story(desk);
-    await desk.kernel.write(c, {
+    const harness = new TestHarness();
+    const { c, q, answer } = await story(harness);
+    await harness.kernel.write(c, {
       agent: "bob",
       plan: (draft) =>
         draft.setTurn({
@@ -165,8 +167,8 @@ describe("records", () => {
           costUsd: 0.5,
         }),
     });
-    const fork = await desk.block(c, "fork", ann, { parent_id: q });
-    const read = await desk.ok("conversation.read", { conversation: c, blocks: 2, heads: true });
+    const fork = await harness.block(c, "fork", ann, { parent_id: q });
+    const read = await harness.ok("conversation.read", { conversation: c, blocks: 2, heads: true });
     expect(read).toMatchObject({
       conversation: { head: fork, blocks: 7, turns: 1, cost_usd: 0.5, usage: { cache_read: 2 } },
       turns: [{ turn: "t1", status: "done", usage: { cache_write: 3 } }],
@@ -179,55 +181,59 @@ describe("records", () => {
 
 describe("fork", () => {
   it("[T52] in the same conversation a user block behind the old one becomes the head", async () => {
-    const desk = new Desk();
-    const { c, q, answer } = await story(desk);
-    const forked = await desk.ok("conversation.fork", { block_id: q, content: "instead" });
+    const harness = new TestHarness();
+    const { c, q, answer } = await story(harness);
+    const forked = await harness.ok("conversation.fork", { block_id: q, content: "instead" });
     expect(forked).toEqual({ conversation: c, head: forked["block_id"], block_id: forked["block_id"] });
-    expect(await desk.store.block(forked["block_id"] as string)).toMatchObject({
+    expect(await harness.store.block(forked["block_id"] as string)).toMatchObject({
       parent: q,
       role: "user",
       kind: "text",
       status: "done",
       side: false,
     });
-    expect(await context(desk, c)).toEqual(["q", "instead"]);
-    expect(await context(desk, c, answer)).toEqual(["q", "call", "result", "image", "answer"]);
+    expect(await context(harness, c)).toEqual(["q", "instead"]);
+    expect(await context(harness, c, answer)).toEqual(["q", "call", "result", "image", "answer"]);
     // Without content only the head moves.
-    expect(await desk.ok("conversation.fork", { block_id: answer })).toEqual({
+    expect(await harness.ok("conversation.fork", { block_id: answer })).toEqual({
       conversation: c,
       head: answer,
     });
-    expect(await context(desk, c)).toEqual(["q", "call", "result", "image", "answer"]);
-    const seq = (await desk.store.conversation(c))?.seq;
-    await desk.ok("conversation.fork", { block_id: answer });
-    expect((await desk.store.conversation(c))?.seq).toBe(seq);
+    expect(await context(harness, c)).toEqual(["q", "call", "result", "image", "answer"]);
+    const seq = (await harness.store.conversation(c))?.seq;
+    await harness.ok("conversation.fork", { block_id: answer });
+    expect((await harness.store.conversation(c))?.seq).toBe(seq);
   });
 
   it("[T53] into a new one, the path with its results is copied in one commit", async () => {
-    const desk = new Desk();
-    const { c, q, call, result, answer } = await story(desk);
-    await desk.ok("conversation.prune", { block_id: q });
-    await desk.ok("conversation.include", { conversation: c, block_id: answer });
-    await desk.ok("block.status", { block_id: call, status: "done" });
-    await desk.block(c, "later", bob);
-    const source = await desk.store.conversation(c);
+    const harness = new TestHarness();
+    const { c, q, call, result, answer } = await story(harness);
+    await harness.ok("conversation.prune", { block_id: q });
+    await harness.ok("conversation.include", { conversation: c, block_id: answer });
+    await harness.ok("block.status", { block_id: call, status: "done" });
+    await harness.block(c, "later", bob);
+    const source = await harness.store.conversation(c);
     let commits = 0;
-    const stop = desk.kernel.listen(() => commits++);
-    const forked = await desk.ok("conversation.fork", { block_id: answer, into_new: true, content: "go on" });
+    const stop = harness.kernel.listen(() => commits++);
+    const forked = await harness.ok("conversation.fork", {
+      block_id: answer,
+      into_new: true,
+      content: "go on",
+    });
     stop();
     expect(commits).toBe(1);
-    expect(await desk.store.conversation(c)).toEqual(source);
+    expect(await harness.store.conversation(c)).toEqual(source);
     const copy = forked["conversation"] as string;
     expect(forked["copied"]).toBe(5);
-    expect(await desk.store.conversation(copy)).toMatchObject({
+    expect(await harness.store.conversation(copy)).toMatchObject({
       title: "story",
       forkedFrom: answer,
       blocks: 6,
       included: [answer],
       head: forked["head"],
     });
-    expect(await context(desk, copy)).toEqual(["+answer", "call", "result", "image", "answer", "go on"]);
-    const blocks = await desk.store.blocks({ conversation: copy, order: "first", limit: 10 });
+    expect(await context(harness, copy)).toEqual(["+answer", "call", "result", "image", "answer", "go on"]);
+    const blocks = await harness.store.blocks({ conversation: copy, order: "first", limit: 10 });
     expect(blocks.map(({ metadata }) => metadata["includes"])).toEqual([
       q,
       call,
@@ -248,14 +254,18 @@ describe("fork", () => {
   });
 
   it("[T53] a signature goes with the words that were signed, not with what somebody made of them", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
+    const harness = new TestHarness();
+    const c = await harness.conversation();
     const more = { kind: "thinking", role: "model", status: "done", metadata: { signature: "s" } };
-    const kept = await desk.block(c, "as it was", bob, more);
-    const edited = await desk.block(c, "as it was", bob, more);
-    await desk.ok("block.splice", { block_id: edited, offset: 0, delete_count: 2, insert: "how" });
-    const { conversation } = await desk.ok("conversation.fork", { block_id: edited, into_new: true });
-    const copies = await desk.store.blocks({ conversation: String(conversation), order: "first", limit: 9 });
+    const kept = await harness.block(c, "as it was", bob, more);
+    const edited = await harness.block(c, "as it was", bob, more);
+    await harness.ok("block.splice", { block_id: edited, offset: 0, delete_count: 2, insert: "how" });
+    const { conversation } = await harness.ok("conversation.fork", { block_id: edited, into_new: true });
+    const copies = await harness.store.blocks({
+      conversation: String(conversation),
+      order: "first",
+      limit: 9,
+    });
     expect(copies.map(({ metadata }) => metadata["signature"])).toEqual(["s", undefined]);
     expect(copies.map(({ metadata }) => metadata["includes"])).toEqual([kept, edited]);
   });
@@ -263,58 +273,60 @@ describe("fork", () => {
 
 describe("context", () => {
   it("[T57] is the path to the head, each call followed by its results", async () => {
-    const desk = new Desk();
-    const { c, q, result } = await story(desk);
-    expect(await context(desk, c)).toEqual(["q", "call", "result", "image", "answer"]);
-    expect(await context(desk, c, q)).toEqual(["q"]);
-    expect(await context(desk, c, result)).toEqual(["q", "call", "result", "image"]);
-    expect(await context(desk, await desk.conversation())).toEqual([]);
-    const other = await desk.block(await desk.conversation(), "x");
-    expect(await contextOf(desk.kernel, c, other)).toMatchObject({ problem: "not_found" });
-    expect(await contextOf(desk.kernel, "nowhere")).toMatchObject({ problem: "not_found" });
+    const harness = new TestHarness();
+    const { c, q, result } = await story(harness);
+    expect(await context(harness, c)).toEqual(["q", "call", "result", "image", "answer"]);
+    expect(await context(harness, c, q)).toEqual(["q"]);
+    expect(await context(harness, c, result)).toEqual(["q", "call", "result", "image"]);
+    expect(await context(harness, await harness.conversation())).toEqual([]);
+    const other = await harness.block(await harness.conversation(), "x");
+    expect(await contextOf(harness.kernel, c, other)).toMatchObject({ problem: "not_found" });
+    expect(await contextOf(harness.kernel, "nowhere")).toMatchObject({ problem: "not_found" });
   });
 
   it("[T54] prune takes a block and what hangs off it out, and puts it back", async () => {
-    const desk = new Desk();
-    const { c, call, result, q } = await story(desk);
-    expect(await desk.ok("conversation.prune", { block_id: call })).toEqual({ version: 2, pruned: true });
-    expect(await context(desk, c)).toEqual(["q", "answer"]);
-    expect(await desk.ok("conversation.prune", { block_id: call })).toEqual({ version: 2, pruned: true });
-    expect(await desk.ok("conversation.prune", { block_id: call, pruned: false })).toEqual({
+    const harness = new TestHarness();
+    const { c, call, result, q } = await story(harness);
+    expect(await harness.ok("conversation.prune", { block_id: call })).toEqual({ version: 2, pruned: true });
+    expect(await context(harness, c)).toEqual(["q", "answer"]);
+    expect(await harness.ok("conversation.prune", { block_id: call })).toEqual({ version: 2, pruned: true });
+    expect(await harness.ok("conversation.prune", { block_id: call, pruned: false })).toEqual({
       version: 3,
       pruned: false,
     });
-    await desk.ok("conversation.prune", { block_id: result });
-    await desk.ok("conversation.prune", { block_id: q });
-    expect(await context(desk, c)).toEqual(["call", "image", "answer"]);
-    expect(await desk.text(q)).toBe("q");
+    await harness.ok("conversation.prune", { block_id: result });
+    await harness.ok("conversation.prune", { block_id: q });
+    expect(await context(harness, c)).toEqual(["call", "image", "answer"]);
+    expect(await harness.text(q)).toBe("q");
   });
 
   it("[T55] include puts a block of elsewhere in front, as it is at the time", async () => {
-    const desk = new Desk();
-    const { c, answer } = await story(desk);
-    const file = await desk.file(await desk.conversation(), "a", "file 1");
-    expect(await desk.ok("conversation.include", { conversation: c, block_id: file })).toEqual({
+    const harness = new TestHarness();
+    const { c, answer } = await story(harness);
+    const file = await harness.file(await harness.conversation(), "a", "file 1");
+    expect(await harness.ok("conversation.include", { conversation: c, block_id: file })).toEqual({
       included: [file],
     });
-    await desk.ok("conversation.include", { conversation: c, block_id: file });
-    await desk.ok("block.append", { block_id: file, text: "!\n", wait: true });
-    expect(await context(desk, c)).toEqual(["+file 1!\n", "q", "call", "result", "image", "answer"]);
+    await harness.ok("conversation.include", { conversation: c, block_id: file });
+    await harness.ok("block.append", { block_id: file, text: "!\n", wait: true });
+    expect(await context(harness, c)).toEqual(["+file 1!\n", "q", "call", "result", "image", "answer"]);
     // A block of the path is there once.
-    await desk.ok("conversation.include", { conversation: c, block_id: answer });
-    expect((await context(desk, c)).filter((text) => text.endsWith("answer"))).toEqual(["answer"]);
+    await harness.ok("conversation.include", { conversation: c, block_id: answer });
+    expect((await context(harness, c)).filter((text) => text.endsWith("answer"))).toEqual(["answer"]);
     expect(
-      await desk.ok("conversation.include", { conversation: c, block_id: file, included: false }),
+      await harness.ok("conversation.include", { conversation: c, block_id: file, included: false }),
     ).toEqual({ included: [answer] });
-    const many = await desk.conversation();
-    await desk.kernel.write(many, {
+    const many = await harness.conversation();
+    await harness.kernel.write(many, {
       agent: "ann",
       plan: (draft) => {
         for (let i = 0; i < limits.includedBlocks; i++) draft.conversation({ include: `${many}/x/${i}` });
         return null;
       },
     });
-    expect(await desk.problem("conversation.include", { conversation: many, block_id: file })).toMatchObject({
+    expect(
+      await harness.problem("conversation.include", { conversation: many, block_id: file }),
+    ).toMatchObject({
       problem: "too_large",
       details: { max: limits.includedBlocks },
     });
@@ -323,9 +335,9 @@ describe("context", () => {
 
 describe("export", () => {
   it("[T56] has the record, the turns, every block with its text, and an end", async () => {
-    const desk = new Desk();
-    const { c, call } = await story(desk);
-    await desk.kernel.write(c, {
+    const harness = new TestHarness();
+    const { c, call } = await story(harness);
+    await harness.kernel.write(c, {
       agent: "bob",
       plan: (draft) =>
         draft.setTurn({
@@ -339,7 +351,7 @@ describe("export", () => {
           },
         }),
     });
-    const stream = await desk.stream<ExportLine>("conversation.export", { conversation: c });
+    const stream = await harness.stream<ExportLine>("conversation.export", { conversation: c });
     const lines: ExportLine[] = [];
     for (let next = await stream.next(); !next.done; next = await stream.next()) lines.push(next.value);
     expect(lines.map(({ type }) => type)).toEqual(["conversation", "turn", ...Array(6).fill("block"), "end"]);
@@ -352,7 +364,7 @@ describe("export", () => {
     // Nothing of a block's record is lost, and it is JSON as it stands.
     expect(JSON.parse(JSON.stringify(lines))).toEqual(lines);
     for (const [i, block] of (
-      await desk.store.blocks({ conversation: c, order: "first", limit: 10 })
+      await harness.store.blocks({ conversation: c, order: "first", limit: 10 })
     ).entries()) {
       const { id, parent, createdAt, updatedAt, ...rest } = block;
       expect(lines[i + 2]).toEqual({
@@ -362,26 +374,45 @@ describe("export", () => {
         created_at: createdAt,
         updated_at: updatedAt,
         ...rest,
-        content: await desk.text(id),
+        content: await harness.text(id),
       });
     }
   });
 
   it("[T56] reads a long conversation page by page", async () => {
-    const desk = new Desk();
-    const c = await desk.conversation();
-    await desk.kernel.write(c, {
+    const harness = new TestHarness();
+    const c = await harness.conversation();
+    await harness.kernel.write(c, {
       agent: "ann",
       plan: (draft) => {
         for (let i = 0; i < 450; i++) draft.create({ kind: "text", role: "user", text: `${i}` });
         return null;
       },
     });
-    const stream = await desk.stream<ExportLine>("conversation.export", { conversation: c });
+    const stream = await harness.stream<ExportLine>("conversation.export", { conversation: c });
     const texts: string[] = [];
     for (let next = await stream.next(); !next.done; next = await stream.next()) {
       if (next.value.type === "block") texts.push(next.value.content);
     }
     expect(texts).toEqual(Array.from({ length: 450 }, (_, i) => `${i}`));
+  });
+});
+
+it("[K97] who renames a conversation keeps that title; no call says where a title comes from", async () => {
+  const harness = new TestHarness();
+  const c = await harness.conversation();
+  await harness.kernel.write(c, {
+    agent: "claude",
+    plan: (draft) => {
+      draft.conversation({ title: "Auto", metadata: { titled: "provider" } });
+      return null;
+    },
+  });
+  await harness.ok("conversation.update", { conversation: c, title: "Mine" });
+  const { conversation } = await harness.ok("conversation.read", { conversation: c });
+  expect(conversation).toMatchObject({ title: "Mine", metadata: {} });
+  expect((conversation as { metadata: object }).metadata).not.toHaveProperty("titled");
+  expect(await harness.problem("conversation.create", { metadata: { titled: "provider" } })).toMatchObject({
+    problem: "forbidden",
   });
 });

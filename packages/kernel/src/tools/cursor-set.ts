@@ -16,7 +16,7 @@ const position = z.union([
 ]);
 
 const input = z.strictObject({
-  block_id: blockIdField.optional().describe("Default: nowhere; your cursor is taken away"),
+  block_id: blockIdField.optional().describe("Default: none; your cursor is removed"),
   head: position.optional().describe("Where the cursor is. Default: the start"),
   anchor: position.optional().describe("The other end of the selection. Default: nothing is selected"),
   base_version: z
@@ -24,7 +24,7 @@ const input = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe("The version that the positions mean. Default: now"),
+    .describe("The version the positions refer to. Default: the current one"),
 });
 
 type Position = z.infer<typeof position>;
@@ -33,7 +33,7 @@ export const cursorSet = tool({
   name: "cursor.set",
   description:
     "Show others where you are in a block: a cursor, or a selection from anchor to head. It moves along with edits and " +
-    "disappears after a minute; set it again to keep it. Without block_id it is taken away. Nothing is stored.",
+    "disappears after a minute; set it again to keep it. Without block_id it is removed. Nothing is stored.",
   input,
   output: z.object({
     block_id: z.string().optional(),

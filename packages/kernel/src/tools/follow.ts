@@ -2,7 +2,7 @@
  * Following the conversations that a call is about, where other nodes may commit to them too.
  */
 
-import { type BlockId, type ConversationId, conversationOf } from "../model/block.ts";
+import { type BlockId, type ConversationId, conversationOf } from "../model/ids.ts";
 import { isProblem } from "../model/problem.ts";
 import type { Kernel } from "../write/kernel.ts";
 

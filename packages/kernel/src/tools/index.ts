@@ -1,5 +1,5 @@
 /**
- * The table of tools: every face (MCP, HTTP, WebSocket, command line) serves what is here and nothing else.
+ * The table of tools: every transport (MCP, HTTP, WebSocket, command line) serves what is here and nothing else.
  *
  * Whoever composes a server adds tools of its own, such as those that start turns: `makeTable([...coreTools, ...own])`,
  * then `callIn(table, …)` and `schemasOf(table)`. `callTool` and `toolSchemas` are the same for the core alone.
@@ -19,7 +19,10 @@ import { blockSubscribe } from "./block-subscribe.ts";
 import { blockSync } from "./block-sync.ts";
 import { blockRedo, blockUndo } from "./block-undo.ts";
 import { callIn, makeTable, schemasOf, type ToolSchema, type ToolTable } from "./call.ts";
+import type { CallsOf } from "./calls.ts";
+import { conversationChanges } from "./conversation-changes.ts";
 import { conversationCreate } from "./conversation-create.ts";
+import { conversationDelete, conversationRestore } from "./conversation-delete.ts";
 import { conversationExport } from "./conversation-export.ts";
 import { conversationFork } from "./conversation-fork.ts";
 import { conversationInclude } from "./conversation-include.ts";
@@ -27,13 +30,14 @@ import { conversationList } from "./conversation-list.ts";
 import { conversationPrune } from "./conversation-prune.ts";
 import { conversationRead } from "./conversation-read.ts";
 import { conversationUpdate } from "./conversation-update.ts";
+import { costReport } from "./cost-report.ts";
 import { cursorSet } from "./cursor-set.ts";
 import { kernelSearch } from "./kernel-search.ts";
 import type { Call, Tool } from "./tool.ts";
 import { turnBegin } from "./turn-begin.ts";
 import { turnEnd } from "./turn-end.ts";
 
-export const coreTools: readonly Tool[] = [
+export const coreTools = [
   blockCreate,
   blockStatus,
   blockAppend,
@@ -52,15 +56,22 @@ export const coreTools: readonly Tool[] = [
   conversationCreate,
   conversationList,
   conversationRead,
+  conversationChanges,
   conversationFork,
   conversationPrune,
   conversationInclude,
   conversationExport,
   conversationUpdate,
+  conversationDelete,
+  conversationRestore,
+  costReport,
   cursorSet,
   turnBegin,
   turnEnd,
-];
+] as const satisfies readonly Tool[];
+
+/** What each of them takes and answers. */
+export type CoreCalls = CallsOf<typeof coreTools>;
 
 export const coreTable: ToolTable = makeTable(coreTools);
 

@@ -1,7 +1,7 @@
 /** kernel.search: a pattern in all blocks, narrowed by the store's index. */
 
 import { z } from "zod";
-import type { Kind } from "../model/block.ts";
+import type { Kind } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { SearchPlace } from "../ports/store.ts";
@@ -13,10 +13,18 @@ const input = z.strictObject({
   kinds: z
     .union([z.literal("all"), z.array(kindField).min(1)])
     .default(["file"])
-    .describe('Kinds of blocks to look at, or "all"'),
-  path_prefix: z.string().max(limits.pathChars).optional().describe("Only file blocks whose path begins so"),
+    .describe('Kinds of blocks to search, or "all"'),
+  path_prefix: z
+    .string()
+    .max(limits.pathChars)
+    .optional()
+    .describe("Only file blocks whose path starts with this"),
   conversation: conversationField.optional().describe("Only blocks of this conversation"),
-  after: z.string().max(160).optional().describe("To read on: next of the answer before, same query"),
+  after: z
+    .string()
+    .max(160)
+    .optional()
+    .describe("For the next page: next of the previous result, same query"),
   max_matches_per_block: rowsField(limits.searchMatches, 10),
   max_blocks: rowsField(limits.searchBlocks, 50),
 });
@@ -24,9 +32,9 @@ const input = z.strictObject({
 export const kernelSearch = tool({
   name: "kernel.search",
   description:
-    "Find a regular expression (or literal text) across blocks; by default in the files that somebody has opened (others " +
+    "Find a regular expression (or literal text) across blocks; by default in files that someone has opened (others " +
     'are no blocks yet), with kinds: "all" everywhere. Newest blocks first, with line numbers (0-based) and ' +
-    "block ids that the other tools take. No match is an empty list. Where the answer has next, ask again with it as after.",
+    "block ids that the other tools accept. No match returns an empty list. If the result has next, pass it as after for the next page.",
   input,
   output: z.object({
     blocks: z.array(
@@ -40,13 +48,13 @@ export const kernelSearch = tool({
         more: z.boolean().describe("More matches in this block"),
       }),
     ),
-    more: z.boolean().describe("Not everything was looked at: a bound on blocks or time was reached"),
-    next: z.string().optional().describe("Where the next page begins: give it as after"),
+    more: z.boolean().describe("The search is incomplete: a limit on blocks or time was reached"),
+    next: z.string().optional().describe("Where the next page starts: pass it as after"),
     indexing: z
       .object({ indexed: z.number().int(), total: z.number().int() })
       .optional()
       .describe("The search index is being built: conversations in it, and all. Older blocks may be missing"),
-    hint: z.string().optional().describe("What else could be asked, where nothing was found"),
+    hint: z.string().optional().describe("What else to try when nothing was found"),
   }),
   access: "read",
   async run(call, given) {
@@ -76,7 +84,7 @@ export const kernelSearch = tool({
       block_id: block.id,
       conversation: block.conversation,
       kind: block.kind,
-      ...(typeof block.metadata["path"] === "string" ? { path: block.metadata["path"] } : {}),
+      ...(typeof block.metadata.path === "string" ? { path: block.metadata.path } : {}),
       version: block.version,
       matches: matches.map(matchView),
       more,
@@ -91,7 +99,7 @@ export const kernelSearch = tool({
   },
 });
 
-const FILES_ONLY = 'Only files that somebody has opened were looked at; kinds: "all" looks at every block';
+const FILES_ONLY = 'Only files that someone has opened were searched; kinds: "all" searches every block';
 
 /** `createdAt:born:conversation`, in one word. */
 function writePlace({ createdAt, born, conversation }: SearchPlace): string {
@@ -101,7 +109,7 @@ function writePlace({ createdAt, born, conversation }: SearchPlace): string {
 function readPlace(text: string): SearchPlace | Problem {
   const [, createdAt, born, conversation] = /^(-?\d+(?:\.\d+)?):(\d{1,15}):(.+)$/su.exec(text) ?? [];
   if (conversation === undefined)
-    return problem("invalid", "after is the next of an answer to the same query, as it was given", {
+    return problem("invalid", "after must be the next of an earlier result of the same query", {
       after: text,
     });
   return { createdAt: Number(createdAt), born: Number(born), conversation };

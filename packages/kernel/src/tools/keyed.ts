@@ -39,7 +39,7 @@ export function answerOnce(
   if (known) {
     const refused = problem(
       "conflict",
-      `the key was given to another call of ${known.tool} before; nothing was done. Each call has a key of its own, and the same one only when it is sent again unchanged`,
+      `this key was used for a different call of ${known.tool}; nothing was done. Use a new key for each call, and the same key only to resend it unchanged`,
       { key, tool: tool.name, first_tool: known.tool },
     );
     return Promise.resolve(refused);

@@ -1,8 +1,8 @@
 /** What an agent may do to what is not its own: each tool that writes, on each kind of block and conversation. */
 import { describe, expect, it } from "vitest";
-import { KINDS, ROLES } from "../model/block.ts";
+import { KINDS, ROLES } from "../model/kind.ts";
 import { isProblem } from "../model/problem.ts";
-import { ann, bob, Desk } from "../testing/desk.ts";
+import { ann, bob, TestHarness } from "../testing/harness.ts";
 
 const eve = { agent: "eve", role: "agent" } as const;
 
@@ -20,16 +20,16 @@ describe("roles", () => {
   )(
     "[AC120] an agent makes no block with the role %s of kind %s, unless it is model or tool",
     async (role, kind) => {
-      const desk = new Desk();
+      const harness = new TestHarness();
       for (const owner of [ann, eve]) {
-        const { conversation } = await desk.ok("conversation.create", {}, owner);
-        const before = await desk.everything();
+        const { conversation } = await harness.ok("conversation.create", {}, owner);
+        const before = await harness.everything();
         const made = { conversation, role, kind, content: "x", metadata: METADATA[kind] ?? {} };
-        const answer = await desk.ask("block.create", made, eve);
+        const answer = await harness.ask("block.create", made, eve);
         const isOwnersAlone = role === "user" || role === "system";
         expect(isProblem(answer) && answer.problem === "forbidden").toBe(isOwnersAlone);
-        if (isOwnersAlone) expect(await desk.everything()).toBe(before);
-        expect(isProblem(await desk.ask("block.create", made, ann))).toBe(false);
+        if (isOwnersAlone) expect(await harness.everything()).toBe(before);
+        expect(isProblem(await harness.ask("block.create", made, ann))).toBe(false);
       }
     },
   );
@@ -51,43 +51,45 @@ const edits: readonly [string, (id: string) => object][] = [
 
 describe("texts", () => {
   it.each(edits)("[AC120] %s changes no words of the owner for an agent", async (tool, input) => {
-    const desk = new Desk();
-    const conversation = await desk.conversation();
+    const harness = new TestHarness();
+    const conversation = await harness.conversation();
     for (const role of ROLES) {
-      const id = await desk.block(conversation, "mine\n", ann, { role });
+      const id = await harness.block(conversation, "mine\n", ann, { role });
       for (const key of [undefined, `key-${role}`]) {
-        const before = await desk.everything();
-        const answer = await desk.ask(tool, input(id), bob, key);
+        const before = await harness.everything();
+        const answer = await harness.ask(tool, input(id), bob, key);
         const isOwners = role === "user" || role === "system";
         expect([role, isProblem(answer) && answer.problem === "forbidden"]).toEqual([role, isOwners]);
-        if (isOwners) expect(await desk.everything()).toBe(before);
+        if (isOwners) expect(await harness.everything()).toBe(before);
       }
-      expect(isProblem(await desk.ask(tool, input(id), ann))).toBe(false);
+      expect(isProblem(await harness.ask(tool, input(id), ann))).toBe(false);
     }
   });
 
   it("[AC120] an agent takes its old edit of the owner's words back, and cannot put it there again", async () => {
-    const desk = new Desk();
-    const conversation = await desk.conversation();
-    const id = await desk.block(conversation, "mine\n", ann, { role: "user" });
+    const harness = new TestHarness();
+    const conversation = await harness.conversation();
+    const id = await harness.block(conversation, "mine\n", ann, { role: "user" });
     // As a version before let it.
-    await desk.kernel.writeBlock(id, {
+    await harness.kernel.writeBlock(id, {
       agent: "bob",
       plan: (draft) => draft.splice(id, [{ at: 0, del: "", ins: "not " }]),
     });
-    await desk.ok("block.undo", { block_id: id }, bob);
-    expect(await desk.text(id)).toBe("mine\n");
-    expect(await desk.problem("block.redo", { block_id: id }, bob)).toMatchObject({ problem: "forbidden" });
+    await harness.ok("block.undo", { block_id: id }, bob);
+    expect(await harness.text(id)).toBe("mine\n");
+    expect(await harness.problem("block.redo", { block_id: id }, bob)).toMatchObject({
+      problem: "forbidden",
+    });
   });
 });
 
 describe("conversations", () => {
   it("[AC121] what belongs to a context, and where it goes on, is for its maker and the owner", async () => {
-    const desk = new Desk();
-    const conversation = await desk.conversation();
-    const first = await desk.block(conversation, "one", ann);
-    const head = await desk.block(conversation, "two", ann);
-    const other = await desk.block(await desk.conversation(), "elsewhere", ann);
+    const harness = new TestHarness();
+    const conversation = await harness.conversation();
+    const first = await harness.block(conversation, "one", ann);
+    const head = await harness.block(conversation, "two", ann);
+    const other = await harness.block(await harness.conversation(), "elsewhere", ann);
     const rows: [string, object][] = [
       ["conversation.include", { conversation, block_id: other }],
       ["conversation.include", { conversation, block_id: other, included: false }],
@@ -101,12 +103,12 @@ describe("conversations", () => {
       ["block.create", { conversation, role: "model", kind: "text", content: "x", parent_id: null }],
       ["block.create", { parent_id: first, role: "model", kind: "text", content: "x", side: false }],
     ];
-    const before = await desk.everything();
+    const before = await harness.everything();
     for (const [tool, input] of rows) {
-      const refused = await desk.ask(tool, input, bob);
+      const refused = await harness.ask(tool, input, bob);
       expect([tool, refused]).toEqual([tool, expect.objectContaining({ problem: "forbidden" })]);
     }
-    expect(await desk.everything()).toBe(before);
+    expect(await harness.everything()).toBe(before);
     const allowed: [string, object][] = [
       ["block.create", { conversation, role: "model", kind: "text", content: "x", parent_id: head }],
       [
@@ -115,15 +117,15 @@ describe("conversations", () => {
       ],
       ["conversation.fork", { block_id: first, into_new: true }],
     ];
-    for (const [tool, input] of allowed) expect(isProblem(await desk.ask(tool, input, bob))).toBe(false);
-    const { conversation: own } = await desk.ok("conversation.create", {}, bob);
-    const his = await desk.block(own as string, "his", bob);
+    for (const [tool, input] of allowed) expect(isProblem(await harness.ask(tool, input, bob))).toBe(false);
+    const { conversation: own } = await harness.ok("conversation.create", {}, bob);
+    const his = await harness.block(own as string, "his", bob);
     for (const [tool, input] of [
       ["conversation.include", { conversation: own, block_id: other }],
       ["conversation.fork", { block_id: his }],
       ["conversation.update", { conversation: own, title: "t" }],
     ] as const)
-      expect(isProblem(await desk.ask(tool, input, bob))).toBe(false);
+      expect(isProblem(await harness.ask(tool, input, bob))).toBe(false);
   });
 });
 
@@ -138,9 +140,9 @@ describe("metadata", () => {
     { approval: { id: "a", state: "allowed" } },
     { told: { blocks: 1, leftOut: 0, fresh: false, included: {} } },
   ])("[AC122] %j claims what an agent may not claim", async (metadata) => {
-    const desk = new Desk();
-    const { conversation } = await desk.ok("conversation.create", {}, bob);
-    await desk.kernel.write(conversation as string, {
+    const harness = new TestHarness();
+    const { conversation } = await harness.ok("conversation.create", {}, bob);
+    await harness.kernel.write(conversation as string, {
       agent: "ann",
       plan: (draft) => {
         const turn = { id: "turn-of-ann", provider: "claude", agent: "claude", status: "running" } as const;
@@ -150,23 +152,23 @@ describe("metadata", () => {
       },
     });
     const made = { conversation, role: "model", kind: "text", content: "x" };
-    const id = (await desk.ok("block.create", { ...made, metadata: { turn: "turn-of-bob" } }, bob))[
+    const id = (await harness.ok("block.create", { ...made, metadata: { turn: "turn-of-bob" } }, bob))[
       "block_id"
     ];
-    const before = await desk.everything();
+    const before = await harness.everything();
     const refusals = [
-      await desk.problem("block.create", { ...made, metadata }, bob),
-      await desk.problem("block.status", { block_id: id, metadata }, bob),
+      await harness.problem("block.create", { ...made, metadata }, bob),
+      await harness.problem("block.status", { block_id: id, metadata }, bob),
     ];
     expect(refusals.map(({ problem }) => problem)).toEqual(["forbidden", "forbidden"]);
-    expect(await desk.everything()).toBe(before);
+    expect(await harness.everything()).toBe(before);
   });
 
   it.each(["imported", "archived"])("[AC122] nobody claims %s for a conversation", async (key) => {
-    const desk = new Desk();
+    const harness = new TestHarness();
     for (const caller of [ann, bob])
       expect(
-        await desk.problem("conversation.create", { metadata: { [key]: { name: "n" } } }, caller),
+        await harness.problem("conversation.create", { metadata: { [key]: { name: "n" } } }, caller),
       ).toMatchObject({
         problem: "forbidden",
       });

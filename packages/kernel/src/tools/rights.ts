@@ -8,8 +8,10 @@
  *   - does not write the metadata that says who wrote something, where it comes from, or what the server did with it.
  */
 
-import type { Block, BlockId, Role } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Conversation } from "../model/conversation.ts";
+import type { BlockId } from "../model/ids.ts";
+import type { Role } from "../model/kind.ts";
 import { type Problem, problem } from "../model/problem.ts";
 import type { Draft } from "../write/draft.ts";
 import type { Caller } from "./tool.ts";
@@ -20,13 +22,13 @@ const AGENTS_ROLES: readonly Role[] = ["model", "tool"];
 const RESERVED_METADATA = ["includes", "label", "notice", "node"] as const;
 
 /** Metadata of conversations that only the server writes. */
-const RESERVED_RECORD = ["imported", "archived"] as const;
+const RESERVED_RECORD = ["imported", "archived", "mode", "choices", "titled"] as const;
 
 export function maySpeak({ agent, role }: Caller, as: Role): Problem | undefined {
   if (role === "owner" || AGENTS_ROLES.includes(as)) return undefined;
   return problem(
     "forbidden",
-    `${agent} writes with the roles ${AGENTS_ROLES.join(" and ")}: what a ${as} says is the owner's to write`,
+    `${agent} writes with the roles ${AGENTS_ROLES.join(" and ")}: only the owner writes as ${as}`,
     { role: as, valid_roles: AGENTS_ROLES },
   );
 }
@@ -37,7 +39,7 @@ export function mayEdit({ agent, role }: Caller, block: Block): Problem | undefi
   if (AGENTS_ROLES.includes(block.role)) return undefined;
   return problem(
     "forbidden",
-    `block ${block.id} is what ${block.agent} said as ${block.role}: agents do not edit it. Write a block of your own instead`,
+    `block ${block.id} was written by ${block.agent} as ${block.role}, and agents cannot edit it. Create your own block instead`,
     { block_id: block.id, role: block.role, caller: agent },
   );
 }
@@ -72,9 +74,9 @@ export function mayClaim(
   if (role === "owner" || metadata === undefined) return undefined;
   const claimed = RESERVED_METADATA.find((key) => metadata[key] !== undefined);
   if (claimed !== undefined) return reserved(`metadata.${claimed}`);
-  const turn = metadata["turn"];
+  const turn = metadata.turn;
   if (turn === undefined || turn === null || turnOf(String(turn)) === agent) return undefined;
-  return problem("forbidden", `turn ${String(turn).slice(0, 80)} is not one that ${agent} runs`, {
+  return problem("forbidden", `turn ${String(turn).slice(0, 80)} is not run by ${agent}`, {
     field: "metadata.turn",
   });
 }
@@ -86,5 +88,5 @@ export function mayRecord(metadata: Readonly<Record<string, unknown>> | undefine
 }
 
 function reserved(field: string): Problem {
-  return problem("forbidden", `${field} is written by the server alone`, { field });
+  return problem("forbidden", `${field} is set only by the server`, { field });
 }

@@ -4,7 +4,8 @@
  * what other writes of the same batch have planned; together they have no gap, or the write starts again.
  */
 
-import type { Block, BlockId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { type Op, type Splice, splicesOf } from "../model/op.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
@@ -71,15 +72,11 @@ async function tryOnce<T>(call: Call, id: BlockId, base: number, plan: SincePlan
 }
 
 export function gone(id: BlockId, version: number, oldest: number): Problem {
-  return problem(
-    "gone",
-    `version ${version} of ${id} is older than the history that is kept; read the block again`,
-    {
-      block_id: id,
-      version,
-      oldest_version: oldest,
-    },
-  );
+  return problem("gone", `version ${version} of ${id} is older than the kept history; read the block again`, {
+    block_id: id,
+    version,
+    oldest_version: oldest,
+  });
 }
 
 export function inFuture(block: Block, base: number): Problem {

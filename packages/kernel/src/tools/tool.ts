@@ -2,29 +2,27 @@
  * What a tool is, and what it is given. The same definition serves models (MCP), people (web), programs (HTTP,
  * WebSocket) and the command line: one schema, one implementation. No transport here.
  *
- * JSON at this door is snake_case; metadata keeps the keys that its kind defines. Schemas are module constants: building
+ * JSON of the tools is snake_case; metadata keeps the keys that its kind defines. Schemas are module constants: building
  * one costs more than a call.
  */
 
 import { z } from "zod";
-import { type AgentId, type Block, KINDS, ROLES, STATUSES } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
+import type { AgentId } from "../model/ids.ts";
+import type { Json } from "../model/json.ts";
+import { KINDS, ROLES, STATUSES } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { type Problem, problem } from "../model/problem.ts";
 import type { Matcher } from "../search/search.ts";
 import type { Cursors } from "../write/cursors.ts";
 import type { Kernel } from "../write/kernel.ts";
-
-/** What a tool does, and so who may call it: everybody, all but viewers, the owner alone. */
-export type Access = "read" | "write" | "owner";
-
-export function mayCall(access: Access, role: Caller["role"]): boolean {
-  return role === "owner" || access === "read" || (access === "write" && role === "agent");
-}
+import type { Access, CallerRole } from "./access.ts";
+import type { Answer } from "./calls.ts";
 
 /** Who calls, as the credential says; nothing in a request can change it. */
 export interface Caller {
   readonly agent: AgentId;
-  readonly role: "owner" | "agent" | "viewer";
+  readonly role: CallerRole;
 }
 
 /** As much of an AbortSignal as is needed. */
@@ -54,13 +52,33 @@ export interface Call {
   readonly onFault?: (tool: string, error: unknown) => void;
 }
 
-export interface Tool<I = unknown, O = unknown> {
-  readonly name: string;
+/** What a tool is called by, takes and answers: all that a caller needs to know of it. */
+export interface Contract<
+  Name extends string = string,
+  In extends z.ZodType = z.ZodType,
+  Out extends z.ZodType = z.ZodType,
+> {
+  readonly name: Name;
+  readonly input: In;
+  /** Of the structured answer; of one item, where the tool streams. */
+  readonly output: Out;
+}
+
+/** Schemas of a tool apart from what it does, for callers that see nothing of the latter. */
+export function contract<const Name extends string, In extends z.ZodType, Out extends z.ZodType>(
+  definition: Contract<Name, In, Out>,
+): Contract<Name, In, Out> {
+  return definition;
+}
+
+export interface Tool<
+  Name extends string = string,
+  In extends z.ZodType = z.ZodType,
+  Out extends z.ZodType = z.ZodType,
+  Answered = unknown,
+> extends Contract<Name, In, Out> {
   /** For a model: what it does, what the numbers mean. */
   readonly description: string;
-  readonly input: z.ZodType<I>;
-  /** Of the structured answer; of one item, where the tool streams. */
-  readonly output: z.ZodType;
   readonly access: Access;
   /**
    * Whether a call runs code, gives rights or takes them: it is in the audit log before it is done, and a page proves that
@@ -73,16 +91,25 @@ export interface Tool<I = unknown, O = unknown> {
   readonly carriesText?: true;
   /** It only adds to the caller's stream; every other tool waits until that is written. */
   readonly streamsIn?: true;
-  run(call: Call, input: I): Promise<O | Problem>;
+  run(call: Call, input: z.output<In>): Promise<Answered | Problem>;
 }
 
 export interface Streamed<T> {
   readonly stream: AsyncIterable<T>;
 }
 
-/** Gives a tool the types of its schema. */
-export function tool<I, O>(definition: Tool<I, O>): Tool<I, O> {
+/** Gives a tool the types of its schemas: `run` is given what the input parses to, and answers what the output says. */
+export function tool<const Name extends string, In extends z.ZodType, Out extends z.ZodType>(
+  definition: Tool<Name, In, Out, Answer<Out>>,
+): Tool<Name, In, Out, Answer<Out>> {
   return definition;
+}
+
+/** The same for a tool that answers with a stream of items. */
+export function streamTool<const Name extends string, In extends z.ZodType, Out extends z.ZodType>(
+  definition: Omit<Tool<Name, In, Out, Streamed<Answer<Out>>>, "streams">,
+): Tool<Name, In, Out, Streamed<Answer<Out>>> & { readonly streams: true } {
+  return { ...definition, streams: true };
 }
 
 /** Spread into a write: the agent of the caller, and the key if there is one. */
@@ -102,29 +129,25 @@ export function mayDecide({ caller }: Call, block: Block): Problem | undefined {
 
 /** What an agent's own run and the owner's answer to it write, and no call: whoever could would approve for the owner. */
 export function mayWrite(metadata: Readonly<Record<string, unknown>> | undefined): Problem | undefined {
-  if (metadata?.["notice"] === "queued")
-    return problem("forbidden", 'the notice "queued" is that of a message that turn.start makes wait', {
+  if (metadata?.notice === "queued")
+    return problem("forbidden", 'the notice "queued" is reserved for messages that turn.start queues', {
       field: "metadata.notice",
     });
   if (metadata !== undefined && "lapsed" in metadata)
-    return problem(
-      "forbidden",
-      "metadata.lapsed is written where an agent's lease runs out, and by no call",
-      {
-        field: "metadata.lapsed",
-      },
-    );
-  if (metadata?.["queued"] !== undefined)
-    return problem("forbidden", "metadata.queued is written by turn.start alone", {
+    return problem("forbidden", "metadata.lapsed is set only when an agent's lease expires", {
+      field: "metadata.lapsed",
+    });
+  if (metadata?.queued !== undefined)
+    return problem("forbidden", "metadata.queued is set only by turn.start", {
       field: "metadata.queued",
     });
-  if (metadata?.["told"] !== undefined)
-    return problem("forbidden", "metadata.told is written by the run that tells an agent alone", {
+  if (metadata?.told !== undefined)
+    return problem("forbidden", "metadata.told is set only by the turn that informs an agent", {
       field: "metadata.told",
     });
   const asked = ["ask", "approval"].find((name) => metadata !== undefined && name in metadata);
   if (asked === undefined) return undefined;
-  return problem("forbidden", `metadata.${asked} is written by the run that asks and by turn.answer alone`, {
+  return problem("forbidden", `metadata.${asked} is set only by the turn that asks and by turn.answer`, {
     field: `metadata.${asked}`,
   });
 }
@@ -146,7 +169,9 @@ export const textField = z.string().max(limits.writeTextChars);
 export const kindField = z.enum(KINDS);
 export const roleField = z.enum(ROLES);
 export const statusField = z.enum(STATUSES);
-export const metadataField = z.record(z.string(), z.unknown());
+/** Any JSON: what comes in is clean before it is looked at, what goes out was. */
+export const jsonField = z.unknown() as z.ZodType<Json>;
+export const metadataField = z.record(z.string(), jsonField);
 
 export function rowsField(most: number, usual: number): z.ZodDefault<z.ZodNumber> {
   return z.number().int().min(1).max(most).default(usual);

@@ -13,17 +13,17 @@ const name = z.string().min(1).max(200);
 
 const input = z.strictObject({
   conversation: conversationField,
-  model: name.optional().describe("The model that answers, where it is known already"),
-  provider: name.optional().describe("Whose API or agent it is. Default: your own name"),
-  session_id: name.optional().describe("The provider's own name for the session"),
+  model: name.optional().describe("The model that answers, if already known"),
+  provider: name.optional().describe("The API or agent. Default: your own name"),
+  session_id: name.optional().describe("The provider's session id"),
 });
 
 export const turnBegin = tool({
   name: "turn.begin",
   description:
-    "Begin a turn of your own: you call the model, and write what it says with block.create and block.append. The blocks " +
-    "that you create in the conversation until turn.end belong to the turn. You have one at a time in a conversation: " +
-    "beginning another one ends the one before as interrupted. It stays open as long as you call or are connected.",
+    "Begin your own turn: you call the model and write its output with block.create and block.append. The blocks " +
+    "you create in the conversation until turn.end belong to the turn. You have one at a time per conversation: " +
+    "beginning another ends the previous one as interrupted. It stays open while you keep calling or stay connected.",
   input,
   output: z.object({ turn: z.string() }),
   access: "write",

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Turn } from "../model/conversation.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { endLeased, openBlocksOf } from "../nodes/leased.ts";
-import { cleanText } from "../text/door.ts";
+import { cleanText } from "../text/sanitize.ts";
 import type { Draft } from "../write/draft.ts";
 import { type Call, conversationField, tool, writer } from "./tool.ts";
 import { turnSchema, turnView } from "./view.ts";
@@ -14,10 +14,10 @@ const name = z.string().min(1).max(200);
 
 const input = z.strictObject({
   conversation: conversationField,
-  turn: name.describe("As turn.begin answered"),
-  status: z.enum(["done", "error"]).optional().describe("Default: done, or error where error is given"),
-  stop_reason: name.optional().describe("As the provider says it: end_turn, max_tokens, …"),
-  error: z.string().min(1).max(10_000).optional().describe("What went wrong, in words"),
+  turn: name.describe("As returned by turn.begin"),
+  status: z.enum(["done", "error"]).optional().describe("Default: done, or error if error is set"),
+  stop_reason: name.optional().describe("The provider's own: end_turn, max_tokens, …"),
+  error: z.string().min(1).max(10_000).optional().describe("What went wrong"),
   model: name.optional(),
   usage: z
     .strictObject({
@@ -37,7 +37,7 @@ type Input = z.infer<typeof input>;
 export const turnEnd = tool({
   name: "turn.end",
   description:
-    "End a turn that you have begun with turn.begin: status, stop reason, tokens, cost. Blocks of it that are still open end " +
+    "End a turn that you began with turn.begin: status, stop reason, tokens, cost. Its open blocks end " +
     "with it: as done if it is done, otherwise as an error with its reason. A tool call that is open always ends as an error.",
   input,
   output: z.object({ turn: turnSchema, ended_blocks: z.number().int() }),
@@ -68,7 +68,7 @@ function mayEnd({ caller }: Call, draft: Draft, { conversation, turn: id }: Inpu
   if (turn.agent !== caller.agent && caller.role !== "owner")
     return problem("forbidden", `turn ${id} is ${turn.agent}'s`, { turn: id, agent: turn.agent });
   if (turn.status === "running" || turn.lapsed === true) return turn;
-  return problem("closed", `turn ${id} has ended already${turn.reason ? `: ${turn.reason}` : ""}`, {
+  return problem("closed", `turn ${id} has already ended${turn.reason ? `: ${turn.reason}` : ""}`, {
     turn: id,
     status: turn.status,
   });

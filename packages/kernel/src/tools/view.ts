@@ -7,6 +7,9 @@ import { z } from "zod";
 import type { Block, WholeBlock } from "../model/block.ts";
 import type { Conversation, Turn } from "../model/conversation.ts";
 import type { Usage } from "../model/event.ts";
+import type { Kind } from "../model/kind.ts";
+import type { Metadata } from "../model/metadata.ts";
+import type { Answer } from "./calls.ts";
 import { kindField, metadataField, roleField, statusField } from "./tool.ts";
 
 const count = z.number().int();
@@ -29,14 +32,15 @@ export const blockSchema = z.object({
   newlines: count,
   pruned: z.boolean(),
   promoted: z.boolean(),
-  metadata: metadataField,
+  /** Keys as the kind of the block defines them. */
+  metadata: metadataField as z.ZodType<Metadata<Kind>>,
 });
 
 /** A block with its text. */
 export const snapshotSchema = blockSchema.extend({ content: z.string() });
 
-export type BlockView = z.infer<typeof blockSchema>;
-export type BlockSnapshot = z.infer<typeof snapshotSchema>;
+export type BlockView = Answer<typeof blockSchema>;
+export type BlockSnapshot = Answer<typeof snapshotSchema>;
 
 export function blockView(block: Block): BlockView {
   return {
@@ -83,7 +87,13 @@ export const conversationSchema = z.object({
   blocks: count,
   head: z.string().nullable(),
   running: z.array(z.string()),
-  asking: z.array(z.string()).optional().describe("tool calls that wait for the owner's answer"),
+  ended: z
+    .string()
+    .optional()
+    .describe(
+      "Why its last turn ended as it did: failed, cancelled, interrupted; absent where it ended well",
+    ),
+  asking: z.array(z.string()).optional().describe("Tool calls that wait for the owner's answer"),
   provider: z.string().optional(),
   model: z.string().optional(),
   sessions: z.record(z.string(), z.string()),
@@ -95,7 +105,7 @@ export const conversationSchema = z.object({
   metadata: metadataField,
 });
 
-export type ConversationView = z.infer<typeof conversationSchema>;
+export type ConversationView = Answer<typeof conversationSchema>;
 
 export function conversationView(record: Conversation): ConversationView {
   return {
@@ -108,6 +118,7 @@ export function conversationView(record: Conversation): ConversationView {
     blocks: record.blocks,
     head: record.head,
     running: [...record.running],
+    ...(record.ended === undefined ? {} : { ended: record.ended }),
     ...(record.asking === undefined ? {} : { asking: [...record.asking] }),
     ...(record.provider === undefined ? {} : { provider: record.provider }),
     ...(record.model === undefined ? {} : { model: record.model }),
@@ -145,7 +156,7 @@ export const turnSchema = z.object({
   native: metadataField.optional(),
 });
 
-export type TurnView = z.infer<typeof turnSchema>;
+export type TurnView = Answer<typeof turnSchema>;
 
 export function turnView(turn: Turn): TurnView {
   const { id, provider, agent, status, startedAt, messages } = turn;

@@ -33,10 +33,10 @@
  */
 
 import { z } from "zod";
-import type { BlockId, ConversationId } from "../model/block.ts";
 import type { Change, Snapshot } from "../model/change.ts";
 import type { Conversation, Turn } from "../model/conversation.ts";
 import type { Cursor } from "../model/cursor.ts";
+import type { BlockId, ConversationId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import type { Op, OpBody } from "../model/op.ts";

@@ -15,9 +15,11 @@
  */
 
 import { askOf, waitsFor } from "../model/ask.ts";
-import { type Block, type BlockId, isEnded, isLapsed, RESULT_KINDS } from "../model/block.ts";
+import { type Block, isLapsed } from "../model/block.ts";
 import type { Turn } from "../model/conversation.ts";
+import type { BlockId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
+import { isEnded, RESULT_KINDS } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import type { Op } from "../model/op.ts";
 import { splicesOf } from "../model/op.ts";
@@ -127,7 +129,7 @@ interface Known extends Tool {
 
 /** Whether a block is a content block of a turn's message. */
 export function isContent({ kind, role, side, metadata }: Block): boolean {
-  return !side && role === "model" && TYPES[kind] !== undefined && metadata["turn"] !== undefined;
+  return !side && role === "model" && TYPES[kind] !== undefined && metadata.turn !== undefined;
 }
 
 /** Turns commits into events. One per client, fed in order. */
@@ -239,12 +241,12 @@ export class LlmEvents {
   }
 
   #started(block: Block, text: string): LlmEvent[] {
-    const message = this.#messages.get(String(block.metadata["turn"] ?? ""));
+    const message = this.#messages.get(block.metadata.turn ?? "");
     const type = TYPES[block.kind];
     if (!message || !type || !isContent(block) || this.#known.has(block.id)) return [];
     const tool = {
-      toolName: String(block.metadata["toolName"] ?? ""),
-      toolId: type === "tool_use" ? uniqueId(message, String(block.metadata["toolUseId"] ?? "")) : "",
+      toolName: block.metadata.toolName ?? "",
+      toolId: type === "tool_use" ? uniqueId(message, block.metadata.toolUseId ?? "") : "",
     };
     const known: Known = {
       message,
@@ -371,7 +373,7 @@ export class LlmEvents {
     if (!result || !known?.isComplete || known.hasResultTold || !isEnded(block.status)) return [];
     known.hasResultTold = true;
     const { toolName, toolId, message } = known;
-    const success = block.status === "done" && block.metadata["isError"] !== true;
+    const success = block.status === "done" && block.metadata.isError !== true;
     const text = result.text.toString();
     this.#results.delete(block.id);
     return [
@@ -382,7 +384,7 @@ export class LlmEvents {
         toolId,
         success,
         result: text,
-        ...(success ? {} : { error: String(block.metadata["reason"] ?? "failed") }),
+        ...(success ? {} : { error: block.metadata.reason ?? "failed" }),
       },
     ];
   }
@@ -391,7 +393,7 @@ export class LlmEvents {
     const { metadata, status, updatedAt } = block;
     known.isComplete = true;
     const { toolName, toolId, message } = known;
-    const success = status === "done" && metadata["success"] !== false;
+    const success = status === "done" && metadata.success !== false;
     const result = this.#results.get(known.result ?? "")?.text.toString();
     if (result !== undefined && !isLapsed(block)) {
       known.hasResultTold = true;
@@ -404,7 +406,7 @@ export class LlmEvents {
       toolId,
       success,
       ...(result === undefined ? {} : { result }),
-      ...(success ? {} : { error: String(metadata["error"] ?? metadata["reason"] ?? "failed") }),
+      ...(success ? {} : { error: metadata.error ?? metadata.reason ?? "failed" }),
     };
   }
 }

@@ -1,12 +1,12 @@
 /** The life of tool calls as a client hears of it, from blocks as they change. */
 import { describe, expect, it } from "vitest";
-import type { Block } from "../model/block.ts";
+import { type Block, blockOf, type LooseBlock, withMetadata } from "../model/block.ts";
 import type { JsonObject } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import { type ToolResult, type ToolUpdate, ToolUpdates } from "./tool-updates.ts";
 
-function block(fields: Partial<Block>, metadata: JsonObject = {}): Block {
-  return {
+function block(fields: Partial<LooseBlock>, metadata: JsonObject = {}): Block {
+  return blockOf({
     id: "c/model/1",
     conversation: "c",
     agent: "model",
@@ -26,7 +26,7 @@ function block(fields: Partial<Block>, metadata: JsonObject = {}): Block {
     promoted: false,
     ...fields,
     metadata: { toolUseId: "t1", toolName: "Bash", ...metadata },
-  };
+  });
 }
 
 const call = (metadata: JsonObject, status: Block["status"] = "running") => block({ status }, metadata);
@@ -134,10 +134,8 @@ describe("tool updates", () => {
 
   it("[W31] a command that is run again is a call of its own", () => {
     const again = { command: "ls", cwd: "/w", notice: "rerun" };
-    const run = (status: Block["status"]) => ({
-      ...block({ kind: "command", parent: "c/model/1", status }),
-      metadata: again,
-    });
+    const run = (status: Block["status"]) =>
+      withMetadata(block({ kind: "command", parent: "c/model/1", status }), again);
     const updates = new ToolUpdates();
     const said = [
       ...updates.update(run("running"), "", () => undefined),

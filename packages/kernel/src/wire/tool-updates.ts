@@ -10,8 +10,9 @@
  */
 
 import { askOf, waitsFor } from "../model/ask.ts";
-import { type Block, type BlockId, isEnded, type Stage } from "../model/block.ts";
-import type { JsonObject } from "../model/json.ts";
+import type { Block } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
+import { isEnded, type Stage } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 
 export interface ToolUpdate {
@@ -126,7 +127,7 @@ export class ToolUpdates {
 
 /** A command that somebody has run again. */
 export function isCommandAgain({ kind, metadata }: Block): boolean {
-  return kind === "command" && metadata["notice"] === "rerun";
+  return kind === "command" && metadata.notice === "rerun";
 }
 
 function streamed(block: Block, seen: Seen, parameters: string): ToolUpdate {
@@ -150,11 +151,11 @@ function waited(block: Block, seen: Seen): ToolUpdate[] {
 function waitingOf({ metadata }: Block): ToolUpdate["waiting"] {
   const ask = askOf(metadata);
   if (ask?.state === "asked") return waitsFor(ask);
-  return metadata["waiting"] === "result" ? "result" : undefined;
+  return metadata.waiting === "result" ? "result" : undefined;
 }
 
 function ran(block: Block, seen: Seen, isRerun: boolean): ToolUpdate[] {
-  const isRunning = (isRerun && !isEnded(block.status)) || block.metadata["stage"] === "running";
+  const isRunning = (isRerun && !isEnded(block.status)) || block.metadata.stage === "running";
   if (seen.hasRun || !isRunning || seen.waiting === "approval" || seen.waiting === "answer") return [];
   seen.hasRun = true;
   return [describe(block, seen, "running")];
@@ -217,16 +218,12 @@ function describe(block: Block, seen: Seen, stage: Stage): ToolUpdate {
 }
 
 function outcome(block: Block): Partial<ToolUpdate> {
-  const metadata = block.metadata as JsonObject & {
-    shortResult?: string;
-    error?: string;
-    images?: ToolUpdate["images"];
-  };
-  const success = block.status === "done" && metadata["success"] !== false;
+  const { metadata } = block;
+  const success = block.status === "done" && metadata.success !== false;
   return {
     success,
     ...(metadata.shortResult === undefined ? {} : { shortResult: metadata.shortResult }),
-    ...(success ? {} : { error: metadata.error ?? String(metadata["reason"] ?? "failed") }),
+    ...(success ? {} : { error: metadata.error ?? metadata.reason ?? "failed" }),
     ...(metadata.images === undefined ? {} : { images: metadata.images }),
   };
 }

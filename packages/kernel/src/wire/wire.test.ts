@@ -503,11 +503,11 @@ describe("merging and presence", () => {
   it("[W18] cursors go to whoever follows", async () => {
     const joined = new Joined();
     const cursors: Cursor[] = [];
-    let tell: ((conversation: string) => void) | undefined;
+    let emit: ((conversation: string) => void) | undefined;
     joined.presence = {
       of: () => cursors,
       listen: (listener) => {
-        tell = listener;
+        emit = listener;
         return () => undefined;
       },
     };
@@ -517,7 +517,7 @@ describe("merging and presence", () => {
     const view = joined.replica.subscribe(conversation);
     await joined.env.advance(50);
     cursors.push({ agent: "bo", block: block.id, anchor: 1, head: 2 });
-    tell?.(conversation);
+    emit?.(conversation);
     await joined.env.advance(0);
     expect(view.cursors).toEqual(cursors);
     expect((await joined.store.conversation(conversation))?.seq).toBe(2);
@@ -624,4 +624,26 @@ describe("base64", () => {
     }
     for (const bad of ["a", "abc", "ab*=", "=abc", "a===", "====="]) expect(fromBase64(bad)).toBeUndefined();
   });
+});
+
+it("[W40] who looks at a conversation that is deleted is told that it is gone; lists hear of both", async () => {
+  const joined = new Joined();
+  const conversation = await joined.conversation();
+  await joined.block(conversation, "text");
+  const other = await joined.conversation();
+  joined.connect();
+  joined.connection?.receive({ type: "watch" });
+  const view = joined.replica.subscribe(conversation);
+  const beside = joined.replica.subscribe(other);
+  await joined.env.advance(100);
+  expect(view.problem).toBeUndefined();
+  await joined.kernel.deletions.delete(conversation, "amy");
+  await joined.env.advance(limits.watchMs + 100);
+  expect(view.problem).toMatchObject({ problem: "gone", details: { conversation } });
+  expect(beside.problem).toBeUndefined();
+  await joined.kernel.deletions.restore(conversation, "amy");
+  await joined.env.advance(limits.watchMs + 100);
+  const records = joined.sent.flatMap((frame) => (frame.type === "records" ? frame.records : []));
+  const marks = records.filter(({ id }) => id === conversation).map(({ deleted }) => deleted !== undefined);
+  expect(marks).toEqual([true, false]);
 });

@@ -3,7 +3,7 @@
  * holds until another node may have committed something.
  */
 
-import type { ConversationId } from "../model/block.ts";
+import type { ConversationId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import type { Store } from "../ports/store.ts";
 import { refusalOf } from "./outcome.ts";

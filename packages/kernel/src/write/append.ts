@@ -8,11 +8,11 @@
  * front and is tried again; until then nothing of the same stream that was sent behind it is written.
  */
 
-import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../model/block.ts";
+import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { Env } from "../ports/env.ts";
-import { splitTail } from "../text/door.ts";
+import { splitTail } from "../text/sanitize.ts";
 import type { Draft } from "./draft.ts";
 import type { Streamed } from "./streamed.ts";
 import type { Queued } from "./write.ts";
@@ -36,9 +36,16 @@ interface Stream {
   /** Refused for good; told once. */
   failed: Problem | undefined;
   version: number | undefined;
-  waiting: ((outcome: Outcome) => void)[] | undefined;
+  waiting: Waiter[] | undefined;
   /** Those who wait until nothing is under way, whatever became of it. */
   resting: (() => void)[] | undefined;
+}
+
+/** Somebody who waits until all of a stream is durable, but not longer than until `dueAt`. */
+interface Waiter {
+  readonly done: (outcome: Outcome) => void;
+  /** Monotonic ms. */
+  readonly dueAt: number;
 }
 
 /**
@@ -111,6 +118,8 @@ export class Appender {
   /** The stream that was asked for last: who appends a piece asks for it several times. */
   #last: Stream | undefined;
   #sweepAt = IDLE_STREAMS;
+  /** One timer for everybody who waits: nearly all are answered long before, and a timer for each costs more than its wait. */
+  #cancelDue: (() => void) | undefined;
 
   constructor(env: Env, flush: (piece: Piece) => void) {
     this.#env = env;
@@ -128,7 +137,7 @@ export class Appender {
     if (stream.failed) return this.#tellFailure(stream);
     const chars = stream.returned.length + stream.text.length;
     if (chars + text.length > limits.writeTextChars) {
-      return problem("busy", "too much text waits to be written to this block; try again", { chars });
+      return problem("busy", "too much text is queued for this block; try again", { chars });
     }
     stream.text += text;
     if (text.includes("\n") || stream.text.length > limits.appendFlushChars) this.#flushNow(stream, false);
@@ -136,18 +145,23 @@ export class Appender {
     return undefined;
   }
 
-  /** Everything accepted of this stream is durable, or refused. The version is that of the last flush, if there was one. */
+  /**
+   * Everything accepted of this stream is durable, or refused. The version is that of the last flush, if there was one. A
+   * problem if the store takes longer than `limits.durableWaitMs`; what was accepted stays accepted.
+   */
   drain(block: BlockId, agent: AgentId): Promise<Outcome> {
     const stream = this.#find(block, agent);
     if (!stream) return Promise.resolve(undefined);
     this.#flushNow(stream, true);
-    if (stream.underWay > 0) {
-      return new Promise((done) => {
-        if (stream.waiting) stream.waiting.push(done);
-        else stream.waiting = [done];
-      });
+    if (stream.underWay === 0) {
+      return Promise.resolve(stream.failed ? this.#tellFailure(stream) : stream.version);
     }
-    return Promise.resolve(stream.failed ? this.#tellFailure(stream) : stream.version);
+    return new Promise((done) => {
+      const waiter: Waiter = { done, dueAt: this.#env.monotonic() + limits.durableWaitMs };
+      if (stream.waiting) stream.waiting.push(waiter);
+      else stream.waiting = [waiter];
+      this.#cancelDue ??= this.#env.after(limits.durableWaitMs, this.#answerLate);
+    });
   }
 
   /**
@@ -187,21 +201,30 @@ export class Appender {
   /** For as long as a caller waits: a store that is away must not keep a program from ending. */
   async drainAll(): Promise<void> {
     const all = [...this.#streams.values()].flat();
-    await Promise.all(all.map(({ block, agent }) => this.drainWithin(limits.durableWaitMs, block, agent)));
+    await Promise.all(all.map(({ block, agent }) => this.drain(block, agent)));
+    this.#cancelDue?.();
+    this.#cancelDue = undefined;
   }
 
-  /** As `drain`; a problem if the store takes longer. What was accepted stays accepted. */
-  drainWithin(ms: number, block: BlockId, agent: AgentId): Promise<Outcome> {
-    const drained = this.drain(block, agent);
-    return new Promise((done) => {
-      const late = problem("storage", `the store has not answered for ${Math.round(ms / 1_000)} s`);
-      const cancel = this.#env.after(ms, () => done(late));
-      void drained.then((outcome) => {
-        cancel();
-        done(outcome);
-      });
-    });
-  }
+  /** Answers those who have waited for too long, and comes back for the next of the others. */
+  readonly #answerLate = (): void => {
+    const now = this.#env.monotonic();
+    let nextAt = Number.POSITIVE_INFINITY;
+    const late: Waiter[] = [];
+    for (const stream of [...this.#streams.values()].flat()) {
+      if (!stream.waiting) continue;
+      const rest: Waiter[] = [];
+      for (const waiter of stream.waiting) (waiter.dueAt <= now ? late : rest).push(waiter);
+      stream.waiting = rest.length > 0 ? rest : undefined;
+      for (const { dueAt } of rest) nextAt = Math.min(nextAt, dueAt);
+    }
+    this.#cancelDue =
+      nextAt === Number.POSITIVE_INFINITY ? undefined : this.#env.after(nextAt - now, this.#answerLate);
+    if (late.length === 0) return;
+    const seconds = Math.round(limits.durableWaitMs / 1_000);
+    const refused = problem("storage", `the store has not answered for ${seconds} s`);
+    for (const { done } of late) done(refused);
+  };
 
   #find(block: BlockId, agent: AgentId): Stream | undefined {
     if (this.#last?.block !== block || this.#last.agent !== agent) {
@@ -260,7 +283,7 @@ export class Appender {
     stream.cancelTimer = this.#env.after(delayMs, () => this.#flushNow(stream, true));
   }
 
-  /** `all`: nothing more is expected, so half a pair at the end goes too (and is replaced at the door). */
+  /** `all`: nothing more is expected, so half a pair at the end goes too (and is replaced when sanitized). */
   #flushNow(stream: Stream, all: boolean): void {
     stream.cancelTimer?.();
     stream.cancelTimer = undefined;
@@ -290,7 +313,7 @@ export class Appender {
     if (!waiting) return;
     stream.waiting = undefined;
     const outcome = stream.failed ? this.#tellFailure(stream) : (refused ?? version);
-    for (const done of waiting) done(outcome);
+    for (const { done } of waiting) done(outcome);
   }
 
   #takeBack(stream: Stream, refused: Problem): void {

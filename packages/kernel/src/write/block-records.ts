@@ -1,6 +1,7 @@
 /** The records of blocks that a queue has seen, the newest so many; null: there is no such block. */
 
-import type { Block, BlockId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
+import type { BlockId } from "../model/ids.ts";
 
 /** Per conversation. */
 const KEPT_RECORDS = 20_000;

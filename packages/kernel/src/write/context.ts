@@ -7,13 +7,9 @@
  * how old context is collapsed and the conversation still continued.
  */
 
-import {
-  type Block,
-  type BlockId,
-  type ConversationId,
-  RESULT_KINDS,
-  type WholeBlock,
-} from "../model/block.ts";
+import type { Block, WholeBlock } from "../model/block.ts";
+import type { BlockId, ConversationId } from "../model/ids.ts";
+import { RESULT_KINDS } from "../model/kind.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { Kernel } from "./kernel.ts";
 
@@ -36,7 +32,7 @@ export async function contextOf(
   const context: ContextBlock[] = [];
   for (const id of record.included) {
     const block = await kernel.whole(id);
-    if (isProblem(block) && block.problem !== "not_found") return block;
+    if (isProblem(block) && block.problem !== "not_found" && block.problem !== "gone") return block;
     if (!isProblem(block) && !inPath.has(id)) context.push({ block, included: true });
   }
   for (const { id, pruned } of outline) {
@@ -49,9 +45,7 @@ export async function contextOf(
 }
 
 /** A block of the path, or a result behind its call. A result of a pruned call counts as pruned. */
-export interface PathBlock extends Block {
-  readonly pruned: boolean;
-}
+export type PathBlock = Block;
 
 /** From the root to `head`, tool calls followed by their results, pruned ones marked. A null head has no path. */
 export async function pathOf(
@@ -97,5 +91,5 @@ function resultsOf(call: Block, hanging: readonly Block[]): PathBlock[] {
 /** Images and errors are results where they name the call that they answer. */
 function isResultByName(call: Block, { kind, metadata }: Block): boolean {
   if (kind !== "image" && kind !== "error") return false;
-  return metadata["toolUseId"] !== undefined && metadata["toolUseId"] === call.metadata["toolUseId"];
+  return metadata.toolUseId !== undefined && metadata.toolUseId === call.metadata.toolUseId;
 }

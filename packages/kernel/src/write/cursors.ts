@@ -8,9 +8,10 @@
  * moves them along; a cursor stands before what is inserted right there by others, and collapses to where its text was.
  */
 
-import type { AgentId, Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Change } from "../model/change.ts";
 import type { Cursor, FarCursor } from "../model/cursor.ts";
+import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import { type Op, splicesOf } from "../model/op.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
@@ -88,7 +89,7 @@ export class Cursors {
     this.#dropOld();
     const known = this.#kept.get(cursor.agent);
     if (known === undefined && this.#kept.size >= limits.cursors) {
-      return problem("busy", `${limits.cursors} cursors are all that are kept; try again`, {
+      return problem("busy", `${limits.cursors} cursors is the limit; try again`, {
         max: limits.cursors,
       });
     }
@@ -96,8 +97,8 @@ export class Cursors {
     const kept: Kept = { cursor, conversation, version, expiresAt };
     for (const op of ops) move(kept, op);
     this.#kept.set(cursor.agent, kept);
-    if (known && known.conversation !== conversation) this.#tell(known.conversation);
-    this.#tell(conversation);
+    if (known && known.conversation !== conversation) this.#emit(known.conversation);
+    this.#emit(conversation);
     this.#arm();
     return kept;
   }
@@ -106,7 +107,7 @@ export class Cursors {
     const kept = this.#kept.get(agent);
     if (kept === undefined) return undefined;
     this.#kept.delete(agent);
-    this.#tell(kept.conversation);
+    this.#emit(kept.conversation);
     return kept;
   }
 
@@ -145,8 +146,8 @@ export class Cursors {
       version,
       expiresAt,
     });
-    if (known && known.conversation !== conversation) this.#tell(known.conversation);
-    this.#tell(conversation);
+    if (known && known.conversation !== conversation) this.#emit(known.conversation);
+    this.#emit(conversation);
     this.#arm();
   }
 
@@ -167,7 +168,7 @@ export class Cursors {
     this.#cancelSweep = this.#env.after(Math.max(1, next - this.#env.monotonic()), sweep);
   }
 
-  #tell(conversation: ConversationId): void {
+  #emit(conversation: ConversationId): void {
     for (const listener of this.#listeners) listener(conversation);
   }
 }

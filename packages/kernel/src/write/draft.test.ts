@@ -1,9 +1,10 @@
-/** What a draft allows and refuses: identity, tree, status, stages, metadata, texts at the door, units, records. */
+/** What a draft allows and refuses: identity, tree, status, stages, metadata, sanitized texts, units, records. */
 
 import { describe, expect, it } from "vitest";
-import { type Block, KINDS, STATUSES, type Status } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Conversation } from "../model/conversation.ts";
 import type { JsonObject } from "../model/json.ts";
+import { KINDS, STATUSES, type Status } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import { MemoryStore } from "../testing/memory-store.ts";
@@ -349,6 +350,21 @@ describe("records", () => {
     expect((await world.record()).asking).toEqual([second.id]);
     await world.do((draft) => draft.status(second.id, "error", { reason: "cancelled" }));
     expect((await world.record()).asking).toBeUndefined();
+  });
+
+  it("[K31] say how the last turn ended, unless it ended well", async () => {
+    const world = await new World().open();
+    const turn = { provider: "claude", agent: "bot", startedAt: 1 } as const;
+    const end = async (id: string, how: object) => {
+      await world.do((draft) => draft.setTurn({ ...turn, id, status: "running" }));
+      expect((await world.record()).ended).toBeUndefined();
+      await world.do((draft) => draft.setTurn({ ...turn, id, status: "error", ...how }));
+      return (await world.record()).ended;
+    };
+    expect(await end("a", { reason: "cancelled" })).toBe("cancelled");
+    expect(await end("b", {})).toBe("failed");
+    await world.do((draft) => draft.setTurn({ ...turn, id: "c", status: "done" }));
+    expect((await world.record()).ended).toBeUndefined();
   });
 
   it("[K31] count blocks and turns, follow the head, add usage once per turn", async () => {

@@ -11,34 +11,27 @@
 import { applyOp, applyToConversation } from "../model/apply.ts";
 import { expiredAsk } from "../model/ask.ts";
 import { assert } from "../model/assert.ts";
+import { type Block, isLapsed } from "../model/block.ts";
+import type { Conversation, ConversationPatch, Turn } from "../model/conversation.ts";
+import { type AgentId, type BlockId, blockId, type ConversationId, parseBlockId } from "../model/ids.ts";
+import type { Json, JsonObject } from "../model/json.ts";
 import {
-  type AgentId,
-  answersCall,
-  type Block,
-  type BlockId,
-  blockId,
-  type ConversationId,
   canFollow,
-  checkMetadata,
   isEnded,
-  isLapsed,
   type Kind,
-  parseBlockId,
-  patchMetadata,
   RESULT_KINDS,
   type Role,
   type Stage,
   type Status,
   stageCanFollow,
-} from "../model/block.ts";
-import type { Conversation, ConversationPatch, Turn } from "../model/conversation.ts";
-import type { Json, JsonObject } from "../model/json.ts";
+} from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
+import { answersCall, checkMetadata, patchMetadata } from "../model/metadata.ts";
 import type { Op, OpBody, Splice } from "../model/op.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { BlockText } from "../text/block-text.ts";
-import { cleanText } from "../text/door.ts";
 import { EMPTY_UPDATE } from "../text/merge.ts";
+import { cleanText } from "../text/sanitize.ts";
 import type { Text } from "../text/text.ts";
 
 /** Thrown by a draft, caught by the write queue alone: this must be loaded first. `news`: what other nodes committed. */
@@ -54,7 +47,7 @@ export class Missing {
 }
 
 /** What a draft is planned on. `undefined` is "not loaded", null is "does not exist". */
-export interface Ground {
+export interface DraftBase {
   readonly conversation: ConversationId;
   readonly record: Conversation;
   block(id: BlockId): Block | null | undefined;
@@ -103,14 +96,14 @@ const NO_BLOCKS: readonly Block[] = [];
 const NO_TURNS: readonly Turn[] = [];
 
 export class Draft {
-  readonly #ground: Ground;
+  readonly #base: DraftBase;
   // Most drafts are one append to a text that nobody has loaded, and there are more of them than of anything else: what
   // they do not need is not made. An array that begins empty has room for many; one that begins with its first does not.
   #ops: Op[] = NO_OPS;
   #answers: Answer[] = NO_ANSWERS;
   #units: DraftedUnit[] = NO_UNITS;
   #touched: Set<BlockText> | undefined;
-  #spoilt: Set<BlockText> | undefined;
+  #invalidated: Set<BlockText> | undefined;
   #turns: Map<string, Turn> | undefined;
   #record: Conversation;
   /** The blocks as drafted, in the order in which they were first changed: one by itself, several in a map. */
@@ -127,9 +120,9 @@ export class Draft {
   #changes: Change[] | undefined;
   #touchedNow: BlockText[] | undefined;
 
-  constructor(ground: Ground) {
-    this.#ground = ground;
-    this.#record = ground.record;
+  constructor(base: DraftBase) {
+    this.#base = base;
+    this.#record = base.record;
     this.#recordBefore = this.#record;
   }
 
@@ -141,14 +134,14 @@ export class Draft {
     return this.#answers;
   }
 
-  /** Texts that this draft has changed: spoilt if the batch does not commit. */
+  /** Texts that this draft has changed: invalidated if the batch does not commit. */
   get touched(): ReadonlySet<BlockText> {
     return this.#touched ?? NO_TEXTS;
   }
 
-  /** Texts that a plan has changed and then given up: spoilt whatever becomes of the batch. */
-  get spoilt(): ReadonlySet<BlockText> {
-    return this.#spoilt ?? NO_TEXTS;
+  /** Texts that a plan has changed and then given up: invalidated whatever becomes of the batch. */
+  get invalidated(): ReadonlySet<BlockText> {
+    return this.#invalidated ?? NO_TEXTS;
   }
 
   /** Units as they stand after this draft, for the queue to remember. */
@@ -205,10 +198,10 @@ export class Draft {
   }
 
   block(id: BlockId): Block | Problem {
-    const known = this.#drafted(id) ?? this.#ground.block(id);
+    const known = this.#drafted(id) ?? this.#base.block(id);
     if (known) return known;
     const parts = parseBlockId(id);
-    if (parts?.conversation !== this.#ground.conversation) return notFound(id);
+    if (parts?.conversation !== this.#base.conversation) return notFound(id);
     if (known === undefined) throw new Missing({ block: id });
     return notFound(id);
   }
@@ -219,7 +212,7 @@ export class Draft {
   }
 
   turn(id: string): Turn | undefined {
-    return this.#turns?.get(id) ?? this.#ground.turn(id);
+    return this.#turns?.get(id) ?? this.#base.turn(id);
   }
 
   create(spec: NewBlock): Block | Problem {
@@ -293,7 +286,7 @@ export class Draft {
     this.#touch(loaded);
     const merged = loaded.mergeUpdate(update);
     // A replica may have got from another node what this one has not heard of yet.
-    if (isProblem(merged) && merged.problem !== "invalid" && !this.#ground.isFresh()) {
+    if (isProblem(merged) && merged.problem !== "invalid" && !this.#base.isFresh()) {
       throw new Missing({ news: true });
     }
     if (isProblem(merged)) return merged;
@@ -325,7 +318,7 @@ export class Draft {
     if (block.kind === "tool_call" && isEnded(status) && full["success"] === undefined) {
       full["success"] = status === "done";
     }
-    if (isEnded(status) && block.metadata["waiting"] !== undefined && !full["lapsed"]) full["waiting"] = null;
+    if (isEnded(status) && block.metadata.waiting !== undefined && !full["lapsed"]) full["waiting"] = null;
     if (isEnded(status) && full["ask"] === undefined && full["approval"] === undefined)
       Object.assign(full, expiredAsk(block.metadata));
     const checked = checkMetadata(block.kind, patchMetadata(block.metadata, full));
@@ -339,10 +332,10 @@ export class Draft {
   #giveResult({ kind, parent, status, metadata }: Block): void {
     if (!isEnded(status) || parent === null || !RESULT_KINDS.includes(kind)) return;
     const call = this.block(parent);
-    if (isProblem(call) || call.metadata["waiting"] !== "result" || !answersCall(metadata, call.metadata))
+    if (isProblem(call) || call.metadata.waiting !== "result" || !answersCall(metadata, call.metadata))
       return;
     if (isEnded(call.status) && !this.#mayGoOn(call)) return;
-    const isError = status === "error" || metadata["isError"] === true;
+    const isError = status === "error" || metadata.isError === true;
     this.status(call.id, isError ? "error" : "done", isError ? { reason: "failed" } : {});
   }
 
@@ -413,7 +406,7 @@ export class Draft {
   #push(block: undefined, body: OpBody): undefined;
   #push(block: Block | null | undefined, body: OpBody, session?: "append" | "burst"): Block | undefined {
     const seq = this.#record.seq + 1;
-    const { conversation } = this.#ground;
+    const { conversation } = this.#base;
     const id = block === undefined ? null : (block?.id ?? blockId(conversation, this.#agent, seq));
     const version = block === undefined ? 0 : (block?.version ?? 0) + 1;
     const unit = id === null || session === undefined ? version : this.#unitFor(id, session, version);
@@ -457,7 +450,7 @@ export class Draft {
       const { block, agent, type, unit } = this.#units[at] as DraftedUnit;
       if (block === id && agent === this.#agent) return type === session ? unit : version;
     }
-    return this.#ground.openUnit(id, this.#agent, session) ?? version;
+    return this.#base.openUnit(id, this.#agent, session) ?? version;
   }
 
   #loaded(id: BlockId): BlockText {
@@ -467,8 +460,8 @@ export class Draft {
   }
 
   #peek(id: BlockId): BlockText | undefined {
-    const text = this.#ground.text(id);
-    return text && this.#spoilt?.has(text) ? undefined : text;
+    const text = this.#base.text(id);
+    return text && this.#invalidated?.has(text) ? undefined : text;
   }
 
   #checkSplices(id: BlockId, splices: readonly Splice[]): Problem | undefined {
@@ -477,7 +470,7 @@ export class Draft {
       if (at < 0 || at + del.length > text.length) {
         return problem("out_of_range", `splice ${at}..${at + del.length} in a text of length ${text.length}`);
       }
-      if (ins !== cleanText(ins)) return problem("invalid", "text holds a lone surrogate or U+0000");
+      if (ins !== cleanText(ins)) return problem("invalid", "the text contains a lone surrogate or U+0000");
       if (!text.isCharacterBoundary(at) || !text.isCharacterBoundary(at + del.length)) {
         return problem("boundary", `a splice at ${at} would cut a character in two`, { at });
       }
@@ -528,7 +521,7 @@ export class Draft {
   }
 
   #rollBack(): void {
-    if (this.#touchedNow) this.#spoilt = new Set([...this.spoilt, ...this.#touchedNow]);
+    if (this.#touchedNow) this.#invalidated = new Set([...this.invalidated, ...this.#touchedNow]);
     this.#ops = this.#opsBefore === 0 ? NO_OPS : this.#ops.slice(0, this.#opsBefore);
     this.#units = this.#unitsBefore === 0 ? NO_UNITS : this.#units.slice(0, this.#unitsBefore);
     this.#record = this.#recordBefore;
@@ -563,7 +556,7 @@ function closed(block: Block): Problem {
 }
 
 function tooLong(chars: number, max: number): Problem {
-  return problem("too_large", `${chars} characters are over the limit of ${max}`, { chars, max_chars: max });
+  return problem("too_large", `${chars} characters exceed the limit of ${max}`, { chars, max_chars: max });
 }
 
 function badTransition(block: Block, to: Status): Problem {
@@ -577,7 +570,7 @@ function badTransition(block: Block, to: Status): Problem {
 
 function checkStage(block: Block, stage: Stage): Problem | undefined {
   if (block.kind !== "tool_call") return problem("invalid", `a ${block.kind} block has no stage`);
-  const from = (block.metadata["stage"] ?? "start") as Stage;
+  const from = (block.metadata.stage ?? "start") as Stage;
   if (stage === "end") return problem("transition", "a tool call ends with its status, not with its stage");
   if (stageCanFollow(from, stage)) return undefined;
   return problem("transition", `stage ${stage} cannot follow ${from}`, { from, to: stage });

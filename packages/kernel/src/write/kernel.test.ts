@@ -1,4 +1,4 @@
-/** The write door, against a store that fails, loses answers, is slow, or belongs to two kernels. */
+/** The write path, against a store that fails, loses answers, is slow, or belongs to two kernels. */
 
 import { describe, expect, it } from "vitest";
 import type { Block } from "../model/block.ts";

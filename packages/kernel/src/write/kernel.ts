@@ -1,37 +1,44 @@
 /**
- * The kernel: the one write door. Adapters, models, people and tools all go through `write` (or `append`, which gathers
+ * The kernel: the one write path. Adapters, models, people and tools all go through `write` (or `append`, which gathers
  * streamed pieces into writes). It checks, plans, commits to the store, then tells listeners: in that order. Nobody hears
  * of a change that is not committed, and readers see committed text only.
  *
  * It does no I/O of its own: the store is a port, and time, timers and randomness come in with `env`.
  */
 
+import { type Block, isLapsed, type WholeBlock } from "../model/block.ts";
+import type { Change } from "../model/change.ts";
+import type { Conversation, Turn } from "../model/conversation.ts";
 import {
   type AgentId,
-  type Block,
   type BlockId,
   type ConversationId,
   conversationOf,
-  isEnded,
-  isLapsed,
   parseBlockId,
-  type WholeBlock,
-} from "../model/block.ts";
-import type { Change } from "../model/change.ts";
-import type { Conversation, Turn } from "../model/conversation.ts";
+} from "../model/ids.ts";
+import { isEnded } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { derivedName, type Env, randomName } from "../ports/env.ts";
-import type { BlockLog, BlockQuery, LogPoint, SearchAnswer, SearchQuery, Store } from "../ports/store.ts";
+import type {
+  BlockLog,
+  BlockQuery,
+  ConversationQuery,
+  LogPoint,
+  SearchAnswer,
+  SearchQuery,
+  Store,
+} from "../ports/store.ts";
 import { BlockText } from "../text/block-text.ts";
-import { cleanText } from "../text/door.ts";
+import { cleanText } from "../text/sanitize.ts";
 import type { Text } from "../text/text.ts";
 import { TextCache } from "../text/text-cache.ts";
 import type { UndoModel } from "../text/undo.ts";
 import { Appender } from "./append.ts";
+import { Deletions, removedProblem } from "./deletions.ts";
 import type { Draft } from "./draft.ts";
 import { unreadProblem } from "./outcome.ts";
-import { Rounds } from "./rounds.ts";
+import { Scheduler } from "./scheduler.ts";
 import type { Write } from "./write.ts";
 import { WriteQueue } from "./write-queue.ts";
 
@@ -46,6 +53,7 @@ const READ_AT_ONCE = 500;
 export class Kernel {
   readonly env: Env;
   readonly store: Store;
+  readonly deletions: Deletions;
   /** The name of this node, where several share the store: see nodes.ts. */
   node: string | undefined;
   /** Told of bugs in listeners. Where nobody is, the program learns of them. */
@@ -55,7 +63,7 @@ export class Kernel {
     });
   readonly #queues = new Map<ConversationId, WriteQueue>();
   #uses = 0;
-  readonly #rounds: Rounds;
+  readonly #scheduler: Scheduler;
   readonly #texts: TextCache;
   readonly #appender: Appender;
   readonly #listeners = new Set<Listener>();
@@ -68,8 +76,10 @@ export class Kernel {
     this.env = env;
     this.store = store;
     this.#texts = new TextCache(store);
-    this.#rounds = new Rounds(env);
+    this.#scheduler = new Scheduler(env);
     this.#appender = new Appender(env, (piece) => this.#queue(piece.conversation).post(piece));
+    this.deletions = new Deletions(this);
+    this.deletions.onFault = (error) => this.onFault(error);
   }
 
   /** Calls back after every commit, in order per conversation. The returned function ends it. */
@@ -78,7 +88,7 @@ export class Kernel {
     return () => this.#listeners.delete(listener);
   }
 
-  /** The one write door. Answered when the commit is durable. */
+  /** The one write path. Answered when the commit is durable. */
   write<T>(conversation: ConversationId, write: Write<T>): Promise<T | Problem> {
     const { behind, agent } = write;
     if (behind === undefined || behind.length === 0) return this.#queue(conversation).write(write);
@@ -121,7 +131,7 @@ export class Kernel {
       create: true,
       ...(key === undefined ? {} : { key }),
       plan: (draft) => {
-        if (draft.record.seq > 0) return problem("conflict", `conversation ${id} exists already; try again`);
+        if (draft.record.seq > 0) return problem("conflict", `conversation ${id} already exists; try again`);
         return plan(draft, id);
       },
     });
@@ -158,7 +168,7 @@ export class Kernel {
 
   /** Waits until what `agent` has appended to the block is durable; the version, or why it was refused. Not for ever. */
   drain(id: BlockId, agent: AgentId): Promise<number | Problem | undefined> {
-    return this.#appender.drainWithin(limits.durableWaitMs, id, agent);
+    return this.#appender.drain(id, agent);
   }
 
   /** Whatever `agent` reads next has what it has appended before, as far as the store takes it. */
@@ -167,20 +177,20 @@ export class Kernel {
   }
 
   async conversation(id: ConversationId): Promise<Conversation | Problem> {
+    const gone = this.deletions.isReady ? this.deletions.refusal(id) : await this.#gone(id);
+    if (gone) return gone;
     const record = this.#queues.get(id)?.record ?? (await this.#read(() => this.store.conversation(id)));
-    return record ?? problem("not_found", `conversation ${id} does not exist`, { conversation: id });
+    return record ?? this.#absent(id, `conversation ${id} does not exist`, { conversation: id });
   }
 
   /** Newest first. */
-  conversations(query: {
-    limit: number;
-    before?: number;
-    title?: string;
-  }): Promise<readonly Conversation[] | Problem> {
-    return this.#read(() => this.store.conversations(query));
+  conversations(query: ConversationQuery): Promise<readonly Conversation[] | Problem> {
+    return this.#read(() => this.store.conversations({ ...query, ...this.deletions.except }));
   }
 
   async turns(id: ConversationId): Promise<readonly Turn[] | Problem> {
+    const gone = await this.#gone(id);
+    if (gone) return gone;
     return (await this.#read(() => this.store.turns(id))) ?? [];
   }
 
@@ -188,14 +198,20 @@ export class Kernel {
   async block(id: BlockId): Promise<Block | Problem> {
     const parts = parseBlockId(id);
     if (!parts) return notABlock(id);
-    const cached = this.#queues.get(parts.conversation)?.cached(id);
+    const { conversation } = parts;
+    // Without waiting where that can be: pieces of a stream come by here, and keep their order.
+    const gone = this.deletions.isReady
+      ? this.deletions.refusal(conversation)
+      : await this.#gone(conversation);
+    if (gone) return gone;
+    const cached = this.#queues.get(conversation)?.cached(id);
     const block = cached ?? (cached === null ? undefined : await this.#read(() => this.store.block(id)));
-    return block ?? problem("not_found", `block ${id} does not exist`, { block_id: id });
+    return block ?? this.#absent(conversation, `block ${id} does not exist`, { block_id: id });
   }
 
   /** Committed blocks that fit a query. */
   blocks(query: BlockQuery): Promise<readonly Block[] | Problem> {
-    return this.#read(() => this.store.blocks(query));
+    return this.#read(() => this.store.blocks({ ...query, ...this.deletions.except }));
   }
 
   /** All blocks of a conversation, oldest first: read a part at a time, so that who writes elsewhere does not wait. */
@@ -212,7 +228,7 @@ export class Kernel {
   }
 
   search(query: SearchQuery): Promise<SearchAnswer | Problem> {
-    return this.#read(() => this.store.search(query));
+    return this.#read(() => this.store.search({ ...query, ...this.deletions.except }));
   }
 
   /** The committed block with its committed text, of one version. */
@@ -240,7 +256,11 @@ export class Kernel {
   }
 
   async log(id: BlockId, after: LogPoint): Promise<BlockLog | Problem> {
-    return this.#read(() => this.store.log(id, after));
+    const conversation = conversationOf(id);
+    const gone = this.deletions.isReady
+      ? this.deletions.refusal(conversation)
+      : await this.#gone(conversation);
+    return gone ?? this.#read(() => this.store.log(id, after));
   }
 
   /** The CRDT state of a block for a merging replica; promotes the block if need be. */
@@ -313,6 +333,7 @@ export class Kernel {
 
   /** Folds what has been finished and quiet for long, or has gathered much history. To be called now and then. */
   async maintain(): Promise<number> {
+    await this.deletions.sweep();
     const now = this.env.monotonic();
     let folded = 0;
     for (const [id, { at, ops }] of this.#promoted) {
@@ -382,11 +403,17 @@ export class Kernel {
   tellRecord(record: Conversation): void {
     const { id } = record;
     if (this.#queues.has(id)) return;
-    this.#tell({ conversation: id, seq: record.seq, record, ops: [], blocks: [], turns: [] });
+    this.#emit({ conversation: id, seq: record.seq, record, ops: [], blocks: [], turns: [] });
+  }
+
+  /** A conversation that was removed: nothing of it is kept here either. */
+  forget(id: ConversationId): void {
+    this.#queues.delete(id);
   }
 
   /** Everything accepted is durable; nothing may be written afterwards. */
   async close(): Promise<void> {
+    await this.deletions.close();
     await this.#appender.drainAll();
     await Promise.all(
       [...this.#queues.values()]
@@ -402,7 +429,14 @@ export class Kernel {
       return known;
     }
     if (this.#queues.size >= limits.openConversations) this.#forgetIdle();
-    const queue = new WriteQueue(conversation, this.env, this.store, this.#texts, this.#rounds, this.#tell);
+    const queue = new WriteQueue(
+      conversation,
+      this.env,
+      this.store,
+      this.#texts,
+      this.#scheduler,
+      this.#emit,
+    );
     queue.usedAt = ++this.#uses;
     this.#queues.set(conversation, queue);
     return queue;
@@ -418,7 +452,8 @@ export class Kernel {
     for (const queue of idle.slice(0, spare)) this.#queues.delete(queue.conversation);
   }
 
-  readonly #tell = (told: Change): void => {
+  readonly #emit = (told: Change): void => {
+    this.deletions.hear(told.record);
     for (const { id, promoted } of told.blocks) {
       if (!promoted) continue;
       const ops = told.ops.reduce(
@@ -437,8 +472,20 @@ export class Kernel {
     }
   };
 
+  /** Why nothing of a conversation can be read. */
+  async #gone(id: ConversationId): Promise<Problem | undefined> {
+    return (await this.#read(async () => null)) ?? this.deletions.refusal(id);
+  }
+
+  /** Why something is not there: it was deleted, or it never was. */
+  async #absent(id: ConversationId, words: string, details: Record<string, unknown>): Promise<Problem> {
+    const removed = await this.#read(() => removedProblem(this.store, id));
+    return removed ?? problem("not_found", words, details);
+  }
+
   async #read<T>(read: () => Promise<T>): Promise<T | Problem> {
     try {
+      if (!this.deletions.isReady) await this.deletions.ready();
       return await read();
     } catch (error) {
       return unreadProblem(error);

@@ -3,7 +3,7 @@
  * wrote lately; who is not among them starts a new unit.
  */
 
-import type { AgentId, BlockId } from "../model/block.ts";
+import type { AgentId, BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
 import type { DraftedUnit } from "./draft.ts";
 

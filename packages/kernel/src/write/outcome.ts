@@ -71,7 +71,7 @@ export function storageProblem(error: unknown): Problem {
   // Nothing is tried again on a store that was closed: it stays closed.
   if (isClosed(error)) return problem("unavailable", "the server is stopping, nothing was written", STOPPING);
   const reason = reasonOf(error);
-  return problem("storage", `the store could not do it, nothing was written: ${reason}`, { reason });
+  return problem("storage", `the store failed, nothing was written: ${reason}`, { reason });
 }
 
 /** A read that failed has no outcome. */
@@ -83,7 +83,7 @@ export function unreadProblem(error: unknown): Problem {
 
 export function uncertainProblem(error: unknown): Problem {
   const reason = reasonOf(error);
-  const message = `the store did not answer, so it is not known whether this was written: ${reason}. Sent again with the same key, it is done once`;
+  const message = `the store did not answer, so this may or may not be written: ${reason}. Resend it with the same key and it is done once`;
   return problem("uncertain", message, { reason });
 }
 

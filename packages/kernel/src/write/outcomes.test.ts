@@ -2,7 +2,7 @@
 
 import { expect, it } from "vitest";
 import { Ingest } from "../ingest/ingest.ts";
-import type { ConversationId } from "../model/block.ts";
+import type { ConversationId } from "../model/ids.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import type { Store } from "../ports/store.ts";
 import { StoreError } from "../ports/store-rules.ts";

@@ -2,39 +2,42 @@
 
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { type Block, KINDS, STATUSES } from "../model/block.ts";
+import { type Block, blockOf, type LooseBlock } from "../model/block.ts";
 import { newConversation } from "../model/conversation.ts";
+import { KINDS, STATUSES } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { isProblem, problem } from "../model/problem.ts";
 import type { Commit, CommitAnswer } from "../ports/store.ts";
 import { MemoryStore } from "../testing/memory-store.ts";
 import { VirtualEnv } from "../testing/virtual-env.ts";
-import { Draft, type Ground } from "./draft.ts";
+import { Draft, type DraftBase } from "./draft.ts";
 import { Kernel } from "./kernel.ts";
 import { commitOf, isPlain } from "./streamed.ts";
 
 const record = { ...newConversation("c", "ann", 1), seq: 6, blocks: 2, head: "c/ann/5" };
 
-const blocks = fc.record<Block>({
-  id: fc.constant("c/bot/2"),
-  conversation: fc.constant("c"),
-  agent: fc.constant("bot"),
-  kind: fc.constantFrom(...KINDS),
-  role: fc.constant("model"),
-  status: fc.constantFrom(...STATUSES),
-  parent: fc.constant(null),
-  side: fc.boolean(),
-  version: fc.integer({ min: 1, max: 9 }),
-  seq: fc.constant(6),
-  born: fc.constant(2),
-  createdAt: fc.constant(1),
-  updatedAt: fc.constant(2),
-  chars: fc.constantFrom(0, 7, limits.blockTextChars - 2),
-  newlines: fc.integer({ min: 0, max: 3 }),
-  pruned: fc.boolean(),
-  promoted: fc.boolean(),
-  metadata: fc.constantFrom({}, { stage: "start" }, { stage: "running" }),
-});
+const blocks = fc
+  .record<LooseBlock>({
+    id: fc.constant("c/bot/2"),
+    conversation: fc.constant("c"),
+    agent: fc.constant("bot"),
+    kind: fc.constantFrom(...KINDS),
+    role: fc.constant("model"),
+    status: fc.constantFrom(...STATUSES),
+    parent: fc.constant(null),
+    side: fc.boolean(),
+    version: fc.integer({ min: 1, max: 9 }),
+    seq: fc.constant(6),
+    born: fc.constant(2),
+    createdAt: fc.constant(1),
+    updatedAt: fc.constant(2),
+    chars: fc.constantFrom(0, 7, limits.blockTextChars - 2),
+    newlines: fc.integer({ min: 0, max: 3 }),
+    pruned: fc.boolean(),
+    promoted: fc.boolean(),
+    metadata: fc.constantFrom({}, { stage: "start" }, { stage: "running" }),
+  })
+  .map(blockOf);
 
 const texts = fc.oneof(
   fc.constantFrom("", "\0", "\ud800", "a\udc00b", "\n", "é\n\n", "\u{1f600}"),
@@ -56,7 +59,7 @@ it("[K35] what goes the short way comes to what its draft comes to", () => {
           return;
         }
         seen.short++;
-        const ground: Ground = {
+        const base: DraftBase = {
           conversation: "c",
           record,
           block: () => block,
@@ -65,7 +68,7 @@ it("[K35] what goes the short way comes to what its draft comes to", () => {
           isFresh: () => true,
           openUnit: () => unit,
         };
-        const draft = new Draft(ground);
+        const draft = new Draft(base);
         const after = draft.plan(agent, 9, { plan: (it) => it.append(block.id, text) });
         const commit = commitOf(piece, block, record, unit, 9);
         expect(isProblem(after)).toBe(false);

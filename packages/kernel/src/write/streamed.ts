@@ -6,13 +6,16 @@
  */
 
 import { applyOp, applyToConversation } from "../model/apply.ts";
-import { type AgentId, type Block, type BlockId, isEnded } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import type { Conversation } from "../model/conversation.ts";
+import type { AgentId, BlockId } from "../model/ids.ts";
+import { isEnded } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import type { Op } from "../model/op.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Commit } from "../ports/store.ts";
-import { cleanText } from "../text/door.ts";
+import type { BlockText } from "../text/block-text.ts";
+import { cleanText } from "../text/sanitize.ts";
 
 const NONE: readonly never[] = [];
 
@@ -23,6 +26,11 @@ export interface Streamed {
   readonly text: string;
   /** Why it cannot be written: an earlier piece of the stream was not. */
   readonly refused: Problem | undefined;
+}
+
+/** Whether nothing but a stream has written to the text, which it does without looking at it. */
+export function isStreamed({ id }: BlockText, ops: readonly Op[]): boolean {
+  return ops.every((op) => op.block !== id || op.body.type === "append");
 }
 
 /** Whether a piece is plain text behind the end of `block`, and nothing else. */

@@ -11,12 +11,12 @@
  * the plan refused), not known (`uncertain`: the store took the commit and did not say what became of it).
  */
 
-import type { Block, BlockId, ConversationId } from "../model/block.ts";
+import type { Block } from "../model/block.ts";
 import { type Change, changeOf } from "../model/change.ts";
 import { type Conversation, newConversation, type Turn } from "../model/conversation.ts";
+import type { BlockId, ConversationId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
-import type { Op } from "../model/op.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { Env } from "../ports/env.ts";
 import { readMissed } from "../ports/missed.ts";
@@ -25,11 +25,12 @@ import type { BlockText } from "../text/block-text.ts";
 import type { TextCache } from "../text/text-cache.ts";
 import { answerAgain, keysOf, settleKnown } from "./answered.ts";
 import { BlockRecords } from "./block-records.ts";
-import { Draft, type DraftedUnit, type Ground, Missing } from "./draft.ts";
+import { refusedWrite, removedProblem } from "./deletions.ts";
+import { Draft, type DraftBase, type DraftedUnit, Missing } from "./draft.ts";
 import { OpenUnits } from "./open-units.ts";
 import { lookFor, type Outcome, outcomeOf, refusalOf, storageProblem, uncertainProblem } from "./outcome.ts";
-import type { Rounds, Runnable } from "./rounds.ts";
-import { commitOf, isPlain } from "./streamed.ts";
+import type { Runnable, Scheduler } from "./scheduler.ts";
+import { commitOf, isPlain, isStreamed } from "./streamed.ts";
 import { type Queued, queuedOf, type Write } from "./write.ts";
 
 /** What was planned together. `missing`: what the next write needs. */
@@ -57,12 +58,14 @@ export class WriteQueue implements Runnable {
   readonly #env: Env;
   readonly #store: Store;
   readonly #texts: TextCache;
-  readonly #tell: (told: Change) => void;
-  readonly #rounds: Rounds;
-  readonly #ground: Ground;
+  readonly #emit: (told: Change) => void;
+  readonly #scheduler: Scheduler;
+  readonly #base: DraftBase;
   #waiting: Queued[] = [];
   #running = false;
   #record: Conversation | undefined;
+  /** It was deleted and removed: its id is never given again. */
+  #removed: Problem | undefined;
   readonly #blocks = new BlockRecords();
   readonly #turns = new Map<string, Turn>();
   readonly #units: OpenUnits;
@@ -82,17 +85,17 @@ export class WriteQueue implements Runnable {
     env: Env,
     store: Store,
     texts: TextCache,
-    rounds: Rounds,
-    tell: (told: Change) => void,
+    scheduler: Scheduler,
+    emit: (told: Change) => void,
   ) {
     this.conversation = conversation;
     this.#env = env;
     this.#store = store;
     this.#texts = texts;
-    this.#rounds = rounds;
-    this.#tell = tell;
+    this.#scheduler = scheduler;
+    this.#emit = emit;
     this.#units = new OpenUnits(() => env.monotonic());
-    this.#ground = this.#makeGround();
+    this.#base = this.#makeBase();
   }
 
   get idle(): boolean {
@@ -149,7 +152,7 @@ export class WriteQueue implements Runnable {
   #busy(): Problem | undefined {
     const { length: waiting } = this.#waiting;
     if (waiting < limits.queuedWrites) return undefined;
-    return problem("busy", `${waiting} writes wait in this conversation; try again`, { waiting });
+    return problem("busy", `${waiting} writes are queued in this conversation; try again`, { waiting });
   }
 
   /** Takes in what another node has committed. In turn with the batches: nothing may change under a draft. */
@@ -162,7 +165,7 @@ export class WriteQueue implements Runnable {
   #start(): void {
     if (this.#running) return;
     this.#running = true;
-    this.#rounds.add(this);
+    this.#scheduler.add(this);
   }
 
   // -- for the rounds to call
@@ -184,7 +187,7 @@ export class WriteQueue implements Runnable {
     }
     // Nearly every batch: it waits for its commit and for nothing else, so that no function has to wait for it.
     this.#underWay = batch;
-    this.#rounds.wait(this.#store.commit(batch.commit), this);
+    this.#scheduler.wait(this.#store.commit(batch.commit), this);
   }
 
   answered({ type }: CommitAnswer): void {
@@ -333,6 +336,7 @@ export class WriteQueue implements Runnable {
   async #load(): Promise<void> {
     this.#record = await this.#store.conversation(this.conversation);
     this.#turns.clear();
+    this.#removed = this.#record ? undefined : await removedProblem(this.#store, this.conversation);
     if (this.#record)
       for (const turn of await this.#store.turns(this.conversation)) this.#turns.set(turn.id, turn);
   }
@@ -343,7 +347,8 @@ export class WriteQueue implements Runnable {
     const write = planned[0];
     const piece = write?.streamed;
     const record = this.#record;
-    if (planned.length !== 1 || piece === undefined || record === undefined) return undefined;
+    if (planned.length !== 1 || piece === undefined || record === undefined || record.deleted)
+      return undefined;
     const block = this.#blocks.get(piece.block);
     if (!block || !isPlain(piece, block) || this.#texts.peek(block.id) !== undefined) return undefined;
     const { id, agent } = block;
@@ -359,7 +364,7 @@ export class WriteQueue implements Runnable {
 
   /** Plans what waits, until something is missing or the batch is full. */
   #planned(): Batch {
-    const draft = new Draft(this.#ground);
+    const draft = new Draft(this.#base);
     const waiting = this.#waiting;
     let missing: Missing | undefined;
     let count = 0;
@@ -378,7 +383,7 @@ export class WriteQueue implements Runnable {
     const all = count === waiting.length;
     const planned = all ? waiting : waiting.slice(0, count);
     this.#waiting = all ? [] : waiting.slice(count);
-    if (draft.spoilt.size > 0) for (const text of draft.spoilt) this.#texts.drop(text);
+    if (draft.invalidated.size > 0) for (const text of draft.invalidated) this.#texts.drop(text);
     const commit = draft.ops.length > 0 ? this.#commitOf(draft) : undefined;
     return { planned, draft, units: draft.units, commit, missing };
   }
@@ -390,9 +395,8 @@ export class WriteQueue implements Runnable {
   }
 
   #plan(draft: Draft, write: Queued): unknown {
-    if (this.#record === undefined && draft.record.seq === 0 && !write.create) {
-      return problem("not_found", `conversation ${this.conversation} does not exist`);
-    }
+    const refused = this.#removed ?? refusedWrite(this.#record !== undefined, draft.record, write);
+    if (refused) return refused;
     const before = draft.ops.length;
     try {
       const answer = draft.plan(write.agent, this.#env.now(), write);
@@ -421,7 +425,7 @@ export class WriteQueue implements Runnable {
   #committed(batch: Batch): void {
     if (this.#store.nodes) this.#writtenAt = this.#env.monotonic();
     this.#takeUp(batch);
-    this.#tell(changeOf(batch.commit as Commit));
+    this.#emit(changeOf(batch.commit as Commit));
     for (const write of batch.planned) write.settle(write.answer);
   }
 
@@ -481,7 +485,7 @@ export class WriteQueue implements Runnable {
 
   #takeUpTexts(draft: Draft): void {
     for (const text of draft.touched) {
-      if (draft.spoilt.has(text)) continue;
+      if (draft.invalidated.has(text)) continue;
       text.commit();
       if (isStreamed(text, draft.ops)) this.#texts.grew(text);
       else this.#texts.used(text);
@@ -517,7 +521,7 @@ export class WriteQueue implements Runnable {
     this.#units.clear();
     // A key that was new may have come through another node.
     for (const write of this.#waiting) write.isNew = write.key === undefined;
-    this.#tell(changeOf({ conversation, record, ops, blocks, turns }, renewed));
+    this.#emit(changeOf({ conversation, record, ops, blocks, turns }, renewed));
   }
 
   #missed(since: number): Promise<Missed | undefined> {
@@ -564,7 +568,7 @@ export class WriteQueue implements Runnable {
     if (block) this.#texts.outdate(id, block.version);
   }
 
-  #makeGround(): Ground {
+  #makeBase(): DraftBase {
     const queue = this;
     const { conversation } = this;
     return {
@@ -592,9 +596,4 @@ export class WriteQueue implements Runnable {
   #failAll(error: unknown): void {
     for (const write of this.#waiting.splice(0)) write.settle(refusalOf(write, error));
   }
-}
-
-/** Whether nothing but a stream has written to the text, which it does without looking at it. */
-function isStreamed({ id }: BlockText, ops: readonly Op[]): boolean {
-  return ops.every((op) => op.block !== id || op.body.type === "append");
 }

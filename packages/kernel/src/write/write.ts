@@ -3,7 +3,7 @@
  * data; what is done with it is the queue's business.
  */
 
-import type { AgentId, BlockId } from "../model/block.ts";
+import type { AgentId, BlockId } from "../model/ids.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Draft } from "./draft.ts";
 import type { Streamed } from "./streamed.ts";
@@ -14,6 +14,8 @@ export interface Write<T = unknown> {
   readonly key?: string;
   /** Makes the conversation if it does not exist. */
   readonly create?: boolean;
+  /** Is planned in a deleted conversation too: it restores it. */
+  readonly restores?: boolean;
   readonly plan: (draft: Draft) => T | Problem;
   /** Told the answer before anything else is planned. */
   readonly settled?: (answer: T | Problem) => void;
@@ -28,6 +30,7 @@ export interface Queued {
   readonly agent: AgentId;
   readonly key: string | undefined;
   readonly create: boolean;
+  readonly restores?: boolean;
   readonly patient: boolean;
   /** It was in a commit of which it is not known whether it took effect. */
   isInDoubt: boolean;
@@ -47,7 +50,7 @@ export interface Queued {
 
 /** `key` with the agent's name in front. */
 export function queuedOf<T>(
-  { agent, plan, settled, create = false, patient = false }: Write<T>,
+  { agent, plan, settled, create = false, restores = false, patient = false }: Write<T>,
   key: string | undefined,
   done: (answer: T | Problem) => void,
 ): Queued {
@@ -55,6 +58,7 @@ export function queuedOf<T>(
     agent,
     key,
     create,
+    restores,
     patient,
     isInDoubt: false,
     plan,

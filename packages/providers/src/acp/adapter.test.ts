@@ -76,7 +76,7 @@ describe("every recording", () => {
 
 describe("messages", () => {
   it.each<[string, Line, string]>([
-    ["an answer to nothing", ["out", { jsonrpc: "2.0", id: 7, result: {} }], "(answer to nothing)"],
+    ["an answer to nothing", ["out", { jsonrpc: "2.0", id: 7, result: {} }], "(response without a request)"],
     ["an unknown request", ["out", { jsonrpc: "2.0", id: 7, method: "moon/land" }], "moon/land"],
     ["an unknown notification", ["out", { jsonrpc: "2.0", method: "moon/landed" }], "moon/landed"],
     ["an unknown update", update({ sessionUpdate: "moon" }), "session/update/moon"],

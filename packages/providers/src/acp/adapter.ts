@@ -178,7 +178,7 @@ function stepAnswer(state: State, out: Out, dir: Direction, message: JsonObject)
       sayError(state, out, undefined, errorText(message.error), codeIn(message.error));
       return;
     }
-    out.push(...unknownEvent(place(state), message, "(answer to nothing)"));
+    out.push(...unknownEvent(place(state), message, "(response without a request)"));
     return;
   }
   waiting.delete(id);

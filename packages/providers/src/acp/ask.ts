@@ -93,7 +93,7 @@ function showPlanText(state: State, out: Out, session: Session, text: string): s
 function subjectOf(state: State, call: Call): JsonObject {
   const changes = outcomeOf(state, call).result;
   if (changes?.kind === "file_change" && changes.text !== "") {
-    const paths = listOf(changes.metadata["changes"]).map((change) => textOf(objectOf(change).path) ?? "");
+    const paths = listOf(changes.metadata.changes).map((change) => textOf(objectOf(change).path) ?? "");
     return { type: "diff", diff: changes.text, paths };
   }
   if (isCommand(call)) {

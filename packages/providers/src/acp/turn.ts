@@ -62,7 +62,7 @@ function endTurn(state: State, out: Out, session: Session, turn: Turn, answer: J
   const stopReason = wordsOf(result.stopReason);
   if (isObject(answer.error)) failTurn(state, out, session, turn, answer.error);
   else if (turn.isEmpty && !turn.isCancelled && stopReason !== "cancelled") {
-    const text = "The agent ended this turn without saying anything. ACP does not tell whether it failed.";
+    const text = "The agent ended this turn without any output. ACP does not say whether it failed.";
     sayNotice(state, out, session, "empty_turn", text);
   }
   // Of agents that call it the end of the turn, too.

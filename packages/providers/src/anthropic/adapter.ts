@@ -426,7 +426,7 @@ function cutLast(state: AnthropicState, message: Message): readonly BlockEvent[]
   if (last === undefined || last.isRemote) return startLast(message);
   message.last = undefined;
   state.running.delete(last.key);
-  const error = "The answer was cut at its limit inside this call";
+  const error = "The answer hit its length limit inside this call";
   const metadata = { error, success: false, input: null, compactParams: null };
   return [{ type: "block-end", key: last.key, status: "error", reason: "truncated", metadata }];
 }

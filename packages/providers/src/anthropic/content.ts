@@ -132,7 +132,7 @@ export function closeContent(open: OpenContent): readonly BlockEvent[] {
   }
   const input = inputOf(open);
   if (input === undefined) {
-    const error = "The input of this call is not whole JSON";
+    const error = "The input of this call is incomplete JSON";
     return [
       { type: "block-end", key, status: "error", reason: "truncated", metadata: { error, success: false } },
     ];

@@ -158,7 +158,7 @@ const MODES: Readonly<Record<string, string>> = {
   default: "Ask before edits",
   plan: "Plan first",
   bypassPermissions: "Allow everything",
-  dontAsk: "Deny what would be asked",
+  dontAsk: "Deny what needs approval",
 };
 
 /** What the host has answered, where its answer is seen. */

@@ -171,7 +171,7 @@ export function breakCall(out: Out, call: Call, reason: Reason): void {
 
 /** An ask that is still open when its call ends was answered where we could not see it, or by nobody. */
 function closedAsk(call: Call, end: CallEnd): JsonObject {
-  if (call.ask === undefined || call.ask.state !== "asked" || end.metadata?.["ask"] !== undefined) return {};
+  if (call.ask === undefined || call.ask.state !== "asked" || end.metadata?.ask !== undefined) return {};
   const state = end.reason === "denied" ? "denied" : end.reason === "interrupted" ? "expired" : "allowed";
   const isAnswer = state === "allowed" && call.ask.kind === "question";
   return { ask: { ...call.ask, state: isAnswer ? "answered" : state } as JsonObject };

@@ -38,6 +38,8 @@ interface Import {
   readonly agents: readonly AgentLog[];
   /** Call → the agent that its result names. */
   readonly named: ReadonlyMap<string, string>;
+  /** What the session is called: by its person, by the model, or as an older version summed it up. */
+  readonly titles: { custom?: string; ai?: string; summary?: string };
 }
 
 export function importClaudeLog(files: LogFiles, run: string): readonly BlockEvent[] {
@@ -51,11 +53,13 @@ export function importClaudeLog(files: LogFiles, run: string): readonly BlockEve
     seen: new Set(),
     left: leftBranches(records, isPrompt),
     agents,
+    titles: {},
     named: agentNames([...records, ...agents.flatMap((agent) => agent.records)]),
   };
   for (const record of records) if (record.isSidechain !== true) importRecord(work, record);
   for (const agent of agents)
     if (!agent.isUsed && promptOf(agent) !== "Warmup") importAgent(work, agent, agent.agentId);
+  tellTitle(work);
   closeLogTurn(work.state, work.out, work.turns, "interrupted");
   // What still went on in the background when the log ended.
   for (const call of [...work.state.calls.values()].reverse()) breakCall(work.out, call, "interrupted");
@@ -80,6 +84,13 @@ function importRecord(work: Import, record: JsonObject): void {
   if (record.type === "assistant") importAgentsOf(work, record);
 }
 
+/** Once, and the best of them: a log that is imported again does not change its title back and forth. */
+function tellTitle({ state, out, titles: { custom, ai, summary } }: Import): void {
+  const title = custom ?? ai ?? summary;
+  if (title !== undefined)
+    out.push({ type: "session", provider: PROVIDER, ...given({ sessionId: state.sessionId }), title });
+}
+
 /** Session facts come with every record. */
 function notice(work: Import, record: JsonObject): void {
   const { state, out } = work;
@@ -89,12 +100,11 @@ function notice(work: Import, record: JsonObject): void {
   if (textOf(record.sessionId) !== undefined && record.version !== undefined && record.isSidechain !== true) {
     tellSession(state, out, { session_id: record.sessionId ?? null, claude_code_version: record.version });
   }
-  const title =
-    wordsOf(record.customTitle) ??
-    wordsOf(record.aiTitle) ??
-    (record.type === "summary" ? wordsOf(record.summary) : undefined);
-  if (title !== undefined)
-    out.push({ type: "session", provider: PROVIDER, ...given({ sessionId: state.sessionId }), title });
+  const summary = record.type === "summary" ? record.summary : undefined;
+  Object.assign(
+    work.titles,
+    given({ custom: wordsOf(record.customTitle), ai: wordsOf(record.aiTitle), summary: wordsOf(summary) }),
+  );
 }
 
 // ---------------------------------------------------------------------------------------------------------------------

@@ -10,25 +10,28 @@ import { cutRow, rowOf } from "../row.ts";
 import { contentOf, linesRow, outputRow, plain, type Show } from "./outcome.ts";
 
 /** Agent (Task, up to 2.1.50): the report itself, without the frame that is put around it for the model. */
-export const agentOutcome: Show = (told) => {
-  if (told.isError) return undefined;
-  if (!isObject(told.payload))
-    return plain(told, { ...contentOf(told.content), text: framedReport(contentOf(told.content).text) });
-  const { content, prompt: _prompt, ...facts } = told.payload;
-  const status = textOf(told.payload.status);
+export const agentOutcome: Show = (report) => {
+  if (report.isError) return undefined;
+  if (!isObject(report.payload))
+    return plain(report, {
+      ...contentOf(report.content),
+      text: framedReport(contentOf(report.content).text),
+    });
+  const { content, prompt: _prompt, ...facts } = report.payload;
+  const status = textOf(report.payload.status);
   const isBackground =
-    status === "async_launched" || status === "remote_launched" || told.payload.isAsync === true;
+    status === "async_launched" || status === "remote_launched" || report.payload.isAsync === true;
   // What the model is told at the launch is no report; that comes when the agent has ended.
   if (isBackground) return { blocks: [], failed: false, short: "in the background", isBackground };
-  const report = listOf(content)
+  const paragraphs = listOf(content)
     .map((part) => textOf(objectOf(part).text) ?? "")
     .filter((text) => text !== "" && !text.startsWith("<tools-used-before-summary>"));
-  const text = report.length > 0 ? report.join("\n") : contentOf(told.content).text;
+  const text = paragraphs.length > 0 ? paragraphs.join("\n") : contentOf(report.content).text;
   const shown = plain(
-    { ...told, payload: facts },
-    { text, images: contentOf(told.content).images, references: [] },
+    { ...report, payload: facts },
+    { text, images: contentOf(report.content).images, references: [] },
   );
-  return { ...shown, short: agentRow(told.payload, text) };
+  return { ...shown, short: agentRow(report.payload, text) };
 };
 
 /**
@@ -55,9 +58,9 @@ export function usesRow(uses: number | undefined, text: string): string {
   return uses === undefined || uses === 0 ? outputRow(text) : plural(uses, "tool use");
 }
 
-export const webSearchOutcome: Show = (told) => {
-  if (told.isError || !isObject(told.payload)) return undefined;
-  const results = listOf(told.payload.results);
+export const webSearchOutcome: Show = (report) => {
+  if (report.isError || !isObject(report.payload)) return undefined;
+  const results = listOf(report.payload.results);
   const citations = results.flatMap((result) =>
     listOf(objectOf(result).content).flatMap((hit) => {
       const { url, title } = objectOf(hit);
@@ -72,8 +75,8 @@ export const webSearchOutcome: Show = (told) => {
   );
   const text = [...said, links].filter((part) => part !== "").join("\n\n");
   const facts = given({
-    query: wordsOf(told.payload.query),
-    durationSeconds: numberOf(told.payload.durationSeconds),
+    query: wordsOf(report.payload.query),
+    durationSeconds: numberOf(report.payload.durationSeconds),
   });
   return {
     blocks: [{ kind: "tool_result", text, metadata: { citations, result: facts as JsonObject } }],
@@ -82,31 +85,31 @@ export const webSearchOutcome: Show = (told) => {
   };
 };
 
-export const webFetchOutcome: Show = (told) => {
-  const payload = objectOf(told.payload);
+export const webFetchOutcome: Show = (report) => {
+  const payload = objectOf(report.payload);
   const text = textOf(payload.result);
-  if (told.isError || text === undefined) return undefined;
+  if (report.isError || text === undefined) return undefined;
   const { result: _result, ...facts } = payload;
-  const shown = plain({ ...told, payload: facts }, { text, images: [], references: [] });
+  const shown = plain({ ...report, payload: facts }, { text, images: [], references: [] });
   const row = [numberOf(payload.code), wordsOf(payload.codeText)]
     .filter((part) => part !== undefined)
     .join(" ");
   return { ...shown, short: row === "" ? outputRow(text) : row };
 };
 
-export const toolSearchOutcome: Show = (told) => {
-  const names = contentOf(told.content).references;
-  if (told.isError || names.length === 0) return undefined;
-  return { ...plain(told), short: cutRow(names.join(", ")) };
+export const toolSearchOutcome: Show = (report) => {
+  const names = contentOf(report.content).references;
+  if (report.isError || names.length === 0) return undefined;
+  return { ...plain(report), short: cutRow(names.join(", ")) };
 };
 
 /** Glob, Grep: what was found, as the model saw it, and how much. */
-export const foundOutcome: Show = (told) => {
-  if (told.isError) return undefined;
-  const { filenames: _filenames, ...facts } = objectOf(told.payload);
+export const foundOutcome: Show = (report) => {
+  if (report.isError) return undefined;
+  const { filenames: _filenames, ...facts } = objectOf(report.payload);
   const files = numberOf(facts.numFiles);
   const matches = numberOf(facts.numMatches);
-  const text = contentOf(told.content).text;
+  const text = contentOf(report.content).text;
   const inLines = facts.mode === "content";
   const short = inLines
     ? linesRow(text)
@@ -116,40 +119,43 @@ export const foundOutcome: Show = (told) => {
         ? outputRow(text)
         : plural(files, "file");
   const { content: _content, ...left } = facts;
-  return { ...plain({ ...told, payload: Object.keys(left).length === 0 ? undefined : left }), short };
+  return { ...plain({ ...report, payload: Object.keys(left).length === 0 ? undefined : left }), short };
 };
 
-export const skillOutcome: Show = (told) => {
-  if (told.isError) return undefined;
-  const name = wordsOf(objectOf(told.payload).commandName);
-  return { ...plain({ ...told, payload: undefined }), short: name ?? rowOf(contentOf(told.content).text) };
+export const skillOutcome: Show = (report) => {
+  if (report.isError) return undefined;
+  const name = wordsOf(objectOf(report.payload).commandName);
+  return {
+    ...plain({ ...report, payload: undefined }),
+    short: name ?? rowOf(contentOf(report.content).text),
+  };
 };
 
-export const messageOutcome: Show = (told) => {
-  const message = wordsOf(objectOf(told.payload).message);
-  if (told.isError || message === undefined) return undefined;
-  const { message: _message, ...facts } = objectOf(told.payload);
+export const messageOutcome: Show = (report) => {
+  const message = wordsOf(objectOf(report.payload).message);
+  if (report.isError || message === undefined) return undefined;
+  const { message: _message, ...facts } = objectOf(report.payload);
   const left = Object.keys(facts).length === 0 ? undefined : facts;
-  return plain({ ...told, payload: left }, { text: message, images: [], references: [] });
+  return plain({ ...report, payload: left }, { text: message, images: [], references: [] });
 };
 
 /** What an MCP server keeps: the words themselves, not the envelope. */
-export const resourceOutcome: Show = (told) => {
-  const contents = listOf(objectOf(told.payload).contents).map(objectOf);
-  if (told.isError || contents.length === 0) return undefined;
+export const resourceOutcome: Show = (report) => {
+  const contents = listOf(objectOf(report.payload).contents).map(objectOf);
+  if (report.isError || contents.length === 0) return undefined;
   const text = contents.map((part) => textOf(part.text) ?? JSON.stringify(part)).join("\n");
   const facts = contents.map(({ text: _text, ...rest }) => rest);
-  const shown = plain({ ...told, payload: { contents: facts } }, { text, images: [], references: [] });
+  const shown = plain({ ...report, payload: { contents: facts } }, { text, images: [], references: [] });
   return { ...shown, short: outputRow(text) };
 };
 
-export const resourcesOutcome: Show = (told) => {
-  if (told.isError || !Array.isArray(told.payload)) return undefined;
-  return { ...plain(told), short: plural(told.payload.length, "resource") };
+export const resourcesOutcome: Show = (report) => {
+  if (report.isError || !Array.isArray(report.payload)) return undefined;
+  return { ...plain(report), short: plural(report.payload.length, "resource") };
 };
 
-export const findingsOutcome: Show = (told) => {
-  const findings = listOf(objectOf(told.payload).findings);
-  if (told.isError || findings.length === 0) return undefined;
-  return { ...plain(told), short: plural(findings.length, "finding") };
+export const findingsOutcome: Show = (report) => {
+  const findings = listOf(objectOf(report.payload).findings);
+  if (report.isError || findings.length === 0) return undefined;
+  return { ...plain(report), short: plural(findings.length, "finding") };
 };

@@ -15,20 +15,21 @@ import {
   joinDiffs,
   unifiedDiff,
 } from "../unified-diff.ts";
-import { contentOf, type Outcome, plain, type Show, type Shown, type Told } from "./outcome.ts";
+import { contentOf, type Outcome, plain, type Show, type Shown, type ToolReport } from "./outcome.ts";
 import { withoutNumbers } from "./outcome-file.ts";
 
 /** Edit, Write, MultiEdit. */
-export const changeOutcome: Show = (told) => {
-  if (told.isError) return undefined;
-  const payload = objectOf(told.payload);
-  const path = textOf(payload.filePath) ?? textOf(payload.file_path) ?? textOf(told.input.file_path);
+export const changeOutcome: Show = (report) => {
+  if (report.isError) return undefined;
+  const payload = objectOf(report.payload);
+  const path = textOf(payload.filePath) ?? textOf(payload.file_path) ?? textOf(report.input.file_path);
   if (path === undefined) return undefined;
-  if (!isObject(told.payload)) return changeFromInput(told, path);
+  if (!isObject(report.payload)) return changeFromInput(report, path);
   const kind = payload.type === "create" || payload.originalFile === "" ? "add" : "modify";
-  const after = textOf(payload.content) ?? textOf(payload.newString) ?? textOf(told.input.content) ?? "";
+  const after = textOf(payload.content) ?? textOf(payload.newString) ?? textOf(report.input.content) ?? "";
   const source = kind === "add" ? { before: "", after } : modification(payload);
-  if (source === undefined) return changeFromInput({ ...told, input: { ...told.input, ...payload } }, path);
+  if (source === undefined)
+    return changeFromInput({ ...report, input: { ...report.input, ...payload } }, path);
   const left = given({
     userModified: payload.userModified === true ? true : undefined,
     staged: payload.staged,
@@ -53,21 +54,21 @@ function modification(payload: JsonObject): readonly Hunk[] | { before: string; 
   return { before, after: payload.replaceAll === true ? pieces.join(to) : [first, rest.join(from)].join(to) };
 }
 
-export const notebookEditOutcome: Show = (told) => {
-  const payload = objectOf(told.payload);
-  const path = textOf(payload.notebook_path) ?? textOf(told.input.notebook_path);
-  if (told.isError || path === undefined) return undefined;
+export const notebookEditOutcome: Show = (report) => {
+  const payload = objectOf(report.payload);
+  const path = textOf(payload.notebook_path) ?? textOf(report.input.notebook_path);
+  if (report.isError || path === undefined) return undefined;
   const error = textOf(payload.error);
-  if (error !== undefined && error !== "") return { ...plain({ ...told, isError: true }), error };
+  if (error !== undefined && error !== "") return { ...plain({ ...report, isError: true }), error };
   const before = textOf(payload.original_file);
   const after = textOf(payload.updated_file);
   if (before !== undefined && after !== undefined)
     return changes([change(path, "modify", unifiedDiff(path, { before, after }))]);
-  const source = textOf(payload.new_source) ?? textOf(told.input.new_source) ?? "";
-  const mode = textOf(payload.edit_mode) ?? textOf(told.input.edit_mode);
+  const source = textOf(payload.new_source) ?? textOf(report.input.new_source) ?? "";
+  const mode = textOf(payload.edit_mode) ?? textOf(report.input.edit_mode);
   // A cell has no lines of the file's own: what it holds now is all that can be shown.
   const cell = mode === "delete" || source === "" ? { path, kind: "modify" as const } : newCell(path, source);
-  return changes([cell], saidInstead(cell, contentOf(told.content).text));
+  return changes([cell], saidInstead(cell, contentOf(report.content).text));
 };
 
 function newCell(path: string, source: string): PatchChange {
@@ -86,14 +87,15 @@ export function askedDiff(toolName: string, input: JsonObject): string | undefin
 }
 
 /** Without a payload (sub-agents, old versions): what the input and the words allow. Words are never shown as a diff. */
-function changeFromInput(told: Told, path: string): Outcome {
-  const said = contentOf(told.content).text;
-  const changed = told.toolName === "Write" ? writtenFile(told, path, said) : edited(told.input, path, said);
+function changeFromInput(report: ToolReport, path: string): Outcome {
+  const said = contentOf(report.content).text;
+  const changed =
+    report.toolName === "Write" ? writtenFile(report, path, said) : edited(report.input, path, said);
   return changes([changed], saidInstead(changed, said));
 }
 
-function writtenFile(told: Told, path: string, said: string): PatchChange {
-  const content = textOf(told.input.content);
+function writtenFile(report: ToolReport, path: string, said: string): PatchChange {
+  const content = textOf(report.input.content);
   const isNew = /\bcreated (?:successfully|at)\b|\bfile created\b/i.test(
     (said.split("\n", 1)[0] ?? "").replace(path, ""),
   );

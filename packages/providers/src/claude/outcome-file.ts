@@ -7,45 +7,45 @@ import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { languageOf } from "../language.ts";
 import { given, listOf, objectOf, plural, textOf, wholeOf } from "../read.ts";
-import { contentOf, linesRow, type Outcome, plain, type Show, type Told } from "./outcome.ts";
+import { contentOf, linesRow, type Outcome, plain, type Show, type ToolReport } from "./outcome.ts";
 
 /** Read. The payload says which kind of file it was. */
-export const readOutcome: Show = (told) => {
-  if (told.isError) return undefined;
-  const payload = objectOf(told.payload);
+export const readOutcome: Show = (report) => {
+  if (report.isError) return undefined;
+  const payload = objectOf(report.payload);
   const file = objectOf(payload.file);
   switch (payload.type) {
     case "text":
-      return codeOutcome(told, file);
+      return codeOutcome(report, file);
     case "image":
-      return imageOutcome(told, file);
+      return imageOutcome(report, file);
     case "notebook":
-      return notebookOutcome(told, file);
+      return notebookOutcome(report, file);
     case undefined:
       if (typeof payload.content === "string" || typeof file.content === "string")
-        return codeOutcome(told, isObject(payload.file) ? file : payload);
-      return numberedOutcome(told);
+        return codeOutcome(report, isObject(payload.file) ? file : payload);
+      return numberedOutcome(report);
     default:
-      return fileFactsOutcome(told, payload, file);
+      return fileFactsOutcome(report, payload, file);
   }
 };
 
-function codeOutcome(told: Told, file: JsonObject): Outcome {
+function codeOutcome(report: ToolReport, file: JsonObject): Outcome {
   const text = textOf(file.content) ?? "";
   return code(text, {
-    ...place(textOf(file.filePath) ?? textOf(file.file_path) ?? textOf(told.input.file_path)),
+    ...place(textOf(file.filePath) ?? textOf(file.file_path) ?? textOf(report.input.file_path)),
     ...given({ startLine: count(file.startLine), totalLines: count(file.totalLines) }),
     ...(file.truncatedByTokenCap === true ? { result: { truncatedByTokenCap: true } } : {}),
   });
 }
 
 /** Without a payload: the numbered lines that the model was given. */
-function numberedOutcome(told: Told): Outcome | undefined {
-  const content = contentOf(told.content);
-  if (content.images.length > 0) return imageOutcome(told, {});
+function numberedOutcome(report: ToolReport): Outcome | undefined {
+  const content = contentOf(report.content);
+  if (content.images.length > 0) return imageOutcome(report, {});
   const bare = withoutNumbers(content.text);
   if (bare === undefined) return undefined;
-  return code(bare.text, { ...place(textOf(told.input.file_path)), startLine: bare.startLine });
+  return code(bare.text, { ...place(textOf(report.input.file_path)), startLine: bare.startLine });
 }
 
 const TAB = 9;
@@ -91,8 +91,8 @@ function place(path: string | undefined): JsonObject {
   return given({ filename: path, language: languageOf(path) }) as JsonObject;
 }
 
-function imageOutcome(told: Told, file: JsonObject): Outcome {
-  const shown = contentOf(told.content).images[0];
+function imageOutcome(report: ToolReport, file: JsonObject): Outcome {
+  const shown = contentOf(report.content).images[0];
   const dimensions = objectOf(file.dimensions);
   const metadata = given({
     mediaType: textOf(file.type) ?? textOf(shown?.mediaType),
@@ -100,7 +100,7 @@ function imageOutcome(told: Told, file: JsonObject): Outcome {
     width: count(dimensions.originalWidth ?? dimensions.width),
     height: count(dimensions.originalHeight ?? dimensions.height),
   });
-  const path = textOf(told.input.file_path) ?? "";
+  const path = textOf(report.input.file_path) ?? "";
   return {
     blocks: [{ kind: "image", text: path, metadata: metadata as JsonObject }],
     failed: false,
@@ -110,12 +110,12 @@ function imageOutcome(told: Told, file: JsonObject): Outcome {
 }
 
 /** A notebook as the percent format shows it: one heading a cell. */
-function notebookOutcome(told: Told, file: JsonObject): Outcome {
+function notebookOutcome(report: ToolReport, file: JsonObject): Outcome {
   const cells = listOf(file.cells).map(objectOf);
   const text = cells.map(cellText).join("\n\n");
-  const path = textOf(file.filePath) ?? textOf(told.input.file_path);
+  const path = textOf(file.filePath) ?? textOf(report.input.file_path);
   const language = cells.map((cell) => textOf(cell.language)).find((name) => name !== undefined);
-  const { images } = contentOf(told.content);
+  const { images } = contentOf(report.content);
   return {
     ...code(
       text,
@@ -154,9 +154,9 @@ function cellText(cell: JsonObject): string {
 }
 
 /** PDFs, files in parts, files that have not changed: the words, and the facts without the bytes. */
-function fileFactsOutcome(told: Told, payload: JsonObject, file: JsonObject): Outcome {
+function fileFactsOutcome(report: ToolReport, payload: JsonObject, file: JsonObject): Outcome {
   const { base64: _, ...facts } = file;
-  return plain({ ...told, payload: { type: payload.type ?? null, file: facts } });
+  return plain({ ...report, payload: { type: payload.type ?? null, file: facts } });
 }
 
 function count(value: Json | undefined): number | undefined {

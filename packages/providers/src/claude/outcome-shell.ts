@@ -16,30 +16,30 @@ import {
   outputRow,
   plain,
   type Show,
-  type Told,
+  type ToolReport,
 } from "./outcome.ts";
 import { shellChanges } from "./outcome-change.ts";
 
 /** What the model is told where there was nothing to tell. */
 const NO_OUTPUT = /^\((?:Bash|Command|Tool).* (?:completed|ran) with no output\)$/;
 
-export const bashOutcome: Show = (told) => {
-  const content = contentOf(told.content);
-  const payload = isObject(told.payload) ? told.payload : undefined;
+export const bashOutcome: Show = (report) => {
+  const content = contentOf(report.content);
+  const payload = isObject(report.payload) ? report.payload : undefined;
   const stated = statedExit(payload);
-  if (told.isError && (payload === undefined || stated === undefined))
-    return failedCommand(told, content.text);
+  if (report.isError && (payload === undefined || stated === undefined))
+    return failedCommand(report, content.text);
   const isBackground =
     payload === undefined
       ? content.text.startsWith("Command running in background with ID:")
       : wordsOf(payload.backgroundTaskId) !== undefined;
   const soft = wordsOf(payload?.returnCodeInterpretation);
   const interrupted = payload?.interrupted === true;
-  const { text, left } = outputOf(told, payload, content.text, isBackground);
+  const { text, left } = outputOf(report, payload, content.text, isBackground);
   const exitCode = stated ?? (isBackground || interrupted ? null : soft === undefined ? 0 : 1);
-  const failed = told.isError || (stated !== undefined && stated !== 0 && soft === undefined);
+  const failed = report.isError || (stated !== undefined && stated !== 0 && soft === undefined);
   const metadata = given({
-    ...commandOf(told),
+    ...commandOf(report),
     exitCode,
     stderr: wordsOf(payload?.stderr),
     isError: failed ? true : undefined,
@@ -73,14 +73,14 @@ function statedExit(payload: JsonObject | undefined): number | undefined {
 }
 
 /** A command that did not run (denied, invalid) is no command block: nothing was executed. */
-function failedCommand(told: Told, said: string): Outcome | undefined {
+function failedCommand(report: ToolReport, said: string): Outcome | undefined {
   const match = /^Exit code (-?\d+)(?:\n|$)/.exec(said);
-  if (match === null) return isMerelyOutput(told) ? oldFailure(told, said) : undefined;
+  if (match === null) return isMerelyOutput(report) ? oldFailure(report, said) : undefined;
   const stated = Number(match[1]);
   const exitCode = Number.isSafeInteger(stated) ? stated : null;
   const text = once(said.slice(match[0].length));
   return {
-    blocks: [{ kind: "command", text, metadata: { ...commandOf(told), exitCode, isError: true } }],
+    blocks: [{ kind: "command", text, metadata: { ...commandOf(report), exitCode, isError: true } }],
     failed: true,
     short: `exit ${exitCode}`,
     error: text.startsWith("Command timed out")
@@ -90,15 +90,15 @@ function failedCommand(told: Told, said: string): Outcome | undefined {
 }
 
 /** 1.0 tells a failure by its output alone, without a payload and without a code. */
-function isMerelyOutput(told: Told): boolean {
-  if (told.payload !== undefined && !told.isOld) return false;
-  const raw = typeof told.content === "string" ? told.content : "";
+function isMerelyOutput(report: ToolReport): boolean {
+  if (report.payload !== undefined && !report.isOld) return false;
+  const raw = typeof report.content === "string" ? report.content : "";
   return !raw.startsWith("<tool_use_error>") && !isRefusal(raw) && !isDiscarded(raw);
 }
 
-function oldFailure(told: Told, text: string): Outcome {
+function oldFailure(report: ToolReport, text: string): Outcome {
   return {
-    blocks: [{ kind: "command", text, metadata: { ...commandOf(told), exitCode: null, isError: true } }],
+    blocks: [{ kind: "command", text, metadata: { ...commandOf(report), exitCode: null, isError: true } }],
     failed: true,
     short: "failed",
     error: errorRow(lastLine(text)),
@@ -125,7 +125,7 @@ function once(text: string): string {
 }
 
 function outputOf(
-  told: Told,
+  report: ToolReport,
   payload: JsonObject | undefined,
   said: string,
   isBackground: boolean,
@@ -135,7 +135,7 @@ function outputOf(
   if (stdout === "" && isBackground) return { text: said, left: 0 };
   const aside = wordsOf(payload.persistedOutputPath);
   if (aside === undefined) return { text: payload.isImage === true ? "" : stdout, left: 0 };
-  const whole = told.asideOf(aside);
+  const whole = report.asideOf(aside);
   if (whole !== undefined) return { text: whole, left: 0 };
   return { text: stdout, left: Math.max(0, (wholeOf(payload.persistedOutputSize) ?? 0) - stdout.length) };
 }
@@ -147,10 +147,10 @@ function spoken(said: string): string {
   return kept === null ? said : (kept[1] as string);
 }
 
-function commandOf(told: Told): JsonObject {
+function commandOf(report: ToolReport): JsonObject {
   return given({
-    command: textOf(told.input.command) ?? "",
-    description: wordsOf(told.input.description),
+    command: textOf(report.input.command) ?? "",
+    description: wordsOf(report.input.description),
   }) as JsonObject;
 }
 
@@ -176,17 +176,17 @@ function factsOf(payload: JsonObject): JsonObject | undefined {
 }
 
 /** TaskOutput (2.0 to 2.1.50) and BashOutput (1.0): the output of a command in the background. */
-export const taskOutputOutcome: Show = (told) => {
-  const payload = objectOf(told.payload);
+export const taskOutputOutcome: Show = (report) => {
+  const payload = objectOf(report.payload);
   const task = isObject(payload.task) ? payload.task : payload;
   const text = textOf(task.output) ?? textOf(task.stdout);
-  if (told.isError || text === undefined) return undefined;
+  if (report.isError || text === undefined) return undefined;
   const exitCode = wholeOf(task.exitCode);
   const command = textOf(task.command);
   const short = exitCode === undefined ? (wordsOf(task.status) ?? linesRow(text)) : `exit ${exitCode}`;
   if (command === undefined) {
     const { output: _output, ...facts } = task;
-    const shown = plain({ ...told, payload: undefined }, { text, images: [], references: [] });
+    const shown = plain({ ...report, payload: undefined }, { text, images: [], references: [] });
     const [block] = shown.blocks;
     return {
       ...shown,

@@ -6,71 +6,72 @@
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "../framing/json.ts";
 import { given, listOf, objectOf, textOf, wordsOf } from "../read.ts";
-import { contentOf, type Outcome, plain, type Show, type Told } from "./outcome.ts";
+import { contentOf, type Outcome, plain, type Show, type ToolReport } from "./outcome.ts";
 import type { TodoItem } from "./state.ts";
 
 /** More tasks than anybody has; a list that grows over it is cut at its beginning. */
 const MOST_TASKS = 1_000;
 
-export const todoWriteOutcome: Show = (told) => {
-  if (told.isError) return undefined;
-  const todos = objectOf(told.payload).newTodos ?? told.input.todos;
+export const todoWriteOutcome: Show = (report) => {
+  if (report.isError) return undefined;
+  const todos = objectOf(report.payload).newTodos ?? report.input.todos;
   const items = listOf(todos).flatMap((value, i) => itemOf(objectOf(value), String(i + 1)));
   return listOutcome(items.map(({ id: _, ...item }) => item));
 };
 
-export const taskCreateOutcome: Show = (told) => {
-  if (told.isError) return undefined;
-  const task = objectOf(objectOf(told.payload).task);
-  const said = contentOf(told.content).text;
+export const taskCreateOutcome: Show = (report) => {
+  if (report.isError) return undefined;
+  const task = objectOf(objectOf(report.payload).task);
+  const said = contentOf(report.content).text;
   const id = idOf(task.id) ?? /^Task #(\S+) created/.exec(said)?.[1];
-  const content = textOf(task.subject) ?? textOf(told.input.subject);
+  const content = textOf(task.subject) ?? textOf(report.input.subject);
   if (id === undefined || content === undefined) return undefined;
   keep(
-    told.todo,
-    given({ id, content, status: "pending", activeForm: wordsOf(told.input.activeForm) }) as TodoItem,
+    report.todo,
+    given({ id, content, status: "pending", activeForm: wordsOf(report.input.activeForm) }) as TodoItem,
   );
-  return wholeList(told);
+  return wholeList(report);
 };
 
-export const taskUpdateOutcome: Show = (told) => {
-  if (told.isError) return undefined;
-  const payload = objectOf(told.payload);
-  const said = contentOf(told.content).text;
-  if (payload.success === false) return { ...plain({ ...told, isError: true, payload: undefined }) };
-  const id = idOf(payload.taskId) ?? idOf(told.input.taskId);
-  if (id === undefined || (!isObject(told.payload) && !said.startsWith("Updated task"))) return undefined;
-  const known = told.todo.get(id) ?? { id, content: `#${id}`, status: "pending" as const };
-  const status = told.input.status;
-  if (status === "deleted") told.todo.delete(id);
+export const taskUpdateOutcome: Show = (report) => {
+  if (report.isError) return undefined;
+  const payload = objectOf(report.payload);
+  const said = contentOf(report.content).text;
+  if (payload.success === false) return { ...plain({ ...report, isError: true, payload: undefined }) };
+  const id = idOf(payload.taskId) ?? idOf(report.input.taskId);
+  if (id === undefined || (!isObject(report.payload) && !said.startsWith("Updated task"))) return undefined;
+  const known = report.todo.get(id) ?? { id, content: `#${id}`, status: "pending" as const };
+  const status = report.input.status;
+  if (status === "deleted") report.todo.delete(id);
   else {
     const changed = given({
-      content: wordsOf(told.input.subject),
+      content: wordsOf(report.input.subject),
       status: statusOf(status),
-      activeForm: wordsOf(told.input.activeForm),
+      activeForm: wordsOf(report.input.activeForm),
     });
-    keep(told.todo, { ...known, ...changed } as TodoItem);
+    keep(report.todo, { ...known, ...changed } as TodoItem);
   }
-  return wholeList(told);
+  return wholeList(report);
 };
 
-export const taskListOutcome: Show = (told) => {
-  if (told.isError) return undefined;
-  const tasks = objectOf(told.payload).tasks ?? (told.payload === undefined ? spokenTasks(told) : undefined);
+export const taskListOutcome: Show = (report) => {
+  if (report.isError) return undefined;
+  const tasks =
+    objectOf(report.payload).tasks ?? (report.payload === undefined ? spokenTasks(report) : undefined);
   if (!Array.isArray(tasks)) return undefined;
   const items = (tasks as readonly Json[]).flatMap((value) => itemOf(objectOf(value), ""));
-  const before = new Map(told.todo);
-  told.todo.clear();
+  const before = new Map(report.todo);
+  report.todo.clear();
   for (const item of items) {
     const activeForm = item.activeForm ?? before.get(item.id)?.activeForm;
-    keep(told.todo, activeForm === undefined ? item : { ...item, activeForm });
+    keep(report.todo, activeForm === undefined ? item : { ...item, activeForm });
   }
-  return wholeList(told);
+  return wholeList(report);
 };
 
 /** `#1 [in_progress] Add multiply [blocked by #2]` */
-function spokenTasks(told: Told): Json {
-  const lines = contentOf(told.content).text.split("\n");
+function spokenTasks(report: ToolReport): Json {
+  const lines = contentOf(report.content).text.split("\n");
   const tasks = lines.flatMap((line) => {
     const match = /^#(\S+) \[(\w+)\] (.*?)(?: \[blocked by [^\][]*\])?$/.exec(line);
     return match === null
@@ -110,8 +111,8 @@ function keep(todo: Map<string, TodoItem>, item: TodoItem): void {
   }
 }
 
-function wholeList(told: Told): Outcome {
-  return listOutcome([...told.todo.values()]);
+function wholeList(report: ToolReport): Outcome {
+  return listOutcome([...report.todo.values()]);
 }
 
 function listOutcome(items: readonly Omit<TodoItem, "id">[]): Outcome {

@@ -13,7 +13,7 @@ import { cutRow, rowOf } from "../row.ts";
 import type { TodoItem } from "./state.ts";
 
 /** What is known of a result. */
-export interface Told {
+export interface ToolReport {
   readonly toolName: string;
   readonly input: JsonObject;
   readonly content: Json | undefined;
@@ -46,7 +46,7 @@ export interface Outcome {
   readonly isBackground?: boolean;
 }
 
-export type Show = (told: Told) => Outcome | undefined;
+export type Show = (report: ToolReport) => Outcome | undefined;
 
 /** What the model was given, taken apart. */
 export interface Content {
@@ -119,13 +119,13 @@ export function withoutReminders(text: string): string {
 }
 
 /** The plain outcome: the text, whatever the tool was. */
-export function plain(told: Told, content: Content = contentOf(told.content)): Outcome {
-  const failed = told.isError;
+export function plain(report: ToolReport, content: Content = contentOf(report.content)): Outcome {
+  const failed = report.isError;
   const text = content.text;
   const metadata = given({
     isError: failed ? true : undefined,
     images: content.images.length === 0 ? undefined : content.images,
-    result: isObject(told.payload) || Array.isArray(told.payload) ? leftOf(told.payload) : undefined,
+    result: isObject(report.payload) || Array.isArray(report.payload) ? leftOf(report.payload) : undefined,
   }) as JsonObject;
   return {
     blocks: [{ kind: "tool_result", text, metadata }],

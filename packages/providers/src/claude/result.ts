@@ -11,7 +11,7 @@ import { bounds } from "../bounds.ts";
 import { given, listOf, objectOf, textOf } from "../read.ts";
 import { noteTask, taskOf } from "./background.ts";
 import { endCall, runStreamed } from "./call.ts";
-import { contentOf, type Outcome, plain, type Show, type Shown, type Told } from "./outcome.ts";
+import { contentOf, type Outcome, plain, type Show, type Shown, type ToolReport } from "./outcome.ts";
 import {
   agentOutcome,
   findingsOutcome,
@@ -79,7 +79,7 @@ export function toolResult(state: State, out: Out, result: ToolResult): void {
   const call = state.calls.get(id);
   currentTurn(state, out, result.scope);
   if (call !== undefined && !call.isRunning) runStreamed(state, out, call);
-  const outcome = outcomeOf(told(state, call, result));
+  const outcome = outcomeOf(report(state, call, result));
   const reason = outcome.failed ? (deniedReason(result) ?? outcome.reason ?? "failed") : undefined;
   const name = call === undefined ? `o${state.nextSerial++}` : `r${call.results++}`;
   const parent = call?.key ?? result.scope.parent;
@@ -145,7 +145,7 @@ function endWith(
   });
 }
 
-function told(state: State, call: Call | undefined, result: ToolResult): Told {
+function report(state: State, call: Call | undefined, result: ToolResult): ToolReport {
   const { block, payload } = result;
   return {
     toolName: call?.name ?? "",
@@ -161,7 +161,7 @@ function told(state: State, call: Call | undefined, result: ToolResult): Told {
   };
 }
 
-function outcomeOf(result: Told): Outcome {
+function outcomeOf(result: ToolReport): Outcome {
   return OUTCOMES.get(result.toolName)?.(result) ?? plain(result);
 }
 

@@ -72,7 +72,7 @@ describe("notices", () => {
     ],
     [
       { type: "conversation_reset", new_conversation_id: "n", trigger: "clear" },
-      'reset "Conversation started anew (clear)"',
+      'reset "Conversation restarted (clear)"',
     ],
     [
       { type: "auth_status", isAuthenticating: true, output: ["Open the browser"] },

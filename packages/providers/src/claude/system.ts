@@ -6,12 +6,12 @@
 import type { JsonObject } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
 import { isObject } from "../framing/json.ts";
-import { listOf, numberOf, objectOf, textOf, timeOf, wordsOf } from "../read.ts";
+import { given, listOf, numberOf, objectOf, textOf, timeOf, wordsOf } from "../read.ts";
 import { addTask } from "./background.ts";
 import { keyOfCall, openCall, runCall } from "./call.ts";
 import { resetCost } from "./cost.ts";
 import { addNotice, presentFields } from "./notice.ts";
-import { type Call, lineKey, type Out, type State, trim } from "./state.ts";
+import { type Call, lineKey, type Out, PROVIDER, type State, trim } from "./state.ts";
 import { currentTurn, initLine } from "./turn.ts";
 
 type Take = (state: State, out: Out, line: JsonObject) => void;
@@ -55,7 +55,7 @@ const SYSTEM: ReadonlyMap<string, Take> = new Map<string, Take>([
   ["commands_changed", nothing],
   ["control_request_progress", nothing],
   ["session_state_changed", nothing],
-  ["session_title_changed", nothing],
+  ["session_title_changed", titleChanged],
   ["ui_invalidate", nothing],
   ["vcs_state_changed", nothing],
   ["turn_duration", nothing],
@@ -106,6 +106,12 @@ function saying(notice: string): Take {
     const parent = keyOfCall(state, line.tool_use_id);
     addNotice(state, out, line, { notice, text: spoken(line), parent, extra: { level: line.level ?? null } });
   };
+}
+
+function titleChanged(state: State, out: Out, line: JsonObject): void {
+  const title = wordsOf(line.title);
+  if (title !== undefined)
+    out.push({ type: "session", provider: PROVIDER, ...given({ sessionId: state.sessionId }), title });
 }
 
 /** Says something only where it went wrong. */
@@ -344,7 +350,7 @@ function conversationReset(state: State, out: Out, line: JsonObject): void {
   const trigger = wordsOf(line.trigger);
   addNotice(state, out, line, {
     notice: "reset",
-    text: `Conversation started anew${trigger === undefined ? "" : ` (${trigger})`}`,
+    text: `Conversation restarted${trigger === undefined ? "" : ` (${trigger})`}`,
     extra: { conversation: id ?? null },
   });
 }

@@ -313,7 +313,7 @@ describe("turns", () => {
   it("[X75] calls that left no item are counted, and an answer without a word is told", () => {
     const texts = whole(usage(1, 1), usage(2, 2), usage(3, 3)).blocks.map(({ text }) => text);
     expect(texts).toHaveLength(1);
-    expect(texts[0]).toContain("does not show 2 calls");
+    expect(texts[0]).toContain("did not report 2 calls");
     const shown = whole(usage(1, 1), completed(command({ status: "completed" })), usage(2, 2));
     expect(shown.blocks.filter(({ kind }) => kind === "error")).toEqual([]);
     const refused = whole(started({ type: "agentMessage", id: "m", text: "" }), usage(1, 1));
@@ -417,7 +417,7 @@ describe("asks", () => {
       .map(({ label }) => String(label));
     expect(labels).toHaveLength(1);
     expect(labels[0]).toContain('"make it"');
-    expect(labels[0]).toContain("in all projects, for ever");
+    expect(labels[0]).toContain("in all projects (saved in Codex's rules)");
   });
 
   it("[X72] an error is a refusal, an answer to something else is none, and each side counts for itself", () => {

@@ -246,14 +246,14 @@ const STEPS: Readonly<Record<string, Step>> = {
   },
   "mcpServer/startupStatus/updated": (state, out, params) => {
     if (params.status !== "failed" && wordsOf(params.error) === undefined) return;
-    const why = wordsOf(params.error) ?? "it gave no reason";
+    const why = wordsOf(params.error) ?? "no reason given";
     warn(state, out, params, `The MCP server ${textOf(params.name) ?? ""} did not start: ${why}`);
   },
   "model/rerouted": (state, out, params) => {
     const [from, to] = [textOf(params.fromModel) ?? "", textOf(params.toModel) ?? ""];
     const thread = state.threads.get(textOf(params.threadId) ?? "");
     if (thread !== undefined && to !== "") thread.model = to;
-    warn(state, out, params, `${to} answers in place of ${from}`);
+    warn(state, out, params, `${to} answers instead of ${from}`);
   },
   "hook/completed": (state, out, params) => {
     const run = objectOf(params.run);

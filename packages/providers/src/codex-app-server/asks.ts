@@ -99,7 +99,7 @@ function commandAsk(params: JsonObject): AskSpec {
       kind: "permission",
       subject,
       suggestions: [
-        suggestion(SUGGESTIONS.session, "Allow it until Codex ends this turn", "once", "acceptForSession"),
+        suggestion(SUGGESTIONS.session, "Allow until this turn ends", "once", "acceptForSession"),
         ...alwaysSuggestions(params),
         stopSuggestion,
       ],
@@ -119,7 +119,7 @@ function alwaysSuggestions(params: JsonObject): readonly AskSuggestion[] {
       : [
           suggestion(
             SUGGESTIONS.always,
-            `Allow every command that begins with "${joinWords(words)}", in all projects, for ever: Codex writes this rule into its rules file`,
+            `Always allow commands that start with "${joinWords(words)}", in all projects (saved in Codex's rules)`,
             "always",
             { acceptWithExecpolicyAmendment: { execpolicy_amendment: words } },
           ),
@@ -127,7 +127,7 @@ function alwaysSuggestions(params: JsonObject): readonly AskSuggestion[] {
     ...hosts.map((amendment, i) => ({
       ...suggestion(
         `network-${i}`,
-        `${amendment.action === "deny" ? "Refuse" : "Allow"} ${textOf(amendment.host) ?? "this host"}, in all projects, for ever: Codex writes this rule into its rules file`,
+        `Always ${amendment.action === "deny" ? "deny" : "allow"} ${textOf(amendment.host) ?? "this host"}, in all projects (saved in Codex's rules)`,
         "always",
         { applyNetworkPolicyAmendment: { network_policy_amendment: amendment } },
       ),
@@ -150,14 +150,14 @@ function patchAsk(params: JsonObject, thread: Thread): AskSpec {
       suggestions: [
         suggestion(
           SUGGESTIONS.session,
-          "Allow changes of these files until Codex ends this turn",
+          "Allow changes to these files until this turn ends",
           "once",
           "acceptForSession",
         ),
         stopSuggestion,
       ],
       ...given({
-        title: wordsOf(params.reason) ?? (root === undefined ? undefined : `Write below ${root}`),
+        title: wordsOf(params.reason) ?? (root === undefined ? undefined : `Write to ${root}`),
       }),
     },
     own: { toolName: "file_change", input: {} },
@@ -172,7 +172,7 @@ function permissionsAsk(params: JsonObject): AskSpec {
       kind: "permission",
       subject: { type: "tool", tool: "request_permissions" },
       suggestions: [
-        suggestion(SUGGESTIONS.session, "Allow it until Codex ends this turn", "once", {
+        suggestion(SUGGESTIONS.session, "Allow until this turn ends", "once", {
           permissions,
           scope: "session",
         }),
@@ -238,10 +238,10 @@ function elicitationAsk(params: JsonObject, thread: Thread): AskSpec {
       kind: "permission",
       subject: { type: "tool", tool: textOf(call?.item.tool) ?? textOf(meta.tool_title) ?? message, server },
       suggestions: [
-        ...kept("session", "Allow this tool until Codex ends this turn", "once"),
+        ...kept("session", "Allow this tool until this turn ends", "once"),
         ...kept(
           "always",
-          "Allow this tool in all projects, for ever: Codex writes this into its configuration",
+          "Always allow this tool, in all projects (saved in Codex's configuration)",
           "always",
         ),
       ],
@@ -354,7 +354,7 @@ function decisionOf(open: OpenAsk, decision: Json | undefined): Said {
   const kept = taken === undefined ? {} : took(textOf(taken.id) ?? "");
   if (decision === "cancel" || taken?.deny === true) return { state: "denied", ...kept };
   if (decision === "acceptForSession" || isObject(decision)) return { state: "allowed", ...kept };
-  return { state: "denied", message: "The answer was not understood" };
+  return { state: "denied", message: "The answer is not valid" };
 }
 
 function answersOf(open: OpenAsk, result: JsonObject): Said {

@@ -8,7 +8,7 @@
 import type { JsonObject, Reason } from "@blockyard/kernel";
 import { bounds } from "../bounds.ts";
 import { cutCall, endCall, type Outcome, openResult, resultKey, startCall, wholeBlock } from "../call.ts";
-import { commandMetadata, faceOf, outcomeOf } from "../codex/outcome.ts";
+import { commandMetadata, displayOf, outcomeOf } from "../codex/outcome.ts";
 import { given, listOf, numberOf, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { unknownEvent } from "../unknown.ts";
@@ -89,17 +89,17 @@ function openOther(
     return addOpen(state, out, thread, id, { ...blank(state, item, type), shape: "notice" });
   }
   const tool = readTool(item);
-  const face = tool === undefined ? otherCall(item) : faceOf(tool);
-  if (face === undefined) return openUnknown(state, out, thread, item, id, type);
+  const display = tool === undefined ? otherCall(item) : displayOf(tool);
+  if (display === undefined) return openUnknown(state, out, thread, item, id, type);
   const toolUseId = `${state.run}:${id}`;
   const key = itemKey(state);
   if (thread.turn !== undefined) thread.turn.calls++;
-  out.push(...startCall({ ...placeIn(thread), key, toolUseId, ...face }));
+  out.push(...startCall({ ...placeIn(thread), key, toolUseId, ...display }));
   const opened = {
     ...blank(state, item, type, key),
     shape: "call",
     toolUseId,
-    toolName: face.toolName,
+    toolName: display.toolName,
   } as const;
   linkAgents(state, item, key);
   return addOpen(state, out, thread, id, opened);

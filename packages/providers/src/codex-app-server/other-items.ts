@@ -168,7 +168,7 @@ function imageGeneration(item: JsonObject): OtherCall {
         }),
       },
       failed,
-      shortResult: failed ? "failed" : "image made",
+      shortResult: failed ? "failed" : "image created",
       error: failed ? (message ?? "failed") : undefined,
     },
   };

@@ -11,7 +11,7 @@ import type { Json, JsonObject, Usage } from "@blockyard/kernel";
 import { cutCall, endCall, openResult, resultKey, startCall, wholeBlock } from "../call.ts";
 import { failureMetadata, isRetry, noticeBlock, readFailure } from "../codex/failure.ts";
 import type { Todo } from "../codex/item.ts";
-import { faceOf, outcomeOf } from "../codex/outcome.ts";
+import { displayOf, outcomeOf } from "../codex/outcome.ts";
 import { isObject } from "../framing/json.ts";
 import { checklist, type TodoItem, todoRow } from "../outcome.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
@@ -168,11 +168,12 @@ function tellHidden(state: State, out: Out, thread: Thread, turn: OpenTurn, isEm
   const more = Math.max(0, turn.prompts - 1);
   const hidden = turn.responses - 1 - more - turn.calls;
   if (hidden > 0) {
-    const text = `Codex does not show ${plural(hidden, "call")} of this turn. Calls that fail before they run, are refused by a rule or the sandbox, look for tools, or look at a running command leave no trace in its protocol.`;
+    const text = `Codex did not report ${plural(hidden, "call")} of this turn. Its protocol omits calls that fail before they run, are denied by a rule or the sandbox, look for tools, or check a running command.`;
     out.push(...placed(noticeBlock(noticeKey(state), text, "warning"), place));
   }
   if (isEmpty) {
-    const text = "The model began an answer and gave no text. A refusal looks like this in Codex's protocol.";
+    const text =
+      "The model started an answer but gave no text. In Codex's protocol, a refusal looks like this.";
     out.push(...placed(noticeBlock(noticeKey(state), text, "warning"), place));
   }
 }
@@ -192,7 +193,7 @@ export function planUpdated(state: State, out: Out, params: JsonObject): void {
     const key = itemKey(state);
     const toolUseId = `${state.run}:plan-${turn.name}`;
     turn.plan = { key, toolUseId, todo };
-    out.push(...startCall({ ...placeIn(thread), key, toolUseId, ...faceOf(todo) }));
+    out.push(...startCall({ ...placeIn(thread), key, toolUseId, ...displayOf(todo) }));
     out.push(
       openResult(
         { key, toolUseId, toolName: "todo_list" },

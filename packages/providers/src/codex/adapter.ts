@@ -16,7 +16,7 @@ import { given, objectOf, textOf, wordsOf } from "../read.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
 import { failureMetadata, isRetry, noticeBlock, readFailure } from "./failure.ts";
 import { type Item, readItem, type Todo, type ToolItem } from "./item.ts";
-import { commandMetadata, faceOf, outcomeOf } from "./outcome.ts";
+import { commandMetadata, displayOf, outcomeOf } from "./outcome.ts";
 import { turnUsage } from "./usage.ts";
 
 const PROVIDER = "codex";
@@ -363,11 +363,11 @@ function stepTool(state: State, out: BlockEvent[], { id, type, item, known, isEn
 }
 
 function startTool(state: State, out: BlockEvent[], id: string, type: string, item: ToolItem): OpenItem {
-  const face = faceOf(item);
+  const display = displayOf(item);
   const key = itemKey(state);
   const toolUseId = `${state.run}:${id}`;
-  out.push(...startCall({ key, toolUseId, ...face }));
-  return openItem(state, id, type, { key, toolUseId, toolName: face.toolName, about: aboutOf(item) });
+  out.push(...startCall({ key, toolUseId, ...display }));
+  return openItem(state, id, type, { key, toolUseId, toolName: display.toolName, about: aboutOf(item) });
 }
 
 /** What a running item shows already: a command's output so far, a plan's present state. */

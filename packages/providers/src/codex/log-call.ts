@@ -42,7 +42,7 @@ export function readCall(payload: JsonObject): LoggedCall {
   return { name, namespace, inputText: raw, input };
 }
 
-export function faceOfCall(call: LoggedCall): Omit<CallFace, "input"> {
+export function displayOfCall(call: LoggedCall): Omit<CallFace, "input"> {
   const mcp = mcpNames(call);
   if (mcp !== undefined) {
     return {

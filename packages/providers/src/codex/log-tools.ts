@@ -8,11 +8,11 @@ import { cutCall, endCall, startCall } from "../call.ts";
 import { listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { readSearch, type ToolItem } from "./item.ts";
-import { commandOf, faceOfCall, outcomeOfCall, readCall } from "./log-call.ts";
+import { commandOf, displayOfCall, outcomeOfCall, readCall } from "./log-call.ts";
 import type { LogRecord } from "./log-index.ts";
 import { readOutput } from "./log-output.ts";
 import { keyOf, type Reading, showUnknown, spoke } from "./log-reading.ts";
-import { faceOf, outcomeOf } from "./outcome.ts";
+import { displayOf, outcomeOf } from "./outcome.ts";
 
 /** The tool that runs a script, which calls other tools. */
 const CODE_MODE = "exec";
@@ -21,14 +21,14 @@ export function showCall(reading: Reading, record: LogRecord): void {
   const { payload } = record;
   const callId = wordsOf(payload.call_id) ?? wordsOf(payload.id) ?? `call-${record.ordinal}`;
   const logged = readCall(payload);
-  const face = faceOfCall(logged);
-  const call = { key: keyOf(reading, callId), toolUseId: callId, toolName: face.toolName, logged };
+  const display = displayOfCall(logged);
+  const call = { key: keyOf(reading, callId), toolUseId: callId, toolName: display.toolName, logged };
   const { input, inputText } = logged;
   spoke(reading);
   const earlier = reading.open.get(callId);
   if (earlier !== undefined) reading.out.push(cutCall(earlier.key));
   reading.out.push(
-    ...startCall({ ...call, ...face, input, inputText, parent: reading.parent, at: reading.at }),
+    ...startCall({ ...call, ...display, input, inputText, parent: reading.parent, at: reading.at }),
   );
   reading.open.set(callId, call);
 }
@@ -80,8 +80,8 @@ export function showSearch(
 /** A call that is known only when it is over. */
 function showWhole(reading: Reading, id: string, item: ToolItem, parent: BlockKey | undefined): void {
   const key = keyOf(reading, id);
-  const face = faceOf(item);
-  const call = { key, toolUseId: id, ...face, parent: parent ?? reading.parent, at: reading.at };
+  const display = displayOf(item);
+  const call = { key, toolUseId: id, ...display, parent: parent ?? reading.parent, at: reading.at };
   spoke(reading);
   reading.out.push(
     ...startCall(call),

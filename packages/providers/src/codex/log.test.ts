@@ -436,7 +436,7 @@ describe("threads and turns", () => {
         tokens(10, 1),
       ],
       child,
-      [meta("t9"), said("assistant", "a stranger")],
+      [meta("t9"), said("assistant", "somebody else")],
     );
     const spawn = folded.blocks.find((block) => block.kind === "tool_call")?.id;
     expect(folded.blocks.map(({ parent, text, metadata }) => [parent, text, metadata.label])).toEqual([
@@ -726,7 +726,7 @@ const HIDDEN = new Set([
   "local_shell",
 ]);
 
-interface Face {
+interface Display {
   readonly kind: string;
   readonly about: string;
   readonly text: string | undefined;
@@ -735,7 +735,7 @@ interface Face {
 }
 
 /** A call and its result, as far as the stream and the log can both tell it. */
-function facesOf(folded: Folded): Face[] {
+function displaysOf(folded: Folded): Display[] {
   const calls = folded.blocks.filter((block) => block.kind === "tool_call" && !isNested(folded, block));
   return calls.map((block) => {
     const found = folded.blocks.find(
@@ -830,29 +830,32 @@ describe("stream = log", () => {
     if (!log.name.includes("raw-reasoning")) {
       expect(spoken(stored, "thinking").join("\n")).toBe(spoken(live, "thinking").join("\n"));
     }
-    const left = facesOf(stored).filter((face) => face.kind !== "todo");
-    for (const face of facesOf(live)) {
-      if (face.kind === "todo" || isBeforeLog(log, face)) continue;
+    const left = displaysOf(stored).filter((display) => display.kind !== "todo");
+    for (const display of displaysOf(live)) {
+      if (display.kind === "todo" || isBeforeLog(log, display)) continue;
       const at = left.findIndex(
         (other) =>
-          other.kind === face.kind &&
-          other.about === face.about &&
-          (face.about === "spawn_agent" || sameText(other.text, face.text)),
+          other.kind === display.kind &&
+          other.about === display.about &&
+          (display.about === "spawn_agent" || sameText(other.text, display.text)),
       );
-      expect(at, `${JSON.stringify(face)} is not in the log: ${JSON.stringify(left)}`).toBeGreaterThanOrEqual(
-        0,
-      );
+      expect(
+        at,
+        `${JSON.stringify(display)} is not in the log: ${JSON.stringify(left)}`,
+      ).toBeGreaterThanOrEqual(0);
       left.splice(at, 1);
     }
-    expect(left.filter((face) => !face.failed && !face.hidden)).toEqual([]);
+    expect(left.filter((display) => !display.failed && !display.hidden)).toEqual([]);
     if (todoOf(live) !== undefined) expect(todoOf(stored)).toEqual(todoOf(live));
     checkTurns(live, stored);
   });
 });
 
 /** 0.47 writes no searches, and of a turn that was cut no calls. */
-function isBeforeLog(log: Recording, face: Face): boolean {
-  return log.version === "0.47.0" && (face.kind === "search" || (face.failed && face.text === undefined));
+function isBeforeLog(log: Recording, display: Display): boolean {
+  return (
+    log.version === "0.47.0" && (display.kind === "search" || (display.failed && display.text === undefined))
+  );
 }
 
 /** The log keeps the beginning and the end of a very long output. */

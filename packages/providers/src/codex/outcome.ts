@@ -21,7 +21,7 @@ export interface CallFace {
 }
 
 /** The call of a stream item. Its name is the item's: what the model called is not in the stream. */
-export function faceOf(item: ToolItem): CallFace {
+export function displayOf(item: ToolItem): CallFace {
   switch (item.type) {
     case "command":
       return {
@@ -89,7 +89,7 @@ export function outcomeOf(item: ToolItem): Outcome {
     case "search":
       return searchOutcome(item);
     case "todo":
-      return { ...todoOutcome(item.items), input: faceOf(item).input };
+      return { ...todoOutcome(item.items), input: displayOf(item).input };
     case "collab":
       return collabOutcome(item);
   }
@@ -197,7 +197,7 @@ export function imageOf(part: JsonObject): JsonObject | undefined {
 
 /** The search runs at the provider; what it found goes to the model and is not shown. */
 function searchOutcome(item: Search): Outcome {
-  const face = faceOf(item);
+  const display = displayOf(item);
   const kind = textOf(item.action?.type);
   const queries = listOf(item.action?.queries).length;
   return {
@@ -208,8 +208,8 @@ function searchOutcome(item: Search): Outcome {
         : kind === "find_in_page"
           ? "searched in page"
           : plural(Math.max(1, queries), "query", "queries"),
-    input: face.input,
-    compactParams: face.compactParams,
+    input: display.input,
+    compactParams: display.compactParams,
   };
 }
 
@@ -229,7 +229,7 @@ function collabOutcome(item: Collab): Outcome {
     shortResult: failed ? "failed" : collabRow(item, text),
     error: failed ? (rowOf(text) ?? "failed") : undefined,
     // Which agent was started is known only now.
-    ...(item.tool === "spawn_agent" ? {} : { input: faceOf(item).input }),
+    ...(item.tool === "spawn_agent" ? {} : { input: displayOf(item).input }),
   };
 }
 

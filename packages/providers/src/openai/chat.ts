@@ -396,8 +396,8 @@ function closeCall(
   if (input === undefined || how === "cut") {
     const error =
       input === undefined
-        ? "The input of this call is not whole JSON"
-        : "The answer was cut at its limit inside this call";
+        ? "The input of this call is incomplete JSON"
+        : "The answer hit its length limit inside this call";
     const metadata = { error, success: false };
     return [...started, { type: "block-end", key, status: "error", reason: "truncated", metadata }];
   }

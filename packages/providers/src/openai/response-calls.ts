@@ -167,7 +167,7 @@ export function runCall(response: Response, open: OpenCall): readonly BlockEvent
 
 function truncated(open: OpenCall): BlockEvent {
   open.isEnded = true;
-  const error = "The input of this call is not whole";
+  const error = "The input of this call is incomplete";
   return {
     type: "block-end",
     key: open.key,

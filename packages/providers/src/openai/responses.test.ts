@@ -274,7 +274,7 @@ describe("items", () => {
     [
       "compaction",
       { id: "l", type: "compaction", encrypted_content: "e" },
-      ["text|done|The conversation so far was compacted|"],
+      ["text|done|The conversation was compacted|"],
       { notice: "compaction" },
     ],
     [

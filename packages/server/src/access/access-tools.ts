@@ -3,21 +3,16 @@
  * the log is only read.
  */
 
-import { type AuditLog, type Call, problem, type Tool, tool } from "@blockyard/kernel";
-import { z } from "zod";
+import { type AuditLog, type Call, problem, tool } from "@blockyard/kernel";
 import { type Auth, AuthError } from "./auth.ts";
+import { auditList, sessionList, sessionRevoke, tokenCreate, tokenRevoke } from "./contract.ts";
 
-const MOST = 1_000;
-const name = z.string().min(1).max(64);
-
-export function accessTools(auth: Auth, entries: AuditLog): readonly Tool<never, unknown>[] {
+export function accessTools(auth: Auth, entries: AuditLog) {
   const create = tool({
-    name: "token.create",
-    description: "Make a token for an agent or a viewer. It is shown once; only its hash is kept.",
+    ...tokenCreate,
+    description: "Create a token for an agent or a viewer. It is shown once; only its hash is stored.",
     access: "owner",
     sensitive: () => true,
-    input: z.strictObject({ agent: name, role: z.enum(["agent", "viewer"]).default("agent") }),
-    output: z.object({ token: z.string() }),
     async run(_call: Call, { agent, role }) {
       try {
         return { token: auth.create(agent, role) };
@@ -29,23 +24,19 @@ export function accessTools(auth: Auth, entries: AuditLog): readonly Tool<never,
   });
 
   const revoke = tool({
-    name: "token.revoke",
-    description: "Take back every token of an agent or viewer. Answers with how many there were.",
+    ...tokenRevoke,
+    description: "Revoke all tokens of an agent or viewer. Returns how many there were.",
     access: "owner",
     sensitive: () => true,
-    input: z.strictObject({ agent: name }),
-    output: z.object({ revoked: z.number().int() }),
     async run(_call: Call, { agent }) {
       return { revoked: auth.revoke(agent) };
     },
   });
 
   const sessions = tool({
-    name: "session.list",
-    description: "The browsers that this server has let in, newest first.",
+    ...sessionList,
+    description: "List the browsers that are signed in, newest first.",
     access: "owner",
-    input: z.strictObject({}),
-    output: z.object({ sessions: z.array(sessionSchema) }),
     async run() {
       return {
         sessions: auth.sessions.list().map(({ id, name: called, role, agent, createdAt, expiresAt }) => ({
@@ -56,13 +47,11 @@ export function accessTools(auth: Auth, entries: AuditLog): readonly Tool<never,
   });
 
   const end = tool({
-    name: "session.revoke",
+    ...sessionRevoke,
     description:
-      "Put one browser out, at every node: its next request is refused, and what it has open is cut.",
+      "Sign one browser out, at every node: its connections close and its next request is refused.",
     access: "owner",
     sensitive: () => true,
-    input: z.strictObject({ id: z.string().min(1).max(64) }),
-    output: z.object({ revoked: z.boolean() }),
     async run({ kernel }: Call, { id }) {
       // Of another node's the entry in the audit log is what ends it: every node reads that.
       const isElsewhere = kernel.store.nodes !== undefined && !auth.sessions.isOwn(id);
@@ -72,19 +61,11 @@ export function accessTools(auth: Auth, entries: AuditLog): readonly Tool<never,
   });
 
   const list = tool({
-    name: "audit.list",
+    ...auditList,
     description:
-      "What was allowed, run, granted, imported and revoked, by whom and when, newest first. Entries are written before the " +
-      "deed, and nothing changes or removes one.",
+      "Read the audit log: what was allowed, run, granted, imported and revoked, by whom and when, newest first. Entries are written before the " +
+      "action, and are never changed or removed.",
     access: "owner",
-    input: z.strictObject({
-      action: z.string().min(1).max(80).optional().describe("Only this, such as command.run"),
-      agent: z.string().min(1).max(64).optional().describe("Only what this one did"),
-      since: z.number().min(0).optional().describe("Wall clock, milliseconds"),
-      before: z.number().int().min(1).optional().describe("Only entries with a smaller id: the next page"),
-      limit: z.number().int().min(1).max(MOST).default(100),
-    }),
-    output: z.object({ entries: z.array(entrySchema) }),
     async run(_call: Call, { action, agent, since, before, limit }) {
       const found = await entries.read({
         ...{ order: "last", limit },
@@ -97,24 +78,5 @@ export function accessTools(auth: Auth, entries: AuditLog): readonly Tool<never,
     },
   });
 
-  return [create, revoke, sessions, end, list] as unknown as readonly Tool<never, unknown>[];
+  return [create, revoke, sessions, end, list] as const;
 }
-
-const sessionSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  role: z.string(),
-  agent: z.string(),
-  created_at: z.number(),
-  expires_at: z.number(),
-});
-
-const entrySchema = z.object({
-  id: z.number().int(),
-  at: z.number().describe("Wall clock, milliseconds"),
-  agent: z.string(),
-  role: z.string(),
-  by: z.string().describe("How it came in: page, token, cookie, command"),
-  action: z.string(),
-  details: z.record(z.string(), z.unknown()),
-});

@@ -11,6 +11,7 @@ import {
   type Kernel,
   type Problem,
   problem,
+  StoreError,
 } from "@blockyard/kernel";
 import type { Log } from "../system/log.ts";
 import type { Caller } from "./auth.ts";
@@ -38,10 +39,11 @@ export class Audit {
         { at: Date.now(), agent, role, by, action, details: about },
         once,
       );
-      return id === undefined ? problem("forbidden", "this proof was used before") : undefined;
+      return id === undefined ? problem("forbidden", "this proof was already used") : undefined;
     } catch (error) {
       this.#log("error", "the audit log cannot be written", { action, error: String(error) });
-      return problem("storage", `${action} was not done: the audit log cannot be written`);
+      const why = error instanceof StoreError ? `: ${error.message}` : "";
+      return problem("storage", `${action} was not done: the audit log cannot be written${why}`);
     }
   }
 

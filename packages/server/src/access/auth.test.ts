@@ -43,7 +43,7 @@ describe("[R47] the files", () => {
     "[AC10] a token file that holds %j is refused",
     (text) => {
       writeFileSync(join(home, "token"), text, { mode: 0o600 });
-      expect(auth).toThrow(/delete it and start again/);
+      expect(auth).toThrow(/delete it and restart/);
     },
   );
 

@@ -12,13 +12,13 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { readFileSync, type Stats, statSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { isAgentId } from "@blockyard/kernel";
+import { type CallerRole, isAgentId } from "@blockyard/kernel";
 import { createPrivate, writePrivate } from "../system/private-file.ts";
 import { MISLEADING, PROVIDER_NAMES, RESERVED } from "./agent-names.ts";
 import { PageProof } from "./page-proof.ts";
 import { type Opened, type PageSession, PageSessions, SESSION_MS } from "./page-sessions.ts";
 
-export type CallerRole = "owner" | "agent" | "viewer";
+export type { CallerRole };
 
 export interface Caller {
   readonly agent: string;
@@ -135,7 +135,7 @@ export class Auth {
   makeLink(token = this.ownerToken, name = ""): string {
     const caller = this.byToken(token);
     if (!caller || caller.role === "agent")
-      throw new AuthError("a link is for people: an agent's token goes into its Authorization header");
+      throw new AuthError("links are for people: send an agent's token in the Authorization header");
     const { role, agent, hash } = caller;
     return this.sessions.makeLink({ role, agent, name, ...(hash === undefined ? {} : { hash }) });
   }
@@ -168,18 +168,20 @@ export class Auth {
   create(agent: string, role: "agent" | "viewer"): string {
     if (!isAgentId(agent)) {
       throw new AuthError(
-        `"${agent}" is not an agent name: lower-case letters, digits, dots and dashes, at most 64`,
+        `"${agent}" is not a valid agent name: use lower-case letters, digits, dots and dashes, at most 64`,
       );
     }
     if (agent === this.ownerAgent || agent === ownerName())
-      throw new AuthError(`"${agent}" is the owner's own name; choose another`);
+      throw new AuthError(`"${agent}" is the owner's name; choose another`);
     if (RESERVED.includes(agent))
-      throw new AuthError(`"${agent}" is what the server writes under; choose another`);
+      throw new AuthError(`"${agent}" is reserved for the server; choose another`);
     if (MISLEADING.has(agent))
-      throw new AuthError(`"${agent}" would be taken for somebody else; choose a name such as ${agent}-mcp`);
+      throw new AuthError(
+        `"${agent}" could be mistaken for someone else; choose a name such as ${agent}-mcp`,
+      );
     if (PROVIDER_NAMES.has(agent))
       throw new AuthError(
-        `"${agent}" is what the agents of that provider write under; choose another, such as ${agent}-mcp`,
+        `"${agent}" is reserved for that provider's agents; choose another, such as ${agent}-mcp`,
       );
     const token = randomBytes(32).toString("base64url");
     const record = { hash: sha256(token).toString("hex"), agent, role, createdAt: Date.now() };
@@ -224,7 +226,7 @@ export class Auth {
     this.#tokens = kept.filter(({ agent }) => !PROVIDER_NAMES.has(agent));
     for (const { agent } of kept.filter((record) => PROVIDER_NAMES.has(record.agent)))
       this.onFault?.(
-        `the token of ${agent} has a provider's name and opens nothing: make one with another name`,
+        `the token of ${agent} has a provider's name and is not valid: create one with another name`,
       );
     this.#tokensSeen = seen;
   }
@@ -249,7 +251,7 @@ function fingerprint({ ino, mtimeMs, size, mode }: Stats): string {
 }
 
 function parseTokens(path: string, text: string): readonly TokenRecord[] {
-  const broken = new AuthError(`${path} is damaged: delete it, then make the tokens of your agents again`);
+  const broken = new AuthError(`${path} is damaged: delete it, then create your agents' tokens again`);
   let list: unknown;
   try {
     list = JSON.parse(text);
@@ -274,7 +276,7 @@ function readOrMakeToken(path: string): string {
   refuseIfReadable(path, statSync(path).mode);
   const token = readFileSync(path, "utf8").trim();
   if (!/^[A-Za-z0-9_-]{43}$/.test(token)) {
-    throw new AuthError(`${path} does not hold a token; delete it and start again to get a new one`);
+    throw new AuthError(`${path} does not contain a token; delete it and restart to get a new one`);
   }
   return token;
 }
@@ -282,7 +284,7 @@ function readOrMakeToken(path: string): string {
 function refuseIfReadable(path: string, mode: number): void {
   if (process.platform === "win32" || (mode & 0o077) === 0) return;
   throw new AuthError(
-    `${path} can be read by others (mode ${(mode & 0o777).toString(8)}): run chmod 600 on it`,
+    `${path} is readable by others (mode ${(mode & 0o777).toString(8)}): run chmod 600 on it`,
   );
 }
 

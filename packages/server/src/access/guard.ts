@@ -118,10 +118,14 @@ export function guard(
   const onlyReads = request.method === "GET" || request.method === "HEAD";
   if (request.headers.origin === undefined) {
     if (upgraded || !onlyReads) return refusal(403, "a request with a cookie needs an Origin header");
-    if (isFromElsewhere(request)) return refusal(403, "another site may not ask with this browser's cookie");
+    if (isFromElsewhere(request))
+      return refusal(403, "cross-site requests with this browser's cookie are refused");
   }
   if (caller.by === "page" || isForCookies(request)) return caller;
-  return refusal(401, "a cookie alone opens the page only: other servers on this host get it too");
+  return refusal(
+    401,
+    "a cookie alone only loads the page, because other servers on this host receive it too",
+  );
 }
 
 /** The addresses at which a page shows that it is ours. */
@@ -192,7 +196,7 @@ export function isRefusal(value: Caller | Refusal): value is Refusal {
 /** Why a request has come to the wrong place. */
 export function checkAddress(request: IncomingMessage, addresses: Addresses): Refusal | undefined {
   const hosts = request.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === "host");
-  if (hosts.length !== 1) return refusal(400, "exactly one Host header is needed");
+  if (hosts.length !== 1) return refusal(400, "exactly one Host header is required");
   if (!addresses.hosts.has(request.headers.host ?? ""))
     return refusal(
       421,
@@ -200,16 +204,13 @@ export function checkAddress(request: IncomingMessage, addresses: Addresses): Re
     );
   if (!request.url?.startsWith("/")) return refusal(400, "the request target must be a path");
   if (!isPlain(request.url))
-    return refusal(
-      400,
-      "write the path plainly: without dots to resolve, and without escapes of letters and digits",
-    );
+    return refusal(400, "send a normalized path: without dot segments and without escaped letters or digits");
   const { origin } = request.headers;
   if (origin !== undefined && !addresses.origins.has(origin))
     return refusal(403, "this Origin is not allowed");
   const encoding = request.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity")
-    return refusal(415, "compressed requests are not taken");
+    return refusal(415, "compressed requests are not accepted");
   return undefined;
 }
 
@@ -228,7 +229,7 @@ function unauthorized(request: IncomingMessage, auth: Auth): Refusal {
   const delayMs = auth.penalty(request.socket.remoteAddress ?? "unknown");
   return {
     status: 401,
-    message: "a valid token or session is needed; a link works once, and blockyard link prints another",
+    message: "a valid token or session is required. A link works once; for another: blockyard link",
     delayMs,
   };
 }

@@ -22,6 +22,8 @@ interface Account {
 const HOUR_MS = 3_600_000;
 /** Bytes of a message that cost as much as a request. */
 const BYTES_EACH = 16 * 1024;
+/** What a call costs besides that is turned away as busy: who asks on all the same asks less often. */
+const TURNED_AWAY = 4;
 const MAX_ACCOUNTS = 10_000;
 
 export class Quotas {
@@ -44,6 +46,11 @@ export class Quotas {
     if (caller.role === "owner") return 0;
     this.#account(caller.agent).left -= 1 + bytes / BYTES_EACH;
     return this.#waitMs(caller);
+  }
+
+  /** A call was answered that it came too early. */
+  turnedAway(caller: Caller): void {
+    if (caller.role !== "owner") this.#account(caller.agent).left -= TURNED_AWAY;
   }
 
   #waitMs({ agent, role }: Caller): number {
@@ -73,14 +80,14 @@ export class Quotas {
     const { blocks, chars, hourMs } = this.#hour(agent);
     const retry_ms = Math.ceil(hourMs + HOUR_MS - this.#env.monotonic());
     if (blocks >= limits.blocksPerHour)
-      return problem("busy", `${agent} has made ${limits.blocksPerHour} blocks within an hour: wait`, {
+      return problem("busy", `${agent} has created ${limits.blocksPerHour} blocks within an hour; wait`, {
         retry_ms,
         max_blocks: limits.blocksPerHour,
       });
     if (chars >= limits.storedCharsPerHour)
       return problem(
         "busy",
-        `${agent} has stored ${limits.storedCharsPerHour} characters within an hour: wait`,
+        `${agent} has stored ${limits.storedCharsPerHour} characters within an hour; wait`,
         {
           retry_ms,
           max_chars: limits.storedCharsPerHour,

@@ -1,6 +1,14 @@
 /** Where calls of all transports come together: the credential still holds, what is refused leaves a line, everything is counted. */
 
-import { isProblem, type Json, type Leases, type Problem, problem, StreamProblem } from "@blockyard/kernel";
+import {
+  isProblem,
+  type Json,
+  type Leases,
+  may,
+  type Problem,
+  problem,
+  StreamProblem,
+} from "@blockyard/kernel";
 import type { Auth, Caller } from "../access/auth.ts";
 import type { Quotas } from "../access/quotas.ts";
 import type { Log } from "../system/log.ts";
@@ -44,7 +52,7 @@ export class CallGateway {
     this.#quotas = quotas;
   }
 
-  /** Calls of agents and viewers that wait or are under way. */
+  /** Calls by agents and viewers that are queued or running. */
   get pending(): number {
     return this.#scheduler.pending;
   }
@@ -62,7 +70,10 @@ export class CallGateway {
     const answer = isStreamed(said)
       ? ({ stream: resting(said.stream, () => this.rest(caller)) } as never)
       : (said as Json | Problem);
-    if (isProblem(answer)) this.#metrics.count("blockyard_problems_total");
+    if (isProblem(answer)) {
+      this.#metrics.count("blockyard_problems_total");
+      if (answer.problem === "busy") this.#quotas.turnedAway(caller);
+    }
     return answer;
   }
 
@@ -74,10 +85,10 @@ export class CallGateway {
     key: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<Json | Problem> {
-    if (!this.#auth.isCurrent(caller)) return problem("forbidden", "this token has been taken back");
+    if (!this.#auth.isCurrent(caller)) return problem("forbidden", "this token was revoked");
     // The guard lets none of them come here; should it ever err, a cookie that other servers get too still calls nothing.
-    if (caller.by === "cookie") return problem("forbidden", "a cookie alone calls no tool");
-    if (caller.role !== "viewer") await this.#leases.hold(caller.agent);
+    if (caller.by === "cookie") return problem("forbidden", "a cookie alone cannot call tools");
+    if (may(caller.role, "present")) await this.#leases.hold(caller.agent);
     const full = this.#tools.writes(tool) ? this.#quotas.mayStore(caller) : undefined;
     return full ?? this.#tools.call(caller, tool, input, key, signal);
   }
@@ -89,7 +100,7 @@ export class CallGateway {
     return bytes;
   }
 
-  /** For faces that do not look at what they send. */
+  /** For transports that do not look at what they send. */
   async audited(...call: Parameters<CallGateway["call"]>): Promise<Json | Problem> {
     return this.checked(call[0], await this.call(...call));
   }

@@ -165,7 +165,7 @@ export class CallScheduler {
 
 const BUSY = problem(
   "busy",
-  `${limits.callerQueue} calls of yours are waiting already; wait for their answers, then try again`,
+  `${limits.callerQueue} of your calls are already queued; wait for their results, then try again`,
   { waiting: limits.callerQueue, retry_ms: 1_000 },
 );
 const GONE = problem("unavailable", "the connection was closed");

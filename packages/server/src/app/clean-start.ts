@@ -36,7 +36,7 @@ export function startClean(): void {
     kept[HANDOVER] = seal(handed);
   } catch (error) {
     process.stderr.write(
-      `blockyard: what this was started with stays readable in its environment: ${(error as Error).message}\n`,
+      `blockyard: could not hide the start environment from other processes: ${(error as Error).message}\n`,
     );
     return;
   }
@@ -72,9 +72,7 @@ function takeOver(handover: string): void {
     rmSync(dirname(path), { recursive: true });
     Object.assign(process.env, unseal(bytes, Buffer.from(handover.slice(0, colon), "base64url")));
   } catch (error) {
-    process.stderr.write(
-      `blockyard: the start was interrupted, start it again: ${(error as Error).message}\n`,
-    );
+    process.stderr.write(`blockyard: startup was interrupted, start it again: ${(error as Error).message}\n`);
     process.exit(1);
   }
 }

@@ -29,7 +29,7 @@ export const MAX_CONNECTIONS = 2_000;
 const LOCAL = "127.0.0.1";
 
 const BOUNDS = {
-  requestTimeout: 0, // an ingest may take hours; other bodies are bounded at the door
+  requestTimeout: 0, // an ingest may take hours; other bodies are bounded by the gateway
   headersTimeout: 10_000,
   connectionsCheckingInterval: 2_000,
   keepAliveTimeout: 30_000,
@@ -53,6 +53,8 @@ export class Listeners {
     for (const server of this.#all()) {
       server.maxConnections = MAX_CONNECTIONS;
       server.on("connection", arrivals.connection);
+      // Whoever asks first whether to send a body is told when it is known who it is.
+      server.on("checkContinue", request);
       server.on("upgrade", arrivals.upgrade);
     }
   }
@@ -85,7 +87,7 @@ async function listenSomewhere(server: Server, { host, port, anyPort }: Config):
   } catch (error) {
     if (!anyPort || (error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw refusal(error, host, port);
     const free = await listen(server, host, 0);
-    return { port: free, notes: [`port ${port} is taken by another program; this is port ${free}`] };
+    return { port: free, notes: [`port ${port} is in use by another program; using port ${free} instead`] };
   }
 }
 
@@ -103,12 +105,16 @@ function listen(server: Server, host: string, port: number): Promise<number> {
 function refusal(error: unknown, host: string, port: number): unknown {
   switch ((error as NodeJS.ErrnoException).code) {
     case "EADDRNOTAVAIL":
-      return new ConfigError(`${host} is not an address of this machine: give --host one that is`);
+      return new ConfigError(
+        `${host} is not an address of this machine. Pass one of its addresses with --host`,
+      );
     case "ENOTFOUND":
     case "EAI_AGAIN":
-      return new ConfigError(`the name ${host} leads to no address: give --host one of this machine`);
+      return new ConfigError(
+        `the name ${host} does not resolve. Pass an address of this machine with --host`,
+      );
     case "EACCES":
-      return new ConfigError(`this account may not listen on port ${port}: give --port one from 1024 on`);
+      return new ConfigError(`this account may not listen on port ${port}. Use --port with 1024 or higher`);
     default:
       return error;
   }

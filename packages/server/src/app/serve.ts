@@ -1,5 +1,5 @@
 /**
- * The composition root: store, kernel, tools, turns and faces joined into one running server. It does I/O and no
+ * The composition root: store, kernel, tools, turns and transports joined into one running server. It does I/O and no
  * thinking; everything that decides something is in the parts.
  */
 
@@ -9,6 +9,7 @@ import {
   type Env,
   type Json,
   Kernel,
+  mayNot,
   type Problem,
   problem,
   type Store,
@@ -17,8 +18,8 @@ import {
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { Auth, type Caller, ownerName } from "../access/auth.ts";
-import { Door } from "../access/door.ts";
 import { localUrl, urlOf } from "../access/guard.ts";
+import { HttpGateway } from "../access/http-gateway.ts";
 import { Quotas } from "../access/quotas.ts";
 import { Revocations } from "../access/revocations.ts";
 import { readCertificate } from "../config/certificate.ts";
@@ -36,6 +37,7 @@ import { readAddress, removeAddress, type ServerAddress, writeAddress } from "..
 import { nodeEnv } from "../system/env.ts";
 import type { Log } from "../system/log.ts";
 import { Metrics } from "../system/metrics.ts";
+import { Rounds } from "../system/rounds.ts";
 import { VERSION } from "../system/version.ts";
 import { Announcer } from "../transports/announcer.ts";
 import { eventStream, SseStream } from "../transports/events.ts";
@@ -46,6 +48,7 @@ import type { NodeBindings } from "../transports/node-bindings.ts";
 import { DIST, pageFiles } from "../transports/page.ts";
 import { sessionRoutes } from "../transports/page-session.ts";
 import { WsFace } from "../transports/ws.ts";
+import { gitBranch } from "../trust/git-branch.ts";
 import { CallGateway } from "./call-gateway.ts";
 import { CallScheduler } from "./call-scheduler.ts";
 import { Listeners } from "./listeners.ts";
@@ -85,11 +88,13 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const certificate = config.tls && readCertificate(config.tls);
   prepareHome(config.home);
   const auth = new Auth(config.home, ownerName(), () => env.monotonic());
-  auth.onFault = (message) => log("error", "the tokens of agents cannot be used", { message });
+  auth.onFault = (message) => log("error", "the agents' tokens cannot be read", { message });
   const store = await openStore(config, auth);
   shutdown.register("store", () => store.close());
   const kernel = new Kernel(env, store);
   shutdown.register("kernel", () => kernel.close());
+  // What is deleted is known before the first call, so that none waits for it. A store that is away is asked again by the calls.
+  await kernel.deletions.ready().catch(() => undefined);
   const { nodes, leave } = await joinNodes(kernel, config, log);
   shutdown.register("nodes", leave);
   const leases = await startLeases(kernel, nodes, log);
@@ -104,7 +109,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const metrics = new Metrics();
   const fault = (where: string, error: unknown) => {
     metrics.count("blockyard_faults_total");
-    log("error", "a fault inside", { where, error: String((error as Error)?.stack ?? error) });
+    log("error", "internal error", { where, error: String((error as Error)?.stack ?? error) });
   };
   const lag = monitorEventLoopDelay({ resolution: 10 });
   lag.enable();
@@ -121,6 +126,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const scheduler = new CallScheduler();
   const quotas = new Quotas(env);
   const gateway = new CallGateway({ auth, tools, leases, metrics, log, scheduler, quotas });
+  const rounds = new Rounds();
   const ws = new WsFace({
     kernelFor: (caller) => tools.kernelFor(caller),
     presence: tools.presence,
@@ -129,6 +135,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     callBytes: (caller, tool) => tools.callBytes(caller, tool),
     inTurn: (caller, work, signal) => scheduler.run(caller, work, { signal }),
     charge: (caller, bytes) => quotas.charge(caller, bytes),
+    rounds,
     onForbidden: (caller, message) => gateway.audit(caller, message),
     onFault: fault,
   });
@@ -138,9 +145,9 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const own = { host: config.host, secure: certificate !== undefined, names: certificate?.names ?? [] };
   const place = { ...own, ...(config.origin === undefined ? {} : { origin: config.origin }) };
   const take = (caller: Caller) => quotas.take(caller);
-  const door = new Door({ place, auth, log, onRefused, audit: tools.audit, take });
-  shutdown.register("door", () => door.close());
-  leases.present = () => door.agents();
+  const httpGateway = new HttpGateway({ place, auth, log, onRefused, audit: tools.audit, take, rounds });
+  shutdown.register("gateway", () => httpGateway.close());
+  leases.present = () => httpGateway.agents();
   const announcer = new Announcer(kernel);
   shutdown.register("announcer", () => announcer.close());
   const mcp = mcpFace(tools, gateway, announcer);
@@ -157,7 +164,7 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     nodes,
     tools,
     gateway,
-    door,
+    httpGateway,
     ws,
     mcp,
     announcer,
@@ -171,10 +178,10 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     overrideGlobalObjects: false,
   });
   const listeners = new Listeners(certificate, {
-    connection: (socket) => door.arrive(socket),
-    request: (request, response) => door.http(request, response, listener),
+    connection: (socket) => httpGateway.arrive(socket),
+    request: (request, response) => httpGateway.http(request, response, listener),
     upgrade: (request, socket, head) =>
-      door.upgrade(request, socket, (caller, url) => ws.upgrade(request, socket, head, caller, url)),
+      httpGateway.upgrade(request, socket, (caller, url) => ws.upgrade(request, socket, head, caller, url)),
   });
   shutdown.register("listeners", () => listeners.close());
   shutdown.register("connections", () => listeners.closeAllConnections());
@@ -183,10 +190,10 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const confined = await tools.sandbox.state();
   const unconfined = confined.isChosen
     ? []
-    : [`commands are ${confined.words}. They are asked for every time`];
+    : [`commands are ${confined.words}. Each one needs your approval`];
   const notes = [...opened.notes, ...unconfined];
   for (const note of notes) log("info", note);
-  door.open(port, localPort);
+  httpGateway.open(port, localPort);
   const url = urlOf(place, port);
   const local = localPort === undefined ? urlOf(own, port) : localUrl(localPort);
   writeAddress(config.home, { url, local, pid: process.pid, root: config.root });
@@ -203,7 +210,7 @@ interface Parts {
   readonly nodes: { readonly id: string } | undefined;
   readonly tools: Tools;
   readonly gateway: CallGateway;
-  readonly door: Door;
+  readonly httpGateway: HttpGateway;
   readonly ws: WsFace;
   readonly mcp: ReturnType<typeof mcpHandler<Caller>>;
   readonly announcer: Announcer;
@@ -224,7 +231,7 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     nodes,
     tools,
     gateway,
-    door,
+    httpGateway,
     ws,
     mcp,
     announcer,
@@ -235,8 +242,8 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
   } = parts;
   const incoming = (body: ReadableStream<Uint8Array>) => (config.redactIngest ? redactBody(body) : body);
   return httpApp({
-    callerOf: (request) => door.callerOf(request),
-    callerWith: (...call) => door.callerWith(...call),
+    callerOf: (request) => httpGateway.callerOf(request),
+    callerWith: (...call) => httpGateway.callerWith(...call),
     call: (...call) => gateway.audited(...call),
     sliced: (caller, answer) => gateway.sliced(caller, answer),
     tools: (caller) => tools.schemasFor(caller) as unknown as Json,
@@ -245,13 +252,14 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
       sessionRoutes(
         routes,
         auth,
-        ({ env: { incoming } }) => door.session(incoming),
-        ({ env: { incoming } }) => notForTokens(gateway, door.callerOf(incoming)),
+        ({ env: { incoming } }) => httpGateway.session(incoming),
+        ({ env: { incoming } }) => notForTokens(gateway, httpGateway.callerOf(incoming)),
       ),
     health: async () => ({
       ...(await storeHealth(store)),
       version: VERSION,
       root: config.root,
+      ...branchOf(config.root),
       sandbox: (await tools.sandbox.state()).words,
       epoch: store.epoch,
       ...(nodes ? { node: nodes.id } : {}),
@@ -273,11 +281,7 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
         rest: () => gateway.rest(caller),
       }),
     callBytes: (caller, tool) => gateway.callBytes(caller, tool),
-    mayWrite: (caller) =>
-      gateway.refusedWith(
-        caller,
-        caller.role === "viewer" ? problem("forbidden", "a viewer reads only") : undefined,
-      ),
+    mayWrite: (caller) => gateway.refusedWith(caller, mayNot(caller.role, "upload")),
     parse: (caller, bytes) => parser.parse(bytes, caller.role === "owner"),
     keep: async (bytes) => (await keepPicture(store, bytes)) as Json | Problem,
     blob: (hash) => store.blob(hash),
@@ -346,13 +350,13 @@ async function openStore(config: Config, auth: Auth): Promise<Store> {
 /** Whoever starts a second server for a data directory wants to see the first one, or to serve another folder. */
 function inUse({ home, root }: Config, first: ServerAddress | undefined, auth: Auth): string {
   if (first === undefined)
-    return `the database in ${home} is in use; stop what uses it, or give another --home`;
+    return `the database in ${home} is in use. Stop the process that uses it, or choose another --home`;
   const serves = first.root === undefined ? "" : `, serving ${first.root}`;
   const here =
     first.root === root
       ? ""
-      : `. To serve ${root} as well, give it a data directory of its own: blockyard ${root} --home ${home}-2`;
-  return `a server already runs for ${home}${serves} (process ${first.pid}). Open  ${linkTo(first.url, auth)}${here}`;
+      : `. To serve ${root} as well, use a second data directory: blockyard ${root} --home ${home}-2`;
+  return `a server is already running for ${home}${serves} (process ${first.pid}). Open  ${linkTo(first.url, auth)}${here}`;
 }
 
 function linkTo(url: string, auth: Auth): string {
@@ -376,4 +380,9 @@ function announcements(announcer: Announcer): ReadableStream<Uint8Array> {
   const stream = new SseStream();
   stream.onEnd(announcer.listen((announcement) => stream.write(`data: ${JSON.stringify(announcement)}\n\n`)));
   return stream.readable;
+}
+
+function branchOf(folder: string): { readonly branch?: string } {
+  const branch = gitBranch(folder);
+  return branch === undefined ? {} : { branch };
 }

@@ -11,7 +11,7 @@ import type { Log } from "../system/log.ts";
 const ORDER = [
   "upkeep",
   "leases",
-  "door",
+  "gateway",
   "listeners",
   "tools",
   "announcer",

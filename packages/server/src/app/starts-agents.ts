@@ -10,6 +10,8 @@ export const QUIET_COMMANDS: readonly string[] = [
     "show",
     "search",
     "export",
+    "delete",
+    "costs",
     "mcp",
     "token",
     "grant",

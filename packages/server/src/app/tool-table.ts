@@ -1,10 +1,13 @@
 /**
- * The one tool table of a running server: the kernel's tools, those of turns and those of files, called by every face in
+ * The one tool table of a running server: the kernel's tools, those of turns and those of files, called by every transport in
  * the same way.
  */
 
 import {
+  type Ask,
+  type AuditLog,
   type Block,
+  type CallsOf,
   Cursors,
   callBytes,
   callIn,
@@ -13,12 +16,11 @@ import {
   type Json,
   type Kernel,
   makeTable,
-  mayCall,
+  may,
   type Problem,
   problem,
   type Signal,
   schemasOf,
-  type Tool,
   type ToolSchema,
   type ToolTable,
 } from "@blockyard/kernel";
@@ -26,13 +28,13 @@ import { accessTools } from "../access/access-tools.ts";
 import { Audit, aboutCall } from "../access/audit.ts";
 import type { Auth, Caller } from "../access/auth.ts";
 import type { Config } from "../config/config.ts";
-import { fileDoor } from "../files/file-door.ts";
 import { filePort } from "../files/file-open.ts";
 import { Files } from "../files/files.ts";
+import { loopFiles } from "../files/loop-files.ts";
 import { fileBlocksIn } from "../files/named-files.ts";
 import { fileTools } from "../files/tools.ts";
 import { veiled } from "../files/veil.ts";
-import { Offspring } from "../processes/child-offspring.ts";
+import { ProcessTracker } from "../processes/process-tracker.ts";
 import { Reruns } from "../rerun/rerun.ts";
 import { rerunTools } from "../rerun/tools.ts";
 import { Sandbox } from "../sandbox/sandbox.ts";
@@ -47,8 +49,10 @@ import { acpAgents } from "../turns/drivers/acp/agents.ts";
 import { acpDriver } from "../turns/drivers/acp/driver.ts";
 import { claudeDriver } from "../turns/drivers/claude/driver.ts";
 import { codexDriver } from "../turns/drivers/codex/driver.ts";
-import { conversationContext } from "../turns/loop/conversation-context.ts";
+import { contextTool } from "../turns/loop/conversation-context.ts";
 import { Prices } from "../turns/prices.ts";
+import { Rules } from "../turns/rules/rules.ts";
+import { ruleTools } from "../turns/rules/tools.ts";
 import type { TurnRequest } from "../turns/run.ts";
 import { turnTools } from "../turns/tools.ts";
 import { Turns } from "../turns/turns.ts";
@@ -63,23 +67,46 @@ interface CallCare {
 
 /** What an agent may call, for whoever lists it while no server runs. Only calls would need what the tools work on. */
 export function agentSchemas(): readonly ToolSchema[] {
-  const turns = {
-    providers: [...AGENTS.keys(), ...acpAgents({}).map(({ provider }) => provider)],
-  } as unknown as Turns;
-  const table = tableOf(turns, undefined as never, undefined as never, "", []);
-  return schemasOf(table).filter(({ access }) => mayCall(access, "agent"));
+  const providers: readonly string[] = [...AGENTS.keys(), ...acpAgents({}).map(({ provider }) => provider)];
+  const turns = { providers } as Turns;
+  const nothing = undefined as never;
+  const table = tableOf(turns, nothing, nothing, nothing, nothing, { auth: nothing, audit: nothing }, "");
+  return schemasOf(table).filter(({ access }) => may("agent", access));
 }
 
-function tableOf(
+function tableOf(...parts: Parameters<typeof toolsOf>): ToolTable {
+  return makeTable(toolsOf(...parts));
+}
+
+/** Each part's tools; the types say which they are. */
+function toolsOf(
   turns: Turns,
   reruns: Reruns,
   files: Files,
+  trust: Trust,
+  rules: Rules,
+  access: AccessParts,
   root: string,
-  access: readonly Tool<never, unknown>[],
-): ToolTable {
-  const own = [conversationContext, ...turnTools(turns, root), ...rerunTools(reruns), ...fileTools(files)];
-  return makeTable([...coreTools, ...own, ...access] as readonly Tool[]);
+) {
+  return [
+    ...coreTools,
+    contextTool,
+    ...turnTools(turns, root),
+    ...rerunTools(reruns),
+    ...fileTools(files),
+    ...accessTools(access.auth, access.audit),
+    ...trustTools(trust),
+    ...ruleTools(rules, turns),
+  ] as const;
 }
+
+interface AccessParts {
+  readonly auth: Auth;
+  readonly audit: AuditLog;
+}
+
+/** What is served. That it is what callers know (contract.ts), no tool more or less, is checked by a test. */
+export type ServedCalls = CallsOf<ReturnType<typeof toolsOf>>;
 
 export class Tools {
   readonly #kernel: Kernel;
@@ -88,7 +115,7 @@ export class Tools {
   readonly #searcher: SearchPool;
   readonly #table: ToolTable;
   readonly #cursors: Cursors;
-  readonly #offspring: Offspring;
+  readonly #tracker: ProcessTracker;
   readonly #views = new Map<string, Kernel>();
   readonly #reruns: Reruns;
   readonly turns: Turns;
@@ -106,9 +133,9 @@ export class Tools {
     });
     this.#cursors = new Cursors(kernel);
     this.files = new Files({ kernel, root: config.root, closed: [config.home], log });
-    this.#offspring = new Offspring(config.home);
-    void this.#offspring.swept.then((killed) => {
-      if (killed > 0) log("info", "killed what an earlier run's agents left", { killed });
+    this.#tracker = new ProcessTracker(config.home);
+    void this.#tracker.swept.then((killed) => {
+      if (killed > 0) log("info", "killed processes that agents of an earlier run left", { killed });
     });
     this.sandbox = new Sandbox({
       mode: config.sandbox ?? "on",
@@ -119,22 +146,25 @@ export class Tools {
     });
     const { sandbox } = this;
     const prices = new Prices(config.home);
+    const rules = new Rules(config.home, kernel.env);
     const place = {
       kernel,
       root: config.root,
       env: process.env,
-      offspring: this.#offspring,
+      tracker: this.#tracker,
       sandbox,
       prices,
+      fullAccess: config.fullAccess === true,
+      home: config.home,
+      suggest: (ask: Ask, cwd: string) => rules.suggestions(ask, cwd),
     };
     const loop = {
       ...place,
-      home: config.home,
       matcher: this.#searcher.matcher,
       schemas: () => this.schemas(),
       call: (agent: string, name: string, input: unknown, permitted: readonly string[]) =>
         this.#call({ agent, role: "agent", by: "token" }, name, input, { permitted }),
-      files: (agent: string) => fileDoor(this.files, kernel, agent),
+      files: (agent: string) => loopFiles(this.files, kernel, agent),
       onFault: (what: string, error: unknown) => this.#fault(what, error),
     };
     const trust = new Trust(config.home, config.root, () => kernel.env.now());
@@ -148,12 +178,13 @@ export class Tools {
       ],
       trust: (cwd) => trust.question(cwd),
       shows: (request) => this.#mayShow(request),
+      rules,
+      fullAccess: config.fullAccess === true,
+      home: config.home,
     });
     this.#reruns = new Reruns(place);
-    this.#table = tableOf(this.turns, this.#reruns, this.files, config.root, [
-      ...accessTools(auth, kernel.store.audit),
-      ...trustTools(trust),
-    ]);
+    const access = { auth, audit: kernel.store.audit };
+    this.#table = tableOf(this.turns, this.#reruns, this.files, trust, rules, access, config.root);
   }
 
   get presence(): Cursors {
@@ -171,7 +202,7 @@ export class Tools {
 
   /** Those that this caller may call: nobody is shown what is then refused. */
   schemasFor({ role }: Caller): readonly ToolSchema[] {
-    return this.schemas().filter(({ access }) => mayCall(access, role));
+    return this.schemas().filter(({ access }) => may(role, access));
   }
 
   /** How many bytes of JSON a caller's input of a tool may have, or why it would be refused. */
@@ -204,10 +235,10 @@ export class Tools {
     const hidden = caller.role === "owner" ? undefined : await this.#hidden(caller, input, permitted);
     if (hidden) return hidden;
     const tool = this.#table.find(name);
-    const isSensitive = tool?.sensitive?.(input) === true && mayCall(tool.access, caller.role);
+    const isSensitive = tool?.sensitive?.(input) === true && may(caller.role, tool.access);
     if (!isSensitive) return this.#run(caller, name, input, { key, signal, permitted });
     if (caller.by !== "token" && caller.proof === undefined)
-      return problem("forbidden", `${name} needs a proof that the page makes for this call alone`, {
+      return problem("forbidden", `${name} needs a proof that the page creates for this call`, {
         needs: "proof",
       });
     const about = await aboutCall(this.#kernel, input);
@@ -258,7 +289,7 @@ export class Tools {
   }
 
   #guards(block: Block, agent: string, permitted: readonly string[]): Problem | undefined {
-    const isPermitted = permitted.includes(String(block.metadata["path"]));
+    const isPermitted = permitted.includes(String(block.metadata.path));
     return isPermitted ? undefined : this.files.guards(block, agent);
   }
 
@@ -275,7 +306,7 @@ export class Tools {
       return problem(
         "forbidden",
         `${path} is included in this conversation and is guarded: ${reason}. Allow it to ${provider} with: blockyard grant ` +
-          `${path} --agent ${provider}. Or take it out of the context`,
+          `${path} --agent ${provider}. Or remove it from the context`,
         { ...refused.details, needs: "grant", agent: provider },
       );
     }
@@ -305,7 +336,7 @@ export class Tools {
   /** Stops every agent. Files are closed apart from it, when nobody can edit them any more. */
   async close(): Promise<void> {
     await Promise.all([this.turns.close(), this.#reruns.close()]);
-    await this.#offspring.close();
+    await this.#tracker.close();
     this.#cursors.close();
     await this.#searcher.close();
   }

@@ -10,9 +10,9 @@ import { isAgentId, isProblem } from "@blockyard/kernel";
 import { LineReader, type Routed, SessionRoutes } from "@blockyard/providers";
 import { serverClient } from "./client.ts";
 import { EXIT } from "./command.ts";
+import { type CommandClient, openClient } from "./command-client.ts";
 import { Flow } from "./flow.ts";
 import { KnownSessions } from "./log-import.ts";
-import { openYard, type Yard } from "./yard.ts";
 
 const LOOK_MS = 100;
 const READ_BYTES = 256 * 1024;
@@ -21,16 +21,16 @@ const READ_BYTES = 256 * 1024;
 export async function recordTraffic(file: string, writer: number, home: string | undefined): Promise<number> {
   const isServed = await serves(home);
   if (!isServed) for await (const _ of follow(file, writer)); // until it has ended
-  let yard: Yard | undefined;
+  let client: CommandClient | undefined;
   try {
-    yard = await openYard({ home, create: true });
-    const isKept = await keep(yard, follow(file, writer));
+    client = await openClient({ home, create: true });
+    const isKept = await keep(client, follow(file, writer));
     if (isKept) rmSync(file, { force: true });
     return isKept ? EXIT.done : EXIT.failed;
   } catch {
     return EXIT.failed; // nobody is there to be told; the file stays
   } finally {
-    await yard?.close();
+    await client?.close();
   }
 }
 
@@ -44,16 +44,16 @@ async function serves(home: string | undefined): Promise<boolean> {
 }
 
 /** Whether every session is kept whole. */
-async function keep(yard: Yard, lines: AsyncIterable<string>): Promise<boolean> {
+async function keep(client: CommandClient, lines: AsyncIterable<string>): Promise<boolean> {
   const routes = new SessionRoutes();
   const sessions = new Map<string, SessionKeeper>();
-  const known = await KnownSessions.read(yard);
+  const known = await KnownSessions.read(client);
   for await (const line of lines) {
     const routed = routes.take(line);
     if (routed === undefined) continue;
     const { session } = routed;
     const keeper =
-      sessions.get(session) ?? new SessionKeeper(yard, routes.agent, known.conversationOf("acp", session));
+      sessions.get(session) ?? new SessionKeeper(client, routes.agent, known.conversationOf("acp", session));
     sessions.set(session, keeper);
     await keeper.take(routed);
   }
@@ -67,7 +67,7 @@ class SessionKeeper {
   readonly #kept: Promise<boolean>;
   readonly #isKnown: boolean;
 
-  constructor(yard: Yard, agent: string | undefined, conversation: string | undefined) {
+  constructor(client: CommandClient, agent: string | undefined, conversation: string | undefined) {
     this.#isKnown = conversation !== undefined;
     const name = nameOf(agent);
     const query = {
@@ -75,7 +75,7 @@ class SessionKeeper {
       ...(name === undefined ? {} : { agent: name }),
       ...(conversation === undefined ? {} : { conversation }),
     };
-    this.#kept = yard
+    this.#kept = client
       .ingest(query, this.#flow.body())
       .then((answer) => !isProblem(answer))
       .catch(() => false)

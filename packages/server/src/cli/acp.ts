@@ -17,15 +17,15 @@ const options = {
   record: {
     type: "string",
     value: "FILE",
-    summary: "keep the traffic in FILE as conversations; the command starts this itself",
+    summary: "store the traffic in FILE as conversations (started by the command itself)",
   },
-  watch: { type: "string", value: "PID", summary: "with --record: who writes the file" },
+  watch: { type: "string", value: "PID", summary: "with --record: the process that writes the file" },
 } as const;
 
 export const acp: Command = {
   name: "acp",
   usage: "acp [--home DIR] -- AGENT [ARGUMENTS]",
-  summary: "stand between an editor and its ACP agent, and keep what they say",
+  summary: "run an ACP agent for your editor and record the session",
   examples: ["blockyard acp -- opencode acp", "blockyard acp -- gemini --acp"],
   options,
   async run(args) {
@@ -38,7 +38,7 @@ export const acp: Command = {
     if (values.record !== undefined) return recordTraffic(values.record, Number(values.watch), values.home);
     const [command, ...rest] = end === -1 ? [] : args.slice(end + 1);
     if (command === undefined)
-      throw new CommandError("name the agent to start. Try: blockyard help acp", EXIT.usage);
+      throw new CommandError("acp needs the agent's command after --. Try: blockyard help acp", EXIT.usage);
     const ended = await tee(command, rest, trafficFile(values.home));
     return leave(ended);
   },

@@ -9,18 +9,18 @@ import { nearest } from "./nearest.ts";
 export const HOME_OPTION = {
   type: "string",
   value: "DIR",
-  summary: "where the database and the tokens are (default: ~/.blockyard)",
+  summary: "the data directory, with database and tokens (default: ~/.blockyard)",
 } as const satisfies CommandOption;
 
 export const DATABASE_OPTION = {
   type: "string",
   value: "URL",
-  summary: "a PostgreSQL database instead of the file in the home; better given as BLOCKYARD_DATABASE",
+  summary: "use a PostgreSQL database instead of SQLite; prefer BLOCKYARD_DATABASE, which hides the password",
 } as const satisfies CommandOption;
 
 export const JSON_OPTION = {
   type: "boolean",
-  summary: "print JSON, one value per line, for programs",
+  summary: "print one JSON value per line",
 } as const satisfies CommandOption;
 
 type Values<O> = {
@@ -36,11 +36,11 @@ export interface Arguments<O> {
   readonly positionals: readonly string[];
 }
 
-/** `count`: how many arguments it takes beside its options, at least and at most. */
+/** How many arguments it takes beside its options, at least and at most, and what it needs, in words. */
 export function readArguments<const O extends Readonly<Record<string, CommandOption>>>(
   { name, options }: Pick<Command, "name"> & { readonly options: O },
   args: readonly string[],
-  [least, most]: readonly [number, number],
+  [least, most, needs]: readonly [least: number, most: number, needs?: string],
 ): Arguments<O> {
   const wrong = (message: string) => new CommandError(`${message}\nTry: blockyard help ${name}`, EXIT.usage);
   const table = Object.fromEntries(
@@ -63,13 +63,11 @@ export function readArguments<const O extends Readonly<Record<string, CommandOpt
     const { choices } = options[option] as CommandOption;
     for (const each of Array.isArray(value) ? value : [value]) {
       if (choices && !choices.includes(String(each)))
-        throw wrong(`--${option} takes ${choices.join(", ")}, not ${String(each)}`);
+        throw wrong(`--${option} must be one of ${choices.join(", ")}, not ${String(each)}`);
     }
   }
-  if (positionals.length < least || positionals.length > most) {
-    const wanted = least === most ? String(least) : `${least} to ${most}`;
-    throw wrong(`${name} takes ${wanted} argument${wanted === "1" ? "" : "s"}, not ${positionals.length}`);
-  }
+  if (positionals.length < least) throw wrong(`${name} needs ${needs ?? "more arguments"}`);
+  if (positionals.length > most) throw wrong(`unexpected argument ${String(positionals[most])}`);
   return { values: values as Values<O>, positionals };
 }
 

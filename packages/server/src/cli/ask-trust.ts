@@ -3,10 +3,10 @@
  * option of the command.
  */
 
-import { isProblem, type Json, type Problem } from "@blockyard/kernel";
+import { isProblem, type Problem } from "@blockyard/kernel";
 import { CommandError } from "./command.ts";
-import { safeText, tell } from "./terminal.ts";
-import type { Yard } from "./yard.ts";
+import type { CommandClient } from "./command-client.ts";
+import { printNote, safeText } from "./terminal.ts";
 
 interface TrustQuestion {
   readonly folder: string;
@@ -15,22 +15,22 @@ interface TrustQuestion {
 }
 
 /** Starts what `start` starts; where trust has to be asked for first, asks, or takes `isTrusted` for the answer. */
-export async function withTrust(
-  yard: Yard,
+export async function withTrust<T>(
+  client: CommandClient,
   isTrusted: boolean,
   ask: (question: string) => Promise<string | undefined>,
-  start: () => Promise<Json | Problem>,
-): Promise<Json | Problem> {
+  start: () => Promise<T | Problem>,
+): Promise<T | Problem> {
   const answer = await start();
   const question = isProblem(answer) ? trustQuestion(answer) : undefined;
   if (!question) return answer;
   const { folder, digest } = question;
-  tell(safeText(trustText(question)));
+  printNote(safeText(trustText(question)));
   if (!isTrusted && !process.stdin.isTTY)
-    throw new CommandError("not started. Look at these files, then say --trust");
-  const said = isTrusted ? "y" : await ask("Trust them as they are? [y/N] ");
+    throw new CommandError("not started. Check these files, then run it again with --trust");
+  const said = isTrusted ? "y" : await ask("Trust these files? [y/N] ");
   if (!/^y(es)?$/i.test(said?.trim() ?? "")) throw new CommandError("not started");
-  const given = await yard.call("trust.allow", { folder, digest });
+  const given = await client.call("trust.allow", { folder, digest });
   return isProblem(given) ? given : start();
 }
 
@@ -38,7 +38,7 @@ export function trustText({ folder, files }: TrustQuestion): string {
   const lines = files.map(
     ({ path, reason, state }) => `  ${path}  ${reason}${state === "changed" ? " (changed)" : ""}`,
   );
-  return `These files act by themselves when an agent works in ${folder}:\n${lines.join("\n")}`;
+  return `An agent that works in ${folder} runs or follows these files:\n${lines.join("\n")}`;
 }
 
 function trustQuestion({ details }: Problem): TrustQuestion | undefined {

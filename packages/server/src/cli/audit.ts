@@ -4,37 +4,31 @@
  */
 
 import type { Json, JsonObject } from "@blockyard/kernel";
+import type { ToolAnswer } from "../contract/index.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { type CommandClient, known, withClient } from "./command-client.ts";
 import { oneLine, print, printJson } from "./terminal.ts";
-import { known, withYard, type Yard } from "./yard.ts";
 
 const options = {
   home: HOME_OPTION,
-  action: { type: "string", value: "NAME", summary: "only this, such as command.run or turn.answer" },
-  agent: { type: "string", value: "NAME", summary: "only what this one did" },
-  since: { type: "string", value: "TIME", summary: "only from this time on, such as 2026-01-31" },
-  limit: { type: "string", value: "N", summary: "at most so many, the newest (100)" },
-  export: { type: "boolean", summary: "every entry as a line of JSON, oldest first" },
+  action: { type: "string", value: "NAME", summary: "only this action, such as command.run or turn.answer" },
+  agent: { type: "string", value: "NAME", summary: "only entries by this agent" },
+  since: { type: "string", value: "TIME", summary: "only entries since this time, such as 2026-01-31" },
+  limit: { type: "string", value: "N", summary: "show at most N entries, the newest (default: 100)" },
+  export: { type: "boolean", summary: "print every entry as one line of JSON, oldest first" },
   json: JSON_OPTION,
 } as const;
 
 const PAGE = 1_000;
 const DETAIL_CHARS = 200;
 
-interface Entry extends JsonObject {
-  readonly id: number;
-  readonly at: number;
-  readonly agent: string;
-  readonly by: string;
-  readonly action: string;
-  readonly details: JsonObject;
-}
+type Entry = ToolAnswer<"audit.list">["entries"][number];
 
 export const audit: Command = {
   name: "audit",
   usage: "audit [--action NAME] [--agent NAME] [--since TIME] [--limit N] [--export] [--json]",
-  summary: "show what was allowed, run, granted and revoked",
+  summary: "show the audit log: what was allowed, run, granted and revoked",
   examples: [
     "blockyard audit",
     "blockyard audit --action command.run --since 2026-01-31",
@@ -53,8 +47,8 @@ export const audit: Command = {
       ...(values.agent === undefined ? {} : { agent: values.agent }),
       ...(since === undefined ? {} : { since }),
     };
-    const entries = await withYard({ home: values.home }, (yard) =>
-      read(yard, filter, values.export ? Number.POSITIVE_INFINITY : limit),
+    const entries = await withClient({ home: values.home }, (client) =>
+      read(client, filter, values.export ? Number.POSITIVE_INFINITY : limit),
     );
     if (values.export) for (const entry of entries.toReversed()) await print(`${JSON.stringify(entry)}\n`);
     else if (values.json) await printJson({ entries: entries as readonly Json[] });
@@ -65,13 +59,13 @@ export const audit: Command = {
 };
 
 /** Newest first, page by page. */
-async function read(yard: Yard, filter: JsonObject, most: number): Promise<readonly Entry[]> {
+async function read(client: CommandClient, filter: JsonObject, most: number): Promise<readonly Entry[]> {
   const found: Entry[] = [];
   while (found.length < most) {
     const last = found.at(-1);
     const limit = Math.min(PAGE, most - found.length);
     const input = { ...filter, limit, ...(last === undefined ? {} : { before: last.id }) };
-    const { entries } = known(await yard.call("audit.list", input)) as { readonly entries: readonly Entry[] };
+    const { entries } = known(await client.call("audit.list", input));
     found.push(...entries);
     if (entries.length < limit) break;
   }

@@ -15,15 +15,15 @@ import { hasDatabase, isRestored } from "../stores/sqlite/restored.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { storeSentence } from "./failure.ts";
-import { print, printJson, tell } from "./terminal.ts";
+import { print, printJson, printNote } from "./terminal.ts";
 
 const backupOptions = { home: HOME_OPTION, json: JSON_OPTION } as const;
 
 export const backup: Command = {
   name: "backup",
   usage: "backup [file] [--json]",
-  summary: "copy the database to a file, also while the server runs",
-  examples: ["blockyard backup", "blockyard backup /mnt/disk/yard.db"],
+  summary: "back up the database to a file, even while the server runs",
+  examples: ["blockyard backup", "blockyard backup /mnt/disk/blockyard.db"],
   options: backupOptions,
   async run(args) {
     const { values, positionals } = readArguments({ name: "backup", options: backupOptions }, args, [0, 1]);
@@ -31,7 +31,7 @@ export const backup: Command = {
     if (!hasDatabase(path)) throw new CommandError(`there is no database at ${path} yet`, EXIT.nothing);
     const stamp = new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-");
     const file = resolve(positionals[0] ?? `blockyard-${stamp}.db`);
-    if (existsSync(file)) throw new CommandError(`${file} exists already: choose another name, or delete it`);
+    if (existsSync(file)) throw new CommandError(`${file} already exists. Choose another name or delete it`);
     const mask = process.umask(0o077); // everything that everybody wrote: as private as the home that it comes from
     try {
       await copyDatabaseFile(path, file);
@@ -39,7 +39,7 @@ export const backup: Command = {
       if (!(error instanceof StoreError)) throw error;
       const isSource = error.code === "corrupt" || error.code === "version";
       throw new CommandError(
-        isSource ? storeSentence(error) : `${error.message}. Is there room, and may you write there?`,
+        isSource ? storeSentence(error) : `${error.message}. Check free space and permissions there`,
       );
     } finally {
       process.umask(mask);
@@ -54,29 +54,33 @@ export const backup: Command = {
 const restoreOptions = {
   home: HOME_OPTION,
   json: JSON_OPTION,
-  replace: { type: "boolean", summary: "also where there is a database; it is kept beside the new one" },
+  replace: { type: "boolean", summary: "replace an existing database; the old one is kept next to it" },
 } as const;
 
 export const restore: Command = {
   name: "restore",
   usage: "restore <file> [--replace] [--json]",
-  summary: "put a backup back; the server must be stopped",
-  examples: ["blockyard restore yard.db", "blockyard restore yard.db --replace"],
+  summary: "restore a backup; stop the server first",
+  examples: ["blockyard restore backup.db", "blockyard restore backup.db --replace"],
   options: restoreOptions,
   async run(args) {
-    const { values, positionals } = readArguments({ name: "restore", options: restoreOptions }, args, [1, 1]);
+    const { values, positionals } = readArguments({ name: "restore", options: restoreOptions }, args, [
+      1,
+      1,
+      "the backup file",
+    ]);
     const file = resolve(positionals[0] as string);
     if (!existsSync(file)) throw new CommandError(`there is no file ${file}`, EXIT.nothing);
     const path = databaseOf(values.home, restoreCommand);
     if (hasDatabase(path) && !values.replace)
       throw new CommandError(
-        `there is a database at ${path} already. With --replace it is kept beside the restored one`,
+        `there is already a database at ${path}. --replace keeps it next to the restored one`,
       );
     const kept = await putBack(file, path, values.replace === true);
     if (values.json) await printJson({ database: path, ...(kept === undefined ? {} : { kept }) });
     else {
       await print(`${path}\n`);
-      if (kept !== undefined) tell(`What was there before is ${kept}`);
+      if (kept !== undefined) printNote(`The previous database is at ${kept}`);
     }
     return EXIT.done;
   },
@@ -90,11 +94,13 @@ async function putBack(file: string, path: string, replace: boolean): Promise<st
     if (!(error instanceof StoreError)) throw error;
     if (error.code === "locked")
       throw new CommandError(
-        "the database is in use. Stop the server (Ctrl-C where it runs), then try again",
+        "the database is in use. Stop the server (Ctrl-C in its terminal), then try again",
       );
     if (isRestored(path))
-      throw new CommandError(`${error.message}. It is restored, and in its place when it is next opened`);
-    throw new CommandError(`${error.message}. Is ${file} a backup of blockyard? Nothing was changed`);
+      throw new CommandError(
+        `${error.message}. The backup is restored and takes effect when the database is next opened`,
+      );
+    throw new CommandError(`${error.message}. Is ${file} a Blockyard backup? Nothing was changed`);
   }
 }
 
@@ -102,9 +108,7 @@ async function putBack(file: string, path: string, replace: boolean): Promise<st
 function databaseOf(home: string | undefined, instead: (address: DatabaseAddress) => string): string {
   const config = makeConfig({ env: process.env, ...(home === undefined ? {} : { home }) });
   if (config.database)
-    throw new CommandError(
-      `the database is PostgreSQL's, and so are its backups: ${instead(config.database)}`,
-    );
+    throw new CommandError(`the database is PostgreSQL. Use its own tools: ${instead(config.database)}`);
   prepareHome(config.home);
   return join(config.home, "blockyard.db");
 }

@@ -17,8 +17,8 @@ import { nodeEnv } from "../system/env.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { lineTimes, throughNothing, throughServer } from "./bench-feed.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { known, openClient } from "./command-client.ts";
 import { print, printJson, styleFor } from "./terminal.ts";
-import { known, openYard } from "./yard.ts";
 
 const options = { home: HOME_OPTION, json: JSON_OPTION } as const;
 
@@ -45,7 +45,7 @@ export const bench: Command = {
   name: "bench",
   usage: "bench [--home DIR] [--json]",
   summary:
-    "measure on this machine: durable writes, the way to a viewer, search; each beside the least it could cost",
+    "measure writes, latency to a viewer and search on this machine, compared with the theoretical minimum",
   examples: ["blockyard bench", "blockyard bench --json     # one figure per line, for programs"],
   options,
   async run(args) {
@@ -117,10 +117,10 @@ async function feed(folder: string): Promise<readonly Finding[]> {
       number[],
     ];
     return {
-      check: `a line's way to a viewer, p${share * 100}`,
+      check: `latency of a line to a viewer, p${share * 100}`,
       value: quantile(a, 0.5),
       unit: "ms",
-      beside: "a bare WebSocket, nothing stored",
+      beside: "bare WebSocket, nothing stored",
       floor: quantile(b, 0.5),
       ratio: quantile(
         a.map((each, i) => each / (b[i] as number)),
@@ -133,10 +133,10 @@ async function feed(folder: string): Promise<readonly Finding[]> {
 /** Over what the user has; none of it: nothing to say. */
 async function searches(home: string): Promise<readonly Finding[]> {
   if (!hasDatabase(join(home, "blockyard.db"))) return [];
-  const yard = await openYard({ home });
+  const client = await openClient({ home });
   try {
     const find = async (query: string) =>
-      known(await yard.call("kernel.search", { query, literal: true, kinds: "all", max_blocks: 20 }));
+      known(await client.call("kernel.search", { query, literal: true, kinds: "all", max_blocks: 20 }));
     const time = async (query: (i: number) => string) => {
       const took: number[] = [];
       for (let i = 0; i < SEARCHES; i++) {
@@ -148,15 +148,15 @@ async function searches(home: string): Promise<readonly Finding[]> {
     };
     await find("warming up");
     return [
-      { check: "search for a frequent word, 20 blocks", value: await time(() => "the"), unit: "ms" },
+      { check: "search for a common word, 20 blocks", value: await time(() => "the"), unit: "ms" },
       {
-        check: "search for what is nowhere",
+        check: "search with no match",
         value: await time((i) => `nowhere-${i}-to-be-found`),
         unit: "ms",
       },
     ];
   } finally {
-    await yard.close();
+    await client.close();
   }
 }
 

@@ -1,13 +1,14 @@
 /** Blocks as terminal text: of what is long the ends are shown, and what is left out is counted. */
 import type { BlockSnapshot } from "@blockyard/kernel";
 import { expect, test } from "vitest";
-import { blockText, nodeText } from "./block-text.ts";
+import { timeline } from "../export/timeline.ts";
+import { blockText, itemText, nodeText } from "./block-text.ts";
 import { styleFor } from "./terminal.ts";
 
 const options = { style: styleFor({ isTTY: false } as typeof process.stdout), width: 80, isFull: false };
 
 function blockOf(kind: string, content: string, metadata: object = {}, status = "done"): BlockSnapshot {
-  return { kind, content, metadata, status } as unknown as BlockSnapshot;
+  return { kind, content, metadata, status, role: "tool" } as unknown as BlockSnapshot;
 }
 
 function shownOf(block: BlockSnapshot, call?: BlockSnapshot): readonly string[] {
@@ -27,16 +28,12 @@ test.each<[string, BlockSnapshot, readonly string[]]>([
   ["a result of ten lines", blockOf("tool_result", numbered(10)), every(10)],
   ["a result of twelve", blockOf("tool_result", numbered(12)), ENDS],
   ["code", blockOf("code", numbered(12)), ENDS],
-  [
-    "a result that is an error",
-    blockOf("tool_result", numbered(12), { isError: true }),
-    ["… 4 more lines", ...every(12, 5)],
-  ],
+  ["a result that is an error", blockOf("tool_result", numbered(20), { isError: true }), every(20, 9)],
   ["a command", blockOf("command", numbered(12), { command: "seq", exitCode: 0 }), ["$ seq", ...ENDS]],
   [
     "a command that failed",
-    blockOf("command", numbered(12), { command: "seq", exitCode: 3 }),
-    ["$ seq", "… 4 more lines", ...every(12, 5), "exit 3"],
+    blockOf("command", numbered(20), { command: "seq", exitCode: 3 }),
+    ["$ seq", ...every(20, 9), "exit 3"],
   ],
   [
     "a command that was run again",
@@ -66,7 +63,8 @@ test("[V25] a result whose call a person allowed is whole, and so is a diff of t
     return blockOf("file_change", "", { changes });
   };
   expect(shownOf(diff(30))).toHaveLength(31);
-  expect(shownOf(diff(31))).toHaveLength(9);
+  // A longer one begins with its first thirty.
+  expect(shownOf(diff(40)).slice(1)).toEqual(every(30).map((line) => `+${line}`));
   const result = {
     block: blockOf("tool_result", numbered(12)),
     work: [],
@@ -75,4 +73,24 @@ test("[V25] a result whose call a person allowed is whole, and so is a diff of t
     branches: [],
   };
   expect(nodeText({ ...result, block: call, results: [result] }, options)).toContain("line 7");
+  const read = blockOf("tool_call", "{}", {
+    toolName: "Read",
+    compactParams: "a.txt",
+    shortResult: "12 lines",
+  });
+  const quiet = { ...result, block: read, results: [result] };
+  expect(nodeText(quiet, options)).toBe("● Read a.txt 12 lines\n");
+  expect(nodeText(quiet, { ...options, isFull: true })).toContain("line 7");
+});
+
+test("[V121] quiet ones that follow each other are one line, and every one of them in full", () => {
+  const part = { work: [], results: [], nested: [], branches: [] };
+  const nodes = ["a.txt", "b.txt"].map((compactParams) => ({
+    ...part,
+    block: blockOf("tool_call", "{}", { toolName: "Read", compactParams }),
+  }));
+  const shown = (isFull: boolean) =>
+    timeline(nodes, undefined).map((item) => itemText(item, { ...options, isFull }));
+  expect(shown(false)).toEqual(["▸ Read 2 files\n"]);
+  expect(shown(true)).toEqual(["● Read a.txt\n● Read b.txt\n"]);
 });

@@ -4,25 +4,30 @@
  */
 
 import {
+  agentName,
   askOf,
   type BlockSnapshot,
   callOutcome,
   changeTexts,
   citedMarkdown,
+  firstSentence,
   type Kind,
-  type Metadata,
+  callLine as lineOf,
+  metadataOf,
   sourcesOf,
   type TurnView,
   timesText,
   todoLine,
-  toolTitle,
   UNVERIFIED,
   waitsFor,
 } from "@blockyard/kernel";
-import { changedLines, excerptLines, foldingOf, type Shown } from "../export/closed.ts";
+import { changedLines, foldingOf, type Shown } from "../export/closed.ts";
 import { turnFacts } from "../export/html.ts";
+import { commandSummary, type Item, isFollowed, timeline } from "../export/timeline.ts";
 import type { ExportNode } from "../export/tree.ts";
 import { oneLine, type Style, safeText } from "./terminal.ts";
+
+const BEGINNING_CHARS = 1_000;
 
 export interface TextOptions {
   readonly style: Style;
@@ -31,24 +36,71 @@ export interface TextOptions {
   readonly isFull: boolean;
 }
 
-export function nodeText(
-  node: ExportNode,
-  options: TextOptions,
-  depth = 0,
-  call: BlockSnapshot | undefined = undefined,
-): string {
-  const below = [...node.work, ...node.results, ...node.nested]
-    .map((each) => nodeText(each, options, depth + 1, node.block))
+/** Who speaks, blocks, and quiet ones gathered into a line. */
+export function itemText(item: Item, options: TextOptions, depth = 0): string {
+  const { style, width, isFull } = options;
+  if (item.type === "speaker") {
+    const name = safeText(item.speaker.name);
+    return item.speaker.side === "person" ? promptHead(name, style) : `${style.bold(name)}\n`;
+  }
+  if (item.type === "node") return nodeText(item.node, options, depth, { todo: item.todo });
+  if (!isFull) return indent(`${style.dim(oneLine(`▸ ${item.words}`, width))}\n`, depth);
+  return item.items.map(({ node }) => nodeText(node, options, depth)).join("");
+}
+
+/** Who wrote the prompt below. */
+function promptHead(name: string, style: Style): string {
+  return `${style.bold(style.cyan(`❯ ${safeText(name)}`))}\n`;
+}
+
+export function nodeText(node: ExportNode, options: TextOptions, depth = 0, around: Around = {}): string {
+  const { block, work, results, nested } = node;
+  const some = (nodes: readonly ExportNode[]) =>
+    timeline(nodes, undefined)
+      .map((item) => itemText(item, options, depth + 1))
+      .join("");
+  const came = results
+    .filter((result) => options.isFull || !isLineOnly(result, block, around.todo))
+    .map((result) =>
+      nodeText(result, options, depth + 1, {
+        call: block,
+        isFollowed: isFollowed(result),
+        todo: around.todo,
+      }),
+    )
     .join("");
+  const below = `${some(work)}${came}${some(nested)}`;
   const ways = node.branches
     .map((way) => {
       const title = options.style.dim(
-        `↳ another way from here, ${way.length} ${way.length === 1 ? "block" : "blocks"}`,
+        `↳ another branch, ${way.length} ${way.length === 1 ? "block" : "blocks"}`,
       );
-      return indent(`${title}\n${way.map((each) => nodeText(each, options, 0)).join("")}`, depth + 1);
+      const items = timeline(way, undefined).map((item) => itemText(item, options, 0));
+      return indent(`${title}\n${items.join("")}`, depth + 1);
     })
     .join("");
-  return `${indent(blockText(node.block, options, call), depth)}${below}${ways}`;
+  const own =
+    block.kind === "tool_call"
+      ? `${callLine(
+          block,
+          options,
+          results.map((result) => result.block),
+        )}\n`
+      : KIND_TEXT[block.kind](block, options, around);
+  return `${indent(own, depth)}${below}${ways}`;
+}
+
+/** What came of a call that its line says already. */
+function isLineOnly(result: ExportNode, call: BlockSnapshot, todo: BlockSnapshot | undefined): boolean {
+  const known = { isFollowed: isFollowed(result), isLivingTodo: todo !== undefined };
+  return foldingOf({ block: result.block, call, source: ["x"], chars: 1, ...known }).form === "line";
+}
+
+interface Around {
+  readonly call?: BlockSnapshot | undefined;
+  readonly isFollowed?: boolean;
+  /** The to-do list of the turn, shown in place of the call's own. */
+  readonly todo?: BlockSnapshot | undefined;
 }
 
 export function turnText(turn: TurnView, { style, width }: TextOptions): string {
@@ -58,10 +110,12 @@ export function turnText(turn: TurnView, { style, width }: TextOptions): string 
 
 /** A block that is whole, and the call that it is the result of. Its last line ends; an empty one says nothing. */
 export function blockText(block: BlockSnapshot, options: TextOptions, call?: BlockSnapshot): string {
-  return KIND_TEXT[block.kind](block, options, call);
+  const isPrompt = block.kind === "text" && block.role === "user" && !block.side;
+  const head = isPrompt ? promptHead(agentName(block.agent), options.style) : "";
+  return `${head}${KIND_TEXT[block.kind](block, options, { call })}`;
 }
 
-type BlockAsText = (block: BlockSnapshot, options: TextOptions, call: BlockSnapshot | undefined) => string;
+type BlockAsText = (block: BlockSnapshot, options: TextOptions, around: Around) => string;
 
 const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
   text: (block, options) => {
@@ -69,29 +123,30 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     const { notice } = metadataOf(block, "text");
     if (notice !== undefined || block.role === "system")
       return `${style.dim(oneLine(`· ${notice ?? ""} ${block.content} ${timesText(block.metadata)}`, width))}\n`;
-    const who = block.role === "user" ? `${style.bold(style.cyan(`❯ ${safeText(block.agent)}`))}\n` : "";
     const { citations = [] } = metadataOf(block, "text");
     const said = block.promoted ? block.content : citedMarkdown(block.content, citations);
     const plain = said.replace(/\\\[(\d+)\]/g, "[$1]");
     const sources = sourcesOf(citations).map(
       ({ number, title, url }) => `${style.dim(oneLine(`[${number}] ${title ?? ""} ${url}`, width))}\n`,
     );
-    return `${who}${safeText(plain).trimEnd()}\n${sources.join("")}\n`;
+    // What a sub-agent was asked stands among its work, where nothing else says who asked.
+    const head = block.role === "user" && block.side ? promptHead(agentName(block.agent), style) : "";
+    return `${head}${safeText(plain).trimEnd()}\n${sources.join("")}\n`;
   },
   thinking: ({ content }, options) => {
     const { style, width, isFull } = options;
     if (content.trim() === "") return "";
     if (isFull) return `${style.dim(safeText(content).trimEnd())}\n\n`;
-    return `${style.dim(oneLine(`∴ ${content}`, width))}\n`;
+    return `${style.dim(oneLine(`∴ ${firstSentence(content.slice(0, BEGINNING_CHARS))}`, width))}\n`;
   },
   tool_call: (block, options) => `${callLine(block, options)}\n`,
-  tool_result: (block, options, call) => someLines(block.content, options, { block, call }),
-  code: (block, options, call) => {
+  tool_result: (block, options, around) => someLines(block.content, options, { block, ...known(around) }),
+  code: (block, options, around) => {
     const { filename } = metadataOf(block, "code");
     const name = filename === undefined ? "" : `  ${options.style.dim(oneLine(filename, options.width))}\n`;
-    return `${name}${someLines(block.content, options, { block, call })}`;
+    return `${name}${someLines(block.content, options, { block, ...known(around) })}`;
   },
-  command: (block, options, call) => {
+  command: (block, options, around) => {
     const { command, stderr, exitCode } = metadataOf(block, "command");
     const { style, width, isFull } = options;
     const line = isFull ? safeText(command) : oneLine(command, width - 4);
@@ -100,9 +155,9 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
         ? ""
         : `  ${style.red(`exit ${exitCode}`)}\n`;
     const output = [block.content, stderr ?? ""].filter((part) => part !== "").join("\n");
-    return `  ${style.dim("$")} ${line}\n${someLines(output, options, { block, call })}${failed}`;
+    return `  ${style.dim("$")} ${line}\n${someLines(output, options, { block, ...known(around) })}${failed}`;
   },
-  file_change: (block, options, call) => {
+  file_change: (block, options, around) => {
     const { changes } = metadataOf(block, "file_change");
     const { style, width } = options;
     const texts = changeTexts(changes, block.content);
@@ -110,14 +165,14 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
       .map(({ path, kind, unverified }, i) => {
         const { diff = "", note = "" } = texts[i] ?? {};
         const doubt = unverified ? style.dim(`  ${UNVERIFIED}`) : "";
-        return `  ${kind} ${style.bold(oneLine(path, width - 12))}${doubt}\n${diffLines(diff, options, { block, call })}${someLines(note, options, { block, call })}`;
+        return `  ${kind} ${style.bold(oneLine(path, width - 12))}${doubt}\n${diffLines(diff, options, { block, ...known(around) })}${someLines(note, options, { block, ...known(around) })}`;
       })
       .join("");
   },
-  todo: (block, options, call) => {
-    const { items } = metadataOf(block, "todo");
+  todo: (block, options, around) => {
+    const { items } = metadataOf(around.todo ?? block, "todo");
     const lines = items.map((item) => oneLine(todoLine(item), options.width - 2));
-    return paintedLines(lines, options, { block, call, chars: 0 }, (line) => line);
+    return paintedLines(lines, options, { block, ...known(around), chars: 0 }, (line) => line);
   },
   image: ({ content }, { style, width }) => `${style.dim(oneLine(`  [picture] ${content}`, width))}\n`,
   file: (block, options) => {
@@ -125,16 +180,21 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     return `${options.style.bold(safeText(path))}\n${someLines(block.content, options, { block, call: undefined })}`;
   },
   error: ({ content, metadata }, { style }) =>
-    `${style.red(`✗ ${safeText(`${content || String(metadata["code"] ?? "failed")} ${timesText(metadata)}`.trimEnd())}`)}\n`,
+    `${style.red(`✗ ${safeText(`${content || String(metadata.code ?? "failed")} ${timesText(metadata)}`.trimEnd())}`)}\n`,
   unknown: (block, { style, width }) => {
     const { type } = metadataOf(block, "unknown");
-    return `${style.dim(oneLine(`? not understood: ${type ?? ""}`, width))}\n`;
+    return `${style.dim(oneLine(`? unrecognized event: ${type ?? ""}`, width))}\n`;
   },
 };
 
-/** `● Bash  ls -la  3 lines ✓` */
-export function callLine(block: BlockSnapshot, { style, width }: TextOptions): string {
-  const { toolName, displayName, compactParams, shortResult } = metadataOf(block, "tool_call");
+/** `● Read src/a.ts  12 lines`, `● $ npm test  12 passed` */
+export function callLine(
+  block: BlockSnapshot,
+  { style, width }: TextOptions,
+  results: readonly BlockSnapshot[] = [],
+): string {
+  const { shortResult } = metadataOf(block, "tool_call");
+  const { name: title, subject, isCommand } = lineOf(block, results);
   const { state, word } = callOutcome(block);
   const isEnded = state === "done" || state === "failed" || state === "denied" || state === "stopped";
   const mark = !isEnded ? style.yellow("●") : state === "done" ? style.green("●") : style.red("●");
@@ -146,13 +206,19 @@ export function callLine(block: BlockSnapshot, { style, width }: TextOptions): s
       : isSaid
         ? ` ${word}`
         : "";
-  const said = [compactParams, isEnded ? shortResult : undefined].filter(Boolean).join("  ");
-  const name = oneLine(toolTitle(toolName, displayName), 40);
+  const ran = isCommand && state === "done" ? results.find(({ kind }) => kind === "command") : undefined;
+  const came = ran ? commandSummary(ran) : isEnded ? shortResult : undefined;
+  const said = [subject, came].filter(Boolean).join("  ");
+  const name = isCommand ? "$" : oneLine(title, 40);
   return `${mark} ${style.bold(name)} ${oneLine(said, width - name.length - 16)}${style.red(end)}`;
 }
 
 /** What is known of a result besides its lines. */
 type Known = Omit<Shown, "source">;
+
+function known({ call, isFollowed, todo }: Around) {
+  return { call, isFollowed, isLivingTodo: todo !== undefined };
+}
 
 function someLines(text: string, options: TextOptions, known: Known): string {
   if (text.trim() === "") return "";
@@ -178,8 +244,8 @@ function paintedLines(
   known: Known,
   paint: (line: string) => string,
 ): string {
-  const { isClosed, excerpt } = foldingOf({ ...known, source });
-  const shown = isFull || !isClosed ? source : excerptLines(excerpt);
+  const { form, isClosed, excerpt } = foldingOf({ ...known, source });
+  const shown = isFull || !isClosed || form === "line" ? source : excerpt;
   const most = width - 2;
   const cut = (line: string) =>
     isFull || line.length <= most ? line : `${line.slice(0, most - 1).toWellFormed()}…`;
@@ -189,8 +255,4 @@ function paintedLines(
 function indent(text: string, depth: number): string {
   if (depth === 0) return text;
   return text.replace(/^(?=.)/gm, "  ".repeat(Math.min(depth, 8)));
-}
-
-function metadataOf<K extends Kind>(block: BlockSnapshot, _kind: K): Metadata<K> {
-  return block.metadata as unknown as Metadata<K>;
 }

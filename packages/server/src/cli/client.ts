@@ -5,8 +5,9 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { isProblem, type Json, type Problem, problem, type ToolSchema } from "@blockyard/kernel";
+import { isProblem, type Json, type Problem, problem, type ToolSchema, typedCalls } from "@blockyard/kernel";
 import { makeConfig } from "../config/config.ts";
+import type { CallServer } from "../contract/index.ts";
 import { readAddress, type ServerAddress } from "../system/address-file.ts";
 import { CommandError } from "./command.ts";
 
@@ -14,7 +15,9 @@ export interface ServerClient {
   /** Where it is asked; a browser may have to go elsewhere. */
   readonly url: string;
   readonly token: string;
-  call(tool: string, input: unknown): Promise<Json | Problem>;
+  readonly call: CallServer;
+  /** By a name that is only known while it runs. */
+  callAny(tool: string, input: unknown): Promise<Json | Problem>;
   tools(): Promise<readonly ToolSchema[]>;
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
@@ -40,15 +43,17 @@ export function serverClient(options: ClientOptions): ServerClient {
     };
     return fetch(`${url}${path}`, { ...init, headers });
   };
+  const callAny = async (tool: string, input: unknown) => {
+    const body = JSON.stringify(input);
+    const answer = await reach(url, () => request(`/v1/tools/${tool}`, { method: "POST", body }));
+    return (await answer.json()) as Json | Problem;
+  };
   return {
     url,
     token,
     fetch: request,
-    async call(tool, input) {
-      const body = JSON.stringify(input);
-      const answer = await reach(url, () => request(`/v1/tools/${tool}`, { method: "POST", body }));
-      return (await answer.json()) as Json | Problem;
-    },
+    callAny,
+    call: typedCalls(callAny),
     async tools() {
       const answer = await reach(url, () => request("/v1/tools"));
       if (answer.status === 401) throw new TokenRefused(url);
@@ -62,8 +67,8 @@ export function serverClient(options: ClientOptions): ServerClient {
 export class TokenRefused extends CommandError {
   constructor(url: string) {
     const fix = process.env["BLOCKYARD_TOKEN"]
-      ? "Unset BLOCKYARD_TOKEN, or give it one that holds"
-      : "It is not that of this home: give --home or BLOCKYARD_HOME the server's";
+      ? "Unset BLOCKYARD_TOKEN or set it to a valid token"
+      : "It belongs to another data directory. Point --home or BLOCKYARD_HOME at the server's";
     super(`the server at ${url} refused the token. ${fix}`);
   }
 }
@@ -72,7 +77,7 @@ export class TokenRefused extends CommandError {
 export function runningServer(home: string): ServerAddress {
   const server = readAddress(home);
   if (server && isAlive(server.pid)) return server;
-  throw new CommandError("no server runs here. Start one with: blockyard");
+  throw new CommandError("no server is running. Start one: blockyard");
 }
 
 function isAlive(pid: number): boolean {
@@ -107,7 +112,7 @@ async function reach(url: string, ask: () => Promise<Response>): Promise<Respons
   try {
     return await ask();
   } catch {
-    const lost = problem("unavailable", `the server at ${url} does not answer. Start it with: blockyard`);
+    const lost = problem("unavailable", `the server at ${url} does not answer. Start it: blockyard`);
     return Response.json(lost, { status: 503 });
   }
 }
@@ -124,6 +129,6 @@ export function ownerTokenIn(given: string | undefined): string | undefined {
 
 function ownerToken(home: string): string {
   const path = join(home, "token");
-  if (!existsSync(path)) throw new CommandError("there is no token here yet. Start a server with: blockyard");
+  if (!existsSync(path)) throw new CommandError("there is no token yet. Start a server: blockyard");
   return readFileSync(path, "utf8").trim();
 }

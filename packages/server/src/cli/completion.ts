@@ -16,7 +16,7 @@ export function completion(commands: () => readonly Command[]): Command {
   return {
     name: "completion",
     usage: "completion bash|zsh|fish",
-    summary: "print a script that completes commands and options in your shell",
+    summary: "print a completion script for your shell",
     examples: [
       'eval "$(blockyard completion bash)"     # in ~/.bashrc',
       'eval "$(blockyard completion zsh)"      # in ~/.zshrc',
@@ -25,10 +25,16 @@ export function completion(commands: () => readonly Command[]): Command {
     options,
     choices: SHELLS,
     async run(args) {
-      const { positionals } = readArguments({ name: "completion", options }, args, [1, 1]);
+      const { positionals } = readArguments({ name: "completion", options }, args, [
+        1,
+        1,
+        `a shell: ${SHELLS.join(", ")}`,
+      ]);
       const shell = SHELLS.find((each) => each === positionals[0]);
       if (!shell) {
-        process.stderr.write(`blockyard: no script for ${positionals[0]}: one of ${SHELLS.join(", ")}\n`);
+        process.stderr.write(
+          `blockyard: no completion script for ${positionals[0]}. Choose one of ${SHELLS.join(", ")}\n`,
+        );
         return EXIT.usage;
       }
       await print(SCRIPTS[shell](commands()));
@@ -64,7 +70,7 @@ _blockyard() {
   local -a commands
   commands=(
 ${commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary.replaceAll(":", "\\:")}`)}`).join("\n")}
-    'help:show what a command does'
+    'help:show help for a command'
   )
   if (( CURRENT == 2 )); then
     _describe 'command' commands
@@ -79,7 +85,7 @@ ${commands.map(inZsh).join("\n")}
 compdef _blockyard blockyard
 `,
   fish: (commands) => `# blockyard completion for fish
-complete -c blockyard -n __fish_use_subcommand -a help -d 'show what a command does'
+complete -c blockyard -n __fish_use_subcommand -a help -d 'show help for a command'
 ${commands.flatMap(inFish).join("\n")}
 `,
 };

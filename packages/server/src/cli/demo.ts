@@ -22,7 +22,7 @@ import { jsonLog } from "../system/log.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { runningServer, serverClient } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { print, printJson, styleFor, tell } from "./terminal.ts";
+import { print, printJson, printNote, styleFor } from "./terminal.ts";
 
 const USUAL_SECONDS = 30;
 const MOST_SECONDS = 3_600;
@@ -32,19 +32,19 @@ const MORE_PAUSE_MS = 650;
 
 const options = {
   home: HOME_OPTION,
-  json: { ...JSON_OPTION, summary: "print the result as JSON, and nothing else" },
-  seconds: { type: "string", value: "N", summary: `how long the agents write (default: ${USUAL_SECONDS})` },
-  here: { type: "boolean", summary: "in the workspace of the running server, where the file stays" },
-  stay: { type: "boolean", summary: "keep its server running afterwards, until Ctrl-C" },
+  json: { ...JSON_OPTION, summary: "print only the result, as JSON" },
+  seconds: { type: "string", value: "N", summary: `how long the agents run (default: ${USUAL_SECONDS})` },
+  here: { type: "boolean", summary: "use the running server and its workspace; the file stays there" },
+  stay: { type: "boolean", summary: "keep the demo's server running until Ctrl-C" },
 } as const;
 
 export const demo: Command = {
   name: "demo",
   usage: "demo [--seconds N] [--here] [--stay] [--json]",
-  summary: "watch three scripted agents, and yourself, edit one file at the same time",
+  summary: "watch three scripted agents edit one file at once, and join in",
   examples: [
     "blockyard demo",
-    "blockyard demo --seconds 120 --stay     # and look around afterwards",
+    "blockyard demo --seconds 120 --stay     # then look around",
     "blockyard demo --seconds 5 --json | jq .ok",
   ],
   options,
@@ -55,7 +55,7 @@ export const demo: Command = {
       throw new CommandError(`--seconds takes a number up to ${MOST_SECONDS}`, EXIT.usage);
     if (values.here && values.stay)
       throw new CommandError(
-        "--stay is for the demo's own server; the one that runs here stays anyway",
+        "--stay works only without --here: the running server keeps running anyway",
         EXIT.usage,
       );
     const stage = values.here ? runningStage(values.home) : await ownStage();
@@ -132,8 +132,8 @@ async function play(stage: Stage, seconds: number, isQuiet: boolean, stopped: Ab
         await sleep(pause, undefined, { signal: stopped }).catch(() => undefined);
         return performance.now() < until && !stopped.aborted;
       },
-      tell: (deed) => {
-        if (!isQuiet) tellOf(deed, (performance.now() - began) / 1_000, suffix);
+      onDeed: (deed) => {
+        if (!isQuiet) printDeed(deed, (performance.now() - began) / 1_000, suffix);
       },
       opened: async () => {
         if (!isQuiet) await introduce(page, auth.makeLink(), seconds);
@@ -141,7 +141,7 @@ async function play(stage: Stage, seconds: number, isQuiet: boolean, stopped: Ab
     });
   } catch (error) {
     if (!(error instanceof FileThere)) throw error;
-    throw new CommandError(`${error.message}: remove it from the workspace first, or leave --here away`);
+    throw new CommandError(`${error.message}: delete it from the workspace or run without --here`);
   } finally {
     for (const name of names) auth.revoke(name);
   }
@@ -149,7 +149,7 @@ async function play(stage: Stage, seconds: number, isQuiet: boolean, stopped: Ab
 
 function seatAt(url: string, agent: string, token: string): Seat {
   const client = serverClient({ url, token });
-  return { agent, call: (tool, input) => client.call(tool, input) };
+  return { agent, call: client.call };
 }
 
 async function introduce(page: string, code: string, seconds: number): Promise<void> {
@@ -157,17 +157,17 @@ async function introduce(page: string, code: string, seconds: number): Promise<v
   const link = `${page}/files?path=${encodeURIComponent(DEMO_PATH)}&link=${code}`;
   await print(
     `\n  Three agents edit ${style.bold(DEMO_PATH)} (${DEMO_LINES} lines) for ${seconds} seconds: they insert and reword lines,\n` +
-      "  apply patches, and take their own edits back, all at the same time. Open the file and type into it too:\n\n" +
+      "  apply patches and undo their own edits, all at the same time. Open the file and type in it too:\n\n" +
       `  ${style.cyan(link)}\n\n`,
   );
 }
 
-function tellOf({ agent, did, line, text }: Deed, atSeconds: number, suffix: string): void {
+function printDeed({ agent, did, line, text }: Deed, atSeconds: number, suffix: string): void {
   const style = styleFor(process.stdout);
   const name = agent.replace(`-${suffix}`, "");
   const where = line === undefined ? "" : ` line ${line + 1}`;
   const what =
-    did === "gave way" ? `${where}: somebody else had just changed it` : `${where}  ${(text ?? "").trim()}`;
+    did === "retried" ? `${where}: someone else had just changed it` : `${where}  ${(text ?? "").trim()}`;
   const words = `${atSeconds.toFixed(1).padStart(6)} s  ${style.bold(name.padEnd(6))} ${did.padEnd(9)}${what}`;
   void print(`  ${words.replaceAll(`-${suffix}`, "")}\n`);
 }
@@ -177,19 +177,19 @@ async function conclude({ ok, deeds, lines, wrong }: Verdict): Promise<void> {
   const { inserted, patched, reworded, undid, redid } = deeds;
   const edits = inserted + patched + reworded;
   await print(
-    `\n  ${edits} edits, ${undid + redid} times undo or redo, ${deeds["gave way"]} times somebody gave way; ${lines} of the agents' lines stand.\n` +
-      `  Then each agent took its edits back and put them in place again.\n\n`,
+    `\n  ${edits} edits, ${undid + redid} undos and redos, ${deeds.retried} conflicts; ${lines} lines by agents remain.\n` +
+      `  Then each agent undid all its edits and redid them.\n\n`,
   );
   if (ok) {
     await print(
-      `  ${style.green("Nothing was lost")}, each undo took back only its own, and the disk has what the block has.\n\n`,
+      `  ${style.green("Nothing was lost")}: every undo removed only its own agent's edits, and the file on disk matches the block.\n\n`,
     );
     return;
   }
-  for (const each of wrong.slice(0, 20)) tell(`  ${style.red("lost")}  ${each}`);
+  for (const each of wrong.slice(0, 20)) printNote(`  ${style.red("lost")}  ${each}`);
 }
 
 async function stay({ page, auth }: Stage, stopped: AbortSignal): Promise<void> {
-  await print(`  The server stays: ${page}/?link=${auth.makeLink()}\n  Stop it with Ctrl-C.\n\n`);
+  await print(`  The server keeps running: ${page}/?link=${auth.makeLink()}\n  Stop it with Ctrl-C.\n\n`);
   if (!stopped.aborted) await new Promise((end) => stopped.addEventListener("abort", end, { once: true }));
 }

@@ -63,7 +63,7 @@ describe("[AC54] the doctor", () => {
     const prices = mkdtempSync(join(folder, "prices-"));
     expect(checkPrices(prices)).toEqual([]);
     writeFileSync(join(prices, "prices.json"), '{"m":{"input":1,"output":2}}');
-    expect(checkPrices(prices)).toMatchObject([{ state: "ok", message: "prices of 1 model" }]);
+    expect(checkPrices(prices)).toMatchObject([{ state: "ok", message: "prices for 1 model" }]);
     writeFileSync(join(prices, "prices.json"), "nonsense!");
     expect(checkPrices(prices)).toMatchObject([{ state: "warn", fix: expect.anything() }]);
   });
@@ -86,7 +86,7 @@ describe("[AC54] the doctor", () => {
     });
     expect(named(findings, "database")).toMatchObject({
       state: "fail",
-      message: `${path} is gone, although a process has it open`,
+      message: `${path} is missing, but a process still has it open`,
     });
     renameSync(`${path}.away`, path);
     expect(named(await examine(home, {}), "server")?.state).toBe("ok");
@@ -106,11 +106,11 @@ describe("[AC54] the doctor", () => {
 
   it.each([
     ["sandboxed, no network", "ok", undefined],
-    ["not sandboxed: it is switched off", "warn", "start the server without BLOCKYARD_SANDBOX=off"],
+    ["not sandboxed: switched off", "warn", "start the server without BLOCKYARD_SANDBOX=off"],
     [
       "not sandboxed: the system does not allow it (bwrap: no)",
       "warn",
-      expect.stringMatching(/^mend what it says/),
+      expect.stringMatching(/^fix the cause above/),
     ],
   ])("[U60] a server that says %j: %s", (words, state, fix) => {
     const found = checkSandbox(words, { PATH: withBubblewrap() });
@@ -145,8 +145,8 @@ describe("[AC54] the doctor", () => {
       {
         check: "home",
         state: "fail",
-        message: `${file} is no folder`,
-        fix: "give another folder with --home",
+        message: `${file} is not a directory`,
+        fix: "choose another directory with --home",
       },
     ]);
   });
@@ -161,11 +161,11 @@ describe("[AC54] the doctor", () => {
     });
     expect(readFileSync(join(other, "token"), "utf8")).toBe("");
     writeFileSync(join(other, "token"), "short", { mode: 0o600 });
-    expect(tokens()).toMatchObject({ state: "fail", message: `${other}/token does not hold a token` });
+    expect(tokens()).toMatchObject({ state: "fail", message: `${other}/token does not contain a token` });
     writeFileSync(join(other, "token"), "a".repeat(43));
     expect(tokens()).toBeUndefined();
     writeFileSync(join(other, "tokens.json"), "{", { mode: 0o600 });
-    expect(tokens()).toMatchObject({ state: "fail", fix: expect.stringMatching(/^delete it, then make/) });
+    expect(tokens()).toMatchObject({ state: "fail", fix: expect.stringMatching(/^delete it, then create/) });
   });
 
   it("[AC54] finds a damaged database and leaves a sound one as it was", () => {
@@ -189,15 +189,17 @@ describe("[AC54] the doctor", () => {
     const place = mkdtempSync(join(folder, "place-"));
     const path = join(place, "blockyard.db");
     const found = () => checkDatabase(path, false);
-    const fix = expect.stringMatching(/^put back a backup: .* --replace; without one move it away/);
+    const fix = expect.stringMatching(
+      /^restore a backup: .* --replace\. Without a backup, move the file away/,
+    );
     writeFileSync(path, "");
     expect(found()).toMatchObject({ state: "fail", message: `${path} is empty (0 bytes)`, fix });
     rmSync(path);
     mkdirSync(path);
-    expect(found()).toMatchObject({ state: "fail", message: `${path} is a folder, no database`, fix });
+    expect(found()).toMatchObject({ state: "fail", message: `${path} is a directory, not a database`, fix });
     rmdirSync(path);
     symlinkSync(join(place, "nowhere"), path);
-    expect(found()).toMatchObject({ state: "fail", message: `${path} is a link to nothing` });
+    expect(found()).toMatchObject({ state: "fail", message: `${path} is a broken link` });
     expect(readdirSync(place)).toEqual(["blockyard.db"]);
   });
 
@@ -225,7 +227,7 @@ describe("[AC54] the doctor", () => {
     chmodSync(broken, 0o755);
     const env = { PATH: "/nowhere", BLOCKYARD_CLAUDE: agent, BLOCKYARD_CODEX: broken };
     const without = await examine(home, { PATH: "/nowhere" });
-    expect(named(without, "server")).toMatchObject({ state: "warn", fix: "start one: blockyard" });
+    expect(named(without, "server")).toMatchObject({ state: "warn", fix: "start it: blockyard" });
     expect(named(without, "claude")).toMatchObject({
       state: "warn",
       fix: expect.stringContaining("npm install"),

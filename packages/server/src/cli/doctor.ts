@@ -19,13 +19,16 @@ import { quickCheck } from "../stores/sqlite/quick-check.ts";
 import { StoreReader } from "../stores/sqlite/reader.ts";
 import { restoreSqliteStore } from "../stores/sqlite/restore.ts";
 import { isRestored } from "../stores/sqlite/restored.ts";
+import { nodeEnv } from "../system/env.ts";
 import { DIST } from "../transports/page.ts";
 import { AGENTS, type Agent } from "../turns/agents.ts";
+import type { Login } from "../turns/driver.ts";
+import { logins } from "../turns/logins.ts";
 import { Prices } from "../turns/prices.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl, serverClient } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { oneLine, print, printJson, tell } from "./terminal.ts";
+import { oneLine, print, printJson, printNote } from "./terminal.ts";
 
 export interface Finding {
   readonly check: string;
@@ -38,26 +41,23 @@ const MIN_NODE = 24;
 const MIN_SQLITE = "3.51.3";
 const VERSION_MS = 5_000;
 const HEALTH_MS = 3_000;
-const RESTORE = "put back a backup: blockyard restore FILE --replace";
+const RESTORE = "restore a backup: blockyard restore FILE --replace";
 
 const options = {
   home: HOME_OPTION,
   database: DATABASE_OPTION,
   repair: {
     type: "boolean",
-    summary: "import sessions anew that an earlier version has imported twice; the old database is kept",
+    summary: "re-import sessions that an earlier version imported twice; the old database is kept",
   },
-  json: { type: "boolean", summary: "print the findings as JSON, for programs" },
+  json: { type: "boolean", summary: "print the findings as JSON" },
 } as const;
 
 export const doctor: Command = {
   name: "doctor",
   usage: "doctor [--home DIR] [--database URL] [--repair] [--json]",
-  summary: "check Node, the database, the files of the home, the server, the agents and the page",
-  examples: [
-    "blockyard doctor",
-    "blockyard doctor --json     # for programs; exit code 1 if something fails",
-  ],
+  summary: "check Node, the data directory, the database, the server, the agents and the page",
+  examples: ["blockyard doctor", "blockyard doctor --json     # exit code 1 if a check fails"],
   options,
   async run(args) {
     const { values } = readArguments({ name: "doctor", options }, args, [0, 0]);
@@ -79,7 +79,10 @@ export async function examine(
   database?: DatabaseAddress,
 ): Promise<readonly Finding[]> {
   const { server, sandbox } = await checkServer(home);
-  const agents = await Promise.all([...AGENTS.values()].map((agent) => checkAgent(agent, env)));
+  const known = await logins(env, nodeEnv);
+  const agents = await Promise.all(
+    [...AGENTS.values()].map((agent) => checkAgent(agent, env, known.get(agent.provider))),
+  );
   const hasServer = server.state === "ok" || server.fix === DATABASE_FIX;
   return [
     checkNode(process.versions.node),
@@ -107,7 +110,11 @@ export function checkSqlite(version: string): Finding {
   const found = { check: "sqlite", message: `SQLite ${version}` };
   return isNew
     ? { ...found, state: "ok" }
-    : { ...found, state: "fail", fix: `${MIN_SQLITE} or newer is needed: install a newer Node ${MIN_NODE}` };
+    : {
+        ...found,
+        state: "fail",
+        fix: `install a newer Node ${MIN_NODE}: SQLite ${MIN_SQLITE} or newer is required`,
+      };
 }
 
 /** A price table that cannot be read prices nothing. */
@@ -115,19 +122,24 @@ export function checkPrices(home: string): readonly Finding[] {
   const { table, problem } = new Prices(home).read();
   const models = Object.keys(table).length;
   if (problem !== undefined) {
-    const fix = "write it as a table of prices, or delete it: docs/guides/operations.md";
+    const fix = "correct or delete the file; docs/guides/operations.md shows the format";
     return [{ check: "prices", state: "warn", message: problem, fix }];
   }
   return models === 0
     ? []
-    : [{ check: "prices", state: "ok", message: `prices of ${plural(models, "model")}` }];
+    : [{ check: "prices", state: "ok", message: `prices for ${plural(models, "model")}` }];
 }
 
 /** Files that must be their owner's alone. */
 export function checkHome(home: string): readonly Finding[] {
   if (!existsSync(home)) {
     return [
-      { check: "home", state: "warn", message: `${home} is not there yet`, fix: "start a server: blockyard" },
+      {
+        check: "home",
+        state: "warn",
+        message: `${home} does not exist yet`,
+        fix: "start a server: blockyard",
+      },
     ];
   }
   const closed = closedHome(home);
@@ -135,13 +147,13 @@ export function checkHome(home: string): readonly Finding[] {
   const rows: [string, string, number][] = [
     ["home", home, 0o700],
     ["token", join(home, "token"), 0o600],
-    ["tokens of agents", join(home, "tokens.json"), 0o600],
+    ["agent tokens", join(home, "tokens.json"), 0o600],
   ];
   const found = rows.flatMap(([check, path, wanted]): Finding[] => {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (!stat) return [];
     if (path.endsWith("token") && stat.size === 0) {
-      const fix = "start a server, which makes a new one: blockyard";
+      const fix = "start a server, which creates a new one: blockyard";
       return [{ check, state: "warn", message: `${path} is empty (0 bytes)`, fix }];
     }
     const mode = (stat.mode & 0o777).toString(8);
@@ -156,14 +168,14 @@ export function checkHome(home: string): readonly Finding[] {
 
 /** What is no folder, or another account's, is not looked into. */
 function closedHome(home: string): Finding | undefined {
-  const fix = "give another folder with --home";
+  const fix = "choose another directory with --home";
   if (!statSync(home).isDirectory())
-    return { check: "home", state: "fail", message: `${home} is no folder`, fix };
+    return { check: "home", state: "fail", message: `${home} is not a directory`, fix };
   try {
     accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
     return undefined;
   } catch {
-    return { check: "home", state: "fail", message: `${home} may not be used by this account`, fix };
+    return { check: "home", state: "fail", message: `this account cannot use ${home}`, fix };
   }
 }
 
@@ -192,7 +204,7 @@ export function checkImports(path: string): readonly Finding[] {
     const doubles = countDoubles(reader.blocks());
     if (doubles.size === 0) return [];
     const blocks = [...doubles.values()].reduce((sum, count) => sum + count, 0);
-    const message = `${plural(doubles.size, "session")} were imported twice: ${plural(blocks, "block")} too many`;
+    const message = `${plural(doubles.size, "session")} imported twice: ${plural(blocks, "duplicate block")}`;
     const fix = "stop the server, then: blockyard doctor --repair";
     return [{ check: "imports", state: "warn", message, fix }];
   } finally {
@@ -219,15 +231,15 @@ async function repair(home: string, database: DatabaseAddress | undefined, isJso
   });
   if (isJson) await printJson({ repaired: all, ...(kept === undefined ? {} : { kept }) });
   else await print(all.map(repairedLine).join(""));
-  if (kept === undefined) tell("Nothing was changed.");
-  else tell(`What was there before is ${kept}`);
+  if (kept === undefined) printNote("Nothing was changed.");
+  else printNote(`The previous database is at ${kept}`);
   return EXIT.done;
 }
 
 class NothingToRepair extends Error {}
 
 function repairedLine({ conversation, doubles, title, left }: Repaired): string {
-  const what = left === undefined ? `${plural(doubles, "block")} taken out` : `left as it is: ${left}`;
+  const what = left === undefined ? `${plural(doubles, "block")} removed` : `unchanged: ${left}`;
   return `${conversation}  ${what}  ${oneLine(title, 60)}\n`;
 }
 
@@ -235,28 +247,33 @@ export function checkDatabase(path: string, hasServer: boolean): Finding {
   const check = "database";
   if (isRestored(path)) {
     const message = `${path} is being restored, or its restore was interrupted`;
-    return { check, state: "warn", message, fix: "start a server, which finishes it: blockyard" };
+    return { check, state: "warn", message, fix: "start a server, which finishes the restore: blockyard" };
   }
   if (!isThere(path)) {
     if (!existsSync(`${path}.lock`) || quickCheck(path).is !== "in use")
-      return { check, state: "ok", message: "none yet: the first start makes it" };
-    const message = `${path} is gone, although a process has it open`;
+      return { check, state: "ok", message: "none yet: the first start creates it" };
+    const message = `${path} is missing, but a process still has it open`;
     return {
       check,
       state: "fail",
       message,
-      fix: `put it back if you can; else stop that process: ${RESTORE}`,
+      fix: `move the file back if you can; otherwise stop that process and ${RESTORE}`,
     };
   }
   const unusable = unusableDatabase(path);
   if (unusable) return { check, state: "fail", ...unusable };
   const found = quickCheck(path);
-  if (found.is === "sound") return { check, state: "ok", message: `${path} is sound` };
+  if (found.is === "sound") return { check, state: "ok", message: `${path} is intact` };
   if (found.is === "damaged")
     return { check, state: "fail", message: `${path} is damaged: ${found.why}`, fix: RESTORE };
   return hasServer
-    ? { check, state: "ok", message: `${path} is open in the running server, which checked it at its start` }
-    : { check, state: "warn", message: `${path} is in use, but no server answers`, fix: "end that process" };
+    ? { check, state: "ok", message: `${path} is open in the running server, which checked it at startup` }
+    : {
+        check,
+        state: "warn",
+        message: `${path} is in use, but no server answers`,
+        fix: "stop the process that uses it",
+      };
 }
 
 /** A database on a server: whether it could be used, as a start would find it. */
@@ -266,7 +283,7 @@ async function checkNamed(address: DatabaseAddress): Promise<Finding> {
     return { check, state: "ok", message: await describeNamed(address) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const fix = `is the server there, and are name, user and password right? Try: psql ${address.shown}`;
+    const fix = `check that the server is up and that name, user and password are right. Try: psql ${address.shown}`;
     return { check, state: "fail", message: plain(error.message, 500), fix };
   }
 }
@@ -288,13 +305,13 @@ function unusableDatabase(path: string): Pick<Finding, "message" | "fix"> | unde
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat)
     return {
-      message: `${path} is a link to nothing`,
-      fix: "bring back what it leads to (is its disk mounted?), or remove the link",
+      message: `${path} is a broken link`,
+      fix: "restore its target (is the disk mounted?) or remove the link",
     };
-  const anew = `${RESTORE}; without one move it away, and the next start makes a new database`;
+  const anew = `${RESTORE}. Without a backup, move the file away; the next start creates a new database`;
   if (!stat.isFile())
     return {
-      message: `${path} is a ${stat.isDirectory() ? "folder" : "special file"}, no database`,
+      message: `${path} is a ${stat.isDirectory() ? "directory" : "special file"}, not a database`,
       fix: anew,
     };
   if (stat.size === 0) return { message: `${path} is empty (0 bytes)`, fix: anew };
@@ -303,17 +320,19 @@ function unusableDatabase(path: string): Pick<Finding, "message" | "fix"> | unde
     return undefined;
   } catch {
     const mode = (stat.mode & 0o777).toString(8);
-    const message = `${path} may not be read and written by this account (mode ${mode}, owned by user ${stat.uid})`;
+    const message = `this account cannot read and write ${path} (mode ${mode}, owned by user ${stat.uid})`;
     const isOwn = stat.uid === process.getuid?.();
     return {
       message,
-      fix: isOwn ? `chmod 600 ${path}` : "run blockyard as that user, or give it another folder with --home",
+      fix: isOwn
+        ? `chmod 600 ${path}`
+        : "run blockyard as that user, or choose another directory with --home",
     };
   }
 }
 
 const DATABASE_FIX =
-  "make the database reachable again, or stop the server and put the file back: it goes on by itself once it can";
+  "make the database reachable again, or stop the server and restore the file; the server recovers by itself";
 
 interface ServerFinding {
   readonly server: Finding;
@@ -335,16 +354,16 @@ async function checkServer(home: string): Promise<ServerFinding> {
       return { ...found({ state: "ok", message: `answers at ${pageUrl(home)}${folder}` }), ...told };
     }
     if (typeof database === "string") {
-      const message = `it runs, but cannot use its database: ${database}`;
+      const message = `running, but it cannot use its database: ${database}`;
       return { ...found({ state: "fail", message, fix: DATABASE_FIX }), ...told };
     }
-    const fix = "stop it and start it again: blockyard";
-    return found({ state: "fail", message: `${client.url} answers with ${response.status}`, fix });
+    const fix = "restart it: blockyard";
+    return found({ state: "fail", message: `${client.url} answers with status ${response.status}`, fix });
   } catch (error) {
     if (error instanceof CommandError)
-      return found({ state: "warn", message: "none runs for this home", fix: "start one: blockyard" });
-    const fix = "stop it and start it again: blockyard";
-    return found({ state: "fail", message: "one should run, but does not answer", fix });
+      return found({ state: "warn", message: "not running", fix: "start it: blockyard" });
+    const fix = "restart it: blockyard";
+    return found({ state: "fail", message: "it should be running, but does not answer", fix });
   }
 }
 
@@ -360,14 +379,18 @@ export function checkSandbox(
   if (words === undefined && !isMissing) return [];
   const message = `commands run ${words ?? "not sandboxed: bubblewrap is not installed"}`;
   const fix = isMissing
-    ? "apt install bubblewrap, then start the server again"
+    ? "apt install bubblewrap, then restart the server"
     : words?.endsWith("switched off")
       ? "start the server without BLOCKYARD_SANDBOX=off"
-      : "mend what it says, then start the server again; until then each command is asked for";
+      : "fix the cause above, then restart the server; until then every command needs approval";
   return [{ check, state: "warn", message, fix }];
 }
 
-async function checkAgent(agent: Agent, env: Readonly<Record<string, string | undefined>>): Promise<Finding> {
+async function checkAgent(
+  agent: Agent,
+  env: Readonly<Record<string, string | undefined>>,
+  login: Login | undefined,
+): Promise<Finding> {
   const check = agent.provider;
   const named = env[agent.variable] ?? agent.command;
   const file = findCommand(named, env["PATH"], process.cwd());
@@ -376,7 +399,11 @@ async function checkAgent(agent: Agent, env: Readonly<Record<string, string | un
   try {
     const given = childEnvironment(agent.kind, env) as NodeJS.ProcessEnv;
     const { stdout } = await promisify(execFile)(file, ["--version"], { timeout: VERSION_MS, env: given });
-    return { check, state: "ok", message: `${plain(stdout)} at ${file}` };
+    const message = `${plain(stdout)} at ${file}`;
+    if (login?.state === "out")
+      return { check, state: "warn", message: `${message}, nobody is logged in`, fix: login.how ?? "log in" };
+    const account = login?.account === undefined ? "" : `, logged in (${plain(login.account)})`;
+    return { check, state: "ok", message: `${message}${account}` };
   } catch (error) {
     const why = plain((error as Error).message);
     return { check, state: "warn", message: `${file} --version failed: ${why}`, fix };
@@ -386,7 +413,7 @@ async function checkAgent(agent: Agent, env: Readonly<Record<string, string | un
 export function checkPage(folder: string): Finding {
   return existsSync(join(folder, "index.html"))
     ? { check: "page", state: "ok", message: "built" }
-    : { check: "page", state: "warn", message: "not built", fix: "npm start builds it" };
+    : { check: "page", state: "warn", message: "not built", fix: "run npm start, which builds it" };
 }
 
 /** What a program printed, as one short line without control characters. */

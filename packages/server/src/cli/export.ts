@@ -11,9 +11,9 @@ import { exportAs, FORMAT_FILES, FORMATS, type Format } from "../export/export.t
 import type { Finding } from "../system/redact.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { openClient } from "./command-client.ts";
 import { wholeId } from "./named-id.ts";
-import { print, printJson, safeText, tell } from "./terminal.ts";
-import { openYard } from "./yard.ts";
+import { print, printJson, printNote, safeText } from "./terminal.ts";
 
 const options = {
   home: HOME_OPTION,
@@ -31,32 +31,36 @@ const options = {
     value: "FILE",
     summary: "the file to write, - for standard output (default: <id>.<ending>)",
   },
-  redact: { type: "boolean", summary: "take out what looks like a key, token or password" },
-  preview: { type: "boolean", summary: "only show what --redact would take out" },
+  redact: { type: "boolean", summary: "remove what looks like a key, token or password" },
+  preview: { type: "boolean", summary: "show what --redact would remove, and write nothing" },
 } as const;
 
 export const exportCommand: Command = {
   name: "export",
   usage: "export <conversation> [-f html|markdown|jsonl|raw] [-o FILE] [--redact] [--preview]",
-  summary: "write a conversation to a file: for reading, for keeping, for another yard",
+  summary: "export a conversation to a file that people or another Blockyard can read",
   examples: [
-    "blockyard export k3vq2mz                          # k3vq2mz.html, opens anywhere, loads nothing",
+    "blockyard export k3vq2mz                          # k3vq2mz.html, which opens offline",
     "blockyard export k3vq2mz -f markdown -o - | pbcopy",
-    "blockyard export k3vq2mz -f jsonl --redact        # blockyard import reads it again",
-    "blockyard export k3vq2mz --preview                # what --redact would take out",
+    "blockyard export k3vq2mz -f jsonl --redact        # readable by blockyard import",
+    "blockyard export k3vq2mz --preview                # see what --redact would remove",
   ],
   options,
   async run(args) {
-    const { values, positionals } = readArguments({ name: "export", options }, args, [1, 1]);
+    const { values, positionals } = readArguments({ name: "export", options }, args, [
+      1,
+      1,
+      "a conversation's id",
+    ]);
     const format = (values.format ?? "html") as Format;
     const findings: Finding[] = [];
     const found = (finding: Finding) => void findings.push(finding);
-    const yard = await openYard({ home: values.home });
+    const client = await openClient({ home: values.home });
     try {
-      const conversation = await wholeId(yard, positionals[0] as string);
+      const conversation = await wholeId(client, positionals[0] as string);
       const body = exportAs(format, {
-        lines: () => yard.lines(conversation),
-        raw: () => yard.raw(conversation),
+        lines: () => client.lines(conversation),
+        raw: () => client.raw(conversation),
         redact: values.redact || values.preview ? found : undefined,
       });
       if (values.preview) {
@@ -68,14 +72,14 @@ export const exportCommand: Command = {
       if (file === "-") for await (const piece of body) await print(piece);
       else await writeWhole(file, body);
       if (values.redact)
-        tell(
-          `${plural(findings.length, "secret")} taken out. Short passwords, names, addresses and pictures have no shape: read it before you share it.`,
+        printNote(
+          `${plural(findings.length, "secret")} removed. Short passwords, names, addresses and pictures cannot be detected: read the export before you share it.`,
         );
       if (file !== "-")
         await (values.json ? printJson({ file, format, redacted: findings.length }) : print(`${file}\n`));
       return EXIT.done;
     } finally {
-      await yard.close();
+      await client.close();
     }
   },
 };
@@ -97,7 +101,7 @@ export async function writeWhole(file: string, body: AsyncIterable<string | Uint
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw error;
-    throw new CommandError(`cannot write ${file} (${code}). Give another one with -o`);
+    throw new CommandError(`cannot write ${file} (${code}). Choose another file with -o`);
   }
 }
 
@@ -118,9 +122,9 @@ async function preview(findings: readonly Finding[], isJson: boolean): Promise<v
     else await print(`${name.padEnd(20)} ${where}  ${safeText(sample)}\n`);
   }
   if (!isJson)
-    tell(
+    printNote(
       findings.length === 0
-        ? "Nothing that looks like a secret was found."
-        : `${plural(findings.length, "finding")}. Look for yourself, too: only known shapes are found.`,
+        ? "No secrets found. Only known formats are detected: read the export before you share it."
+        : `${plural(findings.length, "finding")}. Only known formats are detected: read the export before you share it.`,
     );
 }

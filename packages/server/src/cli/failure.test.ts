@@ -10,7 +10,7 @@ it.each<[string, unknown, RegExp]>([
   [
     "a damaged database",
     new StoreError("corrupt", "cannot open y.db"),
-    /^cannot open y\.db\. Put back a backup: blockyard restore FILE/,
+    /^cannot open y\.db\. Restore a backup: blockyard restore FILE/,
   ],
   ["a full disk", new StoreError("full", "commit"), /free some space/],
   [
@@ -26,7 +26,7 @@ it.each<[string, unknown, RegExp]>([
   [
     "another account's",
     system("EACCES", { syscall: "open", path: "/x" }),
-    /^cannot use \/x \(EACCES\)\. Is it yours/,
+    /^cannot use \/x \(EACCES\)\. Check its owner/,
   ],
 ])("[U4] %s is told in a sentence that names the fix", (_, error, expected) => {
   expect(sentenceOf(error)).toMatch(expected);

@@ -11,17 +11,17 @@ import { CommandError } from "./command.ts";
 const STORE_FIXES: Readonly<Record<StoreErrorCode, string>> = {
   full: "The disk is full: free some space, then try again",
   io: "Check the disk, then see: blockyard doctor",
-  corrupt: "Put back a backup: blockyard restore FILE --replace. To see what is wrong: blockyard doctor",
-  version: "Install the newest version of blockyard",
-  locked: "Stop what uses it, or give another --home",
+  corrupt: "Restore a backup: blockyard restore FILE --replace. To diagnose: blockyard doctor",
+  version: "Update Blockyard",
+  locked: "Stop the process that uses it, or choose another --home",
   closed: "Try again",
-  lost: "To see what is wrong: blockyard doctor",
+  lost: "To diagnose: blockyard doctor",
 };
 
 const SYSTEM_FIXES: Readonly<Record<string, string>> = {
   ENOSPC: "The disk is full: free some space, then try again",
   EDQUOT: "Your quota is used up: free some space, then try again",
-  EROFS: "The file system is read-only: mount it for writing, or give another folder with --home",
+  EROFS: "The file system is read-only: mount it for writing, or choose another directory with --home",
   EMFILE: "Too many files are open: raise the limit (ulimit -n)",
 };
 
@@ -33,7 +33,8 @@ export function sentenceOf(error: unknown): string {
   const { code = "", path, syscall, stack } = (error ?? {}) as NodeJS.ErrnoException;
   if (syscall === undefined || !/^E[A-Z0-9]+$/.test(code)) return String(stack ?? error);
   const what = path === undefined ? `${syscall} failed` : `cannot use ${path}`;
-  const fix = SYSTEM_FIXES[code] ?? "Is it yours, and what it should be? Another home is given with --home";
+  const fix =
+    SYSTEM_FIXES[code] ?? "Check its owner and permissions, or choose another directory with --home";
   return `${what} (${code}). ${fix}`;
 }
 

@@ -1,12 +1,12 @@
 /**
- * A conversation followed block by block, over block.sync: the same tool for a server and for a yard of one's own. One
+ * A conversation followed block by block, over block.sync: the same tool for a server and for a database opened here. One
  * block at a time is shown while it grows; what others write meanwhile is shown when it is whole.
  */
 
-import { askOf, type BlockPatch, type BlockSnapshot, isProblem, type WholePatch } from "@blockyard/kernel";
+import { askOf, type BlockPatch, type BlockSnapshot, isProblem } from "@blockyard/kernel";
 import { blockText, callLine, type TextOptions } from "./block-text.ts";
+import { type CommandClient, known } from "./command-client.ts";
 import { safeText } from "./terminal.ts";
-import { known, type Yard } from "./yard.ts";
 
 export interface FollowerPort {
   readonly text: TextOptions;
@@ -20,16 +20,10 @@ export interface FollowerPort {
   held?(block: BlockSnapshot): Promise<void>;
 }
 
-interface Answer {
-  readonly patches: readonly BlockPatch[];
-  readonly new_blocks: readonly WholePatch[];
-  readonly seq?: number;
-}
-
 const WAIT_MS = 1_000;
 
 export class Follower {
-  readonly #yard: Yard;
+  readonly #client: CommandClient;
   readonly #conversation: string;
   readonly #port: FollowerPort;
   /** Blocks that have not ended. */
@@ -42,8 +36,8 @@ export class Follower {
   #growing: { readonly id: string; shown: string } | undefined;
 
   /** `since`: blocks that were born before are not told. */
-  constructor(yard: Yard, conversation: string, since: number, port: FollowerPort) {
-    this.#yard = yard;
+  constructor(client: CommandClient, conversation: string, since: number, port: FollowerPort) {
+    this.#client = client;
     this.#seq = since;
     this.#conversation = conversation;
     this.#port = port;
@@ -52,14 +46,14 @@ export class Follower {
   /** Waits for news and shows them. Whether there were none. */
   async step(waitMs = WAIT_MS): Promise<boolean> {
     const versions = [...this.#open.values()].map(({ block_id, version }) => ({ block_id, version }));
-    const answer = await this.#yard.call("block.sync", {
+    const answer = await this.#client.call("block.sync", {
       conversation: this.#conversation,
       since_seq: this.#seq,
       versions: versions.slice(0, 500),
       wait_ms: waitMs,
     });
     if (isProblem(answer) && answer.problem === "busy") return false;
-    const { patches, new_blocks, seq } = known(answer) as unknown as Answer;
+    const { patches, new_blocks, seq } = known(answer);
     this.#seq = seq ?? this.#seq;
     // What went on first: a call that was refused says so before its result and what follows stand below it.
     for (const patch of patches) {
@@ -79,7 +73,7 @@ export class Follower {
       this.#asked.add(request);
       await this.#port.asked(block);
     }
-    const queued = block.metadata["queued"] as { held?: string } | undefined;
+    const queued = block.metadata.queued as { held?: string } | undefined;
     if (!isEnded(block) && queued?.held !== undefined) return this.#port.held?.(block);
     if (!isEnded(block)) return this.#grow(block);
     this.#open.delete(block.block_id);

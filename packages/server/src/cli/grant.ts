@@ -4,32 +4,22 @@
 
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { known, openClient } from "./command-client.ts";
 import { oneLine, print, printJson } from "./terminal.ts";
-import { known, openYard } from "./yard.ts";
 
 const options = {
   home: HOME_OPTION,
   json: JSON_OPTION,
-  agent: { type: "string", value: "NAME", summary: "for this agent or viewer alone, not for all" },
-  revoke: { type: "boolean", summary: "take the grant back" },
+  agent: { type: "string", value: "NAME", summary: "only for this agent or viewer" },
+  revoke: { type: "boolean", summary: "revoke the grant" },
 } as const;
-
-interface Grants {
-  readonly grants: readonly {
-    readonly path: string;
-    readonly agent?: string;
-    readonly by: string;
-    readonly at: number;
-    readonly reason: string;
-  }[];
-}
 
 const NAME_CHARS = 200;
 
 export const grant: Command = {
   name: "grant",
   usage: "grant [path] [--agent NAME] [--revoke] [--json]",
-  summary: "let agents read and edit a guarded file, or list what they may",
+  summary: "let agents read and edit a guarded file, or list the grants",
   examples: [
     "blockyard grant package.json --agent codex-mcp",
     "blockyard grant package.json --agent codex-mcp --revoke",
@@ -41,17 +31,17 @@ export const grant: Command = {
     const [path] = positionals;
     if (path === undefined && (values.agent !== undefined || values.revoke))
       throw new CommandError(
-        "grant needs the path of a file. For example: blockyard grant package.json",
+        "grant needs a file's path, for example: blockyard grant package.json",
         EXIT.usage,
       );
-    const yard = await openYard({ home: values.home });
+    const client = await openClient({ home: values.home });
     try {
       const tool = path === undefined ? "file.grants" : values.revoke ? "file.revoke" : "file.grant";
       const input =
         path === undefined ? {} : { path, ...(values.agent === undefined ? {} : { agent: values.agent }) };
-      const { grants } = known(await yard.call(tool, input)) as unknown as Grants;
+      const { grants } = known(await client.call(tool, input));
       if (values.json) await printJson({ grants });
-      else if (grants.length === 0) await print("No grants. Agents and viewers read no guarded file.\n");
+      else if (grants.length === 0) await print("No grants. Agents and viewers cannot read guarded files.\n");
       else
         for (const { path: file, agent, by, at, reason } of grants) {
           const who = `${agent ?? "all agents and viewers"}  by ${by} ${new Date(at).toISOString()}`;
@@ -59,7 +49,7 @@ export const grant: Command = {
         }
       return 0;
     } finally {
-      await yard.close();
+      await client.close();
     }
   },
 };

@@ -5,14 +5,14 @@
 import { type Command, EXIT } from "./command.ts";
 import { oneLine, styleFor } from "./terminal.ts";
 
-const EXIT_CODES = `Exit codes: ${EXIT.done} done, ${EXIT.failed} failed or refused, ${EXIT.usage} wrong use, ${EXIT.nothing} nothing found, ${EXIT.interrupted} interrupted.`;
+const EXIT_CODES = `Exit codes: ${EXIT.done} done, ${EXIT.failed} failed or denied, ${EXIT.usage} usage error, ${EXIT.nothing} nothing found, ${EXIT.interrupted} interrupted.`;
 
 /** `near`: the command that may have been meant, where there is none of that name. */
 export function help(commands: readonly Command[], name: string | undefined, near?: string): number {
   const one = commands.find((command) => command.name === name);
   if (name !== undefined && !one)
     process.stderr.write(
-      `blockyard: there is no command ${oneLine(name, 40)}${near === undefined ? "" : `. Did you mean: blockyard help ${near}?`}\n\n`,
+      `blockyard: unknown command ${oneLine(name, 40)}${near === undefined ? "" : `. Did you mean: blockyard help ${near}?`}\n\n`,
     );
   process.stdout.write(one ? describe(one) : overview(commands));
   return name === undefined || one ? EXIT.done : EXIT.usage;
@@ -24,8 +24,8 @@ function overview(commands: readonly Command[]): string {
   const rows = commands.map(({ name, summary }) => `  ${style.bold(name.padEnd(width))}  ${summary}`);
   return `Agents and people, working on the same blocks.
 
-  blockyard [folder]     runs the server for a folder and prints the link to its page
-  blockyard <command>    does one of these:
+  blockyard [folder]     run the server for a folder and print the link to its page
+  blockyard <command>    run one of these commands:
 
 ${rows.join("\n")}
 

@@ -18,9 +18,9 @@ import {
 } from "../import/session-logs.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { type CommandClient, known, openClient } from "./command-client.ts";
 import { importLog, KnownSessions, type Outcome } from "./log-import.ts";
-import { oneLine, Progress, print, printJson, safeText, tell } from "./terminal.ts";
-import { known, openYard, type Yard } from "./yard.ts";
+import { oneLine, Progress, print, printJson, printNote, safeText } from "./terminal.ts";
 
 const options = {
   home: HOME_OPTION,
@@ -29,11 +29,11 @@ const options = {
     type: "string",
     multiple: true,
     value: "NAME",
-    summary: "only sessions of this program",
+    summary: "only sessions of this agent",
     choices: loggingProviders(),
   },
-  watch: { type: "boolean", short: "w", summary: "go on, and follow sessions while they are written" },
-  "dry-run": { type: "boolean", short: "n", summary: "only say what there is" },
+  watch: { type: "boolean", short: "w", summary: "keep running and import sessions as they grow" },
+  "dry-run": { type: "boolean", short: "n", summary: "list what would be imported" },
 } as const;
 
 const WATCH_MS = 1_000;
@@ -41,9 +41,9 @@ const WATCH_MS = 1_000;
 export const importCommand: Command = {
   name: "import",
   usage: "import [file…] [--provider NAME] [--watch] [--dry-run] [--json]",
-  summary: "bring in the sessions that Claude Code and Codex keep, or exports",
+  summary: "import sessions that Claude Code and Codex saved, or exports",
   examples: [
-    "blockyard import                     # everything that is new on this machine",
+    "blockyard import                     # everything new on this machine",
     "blockyard import --provider codex --watch",
     "blockyard import k3vq2mz.jsonl       # what blockyard export -f jsonl wrote",
   ],
@@ -56,19 +56,19 @@ export const importCommand: Command = {
     const alone = values.watch ? "--watch" : values["dry-run"] ? "--dry-run" : undefined;
     if (alone !== undefined && positionals.length > 0)
       throw new CommandError(
-        `${alone} is for the sessions that are found on this machine, and takes no files\nTry: blockyard help import`,
+        `${alone} imports the sessions found on this machine and takes no files\nTry: blockyard help import`,
         EXIT.usage,
       );
     if (values["dry-run"]) return listOnly(find(), isJson);
-    const yard = await openYard({ home: values.home, create: true });
+    const client = await openClient({ home: values.home, create: true });
     try {
-      if (positionals.length > 0) return await importFiles(yard, positionals, isJson);
-      const sessions = await KnownSessions.read(yard);
-      const code = await importAll(yard, sessions, find(), isJson, values.watch === true);
-      if (values.watch) await watch(yard, sessions, find, isJson);
+      if (positionals.length > 0) return await importFiles(client, positionals, isJson);
+      const sessions = await KnownSessions.read(client);
+      const code = await importAll(client, sessions, find(), isJson, values.watch === true);
+      if (values.watch) await watch(client, sessions, find, isJson);
       return code;
     } finally {
-      await yard.close();
+      await client.close();
     }
   },
 };
@@ -83,12 +83,12 @@ async function listOnly(logs: readonly SessionLog[], isJson: boolean): Promise<n
 
 function noSessions(): number {
   const places = loggingProviders().map((name) => logHome(name, process.env));
-  tell(`No sessions found in ${places.join(" or ")}.`);
+  printNote(`No sessions found in ${places.join(" or ")}.`);
   return EXIT.nothing;
 }
 
 async function importAll(
-  yard: Yard,
+  client: CommandClient,
   sessions: KnownSessions,
   logs: readonly SessionLog[],
   isJson: boolean,
@@ -96,9 +96,9 @@ async function importAll(
 ): Promise<number> {
   if (logs.length === 0) return noSessions();
   const progress = new Progress(logs.length);
-  const sum = { new: 0, grown: 0, blocks: 0, here: 0, importing: 0, empty: 0, failed: 0 };
+  const sum = { new: 0, grown: 0, blocks: 0, here: 0, importing: 0, empty: 0, deleted: 0, failed: 0 };
   for (const log of logs) {
-    const outcome = await importLog(yard, sessions, log, { now: Date.now(), isFollowed });
+    const outcome = await importLog(client, sessions, log, { now: Date.now(), isFollowed });
     count(sum, outcome);
     progress.step(outcome.type === "imported" ? outcome.imported.title : log.name);
     if (outcome.type !== "failed" && !isJson) continue;
@@ -106,7 +106,7 @@ async function importAll(
     await report(log, outcome, isJson);
   }
   progress.end();
-  if (!isJson) tell(summary(logs.length, sum));
+  if (!isJson) printNote(summary(logs.length, sum));
   return sum.failed > 0 ? EXIT.failed : EXIT.done;
 }
 
@@ -117,6 +117,7 @@ interface Sum {
   here: number;
   importing: number;
   empty: number;
+  deleted: number;
   failed: number;
 }
 
@@ -125,6 +126,7 @@ function count(sum: Sum, outcome: Outcome): void {
   if (outcome.type === "here") sum.here++;
   if (outcome.type === "importing") sum.importing++;
   if (outcome.type === "empty") sum.empty++;
+  if (outcome.type === "deleted") sum.deleted++;
   if (outcome.type !== "imported") return;
   if (outcome.isNew) sum.new++;
   else if (outcome.imported.added > 0) sum.grown++;
@@ -134,9 +136,12 @@ function count(sum: Sum, outcome: Outcome): void {
 function summary(total: number, sum: Sum): string {
   const parts = [
     `${plural(total, "session")} found: ${sum.new} new, ${sum.grown} grown, ${plural(sum.blocks, "block")} added`,
-    sum.here > 0 ? `${sum.here} already here through a turn or a stream` : "",
+    sum.here > 0 ? `${sum.here} already here from a turn or a stream` : "",
     sum.importing > 0 ? `${sum.importing} being imported by another command` : "",
-    sum.empty > 0 ? `${sum.empty} left out, with nothing said in them` : "",
+    sum.empty > 0 ? `${sum.empty} skipped because they are empty` : "",
+    sum.deleted > 0
+      ? `${sum.deleted} skipped because you deleted them (blockyard import FILE brings one back)`
+      : "",
     sum.failed > 0 ? `${sum.failed} failed` : "",
   ];
   return `${parts.filter((part) => part !== "").join("; ")}.`;
@@ -144,7 +149,7 @@ function summary(total: number, sum: Sum): string {
 
 async function report({ provider, path }: SessionLog, outcome: Outcome, isJson: boolean): Promise<void> {
   if (!isJson) {
-    if (outcome.type === "failed") tell(`${path}: ${outcome.problem.message}`);
+    if (outcome.type === "failed") printNote(`${path}: ${outcome.problem.message}`);
     else if (outcome.type === "imported" && outcome.imported.added > 0) {
       const { added, title, conversation } = outcome.imported;
       await print(`${conversation}  ${plural(added, "block")}  ${oneLine(title, 60)}\n`);
@@ -165,32 +170,37 @@ async function report({ provider, path }: SessionLog, outcome: Outcome, isJson: 
 
 /** Looks again and again, until it is told to stop. A log that has not changed costs a look at its folder. */
 async function watch(
-  yard: Yard,
+  client: CommandClient,
   sessions: KnownSessions,
   find: () => readonly SessionLog[],
   isJson: boolean,
 ): Promise<void> {
   const over = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => over.abort());
-  if (!isJson) tell("Watching. Stop with Ctrl-C.");
+  if (!isJson) printNote("Watching. Stop with Ctrl-C.");
   const passed = new Map<string, string>();
   while (!over.signal.aborted) {
     for (const log of find()) {
       if (over.signal.aborted || passed.get(log.path) === log.stamp) continue;
-      const outcome = await importLog(yard, sessions, log, { now: Date.now(), isFollowed: true });
-      if (outcome.type === "failed" || outcome.type === "empty") passed.set(log.path, log.stamp);
+      const outcome = await importLog(client, sessions, log, { now: Date.now(), isFollowed: true });
+      if (outcome.type === "failed" || outcome.type === "empty" || outcome.type === "deleted")
+        passed.set(log.path, log.stamp);
       if (outcome.type === "failed" || outcome.type === "imported") await report(log, outcome, isJson);
     }
     await sleep(WATCH_MS, undefined, { signal: over.signal }).catch(() => undefined);
   }
 }
 
-async function importFiles(yard: Yard, files: readonly string[], isJson: boolean): Promise<number> {
+async function importFiles(
+  client: CommandClient,
+  files: readonly string[],
+  isJson: boolean,
+): Promise<number> {
   let code: number = EXIT.done;
-  const sessions = await KnownSessions.read(yard);
+  const sessions = await KnownSessions.read(client);
   for (const file of files) {
     try {
-      const imported = await importFile(yard, sessions, resolve(file));
+      const imported = await importFile(client, sessions, resolve(file));
       if (isJson) await printJson({ file, ...imported });
       else
         await print(
@@ -199,31 +209,31 @@ async function importFiles(yard: Yard, files: readonly string[], isJson: boolean
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       if (isJson) await printJson({ file, problem: { message: error.message } });
-      tell(`blockyard: ${file}: ${error.message}`);
+      printNote(`blockyard: ${file}: ${error.message}`);
       code = error.code;
     }
   }
   return code;
 }
 
-async function importFile(yard: Yard, sessions: KnownSessions, path: string): Promise<Imported> {
+async function importFile(client: CommandClient, sessions: KnownSessions, path: string): Promise<Imported> {
   const head = readHead(path);
   if (/^\s*\{"type":"conversation","epoch":/.test(head)) {
     const body = createReadStream(path) as AsyncIterable<Uint8Array>;
-    return known(await yard.import(body)) as unknown as Imported;
+    return known(await client.import(body)) as unknown as Imported;
   }
   const found = recognise(head);
   const provider = found === undefined ? undefined : providers.get(found.provider);
-  if (!provider) throw new CommandError("neither an export nor a session log that is known here");
+  if (!provider) throw new CommandError("neither an export nor a known session log");
   if (found?.source !== "log" || !provider.importLog)
-    throw new CommandError(`this is a recorded stream of ${provider.name}. Use: blockyard ingest < ${path}`);
+    throw new CommandError(`this is a recorded ${provider.name} stream. Use: blockyard ingest < ${path}`);
   const log = sessionAt(provider, path);
   if (!log)
-    throw new CommandError("a thread that another session has started: import that one, and it comes along");
-  const outcome = await importLog(yard, sessions, log, { now: Date.now(), isFollowed: false });
+    throw new CommandError("a thread that another session started: import that session, which includes it");
+  const outcome = await importLog(client, sessions, log, { now: Date.now(), isFollowed: false, again: true });
   if (outcome.type === "failed") return known<Imported>(outcome.problem);
   if (outcome.type === "imported") return outcome.imported;
-  if (outcome.type === "empty") throw new CommandError("nothing was said in it yet", EXIT.nothing);
+  if (outcome.type === "empty") throw new CommandError("the session is still empty", EXIT.nothing);
   const conversation = outcome.type === "here" ? outcome.conversation : (sessions.idOf(log) ?? "");
   return { conversation, title: "", added: 0, blocks: 0 };
 }
@@ -244,7 +254,7 @@ function readHead(path: string): string {
     const known: Readonly<Record<string, string>> = {
       ENOENT: "there is no such file",
       EISDIR:
-        "this is a folder: give the files in it. Whole homes of Claude Code and Codex are named by CLAUDE_CONFIG_DIR and CODEX_HOME",
+        "this is a directory: pass the files in it. For a whole Claude Code or Codex directory set CLAUDE_CONFIG_DIR or CODEX_HOME",
     };
     throw new CommandError(known[code ?? ""] ?? `cannot read it (${code})`, EXIT.nothing);
   }

@@ -11,32 +11,36 @@ import { makeConfig, prepareHome } from "../config/config.ts";
 import { providerOf, sessionIn } from "../ingest/ingest-stream.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { type CommandClient, openClient } from "./command-client.ts";
 import { Flow } from "./flow.ts";
 import { KnownSessions } from "./log-import.ts";
 import { wholeId } from "./named-id.ts";
-import { print, printJson, tell } from "./terminal.ts";
-import { openYard, type Yard } from "./yard.ts";
+import { print, printJson, printNote } from "./terminal.ts";
 
 const options = {
   home: HOME_OPTION,
-  json: { ...JSON_OPTION, summary: "print what it became as JSON, instead of passing the stream on" },
-  conversation: { type: "string", short: "c", value: "ID", summary: "go on in this conversation" },
-  new: { type: "boolean", summary: "a new conversation, also for a session that has one" },
-  title: { type: "string", value: "TEXT", summary: "of a new conversation" },
+  json: { ...JSON_OPTION, summary: "print the result as JSON instead of passing the stream on" },
+  conversation: { type: "string", short: "c", value: "ID", summary: "continue this conversation" },
+  new: { type: "boolean", summary: "start a new conversation even if the session already has one" },
+  title: { type: "string", value: "TEXT", summary: "title of a new conversation" },
   provider: {
     type: "string",
     value: "NAME",
-    summary: "do not guess who wrote it",
+    summary: "the stream's format, if it is not recognized",
     choices: [...providers.keys()],
   },
-  agent: { type: "string", value: "NAME", summary: "whose blocks these are (default: the provider's name)" },
-  quiet: { type: "boolean", short: "q", summary: "do not say where it went" },
+  agent: {
+    type: "string",
+    value: "NAME",
+    summary: "the agent that the blocks belong to (default: the provider's name)",
+  },
+  quiet: { type: "boolean", short: "q", summary: "do not print the conversation's id" },
 } as const;
 
 export const ingest: Command = {
   name: "ingest",
   usage: "ingest [-c ID | --new] [--title TEXT] [--provider NAME] [--json]",
-  summary: "turn an agent's stream on standard input into blocks, and pass it on",
+  summary: "store an agent's output from standard input as blocks, and pass it on",
   examples: [
     "claude -p --output-format stream-json --verbose 'fix the test' | blockyard ingest",
     "codex exec --json 'fix the test' | blockyard ingest --title 'The test' > run.jsonl",
@@ -46,7 +50,10 @@ export const ingest: Command = {
   async run(args) {
     const { values } = readArguments({ name: "ingest", options }, args, [0, 0]);
     if (process.stdin.isTTY)
-      throw new CommandError("pipe an agent's output into it. Try: blockyard help ingest", EXIT.usage);
+      throw new CommandError(
+        "ingest reads an agent's output from a pipe. Try: blockyard help ingest",
+        EXIT.usage,
+      );
     const { home } = makeConfig({
       env: process.env,
       ...(values.home === undefined ? {} : { home: values.home }),
@@ -71,13 +78,13 @@ export const ingest: Command = {
     if (values.json) await printJson(answer);
     else if (!values.quiet) {
       const { conversation, provider } = answer as { conversation: string; provider: string };
-      tell(`blockyard: ${provider} stream kept. See it: blockyard show ${conversation}`);
+      printNote(`blockyard: ${provider} stream stored. Show it: blockyard show ${conversation}`);
     }
     return EXIT.done;
   },
 };
 
-/** Opens the yard and feeds it. Nothing is thrown: the stream must go on. */
+/** Opens a client and feeds it. Nothing is thrown: the stream must go on. */
 async function keep(
   flow: Flow,
   home: string | undefined,
@@ -85,30 +92,34 @@ async function keep(
   isNew: boolean,
   query: Record<string, string>,
 ): Promise<Json | Problem> {
-  let yard: Yard | undefined;
+  let client: CommandClient | undefined;
   try {
-    yard = await openYard({ home, create: true });
+    client = await openClient({ home, create: true });
     const start = await flow.start();
     if (start.length === 0) return problem("invalid", "the stream was empty");
-    const named = conversation && (await wholeId(yard, conversation));
-    const known = named ?? (isNew ? undefined : await goesOn(yard, query["provider"], start));
-    return await yard.ingest(
+    const named = conversation && (await wholeId(client, conversation));
+    const known = named ?? (isNew ? undefined : await goesOn(client, query["provider"], start));
+    return await client.ingest(
       { ...query, ...(known === undefined ? {} : { conversation: known }) },
       flow.body(),
     );
   } catch (error) {
     return problem("unavailable", (error as Error).message);
   } finally {
-    await yard?.close();
+    await client?.close();
   }
 }
 
 /** The conversation in which the stream's session was before, if a stream or a turn brought it there. */
-async function goesOn(yard: Yard, name: string | undefined, start: Uint8Array): Promise<string | undefined> {
+async function goesOn(
+  client: CommandClient,
+  name: string | undefined,
+  start: Uint8Array,
+): Promise<string | undefined> {
   const provider = providerOf(name, start);
   const session = isProblem(provider) ? undefined : sessionIn(provider, start);
   if (isProblem(provider) || session === undefined) return undefined;
-  const sessions = await KnownSessions.read(yard);
+  const sessions = await KnownSessions.read(client);
   return sessions.conversationOf(provider.name, session);
 }
 

@@ -11,13 +11,13 @@ import { type Command, CommandError } from "./command.ts";
 
 const options = {
   home: HOME_OPTION,
-  name: { type: "string", value: "NAME", summary: "what the session is called in blockyard session list" },
+  name: { type: "string", value: "NAME", summary: "the session's name in blockyard session list" },
 } as const;
 
 export const link: Command = {
   name: "link",
   usage: "link [--name NAME] [--home DIR]",
-  summary: "print a link that lets one browser in, once",
+  summary: "print a link that signs one browser in, once",
   examples: ["blockyard link", 'blockyard link --name "the laptop"'],
   options,
   async run(args) {
@@ -30,7 +30,7 @@ export const link: Command = {
     const answer = await client.fetch("/health").catch(() => undefined);
     if (answer?.status === 401) throw new TokenRefused(client.url);
     if (!answer?.ok)
-      throw new CommandError(`the server at ${client.url} does not answer. Start it with: blockyard`);
+      throw new CommandError(`the server at ${client.url} does not answer. Start it: blockyard`);
     process.stdout.write(`${pageUrl(home)}/?link=${codeFor(home, client.token, values.name)}\n`);
     return 0;
   },
@@ -43,7 +43,7 @@ function codeFor(home: string, token: string, name: string | undefined): string 
   } catch (error) {
     if (!(error instanceof AuthError)) throw error;
     throw new CommandError(
-      "BLOCKYARD_TOKEN is an agent's, or of another data directory: it opens no page. Unset it and try again",
+      "BLOCKYARD_TOKEN is an agent's token or belongs to another data directory, and cannot open the page. Unset it and try again",
     );
   }
 }

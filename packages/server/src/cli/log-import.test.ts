@@ -3,8 +3,17 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Ingest, isProblem, type Json, type JsonObject, Kernel, MemoryStore } from "@blockyard/kernel";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import {
+  Ingest,
+  isProblem,
+  type Json,
+  type JsonObject,
+  Kernel,
+  limits,
+  MemoryStore,
+  typedCalls,
+} from "@blockyard/kernel";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { Auth } from "../access/auth.ts";
 import { Tools } from "../app/tool-table.ts";
 import { makeConfig } from "../config/config.ts";
@@ -12,8 +21,8 @@ import { rawRuns } from "../export/export-file.ts";
 import { importStream } from "../import/import-stream.ts";
 import { findSessions } from "../import/session-logs.ts";
 import { nodeEnv } from "../system/env.ts";
+import type { CommandClient } from "./command-client.ts";
 import { importLog, KnownSessions } from "./log-import.ts";
-import type { Yard } from "./yard.ts";
 
 const owner = { role: "owner", agent: "ada", by: "token" } as const;
 const NOW = 1_800_000_000_000;
@@ -21,15 +30,15 @@ const NOW = 1_800_000_000_000;
 let home: string;
 let kernel: Kernel;
 let tools: Tools;
-let yard: Pick<Yard, "call" | "import">;
+let client: Pick<CommandClient, "call" | "import">;
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "blockyard-logs-"));
   kernel = new Kernel(nodeEnv, new MemoryStore("here"));
   const auth = new Auth(home, "ada", () => NOW);
   tools = new Tools(kernel, makeConfig({ env: {}, home, root: home }), () => undefined, auth);
-  yard = {
-    call: (tool, input) => tools.call(owner, tool, input),
+  client = {
+    call: typedCalls((tool, input) => tools.call(owner, tool, input)),
     import: (body) => importStream(kernel, owner, body),
   };
 });
@@ -59,9 +68,9 @@ const sessions = () => findSessions({ env: { CLAUDE_CONFIG_DIR: home, CODEX_HOME
 const options = { now: NOW, isFollowed: false };
 
 async function outcomes(found = sessions()): Promise<readonly string[]> {
-  const known = await KnownSessions.read(yard as Yard);
+  const known = await KnownSessions.read(client as CommandClient);
   const types: string[] = [];
-  for (const log of found) types.push((await importLog(yard as Yard, known, log, options)).type);
+  for (const log of found) types.push((await importLog(client as CommandClient, known, log, options)).type);
   return types;
 }
 
@@ -104,7 +113,7 @@ it("[U11] a log in which nothing was said makes no conversation until something 
   put("projects/p/a.jsonl", { type: "summary", summary: "Of another", leafUuid: "x" });
   put("projects/p/b.jsonl");
   expect(await outcomes()).toEqual(["empty", "empty"]);
-  expect(await yard.call("conversation.list", {})).toMatchObject({ conversations: [] });
+  expect(await client.call("conversation.list", {})).toMatchObject({ conversations: [] });
   put("projects/p/b.jsonl", said(1, "hello"));
   expect((await outcomes()).toSorted()).toEqual(["empty", "imported"]);
 });
@@ -120,7 +129,7 @@ it("[E9] bytes that are no text are kept as they are, and what follows them too"
   put("projects/p/a.jsonl", broken, said(1, "hello"), said(2, "again"));
   await outcomes();
   const [log] = sessions();
-  const id = (await KnownSessions.read(yard as Yard)).idOf(log as NonNullable<typeof log>) ?? "";
+  const id = (await KnownSessions.read(client as CommandClient)).idOf(log as NonNullable<typeof log>) ?? "";
   const kept: Uint8Array[] = [];
   for await (const bytes of rawRuns(kernel.store, id)) kept.push(bytes);
   const whole = Buffer.concat([
@@ -132,14 +141,51 @@ it("[E9] bytes that are no text are kept as they are, and what follows them too"
 
 it("[E21] imported by three commands at once through one server, a session is there once", async () => {
   put("projects/x/one.jsonl", ...Array.from({ length: 9 }, (_, i) => said(i, `line ${i}`)));
-  const known = await Promise.all([1, 2, 3].map(() => KnownSessions.read(yard as Yard)));
+  const known = await Promise.all([1, 2, 3].map(() => KnownSessions.read(client as CommandClient)));
   const [log] = sessions();
   if (!log) throw new Error("no session");
-  const ends = await Promise.all(known.map((each) => importLog(yard as Yard, each, log, options)));
+  const ends = await Promise.all(known.map((each) => importLog(client as CommandClient, each, log, options)));
   expect(ends.map(({ type }) => type)).toEqual(["imported", "imported", "imported"]);
   const [{ id = "" } = {}] = await kernel.store.conversations({ limit: 9 });
   expect(await kernel.store.blocks({ conversation: id, order: "first", limit: 99 })).toHaveLength(9);
   const raw: Uint8Array[] = [];
   for await (const bytes of rawRuns(kernel.store, id)) raw.push(bytes);
   expect(Buffer.concat(raw).toString().trimEnd().split("\n")).toHaveLength(9);
+});
+
+it("[U91] a session whose conversation was deleted stays deleted, until its file is named", async () => {
+  const past = limits.deletedUndoMs + 1_000;
+  const remove = async (conversation: string) => {
+    const now = vi.spyOn(Date, "now").mockReturnValue(NOW - past);
+    expect(await client.call("conversation.delete", { conversation })).toMatchObject({ conversation });
+    now.mockReturnValue(NOW);
+    expect(await kernel.deletions.sweep()).toEqual([conversation]);
+    now.mockRestore();
+  };
+  const turn = await kernel.createConversation("ann", "a turn");
+  if (isProblem(turn)) throw new Error(turn.message);
+  const ingest = new Ingest(kernel, { conversation: turn, agent: "claude" });
+  await ingest.push([{ type: "session", provider: "claude", sessionId: "b" }]);
+  await ingest.finish();
+  for (const name of ["a", "b"])
+    put(`projects/p/${name}.jsonl`, { ...(said(1, name) as JsonObject), sessionId: name });
+  const found = sessions().toSorted((one, other) => one.name.localeCompare(other.name));
+  const [log] = found;
+  if (!log) throw new Error("no session");
+  expect(await outcomes(found)).toEqual(["imported", "here"]);
+  const first = (await KnownSessions.read(client as CommandClient)).idOf(log) as string;
+  await remove(first);
+  await remove(turn);
+  expect(await outcomes(found)).toEqual(["deleted", "deleted"]);
+  const known = await KnownSessions.read(client as CommandClient);
+  const named = await importLog(client as CommandClient, known, log, { ...options, again: true });
+  expect(named).toMatchObject({ type: "imported", isNew: true });
+  const second = (await KnownSessions.read(client as CommandClient)).idOf(log) as string;
+  expect(second).not.toBe(first);
+  put("projects/p/a.jsonl", { ...(said(1, "a") as JsonObject), sessionId: "a" }, said(2, "more"));
+  const grown = sessions().toSorted((one, other) => one.name.localeCompare(other.name));
+  expect(await outcomes(grown)).toEqual(["imported", "deleted"]);
+  expect(await client.call("conversation.list", {})).toMatchObject({
+    conversations: [{ conversation: second }],
+  });
 });

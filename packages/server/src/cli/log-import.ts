@@ -1,6 +1,6 @@
 /**
  * Importing session logs, many or one: which of them are new, which are here by another way, and what each brought. The
- * yard remembers every log's stamp in its conversation, so an unchanged log is not even read.
+ * server remembers every log's stamp in its conversation, so an unchanged log is not even read.
  */
 
 import {
@@ -15,7 +15,7 @@ import type { Imported } from "../import/body-import.ts";
 import { type LogMark, markOf } from "../import/import-log.ts";
 import { LIVE_MS, type LogContent, logBody, type OpenEnd, readLog } from "../import/log-body.ts";
 import type { SessionLog } from "../import/session-logs.ts";
-import { known, type Yard } from "./yard.ts";
+import { type CommandClient, known } from "./command-client.ts";
 
 export type Outcome =
   | { readonly type: "imported"; readonly imported: Imported; readonly isNew: boolean }
@@ -26,23 +26,22 @@ export type Outcome =
   | { readonly type: "importing" }
   /** Nothing was said in it yet: it would be a conversation without a block. */
   | { readonly type: "empty" }
+  /** Its conversation was deleted. */
+  | { readonly type: "deleted" }
   | { readonly type: "failed"; readonly problem: Problem };
 
-/** What the yard knows of sessions. */
+/** What is known of sessions. */
 export class KnownSessions {
   /** By provider and the log's name, with where it was imported to. */
   readonly #marks = new Map<string, { readonly conversation: string; readonly mark: LogMark }>();
   /** Conversations that hold a session without having been imported from its log. */
   readonly #others = new Map<string, string>();
 
-  static async read(yard: Yard): Promise<KnownSessions> {
+  static async read(client: CommandClient): Promise<KnownSessions> {
     const sessions = new KnownSessions();
     for (let before: number | undefined; ; ) {
       const input = { limit: PAGE, ...(before === undefined ? {} : { before }) };
-      const page = known(await yard.call("conversation.list", input)) as unknown as {
-        conversations: readonly ConversationView[];
-        more: boolean;
-      };
+      const page = known(await client.call("conversation.list", input));
       for (const view of page.conversations) sessions.#add(view);
       const last = page.conversations.at(-1)?.updated_at;
       if (!page.more || last === undefined) return sessions;
@@ -91,13 +90,15 @@ export interface LogImportOptions {
   readonly now: number;
   /** What is open in a live log is written and left open: somebody comes back for it soon. */
   readonly isFollowed: boolean;
+  /** Somebody has named it: it is imported although its conversation was deleted. */
+  readonly again?: boolean;
 }
 
 export async function importLog(
-  yard: Yard,
+  client: CommandClient,
   sessions: KnownSessions,
   log: SessionLog,
-  { now, isFollowed }: LogImportOptions,
+  { now, isFollowed, again = false }: LogImportOptions,
 ): Promise<Outcome> {
   const other = sessions.otherOf(log);
   if (other !== undefined) return { type: "here", conversation: other };
@@ -110,8 +111,9 @@ export async function importLog(
   const content = contentOf(log, openEnd);
   if (isProblem(content)) return { type: "failed", problem: content };
   if (!mark && !content.events.some(({ type }) => type === "block-start")) return { type: "empty" };
-  const answer = await yard.import(logBody({ ...log, stamp }, content, openEnd, rawFrom));
+  const answer = await client.import(logBody({ ...log, stamp }, content, openEnd, rawFrom, again));
   if (isProblem(answer) && answer.details?.["importing"] === true) return { type: "importing" };
+  if (isProblem(answer) && answer.details?.["deleted"] === true) return { type: "deleted" };
   if (isProblem(answer)) return { type: "failed", problem: answer };
   const imported = answer as unknown as Imported;
   const { provider, name, path } = log;
@@ -129,7 +131,7 @@ function contentOf(log: SessionLog, openEnd: OpenEnd): LogContent | Problem {
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     if (syscall === undefined) throw error;
-    const fix = code === "EACCES" ? "; is it another account's?" : "";
-    return problem("unavailable", `cannot read it, or what belongs to it (${code})${fix}`);
+    const fix = code === "EACCES" ? "; does another account own it?" : "";
+    return problem("unavailable", `cannot read it or one of its files (${code})${fix}`);
   }
 }

@@ -5,14 +5,14 @@
 import { type ConversationView, formatAge, formatCost } from "@blockyard/kernel";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { type CommandClient, known, openClient } from "./command-client.ts";
 import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
-import { known, openYard, type Yard } from "./yard.ts";
 
 const options = {
   home: HOME_OPTION,
   json: JSON_OPTION,
-  limit: { type: "string", value: "N", summary: "how many at most (default: 30)" },
-  archived: { type: "boolean", summary: "also those that were put away" },
+  limit: { type: "string", value: "N", summary: "show at most N (default: 30)" },
+  archived: { type: "boolean", summary: "include archived conversations" },
 } as const;
 
 const MOST = 2_000;
@@ -25,7 +25,7 @@ interface Page {
 export const ls: Command = {
   name: "ls",
   usage: "ls [words in the title] [--limit N] [--archived] [--json]",
-  summary: "list conversations, the last changed first",
+  summary: "list conversations, most recent first",
   examples: ["blockyard ls", "blockyard ls parser --limit 5", "blockyard ls --json | jq -r .conversation"],
   options,
   async run(args) {
@@ -33,9 +33,9 @@ export const ls: Command = {
     const limit = Number(values.limit ?? 30);
     if (!Number.isInteger(limit) || limit < 1 || limit > MOST)
       throw new CommandError(`--limit takes a number from 1 to ${MOST}`, EXIT.usage);
-    const yard = await openYard({ home: values.home });
+    const client = await openClient({ home: values.home });
     try {
-      const page = await listed(yard, positionals.join(" "), limit, values.archived === true);
+      const page = await listed(client, positionals.join(" "), limit, values.archived === true);
       const { views, more } = firstOf(page, limit);
       const idChars = Math.max(...views.map(({ conversation }) => conversation.length));
       for (const view of views) {
@@ -50,22 +50,22 @@ export const ls: Command = {
         process.stderr.write(
           limit < MOST
             ? `There are more: blockyard ls --limit ${Math.min(MOST, limit * 2)}\n`
-            : "There are more: give words of the title.\n",
+            : "There are more: add words from the title.\n",
         );
       return EXIT.done;
     } finally {
-      await yard.close();
+      await client.close();
     }
   },
 };
 
 /** Page by page, until there are enough: those that were put away are in the pages too. */
-async function listed(yard: Yard, title: string, limit: number, isAll: boolean): Promise<Page> {
+async function listed(client: CommandClient, title: string, limit: number, isAll: boolean): Promise<Page> {
   const conversations: ConversationView[] = [];
   const wanted = title === "" ? {} : { title };
   for (let before: number | undefined; ; ) {
     const input = { limit, ...wanted, ...(before === undefined ? {} : { before }) };
-    const page = known(await yard.call("conversation.list", input)) as unknown as Page;
+    const page = known(await client.call("conversation.list", input));
     conversations.push(...page.conversations.filter((view) => isAll || !isArchived(view)));
     before = page.conversations.at(-1)?.updated_at;
     if (!page.more || before === undefined || conversations.length > limit)
@@ -74,7 +74,7 @@ async function listed(yard: Yard, title: string, limit: number, isAll: boolean):
 }
 
 function isArchived({ metadata }: ConversationView): boolean {
-  return metadata["archived"] === true;
+  return metadata.archived === true;
 }
 
 /** As many as were asked for: a page has all that changed in its last moment, and after an import those can be thousands. */

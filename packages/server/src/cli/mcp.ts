@@ -29,11 +29,11 @@ const MAX_STREAMED = 1_000;
 const LAST_ANSWERS_MS = 5_000;
 const ANSWERED_MS = 10;
 
-const MAKE_ONE = "Models need a token of their own. Make one: blockyard token create --agent claude-mcp";
+const MAKE_ONE = "A model needs its own token. Create one: blockyard token create --agent claude-mcp";
 
 class OwnerRefused extends CommandError {
   constructor() {
-    super(`BLOCKYARD_TOKEN is the owner's token, which models never get. ${MAKE_ONE}`, EXIT.usage);
+    super(`BLOCKYARD_TOKEN is the owner's token, which a model must not have. ${MAKE_ONE}`, EXIT.usage);
   }
 }
 
@@ -79,7 +79,7 @@ async function left({ gone }: ClientWatch): Promise<void> {
 async function serveModel(client: () => ServerClient, input: PassThrough, watch: ClientWatch): Promise<void> {
   const port = new CountedPort(portOf(client));
   await refuseOwner(client);
-  const tell = (error: Error) => process.stderr.write(`blockyard mcp: ${error.message}\n`);
+  const report = (error: Error) => process.stderr.write(`blockyard mcp: ${error.message}\n`);
   const servers = new Map<Server, Announcing>();
   const { transport, streamed } = listening(input);
   const handle = serveStdio(
@@ -91,17 +91,17 @@ async function serveModel(client: () => ServerClient, input: PassThrough, watch:
       server.onclose = () => servers.delete(server);
       return server;
     },
-    { onerror: tell, transport },
+    { onerror: report, transport },
   );
   const over = new AbortController();
   void follow(
     client,
     over.signal,
     () => {
-      for (const [server, announcing] of servers) announceAll(server, announcing, streamed).catch(tell);
+      for (const [server, announcing] of servers) announceAll(server, announcing, streamed).catch(report);
     },
     (announcement) => {
-      for (const [server, announcing] of servers) announce(server, announcing, announcement).catch(tell);
+      for (const [server, announcing] of servers) announce(server, announcing, announcement).catch(report);
     },
   );
   await watch.gone;
@@ -178,7 +178,7 @@ function portOf(client: () => ServerClient): McpPort {
         const server = client();
         if (!asked.has(server.url)) refuseOwnerTools(await server.tools());
         asked.add(server.url);
-        return await server.call(tool, input);
+        return await server.callAny(tool, input);
       } catch (error) {
         if (error instanceof CommandError) return away(error);
         throw error;
@@ -237,14 +237,14 @@ async function follow(
   client: () => ServerClient,
   signal: AbortSignal,
   back: () => void,
-  hear: (announcement: Announcement) => void,
+  onAnnouncement: (announcement: Announcement) => void,
 ): Promise<void> {
   for (let attempt = 1; !signal.aborted; attempt++) {
     try {
       const response = await client().fetch("/v1/changes", { signal });
       if (response.ok && response.body) {
         if (attempt > 1) back();
-        await readEvents(response.body, hear);
+        await readEvents(response.body, onAnnouncement);
       } else await response.body?.cancel();
     } catch {
       // the server is away, or we are done
@@ -255,7 +255,7 @@ async function follow(
 
 async function readEvents(
   body: ReadableStream<Uint8Array>,
-  hear: (announcement: Announcement) => void,
+  onAnnouncement: (announcement: Announcement) => void,
 ): Promise<void> {
   const decoder = new TextDecoder();
   let text = "";
@@ -264,6 +264,7 @@ async function readEvents(
     const lines = text.split("\n");
     text = lines.pop() ?? "";
     if (text.length > MAX_LINE) throw new Error("a line of the changes is too long");
-    for (const line of lines) if (line.startsWith("data: ")) hear(JSON.parse(line.slice(6)) as Announcement);
+    for (const line of lines)
+      if (line.startsWith("data: ")) onAnnouncement(JSON.parse(line.slice(6)) as Announcement);
   }
 }

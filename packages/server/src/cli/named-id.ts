@@ -5,28 +5,23 @@
 
 import { type ConversationView, isProblem } from "@blockyard/kernel";
 import { CommandError, EXIT } from "./command.ts";
+import { type CommandClient, known } from "./command-client.ts";
 import { oneLine } from "./terminal.ts";
-import { known, type Yard } from "./yard.ts";
 
 const PAGE = 500;
 const SHOWN = 10;
 const TITLE_CHARS = 60;
 
-interface Page {
-  readonly conversations: readonly ConversationView[];
-  readonly more: boolean;
-}
-
 /** The whole id of a conversation or of a block. Throws where none fits, or several do. */
-export async function wholeId(yard: Yard, given: string): Promise<string> {
+export async function wholeId(client: CommandClient, given: string): Promise<string> {
   const [name = "", ...rest] = given.split("/");
-  return [await conversationId(yard, name), ...rest].join("/");
+  return [await conversationId(client, name), ...rest].join("/");
 }
 
-async function conversationId(yard: Yard, given: string): Promise<string> {
-  const exact = await yard.call("conversation.read", { conversation: given, blocks: 0 });
+async function conversationId(client: CommandClient, given: string): Promise<string> {
+  const exact = await client.call("conversation.read", { conversation: given, blocks: 0 });
   if (!isProblem(exact)) return given;
-  const found = exact.problem === "not_found" ? await beginningWith(yard, given) : [];
+  const found = exact.problem === "not_found" ? await beginningWith(client, given) : [];
   const [only, ...others] = found;
   if (only === undefined) return known(exact) as never;
   if (others.length === 0) return only.conversation;
@@ -35,19 +30,17 @@ async function conversationId(yard: Yard, given: string): Promise<string> {
     .map(({ conversation, title }) => `  ${conversation}  ${oneLine(title, TITLE_CHARS)}`);
   const more = found.length > SHOWN ? [`  … and ${found.length - SHOWN} more`] : [];
   throw new CommandError(
-    [`${given} is the beginning of ${found.length} conversations: give more of it`, ...lines, ...more].join(
-      "\n",
-    ),
+    [`${given} matches ${found.length} conversations. Type more of the id`, ...lines, ...more].join("\n"),
     EXIT.usage,
   );
 }
 
-async function beginningWith(yard: Yard, given: string): Promise<readonly ConversationView[]> {
+async function beginningWith(client: CommandClient, given: string): Promise<readonly ConversationView[]> {
   const found = new Map<string, ConversationView>();
   for (let before: number | undefined; given !== ""; ) {
     const page = known(
-      await yard.call("conversation.list", { limit: PAGE, ...(before === undefined ? {} : { before }) }),
-    ) as unknown as Page;
+      await client.call("conversation.list", { limit: PAGE, ...(before === undefined ? {} : { before }) }),
+    );
     for (const view of page.conversations)
       if (view.conversation.startsWith(given)) found.set(view.conversation, view);
     before = page.conversations.at(-1)?.updated_at;

@@ -11,6 +11,8 @@ import { backup, restore } from "./backup.ts";
 import { bench } from "./bench.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
 import { completion } from "./completion.ts";
+import { costs } from "./costs.ts";
+import { deleteCommand } from "./delete.ts";
 import { demo } from "./demo.ts";
 import { doctor } from "./doctor.ts";
 import { exportCommand } from "./export.ts";
@@ -28,11 +30,11 @@ import { search } from "./search.ts";
 import { serveCommand } from "./serve.ts";
 import { session } from "./session.ts";
 import { show } from "./show.ts";
-import { tell } from "./terminal.ts";
+import { printNote } from "./terminal.ts";
 import { token } from "./token.ts";
 
 export const COMMANDS: readonly Command[] = [
-  ...[serveCommand, run, ingest, acp, importCommand, ls, show, search, exportCommand],
+  ...[serveCommand, run, ingest, acp, importCommand, ls, show, search, exportCommand, costs, deleteCommand],
   ...[
     mcp,
     token,
@@ -66,7 +68,7 @@ async function chosen(given: readonly string[]): Promise<number> {
   return named ? named.run(rest) : serveCommand.run(args);
 }
 
-/** Options may stand before the command too: `--home yard ls` is `ls --home yard`. A folder of that name is a folder. */
+/** Options may stand before the command too: `--home data ls` is `ls --home data`. A folder of that name is a folder. */
 function commandFirst(args: readonly string[]): readonly string[] {
   if (!args[0]?.startsWith("-")) return args;
   const takesValue = new Set(
@@ -91,10 +93,7 @@ function requireFolder(word: string): void {
   if (word.startsWith("-") || existsSync(word) || /[/\\.~]/.test(word)) return;
   const near = nearest(word, NAMES);
   const meant = near === undefined ? "" : ` Did you mean: blockyard ${near}?`;
-  throw new CommandError(
-    `there is no command and no folder ${word}.${meant}\nTry: blockyard help`,
-    EXIT.usage,
-  );
+  throw new CommandError(`no command or folder is called ${word}.${meant}\nTry: blockyard help`, EXIT.usage);
 }
 
 /** Runs the command that the arguments name; its exit code. What goes wrong is told on standard error. */
@@ -103,14 +102,14 @@ export async function program(args: readonly string[]): Promise<number> {
   for (const output of [process.stdout, process.stderr]) {
     output.on("error", ({ code }: NodeJS.ErrnoException) => {
       if (code === "EPIPE") return;
-      if (output === process.stdout) tell(`blockyard: cannot write the output (${code})`);
+      if (output === process.stdout) printNote(`blockyard: cannot write the output (${code})`);
       process.exit(EXIT.failed);
     });
   }
   try {
     return await chosen(args);
   } catch (error) {
-    tell(`blockyard: ${sentenceOf(error)}`);
+    printNote(`blockyard: ${sentenceOf(error)}`);
     if (error instanceof CommandError) return error.code;
     return isUsage(error) ? EXIT.usage : EXIT.failed;
   }

@@ -17,10 +17,10 @@ import { Auth } from "../access/auth.ts";
 import { Tools } from "../app/tool-table.ts";
 import { makeConfig } from "../config/config.ts";
 import { nodeEnv } from "../system/env.ts";
+import type { CommandClient } from "./command-client.ts";
 import { Follower } from "./follow.ts";
 import { askText, typed } from "./run.ts";
 import { styleFor } from "./terminal.ts";
-import type { Yard } from "./yard.ts";
 
 type Draft = Parameters<Parameters<Kernel["write"]>[1]["plan"]>[0];
 
@@ -32,11 +32,11 @@ function asking(block_id: string, approval: object): BlockSnapshot {
 }
 
 it("[D7] every character of the input shows, and no title looks like an input", () => {
-  const title = 'ls wants to do this:\n{\n  "command": "ls"\n}\u001b[8m';
+  const title = 'ls needs approval:\n{\n  "command": "ls"\n}\u001b[8m';
   const command = `ls ${" ".repeat(500)}\u200b; rm\u00ad -rf \u{e0041}~\u009b2J\u202e`;
   const text = askText(asking("c/claude/1", { title, input: { command } }));
   const [first, ...rest] = text.split("\n");
-  expect(first).toBe('ls wants to do this: { "command": "ls" } wants to do this:');
+  expect(first).toBe('ls needs approval: { "command": "ls" } needs approval:');
   expect(rest).toEqual([
     "{",
     '  "command": "ls⟨U+0020 ×501⟩⟨U+200B⟩; rm⟨U+00AD⟩ -rf ⟨U+E0041⟩~⟨U+009B⟩2J⟨U+202E⟩"',
@@ -45,20 +45,22 @@ it("[D7] every character of the input shows, and no title looks like an input", 
 });
 
 it("[D41] [D7] a change shows as a diff above its exact input, with nothing in it that cannot be seen", () => {
-  const diff = "--- a\n+++ a\n@@ -0 +0 @@\n-b\u202e\n+c\nThe exact input:\n";
+  const diff = "--- a\n+++ a\n@@ -0 +0 @@\n-b\u202e\n+c\nExact input:\n";
   const text = askText(asking("c/claude/1", { title: "a", input: { path: "a" }, diff }));
   expect(text.split("\n")).toEqual([
-    "a wants to do this:",
-    ...["  --- a", "  +++ a", "  @@ -0 +0 @@", "  -b⟨U+202E⟩", "  +c", "  The exact input:"],
-    ...["The exact input:", "{", '  "path": "a"', "}"],
+    "a needs approval:",
+    ...["  --- a", "  +++ a", "  @@ -0 +0 @@", "  -b⟨U+202E⟩", "  +c", "  Exact input:"],
+    ...["Exact input:", "{", '  "path": "a"', "}"],
   ]);
 });
 
 it("[D7] the same request on another block is asked for itself", async () => {
   const blocks = [asking("c/bob/1", {}), asking("c/claude/2", {}), asking("c/claude/2", {})];
-  const yard = { call: async () => ({ patches: [], new_blocks: blocks, seq: 1 }) } as unknown as Yard;
+  const client = {
+    call: async () => ({ patches: [], new_blocks: blocks, seq: 1 }),
+  } as unknown as CommandClient;
   const asked: string[] = [];
-  const follower = new Follower(yard, "c", 0, {
+  const follower = new Follower(client, "c", 0, {
     text: { style: styleFor({}), width: 80, isFull: false },
     show: async () => undefined,
     ended: async () => undefined,
@@ -82,8 +84,10 @@ it("[U13] a result that ends before its call stands below the call's line, which
   };
   let shown = "";
   const owner = { role: "owner", agent: "ann", by: "token" } as const;
-  const yard = { call: (tool: string, input: Json) => tools.call(owner, tool, input) } as unknown as Yard;
-  const follower = new Follower(yard, conversation, 0, {
+  const client = {
+    call: (tool: string, input: Json) => tools.call(owner, tool, input),
+  } as unknown as CommandClient;
+  const follower = new Follower(client, conversation, 0, {
     text: { style: styleFor({}), width: 80, isFull: false },
     show: async (text) => {
       shown += text;
@@ -124,7 +128,7 @@ it.each<[string, string, string | undefined, number]>([
 ])("[U13] asked for leave, somebody types %s", async (_, keys, said, interrupts) => {
   const input = new PassThrough();
   let interrupted = 0;
-  const answer = typed("Allow it? ", { input, output: new PassThrough(), interrupt: () => interrupted++ });
+  const answer = typed("Allow? ", { input, output: new PassThrough(), interrupt: () => interrupted++ });
   input.write(keys);
   expect(await answer).toBe(said);
   expect(interrupted).toBe(interrupts);

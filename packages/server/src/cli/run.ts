@@ -11,12 +11,13 @@ import {
   askOf,
   type BlockSnapshot,
   isProblem,
-  type Json,
   type Problem,
   plural,
   type TurnView,
 } from "@blockyard/kernel";
+import type { Allowance } from "../access/allowance.ts";
 import { ALLOWANCES } from "../access/allowance.ts";
+import type { ToolAnswer, ToolInput } from "../contract/index.ts";
 import { visible } from "../processes/visible.ts";
 import { AGENTS } from "../turns/agents.ts";
 import { acpAgents } from "../turns/drivers/acp/agents.ts";
@@ -24,11 +25,11 @@ import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { withTrust } from "./ask-trust.ts";
 import { turnText } from "./block-text.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
+import { type CommandClient, known, openClient } from "./command-client.ts";
 import { Follower } from "./follow.ts";
 import { wholeId } from "./named-id.ts";
-import { oneLine, print, printJson, safeText, styleFor, tell, terminalWidth } from "./terminal.ts";
-import { answersTo } from "./terminal-answer.ts";
-import { known, openYard, type Yard } from "./yard.ts";
+import { oneLine, print, printJson, printNote, safeText, styleFor, terminalWidth } from "./terminal.ts";
+import { answersTo, suggestionIn, suggestionText } from "./terminal-answer.ts";
 
 /** Of what asks for permission. */
 const NAME_CHARS = 200;
@@ -40,68 +41,75 @@ const PROVIDERS = [
 
 const options = {
   home: HOME_OPTION,
-  json: { ...JSON_OPTION, summary: "print each block as it ends, and the turn, as JSON lines" },
-  conversation: { type: "string", short: "c", value: "ID", summary: "go on in this conversation" },
-  model: { type: "string", value: "NAME", summary: "the model to ask for" },
-  title: { type: "string", value: "TEXT", summary: "of a new conversation" },
-  fresh: { type: "boolean", summary: "the agent is told nothing of what was said before" },
+  json: { ...JSON_OPTION, summary: "print each finished block and the turn as lines of JSON" },
+  conversation: { type: "string", short: "c", value: "ID", summary: "continue this conversation" },
+  model: { type: "string", value: "NAME", summary: "the model to use" },
+  title: { type: "string", value: "TEXT", summary: "title of a new conversation" },
+  fresh: { type: "boolean", summary: "share no earlier messages with the agent" },
   allow: {
     type: "string",
     multiple: true,
     value: "WHAT",
-    summary: "let anthropic and openai do this unasked",
+    summary: "let anthropic and openai do this without approval",
     choices: ALLOWANCES,
   },
   cwd: {
     type: "string",
     value: "DIR",
-    summary: "the folder to work in (default: the conversation's, else this one)",
+    summary: "the folder to work in (default: the conversation's, or this one)",
   },
-  yes: { type: "boolean", short: "y", summary: "allow whatever the agent asks for" },
-  trust: { type: "boolean", summary: "trust the folder's hooks, servers and instructions as they are now" },
-  full: { type: "boolean", summary: "whole results and thinking" },
+  yes: { type: "boolean", short: "y", summary: "approve everything the agent asks for" },
+  trust: {
+    type: "boolean",
+    summary: "trust the folder's hooks, MCP servers and instructions as they are now",
+  },
+  full: { type: "boolean", summary: "print whole results and thinking" },
 } as const;
 
 export const run: Command = {
   name: "run",
-  usage:
-    'run <provider> "prompt" [-c ID] [--cwd DIR] [--model NAME] [--allow WHAT]… [--trust] [--yes] [--json]',
-  summary: "ask an agent, and watch it work here",
+  usage: 'run <agent> "prompt" [-c ID] [--cwd DIR] [--model NAME] [--allow WHAT]… [--trust] [--yes] [--json]',
+  summary: "run an agent and watch it work",
   examples: [
     'blockyard run claude "why does the login test fail?"',
-    'blockyard run codex "fix it" -c k3vq2mz        # goes on where the other one was',
+    'blockyard run codex "fix it" -c k3vq2mz        # continues the conversation',
     'blockyard run anthropic "tidy src/" --allow read --allow write',
   ],
   options,
   choices: PROVIDERS,
   async run(args) {
-    const { values, positionals } = readArguments({ name: "run", options }, args, [2, 2]);
+    const { values, positionals } = readArguments({ name: "run", options }, args, [
+      2,
+      2,
+      "an agent and a prompt",
+    ]);
     const [provider, prompt] = positionals as [string, string];
     if (!PROVIDERS.includes(provider))
-      throw new CommandError(`no agent ${provider}: one of ${PROVIDERS.join(", ")}`, EXIT.usage);
+      throw new CommandError(`unknown agent ${provider}. Choose one of ${PROVIDERS.join(", ")}`, EXIT.usage);
     if (prompt.trim() === "") throw new CommandError("the prompt is empty", EXIT.usage);
-    const yard = await openYard({ home: values.home, create: true });
+    const client = await openClient({ home: values.home, create: true });
     try {
-      const given = values.conversation && (await wholeId(yard, values.conversation));
-      const conversation = given ?? (await newConversation(yard, values.title ?? prompt));
-      const since = await seqOf(yard, conversation);
+      const given = values.conversation && (await wholeId(client, values.conversation));
+      const conversation = given ?? (await newConversation(client, values.title ?? ""));
+      const since = await seqOf(client, conversation);
       const request = {
         conversation,
         provider,
         prompt,
         ...(values.model === undefined ? {} : { model: values.model }),
         ...(values.fresh === undefined ? {} : { fresh: values.fresh }),
-        ...(values.allow === undefined ? {} : { allow: values.allow }),
+        ...(values.allow === undefined ? {} : { allow: values.allow as readonly Allowance[] }),
       };
-      const start = () => startIn(yard, values.cwd, request);
-      const answer = await withTrust(yard, values.trust === true, asked, start);
+      const start = () => startIn(client, values.cwd, request);
+      const answer = await withTrust(client, values.trust === true, asked, start);
       // One that was made for a turn that could not start is in nobody's list.
       if (isProblem(answer) && values.conversation === undefined)
-        await yard.call("conversation.update", { conversation, archived: true });
-      const started = known(answer) as { turn: string; queued: boolean; block_id: string; cwd: string };
-      if (!values.json) tell(`${provider} works in ${started.cwd} (conversation ${conversation})\n`);
+        await client.call("conversation.update", { conversation, archived: true });
+      const started = known(answer);
+      if (!values.json)
+        printNote(`${provider} is working in ${started.cwd} (conversation ${conversation})\n`);
       return await follow(
-        yard,
+        client,
         { conversation, since, turn: started.turn, prompt: started.block_id, waits: started.queued },
         {
           isJson: values.json === true,
@@ -110,34 +118,38 @@ export const run: Command = {
         },
       );
     } finally {
-      await yard.close();
+      await client.close();
     }
   },
 };
 
-async function newConversation(yard: Yard, title: string): Promise<string> {
+async function newConversation(client: CommandClient, title: string): Promise<string> {
   const line = title.trim().split("\n", 1)[0] ?? "";
-  const made = known(await yard.call("conversation.create", { title: line.slice(0, 120).toWellFormed() }));
-  return (made as { conversation: string }).conversation;
+  const made = known(await client.call("conversation.create", { title: line.slice(0, 120).toWellFormed() }));
+  return made.conversation;
 }
 
 /** Starts the turn; where its folder has to be asked for, asks whoever sits here, or says which option answers it. */
-async function startIn(yard: Yard, cwd: string | undefined, request: object): Promise<Json | Problem> {
+async function startIn(
+  client: CommandClient,
+  cwd: string | undefined,
+  request: ToolInput<"turn.start">,
+): Promise<ToolAnswer<"turn.start"> | Problem> {
   const chosen = cwd === undefined ? {} : { cwd: resolve(cwd) };
-  const answer = await yard.call("turn.start", { ...request, default_cwd: process.cwd(), ...chosen });
+  const answer = await client.call("turn.start", { ...request, default_cwd: process.cwd(), ...chosen });
   const question = isProblem(answer) ? folderQuestion(answer) : undefined;
   if (!question) return answer;
   const { problem, folders } = question;
   if (!process.stdin.isTTY)
     throw new CommandError(
-      `${problem.message.replace(/: name the folder.*/, "")}. Say where to work: ${folders.map((each) => `--cwd ${each}`).join(", or ")}`,
+      `${problem.message.replace(/: pass the folder.*/, "")}. Choose the folder: ${folders.map((each) => `--cwd ${each}`).join(", or ")}`,
     );
-  tell(problem.message.replace(/: name the folder.*/, "."));
+  printNote(problem.message.replace(/: pass the folder.*/, "."));
   const lines = folders.map((each, i) => `  ${i + 1}  ${each}`).join("\n");
-  const said = await asked(`${safeText(lines)}\nWork in which one? [1-${folders.length}, empty: none] `);
+  const said = await asked(`${safeText(lines)}\nWhich folder? [1-${folders.length}, empty to cancel] `);
   const folder = folders[Number(said) - 1];
   if (folder === undefined) throw new CommandError("not started");
-  return yard.call("turn.start", { ...request, cwd: folder });
+  return client.call("turn.start", { ...request, cwd: folder });
 }
 
 /** Asks whoever sits here. */
@@ -160,9 +172,9 @@ export function folderQuestion(
   return { problem, folders: [...new Set(all)] };
 }
 
-async function seqOf(yard: Yard, conversation: string): Promise<number> {
-  const read = known(await yard.call("conversation.read", { conversation, blocks: 0 }));
-  return (read as { conversation: { seq: number } }).conversation.seq;
+async function seqOf(client: CommandClient, conversation: string): Promise<number> {
+  const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
+  return read.conversation.seq;
 }
 
 interface Followed {
@@ -181,7 +193,7 @@ interface FollowOptions {
 }
 
 async function follow(
-  yard: Yard,
+  client: CommandClient,
   { conversation, since, turn, prompt, waits }: Followed,
   options: FollowOptions,
 ): Promise<number> {
@@ -191,7 +203,7 @@ async function follow(
   let isDropped = false;
   /** What the agent asked for and was not given. */
   let denied = 0;
-  const follower = new Follower(yard, conversation, since, {
+  const follower = new Follower(client, conversation, since, {
     text,
     show: (shown) => (isJson ? Promise.resolve() : print(shown)),
     ended: async (block) => {
@@ -200,40 +212,40 @@ async function follow(
       if (state === "denied" || state === "expired") denied++;
       if (isJson) await printJson({ ...block, type: "block" });
     },
-    asked: (block) => answer(yard, block, allowsAll),
+    asked: (block) => answer(client, block, allowsAll),
     held: async (block) => {
       if (block.block_id !== prompt || isDropped) return;
       isDropped = true;
-      await yard.call("turn.stop", { conversation, turn });
+      await client.call("turn.stop", { conversation, turn });
     },
   });
   let isStopped = false;
   const stop = () => {
     if (isStopped) process.exit(EXIT.interrupted);
     isStopped = true;
-    tell("\nStopping. Again to leave at once.");
-    void yard.call("turn.stop", { conversation, turn });
+    printNote("\nStopping the turn. Press Ctrl-C again to quit now.");
+    void client.call("turn.stop", { conversation, turn });
   };
   process.on("SIGINT", stop);
   // Said when it can be taken back: whoever reads it may press Ctrl-C at once.
-  if (waits) tell("Another turn runs in this conversation: this one waits for it.");
+  if (waits) printNote("Another turn is running in this conversation. This one is queued.");
   try {
     for (;;) {
       const isQuiet = await follower.step();
       if (isQuiet && isDropped) {
-        tell("The message was not sent.");
+        printNote("The message was not sent.");
         return isStopped ? EXIT.interrupted : EXIT.failed;
       }
-      const ended = isQuiet ? await endOf(yard, conversation, turn) : undefined;
+      const ended = isQuiet ? await endOf(client, conversation, turn) : undefined;
       if (!ended) continue;
       while (!(await follower.step(0)));
       if (isJson) await printJson({ type: "turn", conversation, ...ended });
       else await print(`\n${turnText(ended, text)}`);
       if (!isJson && denied > 0)
-        tell(
-          `${plural(denied, "request")} of the agent ${denied === 1 ? "was" : "were"} denied: its work may be incomplete.`,
+        printNote(
+          `${plural(denied, "request")} ${denied === 1 ? "was" : "were"} denied: the agent's work may be incomplete.`,
         );
-      if (!isJson) tell(`blockyard show ${conversation}`);
+      if (!isJson) printNote(`blockyard show ${conversation}`);
       if (isStopped) return EXIT.interrupted;
       return ended.status === "done" && denied === 0 ? EXIT.done : EXIT.failed;
     }
@@ -242,10 +254,9 @@ async function follow(
   }
 }
 
-async function endOf(yard: Yard, conversation: string, id: string): Promise<TurnView | undefined> {
-  const read = known(await yard.call("conversation.read", { conversation, blocks: 0 }));
-  const { turns } = read as unknown as { readonly turns: readonly TurnView[] };
-  const found = turns.find(({ turn }) => turn === id);
+async function endOf(client: CommandClient, conversation: string, id: string): Promise<TurnView | undefined> {
+  const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
+  const found = read.turns.find(({ turn }) => turn === id);
   return found?.status === "running" ? undefined : found;
 }
 
@@ -255,51 +266,56 @@ async function endOf(yard: Yard, conversation: string, id: string): Promise<Turn
  */
 export function askText({ metadata }: BlockSnapshot): string {
   const { title, input, subject } = askOf(metadata) as Ask;
-  const what = visible(JSON.stringify(input ?? metadata["input"] ?? {}, null, 2));
+  const what = visible(JSON.stringify(input ?? metadata.input ?? {}, null, 2));
   const change =
     subject?.type === "diff"
       ? `${visible(subject.diff.trimEnd()).replaceAll(/^/gm, "  ")}
-The exact input:
+Exact input:
 `
       : "";
-  return `${nameOf(title, metadata)} wants to do this:
+  return `${nameOf(title, metadata)} needs approval:
 ${change}${what}`;
 }
 
 function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]): string {
-  return oneLine(`${title ?? metadata["toolName"]}`, NAME_CHARS);
+  return oneLine(`${title ?? metadata.toolName}`, NAME_CHARS);
 }
 
 /** Asks the person who sits here; where nobody does, what was not allowed beforehand is denied. */
-async function answer(yard: Yard, block: BlockSnapshot, allowsAll: boolean): Promise<void> {
+async function answer(client: CommandClient, block: BlockSnapshot, allowsAll: boolean): Promise<void> {
   const ask = askOf(block.metadata) as Ask;
   let allow = allowsAll;
   const isThere = process.stdin.isTTY === true;
-  let message = "nobody was there to ask";
+  let message = "nobody was there to approve it";
   const interrupt = () => process.kill(process.pid, "SIGINT");
   const type = (text: string) => typed(text, { input: process.stdin, output: process.stderr, interrupt });
   let chosen: AskAnswer | undefined;
   if (isThere && ask.kind === "question") {
-    tell("");
+    printNote("");
     chosen = await answersTo(ask, type);
     if (chosen === undefined) return; // the turn is being stopped, and the request with it
     allow = true;
   } else if (!allowsAll && isThere) {
-    tell(`\n${askText(block)}`);
-    const said = await type("Allow it? [y/N, or why not] ");
+    printNote(`\n${askText(block)}${suggestionText(ask)}`);
+    const hint = (ask.suggestions ?? []).length > 0 ? ", a number" : "";
+    const said = await type(`Allow? [y/N${hint}, or the reason why not] `);
     if (said === undefined) return; // the turn is being stopped, and the request with it
-    allow = /^y(es)?$/i.test(said);
-    message = /^(no?)?$/i.test(said) ? "" : said;
+    const taken = suggestionIn(ask, said);
+    chosen = taken && { suggestion: taken.id };
+    allow = taken === undefined ? /^y(es)?$/i.test(said) : taken.deny !== true;
+    message = taken !== undefined || /^(no?)?$/i.test(said) ? "" : said;
   }
-  const given = await yard.call("turn.answer", {
+  const given = await client.call("turn.answer", {
     ...{ block_id: block.block_id, ask_id: ask.id, allow },
     ...(allow ? {} : { message }),
     ...(chosen === undefined ? {} : { answer: chosen }),
   });
-  if (isProblem(given)) tell(`blockyard: ${given.message}`);
+  // A rule, or another window, was first.
+  if (isProblem(given) && given.problem === "conflict") return;
+  if (isProblem(given)) printNote(`blockyard: ${given.message}`);
   else if (!allow) {
-    const why = isThere ? "" : " (nobody is here to ask; --yes allows everything)";
-    tell(`Denied: ${nameOf(ask.title, block.metadata)}${why}`);
+    const why = isThere ? "" : " (no terminal to ask on; --yes approves everything)";
+    printNote(`Denied: ${nameOf(ask.title, block.metadata)}${why}`);
   }
 }
 

@@ -3,53 +3,43 @@
  */
 
 import { setTimeout } from "node:timers/promises";
-import { KINDS } from "@blockyard/kernel";
+import { KINDS, type Kind } from "@blockyard/kernel";
+import type { ToolAnswer } from "../contract/index.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { type Command, EXIT } from "./command.ts";
+import { known, openClient } from "./command-client.ts";
 import { wholeId } from "./named-id.ts";
 import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
-import { known, openYard } from "./yard.ts";
 
 const options = {
   home: HOME_OPTION,
   json: JSON_OPTION,
-  literal: { type: "boolean", short: "F", summary: "take the pattern as text, not as a regular expression" },
-  "ignore-case": { type: "boolean", short: "i", summary: "upper and lower case are the same" },
+  literal: {
+    type: "boolean",
+    short: "F",
+    summary: "match the pattern as plain text, not as a regular expression",
+  },
+  "ignore-case": { type: "boolean", short: "i", summary: "ignore case" },
   kind: {
     type: "string",
     multiple: true,
     value: "KIND",
-    summary: "only blocks of this kind",
+    summary: "search only blocks of this kind",
     choices: KINDS,
   },
-  conversation: { type: "string", short: "c", value: "ID", summary: "only in this conversation" },
-  all: { type: "boolean", summary: "every match; waits for the search index, if it is being made" },
+  conversation: { type: "string", short: "c", value: "ID", summary: "search only this conversation" },
+  all: { type: "boolean", summary: "find every match; waits until the search index is ready" },
 } as const;
 
 /** How often is asked whether the index is done. */
 const INDEXING_MS = 250;
 
-interface Match {
-  readonly line: number;
-  readonly content: string;
-}
-
-interface Hits {
-  readonly blocks: readonly {
-    readonly block_id: string;
-    readonly kind: string;
-    readonly matches: readonly Match[];
-  }[];
-  readonly more: boolean;
-  /** Where the next page begins. */
-  readonly next?: string;
-  readonly indexing?: { readonly indexed: number; readonly total: number };
-}
+type Hits = ToolAnswer<"kernel.search">;
 
 export const search: Command = {
   name: "search",
   usage: "search <pattern> [-i] [-F] [--kind KIND]… [-c ID] [--all] [--json]",
-  summary: "find a pattern in every block",
+  summary: "search all blocks",
   examples: [
     'blockyard search "TODO|FIXME" -i',
     "blockyard search -F 'a[0]' --kind code",
@@ -57,17 +47,17 @@ export const search: Command = {
   ],
   options,
   async run(args) {
-    const { values, positionals } = readArguments({ name: "search", options }, args, [1, 1]);
-    const yard = await openYard({ home: values.home });
+    const { values, positionals } = readArguments({ name: "search", options }, args, [1, 1, "a pattern"]);
+    const client = await openClient({ home: values.home });
     try {
       const within =
-        values.conversation === undefined ? {} : { conversation: await wholeId(yard, values.conversation) };
+        values.conversation === undefined ? {} : { conversation: await wholeId(client, values.conversation) };
       const input = {
-        query: positionals[0],
+        query: positionals[0] ?? "",
         literal: values.literal === true,
         ignore_case: values["ignore-case"] === true,
         context_lines: 0,
-        kinds: values.kind ?? "all",
+        kinds: (values.kind as readonly Kind[] | undefined) ?? ("all" as const),
         max_blocks: 200,
         ...within,
       };
@@ -75,7 +65,7 @@ export const search: Command = {
       let after: string | undefined;
       for (;;) {
         const page = { ...input, ...(after === undefined ? {} : { after }) };
-        const found = known(await yard.call("kernel.search", page)) as unknown as Hits;
+        const found = known(await client.call("kernel.search", page));
         if (values.all === true && found.indexing !== undefined) {
           await setTimeout(INDEXING_MS);
           continue;
@@ -91,7 +81,7 @@ export const search: Command = {
         after = found.next;
       }
     } finally {
-      await yard.close();
+      await client.close();
     }
   },
 };
@@ -103,9 +93,10 @@ function restOf({ more, indexing }: Hits, canGoOn: boolean): string {
       ? ""
       : `Still indexing: ${indexing.indexed} of ${indexing.total} conversations. Matches in the others may be missing.\n`;
   if (!more) return still;
-  if (canGoOn) return `${still}There may be more: --all goes on, -c and --kind narrow the search.\n`;
+  if (canGoOn)
+    return `${still}There may be more: --all finds every match, -c and --kind narrow the search.\n`;
   const hint = indexing === undefined ? "" : "--all waits for the index, ";
-  return `${still}Not everything was looked at: ${hint}-c and --kind narrow the search.\n`;
+  return `${still}The search is incomplete: ${hint}-c and --kind narrow the search.\n`;
 }
 
 async function printHits({ blocks }: Hits, isJson: boolean): Promise<void> {

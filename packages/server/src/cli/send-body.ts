@@ -25,10 +25,7 @@ export function sendBody(
     };
     const lost = (error: Error) =>
       end(
-        problem(
-          "unavailable",
-          `the server went away: ${error.message}. Is it running? Try: blockyard doctor`,
-        ),
+        problem("unavailable", `lost the connection to the server: ${error.message}. Try: blockyard doctor`),
       );
     request.on("error", lost);
     request.on("response", (response) => {

@@ -19,39 +19,43 @@ const REPLAY_END_MS = 1_000;
 
 const options = {
   home: HOME_OPTION,
-  port: { type: "string", value: "N", summary: "the port of the page (default: 4567; 0: any that is free)" },
+  port: { type: "string", value: "N", summary: "the port to listen on (default: 4567; 0: any free port)" },
   host: {
     type: "string",
     value: "ADDRESS",
-    summary: "another address than this machine's own; needs a certificate",
+    summary: "the address to listen on (default: 127.0.0.1); others need a certificate",
   },
-  cert: { type: "string", value: "FILE", summary: "the certificate, as PEM" },
-  key: { type: "string", value: "FILE", summary: "its key, as PEM" },
+  cert: { type: "string", value: "FILE", summary: "TLS certificate (PEM)" },
+  key: { type: "string", value: "FILE", summary: "TLS key (PEM)" },
   origin: {
     type: "string",
     value: "URL",
-    summary: "where browsers see the page behind a proxy, such as https://yard.example.org",
+    summary: "the page's public URL behind a proxy, such as https://blockyard.example.org",
   },
   database: DATABASE_OPTION,
   nats: {
     type: "string",
     value: "URL",
-    summary: "the broker that wakes up the nodes which share a database; or BLOCKYARD_NATS",
+    summary: "the NATS server that connects nodes on one database; or BLOCKYARD_NATS",
   },
-  demo: { type: "boolean", summary: "play the recorded sessions again" },
+  "full-access": {
+    type: "boolean",
+    summary: "let agents be given full access, in which they do everything without asking",
+  },
+  demo: { type: "boolean", summary: "replay the recorded sessions" },
 } as const;
 
 export const serveCommand: Command = {
   name: "serve",
   usage:
     "serve [folder] [--port N] [--home DIR] [--host ADDRESS --cert FILE --key FILE] [--origin URL] " +
-    "[--database URL] [--nats URL] [--demo]",
+    "[--database URL] [--nats URL] [--full-access] [--demo]",
   summary: "run the server for a folder (default: this one) and print the link to its page",
   examples: [
     "blockyard",
     "blockyard ~/code/shop --port 4600",
-    "blockyard --origin https://yard.example.org     # behind a proxy",
-    "blockyard --demo     # plays the recorded sessions again",
+    "blockyard --origin https://blockyard.example.org     # behind a proxy",
+    "blockyard --demo     # replays recorded sessions",
   ],
   options,
   run: runServe,
@@ -70,6 +74,7 @@ async function runServe(args: readonly string[]): Promise<number> {
     ...(values.origin === undefined ? {} : { origin: values.origin }),
     ...(values.database === undefined ? {} : { database: values.database }),
     ...(values.nats === undefined ? {} : { nats: values.nats }),
+    ...(values["full-access"] === true ? { fullAccess: true } : {}),
   });
   useCredentials(config.credentials);
   const log = jsonLog((line) => process.stderr.write(line), Date.now);
@@ -77,13 +82,13 @@ async function runServe(args: readonly string[]): Promise<number> {
   const running = await start(() => serve(config, log), config.port);
   const stopped = stopSignal(); // before anything is printed: whoever reads it may press Ctrl-C at once
   process.stdout.write(
-    `\n  Blockyard is running for ${config.root}\n\n  Open  ${running.link}\n\n  Stop with Ctrl-C. The link works once; blockyard link prints another.\n\n`,
+    `\n  Blockyard is running for ${config.root}\n\n  Open  ${running.link}\n\n  Press Ctrl-C to stop. The link works once; for another: blockyard link\n\n`,
   );
   for (const note of running.notes) process.stdout.write(`  Note: ${note}\n\n`);
   const playing = new AbortController();
   const shown = showSomething(running, values.demo === true, playing.signal, log);
   await stopped;
-  process.stdout.write("\n  Stopping: writing what is open.\n");
+  process.stdout.write("\n  Stopping: saving open work.\n");
   playing.abort();
   const force = setTimeout(() => process.exit(1), STOP_MS);
   force.unref();
@@ -103,10 +108,10 @@ async function runServe(args: readonly string[]): Promise<number> {
  * Everything acknowledged is durable, and nothing that was half done counts.
  */
 function surviveFaults(log: Log): void {
-  const tell = (where: string) => (error: unknown) =>
-    log("error", "a fault inside", { where, error: String((error as Error)?.stack ?? error) });
-  process.on("unhandledRejection", tell("a promise that nobody waited for"));
-  process.on("uncaughtException", tell("nobody caught it"));
+  const report = (where: string) => (error: unknown) =>
+    log("error", "internal error", { where, error: String((error as Error)?.stack ?? error) });
+  process.on("unhandledRejection", report("unhandled rejection"));
+  process.on("uncaughtException", report("uncaught exception"));
 }
 
 function portOf(text: string): number {
@@ -124,7 +129,7 @@ async function start(run: () => Promise<Running>, port: number): Promise<Running
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
     throw new CommandError(
-      `port ${port} is taken. Is Blockyard running already? Otherwise: blockyard --port ${port + 1}`,
+      `port ${port} is in use, perhaps by another Blockyard. Choose another: blockyard --port ${port + 1}`,
     );
   }
 }
@@ -147,9 +152,9 @@ async function showSomething(
     );
     const ends = begun.map(async (each) => (isProblem(each) ? each : each.done));
     for (const cut of await Promise.all(ends))
-      if (cut) log("warn", "a recorded session was cut", { why: cut.message });
+      if (cut) log("warn", "a recorded session is truncated", { why: cut.message });
   } catch (error) {
-    log("error", "the recorded sessions could not be shown", {
+    log("error", "the recorded sessions could not be replayed", {
       why: String((error as Error)?.message ?? error),
     });
   }

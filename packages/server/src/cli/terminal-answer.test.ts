@@ -1,7 +1,7 @@
 /** What a typed line means to a question of an agent. */
-import type { AskQuestion } from "@blockyard/kernel";
+import type { Ask, AskQuestion } from "@blockyard/kernel";
 import { expect, it } from "vitest";
-import { answersTo, choiceIn, questionText } from "./terminal-answer.ts";
+import { answersTo, choiceIn, questionText, suggestionIn, suggestionText } from "./terminal-answer.ts";
 
 const one: AskQuestion = {
   id: "1",
@@ -38,4 +38,20 @@ it("[A40] asks again where a line chooses nothing, and stops with the turn", asy
   expect(shown[1]).toContain("Type a number from 1 to 2.");
   expect(questionText(one)).toBe("Which? (a number)\n  1  a\n  2  b");
   expect(await answersTo({ ...ask, questions: [one] }, async () => undefined)).toBeUndefined();
+});
+
+it("[D61] a number takes what is suggested, with all of its words shown", () => {
+  const ask: Ask = {
+    ...{ id: "1", kind: "permission", state: "asked" },
+    suggestions: [
+      { id: "rule-conversation", label: "Allow `npm test …` in this conversation", scope: "conversation" },
+      { id: "rule-deny", label: "Always deny it\u202e", scope: "workspace", deny: true },
+    ],
+  };
+  expect(suggestionText(ask)).toContain(
+    "\n  1  Allow `npm test …` in this conversation\n  2  Always deny it",
+  );
+  expect(suggestionText(ask)).not.toContain("\u202e");
+  expect(suggestionIn(ask, "2")).toMatchObject({ id: "rule-deny", deny: true });
+  for (const line of ["0", "3", "y", "1 2", ""]) expect(suggestionIn(ask, line), line).toBeUndefined();
 });

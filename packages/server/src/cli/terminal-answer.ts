@@ -3,7 +3,7 @@
  * an empty line skips the question.
  */
 
-import type { Ask, AskAnswer, AskQuestion } from "@blockyard/kernel";
+import type { Ask, AskAnswer, AskQuestion, AskSuggestion } from "@blockyard/kernel";
 import { visible } from "../processes/visible.ts";
 
 type Said = NonNullable<AskAnswer["questions"]>[string];
@@ -47,4 +47,14 @@ export async function answersTo(
     answers[question.id] = choice;
   }
   return { questions: answers };
+}
+
+/** What can be answered for good, below what is asked for: a row each. */
+export function suggestionText({ suggestions = [] }: Ask): string {
+  return suggestions.map(({ label }, i) => `\n  ${i + 1}  ${visible(label)}`).join("");
+}
+
+/** The suggestion whose number was typed. */
+export function suggestionIn({ suggestions = [] }: Ask, line: string): AskSuggestion | undefined {
+  return /^\d{1,3}$/.test(line.trim()) ? suggestions[Number(line) - 1] : undefined;
 }

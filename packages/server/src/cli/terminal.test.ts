@@ -3,7 +3,7 @@
 import type { ConversationView } from "@blockyard/kernel";
 import { expect, it, vi } from "vitest";
 import { firstOf, row } from "./ls.ts";
-import { oneLine, safeText, styleFor, tell, terminalWidth } from "./terminal.ts";
+import { oneLine, printNote, safeText, styleFor, terminalWidth } from "./terminal.ts";
 
 const RED = "\u001b[31mx\u001b[0m";
 
@@ -44,7 +44,7 @@ it("[U15] names and messages that others chose are printed safely too", () => {
     metadata: {},
   };
   const told = vi.spyOn(process.stderr, "write").mockReturnValue(true);
-  tell(`no block ${evil}`);
+  printNote(`no block ${evil}`);
   const lines = [row(view as unknown as ConversationView, 1), String(told.mock.lastCall?.[0])];
   told.mockRestore();
   for (const line of lines) expect(line.replaceAll("\n", "")).not.toMatch(/\p{Cc}|\u202e/u);

@@ -89,7 +89,7 @@ export async function printJson(value: unknown): Promise<void> {
 }
 
 /** What is told may hold names and messages that others chose. */
-export function tell(text: string): void {
+export function printNote(text: string): void {
   process.stderr.write(`${safeText(text)}\n`);
 }
 

@@ -2,26 +2,30 @@
  * `blockyard token`: credentials for agents and viewers. A token names its agent; nothing in a request can change that.
  */
 
-import { limits } from "@blockyard/kernel";
+import { limits, type Problem } from "@blockyard/kernel";
 import { Auth, type CallerRole } from "../access/auth.ts";
 import { makeConfig, prepareHome } from "../config/config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { known, withYard } from "./yard.ts";
+import { type CommandClient, known, withClient } from "./command-client.ts";
 
 const ACTIONS = ["create", "list", "revoke"] as const;
 
 const options = {
   home: HOME_OPTION,
-  agent: { type: "string", value: "NAME", summary: "whose token: what is written with it has this name" },
-  viewer: { type: "boolean", summary: "a token that may read, and nothing else" },
+  agent: {
+    type: "string",
+    value: "NAME",
+    summary: "the agent's name: everything written with the token has it",
+  },
+  viewer: { type: "boolean", summary: "create a read-only token" },
 } as const;
 
 export const token: Command = {
   name: "token",
   usage: "token create|list|revoke [--agent NAME] [--viewer]",
-  summary: "make, list and take back tokens for agents and viewers",
+  summary: "create, list and revoke tokens for agents and viewers",
   examples: [
     "blockyard token create --agent codex-mcp",
     "blockyard token create --agent wall-screen --viewer",
@@ -30,10 +34,14 @@ export const token: Command = {
   options,
   choices: ACTIONS,
   async run(args) {
-    const { values, positionals } = readArguments({ name: "token", options }, args, [1, 1]);
+    const { values, positionals } = readArguments({ name: "token", options }, args, [
+      1,
+      1,
+      "create, list or revoke",
+    ]);
     const action = ACTIONS.find((known) => known === positionals[0]);
     if (action === undefined)
-      throw new CommandError(`token ${positionals[0]}? It is token ${ACTIONS.join(", token ")}`, EXIT.usage);
+      throw new CommandError(`token cannot ${positionals[0]}. Use ${ACTIONS.join(", ")}`, EXIT.usage);
     const { home } = makeConfig({
       env: process.env,
       ...(values.home === undefined ? {} : { home: values.home }),
@@ -43,24 +51,26 @@ export const token: Command = {
     if (action === "list") return list(auth);
     if (values.agent === undefined)
       throw new CommandError(
-        `which agent? For example: blockyard token ${action} --agent codex-mcp`,
+        `token ${action} needs an agent's name, for example: blockyard token ${action} --agent codex-mcp`,
         EXIT.usage,
       );
     const { agent } = values;
-    const call = (tool: string, input: object) =>
-      withYard({ home: values.home, create: true }, async (yard) => known(await yard.call(tool, input)));
+    const withDefaultClient = <T>(ask: (client: CommandClient) => Promise<T | Problem>) =>
+      withClient({ home: values.home, create: true }, async (client) => known(await ask(client)));
     if (action === "create") {
       const role = values.viewer ? "viewer" : "agent";
-      const { token: made } = (await call("token.create", { agent, role })) as { readonly token: string };
+      const { token: made } = await withDefaultClient((client) =>
+        client.call("token.create", { agent, role }),
+      );
       process.stdout.write(`${made}\n`);
       if (values.viewer)
         process.stderr.write(
-          `For a browser: ${pageOf(home)}/?link=${auth.makeLink(made)} (works once; blockyard link makes another with this token in BLOCKYARD_TOKEN)\n`,
+          `For a browser: ${pageOf(home)}/?link=${auth.makeLink(made)} (works once; for another, run blockyard link with this token in BLOCKYARD_TOKEN)\n`,
         );
       return 0;
     }
-    const { revoked } = (await call("token.revoke", { agent })) as { readonly revoked: number };
-    process.stdout.write(`${revoked} token${revoked === 1 ? "" : "s"} of ${values.agent} taken back\n`);
+    const { revoked } = await withDefaultClient((client) => client.call("token.revoke", { agent }));
+    process.stdout.write(`${revoked} token${revoked === 1 ? "" : "s"} of ${values.agent} revoked\n`);
     return revoked > 0 ? 0 : 1;
   },
 };
@@ -75,8 +85,8 @@ function pageOf(home: string): string {
   }
 }
 
-const REQUESTS = `${limits.requestsPerMinute} requests a minute`;
-const STORED = `${limits.blocksPerHour} blocks and ${limits.storedCharsPerHour / 1024 / 1024} Mi characters an hour`;
+const REQUESTS = `${limits.requestsPerMinute} requests per minute`;
+const STORED = `${limits.blocksPerHour} blocks and ${limits.storedCharsPerHour / 1024 / 1024} Mi characters per hour`;
 /** What a token may ask for, and all tokens of its name together. */
 const QUOTA: Readonly<Record<CallerRole, string>> = {
   owner: "",
@@ -87,7 +97,7 @@ const QUOTA: Readonly<Record<CallerRole, string>> = {
 function list(auth: Auth): number {
   const tokens = auth.list();
   if (tokens.length === 0)
-    process.stdout.write("No tokens yet. Make one: blockyard token create --agent codex-mcp\n");
+    process.stdout.write("No tokens yet. Create one: blockyard token create --agent codex-mcp\n");
   for (const { agent, role, createdAt } of tokens) {
     process.stdout.write(`${agent}  ${role}  ${new Date(createdAt).toISOString()}  ${QUOTA[role]}\n`);
   }

@@ -35,13 +35,17 @@ describe("[R47] where the server listens", () => {
   it("[AC11] with a certificate and its key another address may be asked for; one of them is not enough", () => {
     const tls = { cert: "c.pem", key: "k.pem" };
     expect(make({ host: "0.0.0.0", ...tls }).tls).toEqual(tls);
-    expect(() => make({ host: "0.0.0.0", cert: "c.pem" })).toThrow(/belong together/);
-    expect(() => make({ key: "k.pem" })).toThrow(/belong together/);
+    expect(() => make({ host: "0.0.0.0", cert: "c.pem" })).toThrow(/go together/);
+    expect(() => make({ key: "k.pem" })).toThrow(/go together/);
   });
 
   it("[AC2] an address in front of it is one of TLS, without a path", () => {
-    expect(make({ origin: "https://Yard.example.org:443/" }).origin).toBe("https://yard.example.org");
-    expect(make({ origin: "https://yard.example.org:8443" }).origin).toBe("https://yard.example.org:8443");
+    expect(make({ origin: "https://Blockyard.example.org:443/" }).origin).toBe(
+      "https://blockyard.example.org",
+    );
+    expect(make({ origin: "https://blockyard.example.org:8443" }).origin).toBe(
+      "https://blockyard.example.org:8443",
+    );
     for (const origin of ["http://localhost:8080", "http://127.0.0.1:8080", "http://[::1]:8080"])
       expect(make({ origin }).origin).toBe(origin);
     for (const origin of [
@@ -49,14 +53,14 @@ describe("[R47] where the server listens", () => {
       "http://yard.example.org",
       "http://10.0.0.5:8080",
       "ws://localhost",
-      "https://yard.example.org/yard",
+      "https://blockyard.example.org/path",
       "",
     ])
       expect(() => make({ origin })).toThrow(/--origin takes an address/);
   });
 
   it("[AC10] no option and no variable of the environment switches the token off", () => {
-    const files = ["access/auth", "access/guard", "access/door", "config/config", "app/serve"];
+    const files = ["access/auth", "access/guard", "access/http-gateway", "config/config", "app/serve"];
     const source = files.map((name) => readFileSync(new URL(`../${name}.ts`, import.meta.url), "utf8"));
     const read = source.join("\n").match(/env\["(\w+)"\]/g);
     const names = [
@@ -77,8 +81,8 @@ describe("[R47] where the server listens", () => {
     expect(make({})).toMatchObject({ port: DEFAULT_PORT, anyPort: true });
     expect(make({ port: 4600 })).toMatchObject({ port: 4600, anyPort: false });
     expect(make({ env: { BLOCKYARD_PORT: "4700" } })).toMatchObject({ port: 4700, anyPort: false });
-    for (const port of [-1, 65_536, 1.5, Number.NaN]) expect(() => make({ port })).toThrow(/not a port/);
-    expect(() => make({ env: { BLOCKYARD_PORT: "x" } })).toThrow("not a port: x");
+    for (const port of [-1, 65_536, 1.5, Number.NaN]) expect(() => make({ port })).toThrow(/invalid port/);
+    expect(() => make({ env: { BLOCKYARD_PORT: "x" } })).toThrow("invalid port: x");
   });
 
   it("[S31] a database is named by option or variable, and its password is told to nobody", () => {
@@ -99,7 +103,7 @@ describe("[R47] where the server listens", () => {
       "postgres://yard:s3cret@d b/blocks",
     ]) {
       expect(() => make({ database: wrong })).toThrow(ConfigError);
-      expect(() => make({ database: wrong })).toThrow(/postgres:\/\/user:password@host\/name is one$/);
+      expect(() => make({ database: wrong })).toThrow(/such as postgres:\/\/user:password@host\/name$/);
       expect(() => make({ database: wrong })).not.toThrow(/s3cret/);
     }
   });
@@ -117,7 +121,7 @@ describe("[R47] where the server listens", () => {
     const project = join(folder, "project");
     mkdirSync(project, { mode: 0o755 });
     writeFileSync(join(project, "package.json"), "{}");
-    expect(() => prepareHome(project)).toThrow(/has other things in it/);
+    expect(() => prepareHome(project)).toThrow(/contains other files/);
     expect(statSync(project).mode & 0o777).toBe(0o755);
   });
 

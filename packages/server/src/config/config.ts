@@ -34,6 +34,8 @@ export interface Config {
   readonly sandbox?: SandboxMode;
   /** Agents are confined too (BLOCKYARD_SANDBOX_AGENTS). */
   readonly sandboxAgents?: boolean;
+  /** Agents may be given full access: they do everything unasked. */
+  readonly fullAccess?: boolean;
   /** Of the file in the home: what is not in the environment. */
   readonly credentials?: Readonly<Record<string, string>>;
 }
@@ -54,26 +56,27 @@ export interface ConfigInput {
   readonly origin?: string;
   readonly database?: string;
   readonly nats?: string;
+  readonly fullAccess?: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 export function makeConfig(input: ConfigInput): Config {
   // An empty variable is one that somebody meant to set; an empty path would be the folder that one is in.
-  if (input.home === "") throw new ConfigError("--home is empty: give it a folder, or leave it away");
+  if (input.home === "") throw new ConfigError("--home is empty. Pass a directory or omit it");
   const home = resolve(input.home ?? (input.env["BLOCKYARD_HOME"] || join(homedir(), ".blockyard")));
   const root = resolve(input.root ?? ".");
   const host = input.host ?? "127.0.0.1";
   const asked = input.port ?? (input.env["BLOCKYARD_PORT"] || undefined);
   const port = Number(asked ?? DEFAULT_PORT);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new ConfigError(`not a port: ${asked}`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new ConfigError(`invalid port: ${asked}`);
   const stat = statSync(root, { throwIfNoEntry: false });
   if (!stat?.isDirectory()) throw new ConfigError(`the workspace ${root} is not a directory`);
   if ((input.cert === undefined) !== (input.key === undefined))
-    throw new ConfigError("--cert and --key belong together: give both or neither");
+    throw new ConfigError("--cert and --key go together: pass both or neither");
   const tls = input.cert && input.key ? { cert: input.cert, key: input.key } : undefined;
   if (!isLoopback(host) && !tls) {
     throw new ConfigError(
-      `refusing to listen on ${host} without TLS: pass --cert and --key, or leave --host away to stay on this machine`,
+      `refusing to listen on ${host} without TLS: pass --cert and --key, or omit --host to stay on this machine`,
     );
   }
   // The variable is better for an address with a password: other users of the machine see a command's arguments.
@@ -93,13 +96,14 @@ export function makeConfig(input: ConfigInput): Config {
     ...(natsSecret ? { natsSecret } : {}),
     ...(sandbox ? { sandbox } : {}),
     ...(env["BLOCKYARD_SANDBOX_AGENTS"] === "on" ? { sandboxAgents: true } : {}),
+    ...(input.fullAccess === true ? { fullAccess: true } : {}),
   };
 }
 
 function sandboxOf(said: string | undefined): SandboxMode | undefined {
   const mode = SANDBOX_MODES.find((each) => each === said);
   if (mode !== undefined || said === undefined || said === "") return mode;
-  throw new ConfigError(`BLOCKYARD_SANDBOX is one of ${SANDBOX_MODES.join(", ")}, not ${said}`);
+  throw new ConfigError(`BLOCKYARD_SANDBOX must be one of ${SANDBOX_MODES.join(", ")}, not ${said}`);
 }
 
 function credentialsOf(home: string): Readonly<Record<string, string>> {
@@ -118,7 +122,7 @@ function originOf(text: string): string {
     (url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, "")));
   if (isPrivate && url.href === `${url.origin}/`) return url.origin;
   throw new ConfigError(
-    `--origin takes an address such as https://yard.example.org, or http://localhost:8080 for a proxy on this machine, not ${text}`,
+    `--origin takes an address such as https://blockyard.example.org, or http://localhost:8080 for a proxy on this machine, not ${text}`,
   );
 }
 
@@ -149,7 +153,7 @@ export function prepareHome(home: string): void {
   const inside = isOpen ? readdirSync(home) : [];
   if (inside.length > 0 && !inside.some(isOwnFile)) {
     throw new ConfigError(
-      `${home} has other things in it, and as a home it would be closed to everybody but you: give --home a folder of its own`,
+      `${home} contains other files, and a data directory is made private to you. Choose an empty directory with --home`,
     );
   }
   chmodSync(home, 0o700);

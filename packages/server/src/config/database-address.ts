@@ -6,7 +6,7 @@
 import { inspect } from "node:util";
 
 /** Not with the text that was given: it may be nearly an address, with a password in it. */
-const WANTED = "not the address of a PostgreSQL database: postgres://user:password@host/name is one";
+const WANTED = "not a PostgreSQL URL, such as postgres://user:password@host/name";
 
 export class DatabaseAddress {
   readonly #url: string;

@@ -5,10 +5,8 @@ import {
   callIn,
   coreTools,
   inlineMatcher,
-  type Json,
   makeTable,
-  type Problem,
-  type Tool,
+  typedCalls,
   VirtualEnv,
 } from "@blockyard/kernel";
 import { afterEach, expect, it } from "vitest";
@@ -27,14 +25,14 @@ afterEach(async () => {
 });
 
 function seat(agent: string, role: Call["caller"]["role"] = "agent"): Seat {
-  const table = makeTable([...coreTools, ...fileTools(lab.files)] as readonly Tool[]);
+  const table = makeTable([...coreTools, ...fileTools(lab.files)]);
   const call: Call = {
     kernel: lab.kernel,
     caller: { agent, role },
     matcher: inlineMatcher(nodeEnv.monotonic),
     cursors,
   };
-  return { agent, call: (tool, input) => callIn(table, call, tool, input) as Promise<Json | Problem> };
+  return { agent, call: typedCalls((tool, input) => callIn(table, call, tool, input)) };
 }
 
 /** Two agents that act in turn, ten times each, and somebody who does something after the last deed. */
@@ -48,7 +46,7 @@ async function play(after: (id: string) => Promise<void>, options: Partial<Scena
     owner: seat("owner", "owner"),
     seats: [seat("ada"), seat("alan")],
     random: () => env.random() / 2 ** 32,
-    tell: () => undefined,
+    onDeed: () => undefined,
     opened: (file) => {
       id = file.block_id;
     },
@@ -73,14 +71,14 @@ it("[F27] nothing is wrong when nobody takes anything away", async () => {
 it("[F27] a line that another agent takes away, or doubles, is found", async () => {
   const gone = await play(async (id) => lab.edit(id, own.exec(await lab.text(id))?.[0] ?? "", "", "vandal"));
   expect(gone.ok).toBe(false);
-  expect(gone.wrong[0]).toMatch(/^a line of ada is there 0 times/);
+  expect(gone.wrong[0]).toMatch(/^a line by ada appears 0 times/);
   cursors.close();
   await lab.stop();
   const doubled = await play(async (id) => {
     const line = own.exec(await lab.text(id))?.[0] ?? "";
     await lab.edit(id, line, line + line, "vandal");
   });
-  expect(doubled.wrong[0]).toMatch(/^a line of ada is there 2 times/);
+  expect(doubled.wrong[0]).toMatch(/^a line by ada appears 2 times/);
 });
 
 it("[F27] what the person types into a line, or deletes, is no loss", async () => {

@@ -4,7 +4,7 @@
  * where, how fast they act and what is told of it comes from outside.
  */
 
-import { isProblem, type Json, type Problem } from "@blockyard/kernel";
+import { isProblem, type Problem } from "@blockyard/kernel";
 import { type Deed, ScriptedAgent, type Seat } from "./scripted-agent.ts";
 import { DEMO_PATH, demoText } from "./story.ts";
 
@@ -16,7 +16,7 @@ export interface ScenarioOptions {
   readonly random: () => number;
   /** Waits before an agent's next deed; false ends it. */
   readonly next: (agent: string) => Promise<boolean>;
-  readonly tell: (deed: Deed) => void;
+  readonly onDeed: (deed: Deed) => void;
   /** Told when the file is open, before anybody acts. */
   readonly opened?: (file: OpenedFile) => Promise<void> | void;
   /** Lines that somebody else has written meanwhile and that must be there. */
@@ -49,8 +49,8 @@ export class FileThere extends Error {
 export async function runScenario(options: ScenarioOptions): Promise<Verdict> {
   const { owner, seats, random } = options;
   const open = { path: DEMO_PATH, create: true, content: demoText() };
-  const file = said(await owner.call("file.open", open)) as unknown as OpenedFile & { created: boolean };
-  if (!file.created) throw new FileThere(`${DEMO_PATH} is there already`);
+  const file = said(await owner.call("file.open", open));
+  if (!file.created) throw new FileThere(`${DEMO_PATH} already exists`);
   await options.opened?.(file);
   const agents = seats.map((seat) => new ScriptedAgent(seat, file.block_id, random));
   await Promise.all(agents.map((agent) => work(agent, options)));
@@ -58,9 +58,7 @@ export async function runScenario(options: ScenarioOptions): Promise<Verdict> {
   const wrong = [...(await judge(court)), ...(await judgeUndo(court))];
   const { version } = said(
     await owner.call("block.read", { block_id: file.block_id, range: { start: 0, end: 1 } }),
-  ) as {
-    version: number;
-  };
+  );
   return {
     ok: wrong.length === 0,
     deeds: sumOf(agents),
@@ -70,8 +68,8 @@ export async function runScenario(options: ScenarioOptions): Promise<Verdict> {
   };
 }
 
-async function work(agent: ScriptedAgent, { next, tell }: ScenarioOptions): Promise<void> {
-  while (await next(agent.seat.agent)) tell(await agent.act());
+async function work(agent: ScriptedAgent, { next, onDeed }: ScenarioOptions): Promise<void> {
+  while (await next(agent.seat.agent)) onDeed(await agent.act());
 }
 
 /** What a verdict is about. */
@@ -88,7 +86,7 @@ async function judge(court: Court): Promise<string[]> {
   const { content, disk, isInConflict } = await atRest(court.owner, court.file);
   const wrong: string[] = [];
   if (isInConflict) wrong.push("the file is in conflict with the disk");
-  if (disk !== content) wrong.push("the disk has another text than the block");
+  if (disk !== content) wrong.push("the file on disk differs from the block");
   const counts = new Map<string, number>();
   for (const line of content.split("\n")) counts.set(line, (counts.get(line) ?? 0) + 1);
   const excused = await excuse(court);
@@ -96,12 +94,12 @@ async function judge(court: Court): Promise<string[]> {
     for (const line of lines) {
       const count = counts.get(line) ?? 0;
       if (count === 1 || (count === 0 && excused(seat.agent, line))) continue;
-      wrong.push(`a line of ${seat.agent} is there ${count} times: ${line.trim()}`);
+      wrong.push(`a line by ${seat.agent} appears ${count} times: ${line.trim()}`);
     }
     for (const line of takenBack)
-      if (counts.has(line)) wrong.push(`a line that ${seat.agent} took back is there: ${line.trim()}`);
+      if (counts.has(line)) wrong.push(`a line that ${seat.agent} undid is still there: ${line.trim()}`);
   }
-  for (const line of court.others) if (!content.includes(line)) wrong.push(`lost: ${line.trim()}`);
+  for (const line of court.others) if (!content.includes(line)) wrong.push(`missing: ${line.trim()}`);
   return wrong;
 }
 
@@ -112,12 +110,11 @@ async function judge(court: Court): Promise<string[]> {
 async function excuse({ owner, file, guest }: Court): Promise<(agent: string, line: string) => boolean> {
   if (guest === undefined) return () => false;
   const asked = { block_id: file.block_id, authors: true, limit: 1_000 };
-  const history = said(await owner.call("block.history", asked)) as unknown as History;
-  const read = said(await owner.call("block.read", { block_id: file.block_id, line_numbers: false }));
-  const { content } = read as unknown as Reading;
+  const history = said(await owner.call("block.history", asked));
+  const { content } = said(await owner.call("block.read", { block_id: file.block_id, line_numbers: false }));
   const hasDeleted = history.units.some(({ agent, deleted }) => agent === guest && deleted > 0);
   return (agent, line) => {
-    const own = history.authors.filter((part) => part.agent === agent);
+    const own = (history.authors ?? []).filter((part) => part.agent === agent);
     return (
       hasDeleted ||
       own
@@ -126,15 +123,6 @@ async function excuse({ owner, file, guest }: Court): Promise<(agent: string, li
         .includes(line)
     );
   };
-}
-
-interface History {
-  readonly units: readonly { readonly agent: string; readonly deleted: number }[];
-  readonly authors: readonly {
-    readonly start: number;
-    readonly end: number;
-    readonly agent: string | null;
-  }[];
 }
 
 const REST_TRIES = 20;
@@ -146,31 +134,17 @@ async function atRest(
 ): Promise<{ content: string; disk: string | null; isInConflict: boolean }> {
   for (let tries = 1; ; tries++) {
     said(await owner.call("file.flush", { block_id }));
-    const status = said(
-      await owner.call("file.status", { block_id, disk_content: true }),
-    ) as unknown as Status;
-    const read = said(
-      await owner.call("block.read", { block_id, line_numbers: false }),
-    ) as unknown as Reading;
+    const status = said(await owner.call("file.status", { block_id, disk_content: true }));
+    const read = said(await owner.call("block.read", { block_id, line_numbers: false }));
     const [now] = status.files;
     const isQuiet = now?.version === read.version && !now.dirty;
     if (isQuiet || tries === REST_TRIES || now?.conflict)
-      return { content: read.content, disk: status.disk.content, isInConflict: Boolean(now?.conflict) };
+      return {
+        content: read.content,
+        disk: status.disk?.content ?? null,
+        isInConflict: Boolean(now?.conflict),
+      };
   }
-}
-
-interface Status {
-  readonly files: readonly {
-    readonly version: number;
-    readonly dirty: boolean;
-    readonly conflict: unknown;
-  }[];
-  readonly disk: { readonly content: string | null };
-}
-
-interface Reading {
-  readonly version: number;
-  readonly content: string;
 }
 
 /** Units that an agent takes back for the verdict: what a block can undo is bounded. */
@@ -186,20 +160,20 @@ async function judgeUndo(court: Court): Promise<string[]> {
     wrong.push(...undone.map((each) => `after ${agent.seat.agent} undid ${units} edits: ${each}`));
     await agent.flip("redo", units);
     const { length } = agent.lines;
-    if (length !== before) wrong.push(`${agent.seat.agent} got back ${length} of ${before} lines`);
+    if (length !== before) wrong.push(`${agent.seat.agent} restored ${length} of ${before} lines`);
   }
   const redone = await judge(court);
-  return [...wrong, ...redone.map((each) => `after all was redone: ${each}`)];
+  return [...wrong, ...redone.map((each) => `after redoing everything: ${each}`)];
 }
 
 function sumOf(agents: readonly ScriptedAgent[]): Verdict["deeds"] {
-  const sum = { inserted: 0, patched: 0, reworded: 0, undid: 0, redid: 0, "gave way": 0 };
+  const sum = { inserted: 0, patched: 0, reworded: 0, undid: 0, redid: 0, retried: 0 };
   for (const { counts } of agents)
     for (const did of Object.keys(sum) as Deed["did"][]) sum[did] += counts[did];
   return sum;
 }
 
-function said(answer: Json | Problem): Json {
+function said<T>(answer: T | Problem): T {
   if (isProblem(answer)) throw new Error(answer.message);
   return answer;
 }

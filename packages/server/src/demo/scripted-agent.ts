@@ -6,18 +6,19 @@
  * How its calls travel is not its business, nor when it acts.
  */
 
-import { isProblem, type Json, type Problem } from "@blockyard/kernel";
+import { isProblem, type Problem } from "@blockyard/kernel";
+import type { CallServer } from "../contract/index.ts";
 import { noteOf } from "./story.ts";
 
 export interface Seat {
   readonly agent: string;
-  call(tool: string, input: Json): Promise<Json | Problem>;
+  readonly call: CallServer;
 }
 
 /** What it did, for whoever tells of it. */
 export interface Deed {
   readonly agent: string;
-  readonly did: "inserted" | "patched" | "reworded" | "undid" | "redid" | "gave way";
+  readonly did: "inserted" | "patched" | "reworded" | "undid" | "redid" | "retried";
   /** 0-based, where there is one. */
   readonly line?: number;
   readonly text?: string;
@@ -43,7 +44,7 @@ export class ScriptedAgent {
   readonly #random: () => number;
   readonly #done: Unit[] = [];
   readonly #undone: Unit[] = [];
-  readonly counts = { inserted: 0, patched: 0, reworded: 0, undid: 0, redid: 0, "gave way": 0 };
+  readonly counts = { inserted: 0, patched: 0, reworded: 0, undid: 0, redid: 0, retried: 0 };
   #number = 0;
 
   /** `random` gives numbers from 0 up to 1. */
@@ -85,7 +86,7 @@ export class ScriptedAgent {
       const count = Math.min(50, most - flipped);
       const answer = await this.seat.call(`block.${type}`, { block_id: this.#block, count });
       if (isProblem(answer)) throw new Error(`${this.seat.agent} could not ${type}: ${answer.message}`);
-      const { units } = answer as unknown as { units: readonly unknown[] };
+      const { units } = answer;
       for (const _ of units) to.push(from.pop() as Unit);
       flipped += units.length;
     }
@@ -109,9 +110,10 @@ export class ScriptedAgent {
     const { version, lines } = await this.#read();
     const line = Math.floor(this.#random() * (lines.length + 1));
     const text = noteOf(this.seat.agent, ++this.#number);
-    const operations = [{ op: "insert", line, content: text }];
+    const operations = [{ op: "insert" as const, line, content: text }];
     const input = { block_id: this.#block, operations, base_version: version };
-    return this.#wrote("inserted", "block.edit", input, { out: [], in: [text] }, line);
+    const wrote = await this.seat.call("block.edit", input);
+    return this.#wrote("inserted", wrote, { out: [], in: [text] }, line);
   }
 
   async #patch(): Promise<Deed> {
@@ -123,7 +125,8 @@ export class ScriptedAgent {
       "\n",
     );
     const unit = { out: [], in: [text] };
-    return this.#wrote("patched", "block.apply_patch", { block_id: this.#block, patch }, unit, line + 1);
+    const wrote = await this.seat.call("block.apply_patch", { block_id: this.#block, patch });
+    return this.#wrote("patched", wrote, unit, line + 1);
   }
 
   async #reword(): Promise<Deed> {
@@ -134,14 +137,15 @@ export class ScriptedAgent {
     const before = lines[line] as string;
     const text = `${before} (${++this.#number})`;
     const operation = {
-      op: "replace",
+      op: "replace" as const,
       start_line: line,
       end_line: line + 1,
       content: text,
       expected_text: before,
     };
     const input = { block_id: this.#block, operations: [operation], base_version: version };
-    return this.#wrote("reworded", "block.edit", input, { out: [before], in: [text] }, line);
+    const wrote = await this.seat.call("block.edit", input);
+    return this.#wrote("reworded", wrote, { out: [before], in: [text] }, line);
   }
 
   async #flipOne(type: "undo" | "redo"): Promise<Deed> {
@@ -152,13 +156,12 @@ export class ScriptedAgent {
   }
 
   /** What was refused because somebody else was faster is left alone; nothing of it was written. */
-  async #wrote(did: Deed["did"], tool: string, input: Json, unit: Unit, line: number): Promise<Deed> {
+  #wrote(did: Deed["did"], answer: object | Problem, unit: Unit, line: number): Deed {
     const { agent } = this.seat;
-    const answer = await this.seat.call(tool, input);
     if (isProblem(answer)) {
       if (!["stale", "mismatch", "patch"].includes(answer.problem))
         throw new Error(`${agent}: ${answer.message}`);
-      return { agent, did: "gave way", line };
+      return { agent, did: "retried", line };
     }
     this.#done.push(unit);
     this.#undone.length = 0;
@@ -168,7 +171,7 @@ export class ScriptedAgent {
   async #read(): Promise<Read> {
     const answer = await this.seat.call("block.read", { block_id: this.#block, line_numbers: false });
     if (isProblem(answer)) throw new Error(`${this.seat.agent} could not read: ${answer.message}`);
-    const { version, content } = answer as unknown as { version: number; content: string };
+    const { version, content } = answer;
     const lines = content.split("\n");
     if (lines.at(-1) === "") lines.pop();
     return { version, lines };

@@ -1,19 +1,19 @@
 /**
- * What of a result is shown at first, for the exports and for `show`: the kernel's rule, asked with what a whole block
+ * What of a result is shown at first, for the exports and for `show`: the kernel's rules, asked with what a whole block
  * knows of itself.
  */
 
 import {
   amountOf,
   type BlockSnapshot,
-  type Excerpt,
   type Extent,
   excerptOf,
-  isAskedFor,
-  isClosedFirst,
-  isFailedResult,
+  type Form,
+  formOf,
   isLong,
   leftWords,
+  startLines,
+  tailLines,
 } from "@blockyard/kernel";
 
 export interface Shown extends Partial<Extent> {
@@ -22,32 +22,51 @@ export interface Shown extends Partial<Extent> {
   readonly call: BlockSnapshot | undefined;
   /** The result's lines, without their newlines. */
   readonly source: readonly string[];
+  /** Other runs hang off it. */
+  readonly isFollowed?: boolean | undefined;
+  /** It shows the to-do list of its turn. */
+  readonly isLivingTodo?: boolean | undefined;
 }
 
 export interface Folding {
+  readonly form: Form;
   /** Closed until somebody opens it. */
   readonly isClosed: boolean;
   /** Open at first, and long enough to be closed. */
   readonly isLongAndOpen: boolean;
-  /** How much it is, in words. */
-  readonly amount: string;
-  readonly excerpt: Excerpt;
+  /** What the line to open it by says. */
+  readonly title: string;
+  /** The lines that are shown while it is closed. */
+  readonly excerpt: readonly string[];
 }
 
-export function foldingOf({ block, call, source, ...known }: Shown): Folding {
+export function foldingOf({ block, call, source, isFollowed, isLivingTodo, ...known }: Shown): Folding {
   const lines = known.lines ?? source.length;
   const chars = known.chars ?? block.content.length;
-  const asked = isAskedFor(block.metadata, call?.metadata);
+  const form = formOf({ ...block, isFollowed, isLivingTodo }, call, { ...known, lines, chars });
+  const excerpt = excerptLines(form, source, block);
+  const isAll = form === "tail" && excerpt.length >= source.length && !isLongLine(source);
   return {
-    isClosed: isClosedFirst({ ...known, lines, chars, isAskedFor: asked }),
-    isLongAndOpen: asked && isLong(lines, chars),
-    amount: amountOf(lines, chars),
-    excerpt: excerptOf(source, isFailedResult(block)),
+    form,
+    isClosed: form !== "whole" && !isAll,
+    isLongAndOpen: form === "whole" && block.kind !== "file_change" && isLong(lines, chars),
+    title: `${form === "start" ? "Show all" : "Show"} ${amountOf(lines, chars)}`,
+    excerpt,
   };
 }
 
-/** An excerpt as lines: its head, how much is left out, its tail. */
-export function excerptLines(excerpt: Excerpt): readonly string[] {
+function isLongLine(source: readonly string[]): boolean {
+  return source.some((line) => line.length > 240);
+}
+
+function excerptLines(form: Form, source: readonly string[], block: BlockSnapshot): readonly string[] {
+  if (form === "start")
+    return source.slice(
+      0,
+      startLines(source, (line) => /^[-+]/.test(line)),
+    );
+  const excerpt = excerptOf(source, form === "tail" ? tailLines(block) : undefined);
+  if (form === "tail") return [...excerpt.head, ...excerpt.tail];
   const left = leftWords(excerpt);
   return [...excerpt.head, ...(left === "" ? [] : [left]), ...excerpt.tail];
 }

@@ -160,9 +160,9 @@ async function* bytesFrom(runs: AsyncIterable<Uint8Array>): AsyncGenerator<ToThr
   return { type: "bytes", bytes: undefined };
 }
 
-const BUSY = problem("busy", `${limits.queuedExports} exports are waiting already; try again`, {
+const BUSY = problem("busy", `${limits.queuedExports} exports are already queued; try again`, {
   waiting: limits.queuedExports,
   retry_ms: 1_000,
 });
-const TOO_LATE = problem("timeout", "this export takes too long over one of its blocks; export it as jsonl");
-const TOO_LARGE = problem("too_large", "this export takes too much memory; export it as jsonl");
+const TOO_LATE = problem("timeout", "one of the blocks takes too long to render; export as jsonl instead");
+const TOO_LARGE = problem("too_large", "this export needs too much memory; export as jsonl instead");

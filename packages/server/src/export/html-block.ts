@@ -1,5 +1,5 @@
 /**
- * One block as HTML, by its kind: the page's look without the page's program. What is long is folded with <details>. A
+ * One block as HTML, by its kind: the page's look without the page's program. What is quiet or long is folded with <details>. A
  * block's element carries the attributes that the page's has: data-block, data-kind, data-status.
  */
 
@@ -7,15 +7,19 @@ import {
   askOf,
   askWords,
   type BlockSnapshot,
+  callLine,
   callOutcome,
+  changedIn,
   changeTexts,
   citedMarkdown,
+  endWord,
   exactText,
+  firstSentence,
   formatDuration,
   isMarkdownResult,
   type Kind,
-  leftWords,
   type Metadata,
+  metadataOf,
   plainTerminal,
   plural,
   REASON_WORDS,
@@ -23,11 +27,11 @@ import {
   repeatsDenial,
   safeLink,
   safePicture,
+  shortPath,
   showsPictures,
   sourcesOf,
   timesText,
   todoLine,
-  toolTitle,
   UNVERIFIED,
 } from "@blockyard/kernel";
 import { type Html, html, join, NOTHING } from "../system/escape.ts";
@@ -35,15 +39,26 @@ import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { highlight } from "./highlight.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { terminalHtml } from "./terminal-html.ts";
+import { commandSummary, type Item, isFollowed, type NodeItem, timeline } from "./timeline.ts";
 import type { ExportNode } from "./tree.ts";
 
 /** A sub-agent's work with longer texts than this is closed. */
 const SHORT_LINES = 10;
 const INPUT_CHARS = 200_000;
-const PREVIEW_CHARS = 160;
+const BEGINNING_CHARS = 1_000;
 
-/** `call`: what a result is the result of. */
-type Draw = (block: BlockSnapshot, call?: BlockSnapshot) => Html;
+/** What a block's drawing depends on besides the block. */
+interface Around {
+  /** What a result is the result of. */
+  readonly call?: BlockSnapshot | undefined;
+  readonly isFollowed?: boolean;
+  /** The line of the call names the only file that it changed. */
+  readonly isNamed?: boolean;
+  /** The to-do list of the turn, shown in place of the call's own. */
+  readonly todo?: BlockSnapshot | undefined;
+}
+
+type Draw = (block: BlockSnapshot, around: Around) => Html;
 
 const KIND_HTML: Readonly<Record<Kind, Draw>> = {
   text: drawText,
@@ -60,10 +75,22 @@ const KIND_HTML: Readonly<Record<Kind, Draw>> = {
   unknown: drawUnknown,
 };
 
-export function nodeHtml(node: ExportNode, depth: number): Html {
+/** Who speaks, blocks, and quiet ones gathered. */
+export function itemHtml(item: Item, depth: number): Html {
+  if (item.type === "speaker") return speakerHtml(item);
+  if (item.type === "node") return nodeHtml(item, depth);
+  return html`<details class="gathered"><summary class="gathered-words">${item.words}</summary>${item.items.map((each) => nodeHtml(each, depth))}</details>`;
+}
+
+function speakerHtml({ speaker, at }: Extract<Item, { type: "speaker" }>): Html {
+  const time = new Date(at).toISOString();
+  return html`<div class="speaker speaker-${speaker.side}"><span class="speaker-name">${speaker.name}</span> <time datetime="${time}">${time.slice(0, 16).replace("T", " ")} UTC</time></div>`;
+}
+
+function nodeHtml({ node, todo }: NodeItem, depth: number): Html {
   const { block } = node;
-  const body = block.kind === "tool_call" ? drawCall(node, depth) : KIND_HTML[block.kind](block);
-  const below = block.kind === "tool_call" ? NOTHING : nestedHtml(node.nested, depth, "Beside it");
+  const body = block.kind === "tool_call" ? drawCall(node, depth, todo) : KIND_HTML[block.kind](block, {});
+  const below = block.kind === "tool_call" ? NOTHING : nestedHtml(node.nested, depth, "Also");
   const own = html`<article class="block kind-${block.kind} role-${block.role}${block.pruned ? " is-pruned" : ""}" ${names(block)} data-depth="${Math.min(depth, 6)}">${body}${below}</article>`;
   return html`${own}${branchesHtml(node, depth)}`;
 }
@@ -76,57 +103,107 @@ export function branchesHtml({ branches }: Pick<ExportNode, "branches">, depth: 
   return join(
     branches.map(
       (branch) =>
-        html`<details class="branch"><summary>Another way from here: ${plural(branch.length, "block")}</summary>${branch.map((node) => nodeHtml(node, depth + 1))}</details>`,
+        html`<details class="branch"><summary>Another branch: ${plural(branch.length, "block")}</summary>${itemsHtml(branch, depth + 1)}</details>`,
     ),
   );
+}
+
+function itemsHtml(nodes: readonly ExportNode[], depth: number): Html {
+  return join(timeline(nodes, undefined).map((item) => itemHtml(item, depth)));
 }
 
 function nestedHtml(nested: readonly ExportNode[], depth: number, title: string): Html {
   if (nested.length === 0) return NOTHING;
   const isShort = nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < SHORT_LINES);
-  return html`<details class="nested"${isShort && nested.length < 4 ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${nested.map((node) => nodeHtml(node, depth + 1))}</details>`;
+  return html`<details class="nested"${isShort && nested.length < 4 ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${itemsHtml(nested, depth + 1)}</details>`;
 }
 
 const OPEN: Html = { html: " open" };
 
-function drawCall(node: ExportNode, depth: number): Html {
+function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefined): Html {
   const { block, results } = node;
-  const { toolName, displayName, compactParams, shortResult, error, images, durationMs } = metadataOf(
-    block,
-    "tool_call",
-  );
+  const { error, images } = metadataOf(block, "tool_call");
   const ask = askOf(block.metadata);
-  const { state, word } = callOutcome(block);
-  const tone = state === "done" ? "ok" : state === "failed" ? "bad" : "dim";
-  const name = toolTitle(toolName, displayName);
-  const line = html`<summary class="tool-line"><span class="tool-name">${name}</span> <span class="tool-params">${compactParams}</span> <span class="tool-short dim">${shortResult}</span> <span class="dim">${took(durationMs)}</span> <span class="${tone}"><span class="sign">${state === "done" ? "✓" : state === "failed" ? "✗" : ""}</span> ${word}</span></summary>`;
-  const input = html`<pre class="code">${highlight(pretty(block.content), "json")}</pre>`;
-  const shown = results.map(
-    (result) =>
-      html`<div ${names(result.block)}>${repeatsDenial(block.metadata, result.block.metadata) ? NOTHING : KIND_HTML[result.block.kind](result.block, block)}${nestedHtml(result.nested, depth, "Beside it")}${branchesHtml(result, depth)}</div>`,
-  );
+  const isNamed = onlyChange(results.map((result) => result.block)) !== undefined;
+  const drawn = results.map((result) => {
+    const around: Around = { call: block, isFollowed: isFollowed(result), isNamed, todo };
+    const repeats = repeatsDenial(block.metadata, result.block.metadata);
+    const body = html`<div ${names(result.block)} data-call="${block.block_id}">${repeats ? NOTHING : KIND_HTML[result.block.kind](result.block, around)}${nestedHtml(result.nested, depth, "Also")}${branchesHtml(result, depth)}</div>`;
+    const { form } = foldingOf({
+      block: result.block,
+      call: block,
+      source: ["x"],
+      chars: 1,
+      isFollowed: isFollowed(result),
+      isLivingTodo: todo !== undefined,
+    });
+    return { body, isInside: form === "line" };
+  });
+  const inside = drawn.filter((each) => each.isInside).map(({ body }) => body);
+  const shown = drawn.filter((each) => !each.isInside).map(({ body }) => body);
+  const input = html`<details class="input"><summary>Input</summary><pre class="code">${highlight(pretty(block.content), "json")}</pre></details>`;
   const answered = ask ? askWords(ask, undefined, block.metadata["reason"]) : "";
   const asked = answered === "" ? NOTHING : html`<div class="agent-ask dim">${answered}</div>`;
+  const isDenied = ask?.state === "denied" || block.metadata["reason"] === "cancelled";
   const failed =
-    error !== undefined && results.length === 0 && ask?.state !== "denied"
+    error !== undefined && results.length === 0 && !isDenied
       ? html`<div class="tool-error bad">${error}</div>`
       : NOTHING;
   // A result shows its own pictures; the call holds them once more.
   const isShown = results.some((result) => showsPictures(result.block.kind, result.block.metadata));
   const own = isShown ? NOTHING : pictures(images);
-  return html`<details class="tool">${line}${input}</details>${asked}${nestedHtml(node.work, depth, "Its work")}<div class="results">${shown}</div>${failed}${own}${nestedHtml(node.nested, depth, "Its work")}`;
+  const below = shown.length === 0 ? NOTHING : html`<div class="results">${shown}</div>`;
+  return html`<details class="tool">${lineHtml(node, shown.length > 0)}${input}${inside}</details>${asked}${nestedHtml(node.work, depth, "Its work")}${below}${failed}${own}${nestedHtml(node.nested, depth, "Its work")}`;
+}
+
+/** The line of a call, as on the page. */
+function lineHtml({ block, results, work, nested }: ExportNode, isShown: boolean): Html {
+  const { shortResult, durationMs, error } = metadataOf(block, "tool_call");
+  const { state } = callOutcome(block);
+  const of = results.map((result) => result.block);
+  const { name, subject, isCommand } = callLine(block, of);
+  const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
+  const change = onlyChange(of);
+  const counts = ran ? "" : changeCounts(of);
+  const failure = isShown ? "" : (error ?? shortResult);
+  // What a sub-agent did is told by its steps.
+  const steps = [...work, ...nested].filter((each) => each.block.kind === "tool_call").length;
+  const facts = work.length + nested.length > 0 ? plural(steps, "step") : undefined;
+  const said = state === "failed" ? failure : counts === "" ? shortResult : "";
+  const came = facts ?? (ran ? commandSummary(ran) : said);
+  const tone = state === "done" ? "ok" : state === "failed" ? "bad" : "dim";
+  const params = isCommand
+    ? html`<span class="tool-name unseen">${name} </span><code class="tool-params">${exactText(subject)}</code>`
+    : html`<span class="tool-name">${name}</span> ${change === undefined ? html`<span class="tool-params">${subject}</span>` : html`<span class="head"><code>${shortPath(change, subject)}</code></span>`}`;
+  return html`<summary class="tool-line">${params} <span class="counts">${counts}</span> <span class="tool-short dim">${came}</span> <span class="dim">${took(durationMs)}</span> <span class="${tone}"><span class="sign">${state === "failed" ? "✗" : ""}</span> ${endWord(block, of)}</span></summary>`;
+}
+
+/** The file that a call stands for, which changed only that. */
+function onlyChange(results: readonly BlockSnapshot[]): string | undefined {
+  const changed = results.filter(({ kind }) => kind === "file_change");
+  const [only] = changed;
+  if (only === undefined || changed.length > 1 || results.some(({ kind }) => kind === "command"))
+    return undefined;
+  const { changes } = metadataOf(only, "file_change");
+  return changes.length === 1 && changes[0]?.movedTo === undefined ? changes[0]?.path : undefined;
+}
+
+function changeCounts(results: readonly BlockSnapshot[]): string {
+  const changed = results.filter(({ kind }) => kind === "file_change");
+  const changes = changed.length === 1 && changed[0] ? metadataOf(changed[0], "file_change").changes : [];
+  const diff = changes.length === 1 ? changes[0]?.diff : undefined;
+  return diff === undefined || diff === "" ? "" : countsText(changedIn(diff));
+}
+
+function countsText({ added, deleted }: { readonly added: number; readonly deleted: number }): string {
+  return `${added > 0 ? `+${added}` : ""} ${deleted > 0 ? `−${deleted}` : ""}`.trim();
 }
 
 function drawText(block: BlockSnapshot): Html {
   const { notice, label, citations, reason } = metadataOf(block, "text");
   if (notice !== undefined || (block.role === "system" && block.chars < 200 && block.newlines === 0))
     return html`<div class="notice"><span class="notice-name dim">${notice?.replaceAll("_", " ")}</span> <span class="notice-text">${block.content}</span> <span class="times">${timesText(block.metadata)}</span></div>`;
-  const who =
-    block.role === "user"
-      ? html`<div class="who">${label ?? block.agent}</div>`
-      : label
-        ? html`<div class="who">${label}</div>`
-        : NOTHING;
+  const who = label ? html`<div class="who">${label}</div>` : NOTHING;
   const said = block.promoted ? block.content : citedMarkdown(block.content, citations ?? []);
   return html`${who}<div class="said">${markdownHtml(said)}</div>${sources(citations)}${why(reason)}`;
 }
@@ -137,34 +214,24 @@ function drawThinking(block: BlockSnapshot): Html {
     const what = redacted ? "Thought, hidden by the provider" : "Thought, not shown";
     return html`<div class="dim"><span class="thinking-word">${what}</span></div>`;
   }
-  return html`<details class="thinking"><summary><span class="thinking-word">Thought</span> <span class="dim">${took(durationMs)}</span> <span class="thinking-preview dim">${preview(block.content)}</span></summary>${markdownHtml(block.content)}</details>`;
+  return html`<details class="thinking"><summary><span class="sign thinking-word">Thought</span> <span class="thinking-preview dim">${firstSentence(block.content.slice(0, BEGINNING_CHARS))}</span> <span class="dim">${took(durationMs)}</span></summary><div class="thought">${markdownHtml(block.content)}</div></details>`;
 }
 
-/** The first line of a thought, as it was written and as the page shows it. */
-function preview(text: string): string {
-  const lines = text
-    .trimStart()
-    .slice(0, PREVIEW_CHARS * 2)
-    .split("\n");
-  const line = lines.find((each) => each.trim() !== "") ?? "";
-  return line.trim().slice(0, PREVIEW_CHARS).toWellFormed();
-}
-
-function drawResult(block: BlockSnapshot, call?: BlockSnapshot): Html {
+function drawResult(block: BlockSnapshot, around: Around): Html {
   const { isError, images, citations, result } = metadataOf(block, "tool_result");
   const isMarkdown = isMarkdownResult(metadataOf(block, "tool_result"));
   const looksLikeJson = /^\s*[[{]/.test(block.content) && /[\]}]\s*$/.test(block.content);
   const text = isMarkdown
     ? html`<div class="report">${markdownHtml(block.content)}</div>`
-    : html`<pre class="${isError ? "plain failed" : "plain"}">${looksLikeJson ? highlight(block.content, "json") : block.content}</pre>`;
+    : html`<pre class="${isError ? "plain failed" : "plain"}">${looksLikeJson ? highlight(pretty(block.content), "json") : block.content}</pre>`;
   const payload =
     block.content === "" && result !== undefined && result !== null
       ? html`<details><summary>Result</summary><pre class="code">${highlight(JSON.stringify(result, null, 2), "json")}</pre></details>`
       : NOTHING;
-  return html`${block.content === "" ? NOTHING : folded(text, { block, call, source: linesOf(block.content) })}${pictures(images)}${sources(citations?.filter(({ url }) => !block.content.includes(url)))}${payload}`;
+  return html`${block.content === "" ? NOTHING : folded(text, { block, ...known(around), source: linesOf(block.content) })}${pictures(images)}${sources(citations?.filter(({ url }) => !block.content.includes(url)))}${payload}`;
 }
 
-function drawCode(block: BlockSnapshot, call?: BlockSnapshot): Html {
+function drawCode(block: BlockSnapshot, around: Around): Html {
   const { filename, language, startLine, totalLines, truncatedChars, images } = metadataOf(block, "code");
   const lines = lineCount(block);
   const first = startLine ?? 1;
@@ -176,10 +243,10 @@ function drawCode(block: BlockSnapshot, call?: BlockSnapshot): Html {
   const numbered = block.content.replace(/\n$/, "").split("\n").length;
   const gutter = Array.from({ length: numbered }, (_, i) => first + i).join("\n");
   const code = html`<div class="numbered"><pre class="gutter" aria-hidden="true">${gutter}</pre><pre class="code">${highlight(block.content, language, filename)}</pre></div>`;
-  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(code, { block, call, source: linesOf(block.content) })}${leftOut(truncatedChars)}${pictures(images)}`;
+  return html`<div class="head"><code>${filename}</code> <span class="dim">${range}</span></div>${folded(code, { block, ...known(around), source: linesOf(block.content) })}${leftOut(truncatedChars)}${pictures(images)}`;
 }
 
-function drawCommand(block: BlockSnapshot, call?: BlockSnapshot): Html {
+function drawCommand(block: BlockSnapshot, around: Around): Html {
   const { command, stderr, exitCode, interrupted, durationMs, cwd, truncatedChars, images } = metadataOf(
     block,
     "command",
@@ -188,18 +255,25 @@ function drawCommand(block: BlockSnapshot, call?: BlockSnapshot): Html {
   const source = [...linesOf(block.content), ...errors].map(plainTerminal);
   const chars = block.content.length + (stderr?.length ?? 0);
   const output = html`<pre class="terminal">${terminalHtml(block.content)}${stderr ? html`<span class="stderr">${terminalHtml(stderr)}</span>` : NOTHING}</pre>`;
+  const shown = { block, ...known(around), chars, source };
+  const isBrief = foldingOf(shown).form === "tail";
   const exit =
-    exitCode === undefined || exitCode === null
+    exitCode === undefined || exitCode === null || isBrief
       ? NOTHING
       : html`<span class="${exitCode === 0 ? "ok" : "bad"}">exit ${exitCode}</span> `;
-  return html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>${source.length > 0 ? folded(output, { block, call, chars, source }) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}${pictures(images)}`;
+  // Of a failure the call's line says what ran.
+  const line = isBrief
+    ? NOTHING
+    : html`<pre class="command"><span class="sign">$ </span><code>${exactText(command)}</code></pre>`;
+  return html`${line}${source.length > 0 ? folded(output, shown) : NOTHING}<div class="foot">${exit}${interrupted && html`<span class="warn">interrupted</span> `}${took(durationMs)} <span class="cwd">${cwd}</span></div>${leftOut(truncatedChars)}${pictures(images)}`;
 }
 
 const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
 
-function drawChanges(block: BlockSnapshot, call?: BlockSnapshot): Html {
+function drawChanges(block: BlockSnapshot, around: Around): Html {
   const { changes } = metadataOf(block, "file_change");
   const texts = changeTexts(changes, block.content);
+  const { isNamed } = around;
   return join(
     changes.map(({ path, kind, movedTo, unverified }, i) => {
       const { diff: text = "", note = "" } = texts[i] ?? {};
@@ -209,13 +283,21 @@ function drawChanges(block: BlockSnapshot, call?: BlockSnapshot): Html {
       const body =
         lines.length === 0
           ? NOTHING
-          : folded(html`<pre class="diff">${diffHtml(lines)}</pre>`, {
-              ...{ block, call, chars: text.length, changed: changedLines(lines) },
-              source: lines.map((line) => line.replace(/^@@ \S+( \S+)? @@ ?/, "@@ ").trimEnd()),
-            });
+          : folded(
+              html`<pre class="diff">${diffHtml(lines)}</pre>`,
+              { block, ...known(around), chars: text.length, changed: changedLines(lines), source: lines },
+              (some) => html`<pre class="diff excerpt">${diffHtml(some)}</pre>`,
+            );
       const doubt = unverified ? html` <span class="dim">${UNVERIFIED}</span>` : NOTHING;
       const said = note === "" ? NOTHING : html`<p class="dim">${note}</p>`;
-      return html`<div class="change"><div class="head"><span class="change-kind change-${kind}">${CHANGE_WORDS[kind]}</span> <code>${path}</code>${moved}${doubt}</div>${body}${said}</div>`;
+      const word =
+        kind === "modify"
+          ? NOTHING
+          : html`<span class="change-kind change-${kind}">${CHANGE_WORDS[kind]}</span> `;
+      const named = isNamed
+        ? NOTHING
+        : html`<code>${path}</code> <span class="counts">${countsText(changedIn(text))}</span>`;
+      return html`<div class="change"><div class="head">${word}${named}${moved}${doubt}</div>${body}${said}</div>`;
     }),
   );
 }
@@ -245,14 +327,14 @@ function diffHtml(lines: readonly string[]): Html {
   );
 }
 
-function drawTodo(block: BlockSnapshot, call?: BlockSnapshot): Html {
-  const { items } = metadataOf(block, "todo");
+function drawTodo(block: BlockSnapshot, around: Around): Html {
+  const { items } = metadataOf(around.todo ?? block, "todo");
   const source = items.map(todoLine);
   const rows = items.map(({ status }, i) => {
     const [box = "", ...words] = (source[i] ?? "").split(" ");
     return html`<li class="todo-${status}">${box} <span>${words.join(" ")}</span></li>`;
   });
-  return folded(html`<ul class="todo">${rows}</ul>`, { block, call, chars: 0, source });
+  return folded(html`<ul class="todo">${rows}</ul>`, { block, ...known(around), chars: 0, source });
 }
 
 function drawImage(block: BlockSnapshot): Html {
@@ -278,7 +360,7 @@ function drawError(block: BlockSnapshot): Html {
     details === undefined
       ? NOTHING
       : html`<details><summary>${code ?? "Details"}</summary><pre class="code">${highlight(JSON.stringify(details, null, 2), "json")}</pre></details>`;
-  return html`<div class="error"><span class="sign">⚠</span> ${block.content === "" ? (code ?? "Something failed") : block.content} <span class="times">${timesText(block.metadata)}</span></div>${more}`;
+  return html`<div class="error"><span class="sign">⚠</span> ${block.content === "" ? (code ?? "Error") : block.content} <span class="times">${timesText(block.metadata)}</span></div>${more}`;
 }
 
 function drawUnknown(block: BlockSnapshot): Html {
@@ -286,14 +368,21 @@ function drawUnknown(block: BlockSnapshot): Html {
   return html`<details class="unknown"><summary>Not understood: <code>${type}</code> <span class="dim">${provider && `from ${provider}`}</span></summary><pre class="code">${highlight(block.content, "json")}</pre></details>`;
 }
 
-/** Short things are simply there; long ones have a line to open them by, and show their first and last lines. */
-function folded(body: Html, shown: Shown): Html {
-  const { isClosed, isLongAndOpen, amount, excerpt } = foldingOf(shown);
-  if (!isClosed && !isLongAndOpen) return body;
-  const left = leftWords(excerpt);
-  const [head, tail] = [excerpt.head, excerpt.tail].map((some) => some.map((line) => `${line}\n`).join(""));
-  const gap = left === "" ? NOTHING : html`<span class="dim">${`${left}\n`}</span>`;
-  return html`<details class="fold"${isClosed ? NOTHING : OPEN}><summary>Show ${amount}</summary>${body}</details><pre class="excerpt">${head}${gap}${tail}</pre>`;
+function known({ call, isFollowed, todo }: Around) {
+  return { call, isFollowed, isLivingTodo: todo !== undefined };
+}
+
+/** Short things are simply there; long ones have a line to open them by, and show some of their lines. */
+function folded(
+  body: Html,
+  shown: Shown,
+  draw: (lines: readonly string[]) => Html = (lines) =>
+    html`<pre class="excerpt">${lines.map((line) => `${line}\n`).join("")}</pre>`,
+): Html {
+  const { form, isClosed, isLongAndOpen, title, excerpt } = foldingOf(shown);
+  // What is only a line of its call is whole once that is opened.
+  if (form === "line" || (!isClosed && !isLongAndOpen)) return form === "tail" ? draw(excerpt) : body;
+  return html`<details class="fold"${isClosed ? NOTHING : OPEN}><summary>${title}</summary>${body}</details>${draw(excerpt)}`;
 }
 
 function pictures(images: Metadata<"tool_call">["images"]): Html {
@@ -326,10 +415,6 @@ function why(reason: Reason | undefined): Html {
 
 function leftOut(chars: number | undefined): Html {
   return chars === undefined ? NOTHING : html`<p class="dim">${chars} characters were left out.</p>`;
-}
-
-function metadataOf<K extends Kind>(block: BlockSnapshot, _kind: K): Metadata<K> {
-  return block.metadata as unknown as Metadata<K>;
 }
 
 /** An input as it would be written by hand; one that is not whole stays as it came. */

@@ -13,8 +13,9 @@ import {
   type TurnView,
 } from "@blockyard/kernel";
 import { type Html, html, join } from "../system/escape.ts";
-import { branchesHtml, nodeHtml } from "./html-block.ts";
+import { branchesHtml, itemHtml } from "./html-block.ts";
 import { STYLE } from "./style.ts";
+import { timeline } from "./timeline.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64");
@@ -39,9 +40,14 @@ export function* htmlExport(tree: ExportTree): Generator<string> {
 <header><h1>${name}</h1>${facts(tree)}${sessions(tree)}</header>
 <main data-conversation="${conversation}">
 `.html;
-  for (const [i, node] of tree.path.entries()) {
-    yield `${nodeHtml(node, 0).html}\n`;
-    const footer = turnAfter(node, tree.path[i + 1], tree.turns);
+  const footers = new Map(
+    tree.path.map((node, i) => [node, turnAfter(node, tree.path[i + 1], tree.turns)] as const),
+  );
+  for (const item of timeline(tree.path, tree.head, (node) => footers.get(node) !== undefined)) {
+    yield `${itemHtml(item, 0).html}\n`;
+    const last =
+      item.type === "node" ? item.node : item.type === "gathered" ? item.items.at(-1)?.node : undefined;
+    const footer = last && footers.get(last);
     if (footer) yield `${turnHtml(footer).html}\n`;
   }
   yield branchesHtml({ branches: tree.others }, 0).html;
@@ -79,8 +85,8 @@ export function turnAfter(
   next: ExportNode | undefined,
   turns: ReadonlyMap<string, TurnView>,
 ): TurnView | undefined {
-  const turn = node.block.metadata["turn"];
-  if (typeof turn !== "string" || next?.block.metadata["turn"] === turn) return undefined;
+  const turn = node.block.metadata.turn;
+  if (typeof turn !== "string" || next?.block.metadata.turn === turn) return undefined;
   return turns.get(turn);
 }
 

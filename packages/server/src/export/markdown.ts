@@ -6,12 +6,14 @@
 
 import {
   type BlockSnapshot,
+  callLine,
   callOutcome,
   changeTexts,
   citedMarkdown,
   isMarkdownResult,
   type Kind,
   type Metadata,
+  metadataOf,
   plainTerminal,
   plural,
   safeLink,
@@ -20,8 +22,9 @@ import {
   timesText,
   UNVERIFIED,
 } from "@blockyard/kernel";
-import { changedLines, excerptLines, foldingOf, linesOf, type Shown } from "./closed.ts";
+import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { turnAfter, turnFacts } from "./html.ts";
+import { commandSummary, type Item, isFollowed, timeline } from "./timeline.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";
 
 export function* markdownExport(tree: ExportTree): Generator<string> {
@@ -32,78 +35,116 @@ export function* markdownExport(tree: ExportTree): Generator<string> {
     const rows = facts.map(({ label, value }) => `- ${label}: ${asWritten(value)}\n`).join("");
     yield folded(`Session: ${escapeTag(provider)}`, `${rows}\n`);
   }
-  for (const [i, node] of tree.path.entries()) {
-    yield* nodeText(node);
-    const turn = turnAfter(node, tree.path[i + 1], tree.turns);
+  const footers = new Map(
+    tree.path.map((node, i) => [node, turnAfter(node, tree.path[i + 1], tree.turns)] as const),
+  );
+  for (const item of timeline(tree.path, tree.head, (node) => footers.get(node) !== undefined)) {
+    yield* itemText(item);
+    const last =
+      item.type === "node" ? item.node : item.type === "gathered" ? item.items.at(-1)?.node : undefined;
+    const turn = last && footers.get(last);
     const facts = turn ? turnFacts(turn) : "";
     if (facts !== "") yield `---\n\n*${asWritten(facts)}*\n\n`;
   }
   for (const branch of tree.others) yield* branchText(branch);
 }
 
-function* nodeText(node: ExportNode, call?: BlockSnapshot): Generator<string> {
+function* itemText(item: Item): Generator<string> {
+  if (item.type === "speaker") yield `### ${asWritten(item.speaker.name)}\n\n`;
+  else if (item.type === "node") yield* nodeText(item.node, { todo: item.todo });
+  else {
+    yield `<details><summary>${escapeTag(item.words)}</summary>\n\n`;
+    for (const each of item.items) yield* nodeText(each.node, {});
+    yield "</details>\n\n";
+  }
+}
+
+interface Around {
+  readonly call?: BlockSnapshot | undefined;
+  readonly isFollowed?: boolean;
+  readonly todo?: BlockSnapshot | undefined;
+}
+
+function* nodeText(node: ExportNode, around: Around): Generator<string> {
   const { block, work, results, nested, branches } = node;
-  yield KIND_TEXT[block.kind](block, call);
+  const isCall = block.kind === "tool_call";
+  const drawn = results.map((result) => {
+    const own = { call: block, isFollowed: isFollowed(result), todo: around.todo };
+    const shown = { ...own, block: result.block, isLivingTodo: own.todo !== undefined };
+    return { result, own, isInside: foldingOf({ ...shown, source: ["x"], chars: 1 }).form === "line" };
+  });
+  const inside = drawn.filter((each) => each.isInside);
+  if (isCall) yield `<details><summary>${callSummary(node)}</summary>\n\n${fence(block.content, "json")}`;
+  else yield KIND_TEXT[block.kind](block, around);
+  for (const { result, own } of inside) yield* nodeText(result, own);
+  if (isCall) yield "</details>\n\n";
   if (work.length > 0) yield* foldedNodes(`Its work: ${plural(work.length, "block")}`, work);
-  for (const result of results) yield* nodeText(result, block);
+  for (const { result, own } of drawn.filter((each) => !each.isInside)) yield* nodeText(result, own);
   if (nested.length > 0) yield* foldedNodes(`Its work: ${plural(nested.length, "block")}`, nested);
   for (const branch of branches) yield* branchText(branch);
 }
 
 function* branchText(branch: readonly ExportNode[]): Generator<string> {
-  yield* foldedNodes(`Another way from here: ${plural(branch.length, "block")}`, branch);
+  yield* foldedNodes(`Another branch: ${plural(branch.length, "block")}`, branch);
 }
 
 function* foldedNodes(title: string, nodes: readonly ExportNode[]): Generator<string> {
   yield `<details><summary>${title}</summary>\n\n`;
-  for (const node of nodes) yield* nodeText(node);
+  for (const item of timeline(nodes, undefined)) yield* itemText(item);
   yield "</details>\n\n";
 }
 
-const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, call?: BlockSnapshot) => string>> = {
+/** The line of a call, as on the page. */
+function callSummary({ block, results }: ExportNode): string {
+  const { shortResult } = metadataOf(block, "tool_call");
+  const { state, word } = callOutcome(block);
+  const of = results.map((result) => result.block);
+  const { name, subject, isCommand } = callLine(block, of);
+  const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
+  const sign = state === "done" ? "✓" : state === "failed" ? "✗" : "…";
+  const said = [subject, ran ? commandSummary(ran) : shortResult].filter(
+    (part) => part !== undefined && part !== "",
+  );
+  return `<b>${escapeTag(`${sign} ${name}${word === "" ? "" : ` (${word})`}`)}</b> ${escapeTag(oneLine(said.join(" — ")))}`;
+}
+
+const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) => string>> = {
   text: (block) => {
     const { notice, label, citations = [] } = metadataOf(block, "text");
     if (notice !== undefined || block.role === "system")
       return `> ${asWritten(`${[notice, block.content].filter(Boolean).join(": ")} ${timesText(block.metadata)}`)}\n\n`;
-    const who = block.role === "user" ? `### ${asWritten(label ?? block.agent)}\n\n` : "";
+    const who = label === undefined ? "" : `**${asWritten(label)}**\n\n`;
     const said = block.promoted ? block.content : citedMarkdown(block.content, citations);
     return `${who}${said.trimEnd()}\n\n${sources(citations)}`;
   },
   thinking: ({ content }) => (content === "" ? "" : folded("Thinking", `${content.trimEnd()}\n\n`)),
-  tool_call: (block) => {
-    const { toolName, compactParams, shortResult } = metadataOf(block, "tool_call");
-    const { state, word } = callOutcome(block);
-    const sign = state === "done" ? "✓" : state === "failed" ? "✗" : "…";
-    const said = [compactParams, shortResult].filter((part) => part !== undefined && part !== "").join(" — ");
-    const name = `${sign} ${toolName}${word === "" ? "" : ` (${word})`}`;
-    return folded(`<b>${escapeTag(name)}</b> ${escapeTag(oneLine(said))}`, fence(block.content, "json"));
-  },
-  tool_result: (block, call) => {
+  tool_call: () => "",
+  tool_result: (block, around) => {
     const { content } = block;
     const { citations = [] } = metadataOf(block, "tool_result");
     const others = sources(citations.filter(({ url }) => !content.includes(url)));
     if (content === "" && others === "") return "";
     const isMarkdown = isMarkdownResult(metadataOf(block, "tool_result"));
     const said = content === "" ? "" : isMarkdown ? `${content.trimEnd()}\n\n` : fence(content, "");
-    return `${shown(said, { block, call, source: linesOf(content) })}${others}`;
+    return `${shown(said, { block, ...known(around), source: linesOf(content) })}${others}`;
   },
-  code: (block, call) => {
+  code: (block, around) => {
     const { filename, language } = metadataOf(block, "code");
     const name = filename === undefined ? "" : `${code(filename)}\n\n`;
-    return `${name}${shown(fence(block.content, language ?? ""), { block, call, source: linesOf(block.content) })}`;
+    return `${name}${shown(fence(block.content, language ?? ""), { block, ...known(around), source: linesOf(block.content) })}`;
   },
-  command: (block, call) => {
+  command: (block, around) => {
     const { command, stderr, exitCode } = metadataOf(block, "command");
     const exit = exitCode === undefined || exitCode === null ? [] : [`[exit ${exitCode}]`];
     const output = plainTerminal([block.content, stderr ?? ""].filter((part) => part !== "").join("\n"));
     const source = linesOf(output.trimEnd());
-    const folding = foldingOf({ block, call, source, chars: output.length });
+    const folding = foldingOf({ block, ...known(around), source, chars: output.length });
     const said = (lines: readonly string[]) =>
       fence([`$ ${command}`, ...lines, ...exit].join("\n"), "console");
-    if (!folding.isClosed) return said(source);
-    return `${said(excerptLines(folding.excerpt))}${folded(`Show ${folding.amount}`, fence(output, "console"))}`;
+    if (!folding.isClosed || folding.form === "line") return said(source);
+    return `${said(folding.excerpt)}${folded(folding.title, fence(output, "console"))}`;
   },
-  file_change: (block, call) => {
+  file_change: (block, around) => {
     const { changes } = metadataOf(block, "file_change");
     const texts = changeTexts(changes, block.content);
     return changes
@@ -113,16 +154,16 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, call?: BlockSnapsh
         const said = note === "" ? "" : `> ${asWritten(note)}\n\n`;
         const source = linesOf(diff);
         const changed = changedLines(source.filter((line) => !/^(---|\+\+\+) /.test(line)));
-        const extent = { block, call, source, chars: diff.length, changed };
+        const extent = { block, ...known(around), source, chars: diff.length, changed };
         return `**${kind}** ${code(path)}${doubt}\n\n${diff === "" ? "" : shown(fence(diff, "diff"), extent, "diff")}${said}`;
       })
       .join("");
   },
-  todo: (block, call) =>
-    shown(`${block.content.trimEnd()}\n\n`, {
+  todo: (block, around) =>
+    shown(`${(around.todo ?? block).content.trimEnd()}\n\n`, {
       block,
-      call,
-      source: linesOf(block.content.trimEnd()),
+      ...known(around),
+      source: linesOf((around.todo ?? block).content.trimEnd()),
       chars: 0,
     }),
   image: ({ content }) => `*[picture${content === "" ? "" : `: ${asWritten(content)}`}]*\n\n`,
@@ -132,10 +173,10 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, call?: BlockSnapsh
     return `${code(path)}\n\n${shown(text, { block, call: undefined, source: linesOf(block.content) })}`;
   },
   error: ({ content, metadata }) =>
-    `> **Error:** ${asWritten(`${content || String(metadata["code"] ?? "")} ${timesText(metadata)}`)}\n\n`,
+    `> **Error:** ${asWritten(`${content || String(metadata.code ?? "")} ${timesText(metadata)}`)}\n\n`,
   unknown: (block) =>
     folded(
-      `Not understood: ${escapeTag(metadataOf(block, "unknown").type ?? "")}`,
+      `Unrecognized event: ${escapeTag(metadataOf(block, "unknown").type ?? "")}`,
       fence(block.content, "json"),
     ),
 };
@@ -150,11 +191,15 @@ function sources(citations: NonNullable<Metadata<"text">["citations"]>): string 
   return rows.length === 0 ? "" : `${rows.join("")}\n`;
 }
 
-/** A result as the page shows it at first: whole, or its first and last lines with the rest behind a line to open. */
+function known({ call, isFollowed, todo }: Around) {
+  return { call, isFollowed, isLivingTodo: todo !== undefined };
+}
+
+/** A result as the page shows it at first: whole, or some of its lines with the rest behind a line to open. */
 function shown(whole: string, extent: Shown, language = ""): string {
-  const { isClosed, amount, excerpt } = foldingOf(extent);
-  if (!isClosed) return whole;
-  return `${fence(excerptLines(excerpt).join("\n"), language)}${folded(`Show ${amount}`, whole)}`;
+  const { form, isClosed, title, excerpt } = foldingOf(extent);
+  if (!isClosed || form === "line") return whole;
+  return `${fence(excerpt.join("\n"), language)}${folded(title, whole)}`;
 }
 
 function folded(summary: string, body: string): string {
@@ -186,8 +231,4 @@ function asWritten(text: string): string {
 
 function escapeTag(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
-}
-
-function metadataOf<K extends Kind>(block: BlockSnapshot, _kind: K): Metadata<K> {
-  return block.metadata as unknown as Metadata<K>;
 }

@@ -5,10 +5,10 @@
 
 export const STYLE = `
 :root{--bg:#fff;--text:#1b2424;--dim:#586666;--line:#e2e6e6;--sunk:#f4f6f6;--accent:#0f766e;--ok:#15803d;--bad:#b42318;
---warn:#9a5b00;--add:#e6f6ea;--del:#fdecea;--term:#1c2323;--term-text:#dbe3e3;--t-keyword:#9333a8;--t-string:#1a7f37;
+--warn:#9a5b00;--add:#e6f6ea;--del:#fdecea;--term:#f1f4f4;--term-text:#1d2628;--user:#e2f1ef;--t-keyword:#9333a8;--t-string:#1a7f37;
 --t-number:#a04100;--t-comment:#65737a;color-scheme:light dark}
 @media (prefers-color-scheme:dark){:root{--bg:#14191a;--text:#dfe7e7;--dim:#9aa8a8;--line:#2a3334;--sunk:#1a2021;
---accent:#4fb8ac;--ok:#5cc68a;--bad:#f28b80;--warn:#e0b062;--add:#14301f;--del:#3a1b1a;--term:#0d1112;--term-text:#d3dcdc;
+--accent:#4fb8ac;--ok:#5cc68a;--bad:#f28b80;--warn:#e0b062;--add:#14301f;--del:#3a1b1a;--term:#0d1112;--term-text:#d3dcdc;--user:#15302e;
 --t-keyword:#cf96e6;--t-string:#8fd0a0;--t-number:#eaa978;--t-comment:#84939a}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:60rem;padding:1rem;background:var(--bg);color:var(--text);
@@ -22,12 +22,19 @@ pre{margin:.4rem 0;padding:.5rem .75rem;background:var(--sunk);border-radius:6px
 pre.terminal,pre.command{background:var(--term);color:var(--term-text)}
 .numbered{display:flex}.numbered .gutter{color:var(--dim);text-align:right;padding-right:.25rem;user-select:none;flex:none}
 .numbered .code{flex:1;min-width:0;white-space:pre}
-.block{margin:.6rem 0}
-.role-user{background:var(--sunk);border-left:3px solid var(--accent);padding:.3rem .9rem;border-radius:4px}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+.block{margin:.35rem 0;position:relative}
+.said,.report,.thought{max-width:42rem}
+.speaker{margin:1.4rem 0 .3rem;font-size:.85rem;color:var(--dim)}.speaker-name{font-weight:600;color:var(--text)}
+.kind-text.role-user{background:var(--user);padding:.1rem 1rem;border-radius:4px 14px 14px 14px;width:fit-content;max-width:44rem}
 .who{font-weight:600;color:var(--accent)}
-.thinking,.notice{color:var(--dim)}.thinking{font-style:italic}
+.gathered>summary,.tool>summary,.thinking>summary{color:var(--dim);font-size:.88rem;padding:.1rem 0}
+.gathered[open]{border-left:1px solid var(--line);padding-left:.75rem}
+.tool-line .tool-params{color:var(--text)}.counts{font-size:.8rem;color:var(--dim)}
+.head:empty{display:none}
+.notice,.thought{color:var(--dim)}
 .dim,.foot,.sources{color:var(--dim)}.foot,.sources{font-size:.85rem}
-.excerpt{color:var(--dim);margin-top:.2rem}details[open]+.excerpt{display:none}
+.excerpt{margin-top:.2rem}details[open]+.excerpt{display:none}
 .ok{color:var(--ok)}.bad,.error,.failed,.stderr{color:var(--bad)}.warn{color:var(--warn)}
 summary{cursor:pointer}
 .tool-name{font-weight:600}
@@ -45,7 +52,8 @@ blockquote{margin:.5rem 0;padding-left:.9rem;border-left:3px solid var(--line);c
 .turn{border-top:1px solid var(--line);margin:1rem 0;padding-top:.3rem;font-size:.85rem}
 .t-keyword{color:var(--t-keyword)}.t-string{color:var(--t-string)}.t-number{color:var(--t-number)}.t-comment{color:var(--t-comment)}
 .a-bold{font-weight:700}.a-dim{opacity:.7}.a-italic{font-style:italic}.a-under{text-decoration:underline}
-.a-0{color:#8a9494}.a-1{color:#f28b80}.a-2{color:#7fd08f}.a-3{color:#e0b062}.a-4{color:#8fb6f5}.a-5{color:#cf96e6}
-.a-6{color:#4fb8ac}.a-7{color:#e7eeee}
+.a-0{color:light-dark(#3b4548,#8a9494)}.a-1{color:light-dark(#b3261e,#f28b80)}.a-2{color:light-dark(#136b38,#7fd08f)}
+.a-3{color:light-dark(#825100,#e0b062)}.a-4{color:light-dark(#1c58c9,#8fb6f5)}.a-5{color:light-dark(#8a2ca0,#cf96e6)}
+.a-6{color:light-dark(#0b6a72,#4fb8ac)}.a-7{color:light-dark(#4f5b5e,#e7eeee)}
 @media print{.excerpt{display:none}details>*{display:block}}
 `;

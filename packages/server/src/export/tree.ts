@@ -40,7 +40,7 @@ export async function readTree(lines: AsyncIterable<ExportLine>): Promise<Export
     else if (line.type === "block") blocks.set(line.block_id, head ? withAuthor(line, head) : line);
     else isWhole = line.blocks === blocks.size;
   }
-  if (!head || !isWhole) throw new Error("the export ended before it was whole; try again");
+  if (!head || !isWhole) throw new Error("the export ended early; try again");
   return { head, turns, ...new Planter(blocks, head.head).plant() };
 }
 
@@ -136,5 +136,5 @@ class Planter {
 
 /** A message that waited and then ran, or was taken back. One that waits still, or never ran, is shown. */
 function hasWaited({ metadata, side, status }: BlockSnapshot): boolean {
-  return side && metadata["notice"] === "queued" && (status === "done" || metadata["reason"] === "cancelled");
+  return side && metadata.notice === "queued" && (status === "done" || metadata.reason === "cancelled");
 }

@@ -59,8 +59,8 @@ it("[F9] a file is another one after it was replaced: whoever has the old one op
 
 it("a file that was written a moment ago has no stamp that could be trusted", async () => {
   put("one");
-  const young = await readDisk(folder, "a", "a");
-  expect(young).toMatchObject({ type: "text", text: "one", stamp: "" });
+  const recent = await readDisk(folder, "a", "a");
+  expect(recent).toMatchObject({ type: "text", text: "one", stamp: "" });
   expect(await hasStamp(folder, "a", "")).toBe(false);
   while (Date.now() - statSync(join(path, "a")).ctimeMs < 150)
     await new Promise((soon) => setImmediate(soon));

@@ -102,7 +102,7 @@ export async function writeDisk(
     const checked = target && (await isExpected(target, folder, name, shown, expected));
     if (target && !checked) return { type: "moved" };
     if (!(await folder.isInPlace()))
-      return problem("conflict", `the folder of ${shown} was moved away meanwhile; try again`);
+      return problem("conflict", `the folder of ${shown} was moved in the meantime; try again`);
     return target && checked
       ? await moveOver(folder, temporary, name, shown, target, checked)
       : await linkInto(folder, temporary, name);
@@ -137,7 +137,7 @@ async function readOpen(handle: FileHandle, shown: string): Promise<DiskFile> {
     const stat = await handle.stat({ bigint: true });
     const seen = stampOf(stat);
     const refused = !stat.isFile()
-      ? problem("invalid", `${shown} is no plain file`, { path: shown })
+      ? problem("invalid", `${shown} is not a regular file`, { path: shown })
       : stat.size > bounds.fileBytes
         ? tooLarge(shown, Number(stat.size))
         : undefined;

@@ -21,7 +21,7 @@ export function decodeFile(bytes: Buffer, name: string): Decoded | Problem {
   if (bytes.includes(0)) {
     return problem(
       "invalid",
-      `${name} holds bytes of value 0, so it is binary (or UTF-16 without a mark): only text can be opened`,
+      `${name} contains zero bytes, so it is binary (or UTF-16 without a byte order mark): only text files can be opened`,
       { path: name },
     );
   }

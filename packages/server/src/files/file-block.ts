@@ -1,5 +1,5 @@
 /**
- * A file as a block: what its metadata says, and the plans that change it. Plans run inside the kernel's write door, on the
+ * A file as a block: what its metadata says, and the plans that change it. Plans run inside the kernel's write path, on the
  * text as it is then; they look at no disk.
  *
  * `persistedVersion` is the version whose text was last on the disk and in the block alike; a plan that leaves both equal
@@ -12,8 +12,8 @@ import {
   type BlockId,
   cleanText,
   type Draft,
+  type FileConflict,
   isProblem,
-  type Json,
   type JsonObject,
   type Metadata,
   type Problem,
@@ -33,6 +33,7 @@ import { mergeTexts, type Region, splicesBetween } from "./three-way.ts";
 export const DISK = "disk";
 
 export type FileMetadata = Metadata<"file">;
+export type Conflict = FileConflict;
 
 /** What both sides had last. */
 export interface Base {
@@ -41,15 +42,6 @@ export interface Base {
   /** Of the bytes on the disk; null where no file is expected. */
   readonly hash: string | null;
   readonly hasBom: boolean;
-}
-
-export interface Conflict {
-  readonly kind: "overlap" | "deleted" | "unreadable";
-  readonly message: string;
-  /** Of what the disk has; null where it has nothing. */
-  readonly diskHash: string | null;
-  readonly regions?: readonly Region[];
-  readonly at: number;
 }
 
 export type Taken = "taken" | "conflict";
@@ -76,14 +68,14 @@ export function createFile(draft: Draft, title: string, path: CleanPath, disk: D
 export function takeIn(draft: Draft, id: BlockId, base: Base, disk: DiskFile): Taken | Problem {
   const block = draft.block(id);
   if (isProblem(block)) return block;
-  const path = String(block.metadata["path"]);
+  const path = block.metadata.path ?? "";
   const mine = draft.text(id).toString();
-  const isClean = block.version === block.metadata["persistedVersion"];
+  const isClean = block.version === block.metadata.persistedVersion;
   const known = base.text ?? (isClean ? mine : undefined);
   if (disk.type === "absent" && base.hash === null) return clear(draft, id);
   if (disk.type === "absent") return takeLoss(draft, id, path, mine === known);
   if (disk.type === "unreadable") {
-    const message = `what the disk has now cannot be opened: ${disk.problem.message}`;
+    const message = `the file on disk cannot be opened: ${disk.problem.message}`;
     return setConflict(draft, id, { kind: "unreadable", message, diskHash: disk.hash });
   }
   if (mine === disk.text) return settle(draft, id, [], disk, true);
@@ -92,7 +84,7 @@ export function takeIn(draft: Draft, id: BlockId, base: Base, disk: DiskFile): T
       ? ({ type: "overlap", regions: [everything(mine, disk.text)] } as const)
       : mergeTexts(known, mine, disk.text);
   if (merge.type === "merged") return settle(draft, id, merge.splices, disk, mine === known);
-  const message = `${path} was changed on the disk in lines that were changed here too`;
+  const message = `${path} was changed on disk in lines that were also changed here`;
   const regions = merge.regions.slice(0, bounds.regions);
   return setConflict(draft, id, { kind: "overlap", message, diskHash: disk.hash, regions });
 }
@@ -151,14 +143,10 @@ export function replaceText(
   const block = draft.block(id);
   if (isProblem(block)) return block;
   if (draft.text(id).toString() !== before) {
-    return problem(
-      "conflict",
-      `${String(block.metadata["path"])} was changed meanwhile; read it and try again`,
-      {
-        block_id: id,
-        version: block.version,
-      },
-    );
+    return problem("conflict", `${block.metadata.path} changed in the meantime; read it and try again`, {
+      block_id: id,
+      version: block.version,
+    });
   }
   const splices = splicesBetween(before, cleanText(after));
   const spliced = splices.length === 0 ? block : draft.splice(id, splices);
@@ -187,7 +175,7 @@ function clear(draft: Draft, id: BlockId): Taken | Problem {
 
 function takeLoss(draft: Draft, id: BlockId, path: string, isSame: boolean): Taken | Problem {
   if (!isSame) {
-    const message = `${path} was deleted on the disk and is edited here`;
+    const message = `${path} was deleted on disk and edited here`;
     return setConflict(draft, id, { kind: "deleted", message, diskHash: null });
   }
   const block = draft.block(id);
@@ -203,10 +191,12 @@ function setConflict(draft: Draft, id: BlockId, conflict: Omit<Conflict, "at">):
   const block = draft.block(id);
   if (isProblem(block)) return block;
   const isMissing = conflict.kind === "deleted";
-  const { at: _, ...said } = (block.metadata["conflict"] ?? {}) as unknown as Conflict;
-  if (sameJson(said as unknown as Json, conflict as unknown as Json)) return "conflict";
-  const full = { ...conflict, at: draft.at } as unknown as Json;
-  const after = patch(draft, id, { conflict: full, missing: isMissing ? true : null });
+  const { at: _, ...said } = block.metadata.conflict ?? { at: 0 };
+  if (sameJson(said, conflict)) return "conflict";
+  const after = patch(draft, id, {
+    conflict: { ...conflict, at: draft.at },
+    missing: isMissing ? true : null,
+  });
   return isProblem(after) ? after : "conflict";
 }
 
@@ -215,7 +205,7 @@ function patch(draft: Draft, id: BlockId, wanted: JsonObject): Block | Problem {
   const block = draft.block(id);
   if (isProblem(block)) return block;
   const news = Object.entries(wanted).filter(([key, value]) => {
-    const present = block.metadata[key];
+    const present = (block.metadata as JsonObject)[key];
     return value === null ? present !== undefined : present === undefined || !sameJson(present, value);
   });
   return news.length === 0 ? block : draft.meta(id, Object.fromEntries(news));

@@ -1,19 +1,17 @@
 /** file.flush: files are on the disk when it answers. */
 
 import { type Call, isProblem, tool } from "@blockyard/kernel";
-import { z } from "zod";
-import { fileFields, fileSchema, fileView, named } from "./file-view.ts";
+import { fileFlush } from "./contract.ts";
+import { fileView, named } from "./file-view.ts";
 import type { Files } from "./files.ts";
 
-export const fileFlush = (files: Files) =>
+export const fileFlushTool = (files: Files) =>
   tool({
-    name: "file.flush",
+    ...fileFlush,
     description:
-      "Save a file now instead of a moment later, or, without one, all that are not saved. Answers with the files as they are " +
-      "then: one with a conflict stays dirty.",
+      "Save a file now instead of a moment later or, without a path, all unsaved files. Returns their state " +
+      "afterwards: a file with a conflict stays dirty.",
     access: "write",
-    input: z.strictObject({ ...fileFields }),
-    output: z.object({ files: z.array(fileSchema) }),
     async run(call: Call, { path, block_id }) {
       const { kernel, caller } = call;
       const id = await named(call, files, { path, block_id });

@@ -1,69 +1,45 @@
 /** file.grant, file.revoke, file.grants: which guarded files the owner lets others read and write. */
 
 import { type Call, isProblem, tool } from "@blockyard/kernel";
-import { z } from "zod";
-import { pathField } from "./file-view.ts";
+import { fileGrant, fileGrants, fileRevoke, type GrantsView } from "./contract.ts";
 import type { Files } from "./files.ts";
 
-const agentField = z
-  .string()
-  .min(1)
-  .max(64)
-  .optional()
-  .describe("For this agent or viewer alone. Default: for every one");
-
-const grantSchema = z.object({
-  path: z.string(),
-  agent: z.string().optional().describe("Absent: every agent and viewer"),
-  by: z.string(),
-  at: z.number(),
-  reason: z.string().describe("Why the file is guarded; empty where it is not any more"),
-});
-
-const output = z.object({ grants: z.array(grantSchema) });
-
-function answer(files: Files): z.infer<typeof output> {
+function answer(files: Files): GrantsView {
   return { grants: files.grants.map((grant) => ({ ...grant, reason: files.reasonOf(grant.path) ?? "" })) };
 }
 
-export const fileGrant = (files: Files) =>
+export const fileGrantTool = (files: Files) =>
   tool({
-    name: "file.grant",
+    ...fileGrant,
     description:
-      "Let agents and viewers read and edit one guarded file (see file.list: guarded). Answers with all grants. " +
-      "Opening a file as the owner allows nobody else anything.",
+      "Let agents and viewers read and edit one guarded file (see file.list: guarded). Returns all grants. " +
+      "Opening a file as the owner grants nothing to others.",
     access: "owner",
     sensitive: () => true,
-    input: z.strictObject({ path: pathField, agent: agentField }),
-    output,
     async run({ caller }: Call, { path, agent }) {
       const refused = await files.grant(path, agent, caller.agent);
       return isProblem(refused) ? refused : answer(files);
     },
   });
 
-export const fileRevoke = (files: Files) =>
+export const fileRevokeTool = (files: Files) =>
   tool({
-    name: "file.revoke",
-    description:
-      "Take a grant of file.grant back; it counts from the next call on. Answers with the grants that are left.",
+    ...fileRevoke,
+    description: "Revoke a grant made with file.grant, from the next call on. Returns the remaining grants.",
     access: "owner",
     sensitive: () => true,
-    input: z.strictObject({ path: pathField, agent: agentField }),
-    output,
     async run({ caller }: Call, { path, agent }) {
       const refused = await files.revoke(path, agent, caller.agent);
       return isProblem(refused) ? refused : answer(files);
     },
   });
 
-export const fileGrants = (files: Files) =>
+export const fileGrantsTool = (files: Files) =>
   tool({
-    name: "file.grants",
-    description: "Which guarded files agents and viewers may read and edit, who allowed it and when.",
+    ...fileGrants,
+    description:
+      "List the guarded files that agents and viewers may read and edit, who granted them and when.",
     access: "read",
-    input: z.strictObject({}),
-    output,
     async run() {
       await files.ready();
       return answer(files);

@@ -1,30 +1,18 @@
 /** file.open: a file of the workspace as a block. And how block.create makes one, under the same checks. */
 
 import { type Call, type FilePort, isProblem, problem, tool } from "@blockyard/kernel";
-import { z } from "zod";
-import { fileSchema, fileView, pathField } from "./file-view.ts";
+import { fileOpen } from "./contract.ts";
+import { fileView } from "./file-view.ts";
 import type { Files } from "./files.ts";
 
-const input = z.strictObject({
-  path: pathField,
-  create: z.boolean().default(false).describe("Make the file, and the folders above it, if it is not there"),
-  content: z
-    .string()
-    .max(10 * 1024 * 1024)
-    .optional()
-    .describe("What a file that is made begins with; a file that is there keeps what it has"),
-});
-
-export const fileOpen = (files: Files) =>
+export const fileOpenTool = (files: Files) =>
   tool({
-    name: "file.open",
+    ...fileOpen,
     description:
-      "Get the block of a file of the workspace by its path. All block tools work on it: read with block.read, edit with " +
-      "block.edit, block.apply_patch or block.splice, undo with block.undo. Edits are saved to the disk by themselves a " +
-      "moment later (file.flush: now), and what others write to the file appears in the block. Text files in UTF-8 only.",
+      "Open a workspace file by path and return its block. All block tools work on it: read with block.read, edit with " +
+      "block.edit, block.apply_patch or block.splice, undo with block.undo. Edits are saved to disk automatically a " +
+      "moment later (file.flush: now), and changes to the file on disk appear in the block. UTF-8 text files only.",
     access: "write",
-    input,
-    output: fileSchema.extend({ created: z.boolean() }),
     async run({ caller }: Call, { path, create, content }) {
       const opening = { agent: caller.agent, isOwner: caller.role === "owner", create, content };
       const opened = await files.open(path, opening);
@@ -45,7 +33,7 @@ export const filePort = (files: Files, permitted: readonly string[] = []): FileP
     const { id, version, metadata } = opened.block;
     return problem(
       "conflict",
-      `${String(metadata["path"])} is there already; nothing was written. Edit its block with block.edit`,
+      `${metadata.path} already exists; nothing was written. Edit its block with block.edit`,
       { block_id: id, version },
     );
   },

@@ -1,33 +1,19 @@
 /** file.status: whether files are saved, gone, or in conflict with the disk. */
 
 import { type Call, isProblem, tool } from "@blockyard/kernel";
-import { z } from "zod";
 import { bounds } from "./bounds.ts";
+import { type DiskView, fileStatus } from "./contract.ts";
 import type { DiskFile } from "./disk-file.ts";
-import { fileFields, fileSchema, fileView, named } from "./file-view.ts";
+import { fileView, named } from "./file-view.ts";
 import { type Files, isUnsaved } from "./files.ts";
 
-const input = z.strictObject({
-  ...fileFields,
-  disk_content: z.boolean().default(false).describe("For one file: also what the disk has"),
-  unsaved: z.boolean().default(false).describe("Without a file: only those that are not saved"),
-});
-
-const diskSchema = z.object({
-  hash: z.string().nullable().describe("For file.resolve; null where there is no file"),
-  content: z.string().nullable().describe("null where there is no file, or no text"),
-  more: z.boolean().describe("The content was cut"),
-});
-
-export const fileStatus = (files: Files) =>
+export const fileStatusTool = (files: Files) =>
   tool({
-    name: "file.status",
+    ...fileStatus,
     description:
-      "Tell whether a file is saved (dirty), whether it exists on the disk, and its conflict if there is one; without a " +
-      "file, of all that have been opened. With disk_content: what the disk has, to compare and to merge.",
+      "Report whether a file is saved (dirty), whether it exists on disk, and its conflict if any; without a " +
+      "file, for all opened files. With disk_content: the text on disk, to compare and merge.",
     access: "read",
-    input,
-    output: z.object({ files: z.array(fileSchema), more: z.boolean(), disk: diskSchema.optional() }),
     async run(call: Call, { path, block_id, disk_content, unsaved }) {
       const { kernel } = call;
       const id = await named(call, files, { path, block_id });
@@ -51,7 +37,7 @@ export const fileStatus = (files: Files) =>
     },
   });
 
-function diskView(disk: DiskFile): z.infer<typeof diskSchema> {
+function diskView(disk: DiskFile): DiskView {
   if (disk.type === "absent") return { hash: null, content: null, more: false };
   if (disk.type === "unreadable") return { hash: disk.hash, content: null, more: false };
   const content = disk.text.slice(0, bounds.diskChars).toWellFormed();

@@ -28,7 +28,7 @@ import { createFile, DISK, type FileMetadata, replaceText } from "./file-block.t
 import { FlushClock } from "./flush-clock.ts";
 import { GRANTS, type Grant, grantsIn, isGranted, MAX_GRANTS, withGrant, withoutGrant } from "./grants.ts";
 import { guardOf, guardOfName } from "./guarded-path.ts";
-import { Lanes } from "./lanes.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
 import { type Ending, OpenFile } from "./open-file.ts";
 import { OpenSet } from "./open-set.ts";
 import { type CleanPath, cleanPath } from "./path.ts";
@@ -71,7 +71,7 @@ export class Files {
   readonly #ids = new Map<string, BlockId>();
   readonly #paths = new Map<BlockId, CleanPath>();
   readonly #open: OpenSet;
-  readonly #lanes: Lanes;
+  readonly #keyedQueue: KeyedQueue;
   readonly #saves: FlushClock;
   readonly #looks: FlushClock;
   readonly #watcher: Watcher;
@@ -93,7 +93,7 @@ export class Files {
     this.bounds = { ...usualBounds, ...bounds };
     this.#kernel = kernel;
     this.#log = log;
-    this.#lanes = new Lanes(this.bounds.atOnce);
+    this.#keyedQueue = new KeyedQueue(this.bounds.atOnce);
     this.#saves = new FlushClock(kernel.env, (id) => void this.flush(id));
     this.#looks = new FlushClock(kernel.env, (id) => void this.#lookAt(id));
     this.#watcher = new Watcher({
@@ -101,7 +101,7 @@ export class Files {
       bounds: this.bounds,
       onChange: (folder, name) => this.#changed(folder, name),
       onDegrade: (folder, error) =>
-        log("warn", "a folder cannot be watched; its open files are looked at in turns", { folder, error }),
+        log("warn", "a folder cannot be watched; polling its open files instead", { folder, error }),
       ...(watch ? { watch } : {}),
     });
     this.#open = new OpenSet({
@@ -110,7 +110,7 @@ export class Files {
       placeOf: (file) => join(this.root.path, file.path.name),
       isHeld: async (file) => this.isWatched(file.id) || (await this.#isAtWork(file)),
     });
-    this.#stopListening = kernel.listen((told) => this.#hear(told));
+    this.#stopListening = kernel.listen((told) => this.#onCommit(told));
   }
 
   /** The conversation that holds the blocks of this workspace's files. */
@@ -174,7 +174,7 @@ export class Files {
   /** Why a caller may neither read nor write a block: it is a guarded file that the owner has not granted. */
   guards(block: Block, agent: string): Problem | undefined {
     if (block.kind !== "file") return undefined;
-    const clean = cleanPath(String(block.metadata["path"] ?? ""));
+    const clean = cleanPath(block.metadata.path ?? "");
     return isProblem(clean) ? clean : this.#guards(clean, agent);
   }
 
@@ -242,7 +242,7 @@ export class Files {
     const clean = cleanPath(path, isRoot);
     const place = isProblem(clean) ? clean : await this.root.locate(clean);
     if (isProblem(place) || place.parts.length > 0 || isRoot) return place;
-    return problem("invalid", `${path} leads to the workspace's root, which is no file`, { path });
+    return problem("invalid", `${path} is the workspace root, not a file`, { path });
   }
 
   /** The block that a path has already. */
@@ -301,7 +301,7 @@ export class Files {
     const block = await this.#kernel.block(id);
     const isDirty = !isProblem(block) && isUnsaved(block) && !this.#isClosed;
     if (refused && isDirty) this.#retry(id, refused);
-    else if (isDirty && block.metadata["conflict"] === undefined) this.#dueSoon(id);
+    else if (isDirty && block.metadata.conflict === undefined) this.#dueSoon(id);
     if (!refused) this.#failures.delete(id);
     return refused;
   }
@@ -328,7 +328,7 @@ export class Files {
     this.#saves.close();
     this.#stopListening();
     this.#watcher.close();
-    await this.#lanes.idle();
+    await this.#keyedQueue.idle();
     await this.#sweeping;
     this.root.close();
   }
@@ -361,11 +361,11 @@ export class Files {
     const blocks = await this.#kernel.blocks(query);
     if (isProblem(blocks)) {
       this.#known = undefined;
-      this.#log("error", "the files of this workspace cannot be read", { message: blocks.message });
+      this.#log("error", "this workspace's files cannot be read", { message: blocks.message });
       return [];
     }
     return blocks.filter((block) => {
-      const path = cleanPath(String(block.metadata["path"] ?? ""));
+      const path = cleanPath(block.metadata.path ?? "");
       if (block.agent !== DISK || isProblem(path)) return false;
       this.#remember(block.id, path);
       return true;
@@ -384,7 +384,7 @@ export class Files {
     if (swept > 0) this.#log("info", "removed temporary files that an earlier run left", { swept });
   }
 
-  #hear({ conversation, record, blocks }: Change): void {
+  #onCommit({ conversation, record, blocks }: Change): void {
     if (conversation !== this.conversation || this.#isClosed) return;
     this.#grants = grantsIn(record.metadata); // another node may have changed them
     for (const block of blocks) {
@@ -420,22 +420,21 @@ export class Files {
     if (this.#isClosed || !this.isOpen(id)) return;
     const refused = await this.#inLane(id, (file) => file.look());
     const path = this.#paths.get(id)?.name ?? "";
-    if (refused)
-      this.#log("warn", "a changed file could not be taken in", { path, message: refused.message });
+    if (refused) this.#log("warn", "a changed file could not be merged", { path, message: refused.message });
   }
 
   // -- one file, in its lane
 
   /** The boundary of what is done to one file: what the disk refuses, or a bug, ends that and nothing else. */
   #alone<T>({ name }: CleanPath, job: () => Promise<T>): Promise<T | Problem> {
-    return this.#lanes.run(name, async () => {
+    return this.#keyedQueue.run(name, async () => {
       try {
         return await job();
       } catch (error) {
         const { code, stack } = asError(error);
         if (code !== undefined) return operating(name, asError(error));
-        this.#log("error", "a file failed inside", { path: name, error: String(stack) });
-        return problem("unavailable", `${name} failed inside; this is a bug, and the log has it`);
+        this.#log("error", "internal error with a file", { path: name, error: String(stack) });
+        return problem("unavailable", `${name} failed: internal error; see the server's log`);
       }
     });
   }
@@ -525,10 +524,10 @@ export class Files {
 
   /** Whether something of it is unsaved, in conflict, or being done. */
   async #isAtWork({ id, path }: OpenFile): Promise<boolean> {
-    if (this.#lanes.isBusy(path.name)) return true;
+    if (this.#keyedQueue.isBusy(path.name)) return true;
     const block = await this.#kernel.block(id);
-    const isSettled = !isProblem(block) && !isUnsaved(block) && block.metadata["conflict"] === undefined;
-    return !isSettled || this.#lanes.isBusy(path.name);
+    const isSettled = !isProblem(block) && !isUnsaved(block) && block.metadata.conflict === undefined;
+    return !isSettled || this.#keyedQueue.isBusy(path.name);
   }
 }
 
@@ -538,19 +537,19 @@ export function isUnsaved(block: Block): boolean {
 
 export function notAFile(id: BlockId): Problem {
   const isId = parseBlockId(id) !== undefined;
-  return problem("not_found", `${id} is ${isId ? "no file of this workspace" : "not a block id"}`, {
+  return problem("not_found", `${id} is ${isId ? "not a file of this workspace" : "not a block id"}`, {
     block_id: id,
   });
 }
 
 function absent({ name }: CleanPath): Problem {
-  return problem("not_found", `${name} does not exist; with create: true it is made`, { path: name });
+  return problem("not_found", `${name} does not exist; pass create: true to create it`, { path: name });
 }
 
 function guarded({ name }: CleanPath, reason: string): Problem {
   return problem(
     "forbidden",
-    `${name} is guarded: ${reason}. The owner can allow it with: blockyard grant ${name}`,
+    `${name} is guarded: ${reason}. The owner can grant access: blockyard grant ${name}`,
     { path: name, reason },
   );
 }

@@ -17,8 +17,8 @@ interface Rule {
 /** A folder anywhere on the path. */
 const FOLDERS: readonly Rule[] = [
   { reason: "hidden folders configure editors, agents, shells and other programs", pattern: /^\../ },
-  { reason: "hooks run by themselves", pattern: /^(git-?hooks|husky)$/ },
-  { reason: "installed packages run by themselves", pattern: /^(node_modules|site-packages)$/ },
+  { reason: "hooks run automatically", pattern: /^(git-?hooks|husky)$/ },
+  { reason: "installed packages run automatically", pattern: /^(node_modules|site-packages)$/ },
   { reason: "deployments run what is here", pattern: /^fastlane$/ },
 ];
 
@@ -31,21 +31,21 @@ const DATA = "jsonc?|json5|ya?ml|toml";
 const FILES: readonly Rule[] = [
   { reason: "hidden files configure programs, or hold secrets", pattern: /^\../ },
   {
-    reason: "agents obey it as their instructions",
+    reason: "agents follow it as instructions",
     pattern: new RegExp(
       `^((${AGENTS})([._-](local|override|instructions|rules))?|conventions|skill|replit)\\.(md|mdx|txt)$`,
     ),
   },
   {
-    reason: "agents obey it as their instructions",
+    reason: "agents follow it as instructions",
     pattern: /\.(mdc|chatmode\.md|prompt\.md|instructions\.md)$/,
   },
   {
-    reason: "agents start the servers that it names",
+    reason: "agents start the servers it lists",
     pattern: new RegExp(`^(mcp|mcp[._-]\\w+|\\w+[._-]mcp)\\.(${DATA})$`),
   },
   {
-    reason: "package managers run its scripts, or install what it names",
+    reason: "package managers run its scripts or install what it lists",
     pattern: new RegExp(
       "^(package(-lock)?\\.json|npm-shrinkwrap\\.json|yarn\\.lock|pnpm-(lock|workspace)\\.yaml|bun\\.lockb?|bunfig\\.toml|" +
         "deno\\.(jsonc?|lock)|jsr\\.json|lerna\\.json|nx\\.json|turbo\\.json|rush\\.json|project\\.json|composer\\.(json|lock)|" +
@@ -82,12 +82,12 @@ const FILES: readonly Rule[] = [
   },
   { reason: "tools load it as their configuration", pattern: new RegExp(`^\\w+\\.config\\.(${DATA})$`) },
   {
-    reason: "git runs it by itself",
+    reason: "git runs it automatically",
     pattern:
       /^(pre|post|prepare|commit|applypatch|update|push|reference|sendemail|fsmonitor)(-(commit|msg|push|merge|checkout|rewrite|receive|rebase|applypatch|commit-msg|auto-gc|to-checkout|index-change|transaction|validate|watchman))+$/,
   },
   {
-    reason: "hooks run by themselves",
+    reason: "hooks run automatically",
     pattern:
       /^(lefthook(-local)?|pre-commit(-config)?|commitlint|lint-staged|captain-?hook)\.(ya?ml|json|toml)$/,
   },
@@ -110,12 +110,12 @@ const FILES: readonly Rule[] = [
       /\.(code-workspace|code-snippets|sublime-(project|workspace|build)|iml|ipr|iws|xcworkspacedata|pbxproj|xcscheme)$/,
   },
   {
-    reason: "desktops run it by themselves",
+    reason: "desktops run it automatically",
     pattern:
       /(^(autorun\.inf|desktop\.ini|folder\.htt)|\.(desktop|lnk|url|webloc|scf|inetloc|terminal|command|workflow|plist|reg|service|timer))$/,
   },
   {
-    reason: "shells read it by themselves",
+    reason: "shells read it automatically",
     pattern:
       /^(_?(profile|bashrc|zshrc|zshenv|zprofile|zlogin|kshrc|cshrc|inputrc|vimrc|gvimrc|exrc|nvimrc|emacs|tmux\.conf|screenrc)|profile\.ps1|[\w.]*_profile\.ps1|crontab|sudoers|init\.(lua|vim|el))$/,
   },
@@ -147,5 +147,5 @@ export function guardOf({ parts }: CleanPath): string | undefined {
 /** The same for a name as it is written. What is no plain path is guarded too: nobody knows what a program makes of it. */
 export function guardOfName(name: string): string | undefined {
   const clean = cleanPath(name);
-  return isProblem(clean) ? "its name is not a plain one" : guardOf(clean);
+  return isProblem(clean) ? "its name has unusual characters" : guardOf(clean);
 }

@@ -3,17 +3,17 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { inlineMatcher } from "@blockyard/kernel";
 import { afterEach, expect, it } from "vitest";
-import { Offspring } from "../processes/child-offspring.ts";
+import { ProcessTracker } from "../processes/process-tracker.ts";
 import { Lab } from "../testing/lab.ts";
 import { workspaceTools } from "../turns/loop/tools/index.ts";
 import { Workspace } from "../turns/loop/tools/workspace.ts";
-import { fileDoor } from "./file-door.ts";
+import { loopFiles } from "./loop-files.ts";
 
 let lab: Lab;
-let offspring: Offspring | undefined;
+let tracker: ProcessTracker | undefined;
 afterEach(async () => {
-  await offspring?.close();
-  offspring = undefined;
+  await tracker?.close();
+  tracker = undefined;
   await lab.stop();
 });
 
@@ -21,17 +21,17 @@ async function use(name: string, input: object) {
   const tool = workspaceTools.find((each) => each.name === name);
   const parsed = tool?.parse(input);
   if (!tool || !parsed || "wrong" in parsed) throw new Error(`${name}: ${JSON.stringify(parsed)}`);
-  offspring ??= new Offspring(join(lab.folder, "marks"));
+  tracker ??= new ProcessTracker(join(lab.folder, "marks"));
   const { error, result } = await tool.run(parsed.input, {
     workspace: new Workspace({
       root: lab.root,
       closed: [],
-      files: fileDoor(lab.files, lab.kernel, "openai"),
+      files: loopFiles(lab.files, lab.kernel, "openai"),
     }),
     signal: new AbortController().signal,
     env: { PATH: process.env["PATH"] },
     matcher: inlineMatcher(() => performance.now()),
-    offspring,
+    tracker,
     permitted: [],
     open: () => undefined,
     grow: () => undefined,
@@ -68,10 +68,10 @@ it("[F28] the loop's edits are edits of the block, on the disk at once, with an 
 it("[F28] a text that has changed since it was read is not overwritten", async () => {
   lab = await Lab.start();
   lab.put("a.txt", "one\ntwo\n");
-  const door = fileDoor(lab.files, lab.kernel, "openai");
+  const opened = loopFiles(lab.files, lab.kernel, "openai");
   const id = await lab.open("a.txt");
   await lab.edit(id, "two", "2");
-  expect(await door.write("a.txt", "mine\n", "one\ntwo\n", false)).toMatchObject({ problem: "conflict" });
-  expect(await door.write("a.txt", "mine\n", undefined, false)).toMatchObject({ problem: "conflict" });
+  expect(await opened.write("a.txt", "mine\n", "one\ntwo\n", false)).toMatchObject({ problem: "conflict" });
+  expect(await opened.write("a.txt", "mine\n", undefined, false)).toMatchObject({ problem: "conflict" });
   expect(await lab.text(id)).toBe("one\n2\n");
 });

@@ -20,7 +20,7 @@ export async function fileBlocksIn(kernel: Kernel, input: unknown): Promise<read
 
 /** Their paths, from the workspace's root. */
 export async function filesIn(kernel: Kernel, input: unknown): Promise<readonly string[]> {
-  return (await fileBlocksIn(kernel, input)).map(({ metadata }) => String(metadata["path"] ?? ""));
+  return (await fileBlocksIn(kernel, input)).map(({ metadata }) => metadata.path ?? "");
 }
 
 /** Blocks of files are the disk's: no other need be looked at. */

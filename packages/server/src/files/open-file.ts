@@ -2,7 +2,7 @@
  * One file that is open: its block on the one side, its place on the disk on the other, and what both had last. Looks at
  * the disk, saves to it, ends conflicts.
  *
- * Its methods are called one at a time (see lanes.ts). Invariant: the disk is written only where it has what was last
+ * Its methods are called one at a time (see keyed-queue.ts). Invariant: the disk is written only where it has what was last
  * taken in from it, and `base` is only moved together with the block's metadata.
  */
 
@@ -104,7 +104,7 @@ export class OpenFile {
       const written = await this.#write(read.text.toString(), read.block.version);
       if (written !== "moved") return written;
     }
-    return problem("busy", `${this.path.name} changes on the disk faster than it can be saved; try again`);
+    return problem("busy", `${this.path.name} changes on disk faster than it can be saved; try again`);
   }
 
   /** Ends a conflict, or overrules the disk before there is one. */
@@ -112,13 +112,13 @@ export class OpenFile {
     const disk = await this.disk();
     const now = disk.type === "absent" ? null : disk.hash;
     if (diskHash !== undefined && diskHash !== now) {
-      return problem("stale", `${this.path.name} has changed on the disk again; look at it and try again`, {
+      return problem("stale", `${this.path.name} changed on disk again; check it and try again`, {
         disk_hash: now,
         expected: diskHash,
       });
     }
     if (disk.type === "unreadable") {
-      const message = `${disk.problem.message}. It is not overwritten: move it away, and the file can be saved`;
+      const message = `${disk.problem.message}. It is not overwritten: move it away to save the file`;
       return problem("conflict", message, { ...disk.problem.details });
     }
     if (disk.type === "text" && take !== "disk") await this.#keep(disk);
@@ -130,7 +130,7 @@ export class OpenFile {
       plan: (draft) => {
         const block = draft.block(this.id);
         if (isProblem(block)) return block;
-        const isOpen = block.metadata["conflict"] !== undefined;
+        const isOpen = block.metadata.conflict !== undefined;
         return isOpen
           ? endConflict(draft, this.id, text, disk, take === "disk" && disk.type === "absent")
           : problem("nothing", `${this.path.name} has no conflict`, { block_id: this.id });

@@ -25,7 +25,7 @@ export function cleanPath(path: string, isRoot = false): CleanPath | Problem {
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
   if (parts.length === 0 && !isRoot) return problem("invalid", "a path names a file", { path });
   if (parts.length > bounds.pathParts) {
-    const message = `a path of ${parts.length} parts is over the limit of ${bounds.pathParts}`;
+    const message = `the path has ${parts.length} parts; the limit is ${bounds.pathParts}`;
     return problem("invalid", message, { parts: parts.length, max_parts: bounds.pathParts });
   }
   for (const part of parts) {
@@ -53,12 +53,14 @@ export function bareName(part: string): string {
 
 function refusalOf(path: string): Problem | undefined {
   const shown = path.slice(0, 200);
-  if (CONTROL.test(path)) return problem("invalid", "a path holds no control characters", { path: shown });
-  if (!path.isWellFormed()) return problem("invalid", "a path holds whole characters only", { path: shown });
+  if (CONTROL.test(path))
+    return problem("invalid", "a path cannot contain control characters", { path: shown });
+  if (!path.isWellFormed())
+    return problem("invalid", "a path cannot contain half characters", { path: shown });
   if (path.includes("\\"))
-    return problem("invalid", "a path is written with slashes, not backslashes", { path: shown });
+    return problem("invalid", "use slashes in paths, not backslashes", { path: shown });
   if (path.startsWith("/") || /^[A-Za-z]:/.test(path))
-    return problem("forbidden", `${shown} is absolute: give a path from the workspace's root`, {
+    return problem("forbidden", `${shown} is absolute: use a path relative to the workspace root`, {
       path: shown,
     });
   return undefined;
@@ -67,15 +69,19 @@ function refusalOf(path: string): Problem | undefined {
 function refusalOfPart(part: string, path: string): Problem | undefined {
   const shown = path.slice(0, 200);
   if (part === "..")
-    return problem("forbidden", `${shown} goes up: give a path from the workspace's root, without ..`, {
-      path: shown,
-    });
+    return problem(
+      "forbidden",
+      `${shown} leaves the workspace: use a path relative to its root, without ..`,
+      {
+        path: shown,
+      },
+    );
   if (isGit(part))
     return problem("forbidden", `${shown} is in .git, which is never touched`, { path: shown });
   if (DEVICE.test(part)) return problem("forbidden", `${part} is a device on some systems`, { path: shown });
   const bytes = Buffer.byteLength(part);
   if (bytes > bounds.partBytes)
-    return problem("invalid", `a part of ${bytes} bytes is over the limit of ${bounds.partBytes}`, {
+    return problem("invalid", `a part of the path has ${bytes} bytes; the limit is ${bounds.partBytes}`, {
       bytes,
       max_bytes: bounds.partBytes,
     });

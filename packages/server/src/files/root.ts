@@ -57,7 +57,7 @@ export class Root {
     const real = await this.#real(clean.parts);
     if (isProblem(real)) return real;
     if (!isInside(this.path, real))
-      return problem("forbidden", `${clean.name} leads out of the workspace`, { path: clean.name });
+      return problem("forbidden", `${clean.name} is outside the workspace`, { path: clean.name });
     if (this.isClosed(real))
       return problem("forbidden", `${clean.name} belongs to the server itself`, { path: clean.name });
     return cleanPath(relative(this.path, real).split(sep).join("/"), true);
@@ -108,9 +108,9 @@ export class Root {
       if (!(found instanceof Error)) return join(found, ...parts.slice(known));
       if (found.code !== "ENOENT") return operating(parts.join("/"), found);
       if (await lstat(path).catch(() => undefined))
-        return problem("forbidden", `${parts.join("/")} goes over a link that leads nowhere`);
+        return problem("forbidden", `${parts.join("/")} goes through a broken link`);
     }
-    return problem("unavailable", "the workspace's root is gone");
+    return problem("unavailable", "the workspace root does not exist any more");
   }
 }
 
@@ -140,16 +140,16 @@ export function asError(error: unknown): NodeJS.ErrnoException {
 }
 
 const WORDS: Readonly<Record<string, readonly [Problem["problem"], string]>> = {
-  EACCES: ["forbidden", "may not be opened or changed by the server's account"],
-  EPERM: ["forbidden", "may not be changed by the server's account"],
-  EROFS: ["forbidden", "is on a disk that is read only"],
+  EACCES: ["forbidden", "cannot be opened or changed by the server's account"],
+  EPERM: ["forbidden", "cannot be changed by the server's account"],
+  EROFS: ["forbidden", "is on a read-only disk"],
   EISDIR: ["invalid", "is a folder"],
-  ELOOP: ["forbidden", "goes over a link"],
+  ELOOP: ["forbidden", "goes through a link"],
   ENAMETOOLONG: ["invalid", "is too long a name"],
   ENOENT: ["not_found", "does not exist"],
   ENOSPC: ["unavailable", "does not fit on the disk"],
-  ENOTDIR: ["invalid", "lies below something that is no folder"],
-  ENXIO: ["invalid", "is no plain file"],
+  ENOTDIR: ["invalid", "is below something that is not a folder"],
+  ENXIO: ["invalid", "is not a regular file"],
 };
 
 /** What the system says, in words, without its stack. */

@@ -1,7 +1,7 @@
 /**
  * The kernel as callers see it who may not read everything: the texts of hidden blocks are empty, their history is gone,
  * searches do not find them, what changes in them is not told, and nothing writes to them. That there is such a block, and
- * its path, is no secret. Every face and tool reads through this, so that none of them can forget to look.
+ * its path, is no secret. Every transport and tool reads through this, so that none of them can forget to look.
  */
 
 import {

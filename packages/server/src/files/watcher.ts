@@ -78,7 +78,9 @@ export class Watcher {
     if (!stat?.isDirectory()) return;
     try {
       const start = this.#options.watch ?? watch;
-      const watcher = start(folder, { persistent: false }, (_event, name) => this.#hear(folder, entry, name));
+      const watcher = start(folder, { persistent: false }, (_event, name) =>
+        this.#onEvent(folder, entry, name),
+      );
       watcher.on("error", (error) => this.#degrade(folder, entry, error));
       entry.watcher = watcher;
       entry.inode = stat.ino;
@@ -87,7 +89,7 @@ export class Watcher {
     }
   }
 
-  #hear(folder: string, entry: Watched, name: string | null): void {
+  #onEvent(folder: string, entry: Watched, name: string | null): void {
     if (this.#folders.get(folder) !== entry) return;
     // Events of the folder itself carry its own name: it may be gone, or another one by now.
     if (name === null || name === basename(folder)) {

@@ -7,7 +7,7 @@ import { isProblem, VirtualEnv } from "@blockyard/kernel";
 import { afterEach, describe, expect, it } from "vitest";
 import { Lab } from "../testing/lab.ts";
 import { FlushClock } from "./flush-clock.ts";
-import { Lanes } from "./lanes.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
 
 let lab: Lab | undefined;
 afterEach(async () => {
@@ -195,13 +195,13 @@ it("[F7] is due after quiet, and at the latest some time after the first", async
 });
 
 it("[F19] jobs of one key run one after the other, and no more than a few at a time", async () => {
-  const lanes = new Lanes(3);
+  const keyedQueue = new KeyedQueue(3);
   const running = new Set<string>();
   let most = 0;
   const order: string[] = [];
   const jobs = Array.from({ length: 30 }, (_, i) => {
     const key = `k${i % 6}`;
-    return lanes.run(key, async () => {
+    return keyedQueue.run(key, async () => {
       expect(running.has(key)).toBe(false);
       running.add(key);
       most = Math.max(most, running.size);
@@ -212,7 +212,7 @@ it("[F19] jobs of one key run one after the other, and no more than a few at a t
     });
   });
   const ended = await Promise.allSettled(jobs);
-  await lanes.idle();
+  await keyedQueue.idle();
   expect(most).toBe(3);
   expect(ended.filter(({ status }) => status === "rejected")).toHaveLength(5);
   for (let k = 0; k < 6; k++)

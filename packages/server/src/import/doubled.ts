@@ -18,11 +18,11 @@ import {
 } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
 import { type Caller, ownerName } from "../access/auth.ts";
+import { IMPORT_MARK } from "../ingest/import-mark.ts";
 import { forgetConversations } from "../stores/sqlite/forget.ts";
 import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
 import { nodeEnv } from "../system/env.ts";
 import { type LogMark, markOf } from "./import-log.ts";
-import { IMPORT_MARK } from "./import-place.ts";
 import { importStream } from "./import-stream.ts";
 import { LIVE_MS, logBody, readLog } from "./log-body.ts";
 import { type SessionLog, sessionAt } from "./session-logs.ts";
@@ -100,9 +100,9 @@ function blocksOf(store: Store, conversation: string): Promise<readonly Block[]>
 }
 
 function whyLeft(blocks: readonly Block[]): string | undefined {
-  const isOwn = (block: Block) => keyIn(block) === undefined && block.metadata["notice"] === undefined;
-  if (blocks.some(isOwn)) return "there are blocks in it that were not imported";
-  if (blocks.some(({ promoted, pruned }) => promoted || pruned)) return "somebody has edited it";
+  const isOwn = (block: Block) => keyIn(block) === undefined && block.metadata.notice === undefined;
+  if (blocks.some(isOwn)) return "it contains blocks that were not imported";
+  if (blocks.some(({ promoted, pruned }) => promoted || pruned)) return "someone has edited it";
   return undefined;
 }
 
@@ -123,17 +123,17 @@ async function whyReferred(
 
 /** The log that it came from, if it still has everything. */
 function logOf({ provider: name, path }: LogMark, blocks: readonly Block[]): SessionLog | string {
-  const gone = `its log ${path} is not there any more`;
+  const gone = `its log ${path} no longer exists`;
   try {
     const provider = providers.get(name);
     const log = provider && sessionAt(provider, path);
     if (!log) return gone;
-    if (Date.now() - log.changedAt < LIVE_MS) return "its session may still be going on; try again later";
+    if (Date.now() - log.changedAt < LIVE_MS) return "its session may still be running; try again later";
     const keys = new Set(
       readLog(log, "close").events.flatMap((event) => (event.type === "block-start" ? [event.key] : [])),
     );
     const isThere = (block: Block) => keys.has(keyIn(block) ?? "") || keyIn(block) === undefined;
-    return blocks.every(isThere) ? log : `its log ${path} does not have all of it any more`;
+    return blocks.every(isThere) ? log : `its log ${path} is no longer complete`;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
     return gone;

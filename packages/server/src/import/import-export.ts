@@ -34,9 +34,10 @@ import {
 } from "@blockyard/kernel";
 import { z } from "zod";
 import { RESERVED } from "../access/auth.ts";
+import { IMPORT_MARK } from "../ingest/import-mark.ts";
 import { keepPicturesIn } from "../ingest/kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
-import { IMPORT_MARK, importPlace } from "./import-place.ts";
+import { importPlace } from "./import-place.ts";
 
 const BATCH_BLOCKS = 100;
 const BATCH_CHARS = 4 * 1024 * 1024;
@@ -46,8 +47,8 @@ const time = z.number().min(-8.64e15).max(8.64e15);
 const label = z.string().max(limits.titleChars);
 const agentName = z
   .string()
-  .refine(isAgentId, "not an agent's name")
-  .refine((name) => !RESERVED.includes(name), "a name that only the server writes under");
+  .refine(isAgentId, "not a valid agent name")
+  .refine((name) => !RESERVED.includes(name), "a name reserved for the server");
 
 const headLine = z.looseObject({
   epoch: z.string().max(200),
@@ -84,7 +85,7 @@ const blockLine = z.looseObject({
 const turnLine = turnSchema.extend({
   turn: z.string().min(1).max(1_000),
   provider: label,
-  agent: label.refine((name) => !RESERVED.includes(name), "a name that only the server writes under"),
+  agent: label.refine((name) => !RESERVED.includes(name), "a name reserved for the server"),
   model: label.optional(),
   started_at: time,
   ended_at: time.optional(),
@@ -115,6 +116,7 @@ export class ExportImport implements BodyImport {
       kernel,
       `export:${epoch}:${source}:${seq}`,
       (mark) => mark["epoch"] === epoch && mark["conversation"] === source && mark["seq"] === seq,
+      true,
     );
     if (isProblem(place)) return place;
     const isKnown = place.mark !== undefined && place.mark["cut"] !== true;
@@ -131,21 +133,21 @@ export class ExportImport implements BodyImport {
   }
 
   async line(line: Readonly<Record<string, unknown>>): Promise<Problem | undefined> {
-    if (this.#isWhole) return problem("invalid", "something follows the export's last line");
+    if (this.#isWhole) return problem("invalid", "there is text after the export's last line");
     if (line["type"] === "turn") return this.#turn(line);
     if (line["type"] === "block") return this.#block(line);
     if (line["type"] !== "end") return problem("invalid", `an export has no line of type ${line["type"]}`);
     this.#isWhole = line["blocks"] === this.#count;
     return this.#isWhole
       ? undefined
-      : problem("invalid", `the export says ${line["blocks"]} blocks and has ${this.#count}`);
+      : problem("invalid", `the export announces ${line["blocks"]} blocks but contains ${this.#count}`);
   }
 
   async end(): Promise<Imported | Problem> {
     const { title } = this.#head;
     const conversation = this.#conversation;
     if (!this.#isWhole) {
-      const message = `the export is cut: its last line is missing after ${this.#count} blocks. Import the whole file`;
+      const message = `the export is incomplete: its last line is missing after ${this.#count} blocks. Import the whole file`;
       return problem("invalid", message, { conversation, blocks: this.#count });
     }
     if (this.#isKnown) return { conversation, title, added: 0, blocks: this.#count };
@@ -178,7 +180,7 @@ export class ExportImport implements BodyImport {
   #open(): Promise<Problem | undefined> {
     const { title, created_at, forked_from, sessions } = this.#head;
     return this.#write(this.#head.created_by, (draft) => {
-      if (draft.record.seq > 0) return problem("conflict", "this conversation was not made by the import");
+      if (draft.record.seq > 0) return problem("conflict", "this conversation was not created by the import");
       draft.dated(created_at);
       const metadata = { [IMPORT_MARK]: { ...this.#mark(), cut: true } };
       draft.conversation({
@@ -226,7 +228,10 @@ export class ExportImport implements BodyImport {
         ...(provider === undefined ? {} : { provider }),
         ...(model === undefined ? {} : { model }),
         ...(at === undefined || at === draft.record.head ? {} : { head: at }),
-        metadata: { ...(metadata as JsonObject), [IMPORT_MARK]: this.#mark() },
+        metadata: {
+          ...(metadata as JsonObject),
+          [IMPORT_MARK]: { ...this.#mark(), until: draft.record.seq },
+        },
       });
       return [];
     });
@@ -262,7 +267,7 @@ function copyBlock(
   ids: ReadonlyMap<BlockId, BlockId>,
 ): BlockId | Problem {
   const { role, side, content: text } = block;
-  const includes = block.metadata["includes"];
+  const includes = block.metadata.includes;
   const { kind, metadata } = copiedKind(block.kind, {
     ...unasked(block.metadata as JsonObject),
     ...(typeof includes === "string" ? { includes: ids.get(includes) ?? includes } : {}),
@@ -288,7 +293,7 @@ function copyBlock(
 }
 
 function isSettled({ status, metadata }: BlockSnapshot): boolean {
-  return isEnded(status) || metadata["waiting"] === "result";
+  return isEnded(status) || metadata.waiting === "result";
 }
 
 /** What was asked there is not asked here. */

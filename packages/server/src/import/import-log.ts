@@ -13,14 +13,16 @@ import {
   type Problem,
   problem,
   sameJson,
+  sessionDeletedAt,
 } from "@blockyard/kernel";
 import { providers } from "@blockyard/providers";
 import { z } from "zod";
 import type { Caller } from "../access/auth.ts";
+import { IMPORT_MARK } from "../ingest/import-mark.ts";
 import { keepPictures } from "../ingest/kept-pictures.ts";
 import type { BodyImport, Imported } from "./body-import.ts";
 import { checkEvent } from "./event-schema.ts";
-import { IMPORT_MARK, importPlace } from "./import-place.ts";
+import { deletedBefore, importPlace } from "./import-place.ts";
 
 export const logHead = z.strictObject({
   type: z.literal("log"),
@@ -36,6 +38,10 @@ export const logHead = z.strictObject({
   open: z.boolean(),
   /** Where the raw text that is sent begins, in bytes of the log. */
   raw_from: z.number().int().nonnegative(),
+  /** The provider's own name for the session. */
+  session: z.string().max(500).optional(),
+  /** Somebody has named this very log: it is imported although its conversation was deleted. */
+  again: z.boolean().optional(),
 });
 
 export type LogHead = z.infer<typeof logHead>;
@@ -80,13 +86,18 @@ export class LogImport implements BodyImport {
     if (!parsed.success) return problem("invalid", `the first line: ${parsed.error.issues[0]?.message}`);
     const head = parsed.data;
     if (!providers.get(head.provider)?.importLog)
-      return problem("invalid", `${head.provider} keeps no session logs that can be imported`);
+      return problem("invalid", `${head.provider} has no session logs that can be imported`);
     const place = await importPlace(
       kernel,
       `log:${head.provider}:${head.name}`,
       (mark) => mark["provider"] === head.provider && mark["name"] === head.name,
+      head.again === true,
     );
     if (isProblem(place)) return place;
+    if (place.mark === undefined && !head.again) {
+      const deletedAt = await sessionDeletedAt(kernel.store, head.provider, head.session ?? head.name);
+      if (deletedAt !== undefined) return deletedBefore({ details: { deleted_at: deletedAt } });
+    }
     const { conversation } = place;
     const opened = await kernel.write(conversation, {
       agent: caller.agent,
@@ -94,7 +105,7 @@ export class LogImport implements BodyImport {
       plan: (draft) => {
         const { blocks, seq } = draft.record;
         if (seq > 0 && place.mark === undefined)
-          return problem("conflict", "this conversation was not made by the import; try again", {
+          return problem("conflict", "this conversation was not created by the import; try again", {
             again: true,
           });
         if (seq > 0) return { blocks };
@@ -134,7 +145,7 @@ export class LogImport implements BodyImport {
   }
 
   async line(line: Readonly<Record<string, unknown>>): Promise<Problem | undefined> {
-    if (this.#isWhole) return problem("invalid", "something follows the last line");
+    if (this.#isWhole) return problem("invalid", "there is text after the last line");
     if (line["type"] === "end") {
       this.#isWhole = true;
       return undefined;
@@ -144,7 +155,7 @@ export class LogImport implements BodyImport {
     if (line["type"] === "raw" && typeof line["base64"] === "string")
       return this.#keepRaw(Buffer.from(line["base64"], "base64"));
     if (line["type"] === "events" && Array.isArray(line["events"])) return this.#push(line["events"]);
-    return problem("invalid", "a log has lines of the types raw, events and end");
+    return problem("invalid", "a log's lines have the types raw, events and end");
   }
 
   async end(): Promise<Imported | Problem> {
@@ -189,7 +200,7 @@ export class LogImport implements BodyImport {
       agent: this.#owner,
       plan: (draft) => {
         const { record } = draft;
-        if (!sameJson(record.metadata[IMPORT_MARK], mark as unknown as Json)) {
+        if (!sameJson(record.metadata[IMPORT_MARK], mark)) {
           draft.dated(record.updatedAt);
           draft.conversation({ metadata: { [IMPORT_MARK]: mark as unknown as Json } });
         }

@@ -14,9 +14,7 @@ import {
   type Problem,
   problem,
 } from "@blockyard/kernel";
-
-/** The key of a conversation's metadata that says what it was imported from. Only imports write it. */
-export const IMPORT_MARK = "imported";
+import { IMPORT_MARK } from "../ingest/import-mark.ts";
 
 const ID_CHARS = 24;
 const LEGACY_CHARS = 16;
@@ -27,21 +25,49 @@ export interface ImportPlace {
   readonly mark: JsonObject | undefined;
 }
 
-/** `isSame`: whether a mark is that of this import. */
+/**
+ * `isSame`: whether a mark is that of this import. `again`: what was imported and then deleted is imported once more, into
+ * another conversation, since ids are not given twice; otherwise it stays deleted.
+ */
 export async function importPlace(
   kernel: Kernel,
   name: string,
   isSame: (mark: JsonObject) => boolean,
+  again: boolean,
 ): Promise<ImportPlace | Problem> {
   const earlier = await markIn(kernel, legacyName(name, LEGACY_CHARS));
-  if (isProblem(earlier)) return earlier;
-  if (earlier.mark && isSame(earlier.mark)) return earlier;
-  const place = await markIn(kernel, derivedName(name, ID_CHARS));
+  if (!isProblem(earlier) && earlier.mark && isSame(earlier.mark)) return earlier;
+  let gone = isProblem(earlier) ? earlier : undefined;
+  if (gone && removedAt(gone) === undefined) return gone;
+  let place = await markIn(kernel, derivedName(name, ID_CHARS));
+  for (let at = isProblem(place) ? removedAt(place) : undefined; at !== undefined; ) {
+    gone = place as Problem;
+    place = await markIn(kernel, derivedName(`${name} after ${at}`, ID_CHARS));
+    at = isProblem(place) ? removedAt(place) : undefined;
+  }
   if (isProblem(place)) return place;
+  if (!place.isThere && gone && !again) return deletedBefore(gone);
   if (!place.isThere || (place.mark && isSame(place.mark))) return place;
-  return problem("conflict", `conversation ${place.conversation} is not one that this import has made`, {
+  return problem("conflict", `conversation ${place.conversation} was not created by this import`, {
     conversation: place.conversation,
   });
+}
+
+/** When a conversation was removed, if that is the problem. */
+function removedAt({ problem: code, details }: Problem): number | undefined {
+  return code === "gone" ? (details?.["removed_at"] as number | undefined) : undefined;
+}
+
+/** Why something is not imported that nobody has asked for by its name. */
+export function deletedBefore({ details }: Pick<Problem, "details">): Problem {
+  return problem(
+    "gone",
+    "its conversation was deleted. To bring it back, name the file: blockyard import FILE",
+    {
+      ...details,
+      deleted: true,
+    },
+  );
 }
 
 async function markIn(

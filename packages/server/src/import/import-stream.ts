@@ -1,5 +1,5 @@
 /**
- * The import door: a body of JSON lines becomes a conversation. Two kinds of bodies come in, told apart by their first
+ * The import: a body of JSON lines becomes a conversation. Two kinds of bodies come in, told apart by their first
  * line:
  *
  *   a session log, as its provider's importer reads it       an export (see conversation.export)
@@ -18,6 +18,7 @@ import {
   type JsonObject,
   type Kernel,
   limits,
+  may,
   type Problem,
   problem,
 } from "@blockyard/kernel";
@@ -37,7 +38,7 @@ export async function importStream(
   caller: Caller,
   body: AsyncIterable<Uint8Array>,
 ): Promise<Json | Problem> {
-  if (caller.role !== "owner") return problem("forbidden", "only the owner imports");
+  if (!may(caller.role, "import")) return problem("forbidden", "only the owner can import");
   const lines = new LineReader({ maxBytes: LINE_BYTES });
   let work: BodyImport | undefined;
   let unlock: () => void = () => undefined;
@@ -91,7 +92,7 @@ function parseLine(text: string): Readonly<Record<string, unknown>> | string {
       return value as Readonly<Record<string, unknown>>;
     return "not a JSON object";
   } catch {
-    return "not JSON; is the file cut, or no export?";
+    return "not JSON; the file may be truncated or not an export";
   }
 }
 
@@ -102,7 +103,7 @@ export async function auditedImport(
   caller: Caller,
   body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
 ): ReturnType<typeof importStream> {
-  if (caller.role === "viewer") return importStream(kernel, caller, body);
+  if (!may(caller.role, "write")) return importStream(kernel, caller, body);
   const unwritten = await audit.record(caller, "import", {});
   if (unwritten) return unwritten;
   const answer = await importStream(kernel, caller, body);

@@ -38,16 +38,20 @@ export function readLog({ provider, files, name, changedAt }: SessionLog, openEn
   return { events, from: firstTime(all) ?? changedAt };
 }
 
+/** `again`: although its conversation was deleted. */
 export async function* logBody(
   log: SessionLog,
   { events, from }: LogContent,
   openEnd: OpenEnd,
   rawFrom: number,
+  again = false,
 ): AsyncGenerator<Uint8Array> {
   const { provider, name, path, stamp } = log;
   const head: LogHead = {
     ...{ type: "log", provider: provider.name, name, path, stamp },
     ...{ from: Math.max(0, from), open: openEnd === "leave", raw_from: rawFrom },
+    session: log.sessionId,
+    ...(again ? { again } : {}),
   };
   yield line(head);
   for (const bytes of rawLines(path, rawFrom)) yield line({ type: "raw", ...rawText(bytes) });

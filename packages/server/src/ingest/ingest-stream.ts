@@ -4,6 +4,9 @@
  */
 
 import {
+  type Ask,
+  type AskSuggestion,
+  askOf,
   type Block,
   type BlockEvent,
   type BlockId,
@@ -13,13 +16,17 @@ import {
   isAgentId,
   isProblem,
   type Json,
+  type JsonObject,
   type Kernel,
   limits,
+  mayNot,
   type Problem,
   patiently,
   problem,
   type Reason,
   randomName,
+  titleFrom,
+  titlePatch,
 } from "@blockyard/kernel";
 import {
   type Before,
@@ -36,9 +43,6 @@ import { keepPictures } from "./kept-pictures.ts";
 import { RawLines } from "./raw-lines.ts";
 
 const HEAD_BYTES = 64 * 1024;
-const TITLE_CHARS = 80;
-/** A title is looked for in so much of a text. */
-const START_CHARS = 2_000;
 
 export interface StreamOptions {
   readonly conversation: string;
@@ -57,6 +61,8 @@ export interface StreamOptions {
   readonly guest?: boolean;
   /** What becomes of an event before it is written: the cost of a turn whose agent names none. */
   readonly price?: (event: BlockEvent) => BlockEvent;
+  /** What can be answered to an ask beside what the agent suggests. */
+  readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
   /** Told every event, before it is written. */
   readonly onEvent?: (event: BlockEvent) => void;
 }
@@ -147,9 +153,10 @@ export class StreamIngest {
   }
 
   #complete(event: BlockEvent): BlockEvent {
-    const { price } = this.#options;
+    const { price, suggest } = this.#options;
     const known = explained(event, this.#known);
-    return price === undefined ? known : price(known);
+    const priced = price === undefined ? known : price(known);
+    return suggest === undefined ? priced : suggested(priced, suggest);
   }
 
   /** The stream is over. What it left open is closed. */
@@ -161,6 +168,15 @@ export class StreamIngest {
     const lost = await this.#raw.flush();
     return failed ?? lost;
   }
+}
+
+function suggested(event: BlockEvent, suggest: NonNullable<StreamOptions["suggest"]>): BlockEvent {
+  if (event.type !== "block-start" && event.type !== "block-meta") return event;
+  const ask = askOf(event.metadata);
+  const more = ask?.state === "asked" ? suggest(ask) : [];
+  if (ask === undefined || more.length === 0) return event;
+  const full = { ...ask, suggestions: [...(ask.suggestions ?? []), ...more] };
+  return { ...event, metadata: { ...event.metadata, ask: full as JsonObject } };
 }
 
 /** An adapter knows only that its stream was cut, not by whom. */
@@ -180,14 +196,15 @@ export async function ingestStream(
   query: Readonly<Record<string, string>>,
   body: AsyncIterable<Uint8Array>,
 ): Promise<Json | Problem> {
-  if (caller.role === "viewer") return problem("forbidden", "a viewer reads only");
+  const forbidden = mayNot(caller.role, "ingest");
+  if (forbidden) return forbidden;
   const head = await readHead(body[Symbol.asyncIterator]());
   const start = Buffer.concat(head.chunks);
   const provider = providerOf(query["provider"], start);
   if (isProblem(provider)) return provider;
   const agent = caller.role === "agent" ? caller.agent : (query["agent"] ?? provider.name);
   if (!isAgentId(agent) || RESERVED.includes(agent))
-    return problem("invalid", `"${agent.slice(0, 80)}" is no agent that a stream can be of`, {
+    return problem("invalid", `"${agent.slice(0, 80)}" is not a valid agent for a stream`, {
       agent: agent.slice(0, 80),
     });
   const title = cleanText(query["title"] ?? "")
@@ -235,14 +252,13 @@ async function entitle(kernel: Kernel, conversation: string, by: string, provide
   const said = isProblem(blocks) ? undefined : blocks.find((each) => isSaid(each) && each.chars > 0);
   const whole = said && (await kernel.whole(said.id));
   const text = whole === undefined || isProblem(whole) ? "" : whole.text;
-  const folder = String(record.metadata["cwd"] ?? "")
-    .split("/")
-    .findLast((part) => part !== "");
-  const title = titleOf(text) || (folder === undefined ? `${provider} run` : `${provider} in ${folder}`);
+  const folder = (record.metadata.cwd ?? "").split("/").findLast((part) => part !== "");
+  const title = titleFrom(text) || (folder === undefined ? `${provider} run` : `${provider} in ${folder}`);
   await kernel.write(conversation, {
     agent: by,
     plan: (draft) => {
-      if (draft.record.title === "") draft.conversation({ title });
+      const named = titlePatch(draft.record, title, "prompt");
+      if (named) draft.conversation(named);
       return null;
     },
   });
@@ -250,18 +266,6 @@ async function entitle(kernel: Kernel, conversation: string, by: string, provide
 
 function isSaid({ kind, role, side }: Block): boolean {
   return kind === "text" && role === "model" && !side;
-}
-
-/** The first sentence, without the marks of Markdown at its beginning. */
-function titleOf(text: string): string {
-  const line =
-    text
-      .slice(0, START_CHARS)
-      .split("\n")
-      .find((each) => /[\p{L}\p{N}]/u.test(each)) ?? "";
-  const plain = cleanText(line.replace(/^[\s#>*_`-]+/, "").replace(/[*_`]+/g, "")).trim();
-  const sentence = /^.{12,}?[.!?](?=\s)/.exec(plain)?.[0] ?? plain;
-  return sentence.length <= TITLE_CHARS ? sentence : `${sentence.slice(0, TITLE_CHARS - 1).toWellFormed()}…`;
 }
 
 async function readHead(
@@ -303,12 +307,12 @@ function notAStream(text: string): string {
   const claude = "claude -p --output-format stream-json --verbose";
   const isResult = /^\s*(\{"type":"result"|\[\{"type":"(system|user|assistant)")/.test(text);
   if (isResult)
-    return `this is Claude Code's --output-format json, which has no events. Start it with: ${claude}. For another agent name its provider`;
+    return `this is Claude Code's --output-format json, which has no events. Start it with: ${claude}. For another agent, name its provider`;
   const how = `Start the agent with: ${claude}, or: codex exec --json`;
   const isJson = /^\s*[[{]/.test(text);
   return isJson
-    ? `the stream was not recognised. ${how}. For another agent name its provider`
-    : `this is plain text, not an agent's stream. ${how}. For another agent name its provider`;
+    ? `the stream's format was not recognized. ${how}. For another agent, name its provider`
+    : `this is plain text, not an agent's stream. ${how}. For another agent, name its provider`;
 }
 
 /** The session that a stream's first bytes name. */

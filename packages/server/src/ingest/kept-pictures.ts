@@ -42,7 +42,7 @@ export function keepPicturesIn(kernel: PictureKeeper, metadata: JsonObject): Pro
 
 function bringsPictures(event: BlockEvent): boolean {
   if (!("metadata" in event) || event.metadata === undefined) return false;
-  return event.metadata["images"] !== undefined || event.metadata["data"] !== undefined;
+  return event.metadata.images !== undefined || event.metadata.data !== undefined;
 }
 
 async function keep({ env, store }: PictureKeeper, picture: JsonObject): Promise<JsonObject> {

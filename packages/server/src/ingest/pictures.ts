@@ -25,13 +25,17 @@ export interface KeptPicture {
 export async function keepPicture(store: Store, given: Uint8Array): Promise<KeptPicture | Problem> {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
   if (bytes.length > PICTURE_BYTES)
-    return problem("too_large", `a picture may have ${PICTURE_BYTES} bytes, this one has ${bytes.length}`, {
-      bytes: bytes.length,
-      max_bytes: PICTURE_BYTES,
-    });
+    return problem(
+      "too_large",
+      `a picture is limited to ${PICTURE_BYTES} bytes; this one has ${bytes.length}`,
+      {
+        bytes: bytes.length,
+        max_bytes: PICTURE_BYTES,
+      },
+    );
   const mediaType = mediaTypeOf(bytes);
   if (mediaType === undefined)
-    return problem("invalid", "not a picture that can be taken: PNG, JPEG, GIF or WebP");
+    return problem("invalid", "not a supported picture: use PNG, JPEG, GIF or WebP");
   const blob = createHash("sha256").update(bytes).digest("hex");
   await store.putBlob(blob, mediaType, bytes);
   return { blob, media_type: mediaType, bytes: bytes.length };

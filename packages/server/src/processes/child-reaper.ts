@@ -2,7 +2,7 @@
  * A program of its own: waits until the server that started it is gone, then kills what the server's children left. It
  * learns of the end by its standard input, which closes however the server dies, and does nothing before.
  *
- * Started by offspring.ts with the mark as its argument.
+ * Started by process-tracker.ts with the mark as its argument.
  */
 
 import { killMarked } from "./child-mark.ts";

@@ -5,20 +5,20 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { Child, type ChildEnd } from "./child.ts";
 import { findMarked, killMarked, withMark } from "./child-mark.ts";
-import { homeMark, Offspring } from "./child-offspring.ts";
+import { homeMark, ProcessTracker } from "./process-tracker.ts";
 
 const home = mkdtempSync(join(tmpdir(), "blockyard-child-"));
-const offspring = new Offspring(home);
+const tracker = new ProcessTracker(home);
 const env = { PATH: "/usr/bin:/bin", GIVEN: "yes", BLOCKYARD_TOKEN: "secret", BLOCKYARD_CLAUDE: "/x" };
 const WAIT = { timeout: 10_000, interval: 5 };
 afterAll(async () => {
-  await offspring.close();
+  await tracker.close();
   rmSync(home, { recursive: true });
 });
 
 function start(script: string): Child {
   const spec = { file: "/bin/sh", args: ["-c", script], cwd: home, env };
-  return new Child(spec, offspring, { graceMs: 100 });
+  return new Child(spec, tracker, { graceMs: 100 });
 }
 
 async function run(child: Child): Promise<{ end: ChildEnd; out: string }> {
@@ -35,8 +35,8 @@ describe("a child", () => {
   });
 
   it("[D1] gives its output also to whoever reads when it has ended", async () => {
-    const child = new Child({ file: "/bin/sh", args: ["-c", "echo out"], cwd: home, env }, offspring);
-    await vi.waitFor(async () => expect(await offspring.living()).toEqual([]), WAIT);
+    const child = new Child({ file: "/bin/sh", args: ["-c", "echo out"], cwd: home, env }, tracker);
+    await vi.waitFor(async () => expect(await tracker.living()).toEqual([]), WAIT);
     for (let i = 0; i < 5; i++) await new Promise(setImmediate); // until Node has heard of its end
     expect((await run(child)).out).toBe("out\n");
   });
@@ -49,7 +49,7 @@ describe("a child", () => {
   });
 
   it("[D1] that cannot be started has ended", async () => {
-    const child = new Child({ file: join(home, "no"), args: [], cwd: home, env }, offspring);
+    const child = new Child({ file: join(home, "no"), args: [], cwd: home, env }, tracker);
     expect((await run(child)).end).toMatchObject({ code: null, failed: expect.stringContaining("ENOENT") });
   });
 
@@ -57,26 +57,26 @@ describe("a child", () => {
     const child = start("setsid sleep 100 >/dev/null 2>&1 & sleep 100 & echo started; wait");
     for await (const _ of child.output()) {
       // A process that is just becoming another program shows nothing of itself for a moment.
-      await vi.waitFor(async () => expect((await offspring.living()).length).toBeGreaterThanOrEqual(3), WAIT);
+      await vi.waitFor(async () => expect((await tracker.living()).length).toBeGreaterThanOrEqual(3), WAIT);
       child.kill();
     }
     expect((await child.ended).signal).toBe("SIGKILL");
-    expect(await offspring.living()).toEqual([]);
+    expect(await tracker.living()).toEqual([]);
   });
 
   it("[D2] [D4] that hears no signal is killed", async () => {
     const child = start("trap '' INT TERM; echo ready; while :; do sleep 1; done");
     for await (const _ of child.output()) child.stop();
     expect((await child.ended).signal).toBe("SIGKILL");
-    expect(await offspring.living()).toEqual([]);
+    expect(await tracker.living()).toEqual([]);
   });
 });
 
 describe("marks", () => {
   it("[D3] an earlier life's processes are killed before anything is started", async () => {
     const child = start("sleep 100");
-    const later = new Offspring(home);
-    const again = new Offspring(home); // whichever of the two comes first has something to kill
+    const later = new ProcessTracker(home);
+    const again = new ProcessTracker(home); // whichever of the two comes first has something to kill
     expect((await later.swept) + (await again.swept)).toBeGreaterThanOrEqual(1);
     expect((await child.ended).signal).toBe("SIGKILL");
   });

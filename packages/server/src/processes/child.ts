@@ -6,7 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, realpathSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { Offspring } from "./child-offspring.ts";
+import type { ProcessTracker } from "./process-tracker.ts";
 
 export interface ChildSpec {
   readonly file: string;
@@ -40,7 +40,7 @@ export class Child {
   /** Undefined where the system would not even try. */
   readonly #process: ChildProcess | undefined;
   readonly #graceMs: number;
-  readonly #offspring: Offspring;
+  readonly #tracker: ProcessTracker;
   readonly #mark: string;
   readonly ended: Promise<ChildEnd>;
   #stderr = "";
@@ -48,10 +48,10 @@ export class Child {
   /** Its process group may be somebody else's from now on. */
   #isGone = false;
 
-  constructor(spec: ChildSpec, offspring: Offspring, { graceMs = GRACE_MS, onErrors }: ChildCare = {}) {
+  constructor(spec: ChildSpec, tracker: ProcessTracker, { graceMs = GRACE_MS, onErrors }: ChildCare = {}) {
     this.#graceMs = graceMs;
-    const { env, mark } = offspring.adopt(spec.env);
-    this.#offspring = offspring;
+    const { env, mark } = tracker.adopt(spec.env);
+    this.#tracker = tracker;
     this.#mark = mark;
     const started = start(spec, env);
     this.#process = started instanceof Error ? undefined : started;
@@ -68,7 +68,7 @@ export class Child {
         this.#isOver = true;
         this.#signal("SIGKILL"); // what it left behind in its group,
         this.#isGone = true;
-        await this.#offspring.end(this.#mark); // and what had moved out of it
+        await this.#tracker.end(this.#mark); // and what had moved out of it
         resolve({ ...end, stderr: this.#stderr });
       };
       // The system blames the program where it is the folder that is missing.
@@ -76,7 +76,7 @@ export class Child {
         void end({
           code: null,
           signal: null,
-          failed: existsSync(spec.cwd) ? message : `the folder ${spec.cwd} is not there (any more)`,
+          failed: existsSync(spec.cwd) ? message : `the folder ${spec.cwd} does not exist (any more)`,
         });
       if (started instanceof Error) return fail(started);
       started.on("error", fail);
@@ -125,7 +125,7 @@ export class Child {
   kill(): void {
     if (this.#isOver) return;
     this.#signal("SIGKILL");
-    void this.#offspring.end(this.#mark);
+    void this.#tracker.end(this.#mark);
   }
 
   #signal(signal: NodeJS.Signals): void {

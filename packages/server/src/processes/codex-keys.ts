@@ -1,7 +1,7 @@
 /**
  * Variables in which Codex looks for keys because its user's configuration says so: `env_key` of a model provider and
  * `bearer_token_env_var` of an MCP server. Of the user's own file, never of one in the workspace: that would let a
- * stranger's repository choose what Codex is given.
+ * foreign repository choose what Codex is given.
  */
 
 import { readFileSync } from "node:fs";

@@ -28,7 +28,7 @@ export function folderFor(root: string, { chosen, own, callers, whose }: FolderW
   const path = isAbsolute(wanted) ? wanted : resolve(root, wanted);
   const real = realFolder(path);
   const name = own ? `the folder of this ${whose}, ${visible(path)},` : `the folder ${visible(path)}`;
-  if (real === undefined) return question(`${name} is not there`, path, root, true);
+  if (real === undefined) return question(`${name} does not exist`, path, root, true);
   if (isInside(realFolder(root) ?? root, real)) return real;
   return question(`${name} is not inside ${visible(root)}, which this server serves`, real, root, false);
 }
@@ -40,7 +40,7 @@ export function isInside(root: string, path: string): boolean {
 
 /** `details.ask` tells pages and commands that naming a folder is the answer. */
 function question(why: string, cwd: string, root: string, missing: boolean): Problem {
-  return problem(missing ? "not_found" : "conflict", `${why}: name the folder to work in (cwd)`, {
+  return problem(missing ? "not_found" : "conflict", `${why}: pass the folder to work in (cwd)`, {
     ask: "cwd",
     cwd,
     root,
@@ -50,7 +50,7 @@ function question(why: string, cwd: string, root: string, missing: boolean): Pro
 
 function chosenFolder(path: string): string | Problem {
   if (!isAbsolute(path))
-    return problem("invalid", `cwd is a whole path, not ${visible(path)}`, { cwd: path });
+    return problem("invalid", `cwd must be an absolute path, not ${visible(path)}`, { cwd: path });
   return realFolder(path) ?? problem("not_found", `there is no folder ${visible(path)}`, { cwd: path });
 }
 

@@ -70,11 +70,13 @@ export class Confirmations {
     const open = this.#open.get(confirmation);
     this.#open.delete(confirmation);
     if (open === undefined)
-      return refused("this confirmation is not known, or was used already; confirm the command again");
+      return refused("this confirmation is unknown or was already used; confirm the command again");
     if (this.#env.monotonic() >= open.until)
-      return refused("this confirmation is too old; confirm the command again");
+      return refused("this confirmation has expired; confirm the command again");
     if (open.hash !== hashOf(subject))
-      return refused("the command, its folder or its block has changed since it was confirmed; look again");
+      return refused(
+        "the command, its folder or its block has changed since it was confirmed; confirm it again",
+      );
     return undefined;
   }
 }

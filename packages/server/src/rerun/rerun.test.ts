@@ -24,7 +24,7 @@ import {
   VirtualEnv,
 } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Offspring } from "../processes/child-offspring.ts";
+import { ProcessTracker } from "../processes/process-tracker.ts";
 import { visible } from "../processes/visible.ts";
 import { nodeEnv } from "../system/env.ts";
 import { CONFIRM_MS, Confirmations } from "./confirmation.ts";
@@ -33,7 +33,7 @@ import { rerunTools } from "./tools.ts";
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), "blockyard-rerun-")));
 const root = join(folder, "root");
-const offspring = new Offspring(join(folder, "home"));
+const tracker = new ProcessTracker(join(folder, "home"));
 const kernel = new Kernel(nodeEnv, new MemoryStore("epoch"));
 /** An environment that tries to meddle: every start-up file that bash could be made to read leaves a trace. */
 const env = {
@@ -47,7 +47,7 @@ const env = {
   "BASH_FUNC_echo%%": "() { printf trapped; }",
   BLOCKYARD_TOKEN: "secret",
 };
-const reruns = new Reruns({ kernel, root, env, offspring });
+const reruns = new Reruns({ kernel, root, env, tracker });
 const table = makeTable(rerunTools(reruns) as unknown as readonly Tool[]);
 let conversation = "";
 
@@ -59,7 +59,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await reruns.close();
-  await offspring.close();
+  await tracker.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -153,7 +153,7 @@ describe("what runs", () => {
       status: "error",
       metadata: { reason: "cancelled", interrupted: true },
     });
-    expect(await offspring.living()).toEqual([]);
+    expect(await tracker.living()).toEqual([]);
     expect(await call("command.stop", { block_id })).toEqual({ stopped: false });
   });
 

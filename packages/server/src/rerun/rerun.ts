@@ -21,8 +21,8 @@ import {
 import { Child, type ChildSpec } from "../processes/child.ts";
 import { childEnvironment } from "../processes/child-env.ts";
 import type { Environment } from "../processes/child-mark.ts";
-import type { Offspring } from "../processes/child-offspring.ts";
 import { folderFor } from "../processes/folder.ts";
+import type { ProcessTracker } from "../processes/process-tracker.ts";
 import { visible } from "../processes/visible.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { Confirmations, type RunWish, type Subject } from "./confirmation.ts";
@@ -32,7 +32,7 @@ export interface RerunOptions {
   readonly kernel: Kernel;
   readonly root: string;
   readonly env: Environment;
-  readonly offspring: Offspring;
+  readonly tracker: ProcessTracker;
   /** Without one, commands are not confined. */
   readonly sandbox?: Sandbox;
 }
@@ -88,8 +88,8 @@ export class Reruns {
     if (refused) return refused;
     if (this.#isClosed) return problem("unavailable", "the server is stopping");
     if (this.#running.size >= MAX_RUNNING)
-      return problem("busy", `${this.#running.size} commands run already; stop one`);
-    await this.#options.offspring.swept;
+      return problem("busy", `${this.#running.size} commands are already running; stop one`);
+    await this.#options.tracker.swept;
     const created = await this.#create(subject);
     if (isProblem(created)) return created;
     this.#start(created, subject, await this.#spec(subject), limitMs);
@@ -121,23 +121,23 @@ export class Reruns {
     const block = await kernel.block(id);
     if (isProblem(block)) return block;
     if (!isShellCommand(block))
-      return problem("invalid", `block ${id} is no command that a shell could run`, { kind: block.kind });
+      return problem("invalid", `block ${id} is not a shell command`, { kind: block.kind });
     const own = await this.#ownFolder(block);
     if (isProblem(own)) return own;
     const folder = folderFor(root, { chosen, own, whose: "command" });
     if (isProblem(folder)) return folder;
-    const command = String(block.metadata["command"]);
+    const command = String(block.metadata.command);
     const sandbox = (await this.#options.sandbox?.state({ network }))?.words ?? "not sandboxed";
     return { by, block: id, version: block.version, command, cwd: own, folder, chosen, sandbox, network };
   }
 
   /** Where it ran: as the block says, else where its conversation works. Empty where neither is known. */
   async #ownFolder({ conversation, metadata }: Block): Promise<string | Problem> {
-    const cwd = String(metadata["cwd"] ?? "");
+    const cwd = metadata.cwd ?? "";
     if (isAbsolute(cwd)) return cwd;
     const record = await this.#options.kernel.conversation(conversation);
     if (isProblem(record)) return record;
-    const base = String(record.metadata["cwd"] ?? "");
+    const base = record.metadata.cwd ?? "";
     return base === "" ? cwd : join(base, cwd);
   }
 
@@ -151,7 +151,7 @@ export class Reruns {
         const now = draft.block(block);
         if (isProblem(now)) return now;
         if (now.version !== version)
-          return problem("conflict", `block ${block} has just changed; look again`);
+          return problem("conflict", `block ${block} has just changed; confirm the command again`);
         return draft.create({
           kind: "command",
           role: "tool",
@@ -180,10 +180,10 @@ export class Reruns {
   }
 
   #start(id: BlockId, { by }: Subject, spec: ChildSpec, limitMs: number): void {
-    const { kernel, offspring } = this.#options;
+    const { kernel, tracker } = this.#options;
     const output = new Output(kernel, id, by);
     const startMs = kernel.env.monotonic();
-    const child = new Child(spec, offspring, { onErrors: (bytes) => output.errors(bytes) });
+    const child = new Child(spec, tracker, { onErrors: (bytes) => output.errors(bytes) });
     const cancel = kernel.env.after(limitMs, () => {
       running.reason ??= "interrupted";
       child.stop();

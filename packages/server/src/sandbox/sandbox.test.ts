@@ -21,7 +21,7 @@ import { type Block, isEnded, isProblem, Kernel, MemoryStore } from "@blockyard/
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toAsk } from "../access/effect.ts";
 import { Child, type ChildSpec } from "../processes/child.ts";
-import { Offspring } from "../processes/child-offspring.ts";
+import { ProcessTracker } from "../processes/process-tracker.ts";
 import { Reruns } from "../rerun/rerun.ts";
 import { nodeEnv } from "../system/env.ts";
 import { effectsOf } from "../turns/loop/tools/effects.ts";
@@ -61,7 +61,7 @@ const PLANTED = [
   ],
 ];
 
-const offspring = new Offspring(join(folder, "marks"));
+const tracker = new ProcessTracker(join(folder, "marks"));
 const env = { PATH: process.env["PATH"], HOME: home };
 const usual: SandboxOptions = { mode: "on", agents: false, root, data, env };
 const mayConfine = process.platform === "linux" && hasBubblewrap();
@@ -103,7 +103,7 @@ beforeAll(async () => {
   port = (web.address() as AddressInfo).port;
 });
 afterAll(async () => {
-  await offspring.close();
+  await tracker.close();
   web.close();
   rmSync(folder, { recursive: true });
 });
@@ -113,7 +113,7 @@ const bash = (command: string, cwd = root): ChildSpec => ({
 });
 
 async function output(spec: ChildSpec): Promise<string> {
-  const child = new Child(spec, offspring);
+  const child = new Child(spec, tracker);
   let text = "";
   for await (const bytes of child.output()) text += Buffer.from(bytes).toString();
   const { failed, stderr } = await child.ended;
@@ -189,11 +189,11 @@ describe.runIf(mayConfine)("[AC205] what is confined", () => {
   it("ends, with all that it started, when it is stopped", async () => {
     const child = new Child(
       await new Sandbox(usual).confine(bash("echo on; setsid sleep 600 & sleep 600")),
-      offspring,
+      tracker,
     );
     for await (const bytes of child.output()) if (Buffer.from(bytes).toString().includes("on")) child.kill();
     await child.ended;
-    expect(await offspring.living()).toEqual([]);
+    expect(await tracker.living()).toEqual([]);
   });
 
   it("an agent that is confined keeps its own logins, and sees neither others' nor the data directory", async () => {
@@ -209,7 +209,7 @@ describe.runIf(mayConfine)("[AC205] what is confined", () => {
 
 async function rerun(sandbox: Sandbox, command: string): Promise<Block & { readonly text: string }> {
   const kernel = new Kernel(nodeEnv, new MemoryStore("epoch"));
-  const reruns = new Reruns({ kernel, root, env, offspring, sandbox });
+  const reruns = new Reruns({ kernel, root, env, tracker, sandbox });
   const conversation = (await kernel.createConversation("ann", "t")) as string;
   const made = await kernel.write(conversation, {
     agent: "claude",
@@ -271,7 +271,7 @@ describe("[AC206] a command says how it runs", () => {
   it("switched off, the owner's allowance counts as before", async () => {
     const sandbox = new Sandbox({ ...usual, mode: "off" });
     expect(await sandbox.state()).toEqual({
-      ...{ isConfined: false, isChosen: true, words: "not sandboxed: it is switched off" },
+      ...{ isConfined: false, isChosen: true, words: "not sandboxed: switched off" },
     });
     const world = { workspace: new Workspace({ root, closed: [] }), sandbox, filesIn: async () => [] };
     expect(toAsk(await effectsOf("bash", { command: "true" }, world), ["bash"])).toEqual([]);

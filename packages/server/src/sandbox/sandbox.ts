@@ -68,7 +68,7 @@ export class Sandbox {
 
   async state({ network }: Wish = {}): Promise<SandboxState> {
     if (this.#options.mode === "off")
-      return { isConfined: false, isChosen: true, words: "not sandboxed: it is switched off" };
+      return { isConfined: false, isChosen: true, words: "not sandboxed: switched off" };
     const found = await this.#find();
     if (typeof found === "string")
       return { isConfined: false, isChosen: false, words: `not sandboxed: ${found}` };

@@ -97,6 +97,7 @@ export class BlockIndex {
     for (let at = this.#entries.length - 1; at >= 0; at--) {
       const entry = this.#entries[at] as Entry;
       if (query.conversation !== undefined && entry.conversation !== query.conversation) continue;
+      if (query.except?.includes(entry.conversation)) continue;
       if (query.kinds !== undefined && !query.kinds.includes(entry.kind)) continue;
       if (query.pathPrefix !== undefined && !entry.path?.startsWith(query.pathPrefix)) continue;
       if (after !== undefined && byAge(entry, after) >= 0) continue;

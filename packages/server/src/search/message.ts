@@ -25,7 +25,7 @@ export type Request =
       readonly type: "search";
       readonly query: SearchQuery;
       /** Blocks with changes that the tables do not have yet. */
-      readonly young: readonly YoungBlock[];
+      readonly memtable: readonly MemtableBlock[];
     } & Changes)
   | ({ readonly type: "index" } & Changes)
   | { readonly type: "end" }
@@ -42,9 +42,11 @@ export interface Changes {
   readonly changed: readonly number[] | undefined;
   /** All that journal rows before this one say is in the tables. */
   readonly settledBefore: number;
+  /** Conversations were removed for ever. */
+  readonly hasRemoved?: true | boolean;
 }
 
-export interface YoungBlock {
+export interface MemtableBlock {
   readonly record: Block;
   /** Its number in the tables, where it may not be yet. */
   readonly row: number;

@@ -18,7 +18,7 @@ import {
   type SearchQuery,
 } from "@blockyard/kernel";
 import { ThreadGate } from "../system/thread-gate.ts";
-import { type Changes, type Reply, type Request, starved, type YoungBlock } from "./message.ts";
+import { type Changes, type MemtableBlock, type Reply, type Request, starved } from "./message.ts";
 
 /** What the thread gets beyond the deadline to end a search by itself, before its caller is answered without it … */
 const GRACE_MS = 150;
@@ -76,6 +76,7 @@ export class SearchPool {
   #job: Job | undefined;
   #timer: NodeJS.Timeout | undefined;
   #changed: Set<number> | undefined = new Set();
+  #hasRemoved = false;
   #closed = false;
   /** How often a thread had to be ended. */
   kills = 0;
@@ -87,11 +88,17 @@ export class SearchPool {
     this.#program = program;
   }
 
-  /** Searches the database's tables with `young` over them. */
-  async search(query: SearchQuery, young: readonly YoungBlock[]): Promise<SearchAnswer | Problem> {
+  /** Searches the database's tables with the memtable over them. */
+  async search(query: SearchQuery, memtable: readonly MemtableBlock[]): Promise<SearchAnswer | Problem> {
     const deadlineMs = bounded(query.deadlineMs);
     const bounds = { ...query, deadlineMs };
-    const request = { type: "search", query: bounds, young, changed: undefined, settledBefore: 0 } as const;
+    const request = {
+      type: "search",
+      query: bounds,
+      memtable,
+      changed: undefined,
+      settledBefore: 0,
+    } as const;
     return (await this.#ask(request, deadlineMs, query.isOwners !== false)) as SearchAnswer | Problem;
   }
 
@@ -118,6 +125,12 @@ export class SearchPool {
   index(): void {
     const changed = this.#changed?.size ?? CHANGED_ROWS;
     if (changed >= (this.#thread === undefined ? STARTED_ROWS : INDEXED_ROWS)) this.indexNow();
+  }
+
+  /** Says that rows were removed for ever: the index lets go of their text. */
+  removed(): void {
+    this.#hasRemoved = true;
+    this.indexNow();
   }
 
   /** Lets the index catch up, however much has changed. */
@@ -150,7 +163,7 @@ export class SearchPool {
     const alike = this.#queue.filter((job) => job.isOwners === isOwners).length;
     const most = isOwners ? limits.queuedSearches : limits.guestSearches;
     if (alike >= most) {
-      const message = `${most} searches are waiting already: try again in a moment.`;
+      const message = `${most} searches are already queued; try again in a moment.`;
       return Promise.resolve(problem("busy", message, { waiting: most, retry_ms: limits.searchDeadlineMs }));
     }
     return new Promise((settle) => {
@@ -179,10 +192,12 @@ export class SearchPool {
   #changes({ isLoaded }: Thread): Changes {
     const changed = isLoaded && this.#changed !== undefined ? [...this.#changed] : undefined;
     this.#changed = new Set();
-    return { changed, settledBefore: this.#settledBefore() };
+    const hasRemoved = this.#hasRemoved;
+    this.#hasRemoved = false;
+    return { changed, settledBefore: this.#settledBefore(), ...(hasRemoved ? { hasRemoved } : {}) };
   }
 
-  #hear(thread: Thread, reply: Reply): void {
+  #onReply(thread: Thread, reply: Reply): void {
     if (reply.type === "note") {
       this.#report(reply.message);
       return;
@@ -245,7 +260,7 @@ export class SearchPool {
     this.#settle(
       isMemory
         ? problem("too_large", `The pattern needs more than ${THREAD_MB} MB on this text.`)
-        : problem("storage", "The search ended without an answer."),
+        : problem("storage", "The search ended without a result."),
     );
   }
 
@@ -271,7 +286,7 @@ export class SearchPool {
     const thread: Thread = { worker, gate, isLoaded: false };
     // A program that has nothing else to do ends, whether or not there are threads to search with.
     worker.unref();
-    worker.on("message", (reply: Reply) => this.#hear(thread, reply));
+    worker.on("message", (reply: Reply) => this.#onReply(thread, reply));
     worker.on("error", (error) => this.#ended(thread, error));
     worker.on("exit", () => this.#ended(thread, undefined));
     return thread;
@@ -308,6 +323,6 @@ function answer(job: Job, result: SearchAnswer | MatchAnswer | Problem): void {
 }
 
 function timeout({ deadlineMs }: Job): Problem {
-  const message = `The search did not end after ${deadlineMs} ms: make the pattern simpler, or search less.`;
+  const message = `The search timed out after ${deadlineMs} ms. Use a simpler pattern or search fewer blocks.`;
   return problem("timeout", message, { deadline_ms: deadlineMs });
 }

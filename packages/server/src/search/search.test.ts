@@ -65,7 +65,7 @@ async function settle(store: Store, name: string): Promise<void> {
 }
 
 describe("[Q22] what was committed is found", () => {
-  it("while it is young, when it is settled, and as it is after every change", async () => {
+  it("while it is in the memtable, when it is flushed, and as it is after every change", async () => {
     const store = await open("changes");
     const script = new StoreScript("c");
     const block = script.create({ text: "a needle", status: "running" });
@@ -111,7 +111,7 @@ describe("[Q22] what was committed is found", () => {
 });
 
 describe("[Q16] [Q17] [Q18] [Q32] the same hits as in memory, in the same order", () => {
-  it("for many queries, on blocks young and old, of several conversations", async () => {
+  it("for many queries, on blocks recent and old, of several conversations", async () => {
     const store = await open("same");
     const memory = new MemoryStore("m");
     const random = numbers(5);

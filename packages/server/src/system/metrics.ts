@@ -5,19 +5,19 @@
 
 export const METRICS = {
   blockyard_ops_total: { type: "counter", help: "Changes committed since the start." },
-  blockyard_calls_total: { type: "counter", help: "Tool calls, over all faces." },
-  blockyard_problems_total: { type: "counter", help: "Tool calls that were answered with a problem." },
+  blockyard_calls_total: { type: "counter", help: "Tool calls, over all transports." },
+  blockyard_problems_total: { type: "counter", help: "Tool calls that returned a problem." },
   blockyard_refused_total: { type: "counter", help: "Requests, upgrades and calls that were refused." },
-  blockyard_faults_total: { type: "counter", help: "Errors inside the server; the log has them." },
-  blockyard_sockets: { type: "gauge", help: "WebSockets that are open." },
-  blockyard_turns_running: { type: "gauge", help: "Turns that run." },
-  blockyard_calls_waiting: { type: "gauge", help: "Calls of agents and viewers that wait or are under way." },
+  blockyard_faults_total: { type: "counter", help: "Internal errors; see the log." },
+  blockyard_sockets: { type: "gauge", help: "Open WebSockets." },
+  blockyard_turns_running: { type: "gauge", help: "Running turns." },
+  blockyard_calls_waiting: { type: "gauge", help: "Calls by agents and viewers that are queued or running." },
   process_start_time_seconds: { type: "gauge", help: "When the server started, in seconds since 1970." },
   process_resident_memory_bytes: { type: "gauge", help: "Memory that the process holds." },
   nodejs_heap_used_bytes: { type: "gauge", help: "Memory that JavaScript uses." },
   nodejs_eventloop_delay_p99_seconds: {
     type: "gauge",
-    help: "How late timers were, 99th percentile since the last look.",
+    help: "Event loop delay, 99th percentile since the last scrape.",
   },
 } as const;
 

@@ -47,9 +47,9 @@ it("[AC10] a token file that a failed write left empty gets a new token; anythin
   expect(ownerToken).toMatch(/^[\w-]{43}$/);
   expect(new Auth(home, "ann", () => 0).ownerToken).toBe(ownerToken);
   writeFileSync(join(home, "token"), "x");
-  expect(() => new Auth(home, "ann", () => 0)).toThrow("does not hold a token");
+  expect(() => new Auth(home, "ann", () => 0)).toThrow("does not contain a token");
   chmodSync(join(home, "token"), 0o644);
-  expect(() => new Auth(home, "ann", () => 0)).toThrow("can be read by others");
+  expect(() => new Auth(home, "ann", () => 0)).toThrow("is readable by others");
 });
 
 it("[AC53] the address of a server is read whole or not at all, and removed once", () => {

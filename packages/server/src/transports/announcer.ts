@@ -28,7 +28,7 @@ export class Announcer {
       this.#conversations.add(conversation);
       for (const { id } of blocks) this.#blocks.add(id);
       this.#isNew ||= ops[0]?.seqFrom === 1;
-      this.#timer ??= setTimeout(() => this.#tell(), ANNOUNCE_MS).unref();
+      this.#timer ??= setTimeout(() => this.#announce(), ANNOUNCE_MS).unref();
     });
   }
 
@@ -43,7 +43,7 @@ export class Announcer {
     this.#listeners.clear();
   }
 
-  #tell(): void {
+  #announce(): void {
     this.#timer = undefined;
     const announcement = {
       conversations: [...this.#conversations],

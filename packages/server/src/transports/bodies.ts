@@ -40,7 +40,7 @@ export class Bodies {
     if (isProblem(maxBytes)) return answer(context, maxBytes);
     const giveBack = this.#budget.take(caller, incoming, maxBytes);
     if (!giveBack)
-      return answer(context, problem("busy", "too much of what you send is under way; try again"));
+      return answer(context, problem("busy", "too many of your uploads are in progress; try again"));
     try {
       const bytes = await readBytes(context, maxBytes);
       return isProblem(bytes) ? answer(context, bytes) : await take(bytes, caller);
@@ -91,7 +91,7 @@ async function readBytes(context: Context, maxBytes: number): Promise<Uint8Array
 }
 
 function tooLarge(maxBytes: number): Problem {
-  return problem("too_large", `a request of this kind may have ${maxBytes} bytes`, { max_bytes: maxBytes });
+  return problem("too_large", `this request is limited to ${maxBytes} bytes`, { max_bytes: maxBytes });
 }
 
 /** The names of the tools that a message of MCP calls. */

@@ -29,12 +29,12 @@ export function eventQuery(
 ): EventQuery | Problem {
   const { format = "blocks", since, from } = given;
   if (format !== "blocks" && format !== "legacy")
-    return problem("invalid", `no format ${format.slice(0, 40)}: blocks, legacy`, {
+    return problem("invalid", `unknown format ${format.slice(0, 40)}. Use blocks or legacy`, {
       formats: ["blocks", "legacy"],
     });
   const cursor = lastId || since;
   if (cursor !== undefined && (cursor.length > 200 || !/^[\w-]+\.\d+$/.test(cursor)))
-    return problem("invalid", "since is a cursor that an event has given: its `cursor`, or its id");
+    return problem("invalid", "since must be a cursor from an event: its `cursor` or its id");
   return { format, since: cursor, from };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The HTTP face: thin over the one tool table. The guard has let the caller in already (see serve.ts); here a request
+ * The HTTP transport: thin over the one tool table. The guard has let the caller in already (see serve.ts); here a request
  * becomes a tool call and a problem becomes a status code. No route thinks for itself.
  */
 
@@ -84,7 +84,7 @@ export function httpApp(options: HttpOptions): App {
   const call = async (context: Asked, tool: string, input: unknown, by?: Caller) => {
     const key = context.req.header("idempotency-key");
     if (key !== undefined && !/^[\x21-\x7e]{1,200}$/.test(key))
-      return answer(context, problem("invalid", "an idempotency-key has 1 to 200 visible ASCII characters"));
+      return answer(context, problem("invalid", "idempotency-key must be 1 to 200 visible characters"));
     const gone = new AbortController();
     context.env.outgoing.once("close", () => gone.abort());
     const caller = by ?? options.callerOf(context.env.incoming);
@@ -110,7 +110,7 @@ export function httpApp(options: HttpOptions): App {
   });
   app.all("/v1/tools/:name", (context) => {
     context.header("allow", "POST");
-    return context.json(problem("invalid", "a tool is called with POST, its input as the body"), 405);
+    return context.json(problem("invalid", "call a tool with POST and its input as the body"), 405);
   });
   app.get("/v1/conversations", (context) => call(context, "conversation.list", {}));
   app.get("/v1/conversations/:id", (context) =>
@@ -159,7 +159,7 @@ export function httpApp(options: HttpOptions): App {
   app.get("/v1/conversations/:id/export", async (context) => {
     const format = context.req.query("format") ?? "jsonl";
     if (!isFormat(format))
-      return answer(context, problem("invalid", `no format ${format.slice(0, 40)}: ${FORMATS.join(", ")}`));
+      return answer(context, problem("invalid", `format must be one of ${FORMATS.join(", ")}`));
     const redact = context.req.query("redact") === "true";
     const caller = options.callerOf(context.env.incoming);
     const found = await options.export(caller, context.req.param("id"), format, redact);
@@ -189,9 +189,9 @@ export function httpApp(options: HttpOptions): App {
   );
   app.onError((error, context) => {
     if (isBrokenOff(error, context.env.incoming))
-      return answer(context, problem("unavailable", "the request broke off"));
+      return answer(context, problem("unavailable", "the request was aborted"));
     options.onFault(`${context.req.method} ${context.req.routePath}`, error);
-    return answer(context, problem("unavailable", "internal error; the server's log has it"));
+    return answer(context, problem("unavailable", "internal error; see the server's log"));
   });
   return app;
 }

@@ -11,7 +11,8 @@ const LONG = "x".repeat(300_000);
 
 /** A thread whose program is this text. */
 const program = (text: string) => new URL(`data:text/javascript,${encodeURIComponent(text)}`);
-const LISTEN = 'import { parentPort } from "node:worker_threads"; parentPort.on("message", (bytes) => ';
+const PORT = 'import { parentPort } from "node:worker_threads";';
+const LISTEN = `${PORT} parentPort.postMessage("ready"); parentPort.on("message", (bytes) => `;
 
 describe("bodies of requests", () => {
   it("[AC223] are the same JSON, long or short, and refused for the same reasons", async () => {
@@ -34,6 +35,12 @@ describe("bodies of requests", () => {
     ]);
     expect(isProblem(bad) && bad.problem).toBe("too_large");
     expect(good).toEqual({ json: 1 });
+  });
+
+  it("[AC223] a thread that starts slowly takes none of the body's time", async () => {
+    const slow = `${PORT} await new Promise((go) => setTimeout(go, 3000)); ${LISTEN.slice(PORT.length)} parentPort.postMessage({ json: 1 }));`;
+    parser = new JsonParser(program(slow), 2_000);
+    expect(await parser.parse(bytesOf(LONG), false)).toEqual({ json: 1 });
   });
 
   it("[AC223] a thread that takes too much memory is ended alone", async () => {

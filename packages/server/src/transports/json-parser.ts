@@ -14,7 +14,11 @@ import { type Parsed, parseBytes } from "./strict-json.ts";
 const LONG_BYTES = 256 * 1024;
 /** How long the thread may take for one body. The longest takes a tenth of a second. */
 const PARSE_MS = 5_000;
+/** How long the thread may take to start: on a machine that does much else that takes longer than any body. */
+const START_MS = 30_000;
 const THREAD_MB = 512;
+/** What the thread says when it has started. */
+const READY = "ready";
 
 interface Job {
   readonly bytes: Uint8Array;
@@ -62,15 +66,26 @@ export class JsonParser {
     const [job] = this.#queue.splice(first, 1);
     if (job === undefined) return;
     this.#job = job;
+    const isNew = this.#worker === undefined;
     this.#worker ??= this.#start();
-    this.#timer = setTimeout(() => void this.#end(TOO_LATE), this.#parseMs);
+    // How long a thread takes to start says nothing about a body.
+    this.#within(isNew ? START_MS : this.#parseMs);
     this.#worker.postMessage(job.bytes);
+  }
+
+  #within(ms: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#end(TOO_LATE), ms);
   }
 
   #start(): Worker {
     const worker = new Worker(this.#program, { resourceLimits: { maxOldGenerationSizeMb: THREAD_MB } });
     worker.unref();
-    worker.on("message", (parsed: Parsed) => worker === this.#worker && this.#settle(parsed));
+    worker.on("message", (said: Parsed | typeof READY) => {
+      if (worker !== this.#worker) return;
+      if (said !== READY) this.#settle(said);
+      else if (this.#job) this.#within(this.#parseMs);
+    });
     worker.on("error", () => worker === this.#worker && void this.#end(TOO_LARGE));
     return worker;
   }
@@ -92,6 +107,6 @@ export class JsonParser {
   }
 }
 
-const CLOSED = problem("unavailable", "the server stops");
-const TOO_LATE = problem("too_large", "this body takes too long to read: send less at once");
-const TOO_LARGE = problem("too_large", "this body takes too much memory to read: send less at once");
+const CLOSED = problem("unavailable", "the server is stopping");
+const TOO_LATE = problem("too_large", "parsing this body takes too long; send less at once");
+const TOO_LARGE = problem("too_large", "parsing this body needs too much memory; send less at once");

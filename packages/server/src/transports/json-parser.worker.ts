@@ -4,3 +4,4 @@ import { parentPort } from "node:worker_threads";
 import { parseBytes } from "./strict-json.ts";
 
 parentPort?.on("message", (bytes: Uint8Array) => parentPort?.postMessage(parseBytes(bytes)));
+parentPort?.postMessage("ready");

@@ -67,6 +67,7 @@ export async function followLlm(
   let isOver = false;
   const unlisten = kernel.listen((told) => {
     if (told.conversation !== conversation || isOver) return;
+    if (told.record.deleted) return sink.slow(); // whoever comes back is told that it is gone
     if (!held) return sink.write(follower.commit(told));
     held.push(told);
     if (held.length > bounds.heldCommits) sink.slow();
@@ -226,7 +227,7 @@ class Follower {
 
   async #turnOf(call: BlockId): Promise<readonly string[]> {
     const read = await this.#kernel.read(call);
-    return isProblem(read) ? [] : [String(read.block.metadata["turn"] ?? "")];
+    return isProblem(read) ? [] : [read.block.metadata.turn ?? ""];
   }
 
   /** The content blocks of some turns, in order, without their texts. */
@@ -246,7 +247,7 @@ class Follower {
         after = block.born;
         const call = block.parent === null ? undefined : calls.get(block.parent);
         if (call && !call.result && RESULT_KINDS.includes(block.kind)) call.result = block;
-        const turn = String(block.metadata["turn"] ?? "");
+        const turn = block.metadata.turn ?? "";
         if (!turns.has(turn) || !isContent(block)) continue;
         const entry: Entry = { block };
         found.set(turn, [...(found.get(turn) ?? []), entry]);

@@ -1,5 +1,5 @@
 /**
- * The MCP face: the tool table for models, over streamable HTTP at /mcp and over stdio. Thin: a tool call is the same call
+ * The MCP transport: the tool table for models, over streamable HTTP at /mcp and over stdio. Thin: a tool call is the same call
  * that HTTP and WebSocket make. A problem is an answer that the model can act on (`isError`, with code, sentence and
  * numbers), never a protocol error. Conversations and blocks are resources, and changes of them are announced.
  *
@@ -14,6 +14,7 @@ import {
   parseBlockId,
   problem,
   type ToolSchema,
+  typedCalls,
 } from "@blockyard/kernel";
 import {
   createMcpHandler,
@@ -24,6 +25,7 @@ import {
   Server,
 } from "@modelcontextprotocol/server";
 import type { CallerRole } from "../access/auth.ts";
+import type { CallServer } from "../contract/index.ts";
 import type { Announcement } from "./announcer.ts";
 
 export interface McpPort {
@@ -41,7 +43,7 @@ edit the block that it answers with: it is saved by itself, and what others writ
 const PROMPTS = [
   {
     name: "review-conversation",
-    description: "Read a conversation and say what was done, what failed and what is open",
+    description: "Summarize a conversation: what was done, what failed, what is open",
     arguments: [{ name: "conversation", description: "Conversation id", required: true }],
     text: (args: Record<string, string>) =>
       `Read conversation ${args["conversation"] ?? ""} with conversation_read and block_read. Say what was done, which tool ` +
@@ -49,7 +51,7 @@ const PROMPTS = [
   },
   {
     name: "edit-together",
-    description: "Change a block that others are writing, without losing their text",
+    description: "Edit a block that others are writing, without losing their text",
     arguments: [
       { name: "block_id", description: "Block id", required: true },
       { name: "change", description: "What to change", required: true },
@@ -60,7 +62,7 @@ const PROMPTS = [
   },
   {
     name: "find-earlier-work",
-    description: "Search everything that agents have done before",
+    description: "Search all earlier work of agents",
     arguments: [{ name: "about", description: "What to look for", required: true }],
     text: (args: Record<string, string>) =>
       `Search all conversations with kernel_search and kinds: "all" for: ${args["about"] ?? ""}. Show the hits with their ` +
@@ -111,7 +113,9 @@ export function mcpServer(port: McpPort, announcing: Announcing): Server {
   server.setRequestHandler("prompts/get", async ({ params }) => {
     const prompt = PROMPTS.find(({ name }) => name === params.name);
     if (!prompt)
-      throw invalid(`no prompt ${params.name}: one of ${PROMPTS.map(({ name }) => name).join(", ")}`);
+      throw invalid(
+        `unknown prompt ${params.name}. Use one of ${PROMPTS.map(({ name }) => name).join(", ")}`,
+      );
     const missing = prompt.arguments.filter(({ name }) => !params.arguments?.[name]).map(({ name }) => name);
     if (missing.length > 0) throw invalid(`prompt ${prompt.name} needs ${missing.join(" and ")}`);
     const text = prompt.text(params.arguments ?? {});
@@ -139,7 +143,7 @@ export function refuseOwner(role: CallerRole): Problem | undefined {
   if (role !== "owner") return undefined;
   return problem(
     "forbidden",
-    "models never get the owner's token: make one of their own with blockyard token create --agent claude-mcp",
+    "models must not use the owner's token. Create one for the model: blockyard token create --agent claude-mcp",
   );
 }
 
@@ -178,7 +182,7 @@ export function conversationUri(id: string): string {
 /** Single subscriptions, as clients before the stream know them. */
 function subscriptions(server: Server, uris: Set<string>): void {
   server.setRequestHandler("resources/subscribe", async ({ params }) => {
-    if (uris.size >= MAX_URIS) throw invalid(`${MAX_URIS} resources are subscribed already`);
+    if (uris.size >= MAX_URIS) throw invalid(`${MAX_URIS} resources are already subscribed`);
     uris.add(params.uri);
     return {};
   });
@@ -204,7 +208,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["conversation.export", "call conversation_read, and block_read for the texts,"],
 ]);
 const SUBSCRIBE =
-  ". A client that can subscribe hears of changes of the resource blockyard://block/<block_id>";
+  ". A client that can subscribe is notified of changes to the resource blockyard://block/<block_id>";
 
 function isForModels({ streams }: ToolSchema): boolean {
   return !streams;
@@ -246,15 +250,12 @@ async function forModels(port: McpPort, refused: Problem): Promise<Problem> {
 async function listResources(port: McpPort, cursor: string | undefined) {
   const before = cursor === undefined ? undefined : Number(cursor);
   if (Number.isNaN(before)) throw invalid(`not a cursor of this list: ${cursor?.slice(0, 80)}`);
-  const listed = await port.call("conversation.list", {
+  const listed = await typed(port)("conversation.list", {
     limit: LISTED,
     ...(before === undefined ? {} : { before }),
   });
   if (isProblem(listed)) return { resources: [] };
-  const { conversations, more } = listed as unknown as {
-    readonly conversations: readonly { conversation: string; title: string; updated_at: number }[];
-    readonly more: boolean;
-  };
+  const { conversations, more } = listed;
   const last = conversations.at(-1);
   return {
     resources: conversations.map(({ conversation, title }) => ({
@@ -269,15 +270,19 @@ async function listResources(port: McpPort, cursor: string | undefined) {
 async function readResource(port: McpPort, uri: string) {
   const id = /^blockyard:\/\/(conversation|block)\/(.+)$/.exec(uri);
   if (id?.[1] === "conversation") {
-    const read = await port.call("conversation.read", { conversation: id[2] });
+    const read = await typed(port)("conversation.read", { conversation: id[2] ?? "" });
     if (isProblem(read)) throw notFound(uri, read);
     return { uri, mimeType: "application/json", text: JSON.stringify(read, null, 1) };
   }
   if (!id?.[2] || !parseBlockId(id[2]))
     throw new ResourceNotFoundError(uri, `not a resource of this server: ${uri}`);
-  const read = await port.call("block.read", { block_id: id[2], line_numbers: false });
+  const read = await typed(port)("block.read", { block_id: id[2], line_numbers: false });
   if (isProblem(read)) throw notFound(uri, read);
-  return { uri, mimeType: "text/plain", text: String((read as { content?: unknown }).content ?? "") };
+  return { uri, mimeType: "text/plain", text: read.content };
+}
+
+function typed(port: McpPort): CallServer {
+  return typedCalls((tool, input) => port.call(tool, input));
 }
 
 function notFound(uri: string, refused: Problem): Error {

@@ -7,7 +7,7 @@ import { isProblem, type Problem, problem } from "@blockyard/kernel";
 import type { Context, Hono } from "hono";
 import { z } from "zod";
 import type { Auth } from "../access/auth.ts";
-import type { SessionAsked } from "../access/door.ts";
+import type { SessionAsked } from "../access/http-gateway.ts";
 import { TICKET_MS } from "../access/page-proof.ts";
 import { answer } from "./answer.ts";
 import { readJson } from "./bodies.ts";
@@ -45,7 +45,7 @@ export function sessionRoutes(
       context.header("set-cookie", cookie(opened));
       return context.json({ session: session.id });
     }
-    return answer(context, problem("forbidden", "no session of this browser is bound with that"));
+    return answer(context, problem("forbidden", "this browser has no session bound to that key"));
   });
 
   app.post("/v1/session/ticket", async (context) => {
@@ -54,7 +54,8 @@ export function sessionRoutes(
     const { sessions, origin } = asked(context);
     const session = sessions.find(({ id }) => id === input.session);
     const ticket = session && auth.proof.ticket(session, origin, input.challenge, input.signature);
-    if (ticket === undefined) return answer(context, problem("forbidden", "that is not signed by our page"));
+    if (ticket === undefined)
+      return answer(context, problem("forbidden", "the signature is not from the page"));
     context.header("cache-control", "no-store");
     return context.json({ ticket, valid_ms: TICKET_MS });
   });
@@ -64,5 +65,5 @@ async function read<T>(context: Asked, schema: z.ZodType<T>): Promise<T | Proble
   const body = await readJson(context, MAX_BODY);
   if (isProblem(body)) return body;
   const parsed = schema.safeParse(body.json);
-  return parsed.success ? parsed.data : problem("invalid", "not what this address takes");
+  return parsed.success ? parsed.data : problem("invalid", "invalid request body");
 }

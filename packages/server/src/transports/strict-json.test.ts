@@ -69,7 +69,7 @@ describe("strict JSON", () => {
   it.each(["", "{", '{"a"', '{"a":}', '"', "]", "}{", '{"a":1,}', "\u0000", "{'a':1}", "NaN"])(
     "[AC20] refuses %j as no JSON",
     (text) => {
-      expect(refusal(text)).toBe("this is not JSON");
+      expect(refusal(text)).toBe("invalid JSON");
     },
   );
 });

@@ -14,7 +14,7 @@ const MAX_DEPTH = limits.jsonDepth + 32;
 /** Of one object. */
 const MAX_KEYS = 20_000;
 
-const TOO_MANY = problem("too_large", `JSON may have ${limits.callValues} values at most`, {
+const TOO_MANY = problem("too_large", `JSON is limited to ${limits.callValues} values`, {
   max_values: limits.callValues,
 });
 
@@ -32,7 +32,7 @@ export function parseStrict(text: string): Parsed {
   try {
     return { json: JSON.parse(text) as unknown };
   } catch {
-    return problem("invalid", "this is not JSON");
+    return problem("invalid", "invalid JSON");
   }
 }
 
@@ -48,7 +48,7 @@ function scan(text: string): Problem | undefined {
       case 0x7b: // {
       case 0x5b: // [
         if (open.length === MAX_DEPTH)
-          return problem("invalid", `JSON may be nested ${MAX_DEPTH} deep at most`, { max_depth: MAX_DEPTH });
+          return problem("invalid", `JSON is limited to a depth of ${MAX_DEPTH}`, { max_depth: MAX_DEPTH });
         if (++values > limits.callValues) return TOO_MANY;
         isKey = text.charCodeAt(at) === 0x7b;
         open.push(isKey ? new Set() : undefined);
@@ -80,10 +80,10 @@ function scan(text: string): Problem | undefined {
 function addKey(keys: Set<string>, key: string): Problem | undefined {
   const name = key.slice(0, 80);
   if (keys.has(key))
-    return problem("invalid", `the key ${JSON.stringify(name)} comes twice in one object`, { key: name });
-  if (key === "__proto__") return problem("invalid", `a key may not be named ${key}`, { key });
+    return problem("invalid", `the key ${JSON.stringify(name)} appears twice in one object`, { key: name });
+  if (key === "__proto__") return problem("invalid", `a key cannot be named ${key}`, { key });
   if (keys.size === MAX_KEYS)
-    return problem("invalid", `an object may have ${MAX_KEYS} keys at most`, { max_keys: MAX_KEYS });
+    return problem("invalid", `an object is limited to ${MAX_KEYS} keys`, { max_keys: MAX_KEYS });
   keys.add(key);
   return undefined;
 }

@@ -1,5 +1,5 @@
 /**
- * The WebSocket face: sockets on one side, the kernel's Connection on the other. It parses, bounds and watches; what a
+ * The WebSocket transport: sockets on one side, the kernel's Connection on the other. It parses, bounds and watches; what a
  * frame means is the Connection's business. Nothing is buffered for a socket before its caller is known.
  */
 
@@ -22,7 +22,8 @@ import {
 } from "@blockyard/kernel";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Caller } from "../access/auth.ts";
-import { endSocket } from "../access/door.ts";
+import { endSocket } from "../access/http-gateway.ts";
+import type { Rounds } from "../system/rounds.ts";
 import { isStreamed } from "../system/streamed-answer.ts";
 import { bounds } from "./bounds.ts";
 import { type EventQuery, eventQuery, formatted } from "./events.ts";
@@ -47,6 +48,8 @@ export interface WsOptions {
   /** Takes a message of so many bytes from what a caller may send; how long until it may send more. */
   readonly charge: (caller: Caller, bytes: number) => number;
   readonly callBytes: (caller: Caller, tool: string) => number | Problem;
+  /** Where messages of agents and viewers wait to be looked at. */
+  readonly rounds: Rounds;
   /** Told when a caller is answered that it may not. */
   readonly onForbidden: (caller: Caller, message: string) => void;
   /** Told what went wrong inside; the client only learns that it did. */
@@ -129,7 +132,7 @@ export class WsFace {
       this.#sockets.set(ws, request.socket);
       if (events === undefined) this.#accept(ws, caller);
       else
-        this.#tell(ws, caller, events, query).catch((error) => {
+        this.#sendEvents(ws, caller, events, query).catch((error) => {
           this.#options.onFault("socket", error);
           goodbye(ws, "fault");
         });
@@ -142,7 +145,7 @@ export class WsFace {
     clearInterval(this.#watch);
     for (const connection of this.#open.values()) {
       connection.flush();
-      connection.bye("closing", "the server stops; reconnect and resume");
+      connection.bye("closing", "the server is stopping; reconnect and resume");
     }
     for (const ws of this.#listening.keys()) goodbye(ws, "closing");
     for (const server of Object.values(this.#servers)) server.close();
@@ -172,14 +175,14 @@ export class WsFace {
       },
     });
     this.#open.set(ws, connection);
-    this.#hear(ws);
+    this.#watchPongs(ws);
     ws.on("message", (data, isBinary) => this.#receive(ws, caller, connection, data as Buffer, isBinary));
     ws.on("close", () => this.#gone(ws, connection));
     ws.on("error", () => this.#gone(ws, connection));
   }
 
   /** Pings are answered by themselves: who sends them and reads no answer would have them all kept. */
-  #hear(ws: WebSocket): void {
+  #watchPongs(ws: WebSocket): void {
     this.#alive.add(ws);
     ws.on("pong", () => this.#alive.add(ws));
     ws.on("ping", () => cutIfDeaf(ws));
@@ -190,8 +193,15 @@ export class WsFace {
     this.#alive.add(ws);
     const waitMs = this.#options.charge(caller, data.length);
     if (waitMs > MOST_WAIT_MS)
-      return connection.bye("slow", "messages came faster than they may; reconnect and resume");
-    if (isBinary) return connection.bye("invalid", "frames are text");
+      return connection.bye("slow", "messages arrived too fast; reconnect and resume");
+    if (isBinary) return connection.bye("invalid", "frames must be text");
+    if (caller.role === "owner") return this.#read(ws, connection, data, waitMs);
+    this.#options.rounds.enter(() => {
+      if (!connection.isClosed) this.#read(ws, connection, data, waitMs);
+    });
+  }
+
+  #read(ws: WebSocket, connection: Connection, data: Buffer, waitMs: number): void {
     const message = parseStrict(data.toString("utf8"));
     if (isProblem(message)) return connection.bye("invalid", `a frame must be JSON: ${message.message}`);
     connection.receive(message.json, data.length);
@@ -238,7 +248,7 @@ export class WsFace {
   }
 
   /** `llm_*` events on a socket of their own: it only tells. */
-  async #tell(
+  async #sendEvents(
     ws: WebSocket,
     caller: Caller,
     conversation: string,
@@ -251,7 +261,7 @@ export class WsFace {
       done.stop?.();
     };
     this.#listening.set(ws, end);
-    this.#hear(ws);
+    this.#watchPongs(ws);
     ws.on("message", () => goodbye(ws, "invalid"));
     ws.on("close", end);
     ws.on("error", end);
@@ -270,7 +280,7 @@ export class WsFace {
   }
 
   #followLlm(ws: WebSocket, caller: Caller, conversation: string, { format, ...start }: EventQuery) {
-    const tell = (message: object) => {
+    const sendEvent = (message: object) => {
       if (format === "blocks") this.#send(ws, JSON.stringify(message));
     };
     return followLlm(this.#options.kernelFor(caller), conversation, start, {
@@ -280,8 +290,8 @@ export class WsFace {
           if (data) this.#send(ws, JSON.stringify(data));
         }
       },
-      reset: () => tell({ type: "llm_reset" }),
-      opened: (cursor) => tell({ type: "llm_cursor", cursor }),
+      reset: () => sendEvent({ type: "llm_reset" }),
+      opened: (cursor) => sendEvent({ type: "llm_cursor", cursor }),
       ready: async () => {
         await this.#options.inTurn(caller, async () => undefined);
         while (ws.readyState === ws.OPEN && ws.bufferedAmount > bounds.readyBytes)

@@ -24,15 +24,15 @@ interface Rule {
   readonly names: readonly string[];
 }
 
-const INSTRUCTIONS = "agents obey it as instructions";
+const INSTRUCTIONS = "agents follow it as instructions";
 const RULES: readonly Rule[] = [
   {
     reason: INSTRUCTIONS,
     names: ["CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"],
   },
-  { reason: "agents start the servers that it names", names: [".mcp.json"] },
+  { reason: "agents start the servers it lists", names: [".mcp.json"] },
   {
-    reason: "agents obey its settings, and run its hooks",
+    reason: "agents follow its settings and run its hooks",
     names: [".claude/settings.json", ".claude/settings.local.json", ".claude/hooks"],
   },
   {
@@ -47,9 +47,12 @@ const RULES: readonly Rule[] = [
       ".claude/plugins",
     ],
   },
-  { reason: "Codex obeys it", names: [".codex", ".agents"] },
-  { reason: "agents obey it", names: [".gemini", ".opencode", "opencode.json", "opencode.jsonc", ".cursor"] },
-  { reason: "git runs it by itself", names: [".husky"] },
+  { reason: "Codex follows it", names: [".codex", ".agents"] },
+  {
+    reason: "agents follow it",
+    names: [".gemini", ".opencode", "opencode.json", "opencode.jsonc", ".cursor"],
+  },
+  { reason: "git runs it automatically", names: [".husky"] },
 ];
 
 /** So many are shown one by one; what is more is one entry, with a digest of all of it. */
@@ -64,10 +67,10 @@ export function actingFiles(root: string, folder: string): readonly ActingFile[]
   const look = new Look(root);
   for (const at of foldersUp(root, folder)) {
     for (const { reason, names } of RULES) for (const name of names) look.at(join(at, name), reason);
-    for (const git of gitFolders(at)) look.at(join(git, "hooks"), "git runs it by itself");
+    for (const git of gitFolders(at)) look.at(join(git, "hooks"), "git runs it automatically");
     for (const { path, runs } of gitConfigs(at)) {
       const said = runs.map(({ name, value }) => `${name} = ${value}`);
-      look.add(path, `git obeys it (${said[0]?.slice(0, 80)})`, hash(said.join("\n")));
+      look.add(path, `git follows it (${said[0]?.slice(0, 80)})`, hash(said.join("\n")));
     }
   }
   return look.found();
@@ -99,7 +102,7 @@ class Look {
     if (stat.isFile()) return this.add(path, reason, this.#digest(path, stat));
     if (!stat.isDirectory()) return;
     if (depth === 0 || this.#looked > MAX_LOOKED_AT)
-      return this.add(path, `${reason}; not looked into: too much, or too deep`, facts(stat));
+      return this.add(path, `${reason}; not inspected: too many or too deep`, facts(stat));
     for (const name of namesIn(path)) this.at(join(path, name), reason, depth - 1);
   }
 
@@ -114,7 +117,7 @@ class Look {
 
   found(): readonly ActingFile[] {
     if (this.#more.length === 0) return this.#files;
-    const reason = `${this.#more.length} more files that act by themselves`;
+    const reason = `${this.#more.length} more files that agents run or follow`;
     return [...this.#files, { path: "…", reason, digest: hash(this.#more.join("\n")) }];
   }
 }

@@ -14,7 +14,7 @@ it("[D54] each agent with what it can do, and why it cannot run", async () => {
     start: async () => problem("unavailable", "no"),
   });
   const turns = new Turns({ kernel, drivers: [driver("steered"), driver("missing", "Install it")] });
-  const [list] = agentTools(turns);
+  const [list] = agentTools(turns, "/");
   const said = await list?.run({ kernel } as unknown as Call, {} as never);
   expect(said).toMatchObject({
     agents: [

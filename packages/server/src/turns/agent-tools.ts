@@ -4,120 +4,115 @@
  */
 
 import {
-  ASK_KINDS,
   type Call,
+  type Draft,
   isProblem,
   type JsonObject,
   type Problem,
   problem,
-  type Tool,
   tool,
 } from "@blockyard/kernel";
-import { z } from "zod";
-import { MODES, type Mode } from "./mode.ts";
+import { folderFor } from "../processes/folder.ts";
+import { agentChange, agentList, agentOffers } from "./contract.ts";
+import { checkMode, keepMode, type Mode } from "./mode.ts";
 import type { Turns } from "./turns.ts";
 
-const conversation = z.string().min(1).max(80).describe("Conversation id");
-
-const abilities = z.object({
-  resumes: z.boolean(),
-  staysAlive: z.boolean(),
-  asks: z.array(z.enum(ASK_KINDS)).readonly(),
-  rules: z.boolean(),
-  modes: z.array(z.enum(MODES)).readonly(),
-  steering: z.enum(["step", "turn"]),
-  midTurn: z.array(z.enum(["mode", "model"])).readonly(),
-  stopsTasks: z.boolean(),
-  commands: z.boolean(),
-  models: z.boolean(),
-  usage: z.boolean(),
-});
-
-export function agentTools(turns: Turns): readonly Tool<never, unknown>[] {
+/** `root`: the folder that the server serves. */
+export function agentTools(turns: Turns, root: string) {
   const list = tool({
-    name: "agent.list",
+    ...agentList,
     description:
-      "The agents that turns can be asked of, and what each can do here: what it asks, its modes, whether a message reaches it while " +
-      "it works, what it tells of itself. problem: why it cannot run here, and what to do.",
+      "List the agents that can run turns, and what each can do here: what it asks, its modes, whether a message reaches it while " +
+      "it works, what it reports. problem: why it cannot run here, and what to do.",
     access: "read",
-    input: z.strictObject({}),
-    output: z.object({
-      agents: z.array(z.object({ provider: z.string(), abilities, problem: z.string().optional() })),
-    }),
-    async run() {
-      const agents = turns.list().map(({ provider, abilities, problem }) => ({
-        ...{ provider, abilities },
-        ...(problem === undefined ? {} : { problem }),
-      }));
-      return { agents };
+    async run(_: Call, input) {
+      return { agents: await Promise.all(turns.list().map((agent) => viewOf(turns, agent, input.login))) };
     },
   });
   const offers = tool({
-    name: "agent.offers",
+    ...agentOffers,
     description:
-      "What the agent of a conversation tells of itself while it runs: mode, model, slash commands, models, how much of its context " +
-      "is used, and what it runs in the background.",
+      "Return what a conversation's agent reports: mode, model, slash commands, models with their efforts, how much of its context " +
+      "is used, the limits of its account, its MCP servers, sub-agents and background tasks. Starts the agent if it is not running.",
     access: "owner",
-    input: z.strictObject({ conversation }),
-    output: z.looseObject({}),
     async run(call: Call, input) {
-      const record = await call.kernel.conversation(input.conversation);
+      const { conversation, provider } = input;
+      const record = conversation === undefined ? undefined : await call.kernel.conversation(conversation);
       if (isProblem(record)) return record;
-      const offered = await turns.offers(
-        input.conversation,
-        record.provider ?? "",
-        String(record.metadata["cwd"] ?? ""),
-      );
+      const own = record?.metadata.cwd;
+      const cwd = folderFor(root, { own, whose: "conversation" });
+      if (isProblem(cwd)) return cwd;
+      const offered = await turns.offers(conversation ?? "", provider ?? record?.provider ?? "", cwd);
       return isProblem(offered) ? offered : (JSON.parse(JSON.stringify(offered)) as JsonObject);
     },
   });
 
   const change = tool({
-    name: "agent.change",
+    ...agentChange,
     description:
-      "Change how the agent that works in a conversation goes on: its mode, its model, or end something that it runs in the background.",
+      "Change the mode or model of the agent that works in a conversation, or end one of its background tasks.",
     access: "owner",
     // What edits without asking is not asked for again.
     sensitive: () => true,
-    input: z.strictObject({
-      conversation,
-      mode: z.enum(MODES).optional(),
-      model: z.string().min(1).max(200).optional(),
-      stop_task: z.string().min(1).max(200).optional().describe("A task, as agent.offers names it"),
-    }),
-    output: z.object({ changed: z.array(z.string()) }),
-    run: (_call: Call, input) => changed(turns, input),
+    run: (call: Call, input) => changed(call, turns, input),
   });
 
-  return [list, offers, change] as unknown as readonly Tool<never, unknown>[];
+  return [list, offers, change] as const;
+}
+
+type Listed = ReturnType<Turns["list"]>[number];
+
+/** One that nobody is logged in to cannot run: the picker, the command and `doctor` say so in the same words. */
+async function viewOf(turns: Turns, { provider, abilities, problem }: Listed, isAsked: boolean | undefined) {
+  const known = isAsked && problem === undefined ? await turns.login(provider) : undefined;
+  const why = problem ?? (known?.state === "out" ? known.how : undefined);
+  return {
+    ...{ provider, abilities },
+    ...(why === undefined ? {} : { problem: why }),
+    ...(known === undefined ? {} : { login: JSON.parse(JSON.stringify(known)) as typeof known }),
+  };
 }
 
 interface Change {
   readonly conversation: string;
   readonly mode?: Mode | undefined;
   readonly model?: string | undefined;
+  readonly effort?: string | undefined;
   readonly stop_task?: string | undefined;
 }
 
-async function changed(turns: Turns, { conversation, mode, model, stop_task: task }: Change) {
+async function changed(
+  { kernel, caller }: Call,
+  turns: Turns,
+  { conversation, mode, model, effort, stop_task: task }: Change,
+) {
   const run = turns.runIn(conversation);
-  if (!run) return problem("gone", "no agent works in this conversation");
-  const allowed = turns.modesIn(conversation);
-  if (mode !== undefined && !allowed.includes(mode))
-    return problem("invalid", `this agent has no mode ${mode} here`, { modes: [...allowed] });
-  const unable = problem("unavailable", "this agent cannot change that while it works");
+  if (!run) return problem("gone", "no agent is working in this conversation");
+  const noMode = checkMode("this agent", turns.modesIn(conversation), mode);
+  if (noMode) return noMode;
+  const unable = problem("unavailable", "this agent cannot change that while it is working");
   const done: string[] = [];
   const each: [string, (() => Promise<Problem | undefined>) | undefined][] = [
     ["mode", mode && run.setMode ? () => run.setMode?.(mode) ?? Promise.resolve(unable) : undefined],
     ["model", model && run.setModel ? () => run.setModel?.(model) ?? Promise.resolve(unable) : undefined],
+    [
+      "effort",
+      effort && run.setEffort ? () => run.setEffort?.(effort) ?? Promise.resolve(unable) : undefined,
+    ],
     ["stop_task", task && run.stopTask ? () => run.stopTask?.(task) ?? Promise.resolve(unable) : undefined],
   ];
-  const asked = { mode, model, stop_task: task };
+  const asked = { mode, model, effort, stop_task: task };
   for (const [name, change] of each) {
     if (asked[name as keyof typeof asked] === undefined) continue;
     const refused = change === undefined ? unable : await change();
     if (refused) return refused;
     done.push(name);
   }
+  const keep = (draft: Draft) => {
+    keepMode(draft, mode);
+    return null;
+  };
+  const kept = mode && (await kernel.write(conversation, { agent: caller.agent, plan: keep }));
+  if (isProblem(kept)) return kept;
   return { changed: done };
 }

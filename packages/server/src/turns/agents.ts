@@ -56,6 +56,9 @@ export const STREAM: Abilities = {
   commands: false,
   models: false,
   usage: false,
+  efforts: false,
+  limits: false,
+  servers: false,
 };
 
 export const AGENTS: ReadonlyMap<string, Agent> = new Map(
@@ -134,7 +137,7 @@ export function childSpec(agent: Agent, request: AgentRequest): ChildSpec | Prob
   if (file === undefined) {
     return problem(
       "unavailable",
-      `${named} was not found. Install it with \`${agent.install}\`, or set ${agent.variable} to its path, and start Blockyard again`,
+      `${named} was not found. Install it with \`${agent.install}\`, or set ${agent.variable} to its path, and restart Blockyard`,
       { command: named, install: agent.install },
     );
   }
@@ -148,7 +151,7 @@ function checkNames({ model, session }: AgentRequest): Problem | undefined {
     if (value !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._:/@[\]-]{0,199}$/.test(value)) {
       return problem(
         "invalid",
-        `${name} may hold letters, digits and . _ : / @ [ ] - only, and starts with a letter or digit`,
+        `${name} can contain only letters, digits and . _ : / @ [ ] -, and must start with a letter or digit`,
       );
     }
   }

@@ -8,22 +8,22 @@ import { inlineMatcher, isProblem, Kernel, MemoryStore } from "@blockyard/kernel
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { call, say } from "../../../../test/model/script.ts";
 import { ModelServer } from "../../../../test/model/server.ts";
-import { Offspring } from "../processes/child-offspring.ts";
+import { ProcessTracker } from "../processes/process-tracker.ts";
 import { nodeEnv } from "../system/env.ts";
 import { APIS, apiDriver } from "./api.ts";
 import { Turns } from "./turns.ts";
 
 let model: ModelServer;
 let folder: string;
-let offspring: Offspring;
+let tracker: ProcessTracker;
 beforeEach(async () => {
   model = await ModelServer.start();
   folder = mkdtempSync(join(tmpdir(), "blockyard-api-"));
-  offspring = new Offspring(join(folder, "home"));
+  tracker = new ProcessTracker(join(folder, "home"));
 });
 afterEach(async () => {
   await model.stop();
-  await offspring.close();
+  await tracker.close();
   rmSync(folder, { recursive: true });
 });
 
@@ -34,7 +34,7 @@ async function open(silentMs?: number) {
     root: folder,
     home: join(folder, "home"),
     env: { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: model.url, PATH: process.env["PATH"] },
-    offspring,
+    tracker,
     matcher: inlineMatcher(() => performance.now()),
     schemas: () => [],
     call: async () => null,
@@ -89,7 +89,7 @@ it("[L27] [D15] when the server goes, a turn is interrupted, its command killed;
   await turns.start("ann", { ...request, prompt: "Wait" });
   await began;
   await turns.close();
-  expect(await offspring.living()).toEqual([]);
+  expect(await tracker.living()).toEqual([]);
   expect(turns.running).toBe(0);
   const all = await blocks();
   const statuses = all.map(({ kind, status, metadata }) => [kind, status, metadata["reason"]]);

@@ -3,10 +3,10 @@
  * is a line each here.
  */
 
-import type { Json, Kernel, Matcher, Problem, ToolSchema } from "@blockyard/kernel";
+import type { Ask, AskSuggestion, Json, Kernel, Matcher, Problem, ToolSchema } from "@blockyard/kernel";
 import { isProblem } from "@blockyard/kernel";
-import type { FileDoor } from "../files/file-door.ts";
-import type { Offspring } from "../processes/child-offspring.ts";
+import type { LoopFiles } from "../files/loop-files.ts";
+import type { ProcessTracker } from "../processes/process-tracker.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Abilities, Driver } from "./driver.ts";
 import { anthropicApi } from "./loop/anthropic.ts";
@@ -23,7 +23,7 @@ export interface ApiOptions {
   /** The server's own folder: no tool reads or writes there. */
   readonly home: string;
   readonly env: Environment;
-  readonly offspring: Offspring;
+  readonly tracker: ProcessTracker;
   readonly matcher: Matcher;
   readonly sandbox?: Sandbox;
   /** The one tool table, called as an agent. */
@@ -35,9 +35,10 @@ export interface ApiOptions {
     permitted: readonly string[],
   ) => Promise<Json | Problem>;
   /** The workspace's files as blocks, edited under an agent's name. */
-  readonly files?: (agent: string) => FileDoor;
+  readonly files?: (agent: string) => LoopFiles;
   readonly onFault: (what: string, error: unknown) => void;
   readonly silentMs?: number | undefined;
+  readonly suggest?: (ask: Ask, cwd: string) => readonly AskSuggestion[];
 }
 
 export const APIS: readonly ApiSource[] = [anthropicApi, openaiApi];
@@ -47,7 +48,7 @@ const ABILITIES: Abilities = {
   resumes: false,
   staysAlive: false,
   asks: ["permission"],
-  rules: false,
+  rules: true,
   modes: ["ask"],
   steering: "turn",
   midTurn: [],
@@ -55,12 +56,15 @@ const ABILITIES: Abilities = {
   commands: false,
   models: false,
   usage: false,
+  efforts: false,
+  limits: false,
+  servers: false,
 };
 
 const MAX_TOKENS = 16_384;
 
 export function apiDriver(source: ApiSource, options: ApiOptions): Driver {
-  const { kernel, root, home, env, offspring, matcher } = options;
+  const { kernel, root, home, env, tracker, matcher } = options;
   const { provider } = source;
   const files = options.files?.(provider);
   const workspace = new Workspace({ root, closed: [home], ...(files ? { files } : {}) });
@@ -75,17 +79,18 @@ export function apiDriver(source: ApiSource, options: ApiOptions): Driver {
     async start(start) {
       const api = source.open(env);
       if (isProblem(api)) return api;
-      await offspring.swept;
+      await tracker.swept;
       const call: CallTable = (name, input, permitted) => options.call(provider, name, input, permitted);
       return new LoopRun(
         {
           kernel,
           api,
           tools: [...workspaceTools, ...blockTools(options.schemas(), call)],
-          context: { workspace, env, matcher, offspring, sandbox: options.sandbox },
+          context: { workspace, env, matcher, tracker, sandbox: options.sandbox },
           maxTokens: maxTokensOf(env),
           silentMs: options.silentMs,
           onFault: options.onFault,
+          suggest: (ask) => options.suggest?.(ask, root) ?? [],
         },
         start,
       );

@@ -17,34 +17,11 @@ import {
   type Store,
   type WholeBlock,
 } from "@blockyard/kernel";
-import { z } from "zod";
 import { mediaTypeOf, PICTURE_BYTES } from "../ingest/pictures.ts";
+import type { Attachment } from "./contract.ts";
 
-const MAX_ATTACHMENTS = 20;
-const FILE_CHARS = 256 * 1024;
 /** Of all files of one message. */
 const ALL_CHARS = 1024 * 1024;
-
-const name = z.string().min(1).max(300).describe("File name");
-
-export const attachmentsField = z
-  .array(
-    z.discriminatedUnion("type", [
-      z.strictObject({ type: z.literal("text"), name, text: z.string().min(1).max(FILE_CHARS) }),
-      z.strictObject({
-        type: z.literal("image"),
-        name,
-        blob: z
-          .string()
-          .regex(/^[0-9a-f]{64}$/)
-          .describe("As POST /v1/blobs has answered"),
-      }),
-    ]),
-  )
-  .max(MAX_ATTACHMENTS)
-  .describe("Files and pictures that go along with the prompt");
-
-export type Attachment = z.infer<typeof attachmentsField>[number];
 
 /** A picture as bytes, with its name. */
 export interface Picture {
@@ -75,7 +52,7 @@ export async function checkAttachments(
   if (chars > ALL_CHARS)
     return problem(
       "too_large",
-      `files of one message may have ${ALL_CHARS} characters, these have ${chars}`,
+      `the files of one message are limited to ${ALL_CHARS} characters; these have ${chars}`,
       {
         chars,
         max_chars: ALL_CHARS,
@@ -97,7 +74,7 @@ export async function readAttachments(
       continue;
     }
     const kept = await store.blob(each.blob);
-    if (!kept) return problem("not_found", `the picture ${each.name} is not here: send it again`);
+    if (!kept) return problem("not_found", `the picture ${each.name} was not found: upload it again`);
     pictures.push({ name: each.name, mediaType: kept.mediaType, bytes: kept.bytes });
   }
   return { files, pictures };
@@ -108,8 +85,8 @@ export function writeAttachments(
   draft: Draft,
   turn: string,
   attachments: readonly Attachment[],
-  parent: BlockId | undefined,
-): BlockId | undefined | Problem {
+  parent: BlockId | null | undefined,
+): BlockId | null | undefined | Problem {
   let last = parent;
   for (const each of attachments) {
     const above = last === undefined ? {} : { parent: last };

@@ -7,6 +7,8 @@
  */
 
 import {
+  type Ask,
+  type AskSuggestion,
   askOf,
   type BlockEvent,
   type BlockId,
@@ -21,7 +23,7 @@ import {
 import { type Before, countedIn, type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../ingest/ingest-stream.ts";
 import { Child, type ChildEnd, type ChildSpec } from "../processes/child.ts";
-import type { Offspring } from "../processes/child-offspring.ts";
+import type { ProcessTracker } from "../processes/process-tracker.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type Agent, type AgentRequest, childSpec } from "./agents.ts";
 import { NOTHING_ATTACHED, pictureFiles, readAttachments } from "./attachments.ts";
@@ -36,9 +38,15 @@ export interface ChildOptions {
   readonly kernel: Kernel;
   readonly root: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly offspring: Offspring;
+  readonly tracker: ProcessTracker;
   readonly sandbox?: Sandbox;
   readonly prices?: Prices;
+  /** A folder in which nothing acts by itself. */
+  readonly home?: string;
+  /** The owner has started the server so that agents may do everything unasked. */
+  readonly fullAccess?: boolean;
+  /** What can be answered to an ask for good, beside what the agent suggests. */
+  readonly suggest?: (ask: Ask, cwd: string) => readonly AskSuggestion[];
   /** An agent that says nothing for this long is stopped. */
   readonly silentMs?: number | undefined;
   /** One that has said its last word and does not end is killed after this. */
@@ -76,7 +84,7 @@ async function beginRun(
   start: TurnStart,
   isLost = false,
 ): Promise<ChildRun | Problem> {
-  const { kernel, offspring } = options;
+  const { kernel, tracker } = options;
   const { request } = start;
   const opening = await openingOf(kernel, agent, start, isLost);
   if (isProblem(opening)) return opening;
@@ -99,7 +107,7 @@ async function beginRun(
     return spec;
   }
   const before = session === undefined ? undefined : await counted(kernel, start, session);
-  await offspring.swept;
+  await tracker.swept;
   const input = agent.input(asked);
   const confined = (await options.sandbox?.confineAgent(agent.kind, spec, files.paths)) ?? spec;
   const mayBeLost = session !== undefined;
@@ -151,8 +159,8 @@ interface Program {
 
 export const STOPPED = "Stopped.";
 export const LOST =
-  "The agent does not have the session of this conversation any more: it deletes old ones, and may know one only in the " +
-  "folder where it began. The next message starts a new session, which is told what was said before.";
+  "The agent no longer has this conversation's session: it deletes old ones, and may find one only in the " +
+  "folder where it started. The next message starts a new session with the conversation so far.";
 
 class ChildRun implements Trial {
   readonly ended: Promise<RunEnd>;
@@ -183,7 +191,7 @@ class ChildRun implements Trial {
     this.#held = mayBeLost ? [] : undefined;
     this.#options = options;
     this.#agent = agent;
-    this.#child = new Child(spec, options.offspring, { graceMs: options.graceMs });
+    this.#child = new Child(spec, options.tracker, { graceMs: options.graceMs });
     const cost = new TurnCost(() => options.prices?.table ?? {}, start.request.model);
     this.#stream = new StreamIngest(options.kernel, {
       price: (event) => cost.take(event),
@@ -202,7 +210,7 @@ class ChildRun implements Trial {
       this.#child.kill();
       await this.#child.ended;
       this.#cancelSilence?.();
-      const why = `The agent's output could not be kept: ${String(error)}`;
+      const why = `The agent's output could not be stored: ${String(error)}`;
       this.#stream.explain({ reason: "failed", error: why });
       await this.#stream.end().catch(() => undefined);
       return { error: why, isExpected: false };
@@ -315,7 +323,7 @@ class ChildRun implements Trial {
     const { kernel, lingerMs } = this.#options;
     this.#cancelLinger ??= kernel.env.after(lingerMs ?? LINGER_MS, () => {
       if (this.#child.isOver) return; // and how it ended is known
-      this.#why ??= "The agent closed its output before its turn was over and did not end.";
+      this.#why ??= "The agent closed its output before its turn was over, but kept running.";
       this.#child.kill();
     });
   }
@@ -326,7 +334,7 @@ class ChildRun implements Trial {
     this.#cancelSilence?.();
     this.#cancelSilence = kernel.env.after(ms, () => {
       if (this.#asked.size > 0) return;
-      this.#why ??= `The agent said nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
+      this.#why ??= `The agent sent nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
       this.stop("interrupted");
     });
   }

@@ -6,7 +6,7 @@
  * What an agent cannot do has no function on its run, and `abilities` says so to the page and the command before anybody tries.
  */
 
-import type { AskKind, ConversationId, Problem } from "@blockyard/kernel";
+import type { AskKind, ConversationId, Env, Problem } from "@blockyard/kernel";
 import type { Mode } from "./mode.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
 
@@ -31,6 +31,11 @@ export interface Abilities {
   readonly commands: boolean;
   readonly models: boolean;
   readonly usage: boolean;
+  /** How hard a model thinks can be chosen. */
+  readonly efforts: boolean;
+  /** It tells the limits of its account, and the state of its MCP servers. */
+  readonly limits: boolean;
+  readonly servers: boolean;
 }
 
 export interface AgentCommand {
@@ -56,6 +61,30 @@ export interface ContextUsage {
   readonly parts?: readonly { readonly name: string; readonly tokens: number }[] | undefined;
 }
 
+/** How much of an account's limit is used, and when it begins anew. */
+export interface AccountLimit {
+  readonly name: string;
+  readonly usedPercent: number;
+  /** Milliseconds since 1970. */
+  readonly resetsAt?: number | undefined;
+}
+
+/** An MCP server of the agent's own. */
+export interface AgentServer {
+  readonly name: string;
+  readonly status: string;
+  readonly error?: string | undefined;
+}
+
+/** Whether somebody is logged in to an agent, as it says itself without asking a model. */
+export interface Login {
+  readonly state: "in" | "out" | "unknown";
+  /** As whom, or by what: a plan, a key. */
+  readonly account?: string | undefined;
+  /** What to do, where nobody is. */
+  readonly how?: string | undefined;
+}
+
 /** Something that an agent runs in the background. */
 export interface AgentTask {
   readonly id: string;
@@ -66,10 +95,15 @@ export interface AgentTask {
 export interface Offers {
   readonly mode?: Mode | undefined;
   readonly model?: string | undefined;
+  readonly effort?: string | undefined;
   readonly commands?: readonly AgentCommand[] | undefined;
   readonly models?: readonly AgentModel[] | undefined;
   readonly usage?: ContextUsage | undefined;
   readonly tasks?: readonly AgentTask[] | undefined;
+  /** Sub-agents that it can start. */
+  readonly agents?: readonly { readonly name: string; readonly description: string }[] | undefined;
+  readonly limits?: readonly AccountLimit[] | undefined;
+  readonly servers?: readonly AgentServer[] | undefined;
 }
 
 /** One provider of turns. */
@@ -81,8 +115,25 @@ export interface Driver {
   /** The only folder in which it can work, where it cannot work everywhere. */
   readonly folder?: string;
   start(start: TurnStart): Promise<Run | Problem>;
+  /** Why it would not take this model, asked of itself before anything is written. */
+  refusesModel?(request: TurnRequest): Promise<Problem | undefined>;
+  /** Asked of the agent in this folder, without a model. */
+  login?(cwd: string): Promise<Login>;
   /** What the agent of a conversation offers now. May start the agent to find out, in this folder. */
   offers?(conversation: ConversationId, cwd: string): Promise<Offers | Problem>;
   /** Ends what lives on between turns: of one conversation, or all of it. */
   close?(conversation?: ConversationId): Promise<void>;
+}
+
+/** How long an agent may take to say whether it has a model. */
+const MODEL_MS = 10_000;
+
+/** A model that the agent says it does not have. One that does not say so soon finds it out in the turn. */
+export function refusesModel(env: Env, driver: Driver, request: TurnRequest): Promise<Problem | undefined> {
+  const asked = request.model === undefined ? undefined : driver.refusesModel?.(request);
+  if (asked === undefined) return Promise.resolve(undefined);
+  return new Promise((resolve, reject) => {
+    const cancel = env.after(MODEL_MS, () => resolve(undefined));
+    asked.finally(cancel).then(resolve, reject);
+  });
 }

@@ -1,11 +1,11 @@
 /** Blocks of one conversation, made up one after the other, without a kernel. Only tests use it. */
 
-import type { Kind, WholeBlock } from "@blockyard/kernel";
+import type { Kind, LooseBlock, WholeBlock } from "@blockyard/kernel";
 
 let seq = 0;
 
 /** A finished block of a person; `more` says what is different. */
-export function madeBlock(kind: Kind, text: string, more: Partial<WholeBlock> = {}): WholeBlock {
+export function madeBlock(kind: Kind, text: string, more: Partial<LooseBlock> = {}): WholeBlock {
   seq++;
   return {
     id: `c/ann/${seq}`,
@@ -28,5 +28,5 @@ export function madeBlock(kind: Kind, text: string, more: Partial<WholeBlock> = 
     metadata: {},
     text,
     ...more,
-  };
+  } as WholeBlock;
 }

@@ -3,10 +3,7 @@
  */
 
 import type { Attached } from "./attachments.ts";
-
-/** When it reaches the agent: cutting off what it does, at its next step, or after its turn. */
-export const WHENS = ["now", "next", "later"] as const;
-export type When = (typeof WHENS)[number];
+import type { When } from "./contract.ts";
 
 export interface Message {
   /** A UUID. The agent's own record of the message has it. */

@@ -1,7 +1,41 @@
 /**
- * How freely an agent works. The same words for every agent; each driver says which it knows, and what they are called there.
+ * How freely an agent works. The same words for every agent; each driver says which it knows, and what they are called there. A
+ * conversation keeps the mode that was last chosen for it.
  */
+
+import { type Draft, type JsonObject, type Problem, problem } from "@blockyard/kernel";
 
 /** Plan only, ask before it changes anything, edit without asking, do everything. */
 export const MODES = ["plan", "ask", "edits", "full"] as const;
 export type Mode = (typeof MODES)[number];
+
+/** Full access is offered only where the owner has started the server with it. */
+export function withoutFull<T extends { readonly abilities: { readonly modes: readonly Mode[] } }>(
+  driver: T,
+): T {
+  const modes = driver.abilities.modes.filter((mode) => mode !== "full");
+  return { ...driver, abilities: { ...driver.abilities, modes } };
+}
+
+export function checkMode(
+  provider: string,
+  modes: readonly Mode[],
+  mode: Mode | undefined,
+): Problem | undefined {
+  if (mode === undefined || modes.includes(mode)) return undefined;
+  const how = mode === "full" ? ": start the server with --full-access first" : "";
+  return problem("invalid", `${provider} does not support the mode ${mode} here${how}`, {
+    modes: [...modes],
+  });
+}
+
+/** The mode of a conversation, where one was chosen. */
+export function modeIn(metadata: JsonObject): Mode | undefined {
+  return MODES.find((mode) => mode === metadata["mode"]);
+}
+
+/** Keeps a mode for the turns that follow. */
+export function keepMode(draft: Draft, mode: Mode | undefined): void {
+  if (mode !== undefined && draft.record.metadata["mode"] !== mode)
+    draft.conversation({ metadata: { mode } });
+}

@@ -4,10 +4,13 @@
 
 import { type BlockId, type Draft, isEnded, isProblem, type Op, type Problem } from "@blockyard/kernel";
 import { writeAttachments } from "./attachments.ts";
+import { keepMode, type Mode, modeIn } from "./mode.ts";
 import type { TurnRequest } from "./run.ts";
 
 export interface Opened {
   readonly prompt: BlockId;
+  /** The conversation's. */
+  readonly mode: Mode | undefined;
   readonly text: string;
 }
 
@@ -38,11 +41,12 @@ export function openTurn(
     side: false,
     status: "done",
     metadata: { turn: id },
-    ...(parent ? { parent } : {}),
+    ...(parent === undefined ? {} : { parent }),
   });
   if (isProblem(asked)) return asked;
   const { cwd } = request;
-  if (cwd !== undefined && draft.record.metadata["cwd"] !== cwd) draft.conversation({ metadata: { cwd } });
+  keepMode(draft, request.mode);
+  if (cwd !== undefined && draft.record.metadata.cwd !== cwd) draft.conversation({ metadata: { cwd } });
   draft.setTurn({
     id,
     provider: request.provider,
@@ -53,7 +57,7 @@ export function openTurn(
     ...(request.model === undefined ? {} : { model: request.model }),
     ...(node === undefined ? {} : { node, orders: [] }),
   });
-  return { prompt: asked.id, text };
+  return { prompt: asked.id, text, mode: request.mode ?? modeIn(draft.record.metadata) };
 }
 
 export function isText({ body }: Op): boolean {

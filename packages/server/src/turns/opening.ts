@@ -1,19 +1,19 @@
 /**
  * How a turn opens for an agent that keeps sessions itself: with which of them it goes on (session.ts), and what it is told
- * in front of the prompt (told.ts). What was told is remembered on the prompt before the agent starts, so that it is told
+ * in front of the prompt (briefing.ts). What was told is remembered on the prompt before the agent starts, so that it is told
  * once; if the agent never gets as far as a session, the mark counts for nothing and it is told again.
  */
 
 import { isProblem, type Kernel, type Problem } from "@blockyard/kernel";
 import type { Agent } from "./agents.ts";
 import { pictureIn } from "./attachments.ts";
+import { type Briefing, brief } from "./briefing.ts";
 import type { TurnStart } from "./run.ts";
 import { type Beginning, beginningOf, markOf } from "./session.ts";
-import { type Told, tell } from "./told.ts";
 import { editorsOf } from "./voices.ts";
 
 export interface Opening extends Beginning {
-  readonly told: Told;
+  readonly told: Briefing;
 }
 
 /** With `isLost`, the agent has just said that it does not have its sessions any more. */
@@ -25,7 +25,7 @@ export async function openingOf(
 ): Promise<Opening | Problem> {
   const beginning = await beginningOf(kernel, agent, start, isLost);
   if (isProblem(beginning)) return beginning;
-  const told = await tell(beginning.news, beginning.session !== undefined, {
+  const told = await brief(beginning.news, beginning.session !== undefined, {
     read: (id) => kernel.whole(id),
     show: (block) => pictureIn(kernel.store, block),
     editors: (block) => editorsOf(kernel, block),

@@ -17,18 +17,18 @@ import {
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { call, say } from "../../../../test/model/script.ts";
 import { ModelServer } from "../../../../test/model/server.ts";
-import { Offspring } from "../processes/child-offspring.ts";
+import { ProcessTracker } from "../processes/process-tracker.ts";
 import { nodeEnv } from "../system/env.ts";
 import { APIS, apiDriver } from "./api.ts";
 import { Turns } from "./turns.ts";
 
 let model: ModelServer;
 let folder: string;
-let offspring: Offspring;
+let tracker: ProcessTracker;
 beforeEach(async () => {
   model = await ModelServer.start();
   folder = mkdtempSync(join(tmpdir(), "blockyard-outage-"));
-  offspring = new Offspring(join(folder, "home"));
+  tracker = new ProcessTracker(join(folder, "home"));
 });
 afterEach(async () => {
   await model.stop();
@@ -81,7 +81,7 @@ async function open(outage: Outage) {
     root: folder,
     home: join(folder, "home"),
     env: { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: model.url, PATH: process.env["PATH"] },
-    offspring,
+    tracker,
     matcher: inlineMatcher(() => performance.now()),
     schemas: () => [],
     call: async () => null,

@@ -6,6 +6,6 @@
 export function refusalText(reason: string | undefined): string {
   const said = reason?.trim() ?? "";
   if (said === "")
-    return "The user refused this tool call and gave no reason. Do not try it again. Continue in another way, or ask the user.";
-  return `The user refused this tool call. Reason: ${said}`;
+    return "The user denied this tool call without a reason. Do not retry it. Continue in another way, or ask the user.";
+  return `The user denied this tool call. Reason: ${said}`;
 }

@@ -1,5 +1,5 @@
 /**
- * Replay: a recording of a real run, fed through the same door as a live one, at a chosen speed. It is what a first start
+ * Replay: a recording of a real run, fed the same way as a live one, at a chosen speed. It is what a first start
  * shows when there is no agent and no key yet, and it is said to be a recording.
  */
 

@@ -17,8 +17,8 @@ import type {
   Reason,
 } from "@blockyard/kernel";
 import type { Allowance } from "../access/allowance.ts";
-import type { Attachment } from "./attachments.ts";
-import type { Message, When } from "./message.ts";
+import type { Attachment, When } from "./contract.ts";
+import type { Message } from "./message.ts";
 import type { Mode } from "./mode.ts";
 
 export interface TurnRequest {
@@ -26,8 +26,10 @@ export interface TurnRequest {
   readonly provider: string;
   readonly prompt: string;
   readonly model?: string;
-  /** Go on from this block instead of the head. */
-  readonly parent?: BlockId;
+  /** How hard the model thinks, where the agent lets that be chosen. */
+  readonly effort?: string;
+  /** Go on from this block instead of the head; null: from none, as a new beginning. */
+  readonly parent?: BlockId | null;
   /** Go on with the provider's own session, where the conversation has one (the default), or start afresh. */
   readonly fresh?: boolean;
   readonly allow?: readonly Allowance[];
@@ -36,6 +38,8 @@ export interface TurnRequest {
   readonly when?: When;
   /** How freely the agent works; the conversation's mode by default. */
   readonly mode?: Mode;
+  /** Where it stops at a usage limit, it goes on by itself when that is reset. */
+  readonly goesOn?: boolean;
   /** The folder to work in, a whole path. */
   readonly cwd?: string;
 }
@@ -76,6 +80,10 @@ export interface Answer {
 
 export interface Run {
   readonly ended: Promise<RunEnd>;
+  /** It stopped at the account's usage limit; `resetsAt` where it says when that is over. */
+  readonly limit?: { readonly resetsAt?: number | undefined } | undefined;
+  /** The mode in which it works now, where it says so. */
+  readonly mode?: Mode | undefined;
   /** Interrupts it: asks it to end, then makes it. */
   stop(reason: Reason): void;
   /** At once: the server goes. */
@@ -89,6 +97,7 @@ export interface Run {
   takeBack?(message: string): Promise<boolean>;
   setMode?(mode: Mode): Promise<Problem | undefined>;
   setModel?(model: string): Promise<Problem | undefined>;
+  setEffort?(effort: string): Promise<Problem | undefined>;
   /** Ends what runs in the background, by the name that `offers` gives. */
   stopTask?(task: string): Promise<Problem | undefined>;
 }

@@ -10,7 +10,7 @@ import type { Message } from "./message.ts";
 import type { Mode } from "./mode.ts";
 import type { Answer, Run, RunEnd } from "./run.ts";
 
-const UNABLE = problem("unavailable", "this agent cannot do that while it works");
+const UNABLE = problem("unavailable", "this agent cannot do that while it is working");
 
 /** A run that may find its session lost; known when it has ended. */
 export interface Trial extends Run {
@@ -36,6 +36,14 @@ export class SecondTry implements Run {
     this.#run = second;
     if (this.#stopping !== undefined) second.kill(this.#stopping);
     return second.ended;
+  }
+
+  get limit(): Run["limit"] {
+    return this.#run.limit;
+  }
+
+  get mode(): Mode | undefined {
+    return this.#run.mode;
   }
 
   stop(reason: Reason): void {
@@ -70,6 +78,10 @@ export class SecondTry implements Run {
 
   async setModel(model: string): Promise<Problem | undefined> {
     return this.#run.setModel ? this.#run.setModel(model) : UNABLE;
+  }
+
+  async setEffort(effort: string): Promise<Problem | undefined> {
+    return this.#run.setEffort ? this.#run.setEffort(effort) : UNABLE;
   }
 
   async stopTask(task: string): Promise<Problem | undefined> {

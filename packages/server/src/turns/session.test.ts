@@ -7,16 +7,16 @@ import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { bytesOf, logFilesOf, type Recording, recordings } from "../../../../test/recordings.ts";
 import { StreamIngest } from "../ingest/ingest-stream.ts";
-import { must, SessionDesk } from "../testing/session-desk.ts";
+import { must, SessionHarness } from "../testing/session-harness.ts";
 import { AGENTS } from "./agents.ts";
-import { isTold } from "./told.ts";
+import { isShared } from "./briefing.ts";
 
-let desk: SessionDesk;
+let harness: SessionHarness;
 beforeEach(async () => {
-  desk = await SessionDesk.open();
+  harness = await SessionHarness.open();
 });
 
-const turn: SessionDesk["turn"] = (...given) => desk.turn(...given);
+const turn: SessionHarness["turn"] = (...given) => harness.turn(...given);
 
 describe("a session that goes on", () => {
   it("[D12] knows its own turns: nothing is told", async () => {
@@ -29,7 +29,7 @@ describe("a session that goes on", () => {
   it("[D12] is told what others wrote since, once", async () => {
     const first = await turn("one");
     await turn("two", { provider: "codex" });
-    await desk.remark("a remark");
+    await harness.remark("a remark");
     const third = await turn("three");
     expect(third).toMatchObject({ session: first.session, news: ["two", "re: two", "a remark"] });
     expect((await turn("four")).news).toEqual([]);
@@ -40,38 +40,42 @@ describe("a session that goes on", () => {
 
   it("[D12] is told how its own words, its prompts and others' words read now, each change once", async () => {
     const first = await turn("one");
-    const other = await desk.remark("a remark");
+    const other = await harness.remark("a remark");
     await turn("two");
-    await desk.edit(first.answer, "re: eins");
-    await desk.edit(first.prompt, "eins");
-    await desk.edit(other, "a better remark");
+    await harness.edit(first.answer, "re: eins");
+    await harness.edit(first.prompt, "eins");
+    await harness.edit(other, "a better remark");
     const third = await turn("three");
     expect(third.session).toBe(first.session);
     expect(third.news).toEqual(["changed: eins", "changed: re: eins", "changed: a better remark"]);
     expect((await turn("four")).news).toEqual([]);
-    await desk.edit(first.answer, "re: uno");
+    await harness.edit(first.answer, "re: uno");
     expect((await turn("five")).news).toEqual(["changed: re: uno"]);
   });
 
   it("[D12] is not told again what somebody has only looked at", async () => {
     const first = await turn("one");
-    must(await desk.kernel.mergeState(first.answer, "ann"));
+    must(await harness.kernel.mergeState(first.answer, "ann"));
     expect((await turn("two")).news).toEqual([]);
   });
 
   it("[D12] is told what is included, and again when it has changed", async () => {
-    const elsewhere = must(await desk.kernel.createConversation("ann", ""));
-    const block_id = await desk.remark("planted in May", elsewhere);
+    const remote = must(await harness.kernel.createConversation("ann", ""));
+    const block_id = await harness.remark("planted in May", remote);
     const first = await turn("one");
-    await desk.tool("conversation.include", { conversation: desk.conversation, block_id });
+    await harness.tool("conversation.include", { conversation: harness.conversation, block_id });
     const news = ["included: planted in May"];
     expect(await turn("two")).toMatchObject({ session: first.session, news });
     expect((await turn("three")).news).toEqual([]);
-    await desk.edit(block_id, "planted in June");
+    await harness.edit(block_id, "planted in June");
     expect((await turn("four")).news).toEqual(["included: planted in June"]);
     await turn("five", { provider: "codex" });
     expect((await turn("six")).news).toEqual(["five", "re: five"]);
-    await desk.tool("conversation.include", { conversation: desk.conversation, block_id, included: false });
+    await harness.tool("conversation.include", {
+      conversation: harness.conversation,
+      block_id,
+      included: false,
+    });
     const after = await turn("seven");
     expect(after.isNew).toBe(true);
     expect(after.news.join()).not.toContain("planted");
@@ -79,6 +83,17 @@ describe("a session that goes on", () => {
 });
 
 describe("a session that cannot go on", () => {
+  it("[D12] knows what was included from a conversation that has been deleted: a new one is not told of it", async () => {
+    const elsewhere = must(await harness.kernel.createConversation("ann", ""));
+    const block_id = await harness.remark("planted in May", elsewhere);
+    await harness.tool("conversation.include", { conversation: harness.conversation, block_id });
+    expect((await turn("one")).news).toEqual(["included: planted in May"]);
+    must(await harness.kernel.deletions.delete(elsewhere, "ann"));
+    const after = await turn("two");
+    expect(after.isNew).toBe(true);
+    expect(after.news.join()).not.toContain("planted");
+  });
+
   it("[D12] knows another way: each way has its own", async () => {
     const first = await turn("one");
     const second = await turn("two");
@@ -92,23 +107,23 @@ describe("a session that cannot go on", () => {
   it("[D12] knows what was pruned: its own, or what it was told", async () => {
     const first = await turn("one");
     await turn("two");
-    await desk.tool("conversation.prune", { block_id: first.answer });
+    await harness.tool("conversation.prune", { block_id: first.answer });
     const third = await turn("three");
     expect(third).toMatchObject({ isNew: true, news: ["one", "two", "re: two"] });
-    const other = await desk.remark("a remark");
+    const other = await harness.remark("a remark");
     const fourth = await turn("four");
     expect(fourth).toMatchObject({ session: third.session, news: ["a remark"] });
-    await desk.tool("conversation.prune", { block_id: other });
+    await harness.tool("conversation.prune", { block_id: other });
     expect((await turn("five")).isNew).toBe(true);
     expect((await turn("six")).isNew).toBe(false);
   });
 
   it("[D12] what was pruned before it was told of keeps nothing from going on", async () => {
     const first = await turn("one");
-    const other = await desk.remark("a remark");
-    await desk.tool("conversation.prune", { block_id: other });
+    const other = await harness.remark("a remark");
+    await harness.tool("conversation.prune", { block_id: other });
     expect(await turn("two")).toMatchObject({ session: first.session, news: [] });
-    await desk.tool("conversation.prune", { block_id: other, pruned: false });
+    await harness.tool("conversation.prune", { block_id: other, pruned: false });
     expect(await turn("three")).toMatchObject({ session: first.session, news: ["a remark"] });
   });
 
@@ -127,7 +142,7 @@ describe("a session that cannot go on", () => {
 
 it("[D12] a prompt that never reached the agent is told with the next", async () => {
   const first = await turn("one");
-  await desk.remark("a remark");
+  await harness.remark("a remark");
   await turn("two", { end: "unheard" });
   const third = await turn("three");
   expect(third).toMatchObject({ session: first.session, news: ["a remark", "two"] });
@@ -139,9 +154,9 @@ it("[D12] a fork into a new conversation has no session, and is told the path", 
   await turn("one");
   const second = await turn("two");
   await turn("three");
-  desk.conversation = (await desk.tool("conversation.fork", { block_id: second.answer, into_new: true }))[
-    "conversation"
-  ] as string;
+  harness.conversation = (
+    await harness.tool("conversation.fork", { block_id: second.answer, into_new: true })
+  )["conversation"] as string;
   const forked = await turn("another three");
   expect(forked).toMatchObject({ isNew: true, news: ["one", "re: one", "two", "re: two"] });
   expect(await turn("four")).toMatchObject({ session: forked.session, news: [] });
@@ -151,8 +166,8 @@ it("[D12] [L11] one that began afresh is told nothing of what was before, then o
   const first = await turn("one");
   const fresh = await turn("two", { fresh: true });
   expect(fresh).toMatchObject({ isNew: true, news: [] });
-  await desk.edit(first.answer, "re: eins");
-  await desk.tool("conversation.prune", { block_id: first.prompt });
+  await harness.edit(first.answer, "re: eins");
+  await harness.tool("conversation.prune", { block_id: first.prompt });
   expect(await turn("three")).toMatchObject({ session: fresh.session, news: [] });
 });
 
@@ -161,12 +176,12 @@ it.each([0, 1])(
   async (at) => {
     await turn("one");
     const notice = { kind: "text", role: "system", side: false, status: "done" } as const;
-    const metadata = { turn: `turn-${desk.turns + at}`, notice: "reset" };
+    const metadata = { turn: `turn-${harness.turns + at}`, notice: "reset" };
     const cleared = await turn("/clear", {
       parent: must(
-        await desk.kernel.write(desk.conversation, {
+        await harness.kernel.write(harness.conversation, {
           agent: "claude",
-          plan: (draft) => draft.create({ ...notice, text: "Conversation started anew", metadata }),
+          plan: (draft) => draft.create({ ...notice, text: "Conversation restarted", metadata }),
         }),
       ).id,
       end: "other",
@@ -231,23 +246,23 @@ class Memory {
   #words = 0;
 
   async play(act: Act): Promise<void> {
-    const { conversation, kernel } = desk;
-    if (act.act === "remark") return void (await desk.remark(this.#word()));
+    const { conversation, kernel } = harness;
+    if (act.act === "remark") return void (await harness.remark(this.#word()));
     if (act.act === "turn") return this.#turn(act);
-    const elsewhere = ["include", "exclude", "revise"].includes(act.act);
-    const where = elsewhere ? library : conversation;
+    const remote = ["include", "exclude", "revise"].includes(act.act);
+    const where = remote ? library : conversation;
     const blocks = must(await kernel.blocks({ conversation: where, order: "first", limit: 1_000 }));
     const on = blocks.filter(({ side }) => !side);
     const block = on[act.at % Math.max(1, on.length)];
     if (!block) return;
     const block_id = block.id;
-    if (act.act === "edit" || act.act === "revise") await desk.edit(block_id, this.#word());
+    if (act.act === "edit" || act.act === "revise") await harness.edit(block_id, this.#word());
     if (act.act === "look") must(await kernel.mergeState(block_id, "ann"));
-    if (act.act === "fork") await desk.tool("conversation.fork", { block_id });
+    if (act.act === "fork") await harness.tool("conversation.fork", { block_id });
     if (act.act === "prune" || act.act === "restore")
-      await desk.tool("conversation.prune", { block_id, pruned: act.act === "prune" });
+      await harness.tool("conversation.prune", { block_id, pruned: act.act === "prune" });
     if (act.act === "include" || act.act === "exclude")
-      await desk.tool("conversation.include", { conversation, block_id, included: act.act === "include" });
+      await harness.tool("conversation.include", { conversation, block_id, included: act.act === "include" });
   }
 
   #word(): string {
@@ -256,13 +271,13 @@ class Memory {
 
   async #turn({ provider, end, edits }: Act & { readonly act: "turn" }): Promise<void> {
     const said = this.#word();
-    const meanwhile = async (answer: BlockId) => edits && (await desk.edit(answer, this.#word()));
-    const before = must(await desk.kernel.conversation(desk.conversation)).head;
-    const context = must(await contextOf(desk.kernel, desk.conversation, before ?? undefined));
+    const meanwhile = async (answer: BlockId) => edits && (await harness.edit(answer, this.#word()));
+    const before = must(await harness.kernel.conversation(harness.conversation)).head;
+    const context = must(await contextOf(harness.kernel, harness.conversation, before ?? undefined));
     const went = await turn(said, { provider, end, meanwhile });
     const known = new Map(went.isNew ? [] : this.#known.get(went.session));
     for (const [id, text] of went.told) known.set(id, text);
-    const wanted = context.filter(({ block, included }) => included || isTold(block));
+    const wanted = context.filter(({ block, included }) => included || isShared(block));
     expect(known).toEqual(new Map(wanted.map(({ block }) => [block.id, block.text])));
     this.seen.turns++;
     this.seen.told += went.told.size;
@@ -281,9 +296,9 @@ it("[D12] whatever happens, a turn's session knows exactly the context, each blo
   const seen = { turns: 0, went: 0, told: 0, began: 0 };
   await fc.assert(
     fc.asyncProperty(fc.array(acts, { minLength: 3, maxLength: 40, size: "max" }), async (all) => {
-      desk = await SessionDesk.open();
-      library = must(await desk.kernel.createConversation("ann", ""));
-      for (const text of ["a", "b", "c"]) await desk.remark(text, library);
+      harness = await SessionHarness.open();
+      library = must(await harness.kernel.createConversation("ann", ""));
+      for (const text of ["a", "b", "c"]) await harness.remark(text, library);
       const memory = new Memory();
       for (const act of all) await memory.play(act);
       for (const key of ["turns", "went", "told", "began"] as const) seen[key] += memory.seen[key];
@@ -296,16 +311,16 @@ it("[D12] whatever happens, a turn's session knows exactly the context, each blo
 });
 
 async function ingested(recording: Recording): Promise<void> {
-  const { conversation } = desk;
+  const { conversation } = harness;
   const provider = providers.get(recording.provider);
   if (!provider) throw new Error(recording.provider);
   if (recording.source === "log") {
-    const ingest = new Ingest(desk.kernel, { conversation, agent: provider.name, keep: true, from: 1 });
+    const ingest = new Ingest(harness.kernel, { conversation, agent: provider.name, keep: true, from: 1 });
     await ingest.open();
     await ingest.push(provider.importLog?.(logFilesOf(recording), "log") ?? []);
     await ingest.finish();
   } else {
-    const stream = new StreamIngest(desk.kernel, { conversation, agent: provider.name, provider });
+    const stream = new StreamIngest(harness.kernel, { conversation, agent: provider.name, provider });
     await stream.open();
     await stream.push(bytesOf(recording));
     await stream.end();
@@ -318,13 +333,13 @@ it.each(ours.map((each) => [each.name, each] as const))(
   "[AC123] %s: a session that was read in is not resumed, and a new one is told what was said",
   async (_, recording) => {
     await ingested(recording);
-    const { head, sessions } = must(await desk.kernel.conversation(desk.conversation));
-    const blocks = must(await desk.kernel.allBlocks(desk.conversation));
+    const { head, sessions } = must(await harness.kernel.conversation(harness.conversation));
+    const blocks = must(await harness.kernel.allBlocks(harness.conversation));
     const path = head === null ? [] : pathIn(blocks, head);
     const next = await turn("and now", { provider: recording.provider });
     expect(next.isNew).toBe(true);
     expect(next.session).not.toBe(sessions[recording.provider]);
-    expect([...next.told.keys()]).toEqual(path.filter((block) => isTold(block)).map(({ id }) => id));
+    expect([...next.told.keys()]).toEqual(path.filter((block) => isShared(block)).map(({ id }) => id));
     const later = await turn("and then", { provider: recording.provider });
     expect(later).toMatchObject({ isNew: false, session: next.session });
   },

@@ -6,7 +6,7 @@
  * follow, for every agent alike:
  *   - A session that knows what does not belong to the context any more (it stands on another way, or was pruned, or is no
  *     longer included) cannot forget it, so the turn does not go on with it.
- *   - What belongs to the context and is unknown to the session, or has changed since, is told (see told.ts).
+ *   - What belongs to the context and is unknown to the session, or has changed since, is told (see briefing.ts).
  */
 
 import {
@@ -22,8 +22,8 @@ import {
   type Turn,
 } from "@blockyard/kernel";
 import type { Agent } from "./agents.ts";
+import { isShared, type News } from "./briefing.ts";
 import type { TurnStart } from "./run.ts";
-import { isTold, type News } from "./told.ts";
 
 export interface Beginning {
   /** The session to go on with; undefined: a new one. */
@@ -35,7 +35,7 @@ export interface Beginning {
 }
 
 /** What a turn's context is made of. */
-interface Ground {
+interface SessionBase {
   readonly kernel: Kernel;
   /** All blocks of the conversation. */
   readonly blocks: readonly Block[];
@@ -58,20 +58,20 @@ export async function beginningOf(
   if (isProblem(turns)) return turns;
   const blocks = await kernel.allBlocks(conversation);
   if (isProblem(blocks)) return blocks;
-  const path = pathIn(blocks, start.prompt).filter(({ metadata }) => metadata["turn"] !== start.id);
+  const path = pathIn(blocks, start.prompt).filter(({ metadata }) => metadata.turn !== start.id);
   const inPath = new Map(path.map((block) => [block.id, block]));
   const others = await includedIn(kernel, record, inPath);
   if (isProblem(others)) return others;
-  const ground = { kernel, blocks, path, inPath, included: others };
+  const base = { kernel, blocks, path, inPath, included: others };
   const included = Object.fromEntries(others.map(({ id, version }) => [id, version]));
   for (const its of fresh || isLost ? [] : sessionsOf(turns, record, agent, start)) {
     const { session } = its;
-    const known = knownOf(its, ground);
-    const news = known && (await newsFor(known, ground));
+    const known = knownOf(its, base);
+    const news = known && (await newsFor(known, base));
     if (isProblem(news)) return news;
     if (news) return { session, news, included };
   }
-  const said = path.filter((block) => !fresh && !block.pruned && isTold(block));
+  const said = path.filter((block) => !fresh && !block.pruned && isShared(block));
   const news = [...others.map(asIncluded), ...said.map((block) => ({ block, how: "new" }) as const)];
   return { news, included };
 }
@@ -94,7 +94,7 @@ async function includedIn(
   const found: Block[] = [];
   for (const id of record.included) {
     const block = inPath.has(id) ? undefined : await kernel.block(id);
-    if (isProblem(block) && block.problem !== "not_found") return block;
+    if (isProblem(block) && block.problem !== "not_found" && block.problem !== "gone") return block;
     if (block && !isProblem(block)) found.push(block);
   }
   return found;
@@ -148,18 +148,18 @@ interface Known {
 }
 
 /** Undefined where it knows what is not in the context. */
-function knownOf(session: Session, ground: Ground): Known | undefined {
-  const { blocks, inPath } = ground;
+function knownOf(session: Session, base: SessionBase): Known | undefined {
+  const { blocks, inPath } = base;
   const own = blocks.filter((block) => isOwn(session, block));
   if (own.some(({ id, side, pruned }) => pruned || (!side && !inPath.has(id)))) return undefined;
   const last = own.findLast((block) => toldOf(block) !== undefined);
   const known: Known = {
     own: new Set(own.map(({ id }) => id)),
-    from: Math.max(own.findLast((block) => toldOf(block)?.fresh)?.born ?? -1, clearedAt(session, ground)),
+    from: Math.max(own.findLast((block) => toldOf(block)?.fresh)?.born ?? -1, clearedAt(session, base)),
     until: last?.born ?? -1,
     included: (last && toldOf(last)?.included) ?? {},
   };
-  return knowsTooMuch(known, ground) ? undefined : known;
+  return knowsTooMuch(known, base) ? undefined : known;
 }
 
 function isOwn({ turns, stray }: Session, { agent, role, metadata }: Block): boolean {
@@ -170,18 +170,18 @@ function isOwn({ turns, stray }: Session, { agent, role, metadata }: Block): boo
 }
 
 /** An agent that is told to clear itself begins a new session; that it did may stand in the turn of either. */
-function clearedAt({ agents }: Session, { blocks, inPath }: Ground): number {
+function clearedAt({ agents }: Session, { blocks, inPath }: SessionBase): number {
   const reset = blocks.findLast(
     ({ id, agent, parent, metadata }) =>
-      metadata["notice"] === "reset" && agents.has(agent) && (inPath.has(id) || inPath.has(parent ?? "")),
+      metadata.notice === "reset" && agents.has(agent) && (inPath.has(id) || inPath.has(parent ?? "")),
   );
   return reset?.born ?? -1;
 }
 
 /** It was told what has been pruned since, or is not included any more. */
-function knowsTooMuch({ own, from, until, included }: Known, ground: Ground): boolean {
-  const { path, inPath } = ground;
-  const now = new Set(ground.included.map(({ id }) => id));
+function knowsTooMuch({ own, from, until, included }: Known, base: SessionBase): boolean {
+  const { path, inPath } = base;
+  const now = new Set(base.included.map(({ id }) => id));
   if (Object.keys(included).some((id) => !now.has(id) && inPath.get(id)?.pruned !== false)) return true;
   return path.some(
     ({ id, pruned, born, seq }) => pruned && !own.has(id) && born >= from && born <= until && seq > until,
@@ -189,17 +189,17 @@ function knowsTooMuch({ own, from, until, included }: Known, ground: Ground): bo
 }
 
 function toldOf({ metadata }: Block): ToldMark | undefined {
-  return metadata["told"] as ToldMark | undefined;
+  return metadata.told as ToldMark | undefined;
 }
 
-async function newsFor(known: Known, ground: Ground): Promise<readonly News[] | Problem> {
-  const news: News[] = ground.included
+async function newsFor(known: Known, base: SessionBase): Promise<readonly News[] | Problem> {
+  const news: News[] = base.included
     .filter(({ id, version }) => known.included[id] !== version)
     .map(asIncluded);
-  for (const block of ground.path) {
-    if (block.pruned || block.born < known.from || block.seq <= known.until || !isTold(block)) continue;
+  for (const block of base.path) {
+    if (block.pruned || block.born < known.from || block.seq <= known.until || !isShared(block)) continue;
     if (known.own.has(block.id)) {
-      const isEdited = block.promoted && (await isEditedSince(ground.kernel, block, known.until));
+      const isEdited = block.promoted && (await isEditedSince(base.kernel, block, known.until));
       if (isProblem(isEdited)) return isEdited;
       if (isEdited) news.push({ block, how: "changed" });
     } else {

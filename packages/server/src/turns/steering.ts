@@ -7,6 +7,7 @@ import { randomUUID } from "node:crypto";
 import {
   type AgentId,
   type BlockId,
+  type Draft,
   isEnded,
   isProblem,
   type Kernel,
@@ -23,6 +24,8 @@ export interface Queued {
   readonly by: AgentId;
   /** The message that waits; undefined where nothing was in its way. */
   readonly waiting?: BlockId;
+  /** Written with its prompt; a problem: then neither is. */
+  readonly also?: (draft: Draft) => Problem | undefined;
 }
 
 /** A turn that runs, with the messages that were sent into it and that its agent has not read, by their ids. */
@@ -75,7 +78,7 @@ export class Steering {
     for (const [id, queued] of [...live.sent]) {
       if (only !== undefined && queued.id !== only) continue;
       const isBack = only === undefined || (await live.run.takeBack?.(id)) === true;
-      if (!isBack) return problem("conflict", "the agent has read this message already");
+      if (!isBack) return problem("conflict", "the agent has already read this message");
       live.sent.delete(id);
       back.push(queued);
     }

@@ -3,137 +3,88 @@
  */
 
 import {
+  type AgentId,
+  type BlockId,
   type Call,
+  type ConversationId,
+  isFromPrompt,
   isProblem,
+  type Kernel,
   type Problem,
   problem,
-  type Tool,
+  titleFrom,
+  titlePatch,
   tool,
-  turnSchema,
   turnView,
 } from "@blockyard/kernel";
 import { z } from "zod";
-import { ALLOWANCES } from "../access/allowance.ts";
 import { folderFor, isInside } from "../processes/folder.ts";
 import { agentTools } from "./agent-tools.ts";
 import { answerTool } from "./answer-tool.ts";
-import { attachmentsField } from "./attachments.ts";
-import { WHENS } from "./message.ts";
-import { MODES } from "./mode.ts";
+import { turnLater, turnList, turnMove, turnRelease, turnStart, turnStop } from "./contract.ts";
 import type { TurnRequest } from "./run.ts";
 import type { Turns } from "./turns.ts";
 
-const folderField = z.string().min(1).max(4_096);
-const conversation = z.string().min(1).max(80).describe("Conversation id");
-
-const started = z.object({
-  turn: z.string(),
-  queued: z.boolean(),
-  block_id: z.string(),
-  conversation: z.string(),
-  cwd: z.string(),
-});
-
 /** `root`: the folder that the server serves. */
-export function turnTools(turns: Turns, root: string): readonly Tool<never, unknown>[] {
+export function turnTools(turns: Turns, root: string) {
   const start = tool({
-    name: "turn.start",
+    name: turnStart.name,
     description:
-      "Ask an agent to go on in a conversation: it gets the prompt, works in the conversation's folder, and its blocks appear " +
-      "in the conversation. While a turn runs, the message waits its turn.",
+      "Send a prompt to an agent in a conversation. The agent works in the conversation's folder, and its blocks appear " +
+      "in the conversation. While a turn runs, the message is queued.",
     access: "owner",
     carriesText: true,
     // What it allows is not asked for again.
     sensitive: (input) => allowsAnything(input),
-    input: z.strictObject({
-      conversation: conversation
-        .optional()
-        .describe("Conversation id. Without it a new one is made, with the turn or not at all"),
-      title: z.string().max(300).optional().describe("Of a new conversation"),
-      provider: z.enum(turns.providers as [string, ...string[]]),
-      prompt: z.string().min(1).max(1_000_000),
-      model: z.string().min(1).max(200).optional(),
-      parent_id: z
-        .string()
-        .max(200)
-        .optional()
-        .describe("Go on from this block instead of the conversation's head"),
-      fresh: z
-        .boolean()
-        .optional()
-        .describe(
-          "Start anew: the agent is told nothing of the conversation but what is included. Default: it knows all of it",
-        ),
-      allow: z
-        .array(z.enum(ALLOWANCES))
-        .max(ALLOWANCES.length)
-        .optional()
-        .describe("What the built-in tools of anthropic and openai may do in this turn without asking"),
-      attachments: attachmentsField.optional(),
-      when: z
-        .enum(WHENS)
-        .optional()
-        .describe(
-          "While a turn runs: now cuts off what the agent does, next reaches it at its next step, later (the default) waits for the end of the turn",
-        ),
-      mode: z
-        .enum(MODES)
-        .optional()
-        .describe(
-          "plan first, ask before changes, edits without asking, or full access; the agent's own by default",
-        ),
-      cwd: folderField
-        .optional()
-        .describe("Work in this folder, a whole path, and from now on in this conversation"),
-      default_cwd: folderField
-        .optional()
-        .describe(
-          "Where the conversation has no folder yet: work in this one, if it is inside the served folder",
-        ),
-    }),
-    output: started,
+    input: turnStart.input.extend({ provider: z.enum(turns.providers as [string, ...string[]]) }),
+    output: turnStart.output,
     run: (call: Call, input) => begin(turns, root, call, input),
   });
 
   const stop = tool({
-    name: "turn.stop",
+    ...turnStop,
     description:
-      "Stop the turn that runs in a conversation. Messages that wait behind it are not sent: they are held until turn.release " +
-      "sends them, or dropped with queued. With turn, only that one: stopped if it runs, dropped if it waits.",
+      "Stop the turn that runs in a conversation. Queued messages are not sent: they are held until turn.release " +
+      "sends them, or dropped with queued. With turn, only that one: stopped if it is running, dropped if it is queued.",
     access: "owner",
-    input: z.strictObject({
-      conversation,
-      queued: z.boolean().default(false),
-      turn: z.string().max(100).optional().describe("As turn.start answered"),
-    }),
-    output: z.object({ stopped: z.number(), dropped: z.number(), held: z.number() }),
     async run(call: Call, input) {
       return turns.stop(call.caller.agent, input.conversation, input.queued, input.turn);
     },
   });
 
   const release = tool({
-    name: "turn.release",
+    ...turnRelease,
     description:
-      "Send messages that are held in a conversation, because the turn before them was stopped or the server was restarted: " +
-      "at once, or when what runs has ended. With turn, only that one.",
+      "Send messages that are held in a conversation because the previous turn was stopped or the server restarted: " +
+      "at once, or when the running turn ends. With turn, only that one.",
     access: "owner",
-    input: z.strictObject({
-      conversation,
-      turn: z.string().max(100).optional().describe("As turn.start answered"),
-    }),
-    output: z.object({ sent: z.number() }),
     async run(call: Call, input) {
       return turns.release(call.caller.agent, input.conversation, input.turn);
     },
   });
 
+  const later = tool({
+    ...turnLater,
+    description:
+      "Let a conversation whose turn stopped at a usage limit continue by itself when the limit is reset (at, in milliseconds since 1970, as " +
+      "in resets_at of the error block's details), or with cancel not. Survives restarts; any other message there cancels it.",
+    access: "owner",
+    run: (call: Call, input) => goOnLater(turns, call, input),
+  });
+
+  const move = tool({
+    ...turnMove,
+    description: "Put a message that waits in a conversation before (up) or behind (down) its neighbour.",
+    access: "owner",
+    async run(call: Call, input) {
+      return turns.move(call.caller.agent, input.conversation, input.turn, input.by);
+    },
+  });
+
   const list = tool({
-    name: "turn.list",
-    description: "The turns of a conversation with their usage, cost and end.",
+    ...turnList,
+    description: "List the turns of a conversation with their usage, cost and end.",
     access: "read",
-    input: z.strictObject({ conversation }),
-    output: z.object({ turns: z.array(turnSchema) }),
     async run(call: Call, input) {
       const known = await call.kernel.conversation(input.conversation);
       if (isProblem(known)) return known;
@@ -142,10 +93,32 @@ export function turnTools(turns: Turns, root: string): readonly Tool<never, unkn
     },
   });
 
-  return [start, stop, release, list, answerTool(turns), ...agentTools(turns)] as unknown as readonly Tool<
-    never,
-    unknown
-  >[];
+  return [start, stop, release, later, move, list, answerTool(turns), ...agentTools(turns, root)] as const;
+}
+
+async function goOnLater(
+  turns: Turns,
+  { kernel, caller }: Call,
+  { conversation, at, cancel }: { conversation: string; at?: number | undefined; cancel: boolean },
+): Promise<{ at: number | null } | Problem> {
+  const record = await kernel.conversation(conversation);
+  if (isProblem(record)) return record;
+  const known = await kernel.turns(conversation);
+  if (isProblem(known)) return known;
+  if (turns.later === undefined) return problem("unavailable", "this server keeps nothing for later");
+  if (cancel) {
+    turns.later.drop(conversation);
+    return { at: null };
+  }
+  const last = known.at(-1);
+  if (at === undefined || last === undefined) return problem("invalid", "at is missing: when it can go on");
+  const cwd = record.metadata["cwd"];
+  const refused = turns.later.set({
+    ...{ conversation, provider: last.provider, at, by: caller.agent },
+    ...(typeof cwd === "string" ? { cwd } : {}),
+    ...(last.model === undefined ? {} : { model: last.model }),
+  });
+  return refused ?? { at };
 }
 
 function allowsAnything(input: unknown): boolean {
@@ -154,7 +127,7 @@ function allowsAnything(input: unknown): boolean {
 }
 
 type Asked = Pick<TurnRequest, "provider" | "prompt"> & {
-  readonly [K in "model" | "fresh" | "allow" | "attachments" | "cwd" | "when" | "mode"]?:
+  readonly [K in "model" | "effort" | "fresh" | "allow" | "attachments" | "cwd" | "when" | "mode"]?:
     | TurnRequest[K]
     | undefined;
 };
@@ -162,27 +135,88 @@ type Asked = Pick<TurnRequest, "provider" | "prompt"> & {
 interface StartInput extends Asked {
   readonly conversation?: string | undefined;
   readonly title?: string | undefined;
-  readonly parent_id?: string | undefined;
+  readonly parent_id?: string | null | undefined;
+  readonly include?: readonly string[] | undefined;
   readonly default_cwd?: string | undefined;
+  readonly goes_on?: boolean | undefined;
 }
 
 /** A conversation of its own is made when it is known that the turn can start. */
 async function begin(turns: Turns, root: string, { caller, kernel }: Call, input: StartInput) {
-  const { parent_id: parent, conversation: known, title, default_cwd: callers, ...request } = input;
+  const {
+    parent_id: parent,
+    conversation: known,
+    title,
+    default_cwd: callers,
+    goes_on: goesOn,
+    include = [],
+    ...request
+  } = input;
   const record = known === undefined ? undefined : await kernel.conversation(known);
   if (isProblem(record)) return record;
-  const own = record?.metadata["cwd"] as string | undefined;
+  const own = record?.metadata.cwd;
   const wish = { chosen: input.cwd, own, callers, whose: "conversation" as const };
   const cwd = turnFolder(root, turns.folderOf(input.provider), folderFor(root, wish), input.provider);
   if (isProblem(cwd)) return cwd;
-  const asked = { ...given(request), ...(parent ? { parent } : {}), cwd };
+  const asked = {
+    ...given(request),
+    ...(parent === undefined ? {} : { parent }),
+    ...(goesOn ? { goesOn } : {}),
+    cwd,
+  };
   const refused = known === undefined ? await turns.check({ ...asked, conversation: "" }) : undefined;
   if (refused) return refused;
   const conversation = known ?? (await kernel.createConversation(caller.agent, title ?? ""));
   if (isProblem(conversation)) return conversation;
+  const unknown = await includeAll(kernel, caller.agent, conversation, include);
+  if (unknown) return unknown;
+  const unnamed = await entitle(kernel, caller.agent, conversation, input.prompt);
+  if (unnamed) return unnamed;
   const made = await turns.start(caller.agent, { ...asked, conversation });
   if (isProblem(made)) return made;
   return { turn: made.turn, queued: made.queued, block_id: made.block, conversation, cwd };
+}
+
+async function includeAll(
+  kernel: Kernel,
+  agent: AgentId,
+  conversation: ConversationId,
+  ids: readonly BlockId[],
+): Promise<Problem | undefined> {
+  for (const id of ids) {
+    const block = await kernel.block(id);
+    if (isProblem(block)) return block;
+  }
+  if (ids.length === 0) return undefined;
+  const written = await kernel.write(conversation, {
+    agent,
+    plan: (draft) => {
+      for (const id of ids) if (!draft.record.included.includes(id)) draft.conversation({ include: id });
+      return null;
+    },
+  });
+  return isProblem(written) ? written : undefined;
+}
+
+/** A conversation that nobody has named is called by its first prompt, until its agent has a better title. */
+async function entitle(
+  kernel: Call["kernel"],
+  agent: string,
+  conversation: string,
+  prompt: string,
+): Promise<Problem | undefined> {
+  const written = await kernel.write(conversation, {
+    agent,
+    plan: (draft) => {
+      const { title, metadata, turns } = draft.record;
+      if (turns > 0) return null;
+      const isPrompts = title === "" || (metadata.titled === undefined && isFromPrompt(title, prompt));
+      const patch = isPrompts ? titlePatch({ title: "", metadata }, titleFrom(prompt), "prompt") : undefined;
+      if (patch) draft.conversation(patch);
+      return null;
+    },
+  });
+  return isProblem(written) ? written : undefined;
 }
 
 /** `only`: what cannot work in every folder works in the served one, of which it sees all. */
@@ -195,8 +229,8 @@ function turnFolder(
   if (only === undefined || isProblem(found)) return found;
   const served = folderFor(only, { whose: "conversation" });
   if (isProblem(served) || isInside(served, found)) return served;
-  const fix = `start a server there (blockyard ${found}), or ask claude or codex`;
-  return problem("unavailable", `${provider} works in ${root} only, which this server serves: ${fix}`, {
+  const fix = `start a server there (blockyard ${found}), or use claude or codex`;
+  return problem("unavailable", `${provider} works only in ${root}, the folder this server serves: ${fix}`, {
     root,
   });
 }

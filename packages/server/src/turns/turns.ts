@@ -1,7 +1,7 @@
 /**
  * Turns: start, queue, stop, answer. One turn runs in a conversation at a time; what is asked meanwhile waits. What runs
  * in a turn is a run (see run.ts): an agent in a child process, or our own loop on a provider's API. Where several nodes
- * share the store, a turn runs on the node where it was started; elsewhere.ts has how it is reached from others.
+ * share the store, a turn runs on the node where it was started; remote-turns.ts has how it is reached from others.
  *
  * A turn ends exactly once. Its end comes from the run; where the run does not bring it (the agent died, could not start,
  * hangs after its result, is silent for too long), it is ended here, with a reason.
@@ -18,26 +18,37 @@ import {
   type Draft,
   type HoldReason,
   isProblem,
-  type JsonObject,
   type Kernel,
   type Problem,
   patiently,
   problem,
-  type Reason,
   randomName,
   stopLeased,
   type Turn,
 } from "@blockyard/kernel";
+import { type Answered, Answering } from "./answering.ts";
 import { checkAttachments } from "./attachments.ts";
-import type { Abilities, Driver, Offers } from "./driver.ts";
-import { Elsewhere } from "./elsewhere.ts";
-import type { Mode } from "./mode.ts";
+import { type Abilities, type Driver, type Login, type Offers, refusesModel } from "./driver.ts";
+import { atLimit, Later } from "./later.ts";
+import { checkMode, type Mode, withoutFull } from "./mode.ts";
 import { isText, type Opened, openTurn } from "./open-turn.ts";
-import { refusalText } from "./refusal.ts";
-import type { Run, RunEnd, TurnRequest, TurnStart } from "./run.ts";
+import { RemoteTurns } from "./remote-turns.ts";
+import type { Rules } from "./rules/rules.ts";
+import type { Run, TurnRequest, TurnStart } from "./run.ts";
 import { type Queued, type Steered, Steering } from "./steering.ts";
-import { claim, drop, hold, isTaken, markOf, queuedIn, requestOf, waitingIn } from "./waiting.ts";
-import { type Given, stateAfter, writeAnswer } from "./write-answer.ts";
+import { keepModeOf, TurnEnd } from "./turn-end.ts";
+import {
+  claim,
+  drop,
+  hold,
+  isTaken,
+  moveWaiting,
+  queuedIn,
+  requestOf,
+  waitingIn,
+  writeWaiting,
+} from "./waiting.ts";
+import type { Given } from "./write-answer.ts";
 
 export interface TurnsOptions {
   readonly kernel: Kernel;
@@ -46,6 +57,12 @@ export interface TurnsOptions {
   readonly trust?: (cwd: string | undefined) => Problem | undefined;
   /** Why what is in a turn's context may not be shown to its agent. */
   readonly shows?: (request: TurnRequest) => Promise<Problem | undefined>;
+  /** What answers agents without asking anybody. */
+  readonly rules?: Rules;
+  /** Agents may be given full access here. */
+  readonly fullAccess?: boolean;
+  /** A folder in which nothing acts by itself: agents are asked about themselves there. */
+  readonly home?: string;
 }
 
 interface Live extends Steered {
@@ -67,22 +84,26 @@ interface Stopped {
   readonly held: number;
 }
 
-const MAX_QUEUED = 20;
 const LOOK_AGAIN_MS = 1_000;
 /** How long a server that stops waits for the store. */
 const CLOSING_MS = 2_000;
 /** Not an answer to a caller: the turn waits. */
-const ELSEWHERE = problem("busy", "another node runs a turn in this conversation");
+const ELSEWHERE = problem("busy", "another node is running a turn in this conversation");
 
 export class Turns {
   readonly #kernel: Kernel;
   readonly #drivers: ReadonlyMap<string, Driver>;
   readonly #runs = new Map<ConversationId, Live>();
   readonly #steering: Steering;
+  readonly #answering: Answering;
+  readonly #home: string;
+  /** What goes on when a usage limit is reset. */
+  readonly later: Later | undefined;
+  readonly #end: TurnEnd;
   readonly #queues = new Map<ConversationId, Queued[]>();
   /** Conversations in which a turn is being started. */
   readonly #starting = new Map<ConversationId, Promise<unknown>>();
-  readonly #elsewhere: Elsewhere | undefined;
+  readonly #remote: RemoteTurns | undefined;
   /** Conversations in which something waits for a turn of another node, with how to stop following them. */
   readonly #awaited = new Map<ConversationId, () => void>();
   readonly #stopListening: () => void;
@@ -90,15 +111,35 @@ export class Turns {
   readonly #shows: (request: TurnRequest) => Promise<Problem | undefined>;
   #isClosed = false;
 
-  constructor({ kernel, drivers, trust = () => undefined, shows = async () => undefined }: TurnsOptions) {
+  constructor(options: TurnsOptions) {
+    const { kernel, trust = () => undefined, shows = async () => undefined, rules } = options;
+    const drivers = options.fullAccess ? options.drivers : options.drivers.map(withoutFull);
     this.#trust = trust;
     this.#shows = shows;
+    this.#home = options.home ?? "/";
+    this.later =
+      options.home === undefined
+        ? undefined
+        : new Later({
+            ...{ kernel, home: options.home },
+            start: async (by, request) => {
+              const made = await this.start(by, request);
+              if (isProblem(made)) await this.#end.show({ id: "later", request, by }, made.message);
+            },
+          });
+    this.#answering = new Answering({
+      ...{ kernel, rules, liveIn: (conversation) => this.#runs.get(conversation) },
+      start: (by, request, also) => this.#goOn(by, request, also),
+    });
     const { node } = kernel;
     this.#kernel = kernel;
     this.#steering = new Steering(kernel);
+    this.#end = new TurnEnd(kernel, (run) =>
+      patiently(kernel.env, run, this.#isClosed ? CLOSING_MS : undefined),
+    );
     this.#drivers = new Map(drivers.map((driver) => [driver.provider, driver]));
-    this.#elsewhere = node === undefined ? undefined : new Elsewhere(kernel, node);
-    this.#stopListening = node === undefined ? () => undefined : kernel.listen((told) => this.#hear(told));
+    this.#remote = node === undefined ? undefined : new RemoteTurns(kernel, node);
+    this.#stopListening = kernel.listen((told) => this.#onCommit(told));
   }
 
   get providers(): readonly string[] {
@@ -118,12 +159,24 @@ export class Turns {
     });
   }
 
+  /** Whether somebody is logged in to an agent. */
+  async login(provider: string): Promise<Login | undefined> {
+    return this.#drivers.get(provider)?.login?.(this.#home);
+  }
+
   /** What the agent of a conversation offers now. */
   async offers(conversation: ConversationId, provider: string, cwd: string): Promise<Offers | Problem> {
     const driver = this.#drivers.get(provider);
-    return (
-      driver?.offers?.(conversation, cwd) ?? problem("unavailable", `${provider} tells nothing of itself`)
-    );
+    if (driver === undefined && provider !== "") return this.#unknown(provider);
+    if (driver?.offers === undefined)
+      return problem("unavailable", `${provider} reports nothing about itself`);
+    const asked = { conversation, provider, prompt: "", cwd };
+    // It may be started for it.
+    return driver.check(asked) ?? this.#trust(cwd) ?? driver.offers(conversation, cwd);
+  }
+
+  #unknown(provider: string): Problem {
+    return problem("invalid", `unknown agent ${provider}. Use one of ${this.providers.join(", ")}`);
   }
 
   /** The modes of what runs in a conversation of this node. */
@@ -147,13 +200,11 @@ export class Turns {
     if (missing) return missing;
     if (this.#isClosed) return problem("unavailable", "the server is stopping");
     const driver = this.#drivers.get(request.provider);
-    if (!driver)
-      return problem("invalid", `no agent ${request.provider}: one of ${this.providers.join(", ")}`);
-    const { mode } = request;
-    const { modes } = driver.abilities;
-    if (mode !== undefined && !modes.includes(mode))
-      return problem("invalid", `${request.provider} has no mode ${mode} here`, { modes: [...modes] });
-    return driver.check(request) ?? this.#trust(request.cwd) ?? this.#shows(request);
+    if (!driver) return this.#unknown(request.provider);
+    const noMode = checkMode(request.provider, driver.abilities.modes, request.mode);
+    if (noMode) return noMode;
+    const refused = driver.check(request) ?? this.#trust(request.cwd) ?? (await this.#shows(request));
+    return refused ?? refusesModel(this.#kernel.env, driver, request);
   }
 
   /** Starts a turn, or queues it behind the one that runs. */
@@ -162,6 +213,7 @@ export class Turns {
     if (refused) return refused;
     const driver = this.#drivers.get(request.provider) as Driver;
     const id = `turn-${randomName(this.#kernel.env, 8)}`;
+    this.later?.drop(request.conversation);
     if (this.#isBusy(request.conversation)) return this.#enqueueOrSteer({ id, request, by });
     const prompt = await this.#beginAlone({ id, request, by }, driver);
     if (prompt === ELSEWHERE) return this.#enqueue({ id, request, by });
@@ -205,8 +257,8 @@ export class Turns {
       dropped: dropped.length + others.dropped,
       held: held + others.held,
     };
-    if (!this.#elsewhere || (only !== undefined && here.stopped + here.dropped > 0)) return here;
-    const stopped = await this.#elsewhere.stop(by, conversation, only);
+    if (!this.#remote || (only !== undefined && here.stopped + here.dropped > 0)) return here;
+    const stopped = await this.#remote.stop(by, conversation, only);
     return isProblem(stopped) ? stopped : { ...here, stopped: here.stopped + stopped };
   }
 
@@ -221,7 +273,7 @@ export class Turns {
     if (isProblem(waiting)) return waiting;
     const count = { dropped: 0, held: 0 };
     for (const block of waiting) {
-      const isNamed = only !== undefined && block.metadata["turn"] === only;
+      const isNamed = only !== undefined && block.metadata.turn === only;
       if (only !== undefined && !isNamed) continue;
       if (isNamed || queued) count.dropped += (await drop(this.#kernel, block.id, by, "cancelled")) ? 1 : 0;
       else if (queuedIn(block)?.held === undefined)
@@ -239,8 +291,7 @@ export class Turns {
     const waiting = await waitingIn(this.#kernel, conversation);
     if (isProblem(waiting)) return waiting;
     const meant = waiting.filter(
-      (block) =>
-        queuedIn(block)?.held !== undefined && (only === undefined || block.metadata["turn"] === only),
+      (block) => queuedIn(block)?.held !== undefined && (only === undefined || block.metadata.turn === only),
     );
     if (meant.length === 0) return problem("gone", "no message is held here");
     let sent = 0;
@@ -251,8 +302,8 @@ export class Turns {
       if (isProblem(request)) return request;
       const refused = await this.check(request);
       if (refused) return refused;
-      if (!(await claim(this.#kernel, block.id, by, this.#elsewhere?.node))) continue;
-      const next = { id: String(block.metadata["turn"]), request, by: block.agent, waiting: block.id };
+      if (!(await claim(this.#kernel, block.id, by, this.#remote?.node))) continue;
+      const next = { id: String(block.metadata.turn), request, by: block.agent, waiting: block.id };
       this.#queues.set(conversation, [...(this.#queues.get(conversation) ?? []), next]);
       sent++;
     }
@@ -260,36 +311,57 @@ export class Turns {
     return { sent };
   }
 
-  /** Answers what a running agent asks; once. */
-  async answer(
+  /** Puts a message that waits before or behind its neighbour. */
+  async move(
     by: AgentId,
-    block: BlockId,
-    ask: string,
-    given: Given,
-  ): Promise<{ state: "allowed" | "denied" | "answered" } | Problem> {
-    const conversation = block.split("/", 1)[0] ?? "";
-    const live = this.#runs.get(conversation);
-    if (!live && this.#elsewhere) return this.#elsewhere.answer(by, block, ask, given);
-    if (!live) return problem("gone", "the agent that asked is not running any more");
-    const said = given.message?.trim() ? given.message : undefined;
-    const answered = await this.#kernel.writeBlock(block, {
-      agent: by,
-      plan: (draft) => writeAnswer(draft, block, ask, { ...given, message: said }, live.run),
-    });
-    if (isProblem(answered)) return answered;
-    const { ask: shown } = answered;
-    const plan = shown.plan === undefined ? undefined : await this.#kernel.whole(shown.plan);
-    live.run.answer({
-      ...{ ask, allow: given.allow, shown, input: shown.input ?? null, said, answer: given.answer },
-      message: refusalText(said),
-      plan: isProblem(plan) ? undefined : plan?.text,
-    });
-    return { state: stateAfter(shown, given) };
+    conversation: ConversationId,
+    turn: string,
+    direction: "up" | "down",
+  ): Promise<{ order: readonly string[] } | Problem> {
+    const order = await moveWaiting(this.#kernel, by, conversation, turn, direction);
+    if (isProblem(order)) return order;
+    const queue = this.#queues.get(conversation);
+    const rank = ({ id }: Queued) => order.indexOf(id);
+    if (queue)
+      this.#queues.set(
+        conversation,
+        [...queue].sort((a, b) => rank(a) - rank(b)),
+      );
+    return { order };
+  }
+
+  /** Answers what an agent asks, or asked before a restart; once. */
+  async answer(by: AgentId, block: BlockId, ask: string, given: Given): Promise<Answered> {
+    const isHere = this.#runs.has(block.split("/", 1)[0] ?? "");
+    const there = isHere ? undefined : await this.#remote?.answer(by, block, ask, given);
+    const isLeft = isProblem(there) && (there.problem === "gone" || there.details?.["state"] === "expired");
+    return there === undefined || isLeft ? this.#answering.answer(by, block, ask, given) : there;
+  }
+
+  /** Rules have changed: what waits for an answer may have one now. */
+  applyRules(): void {
+    for (const conversation of this.#runs.keys()) this.#answering.applyRules(conversation);
+  }
+
+  /** A turn in which an agent gets an answer that comes late; not behind another one. */
+  async #goOn(
+    by: AgentId,
+    request: TurnRequest,
+    also: (draft: Draft) => Problem | undefined,
+  ): Promise<Problem | undefined> {
+    const refused = await this.check(request);
+    if (refused) return refused;
+    if (this.#isBusy(request.conversation)) return problem("busy", "another turn runs in this conversation");
+    const id = `turn-${randomName(this.#kernel.env, 8)}`;
+    const driver = this.#drivers.get(request.provider) as Driver;
+    const begun = await this.#beginAlone({ id, request, by, also }, driver);
+    return isProblem(begun) ? begun : undefined;
   }
 
   /** Stops everything; nothing is left behind. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.later?.close();
     this.#stopListening();
     for (const unfollow of this.#awaited.values()) unfollow();
     const waiting = [...this.#queues.values()].flat();
@@ -310,38 +382,13 @@ export class Turns {
   }
 
   async #enqueue({ id, request, by }: Queued): Promise<Started | Problem> {
-    const { conversation, prompt: text } = request;
-    const known = await waitingIn(this.#kernel, conversation);
-    if (isProblem(known)) return known;
-    if (known.length >= MAX_QUEUED)
-      return problem("busy", `${known.length} messages wait in this conversation already`);
-    const node = this.#elsewhere?.node;
-    const queued = await markOf(this.#kernel.store, request);
-    const asked = await this.#kernel.write(conversation, {
-      agent: by,
-      plan: (draft) => {
-        const above = request.parent === undefined ? undefined : draft.block(request.parent);
-        if (isProblem(above)) return above; // now, while somebody listens
-        return draft.create({
-          kind: "text",
-          role: "user",
-          text,
-          side: true,
-          status: "pending",
-          metadata: {
-            turn: id,
-            notice: "queued",
-            queued: { ...queued } as JsonObject,
-            ...(node === undefined ? {} : { node }),
-          },
-        });
-      },
-    });
-    if (isProblem(asked)) return asked;
+    const { conversation } = request;
+    const block = await writeWaiting(this.#kernel, { id, request, by }, this.#remote?.node);
+    if (isProblem(block)) return block;
     const waiting = this.#queues.get(conversation) ?? [];
-    this.#queues.set(conversation, [...waiting, { id, request, by, waiting: asked.id }]);
+    this.#queues.set(conversation, [...waiting, { id, request, by, waiting: block }]);
     if (!this.#isBusy(conversation)) this.#next(conversation);
-    return { turn: id, queued: true, block: asked.id };
+    return { turn: id, queued: true, block };
   }
 
   /** A message to an agent that works goes to it at once, where that was asked for and the agent takes it; otherwise it waits. */
@@ -369,11 +416,6 @@ export class Turns {
     for (const { waiting, by } of all)
       if (waiting !== undefined && (await hold(this.#kernel, waiting, by, reason))) held++;
     return held;
-  }
-
-  /** Of a turn that is over nothing may be left open because the store was away at that moment. */
-  #patiently<T>(run: () => Promise<T | Problem>): Promise<T | Problem> {
-    return patiently(this.#kernel.env, run, this.#isClosed ? CLOSING_MS : undefined);
   }
 
   /** Begins a turn, and keeps others out of the conversation meanwhile. The block with the prompt. */
@@ -404,22 +446,24 @@ export class Turns {
       unfollow();
       return opened;
     }
+    const { prompt, text, mode } = opened;
+    // A mode that is not to be had here any more is not taken for a freer one.
+    const known = mode === undefined || driver.abilities.modes.includes(mode) ? mode : "ask";
     const start: TurnStart = {
-      id,
-      request: { ...request, prompt: opened.text },
-      by,
-      prompt: opened.prompt,
+      ...{ id, by, prompt },
+      request: { ...request, prompt: text, ...(known === undefined ? {} : { mode: known }) },
     };
     // The boundary of one turn: that its agent cannot be started is its end, and nobody else's.
     const run = await driver.start(start).catch((error) => problem("unavailable", String(error)));
     if (isProblem(run)) {
-      await this.#fail(start, run.message);
+      await this.#end.fail(start, run.message);
       unfollow();
       return opened.prompt;
     }
     const done = this.#follow(start, run).finally(unfollow);
     this.#runs.set(conversation, { start, run, done, taken: new Set(), sent: new Map() });
-    if (this.#elsewhere) void this.#catchUp(conversation);
+    this.#answering.applyRules(conversation);
+    if (this.#remote) void this.#catchUp(conversation);
     return opened.prompt;
   }
 
@@ -431,16 +475,16 @@ export class Turns {
       if (isProblem(seen)) return seen;
       const other = seen?.fold ? "others" : seen?.ops.find((op) => op.agent !== by && isText(op))?.agent;
       if (other !== undefined) {
-        const why = `${other} changed this message while it waited. Send it again as you mean it.`;
+        const why = `${other} changed this message while it was queued. Check it and send it again.`;
         return this.#unsent(queued, problem("conflict", why));
       }
       const version = seen?.ops.at(-1)?.version;
       const opened = await this.#kernel.write(request.conversation, {
         agent: by,
         plan: (draft) =>
-          this.#elsewhere?.runsIn(draft)
+          this.#remote?.runsIn(draft)
             ? ELSEWHERE
-            : openTurn(draft, queued, version, this.#elsewhere?.node),
+            : (queued.also?.(draft) ?? openTurn(draft, queued, version, this.#remote?.node)),
       });
       if (opened === ELSEWHERE) return opened;
       if (isProblem(opened) && waiting !== undefined) return this.#unsent(queued, opened);
@@ -452,14 +496,16 @@ export class Turns {
   async #unsent(queued: Queued, why: Problem): Promise<Problem> {
     const message = `Not sent: ${why.message}`;
     if (queued.waiting) await drop(this.#kernel, queued.waiting, queued.by, "interrupted");
-    await this.#show(queued, message);
+    await this.#end.show(queued, message);
     return { ...why, message };
   }
 
   /** To the run's end, and the end of the turn whatever happens. */
   async #follow(start: TurnStart, run: Run): Promise<void> {
     try {
-      await this.#settle(start, await run.ended);
+      await this.#end.settle(start, await run.ended);
+      await keepModeOf(this.#kernel, start, run);
+      if (run.limit) await atLimit(this.#end, this.later, start, run.limit.resetsAt);
     } catch (error) {
       this.#kernel.onFault(error);
     } finally {
@@ -469,44 +515,9 @@ export class Turns {
       if (unread.length > 0)
         this.#queues.set(conversation, [...unread, ...(this.#queues.get(conversation) ?? [])]);
       this.#runs.delete(conversation);
+      this.#answering.over(conversation);
       this.#next(conversation);
     }
-  }
-
-  /** Ends the turn if the run has not; says what became of the run where that explains it. */
-  async #settle(start: TurnStart, { error, reason, isExpected }: RunEnd): Promise<void> {
-    const turns = await this.#patiently(() => this.#kernel.turns(start.request.conversation));
-    const isOpen =
-      !isProblem(turns) && turns.some(({ id, status }) => id === start.id && status === "running");
-    if (isOpen) await this.#fail(start, error, reason);
-    else if (!isExpected) await this.#show(start, error);
-  }
-
-  async #fail(start: TurnStart, error: string, reason: Reason = "failed"): Promise<void> {
-    const end = (draft: Draft) => {
-      const turn = draft.turn(start.id);
-      if (turn?.status !== "running") return null;
-      const { node: _node, orders: _orders, ...rest } = turn;
-      draft.setTurn({ ...rest, status: "error", reason, error, endedAt: draft.at });
-      return null;
-    };
-    await this.#patiently(() =>
-      this.#kernel.write(start.request.conversation, { agent: start.by, plan: end }),
-    );
-    if (reason !== "cancelled") await this.#show(start, error);
-  }
-
-  async #show({ id, request, by }: Pick<TurnStart, "id" | "request" | "by">, text: string): Promise<void> {
-    const metadata = { turn: id, code: "agent" };
-    const key = `shown-${id}-${randomName(this.#kernel.env, 6)}`; // once, however often it is tried
-    await this.#patiently(() =>
-      this.#kernel.write(request.conversation, {
-        agent: by,
-        key,
-        plan: (draft) =>
-          draft.create({ kind: "error", role: "system", status: "error", text, side: true, metadata }),
-      }),
-    );
   }
 
   #next(conversation: ConversationId): void {
@@ -521,7 +532,9 @@ export class Turns {
   // -- other nodes
 
   /** A commit, of whichever node: what it means for what runs and waits here. */
-  #hear({ conversation, turns, blocks }: Change): void {
+  #onCommit({ conversation, turns, blocks }: Change): void {
+    this.#answering.heard(conversation, blocks);
+    if (this.#remote === undefined) return;
     for (const turn of turns) this.#obey(conversation, turn);
     if (turns.length > 0 && this.#awaited.has(conversation)) void this.#lookElsewhere(conversation);
     if (blocks.length > 0)
@@ -569,7 +582,7 @@ export class Turns {
   }
 
   async #lookElsewhere(conversation: ConversationId): Promise<void> {
-    const running = await this.#elsewhere?.runningIn(conversation);
+    const running = await this.#remote?.runningIn(conversation);
     const unfollow = this.#awaited.get(conversation);
     if (unfollow === undefined || this.#isClosed) return;
     if (isProblem(running))

@@ -13,6 +13,7 @@ import {
   type Problem,
   type WholeBlock,
 } from "@blockyard/kernel";
+import { importedUntil } from "../ingest/import-mark.ts";
 
 /** Who is who in a turn. */
 export interface Voices {
@@ -22,13 +23,21 @@ export interface Voices {
   readonly agents: ReadonlySet<string>;
 }
 
-/** A block of the context, and who else has changed its text. */
-export interface SignedBlock extends ContextBlock {
-  readonly editedBy?: readonly string[];
+/** What a block does not say of itself. */
+export interface Signs {
+  /** Who else has changed its text. */
+  readonly editedBy?: readonly string[] | undefined;
+  /** Whose words it holds, where the one that it is of has only copied them. */
+  readonly from?: string | undefined;
 }
+
+export interface SignedBlock extends ContextBlock, Signs {}
 
 const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/;
 const UNKNOWN = "others";
+const IMPORT = "an import";
+/** A copy of a copy of so many copies is anybody's. */
+const MAX_COPIES = 16;
 
 /** Who has changed a block's text, besides the one that it is of. What is older than the history may be of anybody. */
 export async function editorsOf(
@@ -44,22 +53,56 @@ export async function editorsOf(
   return [...new Set(log.fold ? [UNKNOWN, ...editors] : editors)];
 }
 
-/** The context with its editors, as far as they are neither the person nor an agent that runs here. */
+/** The context with its editors and authors, as far as they are neither the person nor an agent that runs here. */
 export async function signed(
   kernel: Kernel,
   context: readonly ContextBlock[],
   voices: Voices,
 ): Promise<readonly SignedBlock[] | Problem> {
   const blocks: SignedBlock[] = [];
-  const editors = new Map<BlockId, readonly string[]>();
+  const known = new Map<BlockId, Signs>();
   for (const each of context) {
-    const found = editors.get(each.block.id) ?? (await editorsOf(kernel, each.block));
-    if (isProblem(found)) return found;
-    editors.set(each.block.id, found);
-    const editedBy = found.filter((agent) => isOther(voices, agent));
-    blocks.push(editedBy.length === 0 ? each : { ...each, editedBy });
+    const signs = known.get(each.block.id) ?? (await signsOf(kernel, each.block, voices));
+    if (isProblem(signs)) return signs;
+    known.set(each.block.id, signs);
+    blocks.push({ ...each, ...signs });
   }
   return blocks;
+}
+
+/** A copy (a fork's) is of whoever copies it: whose words it holds, its source says. */
+async function signsOf(kernel: Kernel, copy: Block, voices: Voices): Promise<Signs | Problem> {
+  const others = new Set<string>();
+  let from: string | undefined;
+  let block = copy;
+  for (let copies = 0; ; copies++) {
+    const editors = await editorsOf(kernel, block);
+    if (isProblem(editors)) return editors;
+    for (const editor of editors) if (isOther(voices, editor)) others.add(editor);
+    const isImported = await comesFromImport(kernel, block);
+    if (isProblem(isImported)) return isImported;
+    if (isImported) from ??= IMPORT;
+    if (block !== copy && isOther(voices, block.agent)) from ??= block.agent;
+    const source = block.metadata.includes;
+    if (typeof source !== "string" || from !== undefined) break;
+    const next = copies < MAX_COPIES ? await kernel.block(source) : undefined;
+    if (isProblem(next) && next.problem !== "not_found" && next.problem !== "gone") return next;
+    if (next === undefined || isProblem(next)) {
+      from = UNKNOWN; // it was deleted, and what it copied with it
+      break;
+    }
+    block = next;
+  }
+  return {
+    ...(others.size === 0 ? {} : { editedBy: [...others] }),
+    ...(from === undefined ? {} : { from }),
+  };
+}
+
+/** An export may name anybody as its author. */
+async function comesFromImport(kernel: Kernel, { conversation, born }: Block): Promise<boolean | Problem> {
+  const record = await kernel.conversation(conversation);
+  return isProblem(record) ? record : born <= importedUntil(record);
 }
 
 export function isOther({ owner, agents }: Voices, agent: string): boolean {
@@ -67,11 +110,12 @@ export function isOther({ owner, agents }: Voices, agent: string): boolean {
 }
 
 /** A text of others, with whose it is. */
-export function quotedAs(block: WholeBlock, editedBy: readonly string[], text: string): string {
+export function quotedAs(block: WholeBlock, { editedBy = [], from }: Signs, text: string): string {
   const name = block.role === "model" ? block.agent : `${block.agent} (${block.role})`;
-  const who =
-    editedBy.length === 0 ? `${name} wrote this` : `${name} wrote this, ${editedBy.join(", ")} changed it`;
-  return `[Blockyard] ${who}; it is not from the person you work for:\n${quoted(text)}`;
+  const copied = from === undefined || from === IMPORT ? name : from;
+  const author = from === IMPORT ? `${IMPORT} says that ${name} wrote this` : `${copied} wrote this`;
+  const who = editedBy.length === 0 ? author : `${author}, ${editedBy.join(", ")} changed it`;
+  return `[Blockyard] ${who}; it is not from your user:\n${quoted(text)}`;
 }
 
 /** Every line of it begins with a mark, so that no line of it can be one of ours. */

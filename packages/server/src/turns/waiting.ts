@@ -25,12 +25,14 @@ import {
   type Reason,
   type Store,
 } from "@blockyard/kernel";
-import type { Attachment } from "./attachments.ts";
+import type { Attachment } from "./contract.ts";
 import type { TurnRequest } from "./run.ts";
+
+const MAX_QUEUED = 20;
 
 /** What is kept of a request beside its text. */
 export async function markOf(store: Store, request: TurnRequest): Promise<QueuedMark> {
-  const { provider, model, parent, fresh, allow, cwd, attachments } = request;
+  const { provider, model, parent, fresh, allow, mode, effort, goesOn, cwd, attachments } = request;
   const kept = await Promise.all((attachments ?? []).map((each) => keep(store, each)));
   return {
     provider,
@@ -38,6 +40,9 @@ export async function markOf(store: Store, request: TurnRequest): Promise<Queued
     ...(parent === undefined ? {} : { parent }),
     ...(fresh === undefined ? {} : { fresh }),
     ...(allow === undefined ? {} : { allow: [...allow] }),
+    ...(mode === undefined ? {} : { mode }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(goesOn === undefined ? {} : { goesOn }),
     ...(cwd === undefined ? {} : { cwd }),
     ...(kept.length === 0 ? {} : { attachments: kept }),
   };
@@ -57,14 +62,14 @@ async function keep(store: Store, attachment: Attachment): Promise<Kept> {
 /** The request of a message that waits, as it was asked. */
 export async function requestOf(store: Store, block: Block, prompt: string): Promise<TurnRequest | Problem> {
   const mark = queuedIn(block);
-  if (mark === undefined) return problem("invalid", `block ${block.id} is no message that waits`);
-  const { held: _held, attachments, ...rest } = mark;
+  if (mark === undefined) return problem("invalid", `block ${block.id} is not a queued message`);
+  const { held: _held, place: _place, attachments, ...rest } = mark;
   const files: Attachment[] = [];
   for (const { type, name, blob } of attachments ?? []) {
     if (type === "image") files.push({ type, name, blob });
     else {
       const kept = await store.blob(blob);
-      if (!kept) return problem("not_found", `the file ${name} of this message is not here any more`);
+      if (!kept) return problem("not_found", `the file ${name} of this message no longer exists`);
       files.push({ type, name, text: new TextDecoder().decode(kept.bytes) });
     }
   }
@@ -72,11 +77,79 @@ export async function requestOf(store: Store, block: Block, prompt: string): Pro
   return files.length === 0 ? request : { ...request, attachments: files };
 }
 
-export function queuedIn({ metadata }: Pick<Block, "metadata">): QueuedMark | undefined {
-  return metadata["notice"] === "queued" ? (metadata["queued"] as QueuedMark | undefined) : undefined;
+/** Writes a message that waits, at the side of the head. */
+export async function writeWaiting(
+  kernel: Kernel,
+  { id, request, by }: { readonly id: string; readonly request: TurnRequest; readonly by: AgentId },
+  node: string | undefined,
+): Promise<BlockId | Problem> {
+  const { conversation, parent, prompt: text } = request;
+  const known = await waitingIn(kernel, conversation);
+  if (isProblem(known)) return known;
+  if (known.length >= MAX_QUEUED)
+    return problem("busy", `${known.length} messages are already queued in this conversation`);
+  const queued = { ...(await markOf(kernel.store, request)) } as JsonObject;
+  const said = await kernel.write(conversation, {
+    agent: by,
+    plan: (draft) => {
+      const above = parent === undefined || parent === null ? undefined : draft.block(parent);
+      if (isProblem(above)) return above; // now, while somebody listens
+      const metadata = { turn: id, notice: "queued", queued, ...(node === undefined ? {} : { node }) };
+      return draft.create({ kind: "text", role: "user", text, side: true, status: "pending", metadata });
+    },
+  });
+  return isProblem(said) ? said : said.id;
 }
 
-/** Messages that wait in a conversation, oldest first, those that are held among them. */
+/** Puts a message before or behind its neighbour; the turns that wait, in their new order. */
+export async function moveWaiting(
+  kernel: Kernel,
+  by: AgentId,
+  conversation: ConversationId,
+  turn: string,
+  direction: "up" | "down",
+): Promise<readonly string[] | Problem> {
+  const all = await waitingIn(kernel, conversation);
+  if (isProblem(all)) return all;
+  const at = all.findIndex((block) => block.metadata["turn"] === turn);
+  const moved = all[at];
+  const other = all[at + (direction === "up" ? -1 : 1)];
+  if (moved === undefined) return problem("gone", "this message is no longer queued");
+  if (other === undefined)
+    return problem("nothing", `it is the ${direction === "up" ? "first" : "last"} already`);
+  const places = new Map([
+    [moved.id, placeOf(other)],
+    [other.id, placeOf(moved)],
+  ]);
+  const written = await kernel.write(conversation, {
+    agent: by,
+    plan: (draft) => {
+      for (const [id, place] of places) {
+        const block = draft.block(id);
+        if (isProblem(block)) return block;
+        const mark = queuedIn(block);
+        if (isEnded(block.status) || mark === undefined)
+          return problem("conflict", "one of these messages is no longer queued");
+        const after = draft.meta(id, { queued: { ...mark, place } as JsonObject });
+        if (isProblem(after)) return after;
+      }
+      return null;
+    },
+  });
+  if (isProblem(written)) return written;
+  const order = all.map((block) => (block === moved ? other : block === other ? moved : block));
+  return order.map((block) => String(block.metadata["turn"]));
+}
+
+function placeOf(block: Block): number {
+  return queuedIn(block)?.place ?? block.born;
+}
+
+export function queuedIn({ metadata }: Pick<Block, "metadata">): QueuedMark | undefined {
+  return metadata.notice === "queued" ? (metadata.queued as QueuedMark | undefined) : undefined;
+}
+
+/** Messages that wait in a conversation, the next one first, those that are held among them. */
 export async function waitingIn(
   kernel: Kernel,
   conversation: ConversationId,
@@ -86,9 +159,9 @@ export async function waitingIn(
   for (const status of ["pending", "running"] as const) {
     const open = await kernel.blocks({ conversation, status, order: "first", limit: limits.listRows });
     if (isProblem(open)) return open;
-    found.push(...open.filter((block) => block.metadata["notice"] === "queued"));
+    found.push(...open.filter((block) => block.metadata.notice === "queued"));
   }
-  return found.sort((a, b) => a.born - b.born);
+  return found.sort((a, b) => placeOf(a) - placeOf(b) || a.born - b.born);
 }
 
 /** Holds a message back; whether it still waited. */
@@ -108,7 +181,7 @@ export function drop(kernel: Kernel, id: BlockId, by: AgentId, reason: Reason): 
 /** Takes a held message into the queue of a node: one of several that try gets it. */
 export function claim(kernel: Kernel, id: BlockId, by: AgentId, node: string | undefined): Promise<boolean> {
   return changeWaiting(kernel, id, by, (draft, mark) => {
-    if (mark?.held === undefined) return problem("conflict", "this message is not held any more");
+    if (mark?.held === undefined) return problem("conflict", "this message is no longer held");
     const { held: _held, ...rest } = mark;
     return draft.meta(id, { queued: rest, ...(node === undefined ? {} : { node }) } as JsonObject);
   });
@@ -125,7 +198,7 @@ async function changeWaiting(
     plan: (draft) => {
       const block = draft.block(id);
       if (isProblem(block)) return block;
-      if (isEnded(block.status)) return problem("conflict", "this message does not wait any more");
+      if (isEnded(block.status)) return problem("conflict", "this message is no longer queued");
       const after = change(draft, queuedIn(block));
       return isProblem(after) ? after : null;
     },

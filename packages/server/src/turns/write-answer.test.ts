@@ -59,12 +59,12 @@ function chose(id: string, chosen: string[], text?: string): Given {
 describe("an answer to questions", () => {
   it.each<[Given, string]>([
     [chose("1", ["a", "b"]), "question 1 takes one option"],
-    [chose("1", ["c"]), '"c" is no option of question 1'],
-    [chose("1", [], "own"), "question 1 takes an option, no text"],
+    [chose("1", ["c"]), '"c" is not an option of question 1'],
+    [chose("1", [], "own"), "question 1 takes an option, not text"],
     [chose("2", ["c", "c"]), "question 2 has an option twice"],
     [chose("9", ["a"]), "there is no question 9"],
-    [{ allow: true, answer: { content: {} } }, "no fields were asked for"],
-    [{ allow: true, answer: { suggestion: "1" } }, "1 is none of what this request suggests"],
+    [{ allow: true, answer: { content: {} } }, "this request has no fields"],
+    [{ allow: true, answer: { suggestion: "1" } }, "1 is not one of this request's suggestions"],
   ])("[D51] %j is refused", async (given, why) => {
     expect(await answered(question, given)).toBe(why);
   });

@@ -37,30 +37,37 @@ export function writeAnswer(
   id: string,
   given: Given,
   run: Run,
+  rule?: string,
 ): Written | Problem {
   const asking = draft.block(block);
   if (isProblem(asking)) return asking;
   const ask = askOf(asking.metadata);
   if (ask?.id !== id) return problem("not_found", `block ${block} has no request ${id}`);
   if (ask.state !== "asked")
-    return problem("conflict", `this request was ${ask.state} already`, { state: ask.state });
+    return problem("conflict", `this request was already ${ask.state}`, { state: ask.state });
   // Another agent's stream can say the same request with another input: leave for that must not become leave for this.
   if (run.asks(id) !== block)
-    return problem("conflict", `the agent that runs here has not asked this on block ${block}`);
+    return problem("conflict", `the running agent did not ask this on block ${block}`);
   const wrong = checkAnswer(ask, given);
   if (wrong) return wrong;
   const state = stateAfter(ask, given);
-  const full: Ask = {
-    ...ask,
-    state,
-    answeredBy: draft.agent,
-    answeredAt: draft.at,
-    ...(given.message === undefined ? {} : { message: given.message }),
-    ...(given.answer === undefined ? {} : { answer: withoutSecrets(ask, given.answer) }),
-  };
+  const full = answeredAsk(draft, ask, given, rule);
   const isCall = asking.kind === "tool_call" && state !== "denied";
   const after = draft.meta(block, { ask: full as JsonObject, ...(isCall ? { stage: "running" } : {}) });
   return isProblem(after) ? after : { ask, state };
+}
+
+/** The ask with its answer. `rule`: what answered it, where nobody did. */
+export function answeredAsk(draft: Draft, ask: Ask, given: Given, rule?: string): Ask {
+  const { message, answer } = given;
+  return {
+    ...ask,
+    state: stateAfter(ask, given),
+    answeredAt: draft.at,
+    ...(rule === undefined ? { answeredBy: draft.agent } : { rule }),
+    ...(message === undefined || rule !== undefined ? {} : { message }),
+    ...(answer === undefined ? {} : { answer: withoutSecrets(ask, answer) }),
+  };
 }
 
 export function stateAfter({ kind }: Pick<Ask, "kind">, { allow }: Given): "allowed" | "denied" | "answered" {
@@ -69,17 +76,17 @@ export function stateAfter({ kind }: Pick<Ask, "kind">, { allow }: Given): "allo
 }
 
 /** Only what was offered can be chosen: what else is said would be passed to the agent as the owner's choice. */
-function checkAnswer(ask: Ask, { allow, answer }: Given): Problem | undefined {
+export function checkAnswer(ask: Ask, { allow, answer }: Given): Problem | undefined {
   const { suggestion, questions = {}, content } = answer ?? {};
   if (suggestion !== undefined) {
     const taken = ask.suggestions?.find(({ id }) => id === suggestion);
     if (taken === undefined)
-      return invalid("suggestion", `${suggestion} is none of what this request suggests`);
+      return invalid("suggestion", `${suggestion} is not one of this request's suggestions`);
     if ((taken.deny === true) === allow)
       return invalid("allow", `${suggestion} ${allow ? "denies" : "allows"} this, and allow says otherwise`);
   }
   if (content !== undefined && ask.kind !== "elicitation")
-    return invalid("content", "no fields were asked for");
+    return invalid("content", "this request has no fields");
   for (const [id, said] of Object.entries(questions)) {
     const asked = ask.questions?.find((each) => each.id === id);
     if (asked === undefined) return invalid("questions", `there is no question ${id}`);
@@ -91,12 +98,12 @@ function checkAnswer(ask: Ask, { allow, answer }: Given): Problem | undefined {
 
 function checkChoice(asked: AskQuestion, chosen: readonly string[], text?: string): string | undefined {
   const other = chosen.find((label) => !asked.options.some((option) => option.label === label));
-  if (other !== undefined) return `"${other.slice(0, 80)}" is no option of question ${asked.id}`;
+  if (other !== undefined) return `"${other.slice(0, 80)}" is not an option of question ${asked.id}`;
   if (new Set(chosen).size < chosen.length) return `question ${asked.id} has an option twice`;
   if (!asked.multiple && chosen.length > 1) return `question ${asked.id} takes one option`;
   const isText = text !== undefined && text !== "";
   if (isText && asked.freeText !== true && asked.options.length > 0)
-    return `question ${asked.id} takes an option, no text`;
+    return `question ${asked.id} takes an option, not text`;
   return undefined;
 }
 

@@ -53,7 +53,7 @@ export async function forkAway(session: Session, block: Block): Promise<void> {
 
 export async function prune(session: Session, block: BlockId, pruned: boolean): Promise<void> {
   const answer = await session.write("conversation.prune", { block_id: block, pruned });
-  if (isProblem(answer)) refused(pruned ? "Not pruned" : "Not restored", answer);
+  if (isProblem(answer)) refused(pruned ? "Not excluded" : "Not included", answer);
 }
 
 export async function undo(session: Session, block: BlockId, direction: "undo" | "redo"): Promise<void> {
@@ -80,13 +80,13 @@ export async function archive(
   archived: boolean,
 ): Promise<void> {
   const answer = await session.write("conversation.update", { conversation, archived });
-  if (isProblem(answer)) return refused(archived ? "Not archived" : "Not taken out", answer);
-  notify(archived ? "Archived: it is below the list, and search still finds it" : "Back in the list");
+  if (isProblem(answer)) return refused(archived ? "Couldn't archive" : "Couldn't unarchive", answer);
+  notify(archived ? "Archived. Find it below the list, or by search" : "Unarchived");
 }
 
 /** Takes a message back that waits for its turn; whether it still waited. */
 export async function dropQueued(session: Session, block: Block): Promise<boolean> {
-  const turn = block.metadata["turn"];
+  const turn = block.metadata.turn;
   const { conversation } = block;
   const answer = await session.write("turn.stop", {
     conversation,
@@ -104,9 +104,17 @@ export async function dropQueued(session: Session, block: Block): Promise<boolea
 /** Sends a message that was held. */
 export async function releaseQueued(session: Session, block: Block): Promise<void> {
   const { conversation } = block;
-  const turn = String(block.metadata["turn"] ?? "");
+  const turn = block.metadata.turn ?? "";
   const answer = await session.write("turn.release", { conversation, turn });
   if (isProblem(answer)) refused("Not sent", answer);
+}
+
+/** Before or behind its neighbour in the queue. */
+export async function moveQueued(session: Session, block: Block, by: "up" | "down"): Promise<void> {
+  const { conversation } = block;
+  const turn = String(block.metadata["turn"] ?? "");
+  const answer = await session.write("turn.move", { conversation, turn, by });
+  if (isProblem(answer)) refused("Not moved", answer);
 }
 
 export async function stopTurn(session: Session, conversation: ConversationId): Promise<void> {

@@ -9,6 +9,7 @@ import { useIsViewer, useSession } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 import { copyBlock, editBlock, forkAt, forkAway, prune, undo } from "./actions.ts";
+import { addToNext } from "./include.ts";
 
 export function BlockActions({ block }: { block: Block }): ReactNode {
   const session = useSession();
@@ -59,7 +60,10 @@ export function BlockActions({ block }: { block: Block }): ReactNode {
               Fork into a new conversation
             </MenuItem>
             <MenuItem icon="prune" onChoose={() => void prune(session, block.id, !block.pruned)}>
-              {block.pruned ? "Put back into the context" : "Prune from the context"}
+              {block.pruned ? "Include in context" : "Exclude from context"}
+            </MenuItem>
+            <MenuItem icon="plus" onChoose={() => void addToNext(session, block.id)}>
+              Add to the next conversation
             </MenuItem>
           </>
         )}

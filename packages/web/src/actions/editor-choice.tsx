@@ -22,7 +22,7 @@ export function EditorChoice({ path, line }: EditorChoiceProps): ReactNode {
   const fault = chosen === CUSTOM ? templateFault(template) : undefined;
   const choices = [
     ...EDITORS.map(({ id, name }) => ({ id, name })),
-    { id: CUSTOM, name: "Another one, by a link of my own" },
+    { id: CUSTOM, name: "Custom URL…" },
     { id: COPY, name: "None: copy the path" },
   ];
   return (
@@ -55,7 +55,7 @@ export function EditorChoice({ path, line }: EditorChoiceProps): ReactNode {
           <p>
             <input
               className="editor-template"
-              aria-label="Link of the editor"
+              aria-label="URL of the editor"
               placeholder="myeditor://open?file={path}&line={line}"
               value={template}
               onChange={(event) => setTemplate(event.target.value)}

@@ -9,7 +9,7 @@ import { type FolderQuestion, overlay } from "../state/page-state.ts";
 export function folderQuestion({ message, details }: Problem): FolderQuestion | undefined {
   const { ask, cwd, root, missing } = details ?? {};
   if (ask !== "cwd" || typeof cwd !== "string" || typeof root !== "string") return undefined;
-  const why = message.replace(/: name the folder.*$/, "");
+  const why = message.replace(/: pass the folder.*$/, "");
   const folders = missing === true ? [root] : [cwd, root];
   return { why: `${why.slice(0, 1).toUpperCase()}${why.slice(1)}.`, folders: [...new Set(folders)] };
 }

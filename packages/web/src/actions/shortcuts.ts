@@ -14,9 +14,11 @@ import {
   overlay,
   renaming,
 } from "../state/page-state.ts";
+import { togglePane } from "../state/pane.ts";
 import { readRoute } from "../state/route.ts";
 import { type Session, useSession } from "../state/session.tsx";
 import { isComposing } from "../ui/composing.ts";
+import { showSidebar, toggleSidebar } from "../ui/sidebar-toggle.tsx";
 import { askRerun, copyBlock, editBlock, forkAt, prune, undo } from "./actions.ts";
 import { undoLast } from "./my-edits.ts";
 
@@ -35,6 +37,8 @@ const SHORTCUTS: readonly Shortcut[] = [
   { key: "j", label: "Next block", needs: "conversation", run: () => step(1) },
   { key: "k", label: "Previous block", needs: "conversation", run: () => step(-1) },
   { key: "o", label: "Open or close the block", needs: "block", run: () => toggleFocused() },
+  { key: "ArrowRight", label: "Open the block", needs: "block", run: () => disclose(true) },
+  { key: "ArrowLeft", label: "Close the block", needs: "block", run: () => disclose(false) },
   {
     key: "e",
     label: "Edit the block",
@@ -57,7 +61,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   },
   {
     key: "p",
-    label: "Prune the block, or put it back",
+    label: "Exclude from context, or include",
     needs: "block",
     writes: true,
     run: (session) => withFocused(session, (block) => void prune(session, block.id, !block.pruned)),
@@ -97,7 +101,7 @@ const SHORTCUTS: readonly Shortcut[] = [
     writes: true,
     run: () => renameCurrent(),
   },
-  { key: "G", label: "To the end, and follow it", needs: "conversation", run: () => toEnd() },
+  { key: "G", label: "Jump to latest", needs: "conversation", run: () => toEnd() },
   {
     key: "n",
     label: "Write a prompt",
@@ -144,6 +148,9 @@ const SHORTCUTS: readonly Shortcut[] = [
     run: (session) => void undoLast(session, "redo"),
   },
   { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },
+  { key: "[", label: "Show or hide the sidebar", run: () => toggleSidebar() },
+  { key: "]", label: "Show or hide the side pane", run: () => togglePane() },
+  { key: "s", label: "Go to the list of conversations", run: () => toList() },
   { key: "?", label: "This help", run: () => overlay.set({ type: "help" }) },
   { key: "Escape", label: "Close what is open", run: () => close() },
 ];
@@ -167,6 +174,7 @@ export function useShortcuts(): void {
         ({ key, ctrl }) => key === keyOf(event, isCtrl) && (ctrl ?? false) === isCtrl,
       );
       if (!shortcut || (isTyping(event) && !isCtrl)) return;
+      if (shortcut.key.startsWith("Arrow") && !isOnRow(event)) return;
       if (shortcut.ctrl && shortcut.key === "f" && !document.querySelector(".list")) return;
       // In a field with words of its own these keys are the field's; an empty one has nothing to undo.
       if (/^[zy]$/i.test(shortcut.key) && shortcut.ctrl && isWritten(event)) return;
@@ -180,6 +188,13 @@ export function useShortcuts(): void {
       stop();
     };
   }, [session]);
+}
+
+/** Arrows belong to a row, not to what scrolls or is chosen inside of it. */
+function isOnRow({ target }: KeyboardEvent): boolean {
+  const row = (target as Element | null)?.closest?.("article[data-row]");
+  if (!row) return target === document.body && focused.get() !== undefined;
+  return target === row || (target as Element).closest("button[aria-expanded]") !== null;
 }
 
 /** With Ctrl, whether Shift is held says which letter is meant, whatever Caps Lock does. */
@@ -219,18 +234,40 @@ function step(by: number): void {
 /** Without a focused block one begins with the first that is on the screen. */
 function firstVisible(ids: readonly BlockId[]): number {
   const top = document.querySelector(".list")?.getBoundingClientRect().top ?? 0;
-  const shown = [...document.querySelectorAll<HTMLElement>("article[data-block]")].find(
+  const shown = [...document.querySelectorAll<HTMLElement>("article[data-row]")].find(
     (article) => article.getBoundingClientRect().bottom > top + 8,
   );
-  return Math.max(0, ids.indexOf(shown?.dataset["block"] ?? ""));
+  return Math.max(0, ids.indexOf(shown?.dataset["row"] ?? ""));
+}
+
+function focusedRow(): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`article[data-row="${CSS.escape(focused.get() ?? "")}"]`);
+}
+
+function foldsOf(row: HTMLElement): readonly HTMLElement[] {
+  return [...row.querySelectorAll<HTMLElement>("button[aria-expanded]:not([aria-haspopup])")];
+}
+
+/** Opens the first thing of the focused row that is closed; closes the first that is open, or the row that it was gathered in. */
+function disclose(isOpening: boolean): void {
+  const row = focusedRow();
+  if (!row) return;
+  const fold = foldsOf(row).find((each) => (each.getAttribute("aria-expanded") === "false") === isOpening);
+  if (fold) return fold.click();
+  if (isOpening || !row.classList.contains("is-part")) return;
+  const { ids } = rowOrder;
+  const head = ids.slice(0, ids.indexOf(focused.get() ?? "")).findLast((id) => id.startsWith("quiet:"));
+  if (head === undefined) return;
+  focused.set(head);
+  focusedRow()?.querySelector<HTMLElement>("button[aria-expanded=true]")?.click();
 }
 
 /** Opens or closes all that the focused row has. */
 function toggleFocused(): void {
   const id = focused.get();
-  const row = document.querySelector<HTMLElement>(`article[data-block="${CSS.escape(id ?? "")}"]`);
+  const row = focusedRow();
   if (id === undefined || !row) return;
-  const folds = [...row.querySelectorAll<HTMLElement>("button[aria-expanded]:not([aria-haspopup])")];
+  const folds = foldsOf(row);
   const isAnyOpen = folds.some((fold) => fold.getAttribute("aria-expanded") === "true");
   if (folds.length === 0) return setOpen(id, !isOpen(id, false));
   for (const fold of folds) if ((fold.getAttribute("aria-expanded") === "true") === isAnyOpen) fold.click();
@@ -256,6 +293,15 @@ function toEnd(): void {
   isFollowing.set(true);
   const list = document.querySelector(".list");
   if (list) list.scrollTop = list.scrollHeight;
+}
+
+/** Its open conversation, or its first one, gets the focus; arrow keys go on from there. */
+function toList(): void {
+  showSidebar();
+  const list = document.querySelector(".conversation-list");
+  const open =
+    list?.querySelector<HTMLElement>("a.entry.current") ?? list?.querySelector<HTMLElement>("a.entry");
+  open?.focus();
 }
 
 function renameCurrent(): void {

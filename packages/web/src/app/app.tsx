@@ -1,13 +1,15 @@
 /**
- * The page: conversations on the left, the open one in the middle, a block's details on the right when asked for.
+ * The page: conversations on the left, the open one in the middle, the side pane on the right when asked for.
  */
-import { type ReactNode, useEffect } from "react";
+import { type CSSProperties, type ReactNode, useEffect } from "react";
 import { useShortcuts } from "../actions/shortcuts.ts";
 import { ConversationPane } from "../conversation/conversation.tsx";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { Sidebar } from "../sidebar/sidebar.tsx";
 import { useCell } from "../state/cell.ts";
-import { inspected, isSidebarOpen, notices, notify, overlay } from "../state/page-state.ts";
+import { dismiss, isSidebarOpen, notices, notify, overlay } from "../state/page-state.ts";
+import { hidePane, putSheetAway, useIsPaneShown } from "../state/pane.ts";
+import { preferences } from "../state/preferences.ts";
 import { useRoute } from "../state/route.ts";
 import { useSession } from "../state/session.tsx";
 import { later, MISSING } from "../ui/later.tsx";
@@ -17,7 +19,7 @@ import { Home } from "./home.tsx";
 import { usePageTitle } from "./page-title.ts";
 
 const FilePane = later(() => import("../files/file-pane.tsx"));
-const Inspector = later(() => import("../inspector/inspector.tsx"));
+const Pane = later(() => import("../pane/pane.tsx"));
 const Overlays = later(() => import("./overlays.tsx"));
 
 /** When what is first seen has been drawn. What is typed behind a key must not get lost while its dialog loads. */
@@ -26,20 +28,25 @@ const PREPARE_MS = 1_000;
 export function App({ conversations }: { conversations: Conversations }): ReactNode {
   const route = useRoute();
   const { conversation, block, file } = route;
-  const inspectedBlock = useCell(inspected);
   const isCovered = useCell(isSidebarOpen);
+  const isPaneShown = useIsPaneShown();
   const shown = useCell(overlay);
+  const { sidebar, sidebarWidth, paneWidth } = useCell(preferences);
   const { link } = useSession();
   useShortcuts();
   usePageTitle(conversations, route);
   useEffect(() => {
     const timer = setTimeout(() => {
-      if (link.state.get().state === "open") for (const part of [Overlays, Inspector]) part.prepare();
+      if (link.state.get().state === "open") for (const part of [Overlays, Pane]) part.prepare();
     }, PREPARE_MS);
     return () => clearTimeout(timer);
   }, [link]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page goes elsewhere
+  useEffect(() => putSheetAway(), [conversation, file]);
+  const widths = { "--sidebar": `${sidebarWidth}px`, "--pane": `${paneWidth}px` } as CSSProperties;
+  const names = ["page", ...(sidebar ? [] : ["no-sidebar"]), ...(isPaneShown ? ["with-pane"] : [])];
   return (
-    <div className={inspectedBlock === undefined ? "page" : "page with-inspector"}>
+    <div className={names.join(" ")} style={widths}>
       <Sidebar conversations={conversations} />
       {isCovered && (
         <button
@@ -56,9 +63,7 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
       ) : (
         <ConversationPane key={conversation} conversation={conversation} block={block} />
       )}
-      {inspectedBlock !== undefined && (
-        <Inspector key={inspectedBlock} id={inspectedBlock} onMissing={leaveInspector} />
-      )}
+      {isPaneShown && <Pane onMissing={leavePane} meanwhile={<aside className="pane" />} />}
       {shown !== undefined && (
         <Overlays shown={shown} conversations={conversations} onMissing={leaveOverlay} />
       )}
@@ -68,8 +73,8 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
   );
 }
 
-function leaveInspector(): void {
-  inspected.set(undefined);
+function leavePane(): void {
+  hidePane();
   notify(MISSING, true);
 }
 
@@ -82,9 +87,20 @@ function Notices(): ReactNode {
   const shown = useCell(notices);
   return (
     <div className="notices" role="status">
-      {shown.map(({ id, text, isBad }) => (
+      {shown.map(({ id, text, isBad, action }) => (
         <div key={id} className={isBad ? "note bad" : "note"}>
           <Message text={text} />
+          {action && (
+            <button
+              type="button"
+              onClick={() => {
+                dismiss(id);
+                action.run();
+              }}
+            >
+              {action.label}
+            </button>
+          )}
         </div>
       ))}
     </div>

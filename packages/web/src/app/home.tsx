@@ -1,90 +1,188 @@
 /**
- * The first page: a prompt for a new conversation, and, as long as there is none of one's own, what else can be done.
+ * The first page: this workspace, a field to begin with, what needs the reader, what runs, and what was done last. As long as there
+ * is nothing of one's own, a recorded session to watch and other ways to start.
  */
+import { formatAge, formatCost } from "@blockyard/kernel";
 import { Fragment, type ReactNode, useState } from "react";
 import { Composer } from "../composer/composer.tsx";
-import type { Conversations } from "../sidebar/conversations.ts";
+import type { Conversations, ListedConversation } from "../sidebar/conversations.ts";
+import { groupsOf, STATE_WORDS, stateOf } from "../sidebar/groups.ts";
+import { workspaceBranch, workspaceRoot } from "../state/capabilities.ts";
 import { useCell } from "../state/cell.ts";
-import { isSidebarOpen } from "../state/page-state.ts";
+import { go, linkTo } from "../state/route.ts";
 import { useIsViewer } from "../state/session.tsx";
+import { AgentIcon } from "../ui/agent-icon.tsx";
 import { copyText } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { ThemeButton } from "../ui/theme-button.tsx";
+import { PaneToggle } from "../ui/pane-toggle.tsx";
+import { SidebarToggle } from "../ui/sidebar-toggle.tsx";
+import { StateMark } from "../ui/state-mark.tsx";
 
-const COMMANDS = [
+const WAYS = [
   {
-    what: "Pipe a running agent in",
-    command: "claude -p --output-format stream-json --verbose 'tidy the tests' | blockyard ingest",
-  },
-  {
-    what: "Bring in the sessions that Claude Code and Codex keep on this machine",
+    what: "Import your sessions",
+    why: "Brings in what Claude Code and Codex keep on this machine.",
     command: "blockyard import",
   },
   {
+    what: "Pipe a running agent in",
+    why: "Its blocks appear here as it works.",
+    command: "claude -p --output-format stream-json --verbose 'tidy the tests' | blockyard ingest",
+  },
+  {
     what: "Give the blocks to Claude Code as tools",
+    why: "It reads, edits and searches them over MCP.",
     command:
       "claude mcp add blockyard --env BLOCKYARD_TOKEN=$(blockyard token create --agent claude-mcp) -- blockyard mcp",
   },
 ] as const;
 
-/** An empty yard plays so many recorded sessions. */
+/** A new workspace plays so many recorded sessions. */
 const RECORDED = 2;
+/** Conversations that are named below the field, of each sort. */
+const NAMED = 6;
 
 export function Home({ conversations }: { conversations: Conversations }): ReactNode {
   const listing = useCell(conversations.listing);
+  const root = useCell(workspaceRoot);
   const isViewer = useIsViewer();
+  const known = listing.state === "here" ? listing.conversations.filter(({ isArchived }) => !isArchived) : [];
   const isNew = listing.state === "here" && listing.conversations.length <= RECORDED;
+  const name = root?.split("/").filter(Boolean).at(-1);
   return (
-    <main className="home" aria-label="New conversation">
+    <main className="home" aria-label={isViewer ? "Conversations" : "New task"}>
       <header className="head">
-        <button
-          type="button"
-          className="icon-button sidebar-toggle"
-          aria-label="Conversations"
-          onClick={() => isSidebarOpen.change((open) => !open)}
-        >
-          <Icon name="menu" />
-        </button>
+        <SidebarToggle />
         <div className="head-main" />
-        <ThemeButton />
+        {!isViewer && <PaneToggle label="Files" />}
       </header>
       <div className="home-main">
         {isViewer ? (
           <>
             <h1>Reading along</h1>
-            <p className="dim">Choose a conversation: what happens in it shows here as it happens.</p>
+            <p className="dim">Choose a conversation. It updates here as it happens.</p>
           </>
         ) : (
-          <>
-            <h1>What should be done?</h1>
-            <p className="dim">
-              Pick an agent, say what you want, and watch its blocks arrive. You can edit, fork and undo them
-              while they are being written.
-            </p>
-          </>
+          <h1>{name === undefined ? "New task" : `New task in ${name}`}</h1>
         )}
+        <Place />
         <Composer conversation={undefined} />
-        {isNew && !isViewer && <FirstSteps />}
+        {isNew && !isViewer ? <FirstStart story={known[0]} /> : <Overview conversations={known} />}
       </div>
     </main>
   );
 }
 
-function FirstSteps(): ReactNode {
+function Place(): ReactNode {
+  const root = useCell(workspaceRoot);
+  const branch = useCell(workspaceBranch);
+  if (root === undefined) return null;
   return (
-    <section className="first-steps" aria-label="Other ways to begin">
-      <h2>Or begin with what you have</h2>
+    <p className="home-place">
+      <span>
+        <Icon name="folder" /> {root}
+      </span>
+      {branch !== undefined && (
+        <span>
+          <Icon name="branch" /> {branch}
+        </span>
+      )}
+    </p>
+  );
+}
+
+function Overview({ conversations }: { conversations: readonly ListedConversation[] }): ReactNode {
+  const [now] = useState(() => Date.now());
+  const groups = groupsOf(conversations, now);
+  const named = groups.filter(({ name }) => name === STATE_WORDS.needs || name === STATE_WORDS.running);
+  const recent = groups.filter((group) => !named.includes(group)).flatMap((group) => group.conversations);
+  return (
+    <div className="overview">
+      {named.map(({ name, conversations: members }) => (
+        <Rows key={name} name={name} conversations={members} now={now} />
+      ))}
+      {recent.length > 0 && <Rows name="Recent" conversations={recent} now={now} />}
+    </div>
+  );
+}
+
+interface RowsProps {
+  readonly name: string;
+  readonly conversations: readonly ListedConversation[];
+  readonly now: number;
+}
+
+function Rows({ name, conversations, now }: RowsProps): ReactNode {
+  return (
+    <section aria-label={name}>
+      <h2 className={name === STATE_WORDS.needs ? "group-name needs" : "group-name"}>{name}</h2>
       <ul>
-        {COMMANDS.map(({ what, command }) => (
+        {conversations.slice(0, NAMED).map((conversation) => (
+          <li key={conversation.id}>
+            <HomeRow conversation={conversation} now={now} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function HomeRow({ conversation, now }: { conversation: ListedConversation; now: number }): ReactNode {
+  const { id, title, provider, costUsd, updatedAt } = conversation;
+  return (
+    <a
+      className="home-row"
+      href={linkTo(id)}
+      onClick={(event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+        event.preventDefault();
+        go(linkTo(id));
+      }}
+    >
+      <AgentIcon provider={provider} />
+      <span className="home-row-title">{title || "Untitled"}</span>
+      {costUsd !== undefined && <span className="home-row-fact">{formatCost(costUsd)}</span>}
+      <span className="home-row-fact">{formatAge(now - updatedAt)}</span>
+      <StateMark state={stateOf(conversation)} />
+    </a>
+  );
+}
+
+function FirstStart({ story }: { story: ListedConversation | undefined }): ReactNode {
+  return (
+    <section className="first-steps" aria-label="Other ways to start">
+      {story && (
+        <a
+          className="story"
+          href={linkTo(story.id)}
+          onClick={(event) => {
+            event.preventDefault();
+            go(linkTo(story.id));
+          }}
+        >
+          <span className="story-play" aria-hidden="true" />
+          <span>
+            <strong>Watch an agent work</strong>
+            <span className="dim">
+              A recorded session: “{story.title || "Untitled"}”. Edit, fork and search it.
+            </span>
+          </span>
+          <Icon name="chevron" />
+        </a>
+      )}
+      <h2>Other ways to start</h2>
+      <ul>
+        {WAYS.map(({ what, why, command }) => (
           <li key={command}>
-            <span>{what}</span>
+            <strong>{what}</strong>
+            <span className="dim">{why}</span>
             <CommandLine command={command} />
           </li>
         ))}
       </ul>
       <p className="dim">
-        Where Blockyard is not installed as a command: <code>npm start -s --</code> in its folder does the
-        same.
+        Not installed as a command? Use <code>npm start -s --</code> in Blockyard's folder instead of{" "}
+        <code>blockyard</code>.
       </p>
     </section>
   );

@@ -6,14 +6,17 @@ import type { ReactNode } from "react";
 import { EditorChoice } from "../actions/editor-choice.tsx";
 import { FolderChoice } from "../actions/folder-choice.tsx";
 import { Rerun } from "../actions/rerun.tsx";
+import { RulesDialog } from "../actions/rules-dialog.tsx";
 import { TrustChoice } from "../actions/trust-choice.tsx";
+import { Costs } from "../costs/costs.tsx";
 import { Merge } from "../files/conflict.tsx";
 import { OpenFile } from "../files/open-file.tsx";
 import { AuditLog } from "../palette/audit-log.tsx";
+import { DeleteConversation } from "../palette/delete-conversation.tsx";
 import { Help } from "../palette/help.tsx";
 import { Palette } from "../palette/palette.tsx";
 import { Search } from "../palette/search.tsx";
-import { SessionPanel } from "../palette/session-panel.tsx";
+import { Settings } from "../palette/settings.tsx";
 import type { Conversations } from "../sidebar/conversations.ts";
 import type { Overlay } from "../state/page-state.ts";
 
@@ -29,6 +32,8 @@ export default function Overlays({
       return <Palette conversations={conversations} />;
     case "search":
       return <Search conversations={conversations} />;
+    case "rules":
+      return <RulesDialog />;
     case "audit":
       return <AuditLog />;
     case "help":
@@ -43,8 +48,12 @@ export default function Overlays({
       return <OpenFile />;
     case "merge":
       return <Merge block={shown.block} />;
-    case "session":
-      return <SessionPanel sessions={shown.sessions} />;
+    case "costs":
+      return <Costs />;
+    case "settings":
+      return <Settings />;
+    case "delete":
+      return <DeleteConversation conversation={shown.conversation} title={shown.title} />;
     case "editor":
       return <EditorChoice path={shown.path} line={shown.line} />;
   }

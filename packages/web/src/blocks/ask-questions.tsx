@@ -1,12 +1,17 @@
 /**
- * Questions of an agent: options as radio buttons or checkboxes, own words where it takes some, notes, and one button that answers
- * all of them. A number key chooses the option of that number in the question that has the focus.
+ * Questions of an agent: options as radio buttons or checkboxes, own words where it takes some, a note, or none of it. A number key
+ * chooses the option of that number in the question that has the focus, else in the first that is not answered yet.
  */
 import { type Ask, type AskAnswer, type AskQuestion, Text } from "@blockyard/kernel";
 import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
+import { isComposing } from "../ui/composing.ts";
+import { Icon } from "../ui/icons.tsx";
+import type { GiveAnswer } from "./ask-answer.ts";
 
 type Said = NonNullable<AskAnswer["questions"]>;
+
+const ANSWER_CHARS = 10_000;
 
 /** Answers that are being chosen, by request: a row that leaves the screen and comes back is as it was. */
 const chosenSoFar = new Map<string, Said>();
@@ -14,11 +19,10 @@ const chosenSoFar = new Map<string, Said>();
 interface QuestionsProps {
   readonly ask: Ask;
   readonly isReady: boolean;
-  readonly onAnswer: (answer: AskAnswer) => void;
-  readonly onDecline: () => void;
+  readonly onAnswer: GiveAnswer;
 }
 
-export function Questions({ ask, isReady, onAnswer, onDecline }: QuestionsProps): ReactNode {
+export function Questions({ ask, isReady, onAnswer }: QuestionsProps): ReactNode {
   const [said, setSaid] = useState<Said>(chosenSoFar.get(ask.id) ?? {});
   const change = (id: string, next: Said[string]) => {
     const all = { ...said, [id]: next };
@@ -26,100 +30,188 @@ export function Questions({ ask, isReady, onAnswer, onDecline }: QuestionsProps)
     setSaid(all);
   };
   const questions = ask.questions ?? [];
-  const isAnswered = questions.some(({ id }) => isSaid(said[id]));
+  const open = questions.filter(({ id }) => !isSaid(said[id]));
+  const isAnswered = questions.some(({ id }) => isSaid(said[id]) && said[id]?.skipped !== true);
+  const submit = () => {
+    if (!isReady || !isAnswered) return;
+    chosenSoFar.delete(ask.id);
+    const given = Object.fromEntries(Object.entries(said).filter(([, each]) => isSaid(each)));
+    onAnswer(true, "", { questions: given });
+  };
   return (
     <form
       className="agent-questions"
+      onKeyDown={(event) => {
+        if (event.key !== "Enter" || event.target instanceof HTMLButtonElement) return;
+        event.preventDefault();
+        if (!isComposing(event.nativeEvent)) submit();
+      }}
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isReady || !isAnswered) return;
-        chosenSoFar.delete(ask.id);
-        onAnswer({ questions: Object.fromEntries(Object.entries(said).filter(([, each]) => isSaid(each))) });
+        submit();
       }}
     >
       {questions.map((question) => (
         <Choice
           key={question.id}
           question={question}
-          said={said[question.id] ?? { chosen: [] }}
+          said={said[question.id] ?? NOTHING}
+          hasKeys={open[0]?.id === question.id || (open.length === 0 && questions.length === 1)}
+          canSkip={questions.length > 1}
           onChange={(next) => change(question.id, next)}
         />
       ))}
       <div className="agent-ask-buttons">
         <button type="submit" className="primary" disabled={!isReady || !isAnswered}>
+          <span className="key" aria-hidden="true">
+            ⏎
+          </span>{" "}
           Answer
         </button>
-        <button type="button" disabled={!isReady} onClick={onDecline}>
-          Decline
+        <button type="button" data-deny disabled={!isReady} onClick={() => onAnswer(false)}>
+          Don't answer
         </button>
+        {open.length > 0 && open.length < questions.length && (
+          <span className="dim">
+            {questions.length - open.length} of {questions.length} answered
+          </span>
+        )}
       </div>
     </form>
   );
 }
 
+const NOTHING: Said[string] = { chosen: [] };
+
 function isSaid(said: Said[string] | undefined): boolean {
-  return said !== undefined && (said.chosen.length > 0 || (said.text ?? "").trim() !== "");
+  if (said === undefined) return false;
+  return said.skipped === true || said.chosen.length > 0 || (said.text ?? "").trim() !== "";
 }
 
 interface ChoiceProps {
   readonly question: AskQuestion;
   readonly said: Said[string];
+  /** The numbers are its own wherever the focus is. */
+  readonly hasKeys: boolean;
+  readonly canSkip: boolean;
   readonly onChange: (said: Said[string]) => void;
 }
 
-function Choice({ question, said, onChange }: ChoiceProps): ReactNode {
+function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): ReactNode {
   const { options, multiple } = question;
+  const isSkipped = said.skipped === true;
+  const { skipped: _skipped, ...kept } = said;
   const toggle = (label: string) => {
-    if (!multiple) return onChange({ ...said, chosen: [label] });
+    if (!multiple) return onChange({ ...kept, chosen: [label], text: "" });
     const isOn = said.chosen.includes(label);
     const chosen = options
       .map((option) => option.label)
       .filter((each) => (each === label ? !isOn : said.chosen.includes(each)));
-    onChange({ ...said, chosen });
+    onChange({ ...kept, chosen });
   };
   const onKey = (event: KeyboardEvent) => {
     const option = options[Number(event.key) - 1];
-    const isTyping = event.target instanceof HTMLInputElement && event.target.type === "text";
+    const isTyping = event.target instanceof HTMLInputElement && /^(text|password)$/.test(event.target.type);
     if (option === undefined || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     toggle(option.label);
   };
   const preview = options.find(({ label }) => said.chosen.includes(label))?.preview;
   return (
-    <fieldset className="agent-question" onKeyDown={onKey}>
+    <fieldset className={isSkipped ? "agent-question skipped" : "agent-question"} onKeyDown={onKey}>
       <legend>
-        {question.header && <span className="dim">{question.header} · </span>}
+        {question.header && <span className="agent-question-head">{question.header}</span>}
         {question.question}
+        {multiple && <span className="dim"> Choose any</span>}
       </legend>
-      {options.map(({ label, description }, i) => (
-        <label key={label} className="agent-option">
-          <input
-            type={multiple ? "checkbox" : "radio"}
-            name={question.id}
-            checked={said.chosen.includes(label)}
-            onChange={() => toggle(label)}
-          />
-          <span className="dim">{i + 1}</span> <span>{label}</span>
-          {description && <span className="dim"> {description}</span>}
-        </label>
-      ))}
-      {preview && <Markdown text={Text.of(preview)} isGrowing={false} isAppendOnly={false} />}
+      <div className={preview ? "agent-options beside" : "agent-options"}>
+        <div>
+          {options.map(({ label, description }, i) => (
+            <label
+              key={label}
+              className={said.chosen.includes(label) ? "agent-option chosen" : "agent-option"}
+            >
+              <input
+                type={multiple ? "checkbox" : "radio"}
+                name={question.id}
+                data-key={hasKeys ? i + 1 : undefined}
+                checked={said.chosen.includes(label)}
+                onChange={() => toggle(label)}
+              />
+              <span className="key" aria-hidden="true">
+                {i + 1}
+              </span>
+              <span>
+                {label}
+                {description && <span className="agent-option-more">{description}</span>}
+              </span>
+            </label>
+          ))}
+        </div>
+        {preview && (
+          <div className="agent-preview">
+            <Markdown text={Text.of(preview)} isGrowing={false} isAppendOnly={false} />
+          </div>
+        )}
+      </div>
       {(question.freeText === true || options.length === 0) && (
         <input
           type={question.secret === true ? "password" : "text"}
           className="agent-answer-text"
           aria-label={`Your own answer: ${question.question}`}
           placeholder={options.length === 0 ? "Your answer" : "Your own answer"}
-          maxLength={10_000}
+          autoComplete="off"
+          maxLength={ANSWER_CHARS}
           value={said.text ?? ""}
           onChange={(event) => {
             const text = event.currentTarget.value;
             // Own words stand in place of the one option, and beside several.
             const chosen = multiple || text === "" ? said.chosen : [];
-            onChange({ ...said, chosen, text });
+            onChange({ ...kept, chosen, text });
           }}
         />
       )}
+      <Extras {...{ question, said, canSkip, onChange }} />
     </fieldset>
+  );
+}
+
+/** A note to what was chosen, and leaving one of several questions out. */
+function Extras({ question, said, canSkip, onChange }: Omit<ChoiceProps, "hasKeys">): ReactNode {
+  const [isNoting, setNoting] = useState(said.notes !== undefined);
+  const isSkipped = said.skipped === true;
+  const hasNotes = question.options.length > 0 && question.secret !== true && said.chosen.length > 0;
+  return (
+    <div className="agent-question-extras">
+      {isNoting && hasNotes ? (
+        <input
+          type="text"
+          className="agent-answer-text"
+          // biome-ignore lint/a11y/noAutofocus: it was opened to write into it
+          autoFocus={said.notes === undefined}
+          aria-label={`Note: ${question.question}`}
+          placeholder="Note for the agent"
+          maxLength={ANSWER_CHARS}
+          value={said.notes ?? ""}
+          onChange={(event) => onChange({ ...said, notes: event.currentTarget.value })}
+        />
+      ) : (
+        hasNotes && (
+          <button type="button" className="quiet-button" onClick={() => setNoting(true)}>
+            <Icon name="edit" /> Add a note
+          </button>
+        )
+      )}
+      {canSkip && (
+        <button
+          type="button"
+          className="quiet-button"
+          aria-pressed={isSkipped}
+          onClick={() => onChange(isSkipped ? NOTHING : { chosen: [], skipped: true })}
+        >
+          {isSkipped ? "Skipped. Undo" : "Skip"}
+        </button>
+      )}
+    </div>
   );
 }

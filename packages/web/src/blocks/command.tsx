@@ -1,6 +1,6 @@
 /**
- * A command and what it printed, as in a terminal: the exact command, output, errors apart, how it ended. Below it, what
- * it printed when somebody ran it again.
+ * What a command printed, as in a terminal: output, errors apart, how it ended; its exact text where somebody has opened it.
+ * Below it, what it printed when somebody ran it again.
  */
 import {
   type BlockId,
@@ -20,6 +20,7 @@ import { Terminal } from "../terminal/terminal.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Fold } from "./fold.tsx";
+import { useForm } from "./form.ts";
 import { Pictures } from "./image.tsx";
 import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
@@ -48,38 +49,32 @@ function Again({ id }: { id: BlockId }): ReactNode {
 }
 
 function Run({ block }: RendererProps): ReactNode {
-  const session = useSession();
-  const view = useView();
-  const {
-    command,
-    stderr,
-    exitCode,
-    interrupted,
-    background,
-    durationMs,
-    cwd,
-    sandbox,
-    truncatedChars,
-    images,
-  } = metadataOf(block, "command");
+  const { command, stderr, images } = metadataOf(block, "command");
   const errorLines = stderr ? stderr.trimEnd().split("\n").length : 0;
   const lines = useLineCount(block) + errorLines;
+  const chars = block.chars + (stderr?.length ?? 0);
+  const form = useForm(block, { lines, chars });
+  const isBrief = form === "tail";
+  if (form === "line") return null;
   return (
     <div className="result command-result">
-      <div className="command-line">
-        <span className="prompt" aria-hidden="true">
-          $
-        </span>
-        <code>{exactText(command)}</code>
-        <CopyButton text={() => command} label="Copy the command" />
-      </div>
+      {!isBrief && (
+        <div className="command-line">
+          <span className="prompt" aria-hidden="true">
+            $
+          </span>
+          <code>{exactText(command)}</code>
+          <CopyButton text={() => command} label="Copy the command" />
+        </div>
+      )}
       {lines > 0 && (
         <Fold
           block={block}
           lines={lines}
-          chars={block.chars + (stderr?.length ?? 0)}
+          chars={chars}
           after={stderr}
           plain={plainTerminal}
+          drawTail={(last) => <Terminal output={last.join("\n")} />}
         >
           {() => (
             <>
@@ -90,25 +85,45 @@ function Run({ block }: RendererProps): ReactNode {
         </Fold>
       )}
       {images && images.length > 0 && <Pictures images={images} />}
-      <div className="command-foot">
-        <Exit exitCode={exitCode} isOver={isEnded(block.status)} />
-        {interrupted && <span className="warn">interrupted</span>}
-        {background && <span>in the background</span>}
-        {durationMs !== undefined && <span>{formatDuration(durationMs)}</span>}
-        {cwd && <span className="cwd">{cwd}</span>}
-        {sandbox && <span className="sandbox">{sandbox}</span>}
-        {truncatedChars !== undefined && <span>{truncatedChars} characters left out</span>}
-        <RunButtons block={block} />
-        {lines > 0 && (
-          <CopyButton
-            text={async () => {
-              const output = await session.text(view, block.id);
-              return output === undefined ? undefined : plainTerminal(output);
-            }}
-            label="Copy the output"
-          />
-        )}
-      </div>
+      <Foot block={block} hasOutput={lines > 0} isBrief={isBrief} />
+    </div>
+  );
+}
+
+interface FootProps extends RendererProps {
+  readonly hasOutput: boolean;
+  /** The line of its call says how it ended. */
+  readonly isBrief: boolean;
+}
+
+/** How it ended; while it runs there is nothing to say but how to stop it. */
+function Foot({ block, hasOutput, isBrief }: FootProps): ReactNode {
+  const session = useSession();
+  const view = useView();
+  const { exitCode, interrupted, background, durationMs, cwd, sandbox, truncatedChars } = metadataOf(
+    block,
+    "command",
+  );
+  if (!isEnded(block.status) && !isRerun(block)) return null;
+  return (
+    <div className="command-foot">
+      {!isBrief && <Exit exitCode={exitCode} isOver={isEnded(block.status)} />}
+      {interrupted && <span className="warn">interrupted</span>}
+      {background && <span>in the background</span>}
+      {durationMs !== undefined && <span>{formatDuration(durationMs)}</span>}
+      {cwd && <span className="cwd">{cwd}</span>}
+      {sandbox && <span className="sandbox">{sandbox}</span>}
+      {truncatedChars !== undefined && <span>{truncatedChars} characters left out</span>}
+      <RunButtons block={block} />
+      {hasOutput && (
+        <CopyButton
+          text={async () => {
+            const output = await session.text(view, block.id);
+            return output === undefined ? undefined : plainTerminal(output);
+          }}
+          label="Copy the output"
+        />
+      )}
     </div>
   );
 }

@@ -15,8 +15,8 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
     /auth|api.?key|401|credential|login/i,
     "Sign in to the provider again, or check its key, then send the prompt once more.",
   ],
-  [/rate.?limit|429/i, "The provider asks to slow down. Wait a little and send the prompt again."],
-  [/overload|529|503|server_error|500/i, "The provider has trouble. Trying again later usually helps."],
+  [/rate.?limit|429/i, "Rate limited. Wait a moment, then send the prompt again."],
+  [/overload|529|503|server_error|500/i, "Provider error. Trying again later usually helps."],
   [/model.?not.?found|404|model/i, "Choose another model in the composer and send the prompt again."],
   [
     /budget|max_turns|max_budget/i,
@@ -24,7 +24,7 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /too.?long|context|max_tokens|output_tokens|too_large/i,
-    "The conversation is too long for the model. Prune blocks or fork earlier, then go on.",
+    "The conversation is too long for the model. Exclude blocks from the context or fork earlier, then continue.",
   ],
   [
     /network|connect|timeout|timed out|econn/i,

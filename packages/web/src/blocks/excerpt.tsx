@@ -1,13 +1,13 @@
 /**
- * What a closed result shows of itself: its first and last lines, of a failure the last ones. A text that is not here is
- * asked for; of one that is very long only its ends are.
+ * What a closed result shows of itself: its first and last lines, or the last ones alone. A text that is not here is asked
+ * for; of one that is very long only its ends are.
  */
 import {
   type Block,
+  cutLine,
   type Excerpt as Ends,
   excerptOf,
   isEnded,
-  isFailedResult,
   isProblem,
   type Lines,
   leftWords,
@@ -19,7 +19,9 @@ import { useSession, useText, useTextHere } from "../state/session.tsx";
 /** A text of more characters is not fetched to show seven lines of it. */
 const WHOLE_CHARS = 64 * 1024;
 /** As many lines as an excerpt may have at either end. */
-const END_LINES = 8;
+const END_LINES = 12;
+/** A longer line is cut, and shown without its colours. */
+const LINE_CHARS = 240;
 
 interface ExcerptProps {
   readonly block: Block;
@@ -31,24 +33,39 @@ interface ExcerptProps {
   readonly after?: string | undefined;
   /** A line as it is shown, where that is not as it was written. */
   readonly plain?: ((line: string) => string) | undefined;
+  /** Only so many of the last lines. */
+  readonly tailOnly?: number | undefined;
+  readonly drawTail?: ((lines: readonly string[]) => ReactNode) | undefined;
 }
 
-export function Excerpt({ block, lines, source, after, plain }: ExcerptProps): ReactNode {
+export function Excerpt({ block, lines, source, after, plain, tailOnly, drawTail }: ExcerptProps): ReactNode {
   const isOwn = source === undefined && block.chars > 0;
+  const found = useEndLines(block, isOwn);
+  const behind = after === undefined || after === "" ? [] : after.replace(/\n+$/, "").split("\n");
+  const own = source ?? found;
+  if (isOwn && own === undefined) return <Room lines={lines} tailOnly={tailOnly} />;
+  const all = joined(own ?? [], behind);
+  if (drawTail && tailOnly !== undefined) {
+    const last = all.slice(Math.max(0, all.length - tailOnly), all.length);
+    const short = last.map((line) => (line.length > LINE_CHARS ? cutLine(plain?.(line) ?? line) : line));
+    return last.length === 0 ? null : <div className="excerpt">{drawTail(short)}</div>;
+  }
+  const shown = plain ? mapped(all, plain) : all;
+  return <EndLines ends={excerptOf(shown, tailOnly)} isTail={tailOnly !== undefined} />;
+}
+
+/** The lines of a text of which the first and the last few are read; undefined until they are here. */
+export function useEndLines(block: Block, isWanted: boolean): Lines | undefined {
   const isShort = block.chars <= WHOLE_CHARS;
   const here = useTextHere(block.id);
-  const text = useText(block.id, isOwn && isShort) ?? here;
-  const ends = useEnds(block, isOwn && !isShort && here === undefined);
-  const behind = after === undefined || after === "" ? [] : after.replace(/\n+$/, "").split("\n");
-  const own = source ?? (text ? textLines(text) : ends);
-  if (isOwn && own === undefined) return <Room block={block} lines={lines} />;
-  const all = joined(own ?? [], behind);
-  const shown = plain ? mapped(all, plain) : all;
-  return <EndLines ends={excerptOf(shown, isFailedResult(block))} />;
+  const text = useText(block.id, isWanted && isShort) ?? here;
+  const ends = useEnds(block, isWanted && !isShort && here === undefined);
+  return text ? textLines(text) : ends;
 }
 
-function EndLines({ ends }: { ends: Ends }): ReactNode {
-  const left = leftWords(ends);
+/** Above a tail stands how much there is in all. */
+function EndLines({ ends, isTail }: { ends: Ends; isTail: boolean }): ReactNode {
+  const left = isTail ? "" : leftWords(ends);
   return (
     <pre className="excerpt">
       {ends.head.map((line) => `${line}\n`).join("")}
@@ -59,10 +76,10 @@ function EndLines({ ends }: { ends: Ends }): ReactNode {
 }
 
 /** What has not come yet takes the room that it will need. */
-function Room({ block, lines }: { block: Block; lines: number }): ReactNode {
+function Room({ lines, tailOnly }: { lines: number; tailOnly: number | undefined }): ReactNode {
   const { head, left, tail } = excerptOf(
     { length: lines, slice: (from, to) => Array<string>(to - from).fill("") },
-    isFailedResult(block),
+    tailOnly,
   );
   const count = head.length + tail.length + (left > 0 ? 1 : 0);
   return (

@@ -1,15 +1,27 @@
 /**
- * File changes: each file with what was done to it (green for new, yellow for changed, red for deleted) and its diff.
+ * File changes: each file with what was done to it and its diff, coloured as its source. Where a call has changed one file, its
+ * line names the file already.
  */
-import { type Block, type ChangeText, changeTexts, type Metadata, UNVERIFIED } from "@blockyard/kernel";
+import {
+  type Block,
+  type ChangeText,
+  changeTexts,
+  isResult,
+  type Metadata,
+  startLines,
+  UNVERIFIED,
+} from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { countChanges, type DiffRow, diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
-import { useText } from "../state/session.tsx";
+import { grammarOf } from "../highlight/language.ts";
+import { useSides } from "../rows/view-tree.ts";
+import { useText, useView } from "../state/session.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";
+import { Counts, firstLine, onlyChange } from "./tool-line.tsx";
 
 type Change = Metadata<"file_change">["changes"][number];
 
@@ -20,13 +32,30 @@ export function FileChangeBlock({ block }: RendererProps): ReactNode {
   const needsText = changes.some((change) => change.diff === undefined);
   const text = useText(block.id, needsText && block.chars > 0);
   const texts = changeTexts(changes, text?.toString() ?? "");
+  const isNamed = useIsNamed(block);
   return (
     <div className="result file-change">
       {changes.map((change, i) => (
-        <FileChange key={i} block={block} change={change} i={i} text={texts[i] as ChangeText} />
+        <FileChange
+          key={i}
+          block={block}
+          change={change}
+          i={i}
+          text={texts[i] as ChangeText}
+          isNamed={isNamed}
+        />
       ))}
     </div>
   );
+}
+
+/** Whether the line of its call names its only file. */
+function useIsNamed({ parent }: Block): boolean {
+  const view = useView();
+  const sides = useSides(parent ?? "");
+  if (view.blocks.get(parent ?? "")?.kind !== "tool_call") return false;
+  const known = sides.flatMap((id) => view.blocks.get(id) ?? []);
+  return onlyChange(known.filter(isResult)) !== undefined;
 }
 
 interface FileChangeProps {
@@ -34,25 +63,32 @@ interface FileChangeProps {
   readonly change: Change;
   readonly i: number;
   readonly text: ChangeText;
+  readonly isNamed: boolean;
 }
 
-function FileChange({ block, change, i, text: { diff, note } }: FileChangeProps): ReactNode {
+function FileChange({ block, change, i, text: { diff, note }, isNamed }: FileChangeProps): ReactNode {
   const rows = useMemo(() => diffRows(diff), [diff]);
   const { added, deleted } = countChanges(rows);
+  const grammar = grammarOf(undefined, change.path);
+  const view = (shown: readonly DiffRow[], part: string) => (
+    <DiffView
+      rows={shown}
+      label={`changes of ${change.path}`}
+      name={`${block.id}:${i}:${part}`}
+      grammar={grammar}
+    />
+  );
   return (
     <div className={`change change-${change.kind}`}>
-      <div className="result-head">
-        <span className="change-kind">{WORDS[change.kind]}</span>
-        <FilePath path={change.path} line={firstLine(diff)} />
+      <div className={isNamed ? "result-head result-tools" : "result-head"}>
+        {change.kind !== "modify" && <span className="change-kind">{WORDS[change.kind]}</span>}
+        {!isNamed && <FilePath path={change.path} line={firstLine(diff)} />}
         {change.movedTo && (
           <>
             <span className="dim">moved to</span> <FilePath path={change.movedTo} />
           </>
         )}
-        <span className="counts">
-          {added > 0 && <span className="added">+{added}</span>}
-          {deleted > 0 && <span className="deleted">−{deleted}</span>}
-        </span>
+        {!isNamed && <Counts added={added} deleted={deleted} />}
         {change.unverified && (
           <span className="dim" title="The edit as the agent asked for it; line numbers are not known">
             {UNVERIFIED}
@@ -67,9 +103,9 @@ function FileChange({ block, change, i, text: { diff, note } }: FileChangeProps)
           lines={rows.length}
           chars={diff.length}
           changed={added + deleted}
-          source={rows.map(diffLine)}
+          beginning={() => view(rows.slice(0, startLines(rows, isChange)), "start")}
         >
-          {() => <DiffView rows={rows} label={`changes of ${change.path}`} />}
+          {() => view(rows, "whole")}
         </Fold>
       )}
       {note !== "" && <div className="dim change-note">{note}</div>}
@@ -77,19 +113,6 @@ function FileChange({ block, change, i, text: { diff, note } }: FileChangeProps)
   );
 }
 
-const SIGNS: Readonly<Record<DiffRow["type"], string>> = {
-  add: "+",
-  delete: "-",
-  same: " ",
-  hunk: "@@ ",
-  note: "\\ ",
-};
-
-function diffLine({ type, text }: DiffRow): string {
-  return `${SIGNS[type]}${text}`.trimEnd();
-}
-
-/** Where the first change is, in the file as it is now. */
-function firstLine(diff: string): number {
-  return Math.max(1, Number(/^@@ -\d+(?:,\d+)? \+(\d+)/m.exec(diff)?.[1] ?? 1));
+function isChange({ type }: DiffRow): boolean {
+  return type === "add" || type === "delete";
 }

@@ -13,7 +13,14 @@ import { go, linkToFile } from "../state/route.ts";
 import { useIsViewer } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 
-export function FilePath({ path, line = 1 }: { path: string; line?: number | undefined }): ReactNode {
+interface FilePathProps {
+  readonly path: string;
+  readonly line?: number | undefined;
+  /** A shorter way to write it. */
+  readonly label?: string;
+}
+
+export function FilePath({ path, line = 1, label = path }: FilePathProps): ReactNode {
   const root = useCell(workspaceRoot);
   const isViewer = useIsViewer();
   const editor = useCellPart(preferences, (chosen) => chosen.editor);
@@ -29,12 +36,12 @@ export function FilePath({ path, line = 1 }: { path: string; line?: number | und
           title={isAsked ? `${path}: open in an editor` : `${path}: copy`}
           onClick={() => (isAsked ? overlay.set({ type: "editor", path, line }) : void copyPath(path, root))}
         >
-          <Parts path={path} />
+          <Parts path={label} />
           {editor === COPY && <span className="sr-only">, copy the path</span>}
         </button>
       ) : (
         <a className="file-open" href={link} rel="noreferrer" title={`${path}: open in the editor`}>
-          <Parts path={path} />
+          <Parts path={label} />
         </a>
       )}
       {inside !== undefined && !isViewer && (

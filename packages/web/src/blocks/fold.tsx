@@ -1,15 +1,15 @@
 /**
- * What can be folded: a line that says what there is, and the thing itself when it is open. Closed, only its first and
- * last lines are in the document.
+ * What can be folded: a line that says what there is, and the thing itself when it is open. Closed, only those of its lines
+ * are in the document that the rules show at first.
  */
-import { amountOf, type Block, type Extent, isAskedFor, isClosedFirst, isLong } from "@blockyard/kernel";
+import { amountOf, type Block, type Extent, isLong, tailLines } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useOpen } from "../state/disclosure.ts";
-import { useView } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Excerpt } from "./excerpt.tsx";
+import { useForm } from "./form.ts";
 
-interface FoldProps extends Omit<Extent, "isAskedFor"> {
+interface FoldProps extends Extent {
   readonly block: Block;
   /** Where a block has several things that are folded. */
   readonly name?: string;
@@ -18,20 +18,51 @@ interface FoldProps extends Omit<Extent, "isAskedFor"> {
   readonly source?: readonly string[];
   readonly after?: string | undefined;
   readonly plain?: (line: string) => string;
+  /** The lines of a tail, where they are more than plain text. */
+  readonly drawTail?: (lines: readonly string[]) => ReactNode;
+  /** The beginning of a thing that shows its beginning. */
+  readonly beginning?: () => ReactNode;
   readonly children: () => ReactNode;
 }
 
 /** Short things are simply there; long ones have a line to open and close them by. */
 export function Fold(props: FoldProps): ReactNode {
-  const { block, name = block.id, label, source, after, plain, children, ...known } = props;
-  const view = useView();
-  const call = view.blocks.get(block.parent ?? "");
-  const extent = { ...known, isAskedFor: isAskedFor(block.metadata, call?.metadata) };
+  const {
+    block,
+    name = block.id,
+    label,
+    source,
+    after,
+    plain,
+    drawTail,
+    beginning,
+    children,
+    ...extent
+  } = props;
   const { lines, chars } = extent;
-  const isClosed = isClosedFirst(extent);
-  const [isOpen, toggle] = useOpen(name, !isClosed);
+  const form = useForm(block, extent);
+  const [isOpen, toggle] = useOpen(name, form === "whole");
+  const most = form === "tail" ? tailLines(block) : undefined;
+  const isCut = form === "ends" || form === "start" || (most !== undefined && lines > most);
   // What was asked for is open and can be closed all the same.
-  if (isOpen && !isClosed && !(extent.isAskedFor && isLong(lines, chars))) return children();
+  const isClosable = isCut || (form === "whole" && block.kind !== "file_change" && isLong(lines, chars));
+  if (!isClosable) return isOpen || form === "whole" ? children() : closed();
+  if (beginning && form === "start")
+    return (
+      <div className="fold" data-hold>
+        {isOpen ? children() : beginning()}
+        <button
+          key={String(isOpen)}
+          type="button"
+          className="fold-line fold-foot"
+          aria-expanded={isOpen}
+          onClick={toggle}
+        >
+          <Icon name="chevron" className={isOpen ? "up" : "turned"} />
+          {isOpen ? "Show less" : `Show all ${amountOf(lines, chars)}`}
+        </button>
+      </div>
+    );
   return (
     <div className="fold">
       <div className="fold-head">
@@ -41,13 +72,23 @@ export function Fold(props: FoldProps): ReactNode {
         </button>
         {label}
       </div>
-      {isOpen ? (
-        children()
-      ) : (
-        <Excerpt block={block} lines={lines} source={source} after={after} plain={plain} />
-      )}
+      {isOpen ? children() : closed()}
     </div>
   );
+
+  function closed(): ReactNode {
+    return (
+      <Excerpt
+        block={block}
+        lines={lines}
+        source={source}
+        after={after}
+        plain={plain}
+        tailOnly={most}
+        drawTail={drawTail}
+      />
+    );
+  }
 }
 
 interface DetailsProps {

@@ -1,7 +1,15 @@
 /**
  * Text: what people and models say, as markdown; what the system notes, as one dim line.
  */
-import { citedMarkdown, isEnded, type Metadata, Text, type ToldMark, timesText } from "@blockyard/kernel";
+import {
+  citedMarkdown,
+  isEnded,
+  type Metadata,
+  plural,
+  Text,
+  type ToldMark,
+  timesText,
+} from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { useText } from "../state/session.tsx";
@@ -37,7 +45,7 @@ export function TextBlock({ block }: RendererProps): ReactNode {
         <Waiting chars={block.chars} />
       )}
       {citations && citations.length > 0 && <Citations citations={citations} />}
-      {isWaiting && <span className="reason">waits for its turn</span>}
+      {isWaiting && <span className="reason">Queued</span>}
       {told && told.blocks > 0 && <span className="told">{toldText(told)}</span>}
       <Reason reason={reason} />
     </div>
@@ -56,9 +64,9 @@ function withNumbers(text: Text, citations: Metadata<"text">["citations"]): Text
 
 /** That more than this went to the agent: it did not know the conversation, or not all of it. */
 function toldText({ blocks, leftOut }: ToldMark): string {
-  const some = blocks === 1 ? "1 block" : `${blocks.toLocaleString("en-US")} blocks`;
+  const some = plural(blocks, "earlier message");
   const rest = leftOut === 0 ? "" : `; no room for ${leftOut.toLocaleString("en-US")} more`;
-  return `sent with ${some} of the conversation that the agent did not know${rest}`;
+  return `+ ${some} shared with the agent${rest}`;
 }
 
 function lineIsShort(chars: number, newlines: number): boolean {

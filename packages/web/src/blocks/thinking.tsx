@@ -1,7 +1,7 @@
 /**
- * Thinking: dimmed, italic and closed, with the line that it is at and how long it took.
+ * Thinking: one quiet line, its first sentence as it was written, and how long it took; while it is written, its last two lines.
  */
-import { formatDuration, isEnded, type Text } from "@blockyard/kernel";
+import { firstSentence, formatDuration, isEnded } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { useOpen } from "../state/disclosure.ts";
@@ -9,7 +9,9 @@ import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { metadataOf, type RendererProps } from "./renderer.ts";
 
-const PREVIEW_CHARS = 160;
+/** More than two lines of any width have. */
+const TAIL_CHARS = 600;
+const BEGINNING_CHARS = 1_000;
 
 export function ThinkingBlock({ block }: RendererProps): ReactNode {
   const text = useText(block.id);
@@ -17,9 +19,7 @@ export function ThinkingBlock({ block }: RendererProps): ReactNode {
   const { redacted, durationMs } = metadataOf(block, "thinking");
   const isGrowing = !isEnded(block.status);
   const took = durationMs ?? (isGrowing ? undefined : block.updatedAt - block.createdAt);
-  const isEmpty = block.chars === 0;
-  const word = isGrowing ? "Thinking…" : "Thought";
-  if (isEmpty && !isGrowing)
+  if (block.chars === 0 && !isGrowing)
     return (
       <div className="thinking-line">
         <Icon name="spark" />
@@ -32,10 +32,21 @@ export function ThinkingBlock({ block }: RendererProps): ReactNode {
     <div className="thinking">
       <button type="button" className="thinking-line" aria-expanded={isOpen} onClick={toggle}>
         <Icon name="spark" className={isGrowing ? "breathing" : ""} />
-        <span className="thinking-word">{word}</span>
+        <span className={isGrowing || isOpen ? "thinking-word" : "thinking-word sr-only"}>
+          {isGrowing ? "Thinking…" : "Thought"}
+        </span>
+        {!isOpen && !isGrowing && (
+          <span className="thinking-preview">
+            {text && firstSentence(text.slice(0, Math.min(text.length, BEGINNING_CHARS)))}
+          </span>
+        )}
         {took !== undefined && took >= 100 && <span className="took">{formatDuration(took)}</span>}
-        {!isOpen && <span className="thinking-preview">{preview(text, isGrowing)}</span>}
       </button>
+      {!isOpen && isGrowing && (
+        <div className="thinking-tail">
+          <span>{text?.slice(Math.max(0, text.length - TAIL_CHARS)).trim()}</span>
+        </div>
+      )}
       {isOpen && text && (
         <div className="thinking-body">
           <Markdown text={text} isGrowing={isGrowing} isAppendOnly={!block.promoted} />
@@ -43,15 +54,4 @@ export function ThinkingBlock({ block }: RendererProps): ReactNode {
       )}
     </div>
   );
-}
-
-/** The last line while it is being written, the first one afterwards; as it was written, marks and all. */
-export function preview(text: Text | undefined, isGrowing: boolean): string {
-  if (!text) return "";
-  const piece = isGrowing
-    ? text.slice(Math.max(0, text.length - PREVIEW_CHARS * 2)).trimEnd()
-    : text.slice(0, Math.min(text.length, PREVIEW_CHARS * 2)).trimStart();
-  const lines = piece.split("\n").filter((line) => line.trim() !== "");
-  const line = (isGrowing ? lines.at(-1) : lines[0]) ?? "";
-  return line.trim().slice(0, PREVIEW_CHARS).toWellFormed();
 }

@@ -1,10 +1,12 @@
 /**
- * A to-do list, ticking off as the agent goes.
+ * A to-do list, ticking off as the agent goes: the first of its turn shows the latest.
  */
 import { todoLine } from "@blockyard/kernel";
 import type { ReactNode } from "react";
+import { useBlock } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Fold } from "./fold.tsx";
+import { useLivingTodo } from "./form.ts";
 import { metadataOf, type RendererProps } from "./renderer.ts";
 
 interface Item {
@@ -17,7 +19,8 @@ const ICONS = { pending: "circle", in_progress: "clock", completed: "check" } as
 const WORDS = { pending: "to do", in_progress: "in progress", completed: "done" } as const;
 
 export function TodoBlock({ block }: RendererProps): ReactNode {
-  const { items } = metadataOf(block, "todo");
+  const latest = useBlock(useLivingTodo() ?? block.id);
+  const { items } = metadataOf(latest?.kind === "todo" ? latest : block, "todo");
   return (
     <div className="result todo-result">
       <Fold block={block} lines={items.length} chars={0} source={items.map(todoLine)}>

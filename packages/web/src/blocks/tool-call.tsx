@@ -1,38 +1,40 @@
 /**
- * A tool call: one line (icon, name, what it does, how long, how it ended) that opens into its input; below it, its
- * results. What a sub-agent did is opened from the same line and shown as rows of its own.
+ * A tool call: its line, and below it what the rules show of what came of it. Opened, it shows its input and its results. What a
+ * sub-agent did is opened from the same line and shown as rows of its own.
  */
 import {
   askOf,
   type Block,
-  callOutcome,
-  formatDuration,
+  callLine,
+  deedOfCall,
+  formatCount,
   isAtWork,
   isEnded,
   isResult,
   plural,
   showsPictures,
-  toolTitle,
-  waitsFor,
 } from "@blockyard/kernel";
-import { type ReactNode, useEffect, useState } from "react";
+import type { ReactNode } from "react";
 import { hasWorkBefore, isQueued, nestedName } from "../rows/rows.ts";
-import { useSides } from "../rows/view-tree.ts";
+import { treeOf, useSides } from "../rows/view-tree.ts";
 import { useCellPart } from "../state/cell.ts";
 import { useOpen } from "../state/disclosure.ts";
 import { preferences } from "../state/preferences.ts";
-import { useBlock, useView } from "../state/session.tsx";
-import { Icon } from "../ui/icons.tsx";
+import { useBlock, useView, useViewPart } from "../state/session.tsx";
 import { AskView } from "./ask.tsx";
+import { Details } from "./fold.tsx";
+import { isLineOnly, useLivingTodo } from "./form.ts";
 import { Pictures } from "./image.tsx";
 import { metadataOf, type Renderer, type RendererProps } from "./renderer.ts";
-import { toolIcon } from "./tool-icon.ts";
 import { GrowingInput, WholeInput } from "./tool-input.tsx";
+import { ToolLine } from "./tool-line.tsx";
 
 interface ToolCallProps extends RendererProps {
   /** Draws a result, by its id; given, so that this file need not know every kind. */
   readonly Result: (props: { id: string; call: Block }) => ReactNode;
 }
+
+const PROGRESS_LINES = 6;
 
 export function toolCallWith(Result: ToolCallProps["Result"]): Renderer {
   return ({ block }) => <ToolCallBlock block={block} Result={Result} />;
@@ -41,46 +43,112 @@ export function toolCallWith(Result: ToolCallProps["Result"]): Renderer {
 function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
   const { error, images, input, stage, progress } = metadataOf(block, "tool_call");
   const ask = askOf(block.metadata);
-  const [isOpen, toggle] = useOpen(block.id, false);
   const showsResults = useCellPart(preferences, ({ results }) => results);
   const { results, nested, hasPictures } = useParts(block);
-  const isBehind = useResultsBehind(block);
+  const deed = deedOfCall(block, results);
+  const hasWork = nested.length > 0;
+  const [isOpen, toggle] = useOpen(hasWork ? nestedName(block.id) : block.id, false);
+  const [isOpened] = useOpen(block.id, false);
+  const isBehind = hasWorkBefore(useKnown(block)) && isOpen;
   const isWhole = stage === "running" || input !== undefined;
-  const isGrowing = !isEnded(block.status) && !isWhole && results.length === 0;
+  const isGrowing = deed === "edit" && !isEnded(block.status) && !isWhole && results.length === 0;
+  const shown = useShownResults(block, results, isOpened);
+  const isDenied = ask?.state === "denied" || block.metadata["reason"] === "cancelled";
   return (
     <div className="tool">
-      <ToolLine block={block} isOpen={isOpen} onToggle={toggle} />
-      {nested.length > 0 && <NestedLine block={block} count={nested.length} />}
+      <ToolLine
+        block={block}
+        results={results}
+        isOpen={isOpen}
+        onToggle={toggle}
+        isShown={showsResults && shown.length > 0}
+        facts={hasWork && <Work block={block} nested={nested} />}
+      />
       {ask && <AskView block={block} ask={ask} />}
-      {isOpen ? (
-        <div className="tool-input">
-          <WholeInput block={block} />
-        </div>
-      ) : (
-        isGrowing && <GrowingInput block={block} />
+      {isOpened && <Input block={block} results={results} />}
+      {isGrowing && <GrowingInput block={block} />}
+      {progress && results.length === 0 && (
+        <pre className="terminal progress">{lastLines(progress, PROGRESS_LINES)}</pre>
       )}
-      {progress && results.length === 0 && <pre className="terminal progress">{progress}</pre>}
-      {showsResults && !isBehind && (
+      {showsResults && !isBehind && shown.length > 0 && (
         <div className="tool-results">
-          {results.map((id) => (
+          {shown.map(({ id }) => (
             <Result key={id} id={id} call={block} />
           ))}
         </div>
       )}
-      {error &&
-        results.length === 0 &&
-        ask?.state !== "denied" &&
-        block.metadata["reason"] !== "cancelled" && <div className="tool-error">{error}</div>}
+      {error && results.length === 0 && !isDenied && <div className="tool-error">{error}</div>}
       {images && images.length > 0 && !hasPictures && <Pictures images={images} />}
     </div>
   );
 }
 
-/** Whether the results have a row of their own, behind the work of the sub-agent, which is open. */
-function useResultsBehind({ id }: Block): boolean {
+/** The input of a call that somebody has opened; closed where what came of it says the same. */
+function Input({ block, results }: { block: Block; results: readonly Block[] }): ReactNode {
+  const isSaid = results.some(({ kind }) => kind === "command" || kind === "file_change" || kind === "code");
+  return (
+    <Details
+      name={`${block.id}:input`}
+      className="tool-input"
+      byDefault={!isSaid}
+      summary={<span>Input</span>}
+    >
+      {() => <WholeInput block={block} />}
+    </Details>
+  );
+}
+
+/** The results that have a place of their own; the others are in the line. */
+function useShownResults(call: Block, results: readonly Block[], isOpened: boolean): readonly Block[] {
   const view = useView();
-  const [isOpen] = useOpen(nestedName(id), false);
-  return hasWorkBefore(useSides(id).map((side) => view.blocks.get(side))) && isOpen;
+  const isLivingTodo = useLivingTodo() !== undefined;
+  const tree = treeOf(view);
+  return results.filter((result) => {
+    const isFollowed = tree.sides(result.id).length > 0;
+    return !isLineOnly(result, call, { isFollowed, isLivingTodo, isOpened });
+  });
+}
+
+/** What a sub-agent did so far: how many steps, what it used, and what it is at. */
+function Work({ block, nested }: { block: Block; nested: readonly string[] }): ReactNode {
+  const view = useView();
+  const calls = nested.flatMap((id) => {
+    const side = view.blocks.get(id);
+    return side?.kind === "tool_call" ? [side] : [];
+  });
+  const tokens = useViewPart(view, () => tokensOf(view.turns.values(), block.id));
+  const last = useBlock(calls.at(-1)?.id ?? block.id) ?? block;
+  const isWorking = isAtWork(block) && last !== block;
+  const { name, subject } = callLine(last, []);
+  return (
+    <>
+      {isWorking && (
+        <span className="tool-params agent-now">
+          {name} {subject}
+        </span>
+      )}
+      <span className="agent-facts">
+        <span className="tool-short">{plural(calls.length, "step")}</span>
+        {tokens > 0 && <span>{formatCount(tokens)} tokens</span>}
+      </span>
+    </>
+  );
+}
+
+/** Tokens that were read and written for a sub-agent. */
+function tokensOf(
+  turns: Iterable<{
+    readonly messages?: Readonly<
+      Record<string, { usage: { input: number; output: number }; parent?: string }>
+    >;
+  }>,
+  call: string,
+): number {
+  let tokens = 0;
+  for (const { messages = {} } of turns)
+    for (const { usage, parent } of Object.values(messages))
+      if (parent === call) tokens += usage.input + usage.output;
+  return tokens;
 }
 
 /** The results of a call, in a row of their own. */
@@ -102,101 +170,26 @@ export function CallResults({ id, Result }: { id: string; Result: ToolCallProps[
 }
 
 interface Parts {
-  readonly results: readonly string[];
+  readonly results: readonly Block[];
   readonly nested: readonly string[];
   /** A result shows pictures: the call, which holds them once more, need not. */
   readonly hasPictures: boolean;
 }
 
-function useParts(block: Block): Parts {
+function useKnown({ id }: Block): readonly (Block | undefined)[] {
   const view = useView();
-  const sides = useSides(block.id);
-  const isOwn = (id: string) => {
-    const side = view.blocks.get(id);
-    return side !== undefined && isResult(side);
-  };
-  const isWork = (id: string) => {
-    const side = view.blocks.get(id);
-    return !isOwn(id) && !(side && isQueued(side));
-  };
-  const results = sides.filter(isOwn);
-  const hasPictures = results.some((id) => {
-    const result = view.blocks.get(id);
-    return result !== undefined && showsPictures(result.kind, result.metadata);
-  });
-  return { results, nested: sides.filter(isWork), hasPictures };
+  return useSides(id).map((side) => view.blocks.get(side));
 }
 
-interface ToolLineProps extends RendererProps {
-  readonly isOpen: boolean;
-  readonly onToggle: () => void;
+function useParts(block: Block): Parts {
+  const known = useKnown(block).filter((side) => side !== undefined);
+  const results = known.filter(isResult);
+  const nested = known.filter((side) => !isResult(side) && !isQueued(side)).map(({ id }) => id);
+  // Told of when a result ends: then its call changes too.
+  const hasPictures = results.some(({ kind, metadata }) => showsPictures(kind, metadata));
+  return { results, nested, hasPictures };
 }
 
-function ToolLine({ block, isOpen, onToggle }: ToolLineProps): ReactNode {
-  const { toolName, displayName, server, compactParams, shortResult } = metadataOf(block, "tool_call");
-  return (
-    <button type="button" className="tool-line" aria-expanded={isOpen} onClick={onToggle}>
-      <Icon name={toolIcon(toolName, server)} />
-      <span className="tool-name">{toolTitle(toolName, displayName)}</span>
-      <span className="tool-params">{compactParams}</span>
-      <span className="tool-short">{shortResult}</span>
-      <Took block={block} />
-      <Ended block={block} />
-    </button>
-  );
-}
-
-function Ended({ block }: RendererProps): ReactNode {
-  const { state, word } = callOutcome(block);
-  const ask = askOf(block.metadata);
-  if (ask?.state === "asked")
-    return (
-      <span className="state agent-asks">
-        {waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval"}
-      </span>
-    );
-  if (state === "waiting" || state === "denied" || state === "stopped")
-    return <span className="state quiet">{word}</span>;
-  if (state === "running")
-    return (
-      <span className="state running" role="img" aria-label="running">
-        <span className="spinner" />
-      </span>
-    );
-  const isFine = state === "done";
-  return (
-    <span className={isFine ? "state ok" : "state bad"}>
-      <Icon name={isFine ? "check" : "cross"} />
-      <span className={isFine ? "sr-only" : ""}>{isFine ? "done" : word}</span>
-    </span>
-  );
-}
-
-/** How long it took; a call that runs counts its seconds. */
-function Took({ block }: RendererProps): ReactNode {
-  const { durationMs, startedAt } = metadataOf(block, "tool_call");
-  const isOver = !isAtWork(block);
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    if (isOver) return;
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, [isOver]);
-  const took = durationMs ?? (isOver ? block.updatedAt : now) - (startedAt ?? block.createdAt);
-  const isWorthIt = isOver ? took >= 100 : took >= 1_500;
-  return (
-    <span className="took">
-      {isWorthIt && took < 1e9 ? formatDuration(isOver ? took : Math.floor(took / 1_000) * 1_000) : ""}
-    </span>
-  );
-}
-
-function NestedLine({ block, count }: { block: Block; count: number }): ReactNode {
-  const [isOpen, toggle] = useOpen(nestedName(block.id), false);
-  return (
-    <button type="button" className="nested-line" aria-expanded={isOpen} onClick={toggle}>
-      <Icon name="chevron" className={isOpen ? "turned" : ""} />
-      {isOpen ? "Hide" : "Show"} {plural(count, "block")} of its work
-    </button>
-  );
+function lastLines(text: string, count: number): string {
+  return text.trimEnd().split("\n").slice(-count).join("\n");
 }

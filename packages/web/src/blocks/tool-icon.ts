@@ -1,24 +1,24 @@
 /**
- * Which icon stands for a tool, by its name; names differ between providers in case and punctuation only.
+ * Which icon stands for a call: by what it does, and for tools of others by where they come from.
  */
+import type { Deed } from "@blockyard/kernel";
 import type { IconName } from "../ui/icons.tsx";
 
-const ICONS: readonly (readonly [RegExp, IconName])[] = [
-  [/^(read|cat|view|readfile|readmanyfiles|notebookread)$/, "file"],
-  [/^(write|writefile|create)$/, "files"],
-  [/(edit|replace|patch)/, "edit"],
-  [/(bash|shell|exec|command|terminal|kill)/, "terminal"],
-  [/(websearch|googlewebsearch|fetch|browser|web)/, "globe"],
-  [/(grep|search|find)/, "search"],
-  [/^(glob|ls|list|listdirectory)$/, "folder"],
-  [/(todo|plan)/, "todo"],
-  [/^(task|agent|subagent|spawnagent|delegate)$/, "agent"],
-  [/^task/, "todo"],
-  [/(image|screenshot)/, "image"],
-];
+const ICONS: Readonly<Record<Exclude<Deed, "other">, IconName>> = {
+  read: "file",
+  search: "search",
+  list: "folder",
+  fetch: "globe",
+  web: "globe",
+  run: "terminal",
+  edit: "edit",
+  todo: "todo",
+  agent: "agent",
+  ask: "question",
+};
 
-export function toolIcon(toolName: string, server: string | undefined): IconName {
-  const name = toolName.toLowerCase().replace(/[^a-z]/g, "");
-  const found = ICONS.find(([pattern]) => pattern.test(name))?.[1];
-  return found ?? (server !== undefined || toolName.startsWith("mcp__") ? "plug" : "tool");
+export function toolIcon(deed: Deed, toolName: string, server: string | undefined): IconName {
+  if (deed !== "other") return ICONS[deed];
+  if (server !== undefined || toolName.startsWith("mcp__")) return "plug";
+  return /image|screenshot/i.test(toolName) ? "image" : "tool";
 }

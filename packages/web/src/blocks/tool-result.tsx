@@ -1,8 +1,8 @@
 /**
  * A tool's result that has no more exact kind: text as it came, a report as Markdown, pictures, sources.
  */
-import { isEnded, isMarkdownResult, type Metadata } from "@blockyard/kernel";
-import type { ReactNode } from "react";
+import { isEnded, isMarkdownResult, type Json, type Metadata } from "@blockyard/kernel";
+import { type ReactNode, useMemo } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
 import { useText } from "../state/session.tsx";
@@ -13,6 +13,9 @@ import { Pictures } from "./image.tsx";
 import { JsonView } from "./json-view.tsx";
 import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
+
+/** Longer ones are shown as they came: reading them takes too long. */
+const MAX_JSON_CHARS = 2_000_000;
 
 export function ToolResultBlock({ block }: RendererProps): ReactNode {
   const { isError, images, citations, result } = metadataOf(block, "tool_result");
@@ -56,10 +59,21 @@ function ResultText({ block }: RendererProps): ReactNode {
         <Markdown text={text} isGrowing={!isEnded(block.status)} isAppendOnly={!block.promoted} />
       </div>
     );
-  const whole = text.toString();
-  return <CodeLines name={block.id} text={whole} grammar={looksLikeJson(whole) ? "json" : undefined} />;
+  return <PlainResult text={text.toString()} name={block.id} />;
 }
 
-function looksLikeJson(text: string): boolean {
-  return /^\s*[[{]/.test(text) && /[\]}]\s*$/.test(text) && text.length < 200_000;
+/** What a tool printed; JSON is indented, also where it came on one line. */
+function PlainResult({ text, name }: { text: string; name: string }): ReactNode {
+  const json = useMemo(() => jsonIn(text), [text]);
+  if (json !== undefined) return <JsonView value={json} name={name} />;
+  return <CodeLines name={name} text={text} grammar={undefined} />;
+}
+
+function jsonIn(text: string): Json | undefined {
+  if (text.length > MAX_JSON_CHARS || !/^\s*[[{]/.test(text) || !/[\]}]\s*$/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
 }

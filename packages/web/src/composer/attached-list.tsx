@@ -19,7 +19,7 @@ export function AttachedList({ attachments: { items, remove } }: { attachments: 
           <button
             type="button"
             className="icon-button"
-            aria-label={`Do not send ${item.name}`}
+            aria-label={`Remove ${item.name}`}
             onClick={() => remove(item.id)}
           >
             <Icon name="cross" />
@@ -34,13 +34,13 @@ function State({ item: { state, isPicture, progress, why, name } }: { item: Atta
   if (state === "failed")
     return (
       <span className="bad" role="alert">
-        not attached: {why}
+        Not attached: {why}
       </span>
     );
   if (state === "ready") return null;
   return isPicture ? (
     <progress value={progress} aria-label={`Sending ${name}`} />
   ) : (
-    <span className="dim">reading…</span>
+    <span className="dim">Reading…</span>
   );
 }

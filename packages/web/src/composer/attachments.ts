@@ -4,6 +4,7 @@
  */
 import type { QueuedMark } from "@blockyard/kernel";
 import { useCallback, useEffect, useRef, useState } from "react";
+import type { Attachment } from "../actions/resend.ts";
 import { pictureUrl } from "../state/pictures.ts";
 import { request, ticketHeader } from "../state/proof.ts";
 import { shrunk } from "./shrink.ts";
@@ -27,11 +28,6 @@ export interface Attached {
   readonly preview?: string;
 }
 
-/** As turn.start takes it. */
-export type Attachment =
-  | { readonly type: "text"; readonly name: string; readonly text: string }
-  | { readonly type: "image"; readonly name: string; readonly blob: string };
-
 /** As the server keeps it with a message that waits. */
 type KeptFile = NonNullable<QueuedMark["attachments"]>[number];
 
@@ -43,6 +39,8 @@ export interface Attachments {
   remove(id: number): void;
   /** Files of a message that was sent already and is taken back: the server has them. */
   restore(files: readonly KeptFile[]): void;
+  /** Files of a message that is written anew. */
+  bring(files: readonly Attachment[]): void;
   /** What can be sent; the list is empty then. `back` puts it there again, `drop` lets go of it. */
   take(): { readonly attachments: readonly Attachment[]; back(): void; drop(): void };
 }
@@ -94,13 +92,34 @@ export function useAttachments(): Attachments {
     },
     [change],
   );
+  const bring = useCallback(
+    (files: readonly Attachment[]) => {
+      for (const file of files) {
+        const item: Attached = { ...blank(file.name), isPicture: file.type === "image", state: "ready" };
+        if (file.type === "text") setItems((all) => [...all, { ...item, text: file.text }]);
+        else {
+          setItems((all) => [...all, { ...item, blob: file.blob }]);
+          void pictureUrl(file.blob).then((preview) => preview && change(item.id, { preview }));
+        }
+      }
+    },
+    [change],
+  );
   const take = useCallback(() => {
     const taken = now.current;
     setItems([]);
     const drop = () => taken.forEach(release);
     return { attachments: taken.flatMap(sendable), back: () => setItems((all) => [...taken, ...all]), drop };
   }, []);
-  return { items, isLoading: items.some(({ state }) => state === "loading"), add, remove, restore, take };
+  return {
+    items,
+    isLoading: items.some(({ state }) => state === "loading"),
+    add,
+    remove,
+    restore,
+    bring,
+    take,
+  };
 }
 
 function blank(name: string): Attached {

@@ -1,38 +1,32 @@
 /**
- * The composer: what to ask, of whom. While a turn runs, what is sent waits its turn at the server, and shows as waiting.
+ * The composer: what to ask, of whom, and how freely it may work. While a turn runs, what is sent goes to the agent at its next
+ * step, or waits its turn at the server, and shows as waiting.
  */
-import {
-  type BlockId,
-  type ConversationId,
-  isProblem,
-  type Json,
-  type Problem,
-  type View,
-} from "@blockyard/kernel";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
-import { fieldOf, refused, stopTurn } from "../actions/actions.ts";
-import { askFolder, folderQuestion } from "../actions/folder-question.ts";
-import { askTrust, trustQuestion } from "../actions/trust-question.ts";
+import type { BlockId, ConversationId, View } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useRef } from "react";
+import { include, includeFile, toInclude } from "../actions/include.ts";
+import { type Resent, resent } from "../actions/resend.ts";
 import { headOf } from "../rows/view-tree.ts";
+import { Cell, useCell } from "../state/cell.ts";
 import { focusPrompt } from "../state/invitation.ts";
-import { heads, isFollowing } from "../state/page-state.ts";
-import { preferences } from "../state/preferences.ts";
+import { heads } from "../state/page-state.ts";
 import { go, linkTo, readRoute } from "../state/route.ts";
-import { type Session, useIsViewer, useSession, useViewPart } from "../state/session.tsx";
-import { isComposing } from "../ui/composing.ts";
+import { useIsViewer, useSession, useViewPart } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { AgentNote } from "./agent-picker.tsx";
+import { type Mode, readOffers, useAgents, useOffers } from "./agents.ts";
 import { AttachButton, useDrop } from "./attach-button.tsx";
 import { AttachedList } from "./attached-list.tsx";
-import { type Attachment, useAttachments } from "./attachments.ts";
+import { useAttachments } from "./attachments.ts";
+import { type Last, requestOf, useChosen } from "./choices.ts";
+import { ContextChips } from "./context-chips.tsx";
 import { joined, useDraft } from "./drafts.ts";
+import { Field } from "./field.tsx";
+import { Foot } from "./foot.tsx";
+import { remember } from "./history.ts";
 import { post, useLetters } from "./outbox.ts";
-import { ProviderChoice, useProvider } from "./provider-choice.tsx";
 import { Queue, Sending } from "./queue.tsx";
-import { useSteers } from "./steers.ts";
-
-const HISTORY = 100;
-const TITLE_CHARS = 120;
-const past: string[] = [];
+import { startTurn } from "./start-turn.ts";
 
 interface ComposerProps {
   /** undefined: the prompt begins a new conversation. */
@@ -41,80 +35,104 @@ interface ComposerProps {
 }
 
 export function Composer({ conversation, view }: ComposerProps): ReactNode {
-  if (useIsViewer())
-    return <p className="composer reading">You are reading along: this link changes nothing.</p>;
+  if (useIsViewer()) return <p className="composer reading">Read only: this link can't change anything.</p>;
   return view ? (
     <Inside conversation={conversation} view={view} />
   ) : (
-    <Box conversation={conversation} isRunning={false} usual={undefined} view={undefined} />
+    <Box conversation={conversation} isRunning={false} last={NEVER} view={undefined} />
   );
 }
 
 function Inside({ conversation, view }: { conversation: ConversationId | undefined; view: View }): ReactNode {
   const isRunning = useViewPart(view, ({ record }) => (record?.running.length ?? 0) > 0);
-  const usual = useViewPart(view, ({ record }) => record?.provider);
-  return <Box conversation={conversation} isRunning={isRunning} usual={usual} view={view} />;
+  const provider = useViewPart(view, ({ record }) => record?.provider);
+  const mode = useViewPart(view, ({ record }) => record?.metadata["mode"] as Mode | undefined);
+  return <Box conversation={conversation} isRunning={isRunning} last={{ provider, mode }} view={view} />;
 }
+
+const NEVER: Last = {};
 
 interface BoxProps {
   readonly conversation: ConversationId | undefined;
   readonly isRunning: boolean;
-  /** The agent that was asked last here. */
-  readonly usual: string | undefined;
+  readonly last: Last;
   readonly view: View | undefined;
 }
 
-function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
+/** The place behind which the prompt of a conversation goes that is being written anew. */
+const branches = new Cell<ReadonlyMap<ConversationId, BlockId | null>>(new Map());
+
+function Box({ conversation, isRunning, last, view }: BoxProps): ReactNode {
   const session = useSession();
-  const field = useRef<HTMLTextAreaElement>(null);
-  useEffect(() => {
-    // Who has just sent the first prompt has the keyboard up; who follows a link to a block wants to read.
-    if (begun !== undefined && begun === conversation) field.current?.focus();
-    else if (readRoute(location.pathname, location.hash).block === undefined) focusPrompt();
-    begun = undefined;
-  }, [conversation]);
-  const [provider, choose] = useProvider(conversation, usual);
+  const box = useRef<HTMLFormElement>(null);
+  useFocusAtFirst(conversation, box);
+  const agents = useAgents();
+  const chosen = useChosen(conversation, last, agents);
+  const offers = useOffers(chosen.provider, conversation);
+  const facts = agents.find(({ provider }) => provider === chosen.provider);
   const [text, setText] = useDraft(conversation);
   const letters = useLetters(conversation);
   const attachments = useAttachments();
+  const branch = useCell(branches).get(conversation ?? "");
   const attach = (files: Iterable<File>) => {
     attachments.add(files);
     focusPrompt();
   };
   const isOver = useDrop(attach);
-  const recall = useRecall(setText);
   const canSend = text.trim() !== "" && !attachments.isLoading;
-  const steers = useSteers(provider);
+  const steers = facts?.abilities.steering === "step";
+  const agent = requestOf(chosen, agents);
   const submit = (when?: "next") => {
     const prompt = text.trim();
     if (!canSend) return;
     focusPrompt();
-    past.push(prompt);
-    past.splice(0, past.length - HISTORY);
+    remember(prompt);
     setText(() => "");
     const taken = attachments.take();
+    const included = conversation === undefined ? toInclude.get() : [];
+    const parent = branch === undefined ? view && wayOf(view) : branch;
+    if (conversation !== undefined) leaveBranch(conversation);
     const send = (to: ConversationId | undefined) =>
-      startTurn(session, to, provider, prompt, taken.attachments, view && wayOf(view), when);
-    const end = (isSent: boolean) => (isSent ? taken.drop() : taken.back());
+      startTurn(session, {
+        ...{ conversation: to, agent, prompt, attachments: taken.attachments },
+        ...{ parent, when, include: included },
+      });
+    const end = (isSent: boolean) => {
+      if (isSent) {
+        taken.drop();
+        if (conversation === undefined) toInclude.set([]);
+      } else {
+        taken.back();
+        if (branch !== undefined && conversation !== undefined) enterBranch(conversation, branch);
+      }
+    };
     post(conversation, { text, send, end }, (made) => {
       begun = made;
       go(linkTo(made));
     });
   };
-  const onKey = (event: KeyboardEvent<HTMLTextAreaElement>) => {
-    if (isComposing(event.nativeEvent)) return;
-    if (event.key === "Enter" && !event.shiftKey) {
-      event.preventDefault();
-      submit();
-    }
-    if (event.key === "Escape") event.currentTarget.blur();
-    turnPages(event);
-    const last = attachments.items.at(-1);
-    if (event.key === "Backspace" && event.currentTarget.value === "" && last) attachments.remove(last.id);
-    recall(event);
+  const cancelBranch = () => {
+    if (conversation !== undefined) leaveBranch(conversation);
+    setText(() => "");
+    attachments.take().drop();
+    focusPrompt();
+  };
+  useResent(conversation, (sent) => {
+    if (sent.how === "send") return sendAgain(sent);
+    setText(() => sent.text);
+    attachments.bring(sent.attachments);
+    if (conversation !== undefined && sent.parent !== undefined) enterBranch(conversation, sent.parent);
+    focusPrompt();
+  });
+  const sendAgain = ({ text: prompt, attachments: files, parent }: Resent) => {
+    const from = parent === undefined && view ? wayOf(view) : parent;
+    const send = (to: ConversationId | undefined) =>
+      startTurn(session, { conversation: to, agent, prompt, attachments: files, parent: from });
+    post(conversation, { text: prompt, send, end: () => undefined }, () => undefined);
   };
   return (
     <form
+      ref={box}
       className={isOver ? "composer over" : "composer"}
       onSubmit={(event) => {
         event.preventDefault();
@@ -134,119 +152,72 @@ function Box({ conversation, isRunning, usual, view }: BoxProps): ReactNode {
       {letters.map((letter, i) => (
         <Sending key={i} text={letter.text} />
       ))}
+      {branch !== undefined && <BranchNote onCancel={cancelBranch} />}
+      <ContextChips view={view} />
       <AttachedList attachments={attachments} />
-      <textarea
-        ref={field}
-        value={text}
-        rows={Math.min(12, Math.max(2, text.split("\n").length))}
-        placeholder={promptHint(isRunning, isOver)}
-        aria-label="Prompt"
-        dir="auto"
-        onChange={(event) => setText(() => event.target.value)}
-        onKeyDown={onKey}
-        onPaste={(event) => {
-          if (event.clipboardData.files.length === 0) return;
-          event.preventDefault();
-          attachments.add([...event.clipboardData.files]);
+      <Field
+        text={text}
+        onText={(next) => setText(() => next)}
+        placeholder={promptHint(isRunning, isOver, steers)}
+        commands={offers.commands ?? NONE}
+        onCommands={() => void readOffers(session, chosen.provider, conversation)}
+        onSubmit={(isNow) => submit(isNow && isRunning && steers ? "next" : undefined)}
+        onFiles={attachments.add}
+        onErase={() => {
+          const item = attachments.items.at(-1);
+          if (item) attachments.remove(item.id);
         }}
+        onIncludeFile={(path) => void includeFile(session, conversation, path)}
+        onIncludeBlock={(block) => void include(session, conversation, block)}
       />
-      <div className="composer-foot">
-        <ProviderChoice provider={provider} onChoose={choose} />
-        <AttachButton onFiles={attach} />
-        <span className="composer-hint">Enter sends, shift Enter breaks the line</span>
-        {isRunning && conversation !== undefined && (
-          <button
-            type="button"
-            className="stop"
-            onClick={() => {
-              focusPrompt();
-              void stopTurn(session, conversation);
-            }}
-          >
-            <Icon name="stop" /> Stop
-          </button>
-        )}
-        {isRunning && steers && (
-          <button
-            type="button"
-            disabled={!canSend}
-            title="The agent reads it at its next step"
-            onClick={() => submit("next")}
-          >
-            Send now
-          </button>
-        )}
-        <button type="submit" className="primary" disabled={!canSend}>
-          <Icon name="send" /> {isRunning ? "Queue" : "Send"}
-        </button>
-      </div>
+      <AgentNote chosen={chosen} agents={agents} />
+      <Foot
+        {...{ conversation, view, chosen, agents, offers, isRunning, canSend, steers }}
+        attach={<AttachButton onFiles={attach} />}
+        onSendNow={() => submit("next")}
+      />
     </form>
   );
 }
 
-function promptHint(isRunning: boolean, isOver: boolean): string {
+const NONE: readonly never[] = [];
+
+function promptHint(isRunning: boolean, isOver: boolean, steers: boolean): string {
   if (isOver) return "Drop to attach";
-  return isRunning ? "Say what comes next; it waits until this turn has ended" : "Ask an agent…";
+  if (!isRunning) return "Ask an agent. @ mentions a file, / runs a command";
+  return steers ? "Queue a follow-up, or send it now…" : "Queue a follow-up…";
 }
 
-async function startTurn(
-  session: Session,
-  conversation: ConversationId | undefined,
-  provider: string,
-  prompt: string,
-  attachments: readonly Attachment[],
-  parent: BlockId | undefined,
-  when?: "next",
-): Promise<ConversationId | undefined> {
-  const model = preferences.get().models[provider];
-  const request = {
-    // A conversation of its own is made with the turn, or not at all.
-    ...(conversation === undefined ? { title: titleOf(prompt) } : { conversation }),
-    provider,
-    prompt,
-    ...(model ? { model } : {}),
-    ...(parent ? { parent_id: parent } : {}),
-    ...(when === undefined ? {} : { when }),
-  };
-  const send = (more: object) =>
-    attachments.length === 0
-      ? session.write("turn.start", { ...request, ...more })
-      : session.post("turn.start", { ...request, ...more, attachments });
-  let answer = await trusting(session, send, {});
-  const question = isProblem(answer) ? folderQuestion(answer) : undefined;
-  const cwd = question && (await askFolder(question));
-  if (question && cwd === undefined) return undefined; // nothing was sent, which whoever closed the question knows
-  if (cwd !== undefined) answer = await trusting(session, send, { cwd });
-  if (answer === undefined) return undefined;
-  if (isProblem(answer)) {
-    refused("Not sent", answer);
-    return undefined;
-  }
-  isFollowing.set(true);
-  const made = fieldOf(answer, "conversation");
-  return typeof made === "string" ? made : conversation;
+function BranchNote({ onCancel }: { onCancel: () => void }): ReactNode {
+  return (
+    <div className="branch-note" role="status">
+      <Icon name="branch" />
+      <span>Editing an earlier message. Later messages stay on another branch</span>
+      <button type="button" className="quiet-button" onClick={onCancel}>
+        Cancel
+      </button>
+    </div>
+  );
 }
 
-/** Sends; where what acts by itself in the folder is not trusted yet, asks first. Undefined where it is not trusted. */
-async function trusting(
-  session: Session,
-  send: (more: object) => Promise<Json | Problem>,
-  more: object,
-): Promise<Json | Problem | undefined> {
-  const answer = await send(more);
-  const question = isProblem(answer) ? trustQuestion(answer) : undefined;
-  if (!question) return answer;
-  if (!(await askTrust(question))) return undefined;
-  const { folder, digest } = question;
-  const given = await session.write("trust.allow", { folder, digest });
-  return isProblem(given) ? given : send(more);
+function enterBranch(conversation: ConversationId, parent: BlockId | null): void {
+  branches.change((all) => new Map(all).set(conversation, parent));
 }
 
-function titleOf(prompt: string): string {
-  return (prompt.split("\n").find((line) => line.trim() !== "") ?? "")
-    .trim()
-    .slice(0, TITLE_CHARS)
-    .toWellFormed();
+function leaveBranch(conversation: ConversationId): void {
+  branches.change((all) => new Map([...all].filter(([id]) => id !== conversation)));
+}
+
+/** What is to be sent again, once, where it belongs to this conversation. */
+function useResent(conversation: ConversationId | undefined, take: (sent: Resent) => void): void {
+  const waiting = useCell(resent);
+  const isOwn = waiting !== undefined && waiting.conversation === conversation;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each, whatever else has changed
+  useEffect(() => {
+    if (!isOwn) return;
+    resent.set(undefined);
+    take(waiting);
+  }, [waiting, isOwn]);
 }
 
 /** The end of the way that the reader looks at, where it is not the conversation's own: a prompt goes on from what is seen. */
@@ -258,31 +229,14 @@ function wayOf(view: View): BlockId | undefined {
 /** The conversation that this page has just begun: its field goes on where the first one was left. */
 let begun: ConversationId | undefined;
 
-/** The field has the focus from the beginning: the keys that turn pages are the list's, unless the field has pages itself. */
-function turnPages(event: KeyboardEvent<HTMLTextAreaElement>): void {
-  const by = event.key === "PageUp" ? -1 : event.key === "PageDown" ? 1 : 0;
-  const { scrollHeight, clientHeight } = event.currentTarget;
-  const list = document.querySelector(".list");
-  if (by === 0 || !list || scrollHeight > clientHeight + 4) return;
-  event.preventDefault();
-  list.scrollTop += by * 0.9 * list.clientHeight;
-}
-
-/** Arrow up in an empty field brings back what was asked before. */
-function useRecall(
-  setText: (step: () => string) => void,
-): (event: KeyboardEvent<HTMLTextAreaElement>) => void {
-  const at = useRef(0);
-  return (event) => {
-    const { value, selectionStart } = event.currentTarget;
-    const isAtEdge = event.key === "ArrowUp" ? selectionStart === 0 || at.current > 0 : at.current > 0;
-    const isRecalled = value === "" || value === past.at(-at.current);
-    if ((event.key !== "ArrowUp" && event.key !== "ArrowDown") || !isAtEdge || !isRecalled) {
-      if (event.key.length === 1) at.current = 0;
-      return;
-    }
-    event.preventDefault();
-    at.current = Math.min(past.length, Math.max(0, at.current + (event.key === "ArrowUp" ? 1 : -1)));
-    setText(() => (at.current === 0 ? "" : (past.at(-at.current) ?? "")));
-  };
+function useFocusAtFirst(
+  conversation: ConversationId | undefined,
+  box: { readonly current: HTMLElement | null },
+): void {
+  useEffect(() => {
+    // Who has just sent the first prompt has the keyboard up; who follows a link to a block wants to read.
+    if (begun !== undefined && begun === conversation) box.current?.querySelector("textarea")?.focus();
+    else if (readRoute(location.pathname, location.hash).block === undefined) focusPrompt();
+    begun = undefined;
+  }, [conversation, box]);
 }

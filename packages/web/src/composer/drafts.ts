@@ -1,5 +1,6 @@
 /**
- * What is written and not sent: it stays with its conversation while one looks at another.
+ * What is written and not sent: it stays with its conversation, over reloads too. Kept in this browser, and written there a moment
+ * after the last key.
  */
 import type { ConversationId } from "@blockyard/kernel";
 import { useCallback } from "react";
@@ -8,10 +9,23 @@ import { Cell, useCellPart } from "../state/cell.ts";
 /** undefined: the one that the prompt would begin. */
 export type Place = ConversationId | undefined;
 
-const drafts = new Cell<ReadonlyMap<Place, string>>(new Map());
+const KEY = "blockyard.drafts";
+const SAVE_MS = 300;
+/** Of more conversations than this the oldest drafts are let go of, and longer ones are not kept over a reload. */
+const PLACES = 50;
+const DRAFT_CHARS = 200_000;
+
+const drafts = new Cell<ReadonlyMap<Place, string>>(load());
+let saving: ReturnType<typeof setTimeout> | undefined;
 
 export function changeDraft(place: Place, step: (now: string) => string): void {
-  drafts.change((all) => new Map(all).set(place, step(all.get(place) ?? "")));
+  drafts.change((all) => {
+    const text = step(all.get(place) ?? "");
+    const next = new Map(all);
+    next.delete(place);
+    return text === "" ? next : next.set(place, text);
+  });
+  saving ??= setTimeout(save, SAVE_MS);
 }
 
 /** What was written before the conversation was there is written in it. */
@@ -31,4 +45,35 @@ export function useDraft(place: Place): [string, (step: (now: string) => string)
 export function joined(above: string, below: string): string {
   if (above.trim() === "") return below;
   return below.trim() === "" ? above : `${above}\n${below}`;
+}
+
+function save(): void {
+  clearTimeout(saving);
+  saving = undefined;
+  const kept = [...drafts.get()].filter(([, text]) => text.length <= DRAFT_CHARS).slice(-PLACES);
+  try {
+    localStorage.setItem(KEY, JSON.stringify(kept.map(([place, text]) => [place ?? "", text])));
+  } catch {
+    // A browser that stores nothing still works; it only forgets.
+  }
+}
+
+// A page that goes away does not wait for its timers.
+if (typeof addEventListener === "function")
+  addEventListener("pagehide", () => {
+    if (saving !== undefined) save();
+  });
+
+function load(): ReadonlyMap<Place, string> {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? "[]") as unknown;
+    if (!Array.isArray(kept)) return new Map();
+    const pairs = kept.filter(
+      (each): each is [string, string] =>
+        Array.isArray(each) && each.every((part) => typeof part === "string"),
+    );
+    return new Map(pairs.map(([place, text]) => [place === "" ? undefined : place, text]));
+  } catch {
+    return new Map();
+  }
 }

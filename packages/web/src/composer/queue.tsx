@@ -1,13 +1,14 @@
 /**
- * Messages that wait for their turn, above the composer: each can be removed, or taken back into the field to be written
+ * Messages that wait for their turn, above the composer: each can be moved, removed, or taken back into the field to be written
  * anew. One that is held, because the turn before it was stopped or the server was restarted, can be sent. When its turn
  * begins a message is said in the conversation, and is gone from here.
  */
 import { type Block, type BlockId, isEnded, plural, type QueuedMark, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
-import { dropQueued, releaseQueued } from "../actions/actions.ts";
+import { dropQueued, moveQueued, releaseQueued } from "../actions/actions.ts";
+import { capabilities } from "../state/capabilities.ts";
 import { useBlock, useSession, useText, useViewPart } from "../state/session.tsx";
-import { Icon } from "../ui/icons.tsx";
+import { Icon, type IconName } from "../ui/icons.tsx";
 
 /** They are among the last blocks. */
 const LOOKED_AT = 300;
@@ -31,21 +32,31 @@ const HELD = {
 export function Queue({ view, onEdit }: QueueProps): ReactNode {
   const ids = useViewPart(view, queuedIn);
   if (ids === "") return null;
+  const all = ids.split(" ");
   return (
     <ul className="queue" aria-label="Queued messages">
-      {ids.split(" ").map((id) => (
-        <Waiting key={id} id={id} onEdit={onEdit} />
+      {all.map((id, i) => (
+        <Waiting key={id} id={id} onEdit={onEdit} before={all[i - 1]} after={all[i + 1]} />
       ))}
     </ul>
   );
 }
 
-function Waiting({ id, onEdit }: Pick<QueueProps, "onEdit"> & { readonly id: BlockId }): ReactNode {
+interface WaitingProps extends Pick<QueueProps, "onEdit"> {
+  readonly id: BlockId;
+  readonly before: BlockId | undefined;
+  readonly after: BlockId | undefined;
+}
+
+function Waiting({ id, onEdit, before, after }: WaitingProps): ReactNode {
   const session = useSession();
   const text = useText(id)?.toString() ?? "";
   const block = useBlock(id);
   if (!block) return null;
-  const { held, attachments = [] } = (block.metadata["queued"] ?? {}) as Partial<QueuedMark>;
+  const mark = (block.metadata["queued"] ?? {}) as Partial<QueuedMark>;
+  const { held, attachments = [] } = mark;
+  const move = (to: BlockId | undefined, by: "up" | "down") =>
+    to !== undefined && void moveQueued(session, block, by);
   return (
     <li className={held ? "held" : ""}>
       <Icon name={held ? "stop" : "clock"} />
@@ -59,27 +70,54 @@ function Waiting({ id, onEdit }: Pick<QueueProps, "onEdit"> & { readonly id: Blo
           Send
         </button>
       )}
-      <button
-        type="button"
-        className="icon-button"
-        title="Edit"
-        aria-label="Edit this message"
-        onClick={async () => {
+      {capabilities.get()?.tools.has("turn.move") === true &&
+        (before !== undefined || after !== undefined) && (
+          <>
+            <Small
+              name="Move up"
+              icon="send"
+              isOff={before === undefined}
+              onPress={() => move(before, "up")}
+            />
+            <Small
+              name="Move down"
+              icon="down"
+              isOff={after === undefined}
+              onPress={() => move(after, "down")}
+            />
+          </>
+        )}
+      <Small
+        name="Edit"
+        icon="edit"
+        onPress={async () => {
           if (await dropQueued(session, block)) onEdit(text, attachments);
         }}
-      >
-        <Icon name="edit" />
-      </button>
-      <button
-        type="button"
-        className="icon-button"
-        title="Remove"
-        aria-label="Remove this message"
-        onClick={() => void dropQueued(session, block)}
-      >
-        <Icon name="cross" />
-      </button>
+      />
+      <Small name="Remove" icon="cross" onPress={() => void dropQueued(session, block)} />
     </li>
+  );
+}
+
+interface SmallProps {
+  readonly name: string;
+  readonly icon: IconName;
+  readonly isOff?: boolean;
+  readonly onPress: () => void;
+}
+
+function Small({ name, icon, isOff = false, onPress }: SmallProps): ReactNode {
+  return (
+    <button
+      type="button"
+      className="icon-button"
+      title={name}
+      aria-label={`${name} this message`}
+      disabled={isOff}
+      onClick={onPress}
+    >
+      <Icon name={icon} />
+    </button>
   );
 }
 
@@ -92,24 +130,33 @@ export function Sending({ text }: { text: string }): ReactNode {
   }, []);
   if (!isLong) return null;
   return (
-    <ul className="queue" aria-label="What is being sent">
+    <ul className="queue" aria-label="Sending">
       <li>
         <Icon name="clock" />
         <span className="queue-text">{text.slice(0, SHOWN_CHARS)}</span>
-        <span className="dim">is being sent; keep this page open</span>
+        <span className="dim">Sending… keep this page open</span>
       </li>
     </ul>
   );
 }
 
-/** Their ids, oldest first, in one word: so that nothing is drawn while nothing changes. */
+/** Their ids in one word, the next one first: so that nothing is drawn while nothing changes. */
 function queuedIn({ order, blocks }: View): string {
-  return order
-    .slice(-LOOKED_AT)
-    .filter((id) => isWaiting(blocks.get(id)))
+  const waiting = order.slice(-LOOKED_AT).flatMap((id) => {
+    const block = blocks.get(id);
+    return block && isWaiting(block) ? [block] : [];
+  });
+  return waiting
+    .sort((a, b) => placeOf(a) - placeOf(b) || a.born - b.born)
+    .map(({ id }) => id)
     .join(" ");
 }
 
-function isWaiting(block: Block | undefined): boolean {
-  return block?.metadata["notice"] === "queued" && !isEnded(block.status);
+/** Where somebody has put it; else where it came. */
+function placeOf({ metadata, born }: Block): number {
+  return ((metadata["queued"] ?? {}) as Partial<QueuedMark>).place ?? born;
+}
+
+function isWaiting({ metadata, status }: Block): boolean {
+  return metadata["notice"] === "queued" && !isEnded(status);
 }

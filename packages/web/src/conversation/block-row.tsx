@@ -1,9 +1,11 @@
 /**
- * One row of the list: a block with its actions, or the footer of a turn, a fork, or what was pruned.
+ * One row of the list: a block with its actions, quiet ones that are gathered, who speaks, the footer of a turn, a fork, or
+ * what was pruned.
  */
 import { type BlockId, isAtWork } from "@blockyard/kernel";
 import { memo, type ReactNode, useEffect, useRef, useState } from "react";
 import { BlockActions } from "../actions/block-actions.tsx";
+import { LivingTodoProvider } from "../blocks/form.ts";
 import { RenderedBlock, RenderedResults } from "../blocks/renderers.tsx";
 import type { Row } from "../rows/rows.ts";
 import { useCellPart } from "../state/cell.ts";
@@ -11,7 +13,9 @@ import { editing, focused } from "../state/page-state.ts";
 import { useBlock } from "../state/session.tsx";
 import { later } from "../ui/later.tsx";
 import { BranchRow } from "./branch-row.tsx";
+import { GatheredRow } from "./gathered-row.tsx";
 import { PrunedRow } from "./pruned-row.tsx";
+import { SpeakerRow } from "./speaker-row.tsx";
 import { TurnFooter } from "./turn-footer.tsx";
 
 const Editor = later(() => import("../editor/editor.tsx"));
@@ -19,7 +23,11 @@ const Editor = later(() => import("../editor/editor.tsx"));
 export const RowView = memo(function RowView({ row }: { row: Row }): ReactNode {
   switch (row.type) {
     case "block":
-      return <BlockRow id={row.id} depth={row.depth} />;
+      return <BlockRow id={row.id} depth={row.depth} isPart={row.isPart === true} todo={row.todo} />;
+    case "gathered":
+      return <GatheredRow name={row.key} ids={row.ids} depth={row.depth} />;
+    case "speaker":
+      return <SpeakerRow id={row.id} />;
     case "results":
       return (
         <div className="block call-results" data-depth={Math.min(row.depth, 6)}>
@@ -35,7 +43,14 @@ export const RowView = memo(function RowView({ row }: { row: Row }): ReactNode {
   }
 });
 
-const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: number }): ReactNode {
+interface BlockRowProps {
+  readonly id: BlockId;
+  readonly depth: number;
+  readonly isPart: boolean;
+  readonly todo: BlockId | undefined;
+}
+
+const BlockRow = memo(function BlockRow({ id, depth, isPart, todo }: BlockRowProps): ReactNode {
   const block = useBlock(id);
   const isFocused = useCellPart(focused, (now) => now === id);
   const isEdited = useCellPart(editing, (now) => now === id);
@@ -52,11 +67,13 @@ const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: num
   const names = ["block", `kind-${block.kind}`, `role-${block.role}`];
   if (isFocused) names.push("focused");
   if (block.pruned) names.push("is-pruned");
+  if (isPart) names.push("is-part");
   return (
     <article
       ref={article}
       className={names.join(" ")}
       data-block={id}
+      data-row={id}
       data-kind={block.kind}
       data-status={block.status}
       data-depth={Math.min(depth, 6)}
@@ -66,11 +83,13 @@ const BlockRow = memo(function BlockRow({ id, depth }: { id: BlockId; depth: num
       onPointerEnter={() => setNear(true)}
       tabIndex={isFocused ? 0 : -1}
     >
-      {isEdited ? (
-        <Editor block={block} meanwhile={<RenderedBlock block={block} />} />
-      ) : (
-        <RenderedBlock block={block} />
-      )}
+      <LivingTodoProvider value={todo}>
+        {isEdited ? (
+          <Editor block={block} meanwhile={<RenderedBlock block={block} />} />
+        ) : (
+          <RenderedBlock block={block} />
+        )}
+      </LivingTodoProvider>
       {/* Drawn when somebody comes near: they are more than most blocks are. */}
       {!isEdited && (isNear || isFocused) && <BlockActions block={block} />}
     </article>

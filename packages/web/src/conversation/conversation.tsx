@@ -1,20 +1,21 @@
 /**
  * One conversation: its head (title, totals, toolbar), its blocks, its composer.
  */
-import type { BlockId, ConversationId, View } from "@blockyard/kernel";
+import { askOf, type Block, type BlockId, type ConversationId, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from "react";
 import { Composer } from "../composer/composer.tsx";
 import { askingIn, foldRows, isLeftOver, type Row } from "../rows/rows.ts";
 import { headOf, treeOf } from "../rows/view-tree.ts";
 import { useCell } from "../state/cell.ts";
 import { disclosureVersion, isOpen, listenDisclosure } from "../state/disclosure.ts";
-import { heads, isFinding } from "../state/page-state.ts";
+import { editing, heads, isFinding } from "../state/page-state.ts";
 import { preferences } from "../state/preferences.ts";
 import { useOrder, useRecord, useSession, useViewState, ViewProvider } from "../state/session.tsx";
 import { Announcer } from "./announcer.tsx";
 import { Find } from "./find.tsx";
 import { Head } from "./head.tsx";
 import { BlockList } from "./list.tsx";
+import { whoSpeaks } from "./speaker-row.tsx";
 
 interface ConversationProps {
   readonly conversation: ConversationId;
@@ -69,7 +70,10 @@ function useRows(view: View): readonly Row[] {
   const opened = useSyncExternalStore(listenDisclosure, disclosureVersion);
   const head = headOf(view, chosen);
   const inPlace = useChangedInPlace(view, order, record?.seq ?? 0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: order, opened, inPlace and asking stand for what the fold reads
+  const session = useSession();
+  const edited = useCell(editing);
+  const told = `${record?.createdBy} ${record?.provider}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: order, opened, inPlace, told and asking stand for what the fold reads
   return useMemo(
     () =>
       foldRows(view, treeOf(view), {
@@ -77,20 +81,41 @@ function useRows(view: View): readonly Row[] {
         shown: { thinking, tools, system },
         isOpen,
         asking: askingIn(view, view.record?.asking ?? []),
+        speaker: (block) => {
+          const speaker = whoSpeaks(session, view, block);
+          return speaker && `${speaker.side} ${speaker.id}`;
+        },
+        edited,
       }),
-    [view, order, head, thinking, tools, system, opened, inPlace, asking],
+    [session, view, order, head, thinking, tools, system, opened, inPlace, asking, edited, told],
   );
 }
 
 /**
- * What comes or goes without a change of order: what is pruned, and messages that waited and never ran. They are counted,
- * when anything has changed at all.
+ * What comes or goes without a change of order: what is pruned, messages that waited and never ran, and what has become quiet
+ * since it ended. They are counted, when anything has changed at all.
  */
 function useChangedInPlace(view: View, order: readonly BlockId[], seq: number): string {
   // biome-ignore lint/correctness/useExhaustiveDependencies: seq says that something changed
   return useMemo(() => {
     const pruned = order.filter((id) => view.blocks.get(id)?.pruned);
     const left = order.filter((id) => isLeftOver(view.blocks.get(id)));
-    return `${pruned.length}:${pruned[0] ?? ""}:${pruned.at(-1) ?? ""}:${left.length}`;
+    const ends = order.reduce((sum, id) => (sum * 31 + endOf(view.blocks.get(id))) | 0, 0);
+    return `${pruned.length}:${pruned[0] ?? ""}:${pruned.at(-1) ?? ""}:${left.length}:${ends}`;
   }, [view, order, seq]);
+}
+
+const ends = new WeakMap<Block, number>();
+
+/** A number for how a call or a result has ended, kept for as long as the block is the same. */
+function endOf(block: Block | undefined): number {
+  if (!block || block.kind === "text") return 0;
+  const known = ends.get(block);
+  if (known !== undefined) return known;
+  const { reason, exitCode, success } = block.metadata;
+  const said = `${block.status} ${reason} ${exitCode} ${success} ${askOf(block.metadata)?.state}`;
+  let sum = 7;
+  for (let i = 0; i < said.length; i++) sum = (sum * 31 + said.charCodeAt(i)) | 0;
+  ends.set(block, sum);
+  return sum;
 }

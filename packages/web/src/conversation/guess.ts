@@ -9,11 +9,13 @@ const LINE_PX = 24;
 const LINE_CHARS = 95;
 const MARGIN_PX = 24;
 /** A line that can be opened. */
-const CLOSED_PX = 34;
+const CLOSED_PX = 32;
+const SPEAKER_PX = 44;
 const RESULT_PX = 90;
 const MAX_PX = 4_000;
 
 export function guessedPx(row: Row, blocks: ReadonlyMap<BlockId, Block>): number {
+  if (row.type === "speaker") return SPEAKER_PX;
   const block = row.type === "block" ? blocks.get(row.id) : undefined;
   if (!block) return CLOSED_PX;
   switch (block.kind) {

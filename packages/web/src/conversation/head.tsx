@@ -1,63 +1,115 @@
 /**
- * The head of a conversation: its title, what it has cost so far, and the toolbar.
+ * The head of a conversation: its title and where it works, what it is doing, how full its context is, what it has cost, and the
+ * menus.
  */
-import { type Conversation, exactText, formatCost, sessionFacts, type View } from "@blockyard/kernel";
+import { type Conversation, exactText, formatCost, formatCount, plural, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Title } from "../actions/title.tsx";
-import { isSidebarOpen, overlay } from "../state/page-state.ts";
-import { useRecord } from "../state/session.tsx";
+import { workspaceBranch, workspaceRoot } from "../state/capabilities.ts";
+import { useCell } from "../state/cell.ts";
+import { contextUse } from "../state/context-use.ts";
+import { overlay } from "../state/page-state.ts";
+import { showPane } from "../state/pane.ts";
+import { useRecord, useViewPart } from "../state/session.tsx";
+import { agentName } from "../ui/agent-icon.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { SidebarToggle } from "../ui/sidebar-toggle.tsx";
+import { type MarkedState, StateMark } from "../ui/state-mark.tsx";
 import { Toolbar } from "./toolbar.tsx";
-import { UsageText } from "./turn-footer.tsx";
 
 export function Head({ view }: { view: View }): ReactNode {
   const record = useRecord(view);
   return (
     <header className="head">
-      <button
-        type="button"
-        className="icon-button sidebar-toggle"
-        aria-label="Conversations"
-        onClick={() => isSidebarOpen.change((open) => !open)}
-      >
-        <Icon name="menu" />
-      </button>
+      <SidebarToggle />
       <div className="head-main">
         <Title conversation={view.conversation} title={record?.title ?? ""} />
-        <div className="totals">
-          {record?.provider && <SessionButton record={record} />}
-          {record && record.costUsd !== null && <span title="Cost so far">{formatCost(record.costUsd)}</span>}
-          {record && record.usage.input + record.usage.output > 0 && <UsageText usage={record.usage} />}
-          {typeof record?.metadata["cwd"] === "string" && (
-            <span className="head-folder" title="The folder in which agents of this conversation work">
-              <Icon name="folder" /> {exactText(record.metadata["cwd"])}
-            </span>
-          )}
-          {record && (
-            <span>
-              {record.turns} {record.turns === 1 ? "turn" : "turns"}
-            </span>
+        <div className="head-facts">
+          {record && <Place record={record} />}
+          {record?.provider && (
+            <button
+              type="button"
+              className="head-fact"
+              title="Session: model, permissions, tools, MCP servers"
+              onClick={() => showPane("session")}
+            >
+              {record.model ?? agentName(record.provider)}
+            </button>
           )}
         </div>
       </div>
+      {record && record.turns > 0 && <StateMark state={stateOf(record)} hasWords />}
+      <ContextRing view={view} />
+      {record && record.costUsd !== null && (
+        <button
+          type="button"
+          className="head-fact cost"
+          title={`Cost so far: ${plural(record.turns, "turn")}, ${formatCount(record.usage.input)} tokens in, ${formatCount(record.usage.output)} out. Open the overview of costs`}
+          onClick={() => overlay.set({ type: "costs" })}
+        >
+          {formatCost(record.costUsd)}
+        </button>
+      )}
       <Toolbar view={view} />
     </header>
   );
 }
 
-/** Who answers; what it works with is behind it. */
-function SessionButton({ record }: { record: Conversation }): ReactNode {
-  const sessions = sessionFacts(record);
-  const name = record.model ?? record.provider;
-  if (sessions.length === 0) return <span>{name}</span>;
+export function stateOf({ asking, running, ended }: Conversation): MarkedState {
+  if ((asking ?? []).length > 0) return "needs";
+  if (running.length > 0) return "running";
+  if (ended === undefined) return "done";
+  return ended === "cancelled" || ended === "interrupted" ? "stopped" : "failed";
+}
+
+/** The folder that its agents work in, and the branch where that is the workspace. */
+function Place({ record }: { record: Conversation }): ReactNode {
+  const root = useCell(workspaceRoot);
+  const branch = useCell(workspaceBranch);
+  const folder = record.metadata["cwd"];
+  if (typeof folder !== "string") return null;
+  // Elsewhere than in the workspace, the name alone does not say where.
+  const name = folder === root ? (folder.split("/").filter(Boolean).at(-1) ?? folder) : folder;
+  return (
+    <>
+      <span className="head-folder" title={`Works in ${exactText(folder)}`}>
+        <Icon name="folder" /> {exactText(name)}
+      </span>
+      {branch !== undefined && folder === root && (
+        <span className="head-folder" title="Branch of the workspace">
+          <Icon name="branch" /> {exactText(branch)}
+        </span>
+      )}
+    </>
+  );
+}
+
+const ROUND = 2 * Math.PI * 6;
+/** From here on the agent may soon leave out what was said first. */
+const NEARLY_FULL = 0.8;
+
+function ContextRing({ view }: { view: View }): ReactNode {
+  const said = useViewPart(view, ({ turns }) => {
+    const use = contextUse(turns.values());
+    return use && `${use.usedTokens}/${use.windowTokens}`;
+  });
+  if (said === undefined) return null;
+  const [used = 0, window = 1] = said.split("/").map(Number);
+  const share = used / window;
+  const words = `Context ${Math.round(share * 100)} % full: ${formatCount(used)} of ${formatCount(window)} tokens`;
   return (
     <button
       type="button"
-      className="quiet-button"
-      title="Session: model, permissions, tools, MCP servers"
-      onClick={() => overlay.set({ type: "session", sessions })}
+      className={share >= NEARLY_FULL ? "context-ring full" : "context-ring"}
+      title={words}
+      aria-label={words}
+      onClick={() => showPane("session")}
     >
-      {name}
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <circle cx="8" cy="8" r="6" />
+        <circle cx="8" cy="8" r="6" className="used" strokeDasharray={`${share * ROUND} ${ROUND}`} />
+      </svg>
+      <span aria-hidden="true">{Math.round(share * 100)}%</span>
     </button>
   );
 }

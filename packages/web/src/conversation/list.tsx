@@ -14,7 +14,7 @@ import {
   useState,
 } from "react";
 import { rowOrder } from "../actions/shortcuts.ts";
-import type { Row } from "../rows/rows.ts";
+import { idsOf, type Row } from "../rows/rows.ts";
 import { reveal, sought } from "../rows/sought.ts";
 import { useCell } from "../state/cell.ts";
 import { focused, isEndShown, isFollowing } from "../state/page-state.ts";
@@ -64,7 +64,7 @@ export const BlockList = memo(function BlockList({ view, rows, target }: ListPro
   }, [stage]);
   useLayoutEffect(() => stage.drew());
   useLayoutEffect(() => {
-    rowOrder.ids = rows.flatMap((row) => (row.type === "block" ? [row.id] : []));
+    rowOrder.ids = rows.flatMap((row) => focusName(row) ?? []);
   }, [rows]);
   useReaderScrolls(scroller);
   useHolds(stage, scroller);
@@ -211,19 +211,27 @@ function useSought(
     sought.set(undefined);
     const row = rowOf(view, rows, id);
     if (row === undefined) return;
-    focused.set((rows[row] as Row & { type: "block" }).id);
+    focused.set(focusName(rows[row] as Row));
     // Behind this effect: what is drawn for it is drawn at once.
     queueMicrotask(() => stage.show(row, TARGET_PX));
   }, [view, stage, rows, id, page]);
 }
 
 function rowOf(view: View, rows: readonly Row[], target: BlockId): number | undefined {
-  const places = new Map(rows.map((row, i) => [row.type === "block" ? row.id : "", i]));
+  const places = new Map<BlockId, number>();
+  rows.forEach((row, i) => {
+    for (const id of idsOf(row)) places.set(id, i);
+  });
   for (let id: BlockId | null | undefined = target; id; id = view.blocks.get(id)?.parent) {
     const at = places.get(id);
     if (at !== undefined) return at;
   }
   return undefined;
+}
+
+/** What keys work on: a block, or quiet ones that are gathered. */
+function focusName(row: Row): string | undefined {
+  return row.type === "block" ? row.id : row.type === "gathered" ? row.key : undefined;
 }
 
 /**
@@ -236,19 +244,25 @@ function useFocusedRow(stage: Stage<Row>, rows: readonly Row[], target: BlockId 
   known.current = rows;
   const before = useRef(target === undefined ? now : undefined);
   useEffect(() => {
+    // A row that was gathered with others while it was focused: they have the focus together.
+    const home = rows.find((row) => row.type === "gathered" && row.ids.includes(now ?? ""));
+    const isHidden = home && !rows.some((row) => focusName(row) === now);
+    if (isHidden && document.activeElement === document.body) focused.set(home.key);
+  }, [rows, now]);
+  useEffect(() => {
     if (now === before.current) return;
     before.current = undefined;
     if (now === undefined) return;
-    const present = document.querySelector<HTMLElement>(`article[data-block="${CSS.escape(now)}"]`);
+    const present = document.querySelector<HTMLElement>(`article[data-row="${CSS.escape(now)}"]`);
     if (present?.contains(document.activeElement)) return;
-    const index = known.current.findIndex((row) => row.type === "block" && row.id === now);
+    const index = known.current.findIndex((row) => focusName(row) === now);
     if (index === -1) return;
     queueMicrotask(() => stage.show(index, "nearest"));
     // Whoever is looking for something goes on typing.
     if (document.activeElement?.closest(".find")) return;
     requestAnimationFrame(() =>
       document
-        .querySelector<HTMLElement>(`article[data-block="${CSS.escape(now)}"]`)
+        .querySelector<HTMLElement>(`article[data-row="${CSS.escape(now)}"]`)
         ?.focus({ preventScroll: true }),
     );
   }, [stage, now]);

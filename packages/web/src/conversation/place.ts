@@ -7,7 +7,7 @@
 import { type BlockId, type ConversationId, limits, parseBlockId, type View } from "@blockyard/kernel";
 import { useLayoutEffect, useRef, useState } from "react";
 import { flushSync } from "react-dom";
-import type { Row } from "../rows/rows.ts";
+import { idsOf, type Row } from "../rows/rows.ts";
 import { isFollowing } from "../state/page-state.ts";
 import type { Stage } from "./stage.ts";
 import type { Strip } from "./strip.ts";
@@ -70,7 +70,8 @@ function keep(conversation: ConversationId, strip: Strip<Row>): void {
   const { from, to } = strip.range(0);
   const seen: Seen[] = [];
   strip.rows.slice(from, to).forEach((row, i) => {
-    if (row.type === "block") seen.push({ id: row.id, fromTopPx: strip.topOf(from + i) - strip.window.top });
+    const [id] = idsOf(row);
+    if (id !== undefined) seen.push({ id, fromTopPx: strip.topOf(from + i) - strip.window.top });
   });
   places.set(conversation, seen);
   const [oldest] = places.keys();
@@ -79,7 +80,10 @@ function keep(conversation: ConversationId, strip: Strip<Row>): void {
 
 /** The first of them that is still a row: others may have been pruned or hidden meanwhile. */
 function find(place: readonly Seen[], rows: readonly Row[]): { row: number; fromTopPx: number } {
-  const indexes = new Map(rows.map((row, i) => [row.type === "block" ? row.id : "", i]));
+  const indexes = new Map<BlockId, number>();
+  rows.forEach((row, i) => {
+    for (const id of idsOf(row)) indexes.set(id, i);
+  });
   const seen = place.find(({ id }) => indexes.has(id));
   return { row: indexes.get(seen?.id ?? "-") ?? -1, fromTopPx: seen?.fromTopPx ?? 0 };
 }

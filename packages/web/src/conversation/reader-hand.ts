@@ -66,7 +66,7 @@ export function useHolds(stage: Stage<Row>, scroller: { current: HTMLDivElement 
     const onClick = ({ target, isTrusted }: Event) => {
       const pressed = (target as Element).closest(DISCLOSES);
       // A key that opens all that a row has presses several of them: the row stays.
-      hold(isTrusted ? pressed : pressed?.closest("article"));
+      hold(isTrusted ? (pressed?.closest("[data-hold]") ?? pressed) : pressed?.closest("article"));
     };
     const rowOf = (id: BlockId | undefined) => box.querySelector(`[data-block="${CSS.escape(id ?? "")}"]`);
     // What is opened beside the list makes it narrower; what is edited has another height.

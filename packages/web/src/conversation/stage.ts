@@ -15,6 +15,8 @@ const BEYOND_PX = 1_200;
 const KEPT_PX = 500;
 /** Nobody scrolls if nothing was heard of it for so long. */
 const QUIET_MS = 160;
+/** While the end is followed, so much of the window may stay empty below it where something became shorter. */
+const ROOM_SHARE = 0.5;
 /** A browser's boxes end at about 33 million pixels. */
 const MAX_RESERVE_PX = 12_000_000;
 
@@ -55,6 +57,10 @@ export class Stage<Row extends Keyed> {
   #held: { readonly element: Element; readonly fromTopPx: number } | undefined;
   /** As it was written. */
   #heightPx = 0;
+  /** What stands below the last row. */
+  #padPx = 0;
+  /** Where the end was when it was last seen, with the room that was left below it; 0 where it was not. */
+  #endPx = 0;
   /** A place that was set by the stage itself: its echo is no reader's doing. */
   #setTop: number | undefined;
 
@@ -75,6 +81,7 @@ export class Stage<Row extends Keyed> {
   attach(elements: StageElements): () => void {
     this.#elements = elements;
     const { scroller } = elements;
+    this.#padPx = Number.parseFloat(getComputedStyle(scroller).paddingBottom) || 0;
     this.#observer = new ResizeObserver((entries) => this.#resized(entries));
     this.#observer.observe(scroller);
     for (const slot of this.#slots.values()) this.#observer.observe(slot);
@@ -141,6 +148,8 @@ export class Stage<Row extends Keyed> {
   /** Goes to the end. */
   toEnd(): void {
     this.#held = undefined;
+    this.#endPx = 0;
+    this.#setHeight(this.strip.end);
     this.#scrollToEnd();
     if (this.#isShort()) flushSync(this.#draw);
   }
@@ -224,6 +233,7 @@ export class Stage<Row extends Keyed> {
     const { strip } = this;
     const by = this.#correction();
     strip.move(by);
+    if (this.#endPx > 0) this.#endPx += by;
     this.#size();
     head.style.top = `${strip.start - this.#options.headPx}px`;
     frame.style.top = `${strip.topOf(this.drawn.from)}px`;
@@ -234,14 +244,26 @@ export class Stage<Row extends Keyed> {
   }
 
   /**
-   * Writes how much can be scrolled. Where rows became shorter and nobody follows the end, what is on the screen stays: the
-   * room below the last row goes when the reader scrolls up.
+   * Writes how much can be scrolled. Where rows became shorter, what is on the screen stays: the room below the last row goes
+   * when the reader scrolls up, or fills with what comes. Who follows the end is not left before an empty screen.
    */
   #size(): void {
     if (!this.#elements) return;
     const { end, window } = this.strip;
-    const seen = this.#options.isFollowing() ? 0 : Math.min(this.#heightPx, window.top + window.height);
-    this.#setHeight(Math.max(end, seen));
+    const isFollowing = this.#options.isFollowing();
+    const before = isFollowing ? this.#endPx : this.#heightPx;
+    const seen = Math.min(before, window.top + window.height - (isFollowing ? this.#padPx : 0));
+    const isTooMuch = isFollowing && seen - end > ROOM_SHARE * window.height;
+    this.#setHeight(isTooMuch ? end : Math.max(end, seen));
+    this.#endPx = this.#isEndKnown() ? this.#heightPx : 0;
+  }
+
+  /** Whether everything on the screen has been measured: a guess that was too high leaves no room. */
+  #isEndKnown(): boolean {
+    const { from, to } = this.strip.range(0);
+    if (to < this.strip.rows.length) return false;
+    for (let i = from; i < to; i++) if (!this.strip.isMeasured(i)) return false;
+    return to > from;
   }
 
   #setHeight(px: number): void {

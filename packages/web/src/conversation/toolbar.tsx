@@ -1,48 +1,34 @@
 /**
- * The toolbar: what is shown and hidden, open and close all, follow the end, find, export, theme.
+ * The menus of a conversation: View (what is shown, open and close all, follow the end) and everything else.
  */
-import type { View } from "@blockyard/kernel";
+import { type Conversation, sessionFacts, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
+import { archive, forkAway } from "../actions/actions.ts";
 import { exportConversation, exportFormats } from "../actions/export.ts";
+import { capabilities } from "../state/capabilities.ts";
 import { useCell } from "../state/cell.ts";
 import { setAll } from "../state/disclosure.ts";
-import { isFinding, isFollowing, overlay } from "../state/page-state.ts";
-import { type Preferences, prefer, preferences } from "../state/preferences.ts";
-import { Icon, type IconName } from "../ui/icons.tsx";
-import { Menu, MenuItem } from "../ui/menu.tsx";
-import { ThemeButton } from "../ui/theme-button.tsx";
+import { isFinding, isFollowing, notify, overlay, renaming } from "../state/page-state.ts";
+import { prefer, preferences } from "../state/preferences.ts";
+import { resumeLine } from "../state/resume-line.ts";
+import { linkTo } from "../state/route.ts";
+import { useIsViewer, useRecord, useSession } from "../state/session.tsx";
+import { agentName } from "../ui/agent-icon.tsx";
+import { copyText } from "../ui/copy.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { Menu, MenuChoice, MenuGroup, MenuItem } from "../ui/menu.tsx";
+import { PaneToggle } from "../ui/pane-toggle.tsx";
 
-const KINDS: readonly {
-  readonly key: "thinking" | "tools" | "results" | "system";
-  readonly label: string;
-  readonly icon: IconName;
-}[] = [
-  { key: "thinking", label: "Thinking", icon: "spark" },
-  { key: "tools", label: "Tools", icon: "tool" },
-  { key: "results", label: "Results", icon: "list" },
-  { key: "system", label: "System", icon: "info" },
-];
+const KINDS = [
+  { key: "thinking", label: "Thinking" },
+  { key: "tools", label: "Tool calls" },
+  { key: "results", label: "Results" },
+  { key: "system", label: "System notes" },
+] as const;
 
 export function Toolbar({ view }: { view: View }): ReactNode {
-  const chosen = useCell(preferences);
-  const following = useCell(isFollowing);
   return (
-    <div className="toolbar" role="toolbar" aria-label="View">
-      <div className="toggles">
-        {KINDS.map(({ key, label, icon }) => (
-          <Toggle key={key} on={chosen[key]} label={label} icon={icon} change={(on) => ({ [key]: on })} />
-        ))}
-      </div>
-      <button
-        type="button"
-        className={following ? "icon-button on" : "icon-button"}
-        title="Follow the end"
-        aria-label="Follow the end"
-        aria-pressed={following}
-        onClick={() => isFollowing.set(!following)}
-      >
-        <Icon name="down" />
-      </button>
+    <div className="toolbar" role="toolbar" aria-label="Conversation">
       <button
         type="button"
         className="icon-button"
@@ -52,58 +38,147 @@ export function Toolbar({ view }: { view: View }): ReactNode {
       >
         <Icon name="search" />
       </button>
-      <Menu label="More" icon="more">
-        <MenuItem icon="expand" onChoose={() => setAll(true)}>
-          Open all
-        </MenuItem>
-        <MenuItem icon="collapse" onChoose={() => setAll(false)}>
-          Close all
-        </MenuItem>
-        <MenuItem
-          icon="panel"
-          onChoose={() => prefer({ diff: chosen.diff === "split" ? "unified" : "split" })}
-        >
-          {chosen.diff === "split" ? "Diffs in one column" : "Diffs side by side"}
-        </MenuItem>
-        {exportFormats.map(({ format, label }) => (
-          <MenuItem
-            key={format}
-            icon="download"
-            onChoose={() => void exportConversation(view.conversation, format)}
-          >
-            Export as {label}
-          </MenuItem>
-        ))}
-        <MenuItem icon="command" onChoose={() => overlay.set({ type: "palette" })}>
-          Commands (ctrl k)
-        </MenuItem>
-        <MenuItem icon="question" onChoose={() => overlay.set({ type: "help" })}>
-          Keyboard (?)
-        </MenuItem>
-      </Menu>
-      <ThemeButton />
+      <ViewMenu />
+      <MoreMenu view={view} />
+      <PaneToggle label="Changes, files, session, outline" />
     </div>
   );
 }
 
-interface ToggleProps {
-  readonly on: boolean;
-  readonly label: string;
-  readonly icon: IconName;
-  readonly change: (on: boolean) => Partial<Preferences>;
+function ViewMenu(): ReactNode {
+  const chosen = useCell(preferences);
+  const isFollowed = useCell(isFollowing);
+  return (
+    <Menu label="View" icon="eye" text={<span className="menu-text">View</span>}>
+      <MenuGroup label="Show">
+        {KINDS.map(({ key, label }) => (
+          <MenuChoice key={key} isOn={chosen[key]} onChange={(isOn) => prefer({ [key]: isOn })}>
+            {label}
+          </MenuChoice>
+        ))}
+      </MenuGroup>
+      <MenuGroup label="Diffs">
+        <MenuChoice
+          type="radio"
+          isOn={chosen.diff === "unified"}
+          onChange={() => prefer({ diff: "unified" })}
+        >
+          In one column
+        </MenuChoice>
+        <MenuChoice type="radio" isOn={chosen.diff === "split"} onChange={() => prefer({ diff: "split" })}>
+          Side by side
+        </MenuChoice>
+      </MenuGroup>
+      <MenuGroup>
+        <MenuChoice isOn={isFollowed} onChange={(isOn) => isFollowing.set(isOn)}>
+          Follow the latest
+        </MenuChoice>
+        <MenuItem icon="expand" onChoose={() => setAll(true)}>
+          Expand all
+        </MenuItem>
+        <MenuItem icon="collapse" onChoose={() => setAll(false)}>
+          Collapse all
+        </MenuItem>
+      </MenuGroup>
+    </Menu>
+  );
 }
 
-function Toggle({ on, label, icon, change }: ToggleProps): ReactNode {
+function MoreMenu({ view }: { view: View }): ReactNode {
+  const session = useSession();
+  const record = useRecord(view);
+  const isViewer = useIsViewer();
+  const { conversation } = view;
+  const isArchived = record?.metadata["archived"] === true;
+  const canDelete = useCell(capabilities)?.tools.has("conversation.delete") ?? false;
   return (
-    <button
-      type="button"
-      className={on ? "toggle on" : "toggle"}
-      aria-pressed={on}
-      title={`${on ? "Hide" : "Show"} ${label.toLowerCase()}`}
-      onClick={() => prefer(change(!on))}
-    >
-      <Icon name={icon} />
-      <span>{label}</span>
-    </button>
+    <Menu label="More" icon="more">
+      {!isViewer && (
+        <MenuGroup>
+          <MenuItem icon="edit" hint="t" onChoose={() => renaming.set({ conversation, where: "head" })}>
+            Rename
+          </MenuItem>
+          <MenuItem icon="fork" onChoose={() => forkAtEnd(session, view)}>
+            Fork into a new conversation
+          </MenuItem>
+        </MenuGroup>
+      )}
+      <MenuGroup label="Export">
+        {exportFormats.map(({ format, label }) => (
+          <MenuItem
+            key={format}
+            icon="download"
+            onChoose={() => void exportConversation(conversation, format)}
+          >
+            Export as {label}
+          </MenuItem>
+        ))}
+      </MenuGroup>
+      <MenuGroup label="Copy">
+        <MenuItem icon="link" onChoose={() => void copied(`${location.origin}${linkTo(conversation)}`)}>
+          Copy link
+        </MenuItem>
+        <MenuItem icon="copy" onChoose={() => void copied(conversation)}>
+          Copy conversation id
+        </MenuItem>
+        {record &&
+          resumeLines(record).map(({ provider, line }) => (
+            <MenuItem key={provider} icon="terminal" onChoose={() => void copied(line)}>
+              Copy the command that resumes it in {agentName(provider)}
+            </MenuItem>
+          ))}
+      </MenuGroup>
+      {!isViewer && (
+        <MenuGroup>
+          <MenuItem icon="archive" onChoose={() => void archive(session, conversation, !isArchived)}>
+            {isArchived ? "Unarchive" : "Archive"}
+          </MenuItem>
+          {canDelete && session.isOwner && (
+            <MenuItem
+              icon="trash"
+              isDanger
+              onChoose={() =>
+                overlay.set({ type: "delete", conversation, title: record?.title || "Untitled" })
+              }
+            >
+              Delete…
+            </MenuItem>
+          )}
+        </MenuGroup>
+      )}
+      <MenuGroup>
+        <MenuItem icon="command" hint="ctrl k" onChoose={() => overlay.set({ type: "palette" })}>
+          Commands
+        </MenuItem>
+        <MenuItem icon="question" hint="?" onChoose={() => overlay.set({ type: "help" })}>
+          Keyboard
+        </MenuItem>
+      </MenuGroup>
+    </Menu>
   );
+}
+
+function forkAtEnd(session: ReturnType<typeof useSession>, view: View): void {
+  const head = view.record?.head;
+  const block = head == null ? undefined : view.blocks.get(head);
+  if (block) void forkAway(session, block);
+  else notify("Nothing to fork yet", true);
+}
+
+async function copied(text: string): Promise<void> {
+  const isDone = await copyText(text);
+  notify(isDone ? "Copied" : "Couldn't copy: the browser did not allow it", !isDone);
+}
+
+/** For each agent whose session can be resumed in a terminal. */
+export function resumeLines(record: Conversation): readonly { provider: string; line: string }[] {
+  const folder = record.metadata["cwd"];
+  return sessionFacts(record).flatMap(({ provider }) => {
+    const line = resumeLine(
+      provider,
+      record.sessions[provider] ?? "",
+      typeof folder === "string" ? folder : undefined,
+    );
+    return line === undefined ? [] : [{ provider, line }];
+  });
 }

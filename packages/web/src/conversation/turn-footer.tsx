@@ -11,6 +11,7 @@ import {
   type Usage,
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
+import { TurnActions } from "../actions/turn-actions.tsx";
 import { sought } from "../rows/sought.ts";
 import { useTurn, useView, useViewPart } from "../state/session.tsx";
 
@@ -40,6 +41,7 @@ export function TurnFooter({ turn: id }: { turn: string }): ReactNode {
       {turn.durationMs !== undefined && <span>{formatDuration(turn.durationMs)}</span>}
       <Facts turn={turn} />
       <Ending turn={turn} />
+      <TurnActions view={view} turn={turn} />
     </footer>
   );
 }

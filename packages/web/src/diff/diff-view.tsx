@@ -1,93 +1,163 @@
 /**
- * A diff on the page: one column or two, numbers on both sides, changed words marked.
+ * A diff on the page: one column or two, numbers on both sides, changed words marked, in the colours of its source. What was and
+ * what is are coloured as a text each: a line that was deleted belongs to the one, a line that was added to the other.
  */
-import { type CSSProperties, memo, type ReactNode, useMemo } from "react";
+import { type CSSProperties, Fragment, memo, type ReactNode, useMemo } from "react";
+import { colouredLine } from "../highlight/code-lines.tsx";
+import { useHighlight } from "../highlight/highlight.ts";
+import type { LineTokens } from "../highlight/message.ts";
 import { useCellPart } from "../state/cell.ts";
 import { preferences } from "../state/preferences.ts";
 import { type DiffRow, type SplitRow, splitRows } from "./diff-rows.ts";
 
 const CHUNK_ROWS = 64;
 
-export function DiffView({ rows, label }: { rows: readonly DiffRow[]; label: string }): ReactNode {
+/** A longer diff is shown without colours. */
+const MAX_CHARS = 200_000;
+
+interface DiffViewProps {
+  readonly rows: readonly DiffRow[];
+  readonly label: string;
+  /** Names the text for its colours. */
+  readonly name?: string;
+  readonly grammar?: string | undefined;
+}
+
+export function DiffView({ rows, label, name = label, grammar }: DiffViewProps): ReactNode {
   const isSplit = useCellPart(preferences, ({ diff }) => diff === "split");
-  const digits = String(Math.max(1, ...rows.map((row) => Math.max(row.old ?? 0, row.new ?? 0)))).length;
+  const digits = String(rows.reduce((most, row) => Math.max(most, row.old ?? 0, row.new ?? 0), 1)).length;
   const chunks = useMemo(() => (isSplit ? chunked(splitRows(rows)) : chunked(rows)), [rows, isSplit]);
+  const colours = useColours(rows, name, grammar);
   const style = { "--digits": digits } as CSSProperties;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className={isSplit ? "diff split" : "diff"} style={style} aria-label={label} tabIndex={0}>
       {chunks.map((chunk, i) =>
         isSplit ? (
-          <SplitChunk key={i} rows={chunk as readonly SplitRow[]} />
+          <SplitChunk key={i} rows={chunk as readonly SplitRow[]} colours={colours} />
         ) : (
-          <UnifiedChunk key={i} rows={chunk as readonly DiffRow[]} />
+          <UnifiedChunk key={i} rows={chunk as readonly DiffRow[]} colours={colours} />
         ),
       )}
     </section>
   );
 }
 
-const UnifiedChunk = memo(function UnifiedChunk({ rows }: { rows: readonly DiffRow[] }) {
+type Colours = ReadonlyMap<DiffRow, LineTokens>;
+
+function useColours(rows: readonly DiffRow[], name: string, grammar: string | undefined): Colours {
+  const sides = useMemo(() => {
+    const isLine = ({ type }: DiffRow) => type === "same" || type === "add" || type === "delete";
+    const old = rows.filter((row) => isLine(row) && row.type !== "add");
+    const now = rows.filter((row) => isLine(row) && row.type !== "delete");
+    return { old, now, oldText: textOf(old), nowText: textOf(now) };
+  }, [rows]);
+  const isShort = sides.oldText.length + sides.nowText.length <= MAX_CHARS;
+  const known = isShort ? grammar : undefined;
+  const oldColours = useHighlight(`${name}:old`, known, sides.oldText, false);
+  const nowColours = useHighlight(`${name}:new`, known, sides.nowText, false);
+  return useMemo(() => {
+    const colours = new Map<DiffRow, LineTokens>();
+    const add = (some: readonly DiffRow[], tokens: readonly LineTokens[] | undefined) => {
+      some.forEach((row, i) => {
+        const own = tokens?.[i];
+        if (own) colours.set(row, own);
+      });
+    };
+    add(sides.old, oldColours);
+    add(sides.now, nowColours);
+    return colours;
+  }, [sides, oldColours, nowColours]);
+}
+
+function textOf(rows: readonly DiffRow[]): string {
+  return rows.map(({ text }) => text).join("\n");
+}
+
+interface ChunkProps<R> {
+  readonly rows: readonly R[];
+  readonly colours: Colours;
+}
+
+const UnifiedChunk = memo(function UnifiedChunk({ rows, colours }: ChunkProps<DiffRow>) {
   return (
     <div className="diff-chunk">
       {rows.map((row, i) => (
         <div key={i} className={`diff-row ${row.type}`}>
           <span className="no" data-no={row.old ?? ""} />
           <span className="no" data-no={row.new ?? ""} />
-          <Source row={row} />
+          <Source row={row} tokens={colours.get(row)} />
         </div>
       ))}
     </div>
   );
 });
 
-const SplitChunk = memo(function SplitChunk({ rows }: { rows: readonly SplitRow[] }) {
+const SplitChunk = memo(function SplitChunk({ rows, colours }: ChunkProps<SplitRow>) {
   return (
     <div className="diff-chunk">
       {rows.map((row, i) => (
         <div key={i} className="split-row">
-          <Side row={row.left} side="old" />
-          <Side row={row.right} side="new" />
+          <Side row={row.left} side="old" colours={colours} />
+          <Side row={row.right} side="new" colours={colours} />
         </div>
       ))}
     </div>
   );
 });
 
-function Side({ row, side }: { row: DiffRow | undefined; side: "old" | "new" }): ReactNode {
+interface SideProps {
+  readonly row: DiffRow | undefined;
+  readonly side: "old" | "new";
+  readonly colours: Colours;
+}
+
+function Side({ row, side, colours }: SideProps): ReactNode {
   if (!row) return <div className="diff-row nothing" />;
   return (
     <div className={`diff-row ${row.type}`}>
       <span className="no" data-no={row[side] ?? ""} />
-      <Source row={row} />
+      <Source row={row} tokens={colours.get(row)} />
     </div>
   );
 }
 
 const SIGNS = { add: "+", delete: "−", same: " ", hunk: "", note: "" } as const;
 
-function Source({ row }: { row: DiffRow }): ReactNode {
+function Source({ row, tokens }: { row: DiffRow; tokens: LineTokens | undefined }): ReactNode {
+  const { text, marks = [] } = row;
   return (
     <>
       <span className="sign" aria-hidden="true">
         {SIGNS[row.type]}
       </span>
       <code className="src">
-        {row.marks && row.marks.length > 0 ? marked(row.text, row.marks) : row.text || " "}
+        {marks.length > 0 ? marked(text, marks, tokens) : tokens ? colouredLine(text, tokens) : text || " "}
       </code>
     </>
   );
 }
 
-function marked(text: string, marks: readonly (readonly [number, number])[]): ReactNode[] {
+/** A line whose changed words are marked, each piece in its colours. */
+function marked(
+  text: string,
+  marks: readonly (readonly [number, number])[],
+  tokens: LineTokens | undefined,
+): ReactNode[] {
   const parts: ReactNode[] = [];
+  const piece = (from: number, to: number) =>
+    tokens ? (
+      <Fragment key={`${from}-`}>{colouredLine(text, tokens, from, to)}</Fragment>
+    ) : (
+      text.slice(from, to)
+    );
   let at = 0;
   for (const [from, to] of marks) {
-    if (from > at) parts.push(text.slice(at, from));
-    parts.push(<mark key={from}>{text.slice(from, to)}</mark>);
+    if (from > at) parts.push(piece(at, from));
+    parts.push(<mark key={from}>{piece(from, to)}</mark>);
     at = to;
   }
-  parts.push(text.slice(at));
+  parts.push(piece(at, text.length));
   return parts;
 }
 

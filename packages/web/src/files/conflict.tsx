@@ -19,7 +19,7 @@ interface Facts {
 
 export function Conflict({ block }: { block: Block }): ReactNode {
   const session = useSession();
-  const { kind, message, diskHash } = block.metadata["conflict"] as unknown as Facts;
+  const { kind, message, diskHash } = block.metadata.conflict as unknown as Facts;
   const take = (side: "mine" | "disk") => void resolve(session, block.id, diskHash, { take: side });
   return (
     <section className="conflict" aria-label="Conflict with the disk" role="alert">
@@ -28,11 +28,11 @@ export function Conflict({ block }: { block: Block }): ReactNode {
       </p>
       <div className="ask-buttons">
         <button type="button" onClick={() => take("mine")}>
-          Keep what is here
+          Keep this version
         </button>
         {kind !== "unreadable" && (
           <button type="button" onClick={() => take("disk")}>
-            {kind === "deleted" ? "Let it be gone" : "Take the disk's"}
+            {kind === "deleted" ? "Accept deletion" : "Use the disk's version"}
           </button>
         )}
         {kind === "overlap" && (
@@ -41,7 +41,7 @@ export function Conflict({ block }: { block: Block }): ReactNode {
             className="primary"
             onClick={() => overlay.set({ type: "merge", block: block.id })}
           >
-            Edit a merged text
+            Merge by hand…
           </button>
         )}
       </div>
@@ -57,7 +57,7 @@ async function resolve(
 ): Promise<boolean> {
   const answer = await session.post("file.resolve", { block_id: block, disk_hash: diskHash, ...how });
   if (isProblem(answer)) {
-    refused("Not solved", answer);
+    refused("Couldn't resolve the conflict", answer);
     return false;
   }
   notify("Solved");
@@ -82,14 +82,14 @@ export function Merge({ block }: { block: string }): ReactNode {
   if (sides === undefined || isProblem(sides))
     return (
       <Dialog label="A merged text" className="wide ask">
-        <h2>A merged text</h2>
+        <h2>Merge</h2>
         <p className={sides ? "bad" : "dim"}>{sides ? sides.message : "Reading both sides…"}</p>
       </Dialog>
     );
   const isOpen = hasMarks(text);
   return (
     <Dialog label="A merged text" className="wide ask">
-      <h2>A merged text</h2>
+      <h2>Merge</h2>
       <p className="dim">
         What only one side has changed is taken already. Between the marks stand both: leave what should be
         there, and take the marks out.
@@ -133,7 +133,7 @@ async function readSides(session: Session, block: string): Promise<Sides | Probl
   };
   const [file] = files;
   if (!file || disk.content === null || disk.more)
-    return problem("too_large", "The disk's text cannot be shown here in whole: take one of the two sides");
+    return problem("too_large", "The file on disk is too long to show here: choose one of the two versions");
   const mine = await textAt(session, block, file.version);
   if (isProblem(mine)) return mine;
   const base = await textAt(session, block, file.persisted_version);

@@ -6,10 +6,11 @@ import { isProblem, type Problem, type View } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { FilePath } from "../blocks/file-path.tsx";
 import { metadataOf } from "../blocks/renderer.ts";
-import { inspected, isSidebarOpen } from "../state/page-state.ts";
+import { inspected } from "../state/page-state.ts";
 import { useBlock, useSession, ViewProvider } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { ThemeButton } from "../ui/theme-button.tsx";
+import { PaneToggle } from "../ui/pane-toggle.tsx";
+import { SidebarToggle } from "../ui/sidebar-toggle.tsx";
 import { Conflict } from "./conflict.tsx";
 import { FileEditor } from "./file-editor.tsx";
 import { Guarded } from "./grants.tsx";
@@ -55,12 +56,12 @@ export default function FilePane({ path }: { path: string }): ReactNode {
             {now.state === "opening" && "Opening…"}
             {now.state === "refused" &&
               (now.problem.problem === "not_found"
-                ? "There is no such file here."
-                : `Not opened: ${now.problem.message}`)}
+                ? "No such file in this workspace."
+                : `Couldn't open it: ${now.problem.message}`)}
             {now.state === "refused" && now.problem.problem === "not_found" && (
               <p>
                 <button type="button" className="primary" onClick={() => void open(true)}>
-                  Make this file
+                  Create this file
                 </button>
               </p>
             )}
@@ -74,21 +75,14 @@ export default function FilePane({ path }: { path: string }): ReactNode {
 function Bar({ path, children }: { path: string; children?: ReactNode }): ReactNode {
   return (
     <header className="head">
-      <button
-        type="button"
-        className="icon-button sidebar-toggle"
-        aria-label="Files and conversations"
-        onClick={() => isSidebarOpen.change((open) => !open)}
-      >
-        <Icon name="menu" />
-      </button>
+      <SidebarToggle />
       <div className="head-main">
         <h1 className="title">
           <FilePath path={path} />
         </h1>
       </div>
       {children}
-      <ThemeButton />
+      <PaneToggle label="Files" />
     </header>
   );
 }
@@ -122,7 +116,7 @@ function OpenFile({ id, view, guarded }: OpenFileProps): ReactNode {
   const { isOwner } = useSession();
   const block = useBlock(id);
   const failure = useFailure(id, block !== undefined && isDirty(block));
-  if (!block) return <div className="blank">This file is not there any more.</div>;
+  if (!block) return <div className="blank">This file is gone.</div>;
   const { path, conflict, missing } = metadataOf(block, "file");
   return (
     <>

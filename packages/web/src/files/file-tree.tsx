@@ -1,5 +1,5 @@
 /**
- * The workspace's files in the sidebar: a tree that is read folder by folder. Arrow keys walk it, right and left open
+ * The workspace's files in the side pane: a tree that is read folder by folder. Arrow keys walk it, right and left open
  * and close folders, Enter opens a file.
  */
 import type { View } from "@blockyard/kernel";
@@ -15,7 +15,6 @@ import {
 } from "react";
 import { useCell } from "../state/cell.ts";
 import { isOpen, setOpen, useOpen } from "../state/disclosure.ts";
-import { isSidebarOpen } from "../state/page-state.ts";
 import { go, linkToFile, useRoute } from "../state/route.ts";
 import { useSession, useViewPart } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -25,6 +24,8 @@ export default function FileTree(): ReactNode {
   const session = useSession();
   const tree = useRef<HTMLDivElement>(null);
   const [focusedPath, setFocused] = useState<string | undefined>(undefined);
+  const top = useCell(folders).get(".");
+  const hasItems = top?.state === "here" && top.entries.length > 0;
   useEffect(() => void listFolder(session, "."), [session]);
   const onKey = (event: KeyboardEvent) => {
     const items = [...(tree.current?.querySelectorAll<HTMLElement>("[role=treeitem]") ?? [])];
@@ -37,9 +38,12 @@ export default function FileTree(): ReactNode {
   };
   return (
     <div className="file-tree">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: its role is given */}
+      {/* biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles have it */}
       <div
         ref={tree}
-        role="tree"
+        // A tree without items is none.
+        role={hasItems ? "tree" : "group"}
         tabIndex={-1}
         aria-label="Files of the workspace"
         onKeyDown={onKey}
@@ -50,7 +54,7 @@ export default function FileTree(): ReactNode {
         </Marks>
       </div>
       <button type="button" className="quiet-button" onClick={() => refresh(session)}>
-        <Icon name="redo" /> Read the folders again
+        <Icon name="redo" /> Refresh
       </button>
     </div>
   );
@@ -95,8 +99,8 @@ interface LevelProps {
 
 function Level({ path, depth, focused }: LevelProps): ReactNode {
   const folder: Folder = useCell(folders).get(path) ?? { state: "loading" };
-  if (folder.state === "loading") return <p className="sidebar-note">Reading…</p>;
-  if (folder.state === "failed") return <p className="sidebar-note">{folder.message}</p>;
+  if (folder.state === "loading") return <p className="pane-note">Reading…</p>;
+  if (folder.state === "failed") return <p className="pane-note">{folder.message}</p>;
   const { entries, more } = folder;
   return (
     <>
@@ -109,8 +113,8 @@ function Level({ path, depth, focused }: LevelProps): ReactNode {
           isFirst={depth === 1 && i === 0}
         />
       ))}
-      {entries.length === 0 && <p className="sidebar-note">Nothing here</p>}
-      {more && <p className="sidebar-note">There is more here than is shown</p>}
+      {entries.length === 0 && <p className="pane-note">Nothing here</p>}
+      {more && <p className="pane-note">Only the first are shown</p>}
     </>
   );
 }
@@ -132,7 +136,6 @@ function Item({ entry, depth, focused, isFirst }: ItemProps): ReactNode {
   const isCurrent = file === path;
   const choose = () => {
     if (!isFolder) {
-      isSidebarOpen.set(false);
       return go(linkToFile(path));
     }
     const willOpen = !isOpen(nameOf(path), false);

@@ -35,7 +35,7 @@ export function OpenFile(): ReactNode {
           go(linkToFile(path));
         }}
         render={(path) => <span className="hit">{path}</span>}
-        empty={typeof files === "string" ? files : files ? "No file with these letters" : "Reading…"}
+        empty={typeof files === "string" ? files : files ? "No matches" : "Loading…"}
       />
       {typeof files === "object" && files.more && (
         <p className="dim">

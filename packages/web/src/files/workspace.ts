@@ -75,7 +75,7 @@ function opened(session: Session, view: View): Promise<void> {
 }
 
 export function isDirty({ version, metadata }: Block): boolean {
-  const saved = metadata["persistedVersion"];
+  const saved = metadata.persistedVersion;
   return version > (typeof saved === "number" ? saved : 0);
 }
 

@@ -61,7 +61,7 @@ const Chunk = memo(function Chunk({ lines, colors, first, isFar }: ChunkProps) {
       {isNear
         ? lines.map((line, i) => (
             <span key={i} className="line">
-              {colors?.[i] ? coloured(line, colors[i]) : line}
+              {colors?.[i] ? colouredLine(line, colors[i]) : line}
               {"\n"}
             </span>
           ))
@@ -79,13 +79,18 @@ function sameChunk(a: ChunkProps, b: ChunkProps): boolean {
   );
 }
 
-/** A line in its colours; if the text has moved on since it was coloured, what is behind stays plain. */
-function coloured(line: string, tokens: LineTokens): ReactNode[] {
+/**
+ * A line in its colours, or a part of it; if the text has moved on since it was coloured, what is behind stays plain.
+ */
+export function colouredLine(line: string, tokens: LineTokens, from = 0, to = line.length): ReactNode[] {
   const parts: ReactNode[] = [];
   let at = 0;
-  for (let i = 0; i < tokens.length && at < line.length; i += 2) {
-    const text = line.slice(at, at + (tokens[i] as number));
+  for (let i = 0; i < tokens.length && at < to; i += 2) {
+    const end = at + (tokens[i] as number);
+    const text = line.slice(Math.max(at, from), Math.min(end, to));
     const color = COLORS[tokens[i + 1] as number];
+    at = end;
+    if (text === "") continue;
     parts.push(
       color ? (
         <span key={i} className={`t-${color}`}>
@@ -95,9 +100,8 @@ function coloured(line: string, tokens: LineTokens): ReactNode[] {
         text
       ),
     );
-    at += text.length;
   }
-  if (at < line.length) parts.push(line.slice(at));
+  if (at < to) parts.push(line.slice(Math.max(at, from), to));
   return parts;
 }
 

@@ -2,19 +2,22 @@
  * Colours for source text: asks the worker, keeps its answers. The worker starts with the first text that needs it;
  * until it answers, and where it cannot, text is shown plain.
  */
+import { latency } from "@blockyard/kernel";
 import { useEffect, useMemo, useSyncExternalStore } from "react";
 import type { HighlightAnswer, HighlightRequest, LineTokens } from "./message.ts";
 
 const MAX_CHARS = 1_000_000;
 const MAX_KEPT = 200;
 /** How often a text that grows is coloured again. */
-const GROWING_MS = 200;
+const GROWING_MS = latency.colourMs;
 
 interface Kept {
   lines: readonly LineTokens[];
   readonly listeners: Set<() => void>;
   timer: ReturnType<typeof setTimeout> | undefined;
   asked: string;
+  /** As it is now; it is asked for when its time has come. */
+  latest: string;
 }
 
 const kept = new Map<string, Kept>();
@@ -39,14 +42,16 @@ export function useHighlight(
     if (entry === undefined || grammar === undefined || text.length > MAX_CHARS || entry.asked === text)
       return;
     const ask = () => {
+      clearTimeout(entry.timer);
       entry.timer = undefined;
-      entry.asked = text;
-      const request: HighlightRequest = { name: key, grammar, text };
+      entry.asked = entry.latest;
+      const request: HighlightRequest = { name: key, grammar, text: entry.latest };
       start().postMessage(request);
     };
-    clearTimeout(entry.timer);
-    if (isGrowing) entry.timer = setTimeout(ask, GROWING_MS);
-    else ask();
+    entry.latest = text;
+    // At a rate: what grows without a pause is coloured as it grows.
+    if (!isGrowing) ask();
+    else entry.timer ??= setTimeout(ask, GROWING_MS);
   }, [entry, key, grammar, text, isGrowing]);
   return useSyncExternalStore(listen, () => entry?.lines);
 }
@@ -76,7 +81,7 @@ export function followColours(name: string, grammar: string, told: () => void): 
 }
 
 function keep(key: string): Kept {
-  const entry = kept.get(key) ?? { lines: [], listeners: new Set(), timer: undefined, asked: "" };
+  const entry = kept.get(key) ?? { lines: [], listeners: new Set(), timer: undefined, asked: "", latest: "" };
   kept.delete(key);
   kept.set(key, entry);
   for (const [old, { listeners }] of kept) {

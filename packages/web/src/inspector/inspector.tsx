@@ -1,13 +1,12 @@
 /**
- * The inspector: what is known about one block beside its text: its facts, who wrote which part of it, and its history,
- * with a slider through its versions and undo.
+ * The details of one block, in the side pane: its facts, who wrote which part of it, and its history, with a slider through its
+ * versions and undo.
  */
 import { type Block, type BlockId, isProblem, type Json, type Problem, type View } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { undo } from "../actions/actions.ts";
 import { JsonView } from "../blocks/json-view.tsx";
 import { type History, historyOf } from "../state/history.ts";
-import { inspected } from "../state/page-state.ts";
 import { useBlock, useSession, ViewProvider } from "../state/session.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -19,26 +18,15 @@ export default function Inspector({ id }: { id: BlockId }): ReactNode {
   const session = useSession();
   const view = [...session.replica.views.values()].find((known) => known.blocks.has(id));
   return (
-    <aside className="inspector" aria-label="Block details">
-      <div className="inspector-head">
-        <h2>Block</h2>
-        <button
-          type="button"
-          className="icon-button"
-          aria-label="Close the details"
-          onClick={() => inspected.set(undefined)}
-        >
-          <Icon name="cross" />
-        </button>
-      </div>
+    <div className="inspector">
       {view ? (
         <ViewProvider value={view}>
           <Body id={id} view={view} />
         </ViewProvider>
       ) : (
-        <p className="dim">This block is not in the open conversation.</p>
+        <p className="pane-note">This block is not in the open conversation.</p>
       )}
-    </aside>
+    </div>
   );
 }
 
@@ -60,7 +48,7 @@ function Body({ id }: { id: BlockId; view: View }): ReactNode {
     <div className="inspector-body">
       <Facts block={block} />
       <section>
-        <h3>History</h3>
+        <h2>History</h2>
         {history === undefined && <p className="dim">Reading…</p>}
         {isProblem(history) && (
           <p className="dim">
@@ -76,14 +64,14 @@ function Body({ id }: { id: BlockId; view: View }): ReactNode {
                   disabled={history.nextUndo === undefined}
                   onClick={() => void undo(session, id, "undo")}
                 >
-                  <Icon name="undo" /> Undo mine
+                  <Icon name="undo" /> Undo my edit
                 </button>
                 <button
                   type="button"
                   disabled={history.nextRedo === undefined}
                   onClick={() => void undo(session, id, "redo")}
                 >
-                  <Icon name="redo" /> Redo mine
+                  <Icon name="redo" /> Redo my edit
                 </button>
               </div>
             )}
@@ -93,7 +81,7 @@ function Body({ id }: { id: BlockId; view: View }): ReactNode {
         )}
       </section>
       <section>
-        <h3>Metadata</h3>
+        <h2>Metadata</h2>
         <JsonView value={block.metadata as Json} name={`${id}:metadata`} />
       </section>
     </div>
@@ -110,14 +98,14 @@ function Facts({ block }: { block: Block }): ReactNode {
     ["characters", block.chars.toLocaleString("en-US")],
     ["created", new Date(block.createdAt).toLocaleString()],
     ["changed", new Date(block.updatedAt).toLocaleString()],
-    ["merging", block.promoted ? "yes: others have edited it" : "not needed so far"],
+    ["edited by others", block.promoted ? "yes" : "no"],
   ];
   return (
     <dl className="facts">
       <div>
         <dt>id</dt>
         <dd>
-          <code>{block.id}</code> <CopyButton text={() => block.id} label="Copy the id" />
+          <code>{block.id}</code> <CopyButton text={() => block.id} label="Copy id" />
         </dd>
       </div>
       {facts.map(([name, value]) => (

@@ -7,7 +7,10 @@ import type { Token, Tokens } from "marked";
 import { type JSX, memo, type ReactNode, useRef } from "react";
 import { CodeFence } from "../highlight/code-fence.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { later } from "../ui/later.tsx";
 import { type LongParagraph, type Parsed, parseGrowing, parseWhole } from "./parse.ts";
+
+const Formula = later(() => import("./formula.tsx"));
 
 /** Parsed texts that have ended: a row that comes back to the screen is not parsed again. */
 const whole = new WeakMap<Text, Parsed>();
@@ -131,7 +134,11 @@ function renderBlock(token: Token, isOpen: boolean): ReactNode {
     case "hr":
       return <hr />;
     case "math":
-      return <p className="math">{token.text}</p>;
+      return (
+        <p className="math math-block" data-source={token.text}>
+          <Formula source={token.text} meanwhile={token.text} />
+        </p>
+      );
     case "html":
       return <p className="literal">{token.text.trimEnd()}</p>;
     default:
@@ -228,8 +235,8 @@ function renderInline(token: Token, key: number): ReactNode {
       return <br key={key} />;
     case "math":
       return (
-        <span key={key} className="math">
-          {token.text}
+        <span key={key} className="math" data-source={token.text}>
+          <Formula source={token.text} meanwhile={token.text} />
         </span>
       );
     case "link":

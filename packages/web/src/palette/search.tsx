@@ -131,11 +131,11 @@ export function Search({ conversations }: { conversations: Conversations }): Rea
 function emptyText(found: Found): string {
   if (found.state === "failed")
     return found.problem.problem === "unavailable"
-      ? "The server does not answer. Search again when it is back."
+      ? "The server doesn't answer. Try again when it is back."
       : found.problem.message;
   if (found.state === "searching") return "Searching…";
-  if (found.state !== "found") return "Two letters or more";
-  return found.more || found.indexing ? "Nothing found so far" : "Nothing found";
+  if (found.state !== "found") return "Type two letters or more";
+  return found.more || found.indexing ? "No matches so far" : "No matches";
 }
 
 /** What is found of the words, and how to add the next page to it. */

@@ -1,5 +1,13 @@
 /** The fold from tree to rows: paths, sides, turns, ways, what is pruned and hidden. */
-import type { Block, BlockId, JsonObject, Kind, Role, Status } from "@blockyard/kernel";
+import {
+  type Block,
+  type BlockId,
+  blockOf,
+  type JsonObject,
+  type Kind,
+  type Role,
+  type Status,
+} from "@blockyard/kernel";
 import { describe, expect, test } from "vitest";
 import { askingIn, foldRows, nestedName, prunedName, type RowOptions } from "./rows.ts";
 import { Tree } from "./tree.ts";
@@ -22,26 +30,29 @@ function outline(given: Readonly<Record<string, Given>>) {
   for (const [id, one] of Object.entries(given)) {
     const { kind = "text", role = "model", status = "done", parent, side, pruned, metadata = {} } = one;
     born++;
-    blocks.set(id, {
+    blocks.set(
       id,
-      conversation: "c",
-      agent: "a",
-      kind,
-      role,
-      status,
-      parent: parent === "-" ? null : (parent ?? head),
-      side: side ?? false,
-      version: 1,
-      seq: born,
-      born,
-      createdAt: 0,
-      updatedAt: 0,
-      chars: 0,
-      newlines: 0,
-      pruned: pruned ?? false,
-      promoted: false,
-      metadata,
-    });
+      blockOf({
+        id,
+        conversation: "c",
+        agent: "a",
+        kind,
+        role,
+        status,
+        parent: parent === "-" ? null : (parent ?? head),
+        side: side ?? false,
+        version: 1,
+        seq: born,
+        born,
+        createdAt: 0,
+        updatedAt: 0,
+        chars: 0,
+        newlines: 0,
+        pruned: pruned ?? false,
+        promoted: false,
+        metadata,
+      }),
+    );
     if (!side) head = id;
   }
   return { order: [...blocks.keys()], blocks, head };
@@ -69,6 +80,8 @@ function rows(
     if (row.type === "block") return `${"  ".repeat(row.depth)}${row.id}`;
     if (row.type === "turn") return `turn ${row.turn}`;
     if (row.type === "results") return `${"  ".repeat(row.depth)}results of ${row.id}`;
+    if (row.type === "gathered") return `${"  ".repeat(row.depth)}gathered ${row.ids.join(",")}`;
+    if (row.type === "speaker") return `speaker of ${row.id}`;
     if (row.type === "branch") return `ways ${row.ways.join(",")} at ${row.at}: ${row.chosen}`;
     return `pruned ${row.ids.join(",")}`;
   });
@@ -227,5 +240,65 @@ describe("tree", () => {
     later.update({ order: all.order.slice(2), blocks: all.blocks });
     later.update(all);
     expect(later.sides("call")).toEqual(["result", "inner", "deep"]);
+  });
+});
+
+describe("quiet rows", () => {
+  const read = (id: string): Readonly<Record<string, Given>> => ({
+    [id]: { kind: "tool_call", metadata: { toolName: "Read" } },
+    [`${id}r`]: { kind: "code", parent: id, side: true },
+  });
+  const given = {
+    ask: { role: "user" as const },
+    ...read("a"),
+    ...read("b"),
+    think: { kind: "thinking" as const },
+    answer: {},
+    ...read("c"),
+    edit: { kind: "tool_call" as const, metadata: { toolName: "Edit" } },
+  };
+
+  test("[V121] that follow each other are one row; one alone stays itself", () => {
+    expect(rows(given)).toEqual(["ask", "gathered a,b,think", "answer", "c", "edit"]);
+  });
+
+  test("[V121] are all there when their row is open, in their order", () => {
+    expect(rows(given, { open: ["quiet:a"] })).toEqual([
+      "ask",
+      "gathered a,b,think",
+      "a",
+      "b",
+      "think",
+      "answer",
+      "c",
+      "edit",
+    ]);
+  });
+
+  test("[V121] one that the reader has opened is not gathered; in an open row it stays in its place", () => {
+    expect(rows(given, { open: ["b"] })).toEqual(["ask", "a", "b", "think", "answer", "c", "edit"]);
+    expect(rows(given, { open: ["b", "quiet:a"] }).slice(1, 5)).toEqual([
+      "gathered a,b,think",
+      "a",
+      "b",
+      "think",
+    ]);
+  });
+
+  test("[V121] a row that is open stays open when older ones come in front of it", () => {
+    expect(rows({ ...read("older"), ...given, ask: { kind: "thinking" } }, { open: ["quiet:a"] })[0]).toBe(
+      "gathered older,ask,a,b,think",
+    );
+    expect(rows({ ...read("older"), ...given, ask: { kind: "thinking" } }, { open: ["quiet:a"] })).toContain(
+      "a",
+    );
+  });
+
+  test("[V123] of two lists of a turn the first is no quiet row", () => {
+    const todo = (id: string): Readonly<Record<string, Given>> => ({
+      [id]: { kind: "tool_call", metadata: { toolName: "TodoWrite", turn: "1" } },
+      [`${id}r`]: { kind: "todo", parent: id, side: true, metadata: { items: [] } },
+    });
+    expect(rows({ ...todo("a"), ...todo("b"), ...read("c") })).toEqual(["a", "b", "turn 1", "c"]);
   });
 });

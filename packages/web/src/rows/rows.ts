@@ -1,15 +1,37 @@
 /**
  * Rows: what the list shows, one after the other. A pure fold of the tree: the path to the chosen head, what hangs off
- * it where that is open, and a footer behind each turn.
+ * it where that is open, who speaks, and a footer behind each turn.
  *
  * A tool call and its results are one row. What a sub-agent did are rows of their own, deeper, so that the list can
- * leave out those that are off the screen; its report then is a row behind them.
+ * leave out those that are off the screen; its report then is a row behind them. Quiet rows that follow each other are one
+ * row, with rows of their own behind it while it is open; what the reader has opened by itself, or is writing in, is not gathered.
  */
-import { askOf, type Block, type BlockId, isResult } from "@blockyard/kernel";
+import { askOf, type Block, type BlockId, gather, isResult, livingTodos } from "@blockyard/kernel";
+import { isQuietRow, todoStep } from "./entry.ts";
 import type { Outline, Tree } from "./tree.ts";
 
+export interface BlockRow {
+  readonly type: "block";
+  readonly key: string;
+  readonly id: BlockId;
+  readonly depth: number;
+  /** It is one of a gathered row that is open. */
+  readonly isPart?: true;
+  /** The to-do list of its turn, as it is now: shown in place of its own. */
+  readonly todo?: BlockId;
+}
+
 export type Row =
-  | { readonly type: "block"; readonly key: string; readonly id: BlockId; readonly depth: number }
+  | BlockRow
+  /** Quiet blocks that follow each other. */
+  | {
+      readonly type: "gathered";
+      readonly key: string;
+      readonly ids: readonly BlockId[];
+      readonly depth: number;
+    }
+  /** Who speaks from here on: whoever wrote this block. */
+  | { readonly type: "speaker"; readonly key: string; readonly id: BlockId }
   /** The results of a call, behind what its sub-agent did. */
   | { readonly type: "results"; readonly key: string; readonly id: BlockId; readonly depth: number }
   | { readonly type: "turn"; readonly key: string; readonly turn: string }
@@ -36,19 +58,30 @@ export interface RowOptions {
   readonly isOpen: (name: string, byDefault: boolean) => boolean;
   /** Calls that wait for the reader's answer, with what they hang off: shown, whatever is closed or hidden. */
   readonly asking?: ReadonlySet<BlockId>;
+  /** Names who speaks; undefined where nobody does. */
+  readonly speaker?: (block: Block) => string | undefined;
+  /** The block that somebody writes in. */
+  readonly edited?: BlockId | undefined;
 }
 
 export function foldRows(outline: Outline, tree: Tree, options: RowOptions): readonly Row[] {
   const rows: Row[] = [];
   const path = withLoose(outline, pathTo(outline, options.head));
+  const todos = livingTodos(path.map((block) => todoStep(outline, tree, block)));
   let foldedUntil = -1;
+  let speaker: string | undefined;
   path.forEach((block, i) => {
     if (block.pruned && !path[i - 1]?.pruned) {
       const ids = prunedRun(path, i);
       rows.push({ type: "pruned", key: prunedName(block.id), ids });
       if (!options.isOpen(prunedName(block.id), false)) foldedUntil = i + ids.length - 1;
     }
-    if (i > foldedUntil) addBlock(rows, outline, tree, block, 0, options);
+    const before = rows.length;
+    if (i > foldedUntil) addBlock(rows, outline, tree, block, 0, options, todos);
+    const speaks = rows.length > before ? options.speaker?.(block) : undefined;
+    if (speaks !== undefined && speaks !== speaker)
+      rows.splice(before, 0, { type: "speaker", key: `speaker:${block.id}`, id: block.id });
+    speaker = speaks ?? speaker;
     const ways = tree.nexts(block.id);
     const next = path[i + 1];
     if (ways.length > (next ? 1 : 0))
@@ -57,7 +90,69 @@ export function foldRows(outline: Outline, tree: Tree, options: RowOptions): rea
     if (turn !== undefined && turnOf(next) !== turn)
       rows.push({ type: "turn", key: `turn:${turn}:${block.id}`, turn });
   });
-  return rows;
+  return gathered(rows, outline, tree, options);
+}
+
+/** Puts quiet rows together. */
+function gathered(rows: readonly Row[], outline: Outline, tree: Tree, options: RowOptions): readonly Row[] {
+  const found = gather([...rows.keys()], (i) => isQuiet(rows[i] as Row, rows[i + 1], outline, tree));
+  return found.flatMap((each) => {
+    if (typeof each === "number") return [rows[each] as Row];
+    // Where the depth changes something else begins, also where both are quiet.
+    const runs = splitWhere(
+      each.map((i) => rows[i] as BlockRow),
+      (row, before) => row.depth !== before.depth,
+    );
+    return runs.flatMap((run) => gatheredRun(run, options));
+  });
+}
+
+function isQuiet(row: Row, next: Row | undefined, outline: Outline, tree: Tree): boolean {
+  if (row.type !== "block") return false;
+  const hasBelow = next?.type === "block" && next.depth > row.depth;
+  const block = outline.blocks.get(row.id);
+  return !hasBelow && block !== undefined && isQuietRow(outline, tree, block, row.todo !== undefined);
+}
+
+function gatheredRun(run: readonly BlockRow[], { isOpen, edited }: RowOptions): readonly Row[] {
+  // Older ones may come in front of those that somebody has opened: they keep their name.
+  const isChosen = ({ id }: BlockRow) => isOpen(gatheredName(id), false) === isOpen(gatheredName(id), true);
+  const named = run.find(isChosen);
+  if (run.length > 1 && named && isOpen(gatheredName(named.id), false))
+    return [gatheredHead(run, named), ...run.map((row) => ({ ...row, isPart: true as const }))];
+  // What the reader has opened, or writes in, stays as it is.
+  const isAlone = ({ id }: BlockRow) => id === edited || isOpen(id, false);
+  return splitWhere(run, (row, before) => isAlone(row) || isAlone(before)).flatMap((some): readonly Row[] =>
+    some.length > 1 ? [gatheredHead(some, some.find(isChosen))] : some,
+  );
+}
+
+function gatheredHead(run: readonly BlockRow[], named: BlockRow | undefined): Row {
+  const [first] = run as [BlockRow];
+  const key = gatheredName((named ?? first).id);
+  return { type: "gathered", key, ids: run.map(({ id }) => id), depth: first.depth };
+}
+
+function splitWhere<T>(
+  items: readonly T[],
+  isNew: (item: T, before: T) => boolean,
+): readonly (readonly T[])[] {
+  const parts: T[][] = [];
+  items.forEach((item, i) => {
+    const last = parts.at(-1);
+    if (last && !isNew(item, items[i - 1] as T)) last.push(item);
+    else parts.push([item]);
+  });
+  return parts;
+}
+
+/** The blocks that a row stands for. */
+export function idsOf(row: Row): readonly BlockId[] {
+  return row.type === "block" ? [row.id] : row.type === "gathered" ? row.ids : [];
+}
+
+export function gatheredName(first: BlockId): string {
+  return `quiet:${first}`;
 }
 
 function prunedRun(path: readonly Block[], from: number): readonly BlockId[] {
@@ -83,12 +178,12 @@ export function hasWorkBefore(sides: readonly (Block | undefined)[]): boolean {
 
 /** A command that was run again: shown below its first run, in the same row. */
 export function isRerun({ kind, metadata }: Pick<Block, "kind" | "metadata">): boolean {
-  return kind === "command" && metadata["notice"] === "rerun";
+  return kind === "command" && metadata.notice === "rerun";
 }
 
 /** A message that waited for its turn: it hangs off what was last then, also off a call that ran, and is none of its work. */
 export function isQueued({ metadata }: Pick<Block, "metadata">): boolean {
-  return metadata["notice"] === "queued";
+  return metadata.notice === "queued";
 }
 
 /** Blocks that hang off nothing are shown where they were written; they are on nobody's way. */
@@ -140,12 +235,17 @@ function addBlock(
   block: Block,
   depth: number,
   options: RowOptions,
+  todos: ReadonlyMap<BlockId, BlockId>,
 ): void {
   const isShown = isVisible(block, options.shown);
-  if (isShown) rows.push({ type: "block", key: block.id, id: block.id, depth });
+  const todo = todos.get(block.id);
+  if (isShown)
+    rows.push({ type: "block", key: block.id, id: block.id, depth, ...(todo === undefined ? {} : { todo }) });
   else if (block.kind === "tool_call" && !options.asking?.has(block.id)) return;
   const sides = tree.sides(block.id);
   if (sides.length === 0) return;
+  const known = sides.flatMap((id) => outline.blocks.get(id) ?? []);
+  const inner = livingTodos(known.map((side) => todoStep(outline, tree, side)));
   const isClosed = block.kind === "tool_call" && !(isShown && options.isOpen(nestedName(block.id), false));
   let report =
     !isClosed && block.kind === "tool_call" && hasWorkBefore(sides.map((id) => outline.blocks.get(id)));
@@ -158,7 +258,7 @@ function addBlock(
     if (isClosed && !(side && isQueued(side)) && !options.asking?.has(id)) continue;
     if (!side || (block.kind === "tool_call" && isResult(side))) continue;
     if (block.kind === "command" && isRerun(side)) continue;
-    addBlock(rows, outline, tree, side, depth + 1, options);
+    addBlock(rows, outline, tree, side, depth + 1, options, inner);
   }
 }
 
@@ -173,10 +273,10 @@ export function isVisible(block: Block, shown: Shown): boolean {
 /** A message that waits is shown at the composer, and once it has run, where it was said; not so one that never ran. */
 export function isLeftOver(block: Block | undefined): boolean {
   if (!block || !isQueued(block)) return false;
-  return block.status === "error" && block.metadata["reason"] !== "cancelled";
+  return block.status === "error" && block.metadata.reason !== "cancelled";
 }
 
 function turnOf(block: Block | undefined): string | undefined {
-  const turn = block?.metadata["turn"];
+  const turn = block?.metadata.turn;
   return typeof turn === "string" ? turn : undefined;
 }

@@ -19,9 +19,10 @@ export function reveal(view: View, id: BlockId): boolean {
   const names: string[] = [];
   const block = view.blocks.get(id);
   if (block && block.kind !== "text") names.push(id);
+  if (block?.kind === "tool_call") names.push(`${id}:input`);
   for (let below = block; below?.side && below.parent !== null; ) {
     const above = view.blocks.get(below.parent);
-    if (above?.kind === "tool_call" && !isResult(below)) names.push(nestedName(above.id));
+    if (above?.kind === "tool_call") names.push(isResult(below) ? above.id : nestedName(above.id));
     below = above;
   }
   const main = mainOf(view, id);

@@ -3,8 +3,18 @@
  * answer first, then those that run, then the newest. What is told and changes nothing that is shown is passed over, so that streaming costs the list nothing.
  */
 import { ownEnv } from "@blockyard/client";
-import { type Conversation, isPassing, isProblem, type Json, type Problem, Retry } from "@blockyard/kernel";
+import {
+  type Conversation,
+  isPassing,
+  isProblem,
+  type Json,
+  type Problem,
+  type Reason,
+  Retry,
+} from "@blockyard/kernel";
 import { Cell } from "../state/cell.ts";
+import { newsBetween } from "../state/news.ts";
+import { tell } from "../state/notifications.ts";
 import { listenRoute, readRoute } from "../state/route.ts";
 import type { Session } from "../state/session.tsx";
 import { Seen } from "./seen.ts";
@@ -21,9 +31,16 @@ export interface ListedConversation {
   readonly provider: string | undefined;
   readonly model: string | undefined;
   readonly isRunning: boolean;
+  /** Why its last turn ended as it did, unless well. */
+  readonly ended: Reason | undefined;
+  /** The folder that its agents work in. */
+  readonly folder: string | undefined;
+  readonly turns: number;
   /** It waits for the reader's answer. */
   readonly isAsking: boolean;
   readonly isArchived: boolean;
+  /** It was deleted; for a short time it can come back. */
+  readonly isDeleted: boolean;
   /** It holds the files of the workspace, which have a list of their own. */
   readonly isFiles: boolean;
   readonly isUnread: boolean;
@@ -113,16 +130,22 @@ export class Conversations {
     const now = this.listing.get();
     if (now.state !== "here" && this.#known.size === 0 && !this.#session.replica.isConnected) return;
     const rows = [...this.#known.values()]
-      .filter(({ isFiles }) => !isFiles)
+      .filter(({ isFiles, isDeleted }) => !isFiles && !isDeleted)
       .map((row) => ({ ...row, isUnread: !row.isRunning && this.#isUnread(row) }))
       .sort(runningFirst);
     if (now.state === "here" && shownOf(now.conversations) === shownOf(rows)) return;
+    // What was there when the page came is no news.
+    if (now.state === "here") tell(newsBetween(byId(now.conversations), rows), this.#current);
     this.listing.set({ state: "here", conversations: rows });
   }
 
   #isUnread({ id, seq }: ListedConversation): boolean {
     return id !== this.#current && this.#seen.isBehind(id, seq);
   }
+}
+
+function byId(rows: readonly ListedConversation[]): ReadonlyMap<string, ListedConversation> {
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 /** An answer of conversation.list. */
@@ -146,6 +169,9 @@ type Facts = Pick<
   | "title"
   | "running"
   | "asking"
+  | "ended"
+  | "deleted"
+  | "turns"
   | "createdBy"
   | "createdAt"
   | "updatedAt"
@@ -172,8 +198,12 @@ function listed(record: Facts): ListedConversation {
     provider,
     model,
     isRunning: running.length > 0,
+    ended: record.ended,
+    folder: typeof metadata["cwd"] === "string" ? metadata["cwd"] : undefined,
+    turns: record.turns,
     isAsking: (record.asking ?? []).length > 0,
     isArchived: metadata["archived"] === true,
+    isDeleted: record.deleted !== undefined,
     isUnread: false,
     isFiles: record.createdBy === "disk",
     costUsd: costUsd ?? undefined,

@@ -1,46 +1,53 @@
 /**
- * The left side: conversations, those that run first, with a filter; the files of the workspace; search over everything.
+ * The left side: the workspace, a way to begin, and its conversations: what needs the reader, what runs, then by day.
  */
-import { formatAge, formatCost, plural } from "@blockyard/kernel";
-import { type ReactNode, useEffect, useState } from "react";
-import { archive } from "../actions/actions.ts";
-import { RenameField } from "../actions/rename.tsx";
-import { capabilities } from "../state/capabilities.ts";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { useCell, useCellPart } from "../state/cell.ts";
 import { useOpen } from "../state/disclosure.ts";
-import { isSidebarOpen, overlay, renaming, sidebarTab } from "../state/page-state.ts";
-import { go, linkTo, useRoute } from "../state/route.ts";
-import { useIsViewer, useSession } from "../state/session.tsx";
+import { isSidebarOpen, overlay } from "../state/page-state.ts";
+import { prefer, preferences } from "../state/preferences.ts";
+import { go, useRoute } from "../state/route.ts";
+import { useIsViewer } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { later } from "../ui/later.tsx";
-import { Menu, MenuItem } from "../ui/menu.tsx";
+import { Resizer } from "../ui/resizer.tsx";
+import { ThemeButton } from "../ui/theme-button.tsx";
 import type { Conversations, ListedConversation } from "./conversations.ts";
-
-const FileTree = later(() => import("../files/file-tree.tsx"));
+import { archivedWords, Entry, EntryMenu } from "./entry.tsx";
+import { groupsOf, STATE_WORDS, stateOf } from "./groups.ts";
+import { WorkspaceSwitcher } from "./workspace-switcher.tsx";
 
 const AGE_MS = 30_000;
 /** Entries that are drawn; the filter finds the others. */
 const DRAWN = 300;
+const WIDTH = { least: 200, most: 440, usual: 264 };
 
 export function Sidebar({ conversations }: { conversations: Conversations }): ReactNode {
   const isOpen = useCell(isSidebarOpen);
+  const width = useCellPart(preferences, ({ sidebarWidth }) => sidebarWidth);
+  const listing = useCell(conversations.listing);
   const [filter, setFilter] = useState("");
-  const tab = useCell(sidebarTab);
   const isViewer = useIsViewer();
+  const all = listing.state === "here" ? listing.conversations : [];
   return (
     <nav className={isOpen ? "sidebar open" : "sidebar"} aria-label="Conversations">
       <div className="sidebar-head">
-        <a
-          className="brand"
-          href="/"
-          onClick={(event) => {
-            event.preventDefault();
-            isSidebarOpen.set(false);
-            go("/");
-          }}
+        <WorkspaceSwitcher conversations={all} />
+        <button
+          type="button"
+          className="icon-button"
+          title="Hide the sidebar ([)"
+          aria-label="Hide the sidebar"
+          onClick={hideSidebar}
         >
-          <Logo /> Blockyard
-        </a>
+          <Icon name="sidebar" />
+        </button>
+      </div>
+      <div className="sidebar-begin">
+        {!isViewer && (
+          <a className="new-task" href="/" onClick={leaveTo("/")}>
+            <Icon name="plus" /> New task
+          </a>
+        )}
         <button
           type="button"
           className="icon-button"
@@ -50,78 +57,65 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
         >
           <Icon name="search" />
         </button>
-        {!isViewer && (
-          <button
-            type="button"
-            className="icon-button"
-            title="New conversation"
-            aria-label="New conversation"
-            onClick={() => {
-              isSidebarOpen.set(false);
-              go("/");
-            }}
-          >
-            <Icon name="plus" />
-          </button>
-        )}
       </div>
-      <Tabs />
-      {tab === "files" ? (
-        <FileTree meanwhile={<p className="sidebar-note">Loading…</p>} />
-      ) : (
-        <>
-          <input
-            className="filter"
-            type="search"
-            placeholder="Filter"
-            aria-label="Filter conversations"
-            value={filter}
-            onChange={(event) => setFilter(event.target.value)}
-          />
-          <ConversationList conversations={conversations} filter={filter} />
-        </>
-      )}
+      <input
+        className="filter"
+        type="search"
+        placeholder="Filter"
+        aria-label="Filter conversations"
+        value={filter}
+        onChange={(event) => setFilter(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "ArrowDown") return;
+          event.preventDefault();
+          document.querySelector<HTMLElement>(".conversation-list a.entry")?.focus();
+        }}
+      />
+      <ConversationList conversations={conversations} filter={filter} />
+      <div className="sidebar-foot">
+        <button
+          type="button"
+          className="quiet-button"
+          title="Commands (ctrl k)"
+          onClick={() => overlay.set({ type: "palette" })}
+        >
+          <Icon name="command" /> Commands
+        </button>
+        <span className="spread" />
+        <button
+          type="button"
+          className="icon-button"
+          title="Keyboard (?)"
+          aria-label="Keyboard"
+          onClick={() => overlay.set({ type: "help" })}
+        >
+          <Icon name="question" />
+        </button>
+        <ThemeButton />
+      </div>
+      <Resizer
+        label="Width of the sidebar"
+        side="before"
+        width={width}
+        {...WIDTH}
+        onResize={(wanted) => prefer({ sidebarWidth: wanted })}
+      />
     </nav>
   );
 }
 
-const TABS = [
-  { tab: "conversations", label: "Conversations" },
-  { tab: "files", label: "Files" },
-] as const;
-
-/** Only where the server has files to show. */
-function Tabs(): ReactNode {
-  const shown = useCell(sidebarTab);
-  const isViewer = useIsViewer();
-  const hasFiles = useCell(capabilities)?.tools.has("file.list") ?? false;
-  // To open a file is to write: it becomes a block.
-  if (!hasFiles || isViewer) return null;
-  return (
-    <div className="sidebar-tabs">
-      {TABS.map(({ tab, label }) => (
-        <button
-          key={tab}
-          type="button"
-          aria-pressed={shown === tab}
-          className={shown === tab ? "on" : ""}
-          onClick={() => sidebarTab.set(tab)}
-        >
-          {label}
-        </button>
-      ))}
-    </div>
-  );
+/** In a narrow window it lies over the page, and is put away; in a wide one that is remembered. */
+function hideSidebar(): void {
+  if (isSidebarOpen.get()) isSidebarOpen.set(false);
+  else prefer({ sidebar: false });
 }
 
-function Logo(): ReactNode {
-  return (
-    <svg className="logo" viewBox="0 0 32 32" aria-hidden="true">
-      <rect x="3" y="3" width="12" height="12" rx="2.5" />
-      <rect x="17" y="3" width="12" height="12" rx="2.5" opacity=".55" />
-      <rect x="3" y="17" width="26" height="12" rx="2.5" opacity=".8" />
-    </svg>
-  );
+function leaveTo(path: string) {
+  return (event: { preventDefault(): void }) => {
+    event.preventDefault();
+    isSidebarOpen.set(false);
+    go(path);
+  };
 }
 
 function ConversationList({
@@ -132,21 +126,37 @@ function ConversationList({
   filter: string;
 }): ReactNode {
   const listing = useCell(conversations.listing);
+  const folder = useCellPart(preferences, (chosen) => chosen.folder);
   const now = useNow();
+  const list = useRef<HTMLDivElement>(null);
   const [isArchiveOpen, toggleArchive] = useOpen("sidebar:archived", false);
   if (listing.state === "loading") return <p className="sidebar-note">Loading…</p>;
   if (listing.state === "failed")
     return <p className="sidebar-note">Can't list conversations: {listing.problem.message}</p>;
   const words = filter.trim().toLowerCase();
-  const found = listing.conversations.filter((conversation) => matches(conversation, words));
-  const shown = found.filter(({ isArchived }) => !isArchived);
+  const found = listing.conversations
+    .filter((conversation) => folder === "" || conversation.folder === folder)
+    .filter((conversation) => matches(conversation, words));
+  const current = found.filter(({ isArchived }) => !isArchived);
   const archived = found.filter(({ isArchived }) => isArchived);
   return (
-    <div className="conversation-list">
-      {shown.length === 0 && (
-        <p className="sidebar-note">{words === "" ? "No conversations yet." : "None with these words."}</p>
+    // biome-ignore lint/a11y/noStaticElementInteractions: its links have the focus; these are their keys
+    <div className="conversation-list" ref={list} onKeyDown={(event) => walk(event, list.current)}>
+      {current.length === 0 && (
+        <p className="sidebar-note">{words === "" ? "No conversations yet" : "No matches"}</p>
       )}
-      <Entries conversations={shown} now={now} />
+      {groupsOf(current.slice(0, DRAWN), now).map(({ name, conversations: members }) => (
+        <section key={name} aria-label={name}>
+          <h2 className={name === STATE_WORDS.needs ? "group-name needs" : "group-name"}>
+            {name}
+            {name === STATE_WORDS.needs && <span className="group-count">{members.length}</span>}
+          </h2>
+          <Entries conversations={members} now={now} />
+        </section>
+      ))}
+      {current.length > DRAWN && (
+        <p className="sidebar-note">{current.length - DRAWN} more: filter to see them</p>
+      )}
       {archived.length > 0 && (
         <>
           <button
@@ -156,9 +166,9 @@ function ConversationList({
             onClick={toggleArchive}
           >
             <Icon name="chevron" className={isArchiveOpen ? "turned" : ""} />
-            {plural(archived.length, "archived conversation")}
+            {archivedWords(archived.length)}
           </button>
-          {isArchiveOpen && <Entries conversations={archived} now={now} />}
+          {isArchiveOpen && <Entries conversations={archived.slice(0, DRAWN)} now={now} />}
         </>
       )}
     </div>
@@ -178,7 +188,7 @@ function Entries({
   const [pointed, setPointed] = useState<string | undefined>(undefined);
   return (
     <ul>
-      {conversations.slice(0, DRAWN).map((conversation) => {
+      {conversations.map((conversation) => {
         const { id } = conversation;
         return (
           <li key={id} onPointerEnter={() => setPointed(id)} onFocus={() => setPointed(id)}>
@@ -187,95 +197,31 @@ function Entries({
           </li>
         );
       })}
-      {conversations.length > DRAWN && (
-        <li className="sidebar-note">{conversations.length - DRAWN} more: filter to see them</li>
-      )}
     </ul>
   );
 }
 
-interface EntryProps {
-  readonly conversation: ListedConversation;
-  readonly isCurrent: boolean;
-  readonly now: number;
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
+
+/** Arrow keys, or j and k, go from conversation to conversation; Enter, as for every link, opens it. */
+function walk(event: KeyboardEvent, list: HTMLElement | null): void {
+  if (!(event.target instanceof HTMLElement) || !event.target.matches("a.entry") || !list) return;
+  const entries = [...list.querySelectorAll<HTMLElement>("a.entry")];
+  const at = entries.indexOf(event.target);
+  const step = STEPS[event.key];
+  const to = step !== undefined ? at + step : { Home: 0, End: entries.length - 1 }[event.key];
+  if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  if (to < 0) document.querySelector<HTMLElement>(".sidebar .filter")?.focus();
+  else entries[Math.min(entries.length - 1, to)]?.focus();
 }
 
-function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
-  const { id, title, isUnread } = conversation;
-  const isRenamed = useCellPart(renaming, (at) => at?.where === "list" && at.conversation === id);
-  if (isRenamed) return <RenameField conversation={id} title={title} />;
-  const names = ["entry", ...(isCurrent ? ["current"] : []), ...(isUnread ? ["unread"] : [])];
-  return (
-    <a
-      href={linkTo(id)}
-      className={names.join(" ")}
-      aria-current={isCurrent ? "page" : undefined}
-      onClick={(event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-        event.preventDefault();
-        isSidebarOpen.set(false);
-        go(linkTo(id));
-      }}
-    >
-      <span className="entry-title">
-        {isUnread && (
-          <span
-            className="unread-dot"
-            role="img"
-            aria-label="new since you looked"
-            title="New since you looked"
-          />
-        )}
-        {title || "Untitled"}
-      </span>
-      <Facts conversation={conversation} now={now} />
-    </a>
-  );
-}
-
-function Facts({ conversation, now }: { conversation: ListedConversation; now: number }): ReactNode {
-  const { provider, isRunning, isAsking, costUsd, updatedAt } = conversation;
-  return (
-    <span className="entry-facts">
-      {isAsking && <span className="asking">asks you</span>}
-      {isRunning && !isAsking && (
-        <span className="live">
-          <span className="live-dot" aria-hidden="true" /> running
-        </span>
-      )}
-      {provider && <span>{provider}</span>}
-      {costUsd !== undefined && <span>{formatCost(costUsd)}</span>}
-      <span>{formatAge(now - updatedAt)}</span>
-    </span>
-  );
-}
-
-function EntryMenu({ conversation }: { conversation: ListedConversation }): ReactNode {
-  const session = useSession();
-  const { id, title, isArchived } = conversation;
-  return (
-    <Menu label={`More for ${title || "this conversation"}`} icon="more">
-      <MenuItem icon="edit" onChoose={() => renaming.set({ conversation: id, where: "list" })}>
-        Rename
-      </MenuItem>
-      <MenuItem icon="folder" onChoose={() => void archive(session, id, !isArchived)}>
-        {isArchived ? "Take out of the archive" : "Archive"}
-      </MenuItem>
-    </Menu>
-  );
-}
-
-/** By its words; "asks", "running", "unread" and "archived" are words of those that do or are. */
+/** By its words; what it is doing, "unread" and "archived" are words of it too. */
 function matches(conversation: ListedConversation, words: string): boolean {
   if (words === "") return true;
-  const { title, provider, id, model, isAsking, isRunning, isUnread, isArchived } = conversation;
-  const states = [
-    isAsking ? "asks" : "",
-    isRunning ? "running" : "",
-    isUnread ? "unread" : "",
-    isArchived ? "archived" : "",
-  ];
-  return [title, provider, model, id, ...states].join(" ").toLowerCase().includes(words);
+  const { title, provider, id, model, folder, isUnread, isArchived } = conversation;
+  const states = [STATE_WORDS[stateOf(conversation)], isUnread ? "unread" : "", isArchived ? "archived" : ""];
+  return [title, provider, model, folder, id, ...states].join(" ").toLowerCase().includes(words);
 }
 
 /** Ages grow: the list is drawn again now and then. */

@@ -2,7 +2,7 @@
  * What the page is looking at and doing, beyond its address: the focused block, what is edited or inspected, which
  * overlay is open, which branch of a conversation is shown. None of it is stored.
  */
-import type { BlockId, ConversationId, SessionFacts } from "@blockyard/kernel";
+import type { BlockId, ConversationId } from "@blockyard/kernel";
 import { Cell } from "./cell.ts";
 
 /** Between which folders somebody has to choose, and why. */
@@ -20,10 +20,10 @@ export interface TrustQuestion {
 
 /** What lies over the page; what asks about a block or a conversation says about which. */
 export type Overlay =
-  | { readonly type: "palette" | "search" | "help" | "open-file" | "audit" }
+  | { readonly type: "palette" | "search" | "help" | "open-file" | "audit" | "rules" | "settings" | "costs" }
   | { readonly type: "rerun"; readonly block: BlockId }
   | { readonly type: "merge"; readonly block: BlockId }
-  | { readonly type: "session"; readonly sessions: readonly SessionFacts[] }
+  | { readonly type: "delete"; readonly conversation: ConversationId; readonly title: string }
   | {
       readonly type: "folder";
       readonly question: FolderQuestion;
@@ -43,8 +43,6 @@ export const inspected = new Cell<BlockId | undefined>(undefined);
 export const overlay = new Cell<Overlay>(undefined);
 export const isFinding = new Cell(false);
 export const isSidebarOpen = new Cell(false);
-/** What the sidebar lists. */
-export const sidebarTab = new Cell<"conversations" | "files">("conversations");
 /** The conversation whose title is being written, and where. */
 export const renaming = new Cell<
   | {
@@ -76,6 +74,14 @@ export interface Notice {
   readonly id: number;
   readonly text: string;
   readonly isBad: boolean;
+  /** What can be done about it, as long as it is shown. */
+  readonly action?: NoticeAction;
+}
+
+export interface NoticeAction {
+  readonly label: string;
+  readonly run: () => void;
+  readonly stayMs: number;
 }
 
 /** Short messages at the edge of the page. */
@@ -85,9 +91,17 @@ const NOTICE_MS = 6_000;
 const READ_MS = 90;
 let lastNotice = 0;
 
-export function notify(text: string, isBad = false): void {
-  const notice = { id: ++lastNotice, text, isBad };
-  notices.change((shown) => [...shown.slice(-2), notice]);
-  const stayMs = Math.max(NOTICE_MS, text.length * READ_MS);
-  setTimeout(() => notices.change((shown) => shown.filter(({ id }) => id !== notice.id)), stayMs);
+export function notify(text: string, isBad = false, action?: NoticeAction): void {
+  const notice = { id: ++lastNotice, text, isBad, ...(action === undefined ? {} : { action }) };
+  // What offers something to do is not pushed out by what only says something.
+  notices.change((shown) => {
+    const others = shown.filter((each) => each.action === undefined).slice(-2);
+    return [...shown.filter((each) => each.action !== undefined), ...others, notice];
+  });
+  const stayMs = action?.stayMs ?? Math.max(NOTICE_MS, text.length * READ_MS);
+  setTimeout(() => dismiss(notice.id), stayMs);
+}
+
+export function dismiss(id: number): void {
+  notices.change((shown) => shown.filter((notice) => notice.id !== id));
 }

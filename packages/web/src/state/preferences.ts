@@ -15,6 +15,18 @@ export interface Preferences {
   readonly editor: string;
   readonly editorTemplate: string;
   readonly models: { readonly [provider: string]: string };
+  /** The list of conversations: whether it is shown beside the page, and how wide. */
+  readonly sidebar: boolean;
+  readonly sidebarWidth: number;
+  /** The pane on the right: whether it is shown beside the page, how wide, and what it shows. */
+  readonly pane: boolean;
+  readonly paneWidth: number;
+  readonly paneTab: string;
+  /** Only conversations of this folder are listed; empty: all. */
+  readonly folder: string;
+  /** Whether the browser tells of what needs the reader, and of turns that ended. */
+  readonly notifyNeeds: boolean;
+  readonly notifyEnds: boolean;
 }
 
 const DEFAULTS: Preferences = {
@@ -28,6 +40,14 @@ const DEFAULTS: Preferences = {
   editor: "",
   editorTemplate: "",
   models: {},
+  sidebar: true,
+  sidebarWidth: 264,
+  pane: false,
+  paneWidth: 400,
+  paneTab: "changes",
+  folder: "",
+  notifyNeeds: false,
+  notifyEnds: false,
 };
 const KEY = "blockyard";
 

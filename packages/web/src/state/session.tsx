@@ -2,7 +2,7 @@
  * The session: the replica, its socket, and who is told when. Changes that arrive are gathered and told once per
  * animation frame, and only to those who show what changed: a block that did not change does not render.
  */
-import { ownEnv } from "@blockyard/client";
+import { ownEnv, type ToolAnswer, type ToolInput, type ToolName } from "@blockyard/client";
 import {
   type Block,
   type BlockId,
@@ -10,7 +10,7 @@ import {
   type ConversationId,
   type Cursor,
   isProblem,
-  type Json,
+  latency,
   type Problem,
   problem,
   Replica,
@@ -30,8 +30,8 @@ const FRAME_CHARS = 256 * 1024;
 const TEXT_MS = 10_000;
 /** A hidden tab has no animation frames; it is told this often instead. */
 const HIDDEN_MS = 250;
-/** What streams is drawn every third frame of a usual screen: drawing each of them is three times the work for the same reading. */
-const DRAW_MS = 40;
+/** What streams is drawn every second frame of a usual screen: each of them is twice the work, and nobody sees the difference. */
+const DRAW_MS = latency.drawMs;
 
 export class Session {
   readonly replica: Replica;
@@ -88,31 +88,40 @@ export class Session {
   }
 
   /** A tool call that changes nothing. */
-  ask(tool: string, input: Json): Promise<Json | Problem> {
+  ask<Name extends ToolName>(tool: Name, input: ToolInput<Name>): Promise<ToolAnswer<Name> | Problem> {
     return this.#call(tool, input, false);
   }
 
   /** A tool call that writes: sent again after a reconnect, applied once. */
-  write(tool: string, input: Json): Promise<Json | Problem> {
+  write<Name extends ToolName>(tool: Name, input: ToolInput<Name>): Promise<ToolAnswer<Name> | Problem> {
     if (this.isViewer) return Promise.resolve(problem("forbidden", "you may read here, not write"));
     if (isTooLong(input)) return this.post(tool, input);
     return this.#call(tool, input, true);
   }
 
   /** What runs code or gives rights the server takes as a request of its own that the page has signed. */
-  async #call(tool: string, input: Json, write: boolean): Promise<Json | Problem> {
+  async #call<Name extends ToolName>(
+    tool: Name,
+    input: ToolInput<Name>,
+    write: boolean,
+  ): Promise<ToolAnswer<Name> | Problem> {
     const answer = await this.replica.call(tool, input, { write });
-    if (!isProblem(answer) || answer.details?.["needs"] !== "proof") return answer;
-    return this.post(tool, input, true);
+    if (isProblem(answer) && answer.details?.["needs"] === "proof")
+      return this.post(tool, input, { isSigned: true });
+    return answer as ToolAnswer<Name> | Problem;
   }
 
   /** A tool call that must not be sent twice: if the connection goes meanwhile, the answer says that it is not known. */
-  once(tool: string, input: Json): Promise<Json | Problem> {
+  once<Name extends ToolName>(tool: Name, input: ToolInput<Name>): Promise<ToolAnswer<Name> | Problem> {
     return this.ask(tool, input);
   }
 
   /** A tool call that is too long for a frame: as a request of its own. */
-  async post(tool: string, input: Json, isSigned = false): Promise<Json | Problem> {
+  async post<Name extends ToolName>(
+    tool: Name,
+    input: ToolInput<Name>,
+    { isSigned = false } = {},
+  ): Promise<ToolAnswer<Name> | Problem> {
     const body = JSON.stringify(input);
     const proof = isSigned ? await proofHeader(tool, body) : {};
     const answer = await request(`/v1/tools/${tool}`, {
@@ -122,7 +131,7 @@ export class Session {
     }).catch(() => undefined);
     const said: unknown = await answer?.json().catch(() => undefined);
     if (said === undefined) return problem("unavailable", "the server did not answer");
-    return said as Json | Problem;
+    return said as ToolAnswer<Name> | Problem;
   }
 
   /** Whether this reader is the owner, who alone may run things. */
@@ -182,7 +191,7 @@ export class Session {
 }
 
 /** Whether a call may not fit into a frame: a server that is sent more cuts the connection, and would be sent it again. */
-function isTooLong(input: Json): boolean {
+function isTooLong(input: unknown): boolean {
   return JSON.stringify(input).length > FRAME_CHARS;
 }
 

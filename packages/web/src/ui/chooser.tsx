@@ -1,7 +1,7 @@
 /**
  * A field with a list below it: type to narrow, arrows to walk, Enter to take. For commands and for search.
  */
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { Fragment, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { isComposing } from "./composing.ts";
 
 interface ChooserProps<T> {
@@ -13,17 +13,20 @@ interface ChooserProps<T> {
   readonly keyOf: (item: T) => string;
   readonly render: (item: T) => ReactNode;
   readonly onChoose: (item: T) => void;
+  /** What items stand under; those of one group stand together. */
+  readonly groupOf?: ((item: T) => string) | undefined;
   readonly empty: ReactNode;
 }
 
 export function Chooser<T>(props: ChooserProps<T>): ReactNode {
-  const { label, placeholder, query, onQuery, items, keyOf, render, onChoose, empty } = props;
+  const { label, placeholder, query, onQuery, items, keyOf, render, onChoose, groupOf, empty } = props;
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
   const [at, setAt] = useState(0);
   const chosen = Math.min(at, items.length - 1);
   useEffect(() => {
-    list.current?.children[chosen]?.scrollIntoView({ block: "nearest" });
+    if (chosen === 0) list.current?.scrollTo({ top: 0 });
+    else list.current?.querySelectorAll("[role=option]")[chosen]?.scrollIntoView({ block: "nearest" });
   }, [chosen]);
   const onKey = (event: KeyboardEvent) => {
     if (isComposing(event.nativeEvent)) return;
@@ -52,20 +55,31 @@ export function Chooser<T>(props: ChooserProps<T>): ReactNode {
         onKeyDown={onKey}
       />
       <div className="chooser-list" id={id} role="listbox" aria-label={label} ref={list}>
-        {items.map((item, i) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the field above keeps the focus
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
-          <div
-            key={keyOf(item)}
-            id={`${id}-${i}`}
-            role="option"
-            aria-selected={i === chosen}
-            className="chooser-item"
-            onClick={() => onChoose(item)}
-          >
-            {render(item)}
-          </div>
-        ))}
+        {items.map((item, i) => {
+          const group = groupOf?.(item);
+          const before = items[i - 1];
+          const isFirst = group !== undefined && (before === undefined || groupOf?.(before) !== group);
+          return (
+            <Fragment key={keyOf(item)}>
+              {isFirst && (
+                <div className="chooser-group" role="presentation">
+                  {group}
+                </div>
+              )}
+              {/* biome-ignore lint/a11y/useFocusableInteractive: the field above keeps the focus */}
+              {/* biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys */}
+              <div
+                id={`${id}-${i}`}
+                role="option"
+                aria-selected={i === chosen}
+                className="chooser-item"
+                onClick={() => onChoose(item)}
+              >
+                {render(item)}
+              </div>
+            </Fragment>
+          );
+        })}
       </div>
       {items.length === 0 && <div className="chooser-empty">{empty}</div>}
     </div>

@@ -17,7 +17,7 @@ export function CopyButton({
   const [isDone, setDone] = useState(false);
   const copy = async () => {
     const copied = await text();
-    if (copied === undefined) return notify("Not copied: its text did not come from the server", true);
+    if (copied === undefined) return notify("Couldn't copy: the server did not send the text", true);
     if (!(await copyText(copied))) return;
     setDone(true);
     setTimeout(() => setDone(false), SAID_MS);

@@ -1,52 +1,45 @@
 /**
- * A menu: a button and a list that opens at it, in the browser's own top layer. Arrow keys walk it, Escape closes it.
+ * A menu: a button and a list that opens at it, in the browser's own top layer. Arrow keys, Home and End walk it, a letter
+ * goes to the next item that begins with it, Escape and Tab close it, and the focus goes back to the button. What can be on or off
+ * is a checkbox of the menu, what is one of several a radio button; both stay open for the next.
  */
-import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { Icon, type IconName } from "./icons.tsx";
 
 interface MenuProps {
   readonly label: string;
-  readonly icon: IconName;
-  readonly text?: string;
+  readonly icon?: IconName;
+  readonly text?: ReactNode;
+  readonly className?: string;
   readonly children: ReactNode;
 }
 
-export function Menu({ label, icon, text, children }: MenuProps): ReactNode {
+const EDGE = 8;
+const GAP = 4;
+
+export function Menu({ label, icon, text, className, children }: MenuProps): ReactNode {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
-  const place = () => {
-    const at = button.current?.getBoundingClientRect();
-    const box = list.current;
-    if (!at || !box) return;
-    const { offsetWidth: width, offsetHeight: height } = box;
-    const top = at.bottom + height + 8 > innerHeight ? Math.max(4, at.top - height - 4) : at.bottom + 4;
-    box.style.top = `${top}px`;
-    box.style.left = `${Math.max(4, Math.min(at.right - width, innerWidth - width - 4))}px`;
-    items(box)[0]?.focus();
-  };
-  const walk = (event: KeyboardEvent) => {
-    const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
-    if (step === 0 || !list.current) return;
-    event.preventDefault();
-    const all = items(list.current);
-    const now = all.indexOf(document.activeElement as HTMLElement);
-    all[(now + step + all.length) % all.length]?.focus();
-  };
+  useEffect(() => {
+    if (!isOpen || !button.current || !list.current) return;
+    place(button.current, list.current);
+    items(list.current)[0]?.focus();
+  }, [isOpen]);
   return (
     <>
       <button
         ref={button}
         type="button"
-        className={text ? "quiet-button" : "icon-button"}
+        className={className ?? (text ? "quiet-button" : "icon-button")}
         title={label}
         aria-label={text ? undefined : label}
         aria-haspopup="menu"
         aria-expanded={isOpen}
         popoverTarget={id}
       >
-        <Icon name={icon} />
+        {icon && <Icon name={icon} />}
         {text}
       </button>
       <div
@@ -57,12 +50,8 @@ export function Menu({ label, icon, text, children }: MenuProps): ReactNode {
         aria-label={label}
         popover="auto"
         tabIndex={-1}
-        onKeyDown={walk}
-        onToggle={(event) => {
-          const isNow = (event.nativeEvent as ToggleEvent).newState === "open";
-          setOpen(isNow);
-          if (isNow) requestAnimationFrame(place);
-        }}
+        onKeyDown={(event) => walk(event, list.current)}
+        onToggle={(event) => setOpen((event.nativeEvent as ToggleEvent).newState === "open")}
       >
         {isOpen && children}
       </div>
@@ -71,29 +60,124 @@ export function Menu({ label, icon, text, children }: MenuProps): ReactNode {
 }
 
 interface MenuItemProps {
-  readonly icon: IconName;
+  readonly icon?: IconName;
+  /** The key that does the same. */
+  readonly hint?: string;
+  readonly isDanger?: boolean;
   readonly onChoose: () => void;
   readonly children: ReactNode;
 }
 
-export function MenuItem({ icon, onChoose, children }: MenuItemProps): ReactNode {
+export function MenuItem({ icon, hint, isDanger = false, onChoose, children }: MenuItemProps): ReactNode {
   return (
     <button
       type="button"
       role="menuitem"
-      className="menu-item"
+      className={isDanger ? "menu-item danger" : "menu-item"}
       tabIndex={-1}
       onClick={(event) => {
         event.currentTarget.closest<HTMLElement>("[popover]")?.hidePopover();
         onChoose();
       }}
     >
-      <Icon name={icon} />
-      <span>{children}</span>
+      {icon && <Icon name={icon} />}
+      <span className="menu-words">{children}</span>
+      {hint && <span className="menu-detail">{hint}</span>}
     </button>
   );
 }
 
+interface MenuChoiceProps {
+  readonly isOn: boolean;
+  readonly onChange: (isOn: boolean) => void;
+  readonly type?: "checkbox" | "radio";
+  readonly detail?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** On or off, or one of several. */
+export function MenuChoice({
+  isOn,
+  onChange,
+  type = "checkbox",
+  detail,
+  children,
+}: MenuChoiceProps): ReactNode {
+  return (
+    // biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles have it
+    <button
+      type="button"
+      role={type === "radio" ? "menuitemradio" : "menuitemcheckbox"}
+      aria-checked={isOn}
+      className="menu-item"
+      tabIndex={-1}
+      onClick={() => onChange(!isOn)}
+    >
+      <span className="menu-mark">{isOn && <Icon name="check" />}</span>
+      <span className="menu-words">{children}</span>
+      {detail !== undefined && <span className="menu-detail">{detail}</span>}
+    </button>
+  );
+}
+
+/** Items that belong together, below a line and a name. */
+export function MenuGroup({ label, children }: { label?: string; children: ReactNode }): ReactNode {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is no part of a menu
+    <div className="menu-group" role="group" aria-label={label}>
+      {label !== undefined && (
+        <div className="menu-label" aria-hidden="true">
+          {label}
+        </div>
+      )}
+      {children}
+    </div>
+  );
+}
+
+/** Below the button and in line with its end, or above it where there is no room; never over the window's edge. */
+function place(button: HTMLElement, box: HTMLElement): void {
+  const at = button.getBoundingClientRect();
+  const { offsetWidth: width, offsetHeight: height } = box;
+  const isBelow = at.bottom + height + EDGE <= innerHeight;
+  box.style.top = `${isBelow ? at.bottom + GAP : Math.max(EDGE, at.top - height - GAP)}px`;
+  const isLeft = at.left + width + EDGE <= innerWidth && at.left < innerWidth / 2;
+  const left = isLeft ? at.left : at.right - width;
+  box.style.left = `${Math.max(EDGE, Math.min(left, innerWidth - width - EDGE))}px`;
+}
+
+function walk(event: KeyboardEvent, list: HTMLElement | null): void {
+  if (!list) return;
+  const all = items(list);
+  const now = all.indexOf(document.activeElement as HTMLElement);
+  const to = target(event, all, now);
+  if (event.key === "Tab") list.hidePopover();
+  if (to === undefined) return;
+  event.preventDefault();
+  all[(to + all.length) % all.length]?.focus();
+}
+
+function target(event: KeyboardEvent, all: readonly HTMLElement[], now: number): number | undefined {
+  switch (event.key) {
+    case "ArrowDown":
+      return now + 1;
+    case "ArrowUp":
+      return now === -1 ? all.length - 1 : now - 1;
+    case "Home":
+      return 0;
+    case "End":
+      return all.length - 1;
+  }
+  const letter = event.key.toLowerCase();
+  if (letter.length !== 1 || letter === " " || event.ctrlKey || event.metaKey || event.altKey)
+    return undefined;
+  const words = all.map((item) =>
+    (item.querySelector(".menu-words")?.textContent ?? "").trim().toLowerCase(),
+  );
+  const order = all.map((_, i) => (now + 1 + i + all.length) % all.length);
+  return order.find((i) => words[i]?.startsWith(letter));
+}
+
 function items(list: HTMLElement): HTMLElement[] {
-  return [...list.querySelectorAll<HTMLElement>("[role=menuitem]")];
+  return [...list.querySelectorAll<HTMLElement>("[role^=menuitem]")];
 }

@@ -9,11 +9,13 @@
  */
 
 import { applyOp } from "../../model/apply.ts";
-import { type Block, type BlockId, type ConversationId, isEnded, RESULT_KINDS } from "../../model/block.ts";
+import type { Block } from "../../model/block.ts";
 import type { Snapshot } from "../../model/change.ts";
 import type { Conversation, Turn } from "../../model/conversation.ts";
 import type { Cursor } from "../../model/cursor.ts";
+import type { BlockId, ConversationId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
+import { isEnded, RESULT_KINDS } from "../../model/kind.ts";
 import { type Op, splicesOf } from "../../model/op.ts";
 import { isPassing, type Problem, problem } from "../../model/problem.ts";
 import { type Env, randomName } from "../../ports/env.ts";
@@ -124,7 +126,7 @@ export class Replica {
       call.retry.over();
       if (call.again) continue;
       this.#calls.delete(id);
-      call.settle(problem("unavailable", "the connection was lost before the answer came"));
+      call.settle(problem("unavailable", "the connection was lost before the result arrived"));
     }
   }
 
@@ -184,10 +186,10 @@ export class Replica {
   }
 
   /** Calls a tool. A write is sent again after a reconnect, and applied once. */
-  call(tool: string, input: Json, options: { write: boolean }): Promise<Json | Problem> {
+  call(tool: string, input: unknown, options: { write: boolean }): Promise<Json | Problem> {
     const id = this.#nextCall++;
     const key = options.write ? { key: `${this.#name}-${id}` } : {};
-    return this.#ask({ type: "call", id, tool, input, ...key }, options.write);
+    return this.#ask({ type: "call", id, tool, input: input as Json, ...key }, options.write);
   }
 
   /** Opens a block as a CRDT document; the listener gets its state, then every update. */
@@ -234,7 +236,7 @@ export class Replica {
       case "presence":
         return this.#withView(frame.sub, (view) => {
           view.cursors = frame.cursors;
-          this.#tell({ conversation: view.conversation, blocks: [], order: false, presence: true });
+          this.#emit({ conversation: view.conversation, blocks: [], order: false, presence: true });
         });
       case "records":
         return this.#watcher?.(frame.records);
@@ -305,7 +307,7 @@ export class Replica {
     const requests = this.#requests.get(view.sub);
     if (frame.verdict === "reset") requests?.paged(); // of what was here before
     requests?.opened((id) => view.blocks.has(id) && !view.texts.has(id));
-    this.#tell({ conversation: view.conversation, order: true });
+    this.#emit({ conversation: view.conversation, order: true });
   }
 
   #changes(view: View, frame: ServerFrame & { type: "changes" }): void {
@@ -325,7 +327,7 @@ export class Replica {
     if (frame.record) view.record = frame.record;
     if (frame.turns.length > 0) view.turns = merged(view.turns, frame.turns);
     if (view.since) view.since = { ...view.since, seq: frame.seq };
-    this.#tell({ conversation: view.conversation, blocks: [...changed], order });
+    this.#emit({ conversation: view.conversation, blocks: [...changed], order });
   }
 
   /** Applies one op; whether the order changed. */
@@ -404,7 +406,7 @@ export class Replica {
     for (const snapshot of frame.blocks) this.#put(view, snapshot);
     reorder(view);
     view.more = frame.more;
-    this.#tell({ conversation: view.conversation, order: true });
+    this.#emit({ conversation: view.conversation, order: true });
     this.#requests.get(view.sub)?.paged();
   }
 
@@ -435,7 +437,7 @@ export class Replica {
     }
     if (version < block.version) return this.#wantAnew(view, block.id); // changes have overtaken it
     this.#setText(view, block.id, text);
-    this.#tell({ conversation: view.conversation, blocks: [block.id], order: false });
+    this.#emit({ conversation: view.conversation, blocks: [block.id], order: false });
   }
 
   /** What can pass is asked for again; what cannot is told. */
@@ -453,7 +455,7 @@ export class Replica {
       view.problem = refused;
       view.waitsFor = undefined;
     }
-    this.#tell({ conversation: view.conversation, order: false });
+    this.#emit({ conversation: view.conversation, order: false });
   }
 
   #answer(frame: ServerFrame & { type: "answer" }): void {
@@ -485,7 +487,7 @@ export class Replica {
     if (view) run(view);
   }
 
-  #tell(change: ViewChange): void {
+  #emit(change: ViewChange): void {
     if (this.#toolListeners.size > 0) this.#tellTools(change);
     for (const listener of this.#listeners) listener(change);
   }

@@ -6,7 +6,7 @@
  * It knows no socket: frames go out through `send`, which drops them while there is no connection.
  */
 
-import type { BlockId } from "../../model/block.ts";
+import type { BlockId } from "../../model/ids.ts";
 import { limits } from "../../model/limits.ts";
 import type { Env } from "../../ports/env.ts";
 import { Retry } from "../../ports/retry.ts";

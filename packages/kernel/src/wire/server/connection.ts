@@ -2,23 +2,25 @@
  * The server's end of one connection: a state machine over frames. It knows no socket: whoever owns one gives it an
  * in-order pipe. One bad client never hurts another: what it sends wrong ends its own connection and nothing else.
  *
- * Changes leave in the kernel's next round (see pace.ts) as long as the client keeps up, which means that nothing of what
+ * Changes leave in the kernel's next round (see throttle.ts) as long as the client keeps up, which means that nothing of what
  * was sent before waits in the pipe. While something does, they are gathered for `limits.batchMs`, so that the pipe gets
  * fewer and larger frames.
  *
  * Bounds: subscriptions, calls under way, what waits to be sent (see outbox.ts). Nothing is answered before `hello`.
  */
 
-import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../../model/block.ts";
 import type { Change } from "../../model/change.ts";
-import type { Conversation } from "../../model/conversation.ts";
+import type { Conversation, Deleted } from "../../model/conversation.ts";
 import type { Cursor } from "../../model/cursor.ts";
+import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import { limits } from "../../model/limits.ts";
 import { isProblem, type Problem, problem } from "../../model/problem.ts";
 import type { Env } from "../../ports/env.ts";
 import type { Text } from "../../text/text.ts";
+import { type CallerRole, mayNot } from "../../tools/access.ts";
 import { mayEdit } from "../../tools/rights.ts";
+import { deletedProblem } from "../../write/deletions.ts";
 import type { Kernel } from "../../write/kernel.ts";
 import {
   type ByeCode,
@@ -33,7 +35,7 @@ import {
 } from "../frame.ts";
 import { Feed } from "./feed.ts";
 import { Outbox } from "./outbox.ts";
-import { type Pace, paceOf } from "./pace.ts";
+import { type Throttle, throttleOf } from "./throttle.ts";
 
 export interface Pipe {
   send(frame: ServerFrame): void;
@@ -52,7 +54,7 @@ export interface ConnectionOptions {
   readonly kernel: Kernel;
   readonly pipe: Pipe;
   readonly agent: AgentId;
-  readonly role: "owner" | "agent" | "viewer";
+  readonly role: CallerRole;
   /** Runs a tool of the table as this caller. */
   readonly call: (tool: string, input: unknown, key: string | undefined) => Promise<Json | Problem>;
   /** Runs what costs something when it is this caller's turn; at once, where nobody takes turns. */
@@ -87,7 +89,7 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #kernel: Kernel;
   readonly #env: Env;
-  readonly #pace: Pace;
+  readonly #throttle: Throttle;
   readonly #subscriptions = new Map<number, Subscription>();
   readonly #synced = new Set<BlockId>();
   readonly #unfollows = new Map<BlockId, () => void>();
@@ -105,8 +107,8 @@ export class Connection {
     this.#options = options;
     this.#kernel = options.kernel;
     this.#env = options.kernel.env;
-    this.#pace = paceOf(options.kernel);
-    this.#ends.push(this.#kernel.listen((told) => this.#guard(() => this.#hear(told))));
+    this.#throttle = throttleOf(options.kernel);
+    this.#ends.push(this.#kernel.listen((told) => this.#guard(() => this.#onCommit(told))));
     if (options.presence)
       this.#ends.push(options.presence.listen((conversation) => this.#tellPresenceSoon(conversation)));
   }
@@ -143,7 +145,7 @@ export class Connection {
   #tooLong(tool: string, bytes: number): Problem | undefined {
     const maxBytes = bytes > limits.callBytes ? this.#options.callBytes?.(tool) : undefined;
     if (maxBytes === undefined || isProblem(maxBytes) || bytes <= maxBytes + ENVELOPE_BYTES) return undefined;
-    return problem("too_large", `a call of ${tool} may have ${maxBytes} bytes`, { max_bytes: maxBytes });
+    return problem("too_large", `a call of ${tool} is limited to ${maxBytes} bytes`, { max_bytes: maxBytes });
   }
 
   /** Ends the connection with a last word. */
@@ -163,8 +165,8 @@ export class Connection {
   close(): void {
     this.#closed = true;
     this.#cancelFlush?.();
-    this.#pace.leave(this.#sendInRound);
-    this.#pace.leave(this.#tellInRound);
+    this.#throttle.leave(this.#sendInRound);
+    this.#throttle.leave(this.#tellInRound);
     this.#cancelWatch?.();
     for (const end of this.#ends.splice(0)) end();
     for (const { feed } of this.#subscriptions.values()) feed.close();
@@ -218,7 +220,7 @@ export class Connection {
     work
       .catch((error) => {
         this.#options.onFault?.(error);
-        refuse(problem("unavailable", "internal error; the server's log has it"));
+        refuse(problem("unavailable", "internal error; see the server's log"));
       })
       .finally(() => this.#working--);
   }
@@ -230,7 +232,7 @@ export class Connection {
   #hello(protocol: number): void {
     if (protocol !== PROTOCOL)
       return this.bye("protocol", `this server speaks protocol ${PROTOCOL}, not ${protocol}`);
-    if (this.#greeted) return this.bye("protocol", "hello comes once");
+    if (this.#greeted) return this.bye("protocol", "hello must be sent only once");
     this.#greeted = true;
     const { agent, role } = this.#options;
     this.#send({ type: "hello", protocol: PROTOCOL, epoch: this.#kernel.store.epoch, agent, role });
@@ -308,12 +310,13 @@ export class Connection {
     }
   }
 
-  #hear(told: Change): void {
-    for (const { feed } of this.#subscriptions.values()) feed.hear(told);
+  #onCommit(told: Change): void {
+    if (told.record.deleted) this.#leave(told.record, told.record.deleted);
+    for (const { feed } of this.#subscriptions.values()) feed.onCommit(told);
     if (this.#watched) {
       this.#watched.set(told.conversation, told.record);
       // Whether something runs is seen beside the conversation itself: the list does not lag behind it.
-      if (told.ops.some(({ body }) => body.type === "turn")) this.#pace.join(this.#tellInRound);
+      if (told.ops.some(({ body }) => body.type === "turn")) this.#throttle.join(this.#tellInRound);
       else this.#armWatch();
     }
     if (this.#synced.size === 0) return;
@@ -323,10 +326,19 @@ export class Connection {
     }
   }
 
+  /** Who looks at a conversation that is deleted is told that it is gone. */
+  #leave({ id }: Conversation, deleted: Deleted): void {
+    for (const subscription of [...this.#subscriptions.values()]) {
+      if (subscription.feed.conversation !== id) continue;
+      this.#drop(subscription);
+      this.#refuse(subscription.sub, "subscribe", deletedProblem(id, deleted));
+    }
+  }
+
   #deliver(subscription: Subscription, change: Change): void {
     subscription.outbox.add(change);
     if (subscription.outbox.chars > limits.queueChars) this.#relieve(subscription);
-    if (!this.#closed && !this.#cancelFlush) this.#pace.join(this.#sendInRound);
+    if (!this.#closed && !this.#cancelFlush) this.#throttle.join(this.#sendInRound);
   }
 
   readonly #sendInRound = (): void => {
@@ -345,7 +357,7 @@ export class Connection {
   #relieve(subscription: Subscription): void {
     subscription.outbox.coalesce();
     if (subscription.outbox.chars > limits.cutChars) {
-      this.bye("slow", "changes came faster than they were read; reconnect and resume");
+      this.bye("slow", "changes arrived faster than they were read; reconnect and resume");
     }
   }
 
@@ -422,7 +434,7 @@ export class Connection {
       return this.#send({
         type: "answer",
         id,
-        problem: problem("busy", `${MAX_CALLS} calls are under way; try again`),
+        problem: problem("busy", `${MAX_CALLS} calls are in progress; try again`),
       });
     }
     this.#calls++;
@@ -495,7 +507,7 @@ export class Connection {
   }
 
   #mayWrite(): Problem | undefined {
-    return this.#options.role === "viewer" ? problem("forbidden", "a viewer reads only") : undefined;
+    return mayNot(this.#options.role, "edit");
   }
 
   async #mayEdit(id: BlockId): Promise<Problem | undefined> {

@@ -6,9 +6,10 @@
  * frames leave is the connection's business.
  */
 
-import type { Block, BlockId, ConversationId } from "../../model/block.ts";
+import type { Block } from "../../model/block.ts";
 import type { Change, Snapshot } from "../../model/change.ts";
 import type { Conversation, Turn } from "../../model/conversation.ts";
+import type { BlockId, ConversationId } from "../../model/ids.ts";
 import { limits } from "../../model/limits.ts";
 import type { Op } from "../../model/op.ts";
 import { isProblem, type Problem } from "../../model/problem.ts";
@@ -56,7 +57,7 @@ export class Feed {
   }
 
   /** What is live is delivered as it was told: one object for all subscriptions (see outbox.ts). */
-  hear(change: Change): void {
+  onCommit(change: Change): void {
     if (change.conversation !== this.conversation) return;
     if (this.#heldBack) this.#heldBack.push(change);
     else if (change.renewed) {
@@ -92,7 +93,7 @@ export class Feed {
     }
     const window = await this.page(Number.MAX_SAFE_INTEGER, windowBlocks, true);
     if (isProblem(window)) return window;
-    const reason = since === undefined ? undefined : (why ?? "too much has changed");
+    const reason = since === undefined ? undefined : (why ?? "too many changes");
     const { blocks, more } = window;
     const calls = more ? await this.#openCalls(blocks[0]?.block.born ?? 0) : [];
     if (isProblem(calls)) return calls;
@@ -128,7 +129,7 @@ export class Feed {
     this.#heldBack = undefined;
     for (const change of heldBack) {
       if (change.seq <= from) continue;
-      this.hear({ ...change, ops: change.ops.filter((op) => op.seq > from && !this.#isGiven(op)) });
+      this.onCommit({ ...change, ops: change.ops.filter((op) => op.seq > from && !this.#isGiven(op)) });
     }
     const heard = heldBack.at(-1)?.seq ?? 0;
     if (Math.max(from, heard) >= this.#givenSeq) this.#given.clear();
@@ -161,7 +162,7 @@ export class Feed {
 
   #whyReset(since: Since | undefined, record: Conversation): string | undefined {
     if (since === undefined) return undefined;
-    if (since.epoch !== this.#kernel.store.epoch) return "the store is another one";
+    if (since.epoch !== this.#kernel.store.epoch) return "the store is a different one";
     if (since.seq > record.seq) return "the cursor is ahead of the conversation";
     return undefined;
   }

@@ -18,18 +18,23 @@ const DROPPED = 0xffff_ffff;
 /** A version that no block has: one that is named more than once is in the new segment already. */
 const KEPT = -1;
 
-/** Writes the merged segment, and gives the length of its file. `nameOf`: the id of a conversation. */
+/**
+ * Writes the merged segment, and gives the length of its file. `nameOf`: the id of a conversation; `isKept`: whether blocks of
+ * one are taken over.
+ */
 export function* mergeSegments(
   segments: readonly SegmentReader[],
   path: string,
   nameOf: (conversation: number) => string,
+  isKept: (conversation: number) => boolean = () => true,
 ): Generator<void, number> {
-  const merged = yield* mergeDocuments(segments, nameOf);
+  const merged = yield* mergeDocuments(segments, nameOf, isKept);
   const writer = new SegmentWriter(path);
   try {
     yield* mergeKeys(segments, merged.ranks, writer);
     const chars = segments.reduce((sum, { directory }) => sum + directory.chars, 0);
-    return yield* writer.finish(merged.documents, { chars, cursors: mergeCursors(segments) });
+    const cursors = mergeCursors(segments).filter(([conversation]) => isKept(conversation));
+    return yield* writer.finish(merged.documents, { chars, cursors });
   } catch (error) {
     writer.abandon();
     throw error;
@@ -39,6 +44,7 @@ export function* mergeSegments(
 function* mergeDocuments(
   segments: readonly SegmentReader[],
   nameOf: (conversation: number) => string,
+  isKept: (conversation: number) => boolean,
 ): Generator<void, { readonly documents: Documents; readonly ranks: readonly Uint32Array[] }> {
   const repeated = yield* repeatedRows(segments);
   const ranks = segments.map(({ directory }) => new Uint32Array(directory.documents).fill(DROPPED));
@@ -60,6 +66,7 @@ function* mergeDocuments(
     next[oldest] = rank + 1;
     heads[oldest] = documentOf(segments[oldest] as SegmentReader, rank + 1);
     if (done % DOCUMENTS_AT_ONCE === 0) yield;
+    if (!isKept(first.conversation)) continue;
     const newest = repeated.get(first.row);
     if (newest !== undefined && newest !== first.version) continue;
     if (newest !== undefined) repeated.set(first.row, KEPT); // the same version may come again

@@ -37,7 +37,7 @@ describe("[N13] a server", () => {
     store.nodes = new MemoryNodes(() => performance.now());
     const [home, other] = [newHome(), newHome()];
     const first = await joinNodes(new Kernel(nodeEnv, store), { home }, noLog);
-    await expect(joinNodes(new Kernel(nodeEnv, store), { home }, noLog)).rejects.toThrow("of its own");
+    await expect(joinNodes(new Kernel(nodeEnv, store), { home }, noLog)).rejects.toThrow("a separate --home");
     const second = await joinNodes(new Kernel(nodeEnv, store), { home: other }, noLog);
     expect(second.nodes?.id).not.toBe(first.nodes?.id);
     await first.leave();

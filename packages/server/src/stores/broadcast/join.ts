@@ -25,9 +25,10 @@ export async function joinNodes(
 ): Promise<Joined> {
   if (!kernel.isShared) {
     if (nats !== undefined)
-      throw new ConfigError("--nats is for servers that share a database: name it with --database");
+      throw new ConfigError("--nats works only for servers that share a database: add --database");
     const closed = await closeOrphans(kernel, AGENT);
-    if (closed.blocks + closed.turns > 0) log("info", "closed what an earlier run left open", { ...closed });
+    if (closed.blocks + closed.turns > 0)
+      log("info", "closed blocks that an earlier run left open", { ...closed });
     return { nodes: undefined, leave: async () => undefined };
   }
   const lock = lockHome(home);
@@ -39,7 +40,8 @@ export async function joinNodes(
     kernel,
     broadcast,
     agent: AGENT,
-    onClosed: (closed, node) => log("warn", "a node has died; closed what it left open", { node, ...closed }),
+    onClosed: (closed, node) =>
+      log("warn", "a node died; closed the blocks it left open", { node, ...closed }),
   });
   const leave = async () => {
     try {
@@ -64,7 +66,7 @@ export async function startLeases(kernel: Kernel, nodes: Nodes | undefined, log:
     kernel,
     agent: AGENT,
     onClosed: (closed, agents) =>
-      log("info", "closed what agents that are gone had open", { ...closed, agents: agents.join(", ") }),
+      log("info", "closed blocks of agents that are gone", { ...closed, agents: agents.join(", ") }),
   });
   await leases.start();
   if (nodes) nodes.onLeft = () => void leases.look().catch(() => undefined); // a store that is away: the next one looks
@@ -77,6 +79,6 @@ function lockHome(home: string): Lock {
     return holdLock(join(home, "node"));
   } catch (error) {
     if (!(error instanceof StoreError) || error.code !== "locked") throw error;
-    throw new ConfigError(`a server already runs for ${home}; give each node a --home of its own`);
+    throw new ConfigError(`a server is already running for ${home}; use a separate --home for each node`);
   }
 }

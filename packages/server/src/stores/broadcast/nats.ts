@@ -83,7 +83,7 @@ class NatsBroadcast implements Broadcast {
         await this.#watch(nats);
         this.#isUp = false;
       } catch (error) {
-        if (!isTold) this.#log("warn", "the broker cannot be reached; nodes look for themselves", why(error));
+        if (!isTold) this.#log("warn", "NATS cannot be reached; nodes poll the database", why(error));
         isTold = true;
       }
       if (!this.#isClosed) await new Promise<void>((again) => setTimeout(again, RETRY_MS).unref());
@@ -93,7 +93,7 @@ class NatsBroadcast implements Broadcast {
   #use(nats: NatsConnection): void {
     this.#nats = nats;
     this.#isUp = true;
-    this.#log("info", "connected to the broker", {});
+    this.#log("info", "connected to NATS", {});
     nats.subscribe(this.#subject, {
       callback: (error, message) => {
         const word = error ? undefined : decodeWord(message.data, this.#secret);

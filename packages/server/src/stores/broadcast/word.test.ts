@@ -35,7 +35,7 @@ describe("[N12] words between nodes", () => {
   }
 });
 
-describe("words of strangers", () => {
+describe("words of others", () => {
   const good = {
     type: "cursor",
     at: { cursor: { agent: "ann", block: "c/ann/1", anchor: 0, head: 0 }, conversation: "c", version: 1 },

@@ -15,17 +15,18 @@
  */
 
 import { constants } from "node:zlib";
-import type {
-  Block,
-  BlockId,
-  ConversationId,
-  JsonObject,
-  Kind,
-  Op,
-  OpBody,
-  Role,
-  Splice,
-  Status,
+import {
+  type Block,
+  type BlockId,
+  blockOf,
+  type ConversationId,
+  type JsonObject,
+  type Kind,
+  type Op,
+  type OpBody,
+  type Role,
+  type Splice,
+  type Status,
 } from "@blockyard/kernel";
 import { zstdCompress, zstdDecompress } from "../../system/zstd.ts";
 import type { ByteReader, ByteWriter } from "./bytes.ts";
@@ -129,7 +130,7 @@ export function unpackBlock(columns: Omit<BlockColumns, "id">, bytes: Uint8Array
     unpackJson<BlockRecord>(bytes);
   const { conversation, born, seq, version, createdAt, kind, status } = columns;
   // In the order in which a new block has them: objects of one shape are faster.
-  return {
+  return blockOf({
     id: `${conversation}/${agent}/${born}`,
     conversation,
     agent,
@@ -148,7 +149,12 @@ export function unpackBlock(columns: Omit<BlockColumns, "id">, bytes: Uint8Array
     pruned: pruned === 1,
     promoted: promoted === 1,
     metadata,
-  };
+  });
+}
+
+/** The metadata of a packed block. */
+export function packedMetadata(bytes: Uint8Array): JsonObject {
+  return unpackJson<BlockRecord>(bytes)[9];
 }
 
 export function packJson(value: unknown): Uint8Array {

@@ -62,7 +62,7 @@ export function rowSum(columns: readonly SumPart[], body?: Uint8Array): number {
 /** Stops at a row that is not what was written. */
 export function checkSum(what: string, sum: unknown, columns: readonly SumPart[], body?: Uint8Array): void {
   if (sum === rowSum(columns, body)) return;
-  throw corrupt(`${what}: the stored bytes do not fit their checksum`);
+  throw corrupt(`${what}: the stored bytes do not match their checksum`);
 }
 
 export function corrupt(what: string, cause?: unknown): StoreError {

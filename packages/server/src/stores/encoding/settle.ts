@@ -1,5 +1,5 @@
 /**
- * Settling: writing heads (young.ts) into the tables, inside a transaction that the caller has begun. The heads
+ * Settling: writing heads (memtable.ts) into the tables, inside a transaction that the caller has begun. The heads
  * themselves are told only after the transaction was committed. Also the way back: what the tables have of an owner.
  */
 
@@ -12,8 +12,8 @@ import {
   limits,
   type Op,
 } from "@blockyard/kernel";
+import type { AnyHead, BlockHead, ConversationHead, Memtable, RawHead } from "../sqlite/memtable.ts";
 import type { ChunkRow, FoldRow, Tables } from "../sqlite/tables.ts";
-import type { AnyHead, BlockHead, ConversationHead, RawHead, Young } from "../sqlite/young.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { compress, decompress } from "./codec.ts";
 import { corrupt } from "./fault.ts";
@@ -34,24 +34,24 @@ export interface Slice {
  * The heads to settle: first the overdue, then those that are worth it, in the order in which they have waited. A block
  * comes after its conversation, whose number it is found by.
  */
-export function pickHeads(young: Young, { maxHeads, maxBytes, overdue, except }: Slice): Set<AnyHead> {
+export function pickHeads(memtable: Memtable, { maxHeads, maxBytes, overdue, except }: Slice): Set<AnyHead> {
   const picked = new Set<AnyHead>();
   let bytes = 0;
   const isFull = () => picked.size >= maxHeads || bytes >= maxBytes;
   const pick = (head: AnyHead) => {
     if (except.has(head) || picked.has(head)) return;
     if (head.type === "block") {
-      const conversation = young.conversationHead(head.record.conversation) as ConversationHead;
+      const conversation = memtable.conversationHead(head.record.conversation) as ConversationHead;
       if (!conversation.stored) picked.add(conversation);
     }
     picked.add(head);
     bytes += head.pendingBytes;
   };
-  for (const head of young.dirty) {
+  for (const head of memtable.dirty) {
     if (head.since >= overdue || isFull()) break;
     pick(head);
   }
-  for (const head of young.worthwhile) {
+  for (const head of memtable.worthwhile) {
     if (isFull()) break;
     pick(head);
   }
@@ -59,9 +59,9 @@ export function pickHeads(young: Young, { maxHeads, maxBytes, overdue, except }:
 }
 
 /** Writes what the tables lack of `head`. */
-export function settle(tables: Tables, young: Young, head: AnyHead): void {
+export function settle(tables: Tables, memtable: Memtable, head: AnyHead): void {
   if (head.type === "conversation") settleConversation(tables, head);
-  else if (head.type === "block") settleBlock(tables, young, head);
+  else if (head.type === "block") settleBlock(tables, memtable, head);
   else settleRaw(tables, head);
 }
 
@@ -141,9 +141,9 @@ function settleConversation(tables: Tables, head: ConversationHead): void {
   if (head.answers.size > 0) tables.trimAnswers(row, limits.keysPerConversation);
 }
 
-function settleBlock(tables: Tables, young: Young, head: BlockHead): void {
+function settleBlock(tables: Tables, memtable: Memtable, head: BlockHead): void {
   const { row, record, pending } = head;
-  const conversation = young.conversationHead(record.conversation) as ConversationHead;
+  const conversation = memtable.conversationHead(record.conversation) as ConversationHead;
   const ended = isEnded(record.status);
   const owner: Owner = { conversation: record.conversation, block: record.id, ended };
   addOps(tables, head, owner, pending);

@@ -233,21 +233,21 @@ export function refusal(settings: Settings): Refusal | undefined {
   if (durable !== "on" && durable !== "remote_apply")
     return {
       code: "io",
-      why: `synchronous_commit is ${durable}, so that a crash could lose what was acknowledged`,
+      why: `synchronous_commit is ${durable}, so a crash could lose acknowledged writes`,
       fix: "Turn it on for this user: ALTER ROLE CURRENT_USER SET synchronous_commit = on",
     };
   if (fsync !== "on")
     return {
       code: "io",
-      why: `fsync is ${fsync}, so that a crash could lose everything`,
+      why: `fsync is ${fsync}, so a crash could lose everything`,
       fix: "Turn it on: ALTER SYSTEM SET fsync = on, then SELECT pg_reload_conf()",
     };
   if (encoding !== "UTF8")
     return {
       code: "version",
-      why: `its encoding is ${encoding}, which cannot hold every text`,
+      why: `its encoding is ${encoding}, which cannot store every text`,
       fix: "Make another one: CREATE DATABASE name ENCODING 'UTF8' TEMPLATE template0",
     };
-  if (isStandby) return { code: "io", why: "it is a standby", fix: "Give the address of the primary" };
+  if (isStandby) return { code: "io", why: "it is a standby", fix: "Use the address of the primary" };
   return undefined;
 }

@@ -15,7 +15,7 @@ export async function describe(address: DatabaseAddress): Promise<string> {
         text: "SELECT current_setting('server_version') AS version",
       });
       const tables =
-        version === undefined ? "no tables yet: the first start makes them" : `schema ${version}`;
+        version === undefined ? "no tables yet: the first start creates them" : `schema ${version}`;
       return `${address.shown} answers: PostgreSQL ${server?.version}, ${tables}`;
     });
   } finally {

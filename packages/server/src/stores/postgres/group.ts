@@ -144,7 +144,7 @@ async function writeCommits(
   for (const [name, commits] of groups) {
     const standing = standings.get(name);
     const decided = decide(commits, standing?.seq ?? 0, (block) => stored.get(block) ?? 0);
-    tell(verdicts, decided);
+    settleVerdicts(verdicts, decided);
     const last = decided.accepted.at(-1);
     if (last === undefined) continue;
     const expectedSeq = standing?.seq ?? 0;
@@ -165,7 +165,7 @@ async function writeCommits(
   ];
 }
 
-function tell(verdicts: Map<Commit, Verdict>, { accepted, refused }: Decided): void {
+function settleVerdicts(verdicts: Map<Commit, Verdict>, { accepted, refused }: Decided): void {
   for (const commit of accepted) verdicts.set(commit, COMMITTED);
   for (const [commit, verdict] of refused) verdicts.set(commit, verdict);
 }

@@ -30,11 +30,11 @@ export async function describeNamed(address: DatabaseAddress): Promise<string> {
 
 /** The command that copies the tables to a file, and the one that puts them back. */
 export function dumpCommand({ shown }: DatabaseAddress): string {
-  return `pg_dump --format=custom --schema=blockyard --file=yard.dump ${shown}`;
+  return `pg_dump --format=custom --schema=blockyard --file=blockyard.dump ${shown}`;
 }
 
 export function restoreCommand({ shown }: DatabaseAddress): string {
-  return `pg_restore --clean --if-exists --dbname=${shown} yard.dump`;
+  return `pg_restore --clean --if-exists --dbname=${shown} blockyard.dump`;
 }
 
 function asSentence(error: unknown): unknown {

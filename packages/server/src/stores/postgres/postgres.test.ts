@@ -194,7 +194,7 @@ describe("[S31] [U8] where it is not asked for", () => {
   const root = fileURLToPath(new URL("../..", import.meta.url));
   const sources = globSync("**/*.ts", { cwd: root }).filter((path) => !path.endsWith(".test.ts"));
 
-  it("nothing of it is loaded: the others know the door to it, and the door opens late", () => {
+  it("nothing of it is loaded: the others know its entry, which opens late", () => {
     const known = sources
       .filter((path) => !path.startsWith("stores/postgres/"))
       .flatMap(
@@ -209,7 +209,7 @@ describe("[S31] [U8] where it is not asked for", () => {
 
   it.each([
     [backup, /pg_dump .* postgres:\/\/yard@db.example\/blocks$/],
-    [restore, /pg_restore .*postgres:\/\/yard@db.example\/blocks yard\.dump$/],
+    [restore, /pg_restore .*postgres:\/\/yard@db.example\/blocks blockyard\.dump$/],
   ])("$name says which command of PostgreSQL does it", async (command, told) => {
     const before = process.env["BLOCKYARD_DATABASE"];
     process.env["BLOCKYARD_DATABASE"] = "postgres://yard:s3cret@db.example/blocks";

@@ -17,6 +17,8 @@ import {
   type CommitAnswer,
   type Conversation,
   type ConversationId,
+  type ConversationQuery,
+  type DeletionLog,
   type Fold,
   type Json,
   type LogPoint,
@@ -37,6 +39,7 @@ import { unpackJson } from "../encoding/codec.ts";
 import { textOf } from "../encoding/text.ts";
 import { postgresAudit } from "./audit.ts";
 import { type Connection, Connections, PREPARE_MS } from "./connections.ts";
+import { postgresDeletions } from "./deletions.ts";
 import { damaged } from "./fault.ts";
 import { foldBlock } from "./fold.ts";
 import { Gatherer } from "./gather.ts";
@@ -53,6 +56,8 @@ const PROGRAM = "blockyard";
 export interface PostgresOptions {
   /** How long the end of a commit is waited for whose answer was lost. Small numbers are for tests. */
   readonly doubtMs?: number;
+  /** How long a blob that nobody names is kept after it was put. Small numbers are for tests. */
+  readonly blobGraceMs?: number;
 }
 
 export async function openPostgresStore(
@@ -80,6 +85,7 @@ export class PostgresStore implements Store {
   readonly address: DatabaseAddress;
   readonly epoch: string;
   readonly nodes: PostgresRegister;
+  readonly deletions: DeletionLog;
   readonly #connections: Connections;
   readonly #writer: Writer;
   /** For conversations that other nodes write to as well: whoever waits for their locks holds up nobody else. */
@@ -92,12 +98,13 @@ export class PostgresStore implements Store {
     address: DatabaseAddress,
     connections: Connections,
     epoch: string,
-    { doubtMs }: PostgresOptions,
+    { doubtMs, blobGraceMs }: PostgresOptions,
   ) {
     this.address = address;
     this.epoch = epoch;
     this.#connections = connections;
     this.nodes = new PostgresRegister(connections);
+    this.deletions = postgresDeletions((doing, work) => this.#read(doing, work), blobGraceMs);
     this.#gatherer = new Gatherer(connections);
     this.#writer = new Writer(connections, () => this.#gatherer.wake(), doubtMs);
     this.#turnWriter = new Writer(connections, () => this.#gatherer.wake(), doubtMs);
@@ -145,7 +152,7 @@ export class PostgresStore implements Store {
     return new Map(rows.map(({ name, seq }) => [name, seq]));
   }
 
-  conversations(query: { limit: number; before?: number; title?: string }): Promise<readonly Conversation[]> {
+  conversations(query: ConversationQuery): Promise<readonly Conversation[]> {
     return this.#read("conversations", (connection) => queryConversations(connection, query));
   }
 
@@ -260,7 +267,8 @@ export class PostgresStore implements Store {
     const values = [keyOf(hash), Buffer.from(mediaType), Buffer.from(bytes)];
     await this.#rows(
       "put blob",
-      `INSERT INTO blockyard.blob (key, media_type, body) VALUES ($1, $2, $3) ON CONFLICT (key) DO NOTHING`,
+      `INSERT INTO blockyard.blob (key, media_type, body) VALUES ($1, $2, $3)
+        ON CONFLICT (key) DO UPDATE SET put_at = now()`,
       values,
     );
   }

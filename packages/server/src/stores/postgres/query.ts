@@ -8,6 +8,7 @@ import {
   type BlockQuery,
   type Conversation,
   type ConversationId,
+  type ConversationQuery,
   type Fold,
   type LogPoint,
   type Op,
@@ -144,6 +145,7 @@ export async function queryBlocks(connection: Connection, query: BlockQuery): Pr
   const values: unknown[] = [];
   const value = (of: unknown) => `$${values.push(of)}`;
   if (query.conversation !== undefined) where.push(`c.name = ${value(query.conversation)}`);
+  if (query.except !== undefined) where.push(`NOT (c.name = ANY(${value(query.except)}::text[]))`);
   if (query.parent !== undefined) where.push(`b.parent = ${value(query.parent)}`);
   if (query.kinds !== undefined) where.push(`b.kind = ANY(${value(query.kinds)}::text[])`);
   // Not a value: only a constant lets the planner see that the index of open blocks is enough.
@@ -186,11 +188,12 @@ const CONVERSATIONS_AT_ONCE = 500;
 /** Titles are looked at here, where case folds as it does in every store. */
 export async function queryConversations(
   connection: Connection,
-  query: { readonly limit: number; readonly before?: number; readonly title?: string },
+  query: ConversationQuery,
 ): Promise<Conversation[]> {
   const title = query.title?.toLowerCase();
   const found: Conversation[] = [];
-  const count = title === undefined ? query.limit : CONVERSATIONS_AT_ONCE;
+  const except = query.except ?? [];
+  const count = title === undefined ? query.limit + except.length : CONVERSATIONS_AT_ONCE;
   let after: Conversation | undefined;
   for (;;) {
     const rows = await connection.rows<{ body: Buffer }>({
@@ -207,6 +210,7 @@ export async function queryConversations(
     });
     for (const { body } of rows) {
       after = openRecord(body);
+      if (except.includes(after.id)) continue;
       if (title === undefined || after.title.toLowerCase().includes(title)) found.push(after);
       if (found.length >= query.limit) return found;
     }

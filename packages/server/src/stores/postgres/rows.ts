@@ -73,7 +73,7 @@ export function placeOf(id: BlockId): { readonly name: ConversationId; readonly 
 
 /** The path that a block can be found by, if it has one. */
 export function pathOf({ metadata }: Block): Buffer | null {
-  const path = metadata["path"];
+  const path = metadata.path;
   return typeof path === "string" ? Buffer.from(path) : null;
 }
 

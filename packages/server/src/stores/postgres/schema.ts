@@ -15,7 +15,8 @@
  *   filter        The trigram filter of a block's text.
  *   turn, answer  `place`: their age. Of answers the newest limits.keysPerConversation are kept.
  *   raw           One row per raw run, `name` in UTF-8; its bytes are in raw_chunk, `at` their place.
- *   blob          Values by the hash of their content.
+ *   blob          Values by the hash of their content; `put_at`: when somebody last brought it.
+ *   deletion      Conversations that were deleted (deletions.ts).
  *   node          The nodes that have this database open, each with the end of its lease (register.ts).
  *   meta          `schema`: this version; `epoch`; `place`: the server and history that the epoch was made in.
  *
@@ -27,7 +28,7 @@ import { StoreError } from "@blockyard/kernel";
 import { AUDIT_TABLES } from "./audit.ts";
 import type { Connection } from "./connections.ts";
 
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** Any number will do that no other program takes: "Blky". */
 const LOCK = 0x426c6b79;
@@ -37,6 +38,13 @@ export const LOOSE_CHUNKS = 32;
 
 /** Of a path, what its index holds. */
 export const INDEXED_PATH_BYTES = 512;
+
+const DELETION_TABLES = `
+  CREATE TABLE blockyard.deletion (conversation text COLLATE "C" PRIMARY KEY, at double precision NOT NULL,
+    agent text COLLATE "C" NOT NULL, removed_at double precision, blobs text[]);
+  CREATE INDEX deletion_waiting ON blockyard.deletion (conversation) WHERE removed_at IS NULL OR blobs IS NOT NULL;
+  ALTER TABLE blockyard.blob ADD COLUMN put_at timestamptz NOT NULL DEFAULT now();
+`;
 
 const TABLES = `
   CREATE SCHEMA IF NOT EXISTS blockyard;
@@ -76,7 +84,7 @@ const TABLES = `
     body bytea NOT NULL, PRIMARY KEY (raw, at));
   CREATE TABLE blockyard.node (name text COLLATE "C" PRIMARY KEY, until timestamptz NOT NULL);
   CREATE TABLE blockyard.blob (key bytea PRIMARY KEY, media_type bytea NOT NULL, body bytea NOT NULL);
-${AUDIT_TABLES}`;
+${AUDIT_TABLES}${DELETION_TABLES}`;
 
 /** What is compressed already, or random, is not compressed again. */
 const STORAGE = ["chunk", "fold", "filter", "raw_chunk", "blob"]
@@ -84,7 +92,7 @@ const STORAGE = ["chunk", "fold", "filter", "raw_chunk", "blob"]
   .join("\n");
 
 /** A step brings a database from the version that is its place in the list, plus one, to the next. */
-const MIGRATIONS: readonly string[] = [AUDIT_TABLES];
+const MIGRATIONS: readonly string[] = [AUDIT_TABLES, DELETION_TABLES];
 
 export interface Opened {
   readonly epoch: string;
@@ -120,7 +128,7 @@ export async function requireSame(connection: Connection, shown: string, opened:
   if (now?.epoch === opened.epoch && now.place === opened.place) return;
   throw new StoreError(
     "io",
-    `${shown} is not the database that was opened: it was restored, or another server took over. Start this server again`,
+    `${shown} is not the database that was opened: it was restored, or another server took over. Restart this server`,
   );
 }
 
@@ -141,7 +149,7 @@ async function readMeta(connection: Connection, shown: string): Promise<Meta | u
   });
   if (!found?.meta) {
     if (!found?.others) return undefined;
-    throw new StoreError("version", `${shown} has a schema named blockyard that is another program's`);
+    throw new StoreError("version", `${shown} has a schema named blockyard that belongs to another program`);
   }
   const rows = await connection.rows<{ key: string; value: string }>({
     text: "SELECT key, value FROM blockyard.meta",
@@ -149,7 +157,7 @@ async function readMeta(connection: Connection, shown: string): Promise<Meta | u
   const meta = new Map(rows.map(({ key, value }) => [key, value]));
   const version = Number(meta.get("schema"));
   if (!Number.isInteger(version) || version < 1 || version > SCHEMA_VERSION) {
-    const known = `this program knows 1 to ${SCHEMA_VERSION}`;
+    const known = `this version supports 1 to ${SCHEMA_VERSION}`;
     throw new StoreError("version", `${shown} has schema version ${meta.get("schema")}; ${known}`);
   }
   return { version, epoch: meta.get("epoch") ?? "", place: meta.get("place") ?? "" };

@@ -67,7 +67,7 @@ export class Writer {
     const transaction = this.#doubts.get(conversation);
     if (transaction === undefined) return;
     if ((await this.#ending(transaction)) === undefined)
-      throw new StoreError("io", `${conversation}: a commit whose answer was lost is still under way`);
+      throw new StoreError("io", `${conversation}: a commit whose result was lost is still in progress`);
     this.#doubts.delete(conversation);
   }
 
@@ -186,8 +186,7 @@ export class Writer {
   }
 
   #doubt(group: readonly Waiting[], cause: unknown): void {
-    const message =
-      "commit: the connection was lost before the answer came, so that it may have taken effect";
+    const message = "commit: the connection was lost before the result arrived, so it may have taken effect";
     const fault = new StoreError("io", message, { cause });
     for (const { fail } of group) fail(fault);
   }

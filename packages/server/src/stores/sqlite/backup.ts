@@ -19,7 +19,7 @@ export async function copyDatabase(db: DatabaseSync, path: string, pagesAtOnce =
   try {
     await backup(db, temporary, { rate: pagesAtOnce });
     syncFile(temporary);
-    if (!linkOrMove(temporary, path)) throw new StoreError("io", `${path} exists already`);
+    if (!linkOrMove(temporary, path)) throw new StoreError("io", `${path} already exists`);
     rmSync(temporary, { force: true }); // where it was moved, there is none
     syncDirectory(path);
   } catch (error) {

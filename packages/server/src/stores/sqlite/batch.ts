@@ -17,12 +17,12 @@ import {
 } from "@blockyard/kernel";
 import { ByteWriter } from "../encoding/bytes.ts";
 import { type Before, isStreamed, type RawEntry, writeCommit, writeRaw, writeStreams } from "./journal.ts";
-import type { BlockHead, ConversationHead, Streamed, Young } from "./young.ts";
+import type { BlockHead, ConversationHead, Memtable, Streamed } from "./memtable.ts";
 
 const COMMITTED: CommitAnswer = { type: "committed" };
 
 export class Batch implements Before {
-  readonly #young: Young;
+  readonly #memtable: Memtable;
   readonly #writer = new ByteWriter(64 * 1024);
   /** The heads whose next records are drafted here; the records of what has no head yet are in the maps. */
   #heads: (ConversationHead | BlockHead)[] = [];
@@ -32,8 +32,8 @@ export class Batch implements Before {
   /** How many of them are encoded: appends are encoded together, as late as possible. */
   #encoded = 0;
 
-  constructor(young: Young) {
-    this.#young = young;
+  constructor(memtable: Memtable) {
+    this.#memtable = memtable;
   }
 
   get isEmpty(): boolean {
@@ -47,14 +47,14 @@ export class Batch implements Before {
   conversation(id: ConversationId): Conversation | undefined {
     const made = this.#conversations.size > 0 ? this.#conversations.get(id) : undefined;
     if (made !== undefined) return made;
-    const head = this.#young.conversationHead(id);
+    const head = this.#memtable.conversationHead(id);
     return head?.drafted ?? head?.record;
   }
 
   block(id: BlockId): Block | undefined {
     const made = this.#blocks.size > 0 ? this.#blocks.get(id) : undefined;
     if (made !== undefined) return made;
-    const head = this.#young.blockHead(id);
+    const head = this.#memtable.blockHead(id);
     return head?.drafted ?? head?.record;
   }
 
@@ -68,8 +68,8 @@ export class Batch implements Before {
     const { conversation, expectedSeq, ops, blocks, record } = commit;
     const block = blocks[0];
     if (ops.length !== 1 || blocks.length !== 1 || ops[0]?.block !== block?.id) return undefined;
-    const conversationHead = this.#young.knownConversation(conversation);
-    const blockHead = block && this.#young.knownBlock(block.id);
+    const conversationHead = this.#memtable.knownConversation(conversation);
+    const blockHead = block && this.#memtable.knownBlock(block.id);
     if (conversationHead === undefined || blockHead === undefined) return undefined;
     const recordBefore = conversationHead.drafted ?? conversationHead.record;
     const older = blockHead.drafted ?? blockHead.record;
@@ -97,11 +97,11 @@ export class Batch implements Before {
       throw error;
     }
     const { record } = commit;
-    const owner = this.#conversations.has(record.id) ? undefined : this.#young.conversationHead(record.id);
+    const owner = this.#conversations.has(record.id) ? undefined : this.#memtable.conversationHead(record.id);
     if (owner) this.#draft(owner, record);
     else this.#conversations.set(record.id, record);
     for (const block of commit.blocks) {
-      const head = this.#blocks.has(block.id) ? undefined : this.#young.blockHead(block.id);
+      const head = this.#blocks.has(block.id) ? undefined : this.#memtable.blockHead(block.id);
       if (head) this.#draft(head, block);
       else this.#blocks.set(block.id, block);
     }
@@ -138,12 +138,12 @@ export class Batch implements Before {
     this.#encoded = length;
   }
 
-  /** Hands everything to the young, now that the journal row is durable. */
+  /** Hands everything to the memtable, now that the journal row is durable. */
   apply(journal: number): void {
     for (const entry of this.#entries) {
-      if ("block" in entry) this.#young.applyStreamed(journal, entry);
-      else if ("commit" in entry) this.#young.applyCommit(journal, entry.commit);
-      else this.#young.applyRaw(journal, entry.raw);
+      if ("block" in entry) this.#memtable.applyStreamed(journal, entry);
+      else if ("commit" in entry) this.#memtable.applyCommit(journal, entry.commit);
+      else this.#memtable.applyRaw(journal, entry.raw);
     }
   }
 

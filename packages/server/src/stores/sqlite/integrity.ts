@@ -66,7 +66,7 @@ export function compareSums(path: string): boolean {
   const found = usable ? sumsOf(path) : undefined;
   if (found !== undefined && !found.equals(written)) {
     throw corrupt(
-      `${path} is not what was last written${describeDifference(written, found)}. Restore a backup; ` +
+      `${path} differs from what was last written${describeDifference(written, found)}. Restore a backup; ` +
         `or, if this file is one, remove ${sumsPath(path)}`,
     );
   }

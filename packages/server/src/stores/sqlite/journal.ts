@@ -300,12 +300,14 @@ function onlyNumbersMoved(a: Conversation, b: Conversation): boolean {
     a.forkedFrom === b.forkedFrom &&
     a.createdBy === b.createdBy &&
     a.createdAt === b.createdAt &&
+    a.ended === b.ended &&
     sameValue(a.running, b.running) &&
     sameValue(a.asking, b.asking) &&
     sameValue(a.sessions, b.sessions) &&
     sameValue(a.included, b.included) &&
     sameValue(a.usage, b.usage) &&
-    sameValue(a.metadata, b.metadata)
+    sameValue(a.metadata, b.metadata) &&
+    sameValue(a.deleted, b.deleted)
   );
 }
 
@@ -322,11 +324,13 @@ type Compared =
   | "createdBy"
   | "createdAt"
   | "running"
+  | "ended"
   | "asking"
   | "sessions"
   | "included"
   | "usage"
-  | "metadata";
+  | "metadata"
+  | "deleted";
 ({}) satisfies Record<Exclude<keyof Conversation, Compared | "id" | "seq" | "updatedAt">, never>;
 
 function sameValue(a: unknown, b: unknown): boolean {

@@ -35,7 +35,7 @@ export function checkLog(path: string): void {
   // are what failed transactions and earlier logs have left behind the end.
   for (let n = good + 1; n < log.frames; n++) {
     if (isOfLog(log, n - 1) && isCommit(log, n - 1) && fits(log, storedSum(log, n - 1), n)) {
-      throw corrupt(`frame ${good + 1} of ${path}-wal has changed, and hides what was written after it`);
+      throw corrupt(`frame ${good + 1} of ${path}-wal is damaged, and hides what was written after it`);
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Queries over many rows. The tables answer by index; what is still young (young.ts) is newer than they know, so its
- * rows are taken out of their answer and the young ones that fit are put in.
+ * Queries over many rows. The tables answer by index; what is in the memtable (memtable.ts) is newer than they know, so its
+ * rows are taken out of their answer and the memtable ones that fit are put in.
  */
 
 import {
@@ -8,12 +8,14 @@ import {
   type BlockQuery,
   type Conversation,
   type ConversationId,
+  type ConversationQuery,
   fitsQuery,
   newestFirst,
   oldestFirst,
   parseBlockId,
   STATUSES,
 } from "@blockyard/kernel";
+import type { Memtable } from "./memtable.ts";
 import {
   openBlock,
   openConversation,
@@ -22,12 +24,11 @@ import {
   type StoredConversation,
   type Tables,
 } from "./tables.ts";
-import type { Young } from "./young.ts";
 
-export function queryBlocks(tables: Tables, young: Young, query: BlockQuery): Block[] {
-  const newer = young.dirtyBlocks().filter((block) => inScope(block, query));
+export function queryBlocks(tables: Tables, memtable: Memtable, query: BlockQuery): Block[] {
+  const newer = memtable.dirtyBlocks().filter((block) => inScope(block, query));
   const hidden = new Set(newer.map((block) => block.id));
-  const stored = storedBlocks(tables, young, query, query.limit + newer.length);
+  const stored = storedBlocks(tables, memtable, query, query.limit + newer.length);
   const direction = query.order === "last" ? -1 : 1;
   const order = oldestFirst(query);
   return stored
@@ -39,14 +40,15 @@ export function queryBlocks(tables: Tables, young: Young, query: BlockQuery): Bl
 
 export function queryConversations(
   tables: Tables,
-  young: Young,
-  query: { readonly limit: number; readonly before?: number; readonly title?: string },
+  memtable: Memtable,
+  query: ConversationQuery,
 ): Conversation[] {
   const title = query.title?.toLowerCase();
   const fits = (record: Conversation) =>
     (query.before === undefined || record.updatedAt < query.before) &&
+    !query.except?.includes(record.id) &&
     (title === undefined || record.title.toLowerCase().includes(title));
-  const newer = young.dirtyConversations();
+  const newer = memtable.dirtyConversations();
   const hidden = new Set(newer.map((record) => record.id));
   const stored: Conversation[] = [];
   const sql = "SELECT * FROM conversation WHERE updated_at < ? ORDER BY updated_at DESC, name";
@@ -59,12 +61,12 @@ export function queryConversations(
   return stored.concat(newer.filter(fits)).sort(newestFirst).slice(0, query.limit);
 }
 
-/** Whether a young block could also be among the stored rows that the query finds. */
+/** Whether a block of the memtable could also be among the stored rows that the query finds. */
 function inScope(block: Block, query: BlockQuery): boolean {
   return query.conversation === undefined || block.conversation === query.conversation;
 }
 
-function storedBlocks(tables: Tables, young: Young, query: BlockQuery, limit: number): Block[] {
+function storedBlocks(tables: Tables, memtable: Memtable, query: BlockQuery, limit: number): Block[] {
   const where: string[] = [];
   const values: (number | string | bigint)[] = [];
   const add = (condition: string, ...of: (number | string | bigint)[]) => {
@@ -72,11 +74,13 @@ function storedBlocks(tables: Tables, young: Young, query: BlockQuery, limit: nu
     values.push(...of);
   };
   if (query.conversation !== undefined) {
-    const head = young.conversationHead(query.conversation);
+    const head = memtable.conversationHead(query.conversation);
     if (!head?.stored) return [];
     add("b.conversation = ?", head.row);
   }
-  if (query.parent !== undefined) addParent(add, young, query.parent);
+  if (query.except !== undefined && query.conversation === undefined)
+    add("c.name NOT IN (SELECT value FROM json_each(?))", JSON.stringify(query.except));
+  if (query.parent !== undefined) addParent(add, memtable, query.parent);
   if (query.kinds !== undefined) add(`b.kind IN (${query.kinds.map(() => "?").join(", ")})`, ...query.kinds);
   if (query.status !== undefined) add(`b.status = '${STATUSES.find((status) => status === query.status)}'`);
   // SQLite uses a partial index only where the condition of the index stands in the query word for word.
@@ -100,9 +104,9 @@ function isOpen(status: BlockQuery["status"]): boolean {
 
 type Add = (condition: string, ...values: (number | string | bigint)[]) => void;
 
-function addParent(add: Add, young: Young, parent: string): void {
+function addParent(add: Add, memtable: Memtable, parent: string): void {
   const conversation = parseBlockId(parent)?.conversation;
-  const head = conversation === undefined ? undefined : young.conversationHead(conversation);
+  const head = conversation === undefined ? undefined : memtable.conversationHead(conversation);
   if (conversation === undefined || head === undefined) {
     add("b.parent = ?", parent);
     return;

@@ -1,6 +1,6 @@
 /**
  * The database as another thread reads it: a connection of its own that cannot write, one snapshot at a time. It sees
- * what is settled in the tables; what is still young (young.ts) is handed to it by whoever asks.
+ * what is settled in the tables; what is in the memtable (memtable.ts) is handed to it by whoever asks.
  *
  * Invariant: a snapshot is short. As long as one is open, the log of the writer cannot be emptied behind it.
  */
@@ -114,6 +114,12 @@ export class StoreReader {
     return this.#tables.all<ConversationState>(`${STATE} ORDER BY updated_at DESC, name`);
   }
 
+  /** Whether a conversation was ever deleted. */
+  hasDeleted(): boolean {
+    const found = "SELECT 1 AS n FROM meta WHERE key >= 'deleted:' AND key < 'deleted;' LIMIT 1";
+    return this.#tables.get<{ n: number }>(found) !== undefined;
+  }
+
   conversationCount(): number {
     return this.#tables.get<{ n: number }>("SELECT count(*) AS n FROM conversation")?.n ?? 0;
   }
@@ -151,7 +157,7 @@ function opened({ name, ...columns }: NamedBlock): BlockRow {
 
 export function outlineOf({ id: row, conversation, record }: BlockRow): BlockOutline {
   const { conversation: name, born, seq, version, createdAt, kind, status, metadata, chars } = record;
-  const path = metadata["path"];
+  const path = metadata.path;
   return {
     row,
     conversation,

@@ -46,12 +46,12 @@ export class Rescue {
 
   #fix(loss: Loss): string {
     if (this.#copy !== undefined)
-      return `All that was written is in ${this.#copy}. Stop the server, then: blockyard restore ${this.#copy} --replace`;
+      return `All writes are saved in ${this.#copy}. Stop the server, then: blockyard restore ${this.#copy} --replace`;
     if (this.#failure !== undefined)
-      return `Put it back if you can, and keep the server running until then: what was written could not be copied (${this.#failure})`;
+      return `Move the file back if you can, and keep the server running until then: the writes could not be copied (${this.#failure})`;
     return isWholeLoss(loss)
-      ? "Put it back if you can; what was written is being copied to a file beside it"
-      : "Stop the server, then put back a backup: blockyard restore FILE --replace";
+      ? "Move the file back if you can; the writes are being copied to a file next to it"
+      : "Stop the server, then restore a backup: blockyard restore FILE --replace";
   }
 
   async #save(): Promise<void> {

@@ -72,7 +72,7 @@ async function prepare(
   await change?.(fresh);
   const log = statSync(`${fresh}-wal`, { throwIfNoEntry: false });
   if (log !== undefined && log.size > 0)
-    throw new StoreError("io", `cannot restore ${from}: its log could not be brought into the file`);
+    throw new StoreError("io", `cannot restore ${from}: its log could not be merged into the file`);
   guarded(`cannot restore ${from}`, () => syncFile(fresh));
   return fresh;
 }

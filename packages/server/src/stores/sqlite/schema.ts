@@ -18,7 +18,8 @@
  *   turn, answer  One row each; `id` is their age. Of answers the newest limits.keysPerConversation are kept.
  *   raw           One row per raw run; its bytes are in `chunk`.
  *   blob          Values by the hash of their content.
- *   meta          `epoch`, and `journal`: the last journal id that was deleted.
+ *   meta          `epoch`; `journal`: the last journal id that was deleted; `rows`: the largest number that a removed row had;
+ *                 `deleted:<id>`: a conversation that was deleted (deletions.ts).
  *
  * In conversation, block and raw, `journal` is the last journal row whose changes the row has: replaying the journal
  * skips what a row has already. `sum` is the checksum (fault.ts) of all other columns of its row.
@@ -105,6 +106,8 @@ export interface OpenOptions {
   /** How much may wait in the journal before it is settled, and before everything is. Small numbers are for tests. */
   readonly pendingBytes?: number;
   readonly journalBytes?: number;
+  /** How long a blob that nobody names is kept after it was put. Small numbers are for tests. */
+  readonly blobGraceMs?: number;
 }
 
 /** Opens the file, creates or migrates its tables, and asserts the settings that durability rests on. */
@@ -158,7 +161,10 @@ function assertSqlite(db: DatabaseSync): void {
   const parts = version.split(".").map(Number);
   const at = MIN_SQLITE.findIndex((least, i) => (parts[i] ?? 0) !== least);
   if (at === -1 || (parts[at] ?? 0) > (MIN_SQLITE[at] as number)) return;
-  throw new StoreError("version", `SQLite ${version} is too old: ${MIN_SQLITE.join(".")} or newer is needed`);
+  throw new StoreError(
+    "version",
+    `SQLite ${version} is too old: ${MIN_SQLITE.join(".")} or newer is required`,
+  );
 }
 
 function refuseForeign(db: DatabaseSync, path: string, isBackup = false): void {
@@ -174,7 +180,7 @@ function refuseForeign(db: DatabaseSync, path: string, isBackup = false): void {
   if (version < 1 || version > SCHEMA_VERSION) {
     throw new StoreError(
       "version",
-      `${path} has schema version ${version}; this program knows 1 to ${SCHEMA_VERSION}`,
+      `${path} has schema version ${version}; this version supports 1 to ${SCHEMA_VERSION}`,
     );
   }
 }
@@ -187,6 +193,7 @@ function configure(db: DatabaseSync, { durability = "full" }: OpenOptions): void
     PRAGMA synchronous = ${wanted};
     PRAGMA cell_size_check = ON;
     PRAGMA trusted_schema = OFF;
+    PRAGMA secure_delete = FAST;
     PRAGMA wal_autocheckpoint = ${LOG_PAGES};
     PRAGMA journal_size_limit = ${LOG_BYTES};
     PRAGMA cache_size = -16384;
@@ -197,7 +204,7 @@ function configure(db: DatabaseSync, { durability = "full" }: OpenOptions): void
   if (mode !== "wal" || synchronous !== wanted) {
     throw new StoreError(
       "io",
-      `no durable commits here: journal_mode is ${mode}, synchronous is ${synchronous}`,
+      `commits are not durable here: journal_mode is ${mode}, synchronous is ${synchronous}`,
     );
   }
 }
@@ -222,5 +229,5 @@ function compareSchema(db: DatabaseSync): void {
     JSON.stringify(of.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY name").all());
   const same = definitions(wanted) === definitions(db);
   wanted.close();
-  if (!same) throw corrupt("its tables are not defined as this version defines them");
+  if (!same) throw corrupt("its tables differ from this version's schema");
 }

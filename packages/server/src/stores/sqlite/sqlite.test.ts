@@ -17,12 +17,12 @@ import { contract, StoreScript } from "@blockyard/kernel/store-contract";
 import { afterAll, describe, expect, it } from "vitest";
 import { mergeRuns } from "../encoding/runs.ts";
 import { compareSums, writeSums } from "./integrity.ts";
+import { Memtable } from "./memtable.ts";
 import { queryBlocks } from "./query.ts";
 import { restoreSqliteStore } from "./restore.ts";
 import { migrate, openDatabase, pragma, SCHEMA_VERSION } from "./schema.ts";
 import { openSqliteStore, type SqliteStore } from "./sqlite.ts";
 import { Tables } from "./tables.ts";
-import { Young } from "./young.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "blockyard-store-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -37,7 +37,7 @@ describe("SqliteStore keeps the contract", () => {
   for (const { title, run } of contract) {
     it(title, async () => {
       const path = newPath();
-      const first = await openSqliteStore(path);
+      const first = await openSqliteStore(path, { blobGraceMs: 0 });
       let open: SqliteStore = first;
       // The check goes on reading from the store that it had: it is given to the newer one.
       const store = new Proxy(first, {
@@ -50,7 +50,7 @@ describe("SqliteStore keeps the contract", () => {
         store,
         reopen: async () => {
           await open.close();
-          open = await openSqliteStore(path);
+          open = await openSqliteStore(path, { blobGraceMs: 0 });
           return open;
         },
         close: () => open.close(),
@@ -319,7 +319,7 @@ describe("[S42] what is stored costs only who asks for it", () => {
       return all(sql, ...values);
     };
     for (const query of [{}, { conversation: "c" }]) {
-      const found = queryBlocks(tables, new Young(tables), {
+      const found = queryBlocks(tables, new Memtable(tables), {
         ...query,
         status: "running",
         order: "first",

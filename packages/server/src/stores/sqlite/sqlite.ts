@@ -2,9 +2,9 @@
  * The store on SQLite: one process, one connection that writes, a commit acknowledged when the device has it.
  *
  * How a write goes: `commit` checks and encodes at once (batch.ts); everything that came in the same turn of the event
- * loop becomes one row of the journal in one transaction; when that has returned, the young (young.ts) take it in and
- * the callers are answered. Every now and then a transaction also settles the oldest of the young into the tables
- * (settle.ts) and deletes the journal rows that nobody needs any more. Reading asks the young first, then the tables.
+ * loop becomes one row of the journal in one transaction; when that has returned, the memtable (memtable.ts) takes it in and
+ * the callers are answered. Every now and then a transaction also settles the oldest of the memtable into the tables
+ * (settle.ts) and deletes the journal rows that nobody needs any more. Reading asks the memtable first, then the tables.
  *
  * Not here: the file's layout (schema.ts, codec.ts, journal.ts, runs.ts), damage (integrity.ts), queries (query.ts).
  */
@@ -22,6 +22,7 @@ import {
   type CommitAnswer,
   type Conversation,
   type ConversationId,
+  type ConversationQuery,
   type Fold,
   type Json,
   type LogPoint,
@@ -52,12 +53,14 @@ import { textOf } from "../encoding/text.ts";
 import { addAudit, readAudit } from "./audit-table.ts";
 import { copyDatabase } from "./backup.ts";
 import { Batch } from "./batch.ts";
+import { SqliteDeletions } from "./deletions.ts";
 import { checkWhole, compareSums, syncDirectory, writeSums } from "./integrity.ts";
 import { readEntries } from "./journal.ts";
 import { JournalWindow } from "./journal-window.ts";
 import { holdLock, type Lock } from "./lock.ts";
 import { checkLog } from "./log-check.ts";
 import { cutLogTail } from "./log-tail.ts";
+import { type AnyHead, type BlockHead, type ConversationHead, Memtable } from "./memtable.ts";
 import { isWholeLoss, type Loss, OpenFile } from "./open-file.ts";
 import { queryBlocks, queryConversations } from "./query.ts";
 import { Rescue } from "./rescue.ts";
@@ -65,7 +68,6 @@ import { finishRestore } from "./restored.ts";
 import { type OpenOptions, openDatabase, transaction } from "./schema.ts";
 import { SEARCH_PROGRAM } from "./search/program.ts";
 import { Tables } from "./tables.ts";
-import { type AnyHead, type BlockHead, type ConversationHead, Young } from "./young.ts";
 
 /** From here on transactions also settle. */
 const PENDING_BYTES = 512 * 1024;
@@ -99,8 +101,9 @@ export class SqliteStore implements Store {
   readonly #file: OpenFile;
   readonly #rescue: Rescue;
   readonly #tables: Tables;
-  readonly #young: Young;
+  readonly #memtable: Memtable;
   readonly #batch: Batch;
+  readonly deletions: SqliteDeletions;
   /** What all who are in the batch at hand wait for. */
   #written: PromiseWithResolvers<CommitAnswer> | undefined;
   #epoch: string;
@@ -121,7 +124,7 @@ export class SqliteStore implements Store {
     this.#searchPool = new SearchPool({
       program: SEARCH_PROGRAM,
       path,
-      settledBefore: () => this.#young.firstNeeded() ?? this.#lastJournal + 1,
+      settledBefore: () => this.#memtable.firstNeeded() ?? this.#lastJournal + 1,
     });
     this.#lock = holdLock(path);
     try {
@@ -137,7 +140,7 @@ export class SqliteStore implements Store {
         const checkedBytes = options.isBackup ? Number.POSITIVE_INFINITY : undefined;
         if (!sound || options.isBackup)
           guarded(`cannot check ${path}`, () => checkWhole(path, this.#db, this.#tables, checkedBytes));
-        this.#young = guarded(`cannot read ${path}`, () => new Young(this.#tables));
+        this.#memtable = guarded(`cannot read ${path}`, () => new Memtable(this.#tables));
         this.#lastJournal = guarded(`cannot read ${path}`, () => this.#replay());
         this.#epoch = guarded(`cannot prepare ${path}`, () => this.#prepare());
         this.#file = guarded(`cannot read ${path}`, () => new OpenFile(path));
@@ -150,7 +153,17 @@ export class SqliteStore implements Store {
       throw error;
     }
     this.#rescue = new Rescue(this.#db, path);
-    this.#batch = new Batch(this.#young);
+    this.#batch = new Batch(this.#memtable);
+    this.deletions = new SqliteDeletions({
+      ...{ db: this.#db, tables: this.#tables, memtable: this.#memtable },
+      guard: (doing, work) => this.#guard(doing, work),
+      write: (work) => this.#write(work),
+      settleAll: () => this.#settleAll(),
+      attempt: (work) => this.#attempt(work),
+      removed: () => this.#searchPool.removed(),
+      isClosed: () => this.#closed,
+      blobGraceMs: options.blobGraceMs,
+    });
     // A large database may have come without an index, or with half of one. Who opens it for a moment does not wait for that.
     if (this.#tables.lastId() < INDEXED_ROWS) return;
     this.#indexTimer = setTimeout(() => this.#searchPool.indexNow(), INDEX_AFTER_MS);
@@ -173,20 +186,16 @@ export class SqliteStore implements Store {
   }
 
   async conversation(id: ConversationId): Promise<Conversation | undefined> {
-    return this.#guard("conversation", () => this.#young.conversation(id));
+    return this.#guard("conversation", () => this.#memtable.conversation(id));
   }
 
-  async conversations(query: {
-    limit: number;
-    before?: number;
-    title?: string;
-  }): Promise<readonly Conversation[]> {
-    return this.#guard("conversations", () => queryConversations(this.#tables, this.#young, query));
+  async conversations(query: ConversationQuery): Promise<readonly Conversation[]> {
+    return this.#guard("conversations", () => queryConversations(this.#tables, this.#memtable, query));
   }
 
   async turns(conversation: ConversationId): Promise<readonly Turn[]> {
     return this.#guard("turns", () => {
-      const head = this.#young.conversationHead(conversation);
+      const head = this.#memtable.conversationHead(conversation);
       if (head === undefined) return [];
       const turns = new Map(head.stored ? this.#tables.turns(head.row).map((turn) => [turn.id, turn]) : []);
       for (const [id, turn] of head.turns) turns.set(id, turn);
@@ -196,24 +205,24 @@ export class SqliteStore implements Store {
 
   async answer(conversation: ConversationId, key: string): Promise<Json | undefined> {
     return this.#guard("answer", () => {
-      const head = this.#young.conversationHead(conversation);
-      const young = head?.answers.get(key);
-      if (young !== undefined || !head?.stored) return young;
+      const head = this.#memtable.conversationHead(conversation);
+      const memtable = head?.answers.get(key);
+      if (memtable !== undefined || !head?.stored) return memtable;
       return this.#tables.answer(head.row, key);
     });
   }
 
   async block(id: BlockId): Promise<Block | undefined> {
-    return this.#guard("block", () => this.#young.block(id));
+    return this.#guard("block", () => this.#memtable.block(id));
   }
 
   async blocks(query: BlockQuery): Promise<readonly Block[]> {
-    return this.#guard("blocks", () => queryBlocks(this.#tables, this.#young, query));
+    return this.#guard("blocks", () => queryBlocks(this.#tables, this.#memtable, query));
   }
 
   async log(block: BlockId, after: LogPoint): Promise<BlockLog> {
     return this.#guard("log", () => {
-      const head = this.#young.blockHead(block);
+      const head = this.#memtable.blockHead(block);
       if (head === undefined) return { ops: [] };
       const fold = head.stored ? this.#tables.fold(head.row) : undefined;
       const stored = head.stored ? storedOps(this.#tables, head, after, fold?.version ?? 0) : [];
@@ -227,14 +236,14 @@ export class SqliteStore implements Store {
 
   async text(block: BlockId): Promise<string> {
     return this.#guard("text", () => {
-      const head = this.#young.blockHead(block);
+      const head = this.#memtable.blockHead(block);
       return head === undefined ? "" : this.#text(head);
     });
   }
 
   async conversationOps(conversation: ConversationId, afterSeq: number): Promise<readonly Op[]> {
     return this.#guard("conversationOps", () => {
-      const head = this.#young.conversationHead(conversation);
+      const head = this.#memtable.conversationHead(conversation);
       if (head === undefined) return [];
       const stored = head.stored ? storedConversationOps(this.#tables, head, afterSeq) : [];
       return [...stored, ...head.pending].filter((op) => op.seq > afterSeq);
@@ -250,10 +259,10 @@ export class SqliteStore implements Store {
 
   /** Runs in another thread, which reads the tables; what they lack is handed to it. */
   async search(query: SearchQuery): Promise<SearchAnswer | Problem> {
-    const young = this.#guard("search", () => this.#young.dirtyBlockHeads());
+    const memtable = this.#guard("search", () => this.#memtable.dirtyBlockHeads());
     return this.#searchPool.search(
       query,
-      young.map(({ record, row, pending }) => ({ record, row, pending })),
+      memtable.map(({ record, row, pending }) => ({ record, row, pending })),
     );
   }
 
@@ -269,7 +278,7 @@ export class SqliteStore implements Store {
 
   async raw(run: RawRun): Promise<Uint8Array> {
     return this.#guard("raw", () => {
-      const head = this.#young.rawHead(run);
+      const head = this.#memtable.rawHead(run);
       if (head === undefined) return new Uint8Array();
       const stored = head.stored ? storedRaw(this.#tables, head) : [];
       return new Uint8Array(Buffer.concat([...stored, ...head.pending]));
@@ -279,13 +288,14 @@ export class SqliteStore implements Store {
   async rawRuns(conversation: ConversationId): Promise<readonly string[]> {
     return this.#guard("rawRuns", () => {
       const runs = this.#tables.raws(conversation).map((row) => [row.id, row.run] as const);
-      const young = this.#young.dirtyRaws().filter((head) => head.run.conversation === conversation);
-      const all = new Map([...runs, ...young.map((head) => [head.row, head.run.run] as const)]);
+      const memtable = this.#memtable.dirtyRaws().filter((head) => head.run.conversation === conversation);
+      const all = new Map([...runs, ...memtable.map((head) => [head.row, head.run.run] as const)]);
       return [...all].sort(([a], [b]) => a - b).map(([, run]) => run);
     });
   }
 
   async putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void> {
+    this.deletions.hasPut(hash);
     this.#guard("putBlob", () => this.#write(() => this.#tables.putBlob(hash, mediaType, bytes)));
   }
 
@@ -448,11 +458,11 @@ export class SqliteStore implements Store {
   }
 
   #pick(added: number): ReadonlySet<AnyHead> {
-    const { dirty, pendingBytes } = this.#young;
+    const { dirty, pendingBytes } = this.#memtable;
     if (pendingBytes < this.#pendingBytes && dirty.size < PENDING_HEADS) return new Set();
     const heads = Math.max(SLICE_HEADS, 2 * this.#batch.touched);
     const bytes = Math.max(SLICE_BYTES, 2 * added);
-    return pickHeads(this.#young, {
+    return pickHeads(this.#memtable, {
       maxHeads: heads,
       maxBytes: bytes,
       overdue: this.#window.first,
@@ -464,14 +474,14 @@ export class SqliteStore implements Store {
   #settle(picked: ReadonlySet<AnyHead>, journal: number): void {
     for (const head of picked) {
       try {
-        settle(this.#tables, this.#young, head);
+        settle(this.#tables, this.#memtable, head);
       } catch (error) {
         if (error instanceof StoreError) this.#stuck.add(head);
         throw error;
       }
     }
     let needed = journal;
-    for (const head of this.#young.dirty) {
+    for (const head of this.#memtable.dirty) {
       if (picked.has(head)) continue;
       needed = head.since;
       break;
@@ -482,8 +492,8 @@ export class SqliteStore implements Store {
   }
 
   #settleAll(): void {
-    while (this.#young.dirty.size > this.#stuck.size) {
-      const picked = pickHeads(this.#young, {
+    while (this.#memtable.dirty.size > this.#stuck.size) {
+      const picked = pickHeads(this.#memtable, {
         maxHeads: 1_024,
         maxBytes: 4 * 1024 * 1024,
         overdue: Number.POSITIVE_INFINITY,
@@ -502,7 +512,7 @@ export class SqliteStore implements Store {
   /** Says that the tables have all of those heads. */
   #settled(heads: Iterable<AnyHead>): void {
     for (const head of heads) {
-      this.#young.settled(head);
+      this.#memtable.settled(head);
       if (head.type === "block") this.#searchPool.changed(head.row);
     }
   }
@@ -515,7 +525,7 @@ export class SqliteStore implements Store {
 
   /** Inside a transaction: puts the fold in the place of the ops before it. Gives the heads that this has settled. */
   #fold(block: BlockId, fold: Fold): AnyHead[] {
-    const head = this.#young.blockHead(block);
+    const head = this.#memtable.blockHead(block);
     assert(head !== undefined, `fold of ${block}, which does not exist`);
     assert(
       fold.version <= head.record.version,
@@ -529,9 +539,9 @@ export class SqliteStore implements Store {
     const seq = ops.findLast((op) => op.versionFrom <= fold.version)?.seq ?? 0;
     const kept = ops.filter((op) => op.version > fold.version);
     const heads: AnyHead[] = [head];
-    const conversation = this.#young.conversationHead(head.record.conversation) as ConversationHead;
+    const conversation = this.#memtable.conversationHead(head.record.conversation) as ConversationHead;
     if (!conversation.stored) heads.unshift(conversation);
-    for (const each of heads) settle(this.#tables, this.#young, each);
+    for (const each of heads) settle(this.#tables, this.#memtable, each);
     rewriteOps(
       this.#tables,
       head.row,
@@ -556,9 +566,9 @@ export class SqliteStore implements Store {
   #replay(): number {
     for (const { id, body } of this.#tables.journal()) {
       this.#window.add(id, body.length);
-      readEntries(body, this.#young, {
-        commit: (commit) => this.#young.applyCommit(id, commit),
-        raw: (entry) => this.#young.applyRaw(id, entry),
+      readEntries(body, this.#memtable, {
+        commit: (commit) => this.#memtable.applyCommit(id, commit),
+        raw: (entry) => this.#memtable.applyRaw(id, entry),
       });
     }
     const deleted = Number(this.#tables.meta("journal") ?? 0);

@@ -139,12 +139,12 @@ export class Tables {
     return statement;
   }
 
-  /** The largest number that a conversation, a block or a raw run has. */
+  /** The largest number that a conversation, a block or a raw run has, or has had before it was removed. */
   lastId(): number {
     const row = this.get<{ id: number }>(`SELECT max(
       (SELECT ifnull(max(id), 0) FROM conversation), (SELECT ifnull(max(id), 0) FROM block),
       (SELECT ifnull(max(id), 0) FROM raw)) AS id`);
-    return row?.id ?? 0;
+    return Math.max(row?.id ?? 0, Number(this.meta("rows") ?? 0));
   }
 
   meta(key: string): string | undefined {
@@ -152,6 +152,18 @@ export class Tables {
     if (row === undefined) return undefined;
     checkSum(`meta ${key}`, row.sum, [key, row.value]);
     return row.value;
+  }
+
+  /** The rows of `meta` whose keys begin so. */
+  metaFrom(prefix: string): (readonly [key: string, value: string])[] {
+    const end = prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+    const sql = "SELECT key, value, sum FROM meta WHERE key >= ? AND key < ?";
+    return this.all<{ key: string; value: string; sum: number }>(sql, prefix, end).map(
+      ({ key, value, sum }) => {
+        checkSum(`meta ${key}`, sum, [key, value]);
+        return [key, value] as const;
+      },
+    );
   }
 
   putMeta(key: string, value: string): void {
@@ -427,7 +439,7 @@ function parentColumn({ parent, conversation }: Block): number | string | null {
 }
 
 function pathColumn({ metadata }: Block): string | null {
-  const path = metadata["path"];
+  const path = metadata.path;
   return typeof path === "string" ? path : null;
 }
 

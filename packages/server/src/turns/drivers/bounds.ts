@@ -6,8 +6,12 @@ export const bounds = {
   idleAgents: 4,
   /** What an agent prints between two turns is kept for the next one, up to so many lines. */
   idleLines: 200,
+  /** … and so many characters. The same for what it prints before its session or turn has begun. One that prints more is ended. */
+  heldChars: 8 * 1024 * 1024,
   /** An answer to a request of ours is waited for so long. */
   answerMs: 15_000,
+  /** How long it is remembered whether somebody is logged in. */
+  loginMs: 20_000,
   /** Requests of ours that are open at the same time. */
   openRequests: 64,
 } as const;

@@ -22,7 +22,7 @@ export const anthropicApi: ApiSource = {
     if (!apiKey) {
       return problem(
         "unavailable",
-        "ANTHROPIC_API_KEY is not set: put a key of the Anthropic API there, start the server again, and ask again",
+        "ANTHROPIC_API_KEY is not set: set it to an Anthropic API key, restart the server, and try again",
         { variable: "ANTHROPIC_API_KEY" },
       );
     }

@@ -84,7 +84,7 @@ function lostWords(error: unknown): string | undefined {
   const { message } = recordOf(inmost);
   const why = inmost !== error && typeof message === "string" && message !== "" ? `: ${message}` : "";
   const said = recordOf(error)["message"];
-  if (said === "terminated") return `The connection broke off in the middle of the answer${why}`;
+  if (said === "terminated") return `The connection was lost in the middle of the answer${why}`;
   return error instanceof ApiConnectionError ? `${said}${why}` : undefined;
 }
 

@@ -63,7 +63,7 @@ export class Asking {
       const { failure } = answered;
       if (answered.end !== "failed" || failure === undefined) return answered;
       if (!failure.isRetryable || attempt >= ATTEMPTS) {
-        await this.#tell(failure, attempt);
+        await this.#report(failure, attempt);
         return answered;
       }
       await this.#retract(keys);
@@ -144,7 +144,7 @@ export class Asking {
     const jitter = grown * (env.random() / 2 ** 32) * 0.25;
     const pauseMs = Math.min(MOST_PAUSE_MS, failure.retryAfterMs ?? grown + jitter);
     const seconds = (pauseMs / 1_000).toFixed(pauseMs < 10_000 ? 1 : 0);
-    const text = `${failure.message}\nTrying again in ${seconds} s (attempt ${attempt + 1} of ${ATTEMPTS})`;
+    const text = `${failure.message}\nRetrying in ${seconds} s (attempt ${attempt + 1} of ${ATTEMPTS})`;
     const { status, code } = failure;
     const extra = {
       attempt,
@@ -167,9 +167,9 @@ export class Asking {
     });
   }
 
-  async #tell(failure: Failure, attempts: number): Promise<void> {
+  async #report(failure: Failure, attempts: number): Promise<void> {
     const { message, code, status, isRetryable } = failure;
-    const tried = attempts === 1 ? "" : `\nGiven up after ${attempts} attempts.`;
+    const tried = attempts === 1 ? "" : `\nGave up after ${attempts} attempts.`;
     const named = code ?? (status === undefined ? undefined : String(status));
     const metadata = {
       retryable: isRetryable,
@@ -184,7 +184,7 @@ export class Asking {
     const controller = new AbortController();
     const arm = () => env.after(silentMs, () => controller.abort());
     let cancel = arm();
-    const message = `The model has said nothing for ${Math.round(silentMs / 1_000)} s`;
+    const message = `The model has sent nothing for ${Math.round(silentMs / 1_000)} s`;
     return {
       signal: controller.signal,
       failure: { message, code: "silent", isRetryable: true } satisfies Failure,
@@ -198,14 +198,14 @@ export class Asking {
 }
 
 const CUT: Failure = {
-  message: "The answer broke off before its end",
+  message: "The answer ended early",
   code: "cut",
   isRetryable: true,
 };
 
 /** A page to log in, say, or an address that is not quite the API's. */
 const NOTHING: Failure = {
-  message: "The provider answered with nothing that can be read; is the base URL the one of its API?",
+  message: "The provider's response is not readable. Check that the base URL is its API",
   code: "cut",
   isRetryable: true,
 };
@@ -237,25 +237,25 @@ class Hearing {
 
   /** The events that are to be written now. */
   take(events: readonly BlockEvent[]): readonly BlockEvent[] {
-    return events.filter((event) => this.#hear(event)).map((event) => this.#unstarted(event));
+    return events.filter((event) => this.#isKept(event)).map((event) => this.#unstarted(event));
   }
 
   /** What the model asks for has not started: whoever runs it says when it does. */
   #unstarted(event: BlockEvent): BlockEvent {
-    if (event.type !== "block-meta" || event.metadata["stage"] !== "running" || !this.#calls.has(event.key))
+    if (event.type !== "block-meta" || event.metadata.stage !== "running" || !this.#calls.has(event.key))
       return event;
     const { stage: _, ...metadata } = event.metadata;
     return { ...event, metadata };
   }
 
-  #hear(event: BlockEvent): boolean {
+  #isKept(event: BlockEvent): boolean {
     if (event.type === "turn-end") {
       this.stopReason = event.stopReason;
       this.isTruncated = event.reason === "truncated";
       const isFiltered = event.stopReason === FILTERED;
       this.isRefused ||= event.stopReason === "refusal" || isFiltered;
       if (isFiltered && this.refusal !== undefined)
-        this.refusal = "A filter of the provider ended this answer.";
+        this.refusal = "The provider's content filter ended this answer.";
       const details = event.native?.["stop_details"] as { readonly explanation?: Json } | undefined;
       if (typeof details?.explanation === "string") this.refusal = details.explanation;
       this.isWhole = event.status === "done";
@@ -273,20 +273,20 @@ class Hearing {
   }
 
   #begin({ key, kind, metadata, text }: BlockEvent & { type: "block-start" }): boolean {
-    if (kind === "error" && metadata["toolUseId"] === undefined) {
+    if (kind === "error" && metadata.toolUseId === undefined) {
       this.#errors.add(key);
-      const code = metadata["code"] === undefined ? undefined : String(metadata["code"]);
-      this.#failure = { message: text ?? "", code, isRetryable: metadata["retryable"] === true };
+      const code = metadata.code === undefined ? undefined : String(metadata.code);
+      this.#failure = { message: text ?? "", code, isRetryable: metadata.retryable === true };
       return false;
     }
     this.keys.push(key);
-    if (metadata["notice"] === "refusal") {
+    if (metadata.notice === "refusal") {
       this.isRefused = true;
       this.refusal = undefined; // it is a block of its own already
     }
-    if (kind === "tool_call" && metadata["remote"] !== true) {
-      const toolUseId = String(metadata["toolUseId"]);
-      const toolName = String(metadata["toolName"]);
+    if (kind === "tool_call" && metadata.remote !== true) {
+      const toolUseId = String(metadata.toolUseId);
+      const toolName = String(metadata.toolName);
       this.#calls.set(key, { key, toolUseId, toolName, input: undefined as unknown as Json });
     }
     return true;

@@ -8,6 +8,8 @@
 
 import {
   type Ask,
+  type AskSubject,
+  type AskSuggestion,
   type BlockId,
   type BlockKey,
   type Env,
@@ -36,6 +38,8 @@ export interface CallsOptions {
   readonly stopping: () => Reason;
   /** Where a bug inside a tool is told; the model only learns that it failed. */
   readonly onFault: (tool: string, error: unknown) => void;
+  /** What can be answered to an ask for good. */
+  readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
 }
 
 /** What all calls have in common. */
@@ -129,9 +133,10 @@ export class Calls {
   async #outcome(call: ToolCall, effects: readonly Effect[], run: ToolRun): Promise<Outcome> {
     const { tools, onFault } = this.#options;
     const tool = tools.get(call.toolName);
-    if (!tool) return failed(`There is no tool ${call.toolName}. There are: ${[...tools.keys()].join(", ")}`);
+    if (!tool)
+      return failed(`There is no tool ${call.toolName}. Available tools: ${[...tools.keys()].join(", ")}`);
     const parsed = tool.parse(call.input);
-    if ("wrong" in parsed) return failed(`The input of ${tool.name} does not fit: ${parsed.wrong}`);
+    if ("wrong" in parsed) return failed(`Invalid input for ${tool.name}: ${parsed.wrong}`);
     const asked = toAsk(effects, this.#options.allow);
     const leave = await this.#leave(
       call,
@@ -147,7 +152,7 @@ export class Calls {
     } catch (error) {
       // The boundary of one call: a bug in it ends the call and nothing else.
       onFault(tool.name, error);
-      return failed(`${tool.name} failed inside; this is a bug, not the input's fault`);
+      return failed(`${tool.name} failed: internal error, not caused by the input`);
     }
   }
 
@@ -164,15 +169,19 @@ export class Calls {
     const what = compactParams(call.input);
     const reason = reasonToAsk(asked);
     const title = what === undefined ? name : `${name}: ${what}`;
-    const ask: Ask = {
+    const subject = subjectOf(call, asked, diff);
+    const shown: Ask = {
       id,
       kind: "permission",
       state: "asked",
       title: reason === undefined ? title : `${title} (${reason})`,
       input: call.input,
-      ...(diff === undefined ? {} : { subject: { type: "diff", diff } }),
+      ...(subject === undefined ? {} : { subject }),
       askedAt: env.now(),
     };
+    // What is guarded, or cannot be known, is asked for every time: no rule is offered for it.
+    const suggestions = reason === undefined ? (this.#options.suggest?.(shown) ?? []) : [];
+    const ask: Ask = suggestions.length === 0 ? shown : { ...shown, suggestions: [...suggestions] };
     let stop = (): void => undefined;
     const leave = new Promise<Leave>((settle) => {
       this.#asked.set(id, { key: call.key, settle });
@@ -189,3 +198,17 @@ export class Calls {
 }
 
 const UNRUN: Outcome = { failed: true, error: "The turn was stopped before this ran" };
+
+/** What is asked for, in a form that rules can be about. What always asks has none but its diff. */
+function subjectOf(
+  { input }: ToolCall,
+  asked: readonly Effect[],
+  diff: string | undefined,
+): AskSubject | undefined {
+  const isKnown = reasonToAsk(asked) === undefined;
+  const paths = asked.flatMap(({ path }) => path ?? []);
+  if (diff !== undefined) return { type: "diff", diff, ...(isKnown && paths.length > 0 ? { paths } : {}) };
+  const command = (input as { readonly command?: unknown } | null)?.command;
+  if (!isKnown || typeof command !== "string" || !asked.some(({ kind }) => kind === "run")) return undefined;
+  return { type: "command", command };
+}

@@ -12,12 +12,12 @@ import {
   Kernel,
   KINDS,
   type Kind,
+  type LooseBlock,
   MemoryStore,
   type NewBlock,
   RESULT_KINDS,
   ROLES,
   VirtualEnv,
-  type WholeBlock,
 } from "@blockyard/kernel";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -26,14 +26,14 @@ import { exchangeOf } from "./context.ts";
 import { type Exchange, type Message, validate } from "./exchange.ts";
 
 /** A block of a path, as contextOf gives it. */
-function block(kind: Kind, text: string, more: Partial<WholeBlock> = {}): ContextBlock {
+function block(kind: Kind, text: string, more: Partial<LooseBlock> = {}): ContextBlock {
   return { block: madeBlock(kind, text, { agent: "a", role: "model", ...more }), included: false };
 }
 
 const user = (text: string) => block("text", text, { role: "user" });
 const said = (text: string, metadata: JsonObject = {}) => block("text", text, { metadata });
 
-function called(id: string, metadata: JsonObject = {}, more: Partial<WholeBlock> = {}): ContextBlock {
+function called(id: string, metadata: JsonObject = {}, more: Partial<LooseBlock> = {}): ContextBlock {
   const full = { toolUseId: id, toolName: "look", input: { at: id }, ...metadata };
   return block("tool_call", JSON.stringify(full.input), { metadata: full, ...more });
 }
@@ -44,7 +44,7 @@ function result(call: ContextBlock, text: string, metadata: JsonObject = {}, kin
   return block(kind, text, { role: "tool", side: true, parent: call.block.id, metadata: full });
 }
 
-function thought(text: string, metadata: JsonObject = {}, more: Partial<WholeBlock> = {}): ContextBlock {
+function thought(text: string, metadata: JsonObject = {}, more: Partial<LooseBlock> = {}): ContextBlock {
   return block("thinking", text, {
     metadata: { provider: "anthropic", signature: "sig", messageId: "m", ...metadata },
     ...more,
@@ -99,7 +99,7 @@ describe("pairs", () => {
       [
         "user: Hi",
         "assistant: look#a",
-        "user: !a:This call has no result: interrupted. It may have run in part. · And?",
+        "user: !a:This call has no result: interrupted. It may have run partly. · And?",
       ],
     );
   });
@@ -147,7 +147,7 @@ describe("pairs", () => {
     };
     expect(inputs(called("a", { input: "text" }))).toEqual({ input: "text" });
     expect(inputs(called("a"))).toEqual({ at: "a" });
-    const edited = (text: string) => called("a", {}, { text });
+    const edited = (text: string) => called("a", {}, { text } as Partial<LooseBlock>);
     expect(inputs(edited('{"at":"b"}'))).toEqual({ at: "b" });
     expect(inputs(edited('{"at":"b'))).toEqual({ at: "a" });
   });
@@ -220,7 +220,7 @@ describe("[L6] the beginning", () => {
 describe("[L7] results in words", () => {
   it.each<[Kind, string, JsonObject, string]>([
     ["command", "out\n", { command: "x", exitCode: 2, stderr: "err" }, "out\n\nerr\n[exit code 2]"],
-    ["command", "out", { command: "x", interrupted: true }, "out\n[stopped before it had ended]"],
+    ["command", "out", { command: "x", interrupted: true }, "out\n[stopped before it finished]"],
     ["command", "", { command: "x", exitCode: 0 }, "(no output)"],
     ["code", "b\n", { startLine: 2, totalLines: 9 }, "[from line 2 of 9]\nb\n"],
     ["image", "a cat", {}, "[an image: a cat]"],
@@ -256,12 +256,12 @@ describe("[L1] validate", () => {
     ["without parts", [u()]],
     ["without words", [u(text(" "))]],
     ["nothing follows", [u(text("x")), a({ type: "thinking", text: "t", signature: "s" })]],
-    ["nobody has signed", [u(text("x")), a({ type: "thinking", text: "t" }, text("y"))]],
+    ["reasoning without a signature", [u(text("x")), a({ type: "thinking", text: "t" }, text("y"))]],
     ["with the results of none", [u(text("x")), a(use("1"))]],
     ["with the results 2", [u(text("x")), a(use("1")), u(answer("2"))]],
     ["calls 1, 2 with the results 2, 1", [u(text("x")), a(use("1"), use("2")), u(answer("2"), answer("1"))]],
     ["without its call 1", [u(answer("1"))]],
-    ["directly behind its call", [u(text("x")), a(use("1")), u(text("y"), answer("1"))]],
+    ["does not directly follow its call", [u(text("x")), a(use("1")), u(text("y"), answer("1"))]],
     ["two calls with the id 1", [u(text("x")), a(use("1"), use("1")), u(answer("1"), answer("1"))]],
     ["a call named", [u(text("x")), a(use("1.2")), u(answer("1.2"))]],
   ])("%s", (message, messages) => {

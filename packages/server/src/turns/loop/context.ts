@@ -14,7 +14,7 @@
 
 import { type BlockId, type Json, type JsonObject, RESULT_KINDS, type WholeBlock } from "@blockyard/kernel";
 import { parseJson } from "@blockyard/providers";
-import { isOther, quotedAs, type SignedBlock, type Voices } from "../voices.ts";
+import { isOther, quotedAs, type SignedBlock, type Signs, type Voices } from "../voices.ts";
 import {
   type AssistantPart,
   type CallPart,
@@ -40,16 +40,17 @@ export interface ContextRules {
 export function exchangeOf(context: readonly SignedBlock[], rules: ContextRules): Exchange {
   const building = new Building(rules);
   const system = [rules.system];
-  for (const { block, included, editedBy = [] } of context) {
+  for (const { block, included, editedBy, from } of context) {
+    const signs = { editedBy, from };
     if (included) building.include(block);
-    else if (isSystemPrompt(block) && !building.isOfOthers(block, editedBy)) system.push(block.text);
-    else building.add(block, editedBy);
+    else if (isSystemPrompt(block) && !building.isOfOthers(block, signs)) system.push(block.text);
+    else building.add(block, signs);
   }
   return { system: system.filter((text) => !isBlank(text)).join("\n\n"), messages: building.finish() };
 }
 
 function isSystemPrompt({ kind, role, side, metadata }: WholeBlock): boolean {
-  return kind === "text" && role === "system" && !side && metadata["notice"] === undefined;
+  return kind === "text" && role === "system" && !side && metadata.notice === undefined;
 }
 
 /** An assistant's message that may still grow, and the results of its calls. */
@@ -85,8 +86,9 @@ class Building {
   }
 
   /** Whether it was written or changed by somebody else than the person who asks and the agents that run here. */
-  isOfOthers({ agent }: WholeBlock, editedBy: readonly string[]): boolean {
-    return this.#voices !== undefined && (editedBy.length > 0 || isOther(this.#voices, agent));
+  isOfOthers({ agent }: WholeBlock, { editedBy = [], from }: Signs): boolean {
+    if (this.#voices === undefined) return false;
+    return editedBy.length > 0 || from !== undefined || isOther(this.#voices, agent);
   }
 
   include(block: WholeBlock): void {
@@ -95,11 +97,11 @@ class Building {
     else if (!isBlank(block.text)) this.#say({ type: "text", text: includedText(block) });
   }
 
-  add(block: WholeBlock, editedBy: readonly string[]): void {
+  add(block: WholeBlock, signs: Signs): void {
     const { kind, metadata } = block;
-    if (metadata["notice"] !== undefined || metadata["reason"] === "retracted") return;
-    if (block.side) return this.#result(block, editedBy);
-    if (this.isOfOthers(block, editedBy)) return this.#quote(block, editedBy);
+    if (metadata.notice !== undefined || metadata.reason === "retracted") return;
+    if (block.side) return this.#result(block, signs);
+    if (this.isOfOthers(block, signs)) return this.#quote(block, signs);
     switch (kind) {
       case "error":
       case "unknown":
@@ -133,13 +135,13 @@ class Building {
   }
 
   /** What others wrote, in whatever role, is told to the model and never said by it. A call of its own stays one. */
-  #quote(block: WholeBlock, editedBy: readonly string[]): void {
-    const isOwnCall = block.kind === "tool_call" && !this.isOfOthers(block, []);
+  #quote(block: WholeBlock, signs: Signs): void {
+    const isOwnCall = block.kind === "tool_call" && !this.isOfOthers(block, { from: signs.from });
     if (isOwnCall) return this.#call(block, true);
     if (block.kind === "error" || block.kind === "unknown" || block.kind === "thinking") return;
     const picture = pictureOf(block);
     const text = picture ? "[an image, which follows]" : resultText(block);
-    if (!isBlank(text)) this.#say({ type: "text", text: quotedAs(block, editedBy, text) });
+    if (!isBlank(text)) this.#say({ type: "text", text: quotedAs(block, signs, text) });
     if (picture) this.#say({ type: "image", picture });
   }
 
@@ -150,7 +152,7 @@ class Building {
   }
 
   #think(block: WholeBlock): void {
-    const part = this.#reasoner === block.metadata["provider"] ? thinkingOf(block) : undefined;
+    const part = this.#reasoner === block.metadata.provider ? thinkingOf(block) : undefined;
     if (part && this.#reasoner !== undefined) this.#answers(block, part);
   }
 
@@ -158,10 +160,10 @@ class Building {
   #call(block: WholeBlock, asCalled = false): void {
     const input = inputOf(asCalled ? { ...block, text: "" } : block);
     if (input === undefined) return;
-    const name = String(block.metadata["toolName"]);
+    const name = String(block.metadata.toolName);
     const call: CallPart = {
       type: "call",
-      id: this.#idOf(String(block.metadata["toolUseId"])),
+      id: this.#idOf(String(block.metadata.toolUseId)),
       name: NAME.test(name) ? name : name.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64) || "tool",
       input,
     };
@@ -178,22 +180,22 @@ class Building {
     return unique;
   }
 
-  #result(block: WholeBlock, editedBy: readonly string[]): void {
+  #result(block: WholeBlock, signs: Signs): void {
     const known = block.parent === null ? undefined : this.#answer?.calls.get(block.parent);
     if (!known) return; // of a call that was left out
     known.result ??= { texts: [], pictures: [], isError: false };
     const picture = pictureOf(block);
     if (picture) known.result.pictures.push(picture);
     const text = resultText(block);
-    const isOther = this.isOfOthers(block, editedBy);
-    if (!isBlank(text)) known.result.texts.push(isOther ? quotedAs(block, editedBy, text) : text);
-    const failed = block.kind === "error" || block.metadata["isError"] === true || block.status === "error";
+    const isOther = this.isOfOthers(block, signs);
+    if (!isBlank(text)) known.result.texts.push(isOther ? quotedAs(block, signs, text) : text);
+    const failed = block.kind === "error" || block.metadata.isError === true || block.status === "error";
     known.result.isError ||= failed;
   }
 
   #answers(block: WholeBlock, part: AssistantPart): void {
-    const messageId = textOf(block.metadata["messageId"]);
-    const index = Number(block.metadata["index"] ?? 0);
+    const messageId = textOf(block.metadata.messageId);
+    const index = Number(block.metadata.index ?? 0);
     const open = this.#answer;
     // The same message goes on. A server that gives every message the same id begins its index again.
     const goesOn = open && messageId !== undefined && open.messageId === messageId && index > open.index;
@@ -253,18 +255,18 @@ function resultPart(call: CallPart, block: WholeBlock, result: Gathered | undefi
 }
 
 function missingText({ metadata }: WholeBlock): string {
-  const why = textOf(metadata["error"]) ?? textOf(metadata["reason"]);
-  const short = textOf(metadata["shortResult"]);
-  if (metadata["success"] === true)
-    return `This call has no result here.${short ? ` In short: ${short}` : ""}`;
-  return `This call has no result${why === undefined ? "" : `: ${why}`}. It may have run in part.`;
+  const why = textOf(metadata.error) ?? textOf(metadata.reason);
+  const short = textOf(metadata.shortResult);
+  if (metadata.success === true)
+    return `The result of this call is not available.${short ? ` In short: ${short}` : ""}`;
+  return `This call has no result${why === undefined ? "" : `: ${why}`}. It may have run partly.`;
 }
 
 /** As it was signed, or sealed; undefined for what its provider would not take back. */
 function thinkingOf({ metadata, status, promoted, text }: WholeBlock): ThinkingPart | undefined {
   if (status !== "done") return undefined;
   const { signature, opaque } = metadata;
-  const itemId = textOf((metadata["extra"] as JsonObject | undefined)?.["itemId"]);
+  const itemId = textOf(metadata.extra?.["itemId"]);
   const named = itemId === undefined ? {} : { itemId };
   if (typeof opaque === "string" && opaque !== "")
     return { type: "thinking", text: promoted ? "" : text, opaque, ...named };

@@ -3,84 +3,19 @@
  * the built-in loop sends, in names that no provider owns; what a provider wants them to be called is up to the program.
  */
 
-import {
-  blockIdField,
-  conversationField,
-  isProblem,
-  type Json,
-  limits,
-  problem,
-  snapshotSchema,
-  snapshotView,
-  tool,
-} from "@blockyard/kernel";
-import { z } from "zod";
+import { type Answer, isProblem, type Json, limits, problem, snapshotView, tool } from "@blockyard/kernel";
 import { PROVIDER_NAMES } from "../../access/agent-names.ts";
 import { ownerName } from "../../access/auth.ts";
+import { conversationContext, type PartView, type PictureView } from "../contract.ts";
 import { type Message, type Picture, validate } from "./exchange.ts";
 import { type ModelContext, modelContext } from "./model-context.ts";
 
-const input = z.strictObject({
-  conversation: conversationField,
-  head: blockIdField.optional().describe("Up to this block. Default: the conversation's head"),
-  reasoner: z
-    .enum(["anthropic", "openai"])
-    .optional()
-    .describe("Also the signed reasoning that goes back to this provider. Default: none"),
-  blocks: z.boolean().default(true).describe("Give the blocks, with their text"),
-  messages: z.boolean().default(true).describe("Give the messages"),
-});
-
-const picture = z.object({ media_type: z.string(), data: z.string().describe("Base64") });
-
-const part = z.union([
-  z.object({ type: z.literal("text"), text: z.string() }),
-  z.object({ type: z.literal("image"), image: picture }),
-  z.object({
-    type: z.literal("thinking"),
-    text: z.string(),
-    signature: z.string().optional(),
-    opaque: z.string().optional(),
-    item_id: z.string().optional(),
-  }),
-  z.object({
-    type: z.literal("tool_call"),
-    tool_use_id: z.string(),
-    tool_name: z.string(),
-    input: z.record(z.string(), z.unknown()),
-  }),
-  z.object({
-    type: z.literal("tool_result"),
-    tool_use_id: z.string(),
-    text: z.string(),
-    images: z.array(picture),
-    is_error: z.boolean(),
-  }),
-]);
-
-const output = z.object({
-  head: z.string().nullable(),
-  system: z.string().describe("What the conversation's system blocks say"),
-  blocks: z
-    .array(snapshotSchema.extend({ included: z.boolean().describe("From elsewhere; it stands in front") }))
-    .optional(),
-  messages: z
-    .array(z.object({ role: z.enum(["user", "assistant"]), content: z.array(part) }))
-    .optional()
-    .describe("Alternating, the user first; each tool_call has its tool_result in the next message"),
-  unsendable: z.string().optional().describe("Why a provider would not take the messages as they are"),
-});
-
-type Part = z.infer<typeof part>;
-
-export const conversationContext = tool({
-  name: "conversation.context",
+export const contextTool = tool({
+  ...conversationContext,
   description:
-    "What a model would be sent now: the path to the head without what is pruned, each tool call with its result, and what " +
-    "is included in front. As blocks, and as messages that fit any provider's API. For your own loop: send these, then " +
+    "Return what a model would be sent now: the path to the head without pruned blocks, each tool call with its result, and included " +
+    "blocks first. As blocks, and as messages that fit any provider's API. For your own loop: send these, then " +
     "write the answer with turn.begin, block.create, block.append and turn.end.",
-  input,
-  output,
   access: "read",
   async run({ kernel, caller }, { conversation, head, reasoner, ...wanted }) {
     const record = await kernel.conversation(conversation);
@@ -92,7 +27,7 @@ export const conversationContext = tool({
     if (isProblem(context)) return context;
     const chars = context.blocks.reduce((sum, { block }) => sum + block.chars, 0);
     if (chars > limits.contextChars) {
-      const message = `the context has ${chars} characters, more than the ${limits.contextChars} of one answer; prune some of it`;
+      const message = `the context has ${chars} characters, more than the limit of ${limits.contextChars}; prune some of it`;
       return problem("too_large", message, { chars, max_chars: limits.contextChars });
     }
     return { head: head ?? record.head, ...answerOf(context, wanted) };
@@ -102,7 +37,7 @@ export const conversationContext = tool({
 function answerOf(
   { blocks, exchange }: ModelContext,
   wanted: { readonly blocks: boolean; readonly messages: boolean },
-): Omit<z.infer<typeof output>, "head"> {
+): Omit<Answer<typeof conversationContext.output>, "head"> {
   const unsendable = validate(exchange)?.message;
   return {
     system: exchange.system,
@@ -114,11 +49,11 @@ function answerOf(
   };
 }
 
-function messageView({ role, parts }: Message): { role: "user" | "assistant"; content: Part[] } {
+function messageView({ role, parts }: Message): { role: "user" | "assistant"; content: PartView[] } {
   return { role, content: parts.map(partView) };
 }
 
-function partView(given: Message["parts"][number]): Part {
+function partView(given: Message["parts"][number]): PartView {
   switch (given.type) {
     case "text":
       return { type: "text", text: given.text };
@@ -150,6 +85,6 @@ function partView(given: Message["parts"][number]): Part {
   }
 }
 
-function pictureView({ mediaType, data }: Picture): z.infer<typeof picture> {
+function pictureView({ mediaType, data }: Picture): PictureView {
   return { media_type: mediaType, data };
 }

@@ -54,7 +54,7 @@ export async function* eventStream({ url, headers, body, signal }: StreamRequest
     const event = parseJson(item.data);
     if (event === undefined) {
       if (item.torn) return; // the connection ended inside of an event: the adapter closes what is open
-      throw new SyntaxError("An event of the answer is not JSON");
+      throw new SyntaxError("An event of the response is not JSON");
     }
     if (item.event === "error" || hasError(event)) throw new ApiError(undefined, event, response.headers);
     yield event;

@@ -92,8 +92,7 @@ function checkAssistant(
   const calls: string[] = [];
   for (const part of parts) {
     if (part.type === "text" && isBlank(part.text)) return "a text without words";
-    if (part.type === "thinking" && !part.signature && !part.opaque)
-      return "reasoning that nobody has signed or sealed";
+    if (part.type === "thinking" && !part.signature && !part.opaque) return "reasoning without a signature";
     if (part.type !== "call") continue;
     if (!NAME.test(part.id) || !NAME.test(part.name))
       return `a call named ${JSON.stringify([part.id, part.name])}`;
@@ -122,7 +121,7 @@ function checkUser(parts: readonly UserPart[], before: Message | undefined): str
       isBehindText = true;
       continue;
     }
-    if (isBehindText) return "a result that does not stand directly behind its call";
+    if (isBehindText) return "a result that does not directly follow its call";
     if (!calls.has(part.id)) return `a result without its call ${part.id}`;
   }
   return undefined;

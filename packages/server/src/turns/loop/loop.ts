@@ -6,6 +6,8 @@
  */
 
 import {
+  type Ask,
+  type AskSuggestion,
   type BlockId,
   isProblem,
   type Kernel,
@@ -32,6 +34,7 @@ export interface LoopOptions {
   readonly maxTokens: number;
   readonly silentMs?: number | undefined;
   readonly onFault: (what: string, error: unknown) => void;
+  readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
 }
 
 export const ROUNDS = 50;
@@ -60,6 +63,7 @@ export class LoopRun implements Run {
       signal: this.#abort.signal,
       stopping: () => this.#reason,
       onFault: options.onFault,
+      suggest: options.suggest,
     });
     this.ended = this.#work();
   }
@@ -94,13 +98,13 @@ export class LoopRun implements Run {
       // The boundary of one turn: a bug in it, or a store that fails, ends the turn and nothing else.
       this.#options.onFault("loop", error);
       this.#abort.abort();
-      outcome = { status: "error", reason: "failed", error: "The loop failed inside; this is a bug" };
+      outcome = { status: "error", reason: "failed", error: "Internal error in the loop" };
     }
     const lost = await this.#writing.end(outcome).catch((error) => {
       this.#options.onFault("loop", error);
       return undefined;
     });
-    const error = lost?.message ?? outcome.error ?? "The loop ended without saying why";
+    const error = lost?.message ?? outcome.error ?? "The loop ended without a reason";
     return { error, reason: this.#stopping, isExpected: true };
   }
 
@@ -120,7 +124,7 @@ export class LoopRun implements Run {
       const lost = await this.#writing.settle();
       if (lost) return { status: "error", reason: "failed", error: lost.message };
     }
-    const error = `Stopped after ${ROUNDS} rounds of tools; ask again to let it go on`;
+    const error = `Stopped after ${ROUNDS} rounds of tool calls. Send another message to continue`;
     await this.#writing.error({ text: error, metadata: { code: "max_rounds" } });
     return { status: "error", reason: "failed", stopReason: "max_rounds", error };
   }
@@ -137,7 +141,7 @@ export class LoopRun implements Run {
     }
     if (stopReason === "pause_turn") return undefined;
     if (isTruncated) {
-      const text = `The answer was cut at its limit (${stopReason ?? "length"}). Ask again to let it go on.`;
+      const text = `The answer hit its length limit (${stopReason ?? "length"}). Send another message to continue.`;
       await this.#writing.notice("truncated", { text, metadata: {} });
     }
     const reason = isTruncated ? ("truncated" as const) : undefined;
@@ -187,12 +191,12 @@ export class LoopRun implements Run {
 
 function systemPrompt(root: string, conversation: string): string {
   return [
-    `You are a coding agent. You work in the folder ${root} with the tools that you are given, together with people who ` +
-      "watch every step and may edit anything that is written here, also your own words and the results of your tools.",
-    "Look before you change: read a file before you edit it, and check what you did where it can be checked. Commands, " +
-      "and changes of files, may need the owner's leave; if it is denied, take another way or ask. Say what you did in " +
+    `You are a coding agent. You work in the folder ${root} with the tools you are given, together with people who ` +
+      "watch every step and may edit anything written here, including your own text and your tools' results.",
+    "Read a file before you edit it, and verify your work where you can. Commands " +
+      "and file changes may need the owner's approval; if it is denied, try another way or ask. Summarize what you did in a " +
       "few words.",
-    `What is said here are blocks of the conversation ${conversation}. The block_* tools read and edit blocks, of this ` +
-      "conversation and of others, by ids such as conversation/agent/12.",
+    `Everything here is a block of the conversation ${conversation}. The block_* tools read and edit blocks of this ` +
+      "conversation and others, by ids such as conversation/agent/12.",
   ].join("\n\n");
 }

@@ -36,8 +36,7 @@ export async function modelContext(
 ): Promise<ModelContext | Problem> {
   const all = await contextOf(kernel, conversation, head);
   if (isProblem(all)) return all;
-  const from =
-    freshTurn === undefined ? -1 : all.findIndex(({ block }) => block.metadata["turn"] === freshTurn);
+  const from = freshTurn === undefined ? -1 : all.findIndex(({ block }) => block.metadata.turn === freshTurn);
   const blocks = from === -1 ? all : all.filter(({ included }, i) => included || i >= from);
   const shown = await withPictures(kernel.store, blocks);
   const marked = rules.voices === undefined ? shown : await signed(kernel, shown, rules.voices);

@@ -26,14 +26,14 @@ export const openaiApi: ApiSource = {
     if (!apiKey) {
       return problem(
         "unavailable",
-        "OPENAI_API_KEY is not set: put a key of the OpenAI API there (any word for a server of your own that wants " +
-          "none, named by OPENAI_BASE_URL), start the server again, and ask again",
+        "OPENAI_API_KEY is not set: set it to an OpenAI API key (any word for your own server that needs " +
+          "none, set with OPENAI_BASE_URL), restart the server, and try again",
         { variable: "OPENAI_API_KEY" },
       );
     }
     const flavour = flavourOf(env);
     if (flavour === undefined) {
-      return problem("invalid", "BLOCKYARD_OPENAI_API is either responses or chat", {
+      return problem("invalid", "BLOCKYARD_OPENAI_API must be responses or chat", {
         variable: "BLOCKYARD_OPENAI_API",
       });
     }

@@ -194,7 +194,7 @@ describe("[L23] an error", () => {
 
   it("[L23] a cut connection is said in words", () => {
     const { message } = failureOf(new TypeError("terminated"));
-    expect(message).toBe("The connection broke off in the middle of the answer");
+    expect(message).toBe("The connection was lost in the middle of the answer");
   });
 });
 
@@ -279,7 +279,10 @@ describe("[U83] a stream of events", () => {
       response.write('data: {"a":1}\n\n', () => response.destroy());
     });
     expect(first).toEqual({ a: 1 });
-    expect(broken).toMatchObject({ isRetryable: true, message: expect.stringContaining("broke off") });
+    expect(broken).toMatchObject({
+      isRetryable: true,
+      message: expect.stringContaining("was lost in the middle"),
+    });
     const request = {
       url: "http://127.0.0.1:1/",
       headers: {},

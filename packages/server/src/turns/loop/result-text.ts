@@ -17,7 +17,7 @@ export function resultText(block: WholeBlock): string {
   const { metadata } = block;
   switch (block.kind) {
     case "command":
-      return [cutMiddle(block.text), metadata["stderr"], ending(block)].filter(isSaid).join("\n");
+      return [cutMiddle(block.text), metadata.stderr, ending(block)].filter(isSaid).join("\n");
     case "code":
       return [place(block), cutMiddle(block.text)].filter(isSaid).join("\n");
     case "image":
@@ -30,7 +30,7 @@ export function resultText(block: WholeBlock): string {
 /** A block of elsewhere, with where it comes from. */
 export function includedText(block: WholeBlock): string {
   const { id, kind, metadata } = block;
-  const name = metadata["path"] ?? metadata["filename"] ?? metadata["command"];
+  const name = metadata.path ?? metadata.filename ?? metadata.command;
   return `Included: block ${id} (${kind}${typeof name === "string" ? ` ${name}` : ""})\n\n${cutMiddle(block.text)}`;
 }
 
@@ -57,8 +57,8 @@ export function cutMiddle(text: string, most: number = RESULT_CHARS): string {
 }
 
 function ending({ metadata }: Block): string {
-  if (metadata["interrupted"] === true) return "[stopped before it had ended]";
-  const code = metadata["exitCode"];
+  if (metadata.interrupted === true) return "[stopped before it finished]";
+  const code = metadata.exitCode;
   return typeof code === "number" && code !== 0 ? `[exit code ${code}]` : "";
 }
 

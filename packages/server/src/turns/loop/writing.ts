@@ -94,7 +94,7 @@ export class Writing {
 
   /** A bug: the turn ends with it, and nothing else does. */
   #lose(error: unknown): void {
-    this.#lost ??= problem("unavailable", `what the agent said could not be written: ${String(error)}`);
+    this.#lost ??= problem("unavailable", `the agent's output could not be written: ${String(error)}`);
   }
 
   /** Told beside the conversation: for people, not for the model. */

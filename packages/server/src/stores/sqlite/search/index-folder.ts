@@ -89,6 +89,14 @@ export class IndexFolder {
     }
   }
 
+  /** Takes a segment out that has nothing any more. */
+  drop(segment: Segment): void {
+    this.segments = this.segments.filter((other) => other !== segment);
+    this.#writeList();
+    segment.reader.close();
+    rmSync(join(this.#path, segment.name), { force: true });
+  }
+
   /** Forgets everything. */
   clear(): void {
     for (const { reader } of this.segments) reader.close();

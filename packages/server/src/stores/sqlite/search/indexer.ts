@@ -53,9 +53,12 @@ export class Indexer {
   /** Journal rows before this one are in the tables. */
   #settledBefore = 0;
   #round = 0;
+  /** Segments may have blocks of conversations that were removed: after a removal, and at the start, since the last run may have ended before. */
+  #mayHoldRemoved: boolean;
 
   constructor(reader: StoreReader, database: string) {
     this.#reader = reader;
+    this.#mayHoldRemoved = reader.hasDeleted();
     this.folder = new IndexFolder(database, reader.epoch());
   }
 
@@ -82,16 +85,32 @@ export class Indexer {
     }
   }
 
+  /** Conversations were removed: what the index has of them goes first. */
+  noteRemoved(): void {
+    this.#mayHoldRemoved = true;
+    const isThere = this.#existing();
+    for (const [row, { conversation }] of this.fresh) if (!isThere(conversation)) this.fresh.delete(row);
+    for (const conversation of this.#owed) if (!isThere(conversation)) this.#owed.delete(conversation);
+    this.backlog = this.backlog.filter(({ conversation }) => isThere(conversation));
+  }
+
   /** Whether there is something to do that will not wait for more. */
   get isBehind(): boolean {
     return (
-      this.backlog.length > 0 || this.#hasFresh(FRESH_BLOCKS, FRESH_CHARS) || this.#mergeable() !== undefined
+      (this.#mayHoldRemoved && this.folder.segments.length > 0) ||
+      this.backlog.length > 0 ||
+      this.#hasFresh(FRESH_BLOCKS, FRESH_CHARS) ||
+      this.#mergeable() !== undefined
     );
   }
 
   /** Does what there is to do. Between two steps the database may be read by others. */
   *work(): Generator<void> {
     while (this.isBehind) {
+      if (this.#mayHoldRemoved) {
+        yield* this.#dropRemoved();
+        continue;
+      }
       const segments = this.#mergeable();
       if (segments !== undefined) yield* this.#merge(segments);
       else yield* this.#build();
@@ -180,7 +199,10 @@ export class Indexer {
 
   *#add(builder: SegmentBuilder, row: number, taken: Map<number, number>): Generator<void> {
     const stored = this.#reader.block(row);
-    if (stored === undefined) return;
+    if (stored === undefined) {
+      this.fresh.delete(row); // its conversation was removed
+      return;
+    }
     const outline = outlineOf(stored);
     taken.set(row, outline.version);
     yield* builder.add(outline, this.#reader.text(stored));
@@ -225,7 +247,33 @@ export class Indexer {
     return undefined;
   }
 
-  *#merge(segments: readonly Segment[]): Generator<void> {
+  /** Writes the segments anew that have blocks of removed conversations, without them. */
+  *#dropRemoved(): Generator<void> {
+    this.#mayHoldRemoved = false;
+    const isThere = this.#existing();
+    for (const segment of [...this.folder.segments]) {
+      const { reader } = segment;
+      let [kept, dropped] = [0, 0];
+      for (let rank = 0; rank < reader.directory.documents; rank++) {
+        if (isThere(reader.document(rank).conversation)) kept++;
+        else dropped++;
+        if (rank % FRESH_BLOCKS === 0) yield;
+      }
+      if (dropped === 0) continue;
+      if (kept === 0) this.folder.drop(segment);
+      else yield* this.#merge([segment], isThere);
+    }
+  }
+
+  #existing(): (conversation: number) => boolean {
+    const rows = new Set(this.#reader.conversationStates().map(({ conversation }) => conversation));
+    return (conversation) => rows.has(conversation);
+  }
+
+  *#merge(
+    segments: readonly Segment[],
+    isKept: (conversation: number) => boolean = () => true,
+  ): Generator<void> {
     const names = new Map<number, string>();
     const nameOf = (conversation: number) => {
       const known = names.get(conversation) ?? this.#reader.conversationState(conversation)?.name ?? "";
@@ -237,6 +285,7 @@ export class Indexer {
       segments.map(({ reader }) => reader),
       path,
       nameOf,
+      isKept,
     );
     this.folder.replace(segments, name, bytes);
   }

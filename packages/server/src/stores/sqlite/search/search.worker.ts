@@ -48,7 +48,7 @@ async function search(request: Request & { type: "search" }): Promise<SearchAnsw
   return await from.snapshot(async () => {
     const current = refreshed(from, request);
     say({ type: "begun" });
-    const source = () => new DatabaseSource(from, current, recent, request.young);
+    const source = () => new DatabaseSource(from, current, recent, request.memtable);
     try {
       return byAge(await searchBlocks(source(), request.query, busyClock, stoppable));
     } catch (error) {
@@ -82,6 +82,7 @@ function refreshed(from: StoreReader, request: Request & { type: "search" | "ind
   const known = indexer;
   indexer ??= new Indexer(from, path as string);
   indexer.note(known === undefined ? undefined : request.changed, request.settledBefore);
+  if (request.hasRemoved) indexer.noteRemoved();
   return indexer;
 }
 
@@ -101,12 +102,12 @@ function goOn(): void {
     work = undefined;
     if (error instanceof SegmentDamage) startAgain(current, error);
     // Searching goes on with what is indexed. The next change, or the next search, tries again.
-    else say({ type: "note", message: `the search index is not kept up: ${(error as Error).stack}` });
+    else say({ type: "note", message: `the search index is not updated: ${(error as Error).stack}` });
   }
 }
 
 function startAgain(current: Indexer, error: SegmentDamage): void {
-  say({ type: "note", message: `the search index is made again: ${error.message}` });
+  say({ type: "note", message: `rebuilding the search index: ${error.message}` });
   work = undefined;
   current.clear();
 }

@@ -15,7 +15,7 @@ import {
   type SearchQuery,
   type SearchSource,
 } from "@blockyard/kernel";
-import type { YoungBlock } from "../../../search/message.ts";
+import type { MemtableBlock } from "../../../search/message.ts";
 import type { RecentTexts } from "../../../search/recent-texts.ts";
 import type { SegmentReader } from "../../../search/segment/segment-reader.ts";
 import { textOf } from "../../encoding/text.ts";
@@ -28,7 +28,7 @@ import type { Indexer } from "./indexer.ts";
 const OVERSIZED_CHARS = 4 * 1024 * 1024;
 
 /** A block that may match: as the tables have it, or as it was handed over because they lack some of it. */
-type Candidate = ({ readonly stored: BlockRow } | { readonly young: YoungBlock }) & {
+type Candidate = ({ readonly stored: BlockRow } | { readonly memtable: MemtableBlock }) & {
   /** It is looked at when all others were, whatever its age. */
   readonly isUnordered?: true;
 };
@@ -44,13 +44,18 @@ export class DatabaseSource implements SearchSource<Candidate> {
   readonly #reader: StoreReader;
   readonly #indexer: Indexer;
   readonly #recent: RecentTexts;
-  readonly #young: ReadonlyMap<number, YoungBlock>;
+  readonly #memtable: ReadonlyMap<number, MemtableBlock>;
 
-  constructor(reader: StoreReader, indexer: Indexer, recent: RecentTexts, young: readonly YoungBlock[]) {
+  constructor(
+    reader: StoreReader,
+    indexer: Indexer,
+    recent: RecentTexts,
+    memtable: readonly MemtableBlock[],
+  ) {
     this.#reader = reader;
     this.#indexer = indexer;
     this.#recent = recent;
-    this.#young = new Map(young.map((block) => [block.row, block]));
+    this.#memtable = new Map(memtable.map((block) => [block.row, block]));
   }
 
   *candidates(query: SearchQuery, demand: Demand, isLate: () => boolean): Generator<Candidate> {
@@ -78,7 +83,7 @@ export class DatabaseSource implements SearchSource<Candidate> {
   }
 
   text(candidate: Candidate): string {
-    if ("young" in candidate) return this.#youngText(candidate.young);
+    if ("memtable" in candidate) return this.#memtableText(candidate.memtable);
     const { stored } = candidate;
     const recent = this.#recent.get(stored.id, stored.record.version);
     if (recent !== undefined) return recent;
@@ -89,9 +94,9 @@ export class DatabaseSource implements SearchSource<Candidate> {
 
   /** What is not indexed and may hold anything, newest first; what takes too long apart. */
   #unindexed(query: SearchQuery): { readonly listed: Candidate[]; readonly oversized: Candidate[] } {
-    const all: Candidate[] = [...this.#young.values()].map((young) => ({ young }));
+    const all: Candidate[] = [...this.#memtable.values()].map((memtable) => ({ memtable }));
     for (const row of this.#indexer.fresh.keys()) {
-      const stored = this.#young.has(row) ? undefined : this.#reader.block(row);
+      const stored = this.#memtable.has(row) ? undefined : this.#reader.block(row);
       if (stored !== undefined) all.push({ stored });
     }
     const anywhere = withoutPlace(query);
@@ -166,7 +171,7 @@ export class DatabaseSource implements SearchSource<Candidate> {
     for (let at = count - 1; at >= 0; at--) {
       if (isLate()) return;
       const { row, createdAt } = segment.document(ranks === undefined ? at : (ranks[at] as number));
-      if (this.#young.has(row) || this.#indexer.fresh.has(row)) continue;
+      if (this.#memtable.has(row) || this.#indexer.fresh.has(row)) continue;
       const stored = this.#reader.block(row);
       if (stored === undefined || !fitsSearch(stored.record, query)) continue;
       yield { createdAt, next: { stored } };
@@ -183,14 +188,14 @@ export class DatabaseSource implements SearchSource<Candidate> {
       if (isLate()) return;
       for (const row of this.#reader.rowsAfter(conversation, after)) {
         if (isLate()) return;
-        if (seen.has(row) || this.#young.has(row) || this.#indexer.fresh.has(row)) continue;
+        if (seen.has(row) || this.#memtable.has(row) || this.#indexer.fresh.has(row)) continue;
         const stored = this.#reader.block(row);
         if (stored !== undefined && fitsSearch(stored.record, query)) yield { stored, isUnordered: true };
       }
     }
   }
 
-  #youngText({ row, pending }: YoungBlock): string {
+  #memtableText({ row, pending }: MemtableBlock): string {
     const stored = this.#reader.block(row);
     if (stored === undefined) return textOf("", pending);
     // What was pending when it was asked for may be in the tables by now.
@@ -202,11 +207,11 @@ export class DatabaseSource implements SearchSource<Candidate> {
 }
 
 function recordOf(candidate: Candidate): Block {
-  return "young" in candidate ? candidate.young.record : candidate.stored.record;
+  return "memtable" in candidate ? candidate.memtable.record : candidate.stored.record;
 }
 
 function placeOf(candidate: Candidate): { readonly row: number } {
-  return "young" in candidate ? candidate.young : { row: candidate.stored.id };
+  return "memtable" in candidate ? candidate.memtable : { row: candidate.stored.id };
 }
 
 function newestOf<S extends { head: Stream }>(streams: readonly S[]): S | undefined {

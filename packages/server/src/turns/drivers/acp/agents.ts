@@ -11,6 +11,7 @@
 import { type Problem, problem } from "@blockyard/kernel";
 import { type ChildSpec, findCommand } from "../../../processes/child.ts";
 import { childEnvironment } from "../../../processes/child-env.ts";
+import type { Abilities } from "../../driver.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,6 +24,10 @@ export interface AcpAgent {
   readonly install?: string;
   /** Variables of the server's environment that are its own: keys, addresses, switches. */
   readonly variables?: RegExp;
+  /** What is not as with any agent that speaks ACP; of an agent that nobody knows, its session tells. */
+  readonly abilities?: Partial<Abilities>;
+  /** It asks for messages while it works, by this request. */
+  readonly drains?: string;
 }
 
 const PRESETS: readonly AcpAgent[] = [
@@ -31,30 +36,42 @@ const PRESETS: readonly AcpAgent[] = [
     command: ["opencode", "acp"],
     install: "npm install -g opencode-ai",
     variables: /^(OPENCODE|ANTHROPIC|OPENAI|GEMINI|GOOGLE|OPENROUTER|GROQ|XAI|MISTRAL|DEEPSEEK)_[A-Z0-9_]+$/,
+    abilities: { asks: ["permission"], modes: ["plan", "ask"] },
   },
   {
     provider: "gemini",
     command: ["gemini", "--acp"],
     install: "npm install -g @google/gemini-cli",
     variables: /^(GEMINI|GOOGLE)_[A-Z0-9_]+$/,
+    abilities: { asks: ["permission", "plan"], resumes: false, usage: false, efforts: false },
   },
   {
     provider: "qwen",
     command: ["qwen", "--acp"],
     install: "npm install -g @qwen-code/qwen-code",
     variables: /^(QWEN|DASHSCOPE|OPENAI)_[A-Z0-9_]+$/,
+    abilities: { asks: ["permission", "plan"], steering: "step", efforts: false },
+    drains: "craft/drainMidTurnQueue",
   },
   {
     provider: "copilot",
     command: ["copilot", "--acp"],
     install: "npm install -g @github/copilot",
     variables: /^(COPILOT_[A-Z0-9_]+|GH_TOKEN|GITHUB_TOKEN)$/,
+    abilities: {
+      asks: ["permission"],
+      modes: ["plan", "ask", "full"],
+      models: false,
+      midTurn: ["mode"],
+      efforts: false,
+    },
   },
   {
     provider: "kimi",
     command: ["kimi", "acp"],
     install: "npm install -g @moonshot-ai/kimi-code",
     variables: /^(KIMI|MOONSHOT)_[A-Z0-9_]+$/,
+    abilities: { asks: ["permission", "plan", "elicitation"], modes: ["plan", "ask", "full"] },
   },
 ];
 
@@ -88,7 +105,7 @@ export function acpSpec(agent: AcpAgent, cwd: string, env: Environment): ChildSp
   const how = agent.install === undefined ? "" : `Install it with \`${agent.install}\`, or set`;
   return problem(
     "unavailable",
-    `${name} was not found. ${how === "" ? "Set" : how} ${variable} to its command line, and start Blockyard again`,
+    `${name} was not found. ${how === "" ? "Set" : how} ${variable} to its command line, and restart Blockyard`,
     { command: name, ...(agent.install === undefined ? {} : { install: agent.install }) },
   );
 }

@@ -5,11 +5,13 @@
  * Neither `fs` nor `terminal` is declared: the agent works on the disk itself.
  */
 
-import { type Env, type JsonObject, type Problem, problem } from "@blockyard/kernel";
+import { type Env, type Json, type JsonObject, type Problem, problem } from "@blockyard/kernel";
 import { type Direction, isObject, LineReader, trafficLine } from "@blockyard/providers";
 import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.ts";
-import type { Offspring } from "../../../processes/child-offspring.ts";
+import type { ProcessTracker } from "../../../processes/process-tracker.ts";
+import { bounds } from "../bounds.ts";
 import { Peer, type Reply, type Respond } from "./peer.ts";
+import { inMode, type Setting, settled } from "./settings.ts";
 
 const CLIENT = { name: "blockyard", title: "Blockyard", version: "1" };
 const CAPABILITIES = {
@@ -18,7 +20,7 @@ const CAPABILITIES = {
   elicitation: { form: {} },
 };
 /** How long the answer to `initialize` and to a new session may take; agents load for seconds. */
-const HELLO_MS = 60_000;
+const HELLO_MS = 120_000;
 const AUTH_REQUIRED = -32000;
 
 export interface Listener {
@@ -32,7 +34,7 @@ export interface Listener {
 
 export interface ConnectionOptions {
   readonly env: Env;
-  readonly offspring: Offspring;
+  readonly tracker: ProcessTracker;
   readonly graceMs?: number | undefined;
   readonly helloMs?: number | undefined;
 }
@@ -42,6 +44,7 @@ export class Connection {
   readonly ended: Promise<ChildEnd>;
   /** What was said until there was a session: each turn's record begins with it. */
   readonly hello: string[] = [];
+  #helloChars = 0;
   readonly #child: Child;
   readonly #peer: Peer;
   readonly #options: ConnectionOptions;
@@ -51,17 +54,23 @@ export class Connection {
   #session: JsonObject = {};
   #sessionId = "";
   #isGone = false;
+  /** What it said between two turns. */
+  readonly #kept: string[] = [];
+  #keptChars = 0;
+  /** As it last told. */
+  commands: readonly JsonObject[] = [];
+  usage: JsonObject = {};
 
   constructor(spec: ChildSpec, options: ConnectionOptions) {
     this.cwd = spec.cwd;
     this.#options = options;
     this.#since = options.env.monotonic();
-    this.#child = new Child(spec, options.offspring, { graceMs: options.graceMs });
+    this.#child = new Child(spec, options.tracker, { graceMs: options.graceMs });
     this.#peer = new Peer({
       write: (line) => this.#child.write(`${line}\n`),
       onLine: (dir, line) => this.#line(dir, line),
       onRequest: (...asked) => this.#listener?.request(...asked) ?? false,
-      onNotification: () => undefined,
+      onNotification: (method, params) => this.#note(method, params),
     });
     this.ended = this.#read();
   }
@@ -84,8 +93,19 @@ export class Connection {
     return this.#isGone;
   }
 
+  /** From here on, this one is told what is said. First what was said while nobody listened. */
   listen(listener: Listener | undefined): void {
     this.#listener = listener;
+    if (listener === undefined) return;
+    for (const record of this.#kept.splice(0)) listener.line(record);
+    this.#keptChars = 0;
+  }
+
+  /** Sets something, and remembers that it is so. */
+  async set(setting: Setting): Promise<Reply> {
+    const reply = await this.request(setting.method, setting.params);
+    if ("result" in reply) this.#session = settled(this.#session, setting, reply.result);
+    return reply;
   }
 
   request(method: string, params: JsonObject): Promise<Reply> {
@@ -131,7 +151,7 @@ export class Connection {
     if ("error" in reply) return this.#refusal(reply);
     const id = object(reply.result)["sessionId"];
     if (typeof id !== "string" || id === "")
-      return problem("unavailable", "The agent has made a session without a name.");
+      return problem("unavailable", "The agent created a session without an id.");
     this.#begin(id, reply.result);
     return undefined;
   }
@@ -159,8 +179,33 @@ export class Connection {
 
   #line(dir: Direction, line: string): void {
     const record = trafficLine(dir, line, Math.round(this.#options.env.monotonic() - this.#since));
-    if (this.#sessionId === "") this.hello.push(record);
-    else this.#listener?.line(record);
+    if (this.#sessionId !== "") {
+      if (this.#listener !== undefined) this.#listener.line(record);
+      else if (dir === "out") this.#keep(record);
+      return;
+    }
+    this.#helloChars += record.length;
+    if (this.#helloChars <= bounds.heldChars) this.hello.push(record);
+    else this.#child.kill();
+  }
+
+  /** One that talks on by itself is not what was meant to wait. */
+  #keep(record: string): void {
+    this.#kept.push(record);
+    this.#keptChars += record.length;
+    if (this.#kept.length > bounds.idleLines || this.#keptChars > bounds.heldChars) this.kill();
+  }
+
+  #note(method: string, { update }: JsonObject): void {
+    if (method !== "session/update") return;
+    const { sessionUpdate, availableCommands, currentModeId, configOptions, used, size } = object(update);
+    if (sessionUpdate === "available_commands_update" && Array.isArray(availableCommands))
+      this.commands = (availableCommands as readonly JsonObject[]).map(object);
+    if (sessionUpdate === "usage_update") this.usage = { used: used ?? null, size: size ?? null };
+    if (sessionUpdate === "current_mode_update" && typeof currentModeId === "string")
+      this.#session = inMode(this.#session, currentModeId);
+    if (sessionUpdate === "config_option_update" && Array.isArray(configOptions))
+      this.#session = { ...this.#session, configOptions: configOptions as Json };
   }
 
   async #read(): Promise<ChildEnd> {
@@ -185,7 +230,7 @@ export class Connection {
     const ms = this.#options.helloMs ?? HELLO_MS;
     return new Promise((resolve) => {
       const late = {
-        error: { code: undefined, message: `no answer within ${Math.round(ms / 1_000)} seconds` },
+        error: { code: undefined, message: `no response within ${Math.round(ms / 1_000)} seconds` },
       };
       const cancel = this.#options.env.after(ms, () => resolve(late));
       void reply.then((said) => {
@@ -200,7 +245,7 @@ export class Connection {
     const { code, message } = reply.error;
     if (code !== AUTH_REQUIRED)
       return problem("unavailable", `The agent did not start a session: ${message}`);
-    return problem("unavailable", `Not logged in: ${message}. ${this.login}`.trimEnd());
+    return problem("unavailable", `Not logged in: ${message}. ${this.login}`.trimEnd(), { login: "out" });
   }
 
   /** How to log in, in the agent's own words. */

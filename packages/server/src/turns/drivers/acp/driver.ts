@@ -6,17 +6,19 @@
 import { statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { type ConversationId, isProblem, type Problem, problem } from "@blockyard/kernel";
-import type { Abilities, Driver } from "../../driver.ts";
+import type { Abilities, Driver, Login } from "../../driver.ts";
 import type { TurnRequest } from "../../run.ts";
 import { type AcpAgent, acpSpec } from "./agents.ts";
-import type { Connection } from "./connection.ts";
+import { Connection } from "./connection.ts";
+import { offersOf } from "./offers.ts";
 import { type AcpOptions, AcpRun, type Idle } from "./run.ts";
+import { type Choice, modelsIn } from "./settings.ts";
 
 const IDLE_MS = 5 * 60_000;
 const MOST_IDLE = 3;
 
-/** What the protocol lets an agent do; what one of them lacks shows when it is asked for. */
-const ACP: Abilities = {
+/** What the protocol lets an agent do; what one of them lacks shows when it is asked for, or is in its line of agents.ts. */
+export const ACP_ABILITIES: Abilities = {
   resumes: true,
   staysAlive: true,
   asks: ["permission", "question", "plan", "elicitation"],
@@ -25,10 +27,12 @@ const ACP: Abilities = {
   steering: "turn",
   midTurn: ["mode", "model"],
   stopsTasks: false,
-  // What they tell of these stands in the conversation's session; nobody can ask for it yet.
-  commands: false,
-  models: false,
-  usage: false,
+  commands: true,
+  models: true,
+  usage: true,
+  efforts: true,
+  limits: false,
+  servers: false,
 };
 
 export interface AcpDriverOptions extends AcpOptions {
@@ -37,13 +41,90 @@ export interface AcpDriverOptions extends AcpOptions {
 
 export function acpDriver(agent: AcpAgent, options: AcpDriverOptions): Driver {
   const idle = new IdleConnections(options);
+  const live = new Map<ConversationId, AcpRun>();
+  /** Its models, and whether somebody is logged in, as it last said. */
+  let models: readonly Choice[] | undefined;
+  let login: Login = { state: "unknown" };
+  const seen = (made: Connection | Problem): void => {
+    if (!isProblem(made)) {
+      login = { state: "in" };
+      models = modelsIn(made.session);
+    } else if (made.details?.["login"] === "out") login = { state: "out", how: made.message };
+  };
+  /** In a folder where nothing acts by itself, and only to ask. */
+  const aside = async (): Promise<void> => {
+    const made = await opened(agent, options, options.home ?? options.root);
+    seen(made);
+    if (!isProblem(made)) await made.close();
+  };
   return {
     provider: agent.provider,
-    abilities: ACP,
+    abilities: { ...ACP_ABILITIES, ...agent.abilities },
     check: (request) => check(agent, options, request),
-    start: async (start) => new AcpRun(agent, options, start, idle),
+    start: async (start) => {
+      const run = new AcpRun(agent, options, start, idle, seen);
+      const { conversation } = start.request;
+      live.set(conversation, run);
+      void run.ended.then(() => live.get(conversation) === run && live.delete(conversation));
+      return run;
+    },
+    async refusesModel({ model = "" }) {
+      if (models === undefined) await aside();
+      const known = models ?? [];
+      if (known.length === 0 || known.some(({ id, name }) => id === model || name === model))
+        return undefined;
+      const names = known.slice(0, 20).map(({ id }) => id);
+      const message = `${agent.provider} has no model ${model}: ${names.join(", ")}${known.length > 20 ? ", …" : ""}`;
+      return problem("invalid", message, { models: names });
+    },
+    login: async () => login,
+    async offers(conversation, cwd) {
+      const known = live.get(conversation)?.connection ?? idle.peek(conversation);
+      const connection =
+        known ?? (await opened(agent, options, cwd, await sessionOf(options, agent, conversation)));
+      if (known === undefined) seen(connection);
+      if (isProblem(connection)) return connection;
+      const offers = offersOf(connection);
+      if (known === undefined) {
+        if (live.has(conversation)) await connection.close();
+        else idle.put(conversation, connection);
+      }
+      return offers;
+    },
     close: (conversation) => idle.close(conversation),
   };
+}
+
+/** A connection with a session: the one that it had, where it still has it. */
+async function opened(
+  agent: AcpAgent,
+  options: AcpOptions,
+  cwd: string,
+  session?: string,
+): Promise<Connection | Problem> {
+  const spec = acpSpec(agent, cwd, options.env);
+  if (isProblem(spec)) return spec;
+  await options.tracker.swept;
+  const confined = (await options.sandbox?.confineAgent("acp", spec)) ?? spec;
+  const connection = new Connection(confined, { ...options, env: options.kernel.env });
+  const unable = await connection.greet();
+  const isThere = unable === undefined && session !== undefined && (await connection.resume(session));
+  const refused = unable ?? (isThere ? undefined : await connection.create());
+  if (refused === undefined) return connection;
+  connection.kill();
+  await connection.ended;
+  return refused;
+}
+
+/** The session of its last turn that was begun here. */
+async function sessionOf(
+  { kernel }: AcpOptions,
+  { provider }: AcpAgent,
+  conversation: ConversationId,
+): Promise<string | undefined> {
+  const turns = await kernel.turns(conversation);
+  if (isProblem(turns)) return undefined;
+  return turns.findLast((turn) => turn.provider === provider && turn.startedBy !== undefined)?.sessionId;
 }
 
 function check(agent: AcpAgent, { root, env }: AcpOptions, { cwd = root }: TurnRequest): Problem | undefined {
@@ -51,7 +132,7 @@ function check(agent: AcpAgent, { root, env }: AcpOptions, { cwd = root }: TurnR
   if (isProblem(spec)) return spec;
   // Some agents make a session in a folder that is not there.
   if (isAbsolute(cwd) && statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) return undefined;
-  return problem("invalid", `the folder ${cwd} is not there`);
+  return problem("invalid", `the folder ${cwd} does not exist`);
 }
 
 class IdleConnections implements Idle {
@@ -80,6 +161,10 @@ class IdleConnections implements Idle {
       if (this.#waiting.size <= MOST_IDLE) return;
       void this.close(oldest);
     }
+  }
+
+  peek(conversation: ConversationId): Connection | undefined {
+    return this.#waiting.get(conversation)?.connection;
   }
 
   async close(conversation?: ConversationId): Promise<void> {

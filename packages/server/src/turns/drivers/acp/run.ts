@@ -22,6 +22,7 @@ import { acpWith, isObject, type Provider } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import { type Attached, fileText, readAttachments } from "../../attachments.ts";
 import { type ChildOptions, counted } from "../../child-run.ts";
+import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
 import { openingOf } from "../../opening.ts";
 import type { Answer, Run, RunEnd, TurnStart } from "../../run.ts";
@@ -30,7 +31,7 @@ import { type AcpAgent, acpSpec } from "./agents.ts";
 import { acpResponse, cancelledResponse } from "./answer.ts";
 import { Connection, type Listener } from "./connection.ts";
 import type { Reply, Respond } from "./peer.ts";
-import { modelSetting, modeSetting, type Setting } from "./settings.ts";
+import { currentMode, effortSetting, hasMode, modelSetting, modeSetting, type Setting } from "./settings.ts";
 
 const SILENT_MS = 10 * 60_000;
 /** Some agents tell their usage right after the answer. */
@@ -38,6 +39,8 @@ const TRAILING_MS = 200;
 /** How long an agent gets to answer a prompt that was cancelled. */
 const CANCEL_MS = 10_000;
 const STOPPED = "Stopped.";
+/** Messages that wait to be asked for. */
+const MOST_MESSAGES = 100;
 /** A session that is gone says so in its own answer, never in a turn's error. */
 const NEVER = /(?!)/;
 
@@ -70,6 +73,7 @@ export class AcpRun implements Run {
   #lost: Problem | undefined;
   #stopping: Reason | undefined;
   #why: string | undefined;
+  #isOver = false;
   /** What the agent waits for, by the id of its request. */
   readonly #waiting = new Map<string, Waiting>();
   /** The blocks on which it asks. */
@@ -77,7 +81,19 @@ export class AcpRun implements Run {
   #cancelSilence: (() => void) | undefined;
   #cancelGrace: (() => void) | undefined;
 
-  constructor(agent: AcpAgent, options: AcpOptions, start: TurnStart, idle: Idle) {
+  /** Messages that the agent has not asked for yet, where it asks for them. */
+  readonly #messages = new Map<string, Message>();
+  readonly #seen: (made: Connection | Problem) => void;
+
+  /** `seen` is told of every connection that is made, or why it is not. */
+  constructor(
+    agent: AcpAgent,
+    options: AcpOptions,
+    start: TurnStart,
+    idle: Idle,
+    seen: (made: Connection | Problem) => void = () => undefined,
+  ) {
+    this.#seen = seen;
     this.#agent = agent;
     this.#options = options;
     this.#start = start;
@@ -115,8 +131,39 @@ export class AcpRun implements Run {
     this.#watchSilence();
   }
 
+  get connection(): Connection | undefined {
+    return this.#connection?.sessionId === "" ? undefined : this.#connection;
+  }
+
+  get mode(): Mode | undefined {
+    return this.#connection === undefined ? undefined : currentMode(this.#connection.session);
+  }
+
+  async send(message: Message): Promise<Problem | undefined> {
+    if (this.#agent.drains === undefined || message.attached.pictures.length > 0)
+      return problem("unavailable", "this agent reads messages after its turn");
+    if (this.#isOver || this.#stopping !== undefined || this.#connection === undefined)
+      return problem("gone", "the agent's turn is over");
+    if (this.#messages.size >= MOST_MESSAGES) return problem("busy", "too many messages wait to be read");
+    this.#messages.set(message.id, message);
+    return undefined;
+  }
+
+  async takeBack(message: string): Promise<boolean> {
+    return this.#messages.delete(message);
+  }
+
   setMode(mode: Mode): Promise<Problem | undefined> {
-    return this.#set((connection) => modeSetting(connection.session, connection.sessionId, mode));
+    return this.#set(({ session, sessionId }) => {
+      // An agent that has no modes works in the only way that it has; one that has some is not taken for another.
+      if (!hasMode(session, mode) && mode !== "ask")
+        return `${this.#agent.provider} has no mode ${mode} here`;
+      return modeSetting(session, sessionId, mode);
+    });
+  }
+
+  setEffort(effort: string): Promise<Problem | undefined> {
+    return this.#set((connection) => effortSetting(connection.session, connection.sessionId, effort));
   }
 
   setModel(model: string): Promise<Problem | undefined> {
@@ -134,6 +181,7 @@ export class AcpRun implements Run {
     const { sessionId, agent } = connection;
     const content = promptOf(this.#start.request.prompt, told, attached, agent);
     const reply = await connection.request("session/prompt", { sessionId, prompt: content });
+    this.#isOver = true;
     this.#cancelSilence?.();
     this.#cancelGrace?.();
     if ("error" in reply && reply.isClosed) return this.#died(connection);
@@ -146,7 +194,7 @@ export class AcpRun implements Run {
     conversation: string,
     cwd: string,
   ): Promise<{ connection: Connection; told: string; attached: Attached } | Problem> {
-    const { kernel, env, sandbox, offspring } = this.#options;
+    const { kernel, env, sandbox, tracker } = this.#options;
     const agent = { provider: this.#agent.provider, lost: NEVER };
     let opening = await openingOf(kernel, agent, this.#start);
     if (isProblem(opening)) return opening;
@@ -157,13 +205,14 @@ export class AcpRun implements Run {
     if (idle !== undefined && !isSame) void idle.close();
     const spec = acpSpec(this.#agent, cwd, env);
     if (isProblem(spec)) return spec;
-    await offspring.swept;
+    await tracker.swept;
     const confined = (await sandbox?.confineAgent("acp", spec)) ?? spec;
     const connection = isSame ? idle : new Connection(confined, { ...this.#options, env: kernel.env });
     this.#connection = connection;
     if (this.#stopping !== undefined) connection.kill();
     if (!isSame) {
       const unable = await connection.greet();
+      if (unable) this.#seen(unable);
       if (unable) return this.#unable(connection, unable);
       const hasSession = opening.session !== undefined && (await connection.resume(opening.session));
       if (!hasSession && opening.session !== undefined) {
@@ -171,6 +220,7 @@ export class AcpRun implements Run {
         if (isProblem(opening)) return this.#unable(connection, opening);
       }
       const refused = hasSession ? undefined : await connection.create();
+      this.#seen(refused ?? connection);
       if (refused) return this.#unable(connection, refused);
     }
     const { told } = opening;
@@ -202,6 +252,7 @@ export class AcpRun implements Run {
     const before = isResumed ? await counted(kernel, this.#start, connection.sessionId) : undefined;
     const stream = new StreamIngest(kernel, {
       price: (event) => cost.take(event),
+      suggest: (ask) => this.#options.suggest?.(ask, connection.cwd) ?? [],
       ...{ conversation: request.conversation, agent: this.#agent.provider, turn: id, parent: prompt },
       provider: providerOf(this.#agent),
       onEvent: (event) => this.#heard(event),
@@ -236,11 +287,12 @@ export class AcpRun implements Run {
 
   /** Mode and model, before the agent reads the prompt. */
   async #prepare(connection: Connection): Promise<Problem | undefined> {
-    const { mode = "ask", model } = this.#start.request;
+    const { mode = "ask", model, effort } = this.#start.request;
     const refused = await this.setMode(mode);
     if (refused) return refused;
-    if (connection.isGone || model === undefined) return undefined;
-    return this.setModel(model);
+    const unlike = connection.isGone || model === undefined ? undefined : await this.setModel(model);
+    if (unlike || connection.isGone || effort === undefined) return unlike;
+    return this.setEffort(effort);
   }
 
   async #set(
@@ -248,17 +300,18 @@ export class AcpRun implements Run {
   ): Promise<Problem | undefined> {
     const connection = this.#connection;
     if (connection === undefined || connection.sessionId === "")
-      return problem("busy", "the agent has not begun yet");
+      return problem("busy", "the agent has not started yet");
     const setting = settingOf(connection);
     if (setting === undefined) return undefined;
     if (typeof setting === "string") return problem("invalid", setting);
-    const reply = await connection.request(setting.method, setting.params);
+    const reply = await connection.set(setting);
     if ("result" in reply || reply.isClosed) return undefined;
     return problem("invalid", `The agent refused ${setting.method}: ${reply.error.message}`);
   }
 
   /** A request of the agent. What it asks is shown as soon as the line is written; what cannot be shown is cancelled. */
   #take(method: string, params: JsonObject, id: string, respond: Respond): boolean {
+    if (method === this.#agent.drains) return this.#drain(respond);
     if (method !== "session/request_permission" && method !== "elicitation/create") return false;
     if (this.#stopping !== undefined || params["sessionId"] === undefined) {
       respond({ result: cancelledResponse(method) });
@@ -268,6 +321,20 @@ export class AcpRun implements Run {
     void this.#queue.then(() => {
       if (!this.#asked.has(id)) this.#cancelAsk(id);
     });
+    return true;
+  }
+
+  /** The agent asks for messages that came while it works: from here on it has read them. */
+  #drain(respond: Respond): boolean {
+    const messages = this.#stopping === undefined ? [...this.#messages.values()] : [];
+    for (const { id } of messages) this.#messages.delete(id);
+    respond({ result: { messages: messages.map(wordsOf), hasQueuedPrompt: false } });
+    const stream = this.#stream;
+    if (stream !== undefined)
+      for (const message of messages)
+        this.#queue = this.#queue.then(async () => {
+          this.#lost ??= await stream.aside(() => message.taken());
+        });
     return true;
   }
 
@@ -302,7 +369,7 @@ export class AcpRun implements Run {
     const isFine = !connection.isGone && this.#lost === undefined;
     if (isFine) this.#idle.put(this.#start.request.conversation, connection);
     if (this.#lost)
-      return { error: `The agent's output could not be kept: ${this.#lost.message}`, isExpected: false };
+      return { error: `The agent's output could not be stored: ${this.#lost.message}`, isExpected: false };
     const login = "error" in reply && reply.error.code === -32000 ? connection.login : "";
     return { error: login, reason: this.#stopping, isExpected: true };
   }
@@ -314,7 +381,7 @@ export class AcpRun implements Run {
     const how = signal === null ? `with exit code ${code}` : `by signal ${signal}`;
     const said = stderr.trim();
     const ended = `The agent ended ${how} before its turn was over.${said === "" ? "" : `\n\n${said}`}`;
-    const kept = this.#lost && `The agent's output could not be kept: ${this.#lost.message}`;
+    const kept = this.#lost && `The agent's output could not be stored: ${this.#lost.message}`;
     const stopped = this.#stopping === "cancelled" ? STOPPED : ended;
     const error =
       kept ?? this.#why ?? (failed === undefined ? stopped : `The agent could not be started: ${failed}`);
@@ -357,10 +424,14 @@ export class AcpRun implements Run {
     this.#cancelSilence?.();
     this.#cancelSilence = kernel.env.after(ms, () => {
       if (this.#waiting.size > 0) return;
-      this.#why ??= `The agent said nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
+      this.#why ??= `The agent sent nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
       this.stop("interrupted");
     });
   }
+}
+
+function wordsOf({ text, attached }: Message): string {
+  return [...attached.files.map(fileText), text].join("\n\n");
 }
 
 /** Prompts and answers are in the conversation already, and so is what a loaded session replays. */

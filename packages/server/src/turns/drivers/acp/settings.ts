@@ -5,7 +5,7 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 import { isObject } from "@blockyard/providers";
-import type { Mode } from "../../mode.ts";
+import { MODES, type Mode } from "../../mode.ts";
 
 /** A request that sets something. */
 export interface Setting {
@@ -13,7 +13,7 @@ export interface Setting {
   readonly params: JsonObject;
 }
 
-interface Choice {
+export interface Choice {
   readonly id: string;
   readonly name: string;
 }
@@ -41,6 +41,70 @@ export function hasMode(session: JsonObject, mode: Mode): boolean {
   return NAMES[mode].some((name) => choices.some(({ id }) => name.test(id)));
 }
 
+/** The mode in which it works, in our words; undefined where it is none of ours. */
+export function currentMode(session: JsonObject): Mode | undefined {
+  const { choices, current } = modesOf(session);
+  const isIt = (mode: Mode) => {
+    const found = NAMES[mode].map((name) => choices.find(({ id }) => name.test(id))).find((each) => each);
+    return found !== undefined && found.id === current;
+  };
+  return MODES.find(isIt);
+}
+
+/** The models that it lets one choose. */
+export function modelsIn(session: JsonObject): readonly Choice[] {
+  const option = optionOf(session, "model");
+  if (option !== undefined) return choicesIn(option["options"], "value");
+  return choicesIn(object(session["models"])["availableModels"], "modelId");
+}
+
+export function currentModel(session: JsonObject): string | undefined {
+  const value = optionOf(session, "model")?.["currentValue"] ?? object(session["models"])["currentModelId"];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** How hard it may think, and does. */
+export function effortsIn(session: JsonObject): {
+  readonly efforts: readonly string[];
+  readonly current?: string;
+} {
+  const option = optionOf(session, "thought_level");
+  const current = option?.["currentValue"];
+  const efforts = choicesIn(option?.["options"], "value").map(({ id }) => id);
+  return { efforts, ...(typeof current === "string" ? { current } : {}) };
+}
+
+/** How an effort is set; a text: why it cannot be. */
+export function effortSetting(
+  session: JsonObject,
+  sessionId: string,
+  effort: string,
+): Setting | string | undefined {
+  const { efforts, current } = effortsIn(session);
+  if (efforts.length === 0) return "This agent does not let one choose how hard it thinks.";
+  if (!efforts.includes(effort)) return `This agent does not think ${effort}: ${efforts.join(", ")}`;
+  const option = optionOf(session, "thought_level");
+  return effort === current ? undefined : optionSetting(sessionId, String(option?.["id"]), effort);
+}
+
+/** The session as it is after a setting was taken, where its answer does not say so itself. */
+export function settled(session: JsonObject, { method, params }: Setting, answer: Json): JsonObject {
+  const told = object(answer)["configOptions"];
+  if (Array.isArray(told)) return { ...session, configOptions: told as Json };
+  if (method === "session/set_mode") return inMode(session, String(params["modeId"]));
+  if (method === "session/set_model")
+    return {
+      ...session,
+      models: { ...object(session["models"]), currentModelId: params["modelId"] ?? null },
+    };
+  const configOptions = list(session["configOptions"]).map((each) =>
+    object(each)["id"] === params["configId"]
+      ? { ...object(each), currentValue: params["value"] ?? null }
+      : each,
+  );
+  return { ...session, configOptions };
+}
+
 /** How a model is set; a text: why it cannot be. */
 export function modelSetting(
   session: JsonObject,
@@ -48,21 +112,30 @@ export function modelSetting(
   model: string,
 ): Setting | string | undefined {
   const option = optionOf(session, "model");
-  const models = object(session["models"]);
-  const choices =
-    option === undefined
-      ? choicesIn(models["availableModels"], "modelId")
-      : choicesIn(option["options"], "value");
-  const current = option === undefined ? models["currentModelId"] : option["currentValue"];
-  if (choices.length === 0) return "This agent does not let its model be chosen.";
+  const choices = modelsIn(session);
+  if (choices.length === 0) return "You cannot choose this agent's model.";
   const found = choices.find(({ id }) => id === model) ?? choices.find(({ name }) => name === model);
   if (found === undefined) {
     const known = choices.slice(0, 20).map(({ id }) => id);
     return `This agent has no model ${model}: ${known.join(", ")}${choices.length > 20 ? ", …" : ""}`;
   }
-  if (found.id === current) return undefined;
+  if (found.id === currentModel(session)) return undefined;
   if (option !== undefined) return optionSetting(sessionId, String(option["id"]), found.id);
   return { method: "session/set_model", params: { sessionId, modelId: found.id } };
+}
+
+/** Some agents have their modes twice: as modes, and as an option. */
+export function inMode(session: JsonObject, mode: string): JsonObject {
+  const configOptions = list(session["configOptions"]).map((each) =>
+    object(each)["category"] === "mode" ? { ...object(each), currentValue: mode } : each,
+  );
+  return {
+    ...session,
+    ...(session["modes"] === undefined
+      ? {}
+      : { modes: { ...object(session["modes"]), currentModeId: mode } }),
+    ...(session["configOptions"] === undefined ? {} : { configOptions }),
+  };
 }
 
 function optionSetting(sessionId: string, configId: string, value: string): Setting {

@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { type ConversationId, isProblem, type Problem, problem } from "@blockyard/kernel";
+import { type ConversationId, isProblem, type Problem } from "@blockyard/kernel";
 import { type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
 import { Child } from "../../../processes/child.ts";
@@ -20,14 +20,16 @@ import {
   SILENT_MS,
   STOPPED,
 } from "../../child-run.ts";
-import type { Abilities, Driver } from "../../driver.ts";
+import type { Abilities, Driver, Login, Offers } from "../../driver.ts";
+import { withoutFull } from "../../mode.ts";
 import { openingOf } from "../../opening.ts";
 import type { TurnStart } from "../../run.ts";
 import { SecondTry } from "../../second-try.ts";
 import { TurnCost } from "../../turn-cost.ts";
+import { bounds } from "../bounds.ts";
 import { IdleAgents } from "../idle-agents.ts";
 import { claudeMessage } from "./message.ts";
-import { offersOf } from "./offers.ts";
+import { loginOf, modelRefusal, offersOf } from "./offers.ts";
 import { ClaudePeer } from "./peer.ts";
 import { ClaudeRun } from "./run.ts";
 
@@ -36,13 +38,16 @@ export const CLAUDE_ABILITIES: Abilities = {
   staysAlive: true,
   asks: ["permission", "question", "plan", "elicitation"],
   rules: true,
-  modes: ["plan", "ask", "edits"],
+  modes: ["plan", "ask", "edits", "full"],
   steering: "step",
   midTurn: ["mode", "model"],
   stopsTasks: true,
   commands: true,
   models: true,
   usage: true,
+  efforts: true,
+  limits: true,
+  servers: true,
 };
 
 export interface ClaudeOptions extends ChildOptions {
@@ -51,18 +56,24 @@ export interface ClaudeOptions extends ChildOptions {
 }
 
 export function claudeDriver(options: ClaudeOptions): Driver {
-  const agent = AGENTS.get("claude") as Agent;
+  const known = AGENTS.get("claude") as Agent;
+  // What is not said at the start cannot be switched on later. For root it refuses to start so.
+  const isFree =
+    options.fullAccess === true && (process.getuid?.() !== 0 || options.env["IS_SANDBOX"] === "1");
+  const agent = isFree ? { ...known, args: fullArgs(known) } : known;
   const idle = new IdleAgents<ClaudePeer>(options.kernel.env, options.idleMs);
-  const live = new Map<ConversationId, ClaudePeer>();
+  /** As it last said. */
+  let login: { readonly at: number; readonly said: Promise<Login | Problem> } | undefined;
+  const place = { agent, options, idle, live: new Map<ConversationId, ClaudePeer>() };
   return {
     provider: agent.provider,
-    abilities: CLAUDE_ABILITIES,
+    abilities: isFree ? CLAUDE_ABILITIES : withoutFull({ abilities: CLAUDE_ABILITIES }).abilities,
     check: (request) => {
       const spec = childSpec(agent, requestOf(options, request));
       return isProblem(spec) ? spec : undefined;
     },
     async start(start) {
-      const begin = (isLost: boolean) => beginRun({ agent, options, idle, live }, start, isLost);
+      const begin = (isLost: boolean) => beginRun(place, start, isLost);
       const first = await begin(false);
       if (isProblem(first) || !first.mayBeLost) return isProblem(first) ? first : first.run;
       return new SecondTry(first.run, async () => {
@@ -71,13 +82,54 @@ export function claudeDriver(options: ClaudeOptions): Driver {
         return isProblem(second) ? second : second.run;
       });
     },
-    async offers(conversation) {
-      const peer = live.get(conversation) ?? idle.peek(conversation);
-      if (!peer) return problem("gone", "the agent of this conversation is not running");
-      return offersOf(peer);
+    async refusesModel({ model = "" }) {
+      return aside(place, (peer) => modelRefusal(peer, model));
     },
+    async login() {
+      const now = options.kernel.env.monotonic();
+      if (login === undefined || now - login.at > bounds.loginMs)
+        login = { at: now, said: aside(place, loginOf) };
+      const said = await login.said;
+      return isProblem(said) ? { state: "unknown" } : said;
+    },
+    offers: (conversation, cwd) => offersIn(place, conversation, cwd),
     close: (conversation) => idle.close(conversation),
   };
+}
+
+function fullArgs({ args }: Agent): Agent["args"] {
+  return (request) => [...args(request), "--allow-dangerously-skip-permissions"];
+}
+
+/** Asks a process of its own, in a folder where nothing acts by itself. */
+async function aside<T>(place: Place, ask: (peer: ClaudePeer) => Promise<T>): Promise<T | Problem> {
+  const { home, root } = place.options;
+  const peer = await startPeer(place, requestOf(place.options, { ...NOBODY, cwd: home ?? root }));
+  if (isProblem(peer)) return peer;
+  const said = await ask(peer);
+  peer.child.kill();
+  await peer.ended;
+  return said;
+}
+
+const NOBODY = { conversation: "", provider: "claude", prompt: "" };
+
+/** Of the process that runs; otherwise one is started, which then waits for the next turn. */
+async function offersIn(place: Place, conversation: ConversationId, cwd: string): Promise<Offers | Problem> {
+  const { live, idle, options } = place;
+  const known = live.get(conversation) ?? idle.peek(conversation);
+  if (known !== undefined) return offersOf(known);
+  const turns = await options.kernel.turns(conversation);
+  if (isProblem(turns)) return turns;
+  const last = turns.findLast(({ provider, startedBy }) => provider === "claude" && startedBy !== undefined);
+  const asked = requestOf(options, { ...NOBODY, conversation, cwd }, last?.sessionId);
+  const peer = await startPeer(place, asked);
+  if (isProblem(peer)) return peer;
+  peer.session = last?.sessionId;
+  const offers = await offersOf(peer);
+  if (isProblem(offers) || peer.isClosed || live.has(conversation)) peer.child.kill();
+  else idle.put(conversation, peer);
+  return offers;
 }
 
 interface Place {
@@ -98,7 +150,7 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
   const { agent, options, idle, live } = place;
   const { kernel } = options;
   const { request } = start;
-  const { conversation, mode, model } = request;
+  const { conversation, mode, model, effort } = request;
   const opening = await openingOf(kernel, agent, start, isLost);
   if (isProblem(opening)) return opening;
   const { session, told } = opening;
@@ -108,7 +160,10 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
   const asked = requestOf(options, request, session);
   const kept = idle.take(
     conversation,
-    (peer) => session !== undefined && peer.session === session && peer.cwd === asked.cwd && !peer.isClosed,
+    (peer) =>
+      (session === undefined ? peer.isFresh && peer.session === undefined : peer.session === session) &&
+      peer.cwd === asked.cwd &&
+      !peer.isClosed,
   );
   const peer = kept ?? (await startPeer(place, asked));
   if (isProblem(peer)) return peer;
@@ -116,12 +171,13 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
   const words = { prompt: asked.prompt, attached, ...(told.text === "" ? {} : { told: told.text }) };
   const cost = new TurnCost(() => options.prices?.table ?? {}, model);
   const run = new ClaudeRun({
-    ...{ kernel, peer, mode, model: kept === undefined ? undefined : model, lost: agent.lost },
+    ...{ kernel, peer, mode, effort, model: kept === undefined ? undefined : model, lost: agent.lost },
     stream: (onEvent) =>
       new StreamIngest(kernel, {
         ...{ conversation, agent: agent.provider, turn: start.id, parent: start.prompt, onEvent },
         provider: providers.get("claude-control") as Provider,
         price: (event) => cost.take(event),
+        suggest: (ask) => options.suggest?.(ask, asked.cwd) ?? [],
         ...(before === undefined ? {} : { before }),
         ...(told.text === "" ? {} : { told: told.text }),
       }),
@@ -132,6 +188,7 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
     lingerMs: options.lingerMs ?? LINGER_MS,
     words: { stopped: STOPPED, lost: LOST, explain },
   });
+  peer.isFresh = false;
   live.set(conversation, peer);
   void run.ended.then(() => {
     if (live.get(conversation) === peer) live.delete(conversation);
@@ -146,8 +203,8 @@ async function startPeer(
 ): Promise<ClaudePeer | Problem> {
   const spec = childSpec(agent, asked);
   if (isProblem(spec)) return spec;
-  await options.offspring.swept;
+  await options.tracker.swept;
   const confined = (await options.sandbox?.confineAgent(agent.kind, spec, [])) ?? spec;
-  const child = new Child(confined, options.offspring, { graceMs: options.graceMs });
+  const child = new Child(confined, options.tracker, { graceMs: options.graceMs });
   return new ClaudePeer(options.kernel.env, child, asked.cwd, asked.model);
 }

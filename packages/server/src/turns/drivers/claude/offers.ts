@@ -1,21 +1,28 @@
 /**
- * What Claude Code tells of itself: its commands, models, mode, context and background tasks. Asking makes no request to the model.
+ * What Claude Code tells of itself: its commands, models, mode, context, limits, servers and background tasks. Asking makes no request
+ * to the model, except that a model which it does not list is looked up.
  */
 
 import { isProblem, type Json, type JsonObject, type Problem } from "@blockyard/kernel";
-import type { ContextUsage, Offers } from "../../driver.ts";
+import type { AccountLimit, AgentServer, ContextUsage, Login, Offers } from "../../driver.ts";
 import { modeOf } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
 
 export async function offersOf(peer: ClaudePeer): Promise<Offers | Problem> {
   const told = await peer.request("initialize");
   if (isProblem(told)) return told;
-  const context = await peer.request("get_context_usage", { detail: "summary" });
-  const { commands, models, current_permission_mode: mode } = told as JsonObject;
+  const [context, usage, servers] = await Promise.all([
+    peer.request("get_context_usage", { detail: "summary" }),
+    peer.request("get_usage", { skip_behaviors: true }),
+    peer.request("mcp_status"),
+  ]);
+  const { commands, models, agents, current_permission_mode: mode } = told as JsonObject;
   if (typeof mode === "string") peer.mode = mode;
+  const limits = limitsOf({ ...(isProblem(usage) ? {} : objectOf(usage["rate_limits"])), ...peer.limits });
   return {
     mode: modeOf(peer.mode),
     model: peer.model,
+    effort: peer.effort,
     tasks: peer.tasks,
     commands: listOf(commands).map(({ name, description, argumentHint }) => ({
       ...{ name: String(name), description: String(description ?? "") },
@@ -26,8 +33,46 @@ export async function offersOf(peer: ClaudePeer): Promise<Offers | Problem> {
       ...(typeof description === "string" ? { description } : {}),
       ...(Array.isArray(supportedEffortLevels) ? { efforts: supportedEffortLevels.map(String) } : {}),
     })),
+    agents: listOf(agents).map(({ name, description }) => ({
+      ...{ name: String(name), description: String(description ?? "") },
+    })),
     usage: isProblem(context) ? undefined : usageOf(context as JsonObject),
+    ...(limits.length === 0 ? {} : { limits }),
+    ...(isProblem(servers) ? {} : { servers: serversOf(servers["mcpServers"]) }),
   };
+}
+
+/** A model that it lists is taken; one that it does not is looked up by itself. That it cannot look is no refusal. */
+export async function modelRefusal(peer: ClaudePeer, model: string): Promise<Problem | undefined> {
+  const told = await peer.request("initialize");
+  const known = isProblem(told) ? [] : listOf(told["models"]);
+  if (known.some(({ value, resolvedModel }) => value === model || resolvedModel === model)) return undefined;
+  const set = await peer.request("set_model", { model });
+  if (!isProblem(set)) return undefined;
+  const code = String(set.details?.["code"] ?? "");
+  if (set.problem !== "invalid" || code.startsWith("check_")) return undefined;
+  const names = known.map(({ value }) => String(value)).slice(0, 20);
+  return { ...set, message: `${set.message} Models: ${names.join(", ")}`, details: { models: names } };
+}
+
+export async function loginOf(peer: ClaudePeer): Promise<Login> {
+  const told = await peer.request("initialize");
+  const account = isProblem(told) ? undefined : objectOf(told["account"]);
+  if (account === undefined) return { state: "unknown" };
+  const { tokenSource, apiKeySource, apiProvider, email, subscriptionType } = account;
+  // Clouds have credentials of their own, which it does not tell.
+  const isOwn = apiProvider === undefined || apiProvider === "firstParty";
+  const isIn = isNamed(apiKeySource) || isNamed(tokenSource) || isNamed(email);
+  if (isOwn && !isIn) return { state: "out", how: LOGIN };
+  const words = [email, subscriptionType, apiKeySource, isNamed(tokenSource) ? tokenSource : apiProvider];
+  return { state: "in", account: words.find(isNamed) };
+}
+
+export const LOGIN =
+  "Claude Code is not logged in. Run `claude` in a terminal on this machine, and /login there; or set ANTHROPIC_API_KEY and start Blockyard again";
+
+function isNamed(value: Json | undefined): value is string {
+  return typeof value === "string" && value !== "" && value !== "none";
 }
 
 function usageOf({ totalTokens, maxTokens, categories }: JsonObject): ContextUsage | undefined {
@@ -36,6 +81,27 @@ function usageOf({ totalTokens, maxTokens, categories }: JsonObject): ContextUsa
     typeof tokens === "number" ? [{ name: String(name), tokens }] : [],
   );
   return { usedTokens: totalTokens, windowTokens: maxTokens, parts };
+}
+
+/** Shares are told as parts of one or of a hundred, times in seconds or as a date. */
+function limitsOf(windows: JsonObject): readonly AccountLimit[] {
+  return Object.entries(windows).flatMap(([name, value]) => {
+    const { utilization, resetsAt, resets_at: at = resetsAt } = objectOf(value);
+    if (typeof utilization !== "number") return [];
+    const reset = typeof at === "number" ? at * 1_000 : typeof at === "string" ? Date.parse(at) : Number.NaN;
+    const usedPercent = Math.round(utilization <= 1 ? utilization * 100 : utilization);
+    return [
+      { name: name.replaceAll("_", " "), usedPercent, ...(Number.isNaN(reset) ? {} : { resetsAt: reset }) },
+    ];
+  });
+}
+
+/** Without how they are started: that holds secrets. */
+function serversOf(value: Json | undefined): readonly AgentServer[] {
+  return listOf(value).map(({ name, status, error }) => ({
+    ...{ name: String(name), status: String(status ?? "unknown") },
+    ...(typeof error === "string" ? { error } : {}),
+  }));
 }
 
 function listOf(value: Json | undefined): readonly JsonObject[] {

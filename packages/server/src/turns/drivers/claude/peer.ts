@@ -25,6 +25,13 @@ export class ClaudePeer {
   session: string | undefined;
   mode: string | undefined;
   model: string | undefined;
+  /** What was asked of it. */
+  wanted: string | undefined;
+  effort: string | undefined;
+  /** No turn has run in it yet. */
+  isFresh = true;
+  /** The account's limits, as its answers last told them. */
+  limits: JsonObject = {};
   /** What it runs in the background. */
   tasks: readonly { readonly id: string; readonly description: string }[] = [];
   /** It has started some in this turn: they report when they end, which may be after the turn. */
@@ -33,6 +40,7 @@ export class ClaudePeer {
   readonly #env: Env;
   #listener: PeerListener | undefined;
   #kept: string[] = [];
+  #keptChars = 0;
   #nextRequest = 1;
   readonly #requests = new Map<string, (answer: JsonObject | Problem) => void>();
 
@@ -41,6 +49,7 @@ export class ClaudePeer {
     this.child = child;
     this.cwd = cwd;
     this.model = model;
+    this.wanted = model;
     this.ended = child.ended;
     void this.#read();
   }
@@ -48,6 +57,7 @@ export class ClaudePeer {
   /** From here on, this one is told what is said. First what was said while nobody listened. */
   async listen(listener: PeerListener): Promise<void> {
     const kept = this.#kept.splice(0);
+    this.#keptChars = 0;
     for (const line of kept) await listener.heard(line, parsed(line));
     this.#listener = listener;
     if (this.isClosed) listener.closed();
@@ -65,7 +75,7 @@ export class ClaudePeer {
 
   /** A request of ours; its answer, or why there is none. */
   request(subtype: string, fields: JsonObject = {}): Promise<JsonObject | Problem> {
-    if (this.isClosed) return Promise.resolve(problem("gone", "the agent is not running any more"));
+    if (this.isClosed) return Promise.resolve(problem("gone", "the agent is no longer running"));
     if (this.#requests.size >= bounds.openRequests)
       return Promise.resolve(problem("busy", "the agent has not answered earlier requests"));
     const id = `blockyard-${this.#nextRequest++}`;
@@ -91,7 +101,7 @@ export class ClaudePeer {
     for (const { text } of reader.end()) await this.#take(text);
     this.isClosed = true;
     for (const settle of [...this.#requests.values()])
-      settle(problem("gone", "the agent ended before it answered"));
+      settle(problem("gone", "the agent ended before it responded"));
     this.#listener?.closed();
   }
 
@@ -102,14 +112,18 @@ export class ClaudePeer {
     if (this.#listener) return this.#listener.heard(line, message);
     if (message !== undefined && QUIET.has(String(message["type"]))) return;
     this.#kept.push(line);
+    this.#keptChars += line.length;
     // One that talks on by itself is not what was meant to wait.
-    if (this.#kept.length > bounds.idleLines) this.child.kill();
+    if (this.#kept.length <= bounds.idleLines && this.#keptChars <= bounds.heldChars) return;
+    this.#kept.pop();
+    this.child.kill();
   }
 
   /** What any line tells of it. */
   #note(message: JsonObject): void {
     const { type, subtype, session_id: session, permissionMode, model, tasks } = message;
     if (type === "control_response") return this.#answered(message);
+    if (type === "rate_limit_event") this.#noteLimit(objectOf(message["rate_limit_info"]));
     if (type !== "system") return;
     if (typeof permissionMode === "string") this.mode = permissionMode;
     if (subtype === "init" && typeof session === "string") this.session = session;
@@ -118,12 +132,22 @@ export class ClaudePeer {
     if (subtype === "task_started" || this.tasks.length > 0) this.hasHadTasks = true;
   }
 
+  #noteLimit({ unifiedWindows, rateLimitType, utilization, resetsAt }: JsonObject): void {
+    const one =
+      typeof rateLimitType === "string" ? { [rateLimitType]: { utilization, resetsAt } as JsonObject } : {};
+    this.limits = { ...this.limits, ...one, ...objectOf(unifiedWindows) };
+  }
+
   #answered(message: JsonObject): void {
     const response = objectOf(message["response"]);
     const settle = this.#requests.get(String(response["request_id"]));
     if (settle === undefined) return;
     if (response["subtype"] === "error")
-      settle(problem("invalid", String(response["error"] ?? "the agent refused this")));
+      settle(
+        problem("invalid", String(response["error"] ?? "the agent refused this"), {
+          code: response["error_code"] ?? null,
+        }),
+      );
     else settle(objectOf(response["response"]));
   }
 }

@@ -22,7 +22,7 @@ export function claudeResponse(answer: Answer): JsonObject {
   return { behavior: "allow", updatedInput: inputAfter(answer, objectOf(input)), ...rules };
 }
 
-const KEEP_PLANNING = "The user wants you to keep planning. Revise the plan, or ask what is missing.";
+const KEEP_PLANNING = "The user wants you to keep planning. Revise the plan, or ask for missing details.";
 
 function inputAfter({ shown, answer, plan }: Answer, input: JsonObject): JsonObject {
   if (shown.kind === "question" && answer !== undefined)

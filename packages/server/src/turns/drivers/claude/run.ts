@@ -11,6 +11,7 @@ import {
   type BlockEvent,
   type BlockId,
   type BlockKey,
+  isProblem,
   type JsonObject,
   type Kernel,
   type Problem,
@@ -24,7 +25,7 @@ import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
 import type { Answer, RunEnd } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
-import { claudeMessage, NATIVE_MODES } from "./message.ts";
+import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
 import { claudeResponse } from "./response.ts";
 
@@ -36,6 +37,7 @@ export interface ClaudeTurn {
   /** What it reads first. */
   readonly input: JsonObject;
   readonly mode: Mode | undefined;
+  readonly effort: string | undefined;
   readonly model: string | undefined;
   /** It goes on with a session that it may not have, or is a process that may be gone: then nothing is said before that. */
   readonly mayBeLost: boolean;
@@ -69,6 +71,7 @@ export class ClaudeRun implements Trial {
   #why: string | undefined;
   #isOver = false;
   #said: string | undefined;
+  #limit: { readonly resetsAt?: number } | undefined;
   /** It has said something that belongs to the turn. */
   #hasSpoken = false;
   #isLeaving = false;
@@ -87,11 +90,19 @@ export class ClaudeRun implements Trial {
       this.#peer.child.kill();
       await this.#peer.ended;
       this.#cancel();
-      const why = `The agent's output could not be kept: ${String(error)}`;
+      const why = `The agent's output could not be stored: ${String(error)}`;
       this.#stream.explain({ reason: "failed", error: why });
       await this.#stream.end().catch(() => undefined);
       return { error: why, isExpected: false };
     });
+  }
+
+  get limit(): { readonly resetsAt?: number } | undefined {
+    return this.#said === undefined ? undefined : this.#limit;
+  }
+
+  get mode(): Mode | undefined {
+    return modeOf(this.#peer.mode);
   }
 
   stop(reason: Reason): void {
@@ -147,7 +158,16 @@ export class ClaudeRun implements Trial {
 
   async setModel(model: string): Promise<Problem | undefined> {
     const answer = await this.#peer.request("set_model", { model });
-    return "problem" in answer ? (answer as unknown as Problem) : undefined;
+    if (isProblem(answer)) return answer;
+    this.#peer.wanted = model;
+    return undefined;
+  }
+
+  async setEffort(effort: string): Promise<Problem | undefined> {
+    const answer = await this.#peer.request("apply_flag_settings", { settings: { effortLevel: effort } });
+    if (isProblem(answer)) return answer;
+    this.#peer.effort = effort;
+    return undefined;
   }
 
   async stopTask(task: string): Promise<Problem | undefined> {
@@ -177,12 +197,12 @@ export class ClaudeRun implements Trial {
   }
 
   #begin(): void {
-    const { mode, model, input } = this.#turn;
+    const { mode, model, effort, input } = this.#turn;
     this.#peer.hasHadTasks = false;
     if (mode !== undefined && NATIVE_MODES[mode] !== this.#peer.mode)
       void this.#peer.request("set_permission_mode", { mode: NATIVE_MODES[mode] });
-    if (model !== undefined && this.#peer.model !== undefined && model !== this.#peer.model)
-      void this.#peer.request("set_model", { model });
+    if (model !== undefined && model !== this.#peer.wanted) void this.setModel(model);
+    if (effort !== undefined && effort !== this.#peer.effort) void this.setEffort(effort);
     this.#peer.write(input);
   }
 
@@ -219,6 +239,7 @@ export class ClaudeRun implements Trial {
     const type = message?.["type"];
     if (this.#turn.mayBeLost && !this.#hasSpoken && this.#turn.lost.test(line)) return; // said before anything else
     if (type !== "control_response" && type !== "command_lifecycle") this.#hasSpoken = true;
+    if (type === "rate_limit_event" && message) this.#limit = limitIn(message);
     if (type === "command_lifecycle" && message) await this.#lifecycle(message);
     if (type === "control_request" && message) this.#asksHost(message);
     this.#require(await this.#stream.push(Buffer.from(`${trafficLine("out", line, this.#now())}\n`)));
@@ -275,7 +296,7 @@ export class ClaudeRun implements Trial {
     const { kernel, lingerMs } = this.#turn;
     this.#cancelLinger ??= kernel.env.after(lingerMs, () => {
       if (this.#peer.child.isOver) return;
-      this.#why ??= "The agent closed its output before its turn was over and did not end.";
+      this.#why ??= "The agent closed its output before its turn was over, but kept running.";
       this.#peer.child.kill();
     });
   }
@@ -285,7 +306,7 @@ export class ClaudeRun implements Trial {
     this.#cancelSilence?.();
     this.#cancelSilence = kernel.env.after(silentMs, () => {
       if (this.#asked.size > 0) return;
-      this.#why ??= `The agent said nothing for ${Math.round(silentMs / 1_000)} seconds and was stopped.`;
+      this.#why ??= `The agent sent nothing for ${Math.round(silentMs / 1_000)} seconds and was stopped.`;
       this.stop("interrupted");
     });
   }
@@ -302,4 +323,11 @@ export class ClaudeRun implements Trial {
   #require(lost: Problem | undefined): void {
     if (lost) throw new Error(lost.message);
   }
+}
+
+/** A limit that is reached; undefined where it is not. */
+function limitIn(line: JsonObject): { readonly resetsAt?: number } | undefined {
+  const { status, resetsAt } = objectOf(line["rate_limit_info"]);
+  if (status !== "rejected") return undefined;
+  return typeof resetsAt === "number" ? { resetsAt: resetsAt * 1_000 } : {};
 }

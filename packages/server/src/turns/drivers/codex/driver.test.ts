@@ -17,7 +17,7 @@ import {
   type Turn,
 } from "@blockyard/kernel";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import { Offspring } from "../../../processes/child-offspring.ts";
+import { ProcessTracker } from "../../../processes/process-tracker.ts";
 import { nodeEnv } from "../../../system/env.ts";
 import { NOTHING_ATTACHED } from "../../attachments.ts";
 import type { Driver } from "../../driver.ts";
@@ -60,15 +60,15 @@ class World {
   run: Run | undefined;
   readonly #env: Record<string, string>;
 
-  readonly #offspring: Offspring;
+  readonly #tracker: ProcessTracker;
 
   constructor(plan: Plan, care: Care = {}) {
     worlds.push(this);
-    this.#offspring = new Offspring(mkdtempSync(join(folder, "home-")));
-    const offspring = this.#offspring;
+    this.#tracker = new ProcessTracker(mkdtempSync(join(folder, "home-")));
+    const tracker = this.#tracker;
     this.#env = { PATH: process.env["PATH"] ?? "", BLOCKYARD_CODEX: FAKE, CODEX_FAKE: "" };
     this.play(plan);
-    const options = { kernel: this.kernel, root: folder, env: this.#env, offspring, graceMs: 300, ...care };
+    const options = { kernel: this.kernel, root: folder, env: this.#env, tracker, graceMs: 300, ...care };
     const driver = codexDriver(options);
     const watched: Driver = {
       ...driver,
@@ -78,12 +78,12 @@ class World {
         return run;
       },
     };
-    this.turns = new Turns({ kernel: this.kernel, drivers: [watched] });
+    this.turns = new Turns({ fullAccess: true, kernel: this.kernel, drivers: [watched] });
   }
 
   async close(): Promise<void> {
     await this.turns.close();
-    await this.#offspring.close();
+    await this.#tracker.close();
   }
 
   play(plan: Plan): void {
@@ -116,7 +116,7 @@ class World {
     await vi.waitFor(() => expect(this.turns.running).toBe(0), WAIT);
     const open = (await this.blocks()).filter(({ status }) => status === "running" || status === "pending");
     expect(open).toEqual([]);
-    expect(await this.#offspring.living()).toEqual([]);
+    expect(await this.#tracker.living()).toEqual([]);
     return must(await this.kernel.turns(this.conversation)).at(-1) as Turn;
   }
 
@@ -323,7 +323,7 @@ describe("questions", () => {
     await world.answer({ allow: false, message: "not there" });
     await world.over();
     expect(JSON.stringify(world.sent("turn/steer"))).toContain(
-      "The user refused this tool call. Reason: not there",
+      "The user denied this tool call. Reason: not there",
     );
   });
 
@@ -475,7 +475,7 @@ describe("stopping", () => {
     const world = new World({ recording: "error-unreachable" }, { silentMs: 400 });
     const turn = await world.turn();
     expect(turn).toMatchObject({ status: "error", reason: "interrupted" });
-    expect((await world.rows()).join()).toContain("said nothing for");
+    expect((await world.rows()).join()).toContain("sent nothing for");
   });
 });
 
@@ -502,7 +502,7 @@ describe("a peer that fails", () => {
     async (hangAt) => {
       const world = new World({ recording: "interleaved", hangAt }, { silentMs: 300, graceMs: 100 });
       expect(await world.turn()).toMatchObject({ status: "error", reason: "interrupted" });
-      expect((await world.rows()).join()).toContain("said nothing for");
+      expect((await world.rows()).join()).toContain("sent nothing for");
     },
   );
 

@@ -6,6 +6,7 @@
 import { type Problem, problem } from "@blockyard/kernel";
 import { trafficLine } from "@blockyard/providers";
 import type { StreamIngest } from "../../../ingest/ingest-stream.ts";
+import { bounds } from "../bounds.ts";
 import type { Direction } from "./connection.ts";
 
 export class Kept {
@@ -13,6 +14,7 @@ export class Kept {
   readonly #startedAt: number;
   readonly #now: () => number;
   #lines: string[] = [];
+  #chars = 0;
   #isHeld = true;
   #chain: Promise<void> = Promise.resolve();
   #lost: Problem | undefined;
@@ -28,6 +30,14 @@ export class Kept {
   }
 
   add(dir: Direction, line: string): void {
+    if (this.#isHeld) this.#chars += line.length;
+    if (this.#isHeld && this.#chars > bounds.heldChars) {
+      this.#lost ??= problem(
+        "too_large",
+        `more than ${bounds.heldChars} characters before the turn had begun`,
+      );
+      return;
+    }
     this.#lines.push(trafficLine(dir, line, Math.max(0, Math.round(this.#now() - this.#startedAt))));
     // Lines that come together go together.
     if (!this.#isHeld && this.#lines.length === 1) queueMicrotask(() => this.#push());

@@ -9,6 +9,10 @@ export const limits = {
   answerMs: 20_000,
   /** How long what the agent offers is remembered. */
   offersMs: 5 * 60_000,
+  /** How long it is remembered whether somebody is logged in. */
+  loginMs: 20_000,
+  /** Folders of which that is remembered. */
+  folders: 50,
   /** Messages that were sent and not read yet. */
   sentMessages: 100,
   /** Sub-agents whose turns are stopped with the turn. */

@@ -23,13 +23,16 @@ import { Child, type ChildEnd, type ChildSpec } from "../../../processes/child.t
 import { VERSION } from "../../../system/version.ts";
 import { fileText } from "../../attachments.ts";
 import type { ChildOptions } from "../../child-run.ts";
+import type { AgentTask } from "../../driver.ts";
 import type { Message } from "../../message.ts";
 import type { Answer, RunEnd, TurnStart } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
 import { TurnCost } from "../../turn-cost.ts";
+import type { CodexCommand } from "./commands.ts";
 import { Connection } from "./connection.ts";
 import { Kept } from "./kept.ts";
 import { FIRST_VERSION, limits } from "./limits.ts";
+import { isLoggedOut, LOGIN } from "./offers.ts";
 import { Questions } from "./questions.ts";
 import {
   type Input,
@@ -46,6 +49,8 @@ export interface Program {
   readonly spec: ChildSpec;
   readonly wanted: Wanted;
   readonly input: Input;
+  /** Done in place of a turn that the model is asked for. */
+  readonly command: CodexCommand | undefined;
   /** What of it is not in the conversation's prompt; kept with what it answers. */
   readonly told: string;
 }
@@ -56,10 +61,8 @@ const STOP_MS = 3_000;
 const STOPPED = "Stopped.";
 const LOST = /no rollout found for thread id|thread not found/;
 const NO_APP_SERVER = /unrecognized subcommand|unexpected argument|invalid subcommand/i;
-const LOGIN =
-  "Codex is not logged in. Run `codex login` in a terminal on this machine, then send the message again.";
 const LOCKED =
-  "This thread is open in another Codex, which has to be closed first. Only one program at a time can write to a thread.";
+  "This thread is open in another Codex. Close that one first: only one program at a time can write to a thread.";
 /** Said while nothing happens: they do not show that the agent works. */
 const IDLE_WORDS = new Set(["account/rateLimits/updated", "thread/status/changed"]);
 /** Said again and again, and told by something else. */
@@ -87,15 +90,17 @@ export class CodexRun implements Trial {
   #stopping: Reason | undefined;
   #why: string | undefined;
   #isOver = false;
+  #isLimited = false;
+  #resetsAt: number | undefined;
   #cancelSilence: (() => void) | undefined;
   #cancelLinger: (() => void) | undefined;
 
   constructor(options: ChildOptions, start: TurnStart, program: Program) {
-    const { kernel, offspring, graceMs } = options;
+    const { kernel, tracker, graceMs } = options;
     this.#options = options;
     this.#program = program;
     this.#start = start;
-    this.#child = new Child(program.spec, offspring, { graceMs });
+    this.#child = new Child(program.spec, tracker, { graceMs });
     const cost = new TurnCost(() => options.prices?.table ?? {}, start.request.model);
     this.#stream = new StreamIngest(kernel, {
       conversation: start.request.conversation,
@@ -104,6 +109,7 @@ export class CodexRun implements Trial {
       provider: program.provider,
       parent: start.prompt,
       price: (event) => cost.take(event),
+      suggest: (ask) => options.suggest?.(ask, program.wanted.cwd) ?? [],
       onEvent: (event) => this.#heard(event),
       ...(program.told === "" ? {} : { told: program.told }),
     });
@@ -121,7 +127,7 @@ export class CodexRun implements Trial {
       await this.#child.ended;
       this.#cancelSilence?.();
       this.#cancelLinger?.();
-      const why = `The agent's output could not be kept: ${String(error)}`;
+      const why = `The agent's output could not be stored: ${String(error)}`;
       this.#stream.explain({ reason: "failed", error: why });
       await this.#stream.end().catch(() => undefined);
       return { error: why, isExpected: false };
@@ -129,6 +135,10 @@ export class CodexRun implements Trial {
   }
 
   /** Its turn and those of its sub-agents are interrupted, which each has to be told; then the process goes. */
+  get limit(): { readonly resetsAt?: number } | undefined {
+    return this.#isLimited ? (this.#resetsAt === undefined ? {} : { resetsAt: this.#resetsAt }) : undefined;
+  }
+
   stop(reason: Reason): void {
     this.#isStopped(reason);
     const { kernel, graceMs } = this.#options;
@@ -162,10 +172,11 @@ export class CodexRun implements Trial {
 
   async send(message: Message): Promise<Problem | undefined> {
     if (this.#turn === undefined || this.#stopping !== undefined || this.#isOver)
-      return problem("gone", "Codex does not work on a turn now");
+      return problem("gone", "Codex is not working on a turn");
     if (message.attached.pictures.length > 0)
       return problem("unavailable", "pictures reach Codex with the next turn");
-    if (this.#sent.size >= limits.sentMessages) return problem("busy", "too many messages wait to be read");
+    if (this.#sent.size >= limits.sentMessages)
+      return problem("busy", "too many messages are waiting to be read");
     const id = `${KNOWN_PROMPT}${message.id}`;
     this.#sent.set(id, message);
     const texts = [...message.attached.files.map(fileText), message.text];
@@ -174,9 +185,34 @@ export class CodexRun implements Trial {
     return refused;
   }
 
-  async setModel(model: string): Promise<Problem | undefined> {
-    if (this.#turn === undefined) return problem("gone", "Codex does not work on a turn now");
-    const params = { threadId: this.#thread, turnId: this.#turn, model };
+  setModel(model: string): Promise<Problem | undefined> {
+    return this.#update({ model });
+  }
+
+  setEffort(effort: string): Promise<Problem | undefined> {
+    return this.#update({ effort });
+  }
+
+  /** Commands that go on beside the model's work. */
+  async tasks(): Promise<readonly AgentTask[]> {
+    if (this.#thread === "") return [];
+    const params = { threadId: this.#thread };
+    const told = await this.#talk.request("thread/backgroundTerminals/list", params, limits.answerMs);
+    const rows = isProblem(told) ? [] : told["data"];
+    return (Array.isArray(rows) ? (rows as readonly JsonObject[]) : []).filter(isObject).map((row) => ({
+      ...{ id: String(row["processId"]), description: String(row["command"] ?? "") },
+    }));
+  }
+
+  async stopTask(task: string): Promise<Problem | undefined> {
+    const params = { threadId: this.#thread, processId: task };
+    const ended = await this.#talk.request("thread/backgroundTerminals/terminate", params, limits.answerMs);
+    return isProblem(ended) ? ended : undefined;
+  }
+
+  async #update(settings: JsonObject): Promise<Problem | undefined> {
+    if (this.#turn === undefined) return problem("gone", "Codex is not working on a turn");
+    const params = { threadId: this.#thread, turnId: this.#turn, ...settings };
     const changed = await this.#talk.request("turn/settings/update", params, limits.answerMs);
     if (isProblem(changed)) return changed;
     return changed["status"] === "applied" ? undefined : problem("gone", "the turn is over");
@@ -249,7 +285,7 @@ export class CodexRun implements Trial {
   }
 
   async #begin(): Promise<string | undefined> {
-    const { wanted, input } = this.#program;
+    const { wanted, input, command } = this.#program;
     const hello = await this.#talk.request("initialize", this.#hello(), limits.openMs);
     if (isProblem(hello)) return reasonOf(hello);
     const version = versionOf(hello["userAgent"]);
@@ -268,9 +304,11 @@ export class CodexRun implements Trial {
       threadId: this.#thread,
       input: inputOf(input),
       clientUserMessageId: `${KNOWN_PROMPT}${this.#start.id}`,
-      ...modeParams(wanted.mode, opened),
+      ...modeParams(wanted, opened),
     };
-    const started = await this.#talk.request("turn/start", params, limits.openMs, ({ turn }) => {
+    const asked = command === undefined ? params : command.params(this.#thread);
+    const method = command?.method ?? "turn/start";
+    const started = await this.#talk.request(method, asked, limits.openMs, ({ turn }) => {
       this.#turn ??= isObject(turn) ? String(turn["id"]) : undefined;
       this.#kept.release();
     });
@@ -298,6 +336,10 @@ export class CodexRun implements Trial {
     const isRetry = method === "error" && params["willRetry"] === true;
     if (!isRetry && !IDLE_WORDS.has(method)) this.#watchSilence();
     const thread = typeof params["threadId"] === "string" ? params["threadId"] : "";
+    if (method === "account/rateLimits/updated") this.#resetsAt = resetIn(params) ?? this.#resetsAt;
+    const { error } = params;
+    if (method === "error" && !isRetry && isObject(error))
+      this.#isLimited ||= error["codexErrorInfo"] === "usageLimitExceeded";
     if (method === "turn/started") this.#turnStarted(thread, params["turn"]);
     if (method === "turn/completed") this.#children.delete(thread);
     if (method === "item/started" && isObject(params["item"])) this.#read(params["item"]);
@@ -348,7 +390,7 @@ export class CodexRun implements Trial {
     const { kernel, lingerMs } = this.#options;
     this.#cancelLinger ??= kernel.env.after(lingerMs ?? LINGER_MS, () => {
       if (this.#child.isOver) return;
-      this.#why ??= "The agent closed its output before its turn was over and did not end.";
+      this.#why ??= "The agent closed its output before its turn was over, but kept running.";
       this.#child.kill();
     });
   }
@@ -359,10 +401,22 @@ export class CodexRun implements Trial {
     this.#cancelSilence?.();
     this.#cancelSilence = kernel.env.after(ms, () => {
       if (this.#questions.isOpen) return;
-      this.#why ??= `The agent said nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
+      this.#why ??= `The agent sent nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
       this.stop("interrupted");
     });
   }
+}
+
+/** When the limits that are used up begin anew: the last of them. */
+function resetIn({ rateLimits }: JsonObject): number | undefined {
+  const { primary, secondary } = isObject(rateLimits) ? rateLimits : {};
+  const times = [primary, secondary].flatMap((each) => {
+    if (!isObject(each) || typeof each["resetsAt"] !== "number") return [];
+    return typeof each["usedPercent"] === "number" && each["usedPercent"] >= 99
+      ? [each["resetsAt"] * 1_000]
+      : [];
+  });
+  return times.length === 0 ? undefined : Math.max(...times);
 }
 
 /** Not a reason to show: what follows says it. */
@@ -371,10 +425,6 @@ const ENDED = "";
 /** Of a process that has ended, its end says more. */
 function reasonOf({ problem: code, message }: Problem): string {
   return code === "gone" ? ENDED : message;
-}
-
-function isLoggedOut(account: JsonObject | Problem): boolean {
-  return !isProblem(account) && account["account"] === null && account["requiresOpenaiAuth"] === true;
 }
 
 function explain(end: ChildEnd, stopping: Reason | undefined): string {

@@ -18,6 +18,7 @@ const MODES: Readonly<Record<Mode, JsonObject>> = {
 export interface Wanted {
   readonly cwd: string;
   readonly model?: string | undefined;
+  readonly effort?: string | undefined;
   readonly mode?: Mode | undefined;
   /** The thread to go on with. */
   readonly session?: string | undefined;
@@ -38,11 +39,13 @@ export function threadRequest({ cwd, model, mode, session }: Wanted): {
 }
 
 /** What is set for a turn stays in force for later ones: so a mode is said whenever it is known. */
-export function modeParams(mode: Mode | undefined, opened: JsonObject): JsonObject {
+export function modeParams({ mode, effort }: Wanted, opened: JsonObject): JsonObject {
   const { model, reasoningEffort } = opened;
-  if (mode === undefined || typeof model !== "string") return {};
-  const settings = { model, reasoning_effort: reasoningEffort ?? null, developer_instructions: null };
-  return { collaborationMode: { mode: mode === "plan" ? "plan" : "default", settings } };
+  const thinks = effort === undefined ? {} : { effort };
+  if (mode === undefined || typeof model !== "string") return thinks;
+  const reasoning_effort = effort ?? reasoningEffort ?? null;
+  const settings = { model, reasoning_effort, developer_instructions: null };
+  return { ...thinks, collaborationMode: { mode: mode === "plan" ? "plan" : "default", settings } };
 }
 
 export interface Input {

@@ -19,13 +19,13 @@ const OUTPUT_CHARS = 1024 * 1024;
 export const bashTool = loopTool({
   name: "bash",
   description:
-    "Run a command with bash in the workspace's root. Every call is a new shell. Its output (stdout and stderr together) " +
-    "comes back when it has ended; what it leaves running in the background is ended with it. It may be confined: then only " +
+    "Run a command with bash in the workspace root. Every call is a new shell. Its output (stdout and stderr together) " +
+    "is returned when it ends; its background processes are ended with it. It may be sandboxed: then only " +
     "the workspace is writable, and the network may be off.",
   input: z.strictObject({
     command: z.string().min(1).max(100_000),
     timeout_ms: z.number().int().min(1_000).max(MOST_MS).default(USUAL_MS),
-    description: z.string().max(500).optional().describe("What it is for, in a few words"),
+    description: z.string().max(500).optional().describe("What the command does, in a few words"),
   }),
   async run({ command, timeout_ms, description }, run) {
     await run.workspace.save();
@@ -62,7 +62,7 @@ class Command {
   constructor(command: string, spec: ChildSpec, run: ToolRun) {
     this.#command = command;
     this.#run = run;
-    this.#child = new Child(spec, run.offspring);
+    this.#child = new Child(spec, run.tracker);
   }
 
   async ended(timeoutMs: number): Promise<Outcome> {
@@ -101,7 +101,7 @@ class Command {
   #outcome({ code, signal, failed }: ChildEnd, durationMs: number, timeoutMs: number): Outcome {
     const isStopped = this.#run.signal.aborted;
     const why = this.#isLate
-      ? `ended after ${timeoutMs} ms, its time limit`
+      ? `timed out after ${timeoutMs} ms`
       : isStopped
         ? "stopped"
         : failed !== undefined
@@ -111,7 +111,7 @@ class Command {
               ? undefined
               : `exit code ${code}`
             : `ended by signal ${signal}`;
-    const left = this.#leftOut === 0 ? "" : `\n[… ${this.#leftOut} characters more …]`;
+    const left = this.#leftOut === 0 ? "" : `\n[… ${this.#leftOut} more characters …]`;
     const late = this.#isLate ? `\n[${why}]` : "";
     return {
       failed: why !== undefined,

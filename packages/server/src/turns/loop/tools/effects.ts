@@ -51,7 +51,7 @@ export async function effectsOf(
   world: EffectWorld,
 ): Promise<readonly Effect[]> {
   const effects = LOOP_EFFECTS.get(tool);
-  return effects ? effects(input, world) : [{ kind: "run", unknown: `what ${tool} does is not known` }];
+  return effects ? effects(input, world) : [{ kind: "run", unknown: `the effect of ${tool} is unknown` }];
 }
 
 async function nothing(): Promise<readonly Effect[]> {

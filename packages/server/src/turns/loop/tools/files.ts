@@ -18,7 +18,7 @@ import { failed, loopTool } from "./tool.ts";
 import type { Place, Workspace } from "./workspace.ts";
 
 const READ_LINES = 2_000;
-const path = z.string().min(1).max(4_096).describe("Path, from the workspace's root");
+const path = z.string().min(1).max(4_096).describe("Path relative to the workspace root");
 const text = z.string().max(8 * 1024 * 1024);
 
 export const readTool = loopTool({
@@ -60,7 +60,7 @@ export const readTool = loopTool({
 export const writeTool = loopTool({
   name: "write",
   description:
-    "Write a text file of the workspace whole: makes it, or replaces all that it holds. To change parts, use edit.",
+    "Write a whole text file in the workspace: create it or replace its content. To change parts of it, use edit.",
   input: z.strictObject({ path, content: text }),
   diff: ({ path: asked, content }) => askedText(overwrittenFile(asked, content)),
   async run({ path: asked, content }, { workspace }) {
@@ -75,7 +75,7 @@ export const writeTool = loopTool({
 export const editTool = loopTool({
   name: "edit",
   description:
-    "Replace a piece of a text file. old_text must stand in the file exactly as given, and only once, unless " +
+    "Replace text in a file. old_text must match the file exactly and occur only once, unless " +
     "replace_all is true.",
   input: z.strictObject({
     path,
@@ -90,14 +90,14 @@ export const editTool = loopTool({
     const place = await workspace.place(asked);
     if (isProblem(place)) return failed(place);
     const before = await workspace.read(place);
-    if (before === undefined) return failed(`${place.name} does not exist; write makes it`);
+    if (before === undefined) return failed(`${place.name} does not exist; create it with write`);
     if (isProblem(before)) return failed(before);
     const pieces = before.split(old_text);
     const times = pieces.length - 1;
     if (times === 0) return failed(notThere(place.name, before, old_text));
     if (times > 1 && !replace_all)
       return failed(
-        `old_text stands ${times} times in ${place.name}: take in more of what is around it, or set replace_all`,
+        `old_text occurs ${times} times in ${place.name}: include more context, or set replace_all`,
       );
     return change(workspace, place, before, pieces.join(new_text));
   },
@@ -111,8 +111,8 @@ function notThere(name: string, before: string, old: string): string {
   const near =
     first === undefined ? -1 : before.split("\n").findIndex((line) => line.trim().startsWith(first));
   const hint =
-    near === -1 ? "read it again" : `line ${near + 1} is like its beginning: mind spaces and line ends`;
-  return `old_text does not stand in ${name} as given; ${hint}`;
+    near === -1 ? "read it again" : `line ${near + 1} looks like its beginning: check spaces and line ends`;
+  return `old_text is not in ${name}; ${hint}`;
 }
 
 async function change(
@@ -121,7 +121,7 @@ async function change(
   before: string | undefined,
   after: string,
 ): Promise<Outcome> {
-  if (before === after) return failed(`${place.name} holds that already; nothing was written`);
+  if (before === after) return failed(`${place.name} already has this content; nothing was written`);
   const refused = await workspace.write(place, after, before);
   if (refused) return failed(refused);
   const kind = before === undefined ? "add" : "modify";

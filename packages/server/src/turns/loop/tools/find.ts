@@ -25,12 +25,12 @@ const folder = z
   .string()
   .max(4_096)
   .default(".")
-  .describe("The folder to look in, from the workspace's root");
+  .describe("The folder to search, relative to the workspace root");
 
 export const globTool = loopTool({
   name: "glob",
   description:
-    "List the files of the workspace whose path fits a pattern such as src/**/*.ts, the latest changed first.",
+    "List workspace files whose path matches a pattern such as src/**/*.ts, most recently changed first.",
   input: z.strictObject({ pattern: z.string().min(1).max(1_000), path: folder }),
   async run({ pattern, path }, run) {
     if (!isQuick(pattern)) return failed(tooHard(pattern));
@@ -50,7 +50,10 @@ export const globTool = loopTool({
     found.sort((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1));
     const shown = found.slice(0, LISTED_FILES).map(({ name }) => name);
     if (isMore || found.length > shown.length) shown.push("[… and more: narrow the pattern …]");
-    return plain(shown.join("\n") || "No file fits.", `${found.length} file${found.length === 1 ? "" : "s"}`);
+    return plain(
+      shown.join("\n") || "No matching files.",
+      `${found.length} file${found.length === 1 ? "" : "s"}`,
+    );
   },
 });
 
@@ -91,8 +94,11 @@ export const grepTool = loopTool({
   input: z.strictObject({
     pattern: z.string().min(1).max(1_000),
     path: folder,
-    glob: z.string().max(1_000).optional().describe("Only files whose path fits this, such as *.ts"),
-    literal: z.boolean().default(false).describe("Take the pattern as it stands, not as an expression"),
+    glob: z.string().max(1_000).optional().describe("Only files whose path matches this, such as *.ts"),
+    literal: z
+      .boolean()
+      .default(false)
+      .describe("Match the pattern as plain text, not as a regular expression"),
     ignore_case: z.boolean().default(false),
     context_lines: z.number().int().min(0).max(10).default(0),
     max_matches: z.number().int().min(1).max(1_000).default(200),
@@ -109,13 +115,14 @@ export const grepTool = loopTool({
       if (search.isOver) break;
     }
     const matches = search.lines.join("\n");
-    const slow =
-      search.slow === 0 ? "" : `\n[… ${search.slow} left out, in which the pattern took too long …]`;
+    const slow = search.slow === 0 ? "" : `\n[… ${search.slow} skipped because the pattern took too long …]`;
     const hidden =
-      search.guarded === 0 ? "" : `\n[… ${search.guarded} guarded left out: read asks the owner for one …]`;
+      search.guarded === 0
+        ? ""
+        : `\n[… ${search.guarded} guarded skipped: read one to ask the owner for access …]`;
     const end = `${slow}${hidden}${search.why === undefined ? "" : `\n[… ${search.why} …]`}`;
     const count = `${search.matches} match${search.matches === 1 ? "" : "es"} in ${search.files} file${search.files === 1 ? "" : "s"}`;
-    return plain(`${matches || "No line fits."}${end}`, count);
+    return plain(`${matches || "No matching lines."}${end}`, count);
   },
 });
 
@@ -208,7 +215,7 @@ async function* walk(
   for (let at = pending.pop(); at !== undefined && !signal.aborted; at = pending.pop()) {
     const entries = await fs.readdir(at.path, { withFileTypes: true }).catch(() => undefined);
     if (entries === undefined) {
-      if (at === from) yield problem("not_found", `${at.name} is not a folder that can be read`);
+      if (at === from) yield problem("not_found", `${at.name} is not a readable folder`);
       continue;
     }
     const below: Place[] = [];

@@ -8,7 +8,7 @@ const MARKS = { pending: "[ ]", in_progress: "[~]", completed: "[x]" } as const;
 export const todoTool = loopTool({
   name: "todo",
   description:
-    "Show the people who watch what you are going to do and how far you are: the whole list each time, one item in " +
+    "Show the people who watch what you plan to do and your progress: send the whole list each time, with one item in " +
     "progress at most.",
   input: z.strictObject({
     items: z
@@ -16,7 +16,7 @@ export const todoTool = loopTool({
         z.strictObject({
           content: z.string().min(1).max(1_000),
           status: z.enum(["pending", "in_progress", "completed"]),
-          activeForm: z.string().max(1_000).optional().describe("What is said while it is in progress"),
+          activeForm: z.string().max(1_000).optional().describe("The text shown while it is in progress"),
         }),
       )
       .min(1)

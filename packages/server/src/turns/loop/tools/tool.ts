@@ -6,7 +6,7 @@
 import type { JsonObject, Kind, Matcher, Problem } from "@blockyard/kernel";
 import type { Outcome } from "@blockyard/providers";
 import { z } from "zod";
-import type { Offspring } from "../../../processes/child-offspring.ts";
+import type { ProcessTracker } from "../../../processes/process-tracker.ts";
 import type { Sandbox } from "../../../sandbox/sandbox.ts";
 import type { Environment, ToolSpec } from "../api.ts";
 import type { Workspace } from "./workspace.ts";
@@ -18,7 +18,7 @@ export interface ToolRun {
   readonly signal: AbortSignal;
   readonly env: Environment;
   readonly matcher: Matcher;
-  readonly offspring: Offspring;
+  readonly tracker: ProcessTracker;
   /** Without one, commands are not confined. */
   readonly sandbox?: Sandbox | undefined;
   /** Guarded files that the owner has allowed to this call. */

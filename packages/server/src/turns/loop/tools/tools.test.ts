@@ -1,5 +1,5 @@
 /**
- * The built-in tools on a real folder: what they show, what they refuse, and that nothing leads out of the workspace.
+ * The built-in tools on a real folder: what they show, what they refuse, and that nothing is outside the workspace.
  */
 import { execFileSync } from "node:child_process";
 import {
@@ -20,7 +20,7 @@ import { join } from "node:path";
 import { inlineMatcher, isProblem, type JsonObject, type Kind } from "@blockyard/kernel";
 import type { Outcome } from "@blockyard/providers";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { Offspring } from "../../../processes/child-offspring.ts";
+import { ProcessTracker } from "../../../processes/process-tracker.ts";
 import { workspaceTools } from "./index.ts";
 import type { ToolRun } from "./tool.ts";
 import { Workspace } from "./workspace.ts";
@@ -29,14 +29,14 @@ let base: string;
 let root: string;
 let home: string;
 let outside: string;
-let offspring: Offspring;
+let tracker: ProcessTracker;
 
 beforeAll(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), "blockyard-tools-")));
-  offspring = new Offspring(join(base, "marks"));
+  tracker = new ProcessTracker(join(base, "marks"));
 });
 afterAll(async () => {
-  await offspring.close();
+  await tracker.close();
   rmSync(base, { recursive: true });
 });
 beforeEach(() => {
@@ -75,7 +75,7 @@ async function use(name: string, input: object, signal = new AbortController().s
       "BASH_FUNC_echo%%": "() { printf trapped; }",
     },
     matcher: inlineMatcher(() => performance.now()),
-    offspring,
+    tracker,
     permitted: [],
     open: (kind, metadata) => opened.push([kind, metadata]),
     grow: (text) => {
@@ -146,7 +146,7 @@ describe("[L31] paths", () => {
     symlinkSync(join(outside, "secret"), join(root, "link"));
     const all = (await use("glob", { pattern: "**" })).result?.text;
     expect(all).toBe("src/a.ts");
-    expect((await use("grep", { pattern: "secret|token|git" })).result?.text).toBe("No line fits.");
+    expect((await use("grep", { pattern: "secret|token|git" })).result?.text).toBe("No matching lines.");
   });
 
   it("a pipe in the place of a file holds nobody up", async () => {
@@ -214,10 +214,10 @@ describe("[L32] write and edit", () => {
   });
 
   it.each<[object, string]>([
-    [{ path: "f", old_text: "zz", new_text: "" }, "does not stand in f"],
-    [{ path: "f", old_text: "a", new_text: "b" }, "stands 2 times in f"],
-    [{ path: "f", old_text: "  a b", new_text: "b" }, "line 1 is like its beginning"],
-    [{ path: "none", old_text: "a", new_text: "b" }, "write makes it"],
+    [{ path: "f", old_text: "zz", new_text: "" }, "old_text is not in f"],
+    [{ path: "f", old_text: "a", new_text: "b" }, "occurs 2 times in f"],
+    [{ path: "f", old_text: "  a b", new_text: "b" }, "line 1 looks like its beginning"],
+    [{ path: "none", old_text: "a", new_text: "b" }, "create it with write"],
     [{ path: "f", old_text: "b", new_text: "b" }, "nothing was written"],
   ])("%j is refused", async (input, why) => {
     writeFileSync(join(root, "f"), "a b\na\n");
@@ -279,7 +279,7 @@ describe("[L34] bash", () => {
     });
     expect(failed).toBe(true);
     expect(result).toMatchObject({ metadata: { interrupted: true } });
-    expect(result?.text).toContain("its time limit");
+    expect(result?.text).toContain("timed out after");
     expect(isAlive(grown.trim())).toBe(false);
   });
 
@@ -322,7 +322,7 @@ describe("[L35] glob and grep", () => {
     [{ pattern: "src/**" }, ["src/a.ts"]],
     [{ pattern: "*.ts", path: "src" }, ["src/a.ts"]],
     [{ pattern: "*.md" }, ["b.md"]],
-    [{ pattern: "*.rs" }, ["No file fits."]],
+    [{ pattern: "*.rs" }, ["No matching files."]],
   ])("glob %j", async (input, expected) => {
     expect((await use("glob", input)).result?.text.split("\n")).toEqual(expected);
   });
@@ -330,7 +330,7 @@ describe("[L35] glob and grep", () => {
   it.each<[object, readonly string[]]>([
     [{ pattern: "tw." }, ["src/a.ts:2:two"]],
     [{ pattern: "two", ignore_case: true }, ["b.md:1:Two", "src/a.ts:2:two"]],
-    [{ pattern: "tw.", literal: true }, ["No line fits."]],
+    [{ pattern: "tw.", literal: true }, ["No matching lines."]],
     [{ pattern: "o", glob: "*.md" }, ["b.md:1:Two", "b.md:2:four"]],
     [{ pattern: "two", context_lines: 1 }, ["src/a.ts:1:one", "src/a.ts:2:two", "src/a.ts:3:three", "--"]],
     [

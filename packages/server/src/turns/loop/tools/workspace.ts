@@ -12,8 +12,8 @@ import { constants } from "node:fs";
 import { lstat, mkdir, open, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { isProblem, type Problem, problem } from "@blockyard/kernel";
-import type { FileDoor } from "../../../files/file-door.ts";
 import { guardOfName } from "../../../files/guarded-path.ts";
+import type { LoopFiles } from "../../../files/loop-files.ts";
 
 export interface Place {
   /** Where it really is. */
@@ -24,7 +24,7 @@ export interface Place {
 
 export interface WorkspaceOptions {
   readonly root: string;
-  readonly files?: FileDoor;
+  readonly files?: LoopFiles;
   /** Folders that nobody reads or writes through here, such as the server's own. */
   readonly closed: readonly string[];
   /** Guarded files that may be read and written all the same, by name. */
@@ -36,7 +36,7 @@ const FILE_BYTES = 10 * 1024 * 1024;
 export class Workspace {
   readonly root: string;
   readonly #options: WorkspaceOptions;
-  readonly #files: FileDoor | undefined;
+  readonly #files: LoopFiles | undefined;
 
   constructor(options: WorkspaceOptions) {
     this.root = options.root;
@@ -60,7 +60,7 @@ export class Workspace {
     if (reason === undefined) return undefined;
     return problem(
       "forbidden",
-      `${name} is guarded: ${reason}. Nobody was asked for it; name it in a call of its own`,
+      `${name} is guarded: ${reason}. Access was not requested; read it in a separate call`,
       {
         path: name,
       },
@@ -73,16 +73,16 @@ export class Workspace {
 
   /** Where a path leads, if that is a place that may be used. */
   async place(path: string): Promise<Place | Problem> {
-    if (path.includes("\0")) return problem("invalid", "a path holds no U+0000");
+    if (path.includes("\0")) return problem("invalid", "a path cannot contain U+0000");
     const root = await realpath(this.root).catch(() => undefined);
     if (root === undefined)
-      return problem("unavailable", `the workspace ${this.root} is not there (any more)`, { path });
+      return problem("unavailable", `the workspace ${this.root} does not exist (any more)`, { path });
     const asked = resolve(isAbsolute(path) ? path : join(root, path));
     const real = await realPlace(asked);
     if (isProblem(real)) return real;
     const isInside = (folder: string, file: string) => file === folder || file.startsWith(folder + sep);
     if (!isInside(root, real))
-      return problem("forbidden", `${path} is outside of the workspace ${this.root}`, { path });
+      return problem("forbidden", `${path} is outside the workspace ${this.root}`, { path });
     const name = relative(root, real).split(sep).join("/");
     if ([name, relative(root, asked)].some(hasGit))
       return problem("forbidden", `${path} is in .git, which these tools do not touch`, { path });
@@ -165,12 +165,13 @@ export class Workspace {
   async #recheck(place: Place, before: string | undefined): Promise<Problem | undefined> {
     const again = await this.place(place.path);
     if (isProblem(again)) return again;
-    if (again.path !== place.path) return problem("conflict", `${place.name} was moved meanwhile; try again`);
+    if (again.path !== place.path)
+      return problem("conflict", `${place.name} was moved in the meantime; try again`);
     const now = await this.read(place);
     if (isProblem(now)) return now;
     return now === before
       ? undefined
-      : problem("conflict", `${place.name} was changed meanwhile; read it and try again`);
+      : problem("conflict", `${place.name} changed in the meantime; read it and try again`);
   }
 }
 
@@ -184,7 +185,7 @@ async function realPlace(path: string): Promise<string | Problem> {
   if (!(found instanceof Error)) return found;
   if (found.code !== "ENOENT") return operating(path, found);
   if (await lstat(path).catch(() => undefined))
-    return problem("forbidden", `${path} is a link that leads nowhere`, { path });
+    return problem("forbidden", `${path} is a broken link`, { path });
   const above = dirname(path);
   if (above === path) return problem("not_found", `${path} does not exist`);
   const parent = await realPlace(above);
@@ -195,13 +196,13 @@ async function realPlace(path: string): Promise<string | Problem> {
 function operating(name: string, error: Error): Problem {
   const code = (error as NodeJS.ErrnoException).code ?? "error";
   const words: Record<string, string> = {
-    EACCES: "may not be opened",
+    EACCES: "cannot be opened",
     EISDIR: "is a folder",
     ELOOP: "is a link",
     ENAMETOOLONG: "is too long a name",
     ENOENT: "does not exist",
     ENOSPC: "does not fit on the disk",
-    ENOTDIR: "lies below a file",
+    ENOTDIR: "is below a file",
   };
   return problem("unavailable", `${name} ${words[code] ?? `could not be used (${code})`}`, { code });
 }

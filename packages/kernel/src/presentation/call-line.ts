@@ -1,0 +1,91 @@
+/**
+ * The one line of a call, and of a thought: what it says wherever it is shown. A command is shown as itself, whatever its tool
+ * is called; everything else by the tool's name and what it was asked.
+ */
+
+import type { Json } from "../model/json.ts";
+import { callOutcome } from "./call-outcome.ts";
+import { type Deed, deedOf } from "./deed.ts";
+import { toolTitle } from "./format.ts";
+import type { Facts } from "./loudness.ts";
+
+const SUBJECT_CHARS = 400;
+const SENTENCE_CHARS = 160;
+
+export interface CallLine {
+  readonly deed: Deed;
+  readonly name: string;
+  /** What it was asked: a path, a pattern, a task; of a command its text, on one line. */
+  readonly subject: string;
+  readonly isCommand: boolean;
+  /** What the agent said that a command is for. */
+  readonly purpose: string | undefined;
+}
+
+export function callLine(call: Facts, results: readonly Facts[]): CallLine {
+  const { toolName, displayName, compactParams, input } = call.metadata as {
+    readonly toolName?: string;
+    readonly displayName?: string;
+    readonly compactParams?: string;
+    readonly input?: Json;
+  };
+  const kinds = results.map(({ kind }) => kind);
+  const deed = deedOf(toolName ?? "", kinds);
+  const name = toolTitle(toolName ?? "", displayName);
+  const ran = results.find(({ kind }) => kind === "command")?.metadata;
+  const isRun = deed === "run" || deedOf(toolName ?? "") === "run";
+  const command = isRun ? (wordsOf(ran?.["command"]) ?? commandIn(input)) : undefined;
+  if (command === undefined)
+    return { deed, name, subject: compactParams ?? "", isCommand: false, purpose: undefined };
+  const purpose = wordsOf(ran?.["description"]) ?? wordsOf(fieldOf(input, "description"));
+  return { deed, name, subject: onOneLine(command), isCommand: true, purpose };
+}
+
+/** How a call ended, in a word: of a command that failed its exit code. Nothing where it is done. */
+export function endWord(call: Facts, results: readonly Facts[]): string {
+  const { state, word } = callOutcome(call);
+  const code = results.find(({ kind }) => kind === "command")?.metadata["exitCode"];
+  return state === "failed" && typeof code === "number" && code !== 0 ? `exit ${code}` : word;
+}
+
+/** A path as short as its call says it. */
+export function shortPath(path: string, subject: string): string {
+  return subject !== "" && path.endsWith(`/${subject}`) ? subject : path;
+}
+
+/** A command's text, whatever its tool calls it. */
+export function commandIn(input: Json | undefined): string | undefined {
+  for (const name of ["command", "cmd", "script", "code"]) {
+    const given = fieldOf(input, name);
+    const text = Array.isArray(given) ? given.filter((word) => typeof word === "string").join(" ") : given;
+    if (typeof text === "string" && text.trim() !== "") return text;
+  }
+  return undefined;
+}
+
+function fieldOf(input: Json | undefined, name: string): unknown {
+  if (typeof input !== "object" || input === null || Array.isArray(input) || !Object.hasOwn(input, name))
+    return undefined;
+  return (input as { readonly [key: string]: Json })[name];
+}
+
+function wordsOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+export function onOneLine(text: string): string {
+  const line = text
+    .slice(0, 2 * SUBJECT_CHARS)
+    .trim()
+    .replace(/\s*\n\s*/g, " ↵ ");
+  return line.length <= SUBJECT_CHARS ? line : `${line.slice(0, SUBJECT_CHARS).toWellFormed()}…`;
+}
+
+/** The first sentence of a text, as it was written, marks and all. */
+export function firstSentence(beginning: string): string {
+  const lines = beginning.trimStart().split("\n");
+  const line = (lines.find((each) => each.trim() !== "") ?? "").trim();
+  const end = /[.!?…。！？](?=["'”’)*_]*\s)["'”’)*_]*/.exec(line);
+  const sentence = end === null ? line : line.slice(0, end.index + end[0].length);
+  return sentence.slice(0, SENTENCE_CHARS).toWellFormed();
+}

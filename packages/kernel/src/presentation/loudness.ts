@@ -1,0 +1,146 @@
+/**
+ * How loud a part of a conversation is, and what of it is shown before somebody opens it: one table of rules for the page, both
+ * exports and `blockyard show`, so that all of them show the same.
+ *
+ * Loud: what needs the reader. Normal: what was said and what was changed. Quiet: how it was done; one line each, and
+ * those that follow each other are gathered into one.
+ */
+
+import { askOf } from "../model/ask.ts";
+import { isEnded, type Kind, type Role, type Status } from "../model/kind.ts";
+import { callOutcome } from "./call-outcome.ts";
+import { type Deed, deedOf } from "./deed.ts";
+import { type Extent, isAskedFor, isFailedResult, isLong } from "./long-text.ts";
+import { isMarkdownResult, showsPictures } from "./result-look.ts";
+
+export type Loudness = "loud" | "normal" | "quiet";
+
+/** What the rules look at; a block on the page and one in an export both are it. */
+export interface Facts {
+  readonly kind: Kind;
+  readonly role: Role;
+  readonly status: Status;
+  readonly metadata: { readonly [name: string]: unknown };
+}
+
+/** A block with what belongs to its row. */
+export interface Entry {
+  readonly block: Facts;
+  /** What came of a call. */
+  readonly results: readonly Facts[];
+  /** Something hangs off one of the results, such as another run of its command. */
+  readonly isFollowed?: boolean | undefined;
+  /** The to-do list of its turn is shown here, as it is now. */
+  readonly isLivingTodo?: boolean | undefined;
+}
+
+const QUIET: ReadonlySet<Deed> = new Set(["read", "search", "list", "fetch", "web"]);
+
+export function loudnessOf(entry: Entry): Loudness {
+  const { block } = entry;
+  switch (block.kind) {
+    case "tool_call":
+      return callLoudness(entry);
+    case "error":
+      return block.metadata["notice"] === "retry" ? "quiet" : "loud";
+    case "thinking":
+    case "unknown":
+      return "quiet";
+    case "text":
+      return isNotice(block) ? "quiet" : "normal";
+    default:
+      return "normal";
+  }
+}
+
+function callLoudness({ block, results, isFollowed, isLivingTodo }: Entry): Loudness {
+  const ask = askOf(block.metadata);
+  if (ask?.state === "asked") return "loud";
+  const deed = deedOfCall(block, results);
+  const { state } = callOutcome(block);
+  if (deed === "edit" || deed === "agent" || deed === "ask" || isLivingTodo) return "normal";
+  if (state === "denied" || isFollowed) return "normal";
+  if (QUIET.has(deed)) return "quiet";
+  if (deed === "run" && (state === "running" || state === "waiting")) return "normal";
+  if (state === "failed" || (deed === "run" && (state === "stopped" || results.some(isFailedResult))))
+    return "normal";
+  if (results.some((result) => isAskedFor(result.metadata, block.metadata))) return "normal";
+  return results.some(({ kind, metadata }) => showsPictures(kind, metadata)) ? "normal" : "quiet";
+}
+
+/** Whether a quiet one is put together with its neighbours. What the system notes has a line of its own. */
+export function isGathered(entry: Entry): boolean {
+  const { kind } = entry.block;
+  return (kind === "tool_call" || kind === "thinking") && loudnessOf(entry) === "quiet";
+}
+
+export function deedOfCall({ metadata }: Facts, results: readonly Facts[]): Deed {
+  return deedOf(
+    String(metadata["toolName"] ?? ""),
+    results.map(({ kind }) => kind),
+  );
+}
+
+/** What the system notes in passing. */
+export function isNotice({ kind, role, metadata }: Facts): boolean {
+  return kind === "text" && (role === "system" || metadata["notice"] !== undefined);
+}
+
+/**
+ * What is shown of a result at first: all of it; its beginning, its ends or its last lines, with a way to open the rest; or
+ * nothing but the line of its call.
+ */
+export type Form = "whole" | "start" | "ends" | "tail" | "line";
+
+export interface Result extends Facts {
+  /** Other runs of it hang off it. */
+  readonly isFollowed?: boolean | undefined;
+  readonly isLivingTodo?: boolean | undefined;
+  /** The reader has opened its call. */
+  readonly isOpened?: boolean | undefined;
+}
+
+/** A diff of more changed lines, or of more characters, shows its beginning. */
+const DIFF_CHANGED = 30;
+const DIFF_CHARS = 20_000;
+/** A report is read: it may be longer than what is looked up. */
+const REPORT_LINES = 60;
+const REPORT_CHARS = 8_000;
+const RUNNING_LINES = 6;
+const FAILED_LINES = 12;
+
+export function formOf(result: Result, call: Facts | undefined, extent: Extent): Form {
+  const { kind, status, metadata, isOpened } = result;
+  const { lines, chars, changed = 0 } = extent;
+  const byLength = isLong(lines, chars) ? "ends" : "whole";
+  if (isAskedFor(metadata, call?.metadata)) return "whole";
+  if (kind === "image" || kind === "error") return "whole";
+  if (kind === "file_change") return changed > DIFF_CHANGED || chars > DIFF_CHARS ? "start" : "whole";
+  if (kind === "todo") return result.isLivingTodo || isOpened ? "whole" : "line";
+  if (kind === "command" && !isEnded(status)) return isOpened ? "whole" : "tail";
+  if (isOpened) return byLength;
+  const deed = call === undefined ? undefined : deedOfCall(call, [result]);
+  if (isFailedResult(result))
+    return deed !== undefined && QUIET.has(deed) && kind !== "command" ? "line" : "tail";
+  if (call === undefined || result.isFollowed) return byLength;
+  if (kind === "tool_result" && (deed === "agent" || deed === "ask")) {
+    const isReport = isMarkdownResult(metadata as { toolName: string; isError?: boolean });
+    return isReport && lines <= REPORT_LINES && chars <= REPORT_CHARS ? "whole" : byLength;
+  }
+  return kind === "tool_result" && showsPictures(kind, metadata) ? byLength : "line";
+}
+
+/** How many lines a tail has. */
+export function tailLines({ status }: Facts): number {
+  return isEnded(status) ? FAILED_LINES : RUNNING_LINES;
+}
+
+/** How many of a diff's lines its beginning has: those up to the thirtieth that changes something. */
+export function startLines<Line>(lines: readonly Line[], isChanged: (line: Line) => boolean): number {
+  let changed = 0;
+  for (let i = 0; i < lines.length; i++) {
+    if (isChanged(lines[i] as Line)) changed++;
+    if (changed >= DIFF_CHANGED) return i + 1;
+  }
+  return lines.length;
+}

@@ -1,0 +1,20 @@
+/**
+ * What a command that succeeded is remembered by: the line in which a test runner counts, else the last line that it printed.
+ * Only the last lines are looked at, so that a long output need not be read for it.
+ */
+
+/** So many lines at the end are looked at. */
+export const SUMMARY_LINES = 12;
+const SUMMARY_CHARS = 120;
+const COUNTS =
+  /\b\d+ (?:tests? )?(?:passed|passing|pass|ok|succeeded|failed|failing)\b|\bTests?:?\s+\d+|\bok\b.*\b\d+ tests?\b/i;
+/** Lines that say how long it took, or nothing at all, say less than the one before them. */
+const EMPTY = /^[\s=\-–—─│|.*~#]*$/;
+
+/** Of the last lines of an output, without terminal codes; empty where nothing was printed. */
+export function outputSummary(lines: readonly string[]): string {
+  const last = lines.slice(-SUMMARY_LINES).filter((line) => !EMPTY.test(line));
+  const counted = last.findLast((line) => line.length < 400 && COUNTS.test(line));
+  const line = (counted ?? last.at(-1) ?? "").replace(/\s+/g, " ").trim();
+  return line.length <= SUMMARY_CHARS ? line : `${line.slice(0, SUMMARY_CHARS - 1).toWellFormed()}…`;
+}

@@ -1,0 +1,58 @@
+/**
+ * Who speaks: the person who wrote a prompt, or the agent whose answer and work follow. Blocks one behind the other that
+ * have the same speaker share one line that names it.
+ */
+
+import type { Role } from "../model/kind.ts";
+
+/** Agents as their makers write them. */
+const NAMES: Readonly<Record<string, string>> = {
+  claude: "Claude Code",
+  codex: "Codex",
+  anthropic: "Anthropic API",
+  openai: "OpenAI API",
+  gemini: "Gemini CLI",
+  opencode: "opencode",
+  qwen: "Qwen Code",
+  copilot: "GitHub Copilot",
+  kimi: "Kimi Code",
+};
+
+export interface Speaker {
+  readonly side: "person" | "agent";
+  /** The agent's id; of a person too. */
+  readonly id: string;
+  readonly name: string;
+}
+
+interface Said {
+  readonly role: Role;
+  readonly agent: string;
+  readonly side: boolean;
+}
+
+interface SpokenIn {
+  /** Who brought the conversation here. */
+  readonly createdBy: string | undefined;
+  /** Whom it is held with. */
+  readonly provider: string | undefined;
+  /** The reader, who is spoken to as "You". */
+  readonly self?: string | undefined;
+}
+
+/** What the system says has no speaker. */
+export function speakerOf(
+  { role, agent, side }: Said,
+  { createdBy, provider, self }: SpokenIn,
+): Speaker | undefined {
+  if (role === "system") return undefined;
+  if (role !== "user") return { side: "agent", id: agent, name: agentName(agent) };
+  // A stream or a session log is written under the agent's name, also the prompts in it: they are of who brought it here.
+  const isBrought = !side && (agent === provider || NAMES[agent] !== undefined) && createdBy !== undefined;
+  const id = isBrought ? createdBy : agent;
+  return { side: "person", id, name: id === self ? "You" : agentName(id) };
+}
+
+export function agentName(id: string): string {
+  return Object.hasOwn(NAMES, id) ? (NAMES[id] as string) : id;
+}

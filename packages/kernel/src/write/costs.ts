@@ -1,0 +1,155 @@
+/**
+ * What turns have cost: each turn as a few numbers, kept from call to call, so that a report reads only the turns of
+ * conversations that have changed since the last one. The turns in the store are the truth; this is a copy that can be made again.
+ *
+ * Tokens are a turn's own and those of its sub-agents. Some agents count sub-agents into the turn, some tell of them beside it: a
+ * turn that has used less than its messages together is of the second kind, and theirs are added.
+ */
+
+import { addUsage, type Conversation, NO_USAGE, subtractUsage, type Turn } from "../model/conversation.ts";
+import type { Usage } from "../model/event.ts";
+import type { ConversationId } from "../model/ids.ts";
+import type { JsonObject } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
+import type { Store } from "../ports/store.ts";
+
+/** What a model's share of a turn came to. */
+export interface ModelCost {
+  readonly model: string;
+  readonly usage: Usage;
+  readonly subagents: Usage;
+  /** undefined: nobody has stated it. */
+  readonly costUsd: number | undefined;
+}
+
+export interface TurnCosts {
+  readonly conversation: ConversationId;
+  readonly workspace: string;
+  readonly agent: string;
+  readonly startedAt: number;
+  readonly models: readonly ModelCost[];
+}
+
+interface Kept {
+  readonly seq: number;
+  readonly turns: readonly TurnCosts[];
+}
+
+/** Conversations that are read at once. */
+const AT_ONCE = 16;
+
+export class CostLedger {
+  readonly #kept = new Map<ConversationId, Kept>();
+  #turns = 0;
+
+  /** The turns of these conversations, as they are now. `rest` lets others come to their turn. */
+  async turns(
+    store: Store,
+    records: readonly Conversation[],
+    rest: () => Promise<void>,
+  ): Promise<readonly TurnCosts[]> {
+    const changed = records.filter(({ id, seq, turns }) => turns > 0 && this.#kept.get(id)?.seq !== seq);
+    for (let at = 0; at < changed.length; at += AT_ONCE) {
+      const some = changed.slice(at, at + AT_ONCE);
+      const read = await Promise.all(some.map(({ id }) => store.turns(id)));
+      for (const [i, record] of some.entries()) this.#keep(record, read[i] ?? []);
+      await rest();
+    }
+    return records.flatMap(({ id }) => this.#kept.get(id)?.turns ?? []);
+  }
+
+  #keep(record: Conversation, turns: readonly Turn[]): void {
+    const { id, seq } = record;
+    this.#turns -= this.#kept.get(id)?.turns.length ?? 0;
+    this.#kept.delete(id);
+    const kept = { seq, turns: turns.map((turn) => costsOf(record, turn)) };
+    this.#kept.set(id, kept);
+    this.#turns += kept.turns.length;
+    for (const [oldest, { turns: gone }] of this.#kept) {
+      if (this.#turns <= limits.costTurns) return;
+      this.#kept.delete(oldest);
+      this.#turns -= gone.length;
+    }
+  }
+}
+
+export function costsOf({ id, metadata }: Pick<Conversation, "id" | "metadata">, turn: Turn): TurnCosts {
+  const { agent, startedAt } = turn;
+  const { cwd } = metadata;
+  const workspace = typeof cwd === "string" ? cwd : "";
+  return { conversation: id, workspace, agent, startedAt, models: modelsOf(turn) };
+}
+
+interface Share {
+  usage: Usage;
+  subagents: Usage;
+}
+
+function modelsOf(turn: Turn): readonly ModelCost[] {
+  const main = turn.model ?? "";
+  const shares = new Map<string, Share>();
+  const share = (model: string): Share => {
+    const known = shares.get(model) ?? { usage: NO_USAGE, subagents: NO_USAGE };
+    shares.set(model, known);
+    return known;
+  };
+  let [told, subagents] = [NO_USAGE, NO_USAGE];
+  for (const { usage, model = main, parent } of Object.values(turn.messages ?? {})) {
+    const of = share(model);
+    of.usage = addUsage(of.usage, usage);
+    told = addUsage(told, usage);
+    if (parent === undefined) continue;
+    of.subagents = addUsage(of.subagents, usage);
+    subagents = addUsage(subagents, usage);
+  }
+  const total = totalOf(turn.usage, told, subagents);
+  // What no message has told is the main model's, of which there may be more than its messages say, never less.
+  const of = share(main);
+  of.usage = addUsage(of.usage, atLeastNothing(subtractUsage(total, told)));
+  const stated = statedCosts(turn);
+  return [...shares]
+    .filter(([model, { usage }]) => usage.input + usage.output > 0 || stated(model, main) !== undefined)
+    .map(([model, { usage, subagents: theirs }]) => ({
+      model,
+      usage,
+      subagents: theirs,
+      costUsd: stated(model, main),
+    }));
+}
+
+function totalOf(usage: Usage | undefined, told: Usage, subagents: Usage): Usage {
+  if (usage === undefined) return told;
+  const isIncluded = usage.input >= told.input && usage.output >= told.output;
+  return isIncluded ? usage : addUsage(usage, subagents);
+}
+
+function atLeastNothing(usage: Usage): Usage {
+  const least = (value: number) => Math.max(0, value);
+  return {
+    input: least(usage.input),
+    cacheRead: least(usage.cacheRead),
+    cacheWrite: least(usage.cacheWrite),
+    output: least(usage.output),
+    reasoning: least(usage.reasoning),
+  };
+}
+
+/** What each model cost, where the agent says so for this turn; otherwise all of it is the main model's. */
+function statedCosts({ costUsd, native }: Turn): (model: string, main: string) => number | undefined {
+  const models = native?.["model_usage_since_last_result"];
+  if (costUsd !== undefined && isObject(models)) {
+    const costs = new Map(Object.entries(models).map(([name, value]) => [name, costIn(value)] as const));
+    const sum = [...costs.values()].reduce((total, cost) => total + cost, 0);
+    if (costs.size > 1 && Math.abs(sum - costUsd) < 1e-6) return (model) => costs.get(model);
+  }
+  return (model, main) => (model === main ? costUsd : undefined);
+}
+
+function costIn(value: unknown): number {
+  const cost = isObject(value) ? value["costUSD"] : undefined;
+  return typeof cost === "number" ? cost : 0;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,379 @@
+/**
+ * The HTTP gateway: every request and every upgrade passes the guard here before a router, a body or a socket is looked at. It
+ * also keeps an eye on who is inside: a caller that came in with a token that has been taken back since is put out.
+ *
+ * Nothing that an unauthenticated client sends may throw here: an exception in this file would end the process.
+ */
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { limits, may, type Problem, problem } from "@blockyard/kernel";
+import { escapeText } from "../system/escape.ts";
+import type { Log } from "../system/log.ts";
+import type { Rounds } from "../system/rounds.ts";
+import type { Audit } from "./audit.ts";
+import { type Auth, type Caller, setCookie } from "./auth.ts";
+import {
+  type Addresses,
+  addressesOf,
+  browserOf,
+  checkAddress,
+  guard,
+  isPagePath,
+  isRefusal,
+  isSecure,
+  type Place,
+  PROOF_HEADER,
+  type Refusal,
+} from "./guard.ts";
+import type { Opened, PageSession } from "./page-sessions.ts";
+
+export interface HttpGatewayOptions {
+  readonly place: Place;
+  readonly auth: Auth;
+  readonly log: Log;
+  /** Where it is written down whom a link has let in. */
+  readonly audit: Audit;
+  /** Takes a request from what a caller may send; how long until it may send more. */
+  readonly take: (caller: Caller) => number;
+  /** Where requests of agents and viewers wait to be looked at. */
+  readonly rounds: Rounds;
+  /** Told of every refusal. */
+  readonly onRefused?: () => void;
+}
+
+interface Inside {
+  readonly caller: Caller;
+  cut(): void;
+}
+
+/** How long whoever is inside with a revoked token may still read. It can write nothing from that moment on. */
+const REVOKED_MS = 1_000;
+/** The body of a request that is no stream of its own has to be here within this. */
+const BODY_MS = 60_000;
+/** More unauthenticated connections than this: the oldest makes room. Well below all connections, so that there is room for those inside. */
+const MAX_UNAUTHENTICATED = 1_000;
+/** Connections that one agent or viewer may have: several of them together still leave room for the owner. */
+export const MAX_EACH = 100;
+/** … and all of them together: with the unauthenticated ones there are some left that nobody but the owner can take. */
+export const MAX_GUESTS = 700;
+/**
+ * Whoever asks more often than it may is told so late: it has only so many connections to be told on. Each at another moment,
+ * up to twice as late, or all of them would ask again together.
+ */
+const TOO_OFTEN_MS = 1_000;
+/** How long whoever was refused an upgrade has to hang up. */
+const LAST_WORDS_MS = 1_000;
+const STREAMED = new Set(["/v1/ingest", "/v1/import"]);
+
+const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
+    "worker-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+export class HttpGateway {
+  readonly #options: HttpGatewayOptions;
+  readonly #callers = new WeakMap<IncomingMessage, Caller>();
+  readonly #inside = new Set<Inside>();
+  /** Connections on which nobody has shown a credential yet, oldest first. */
+  readonly #unauthenticated = new Map<string, Socket>();
+  /** Where each agent and viewer is connected from, by the hash of its token. */
+  readonly #places = new Map<string, Set<string>>();
+  /** Connections of all agents and viewers. */
+  #guests = 0;
+  readonly #watch: NodeJS.Timeout;
+  #addresses: Addresses = { port: 0, hosts: new Set(), origins: new Set() };
+
+  constructor(options: HttpGatewayOptions) {
+    this.#options = options;
+    this.#watch = setInterval(() => this.#putOut(), REVOKED_MS);
+    this.#watch.unref();
+  }
+
+  /** Nobody is let in before the port is known. */
+  open(port: number, localPort?: number): void {
+    this.#addresses = addressesOf(this.#options.place, port, localPort);
+  }
+
+  close(): void {
+    clearInterval(this.#watch);
+  }
+
+  /** Who may write and has a request or a socket open here now. */
+  agents(): ReadonlySet<string> {
+    const present = new Set<string>();
+    for (const { caller } of this.#inside) if (may(caller.role, "present")) present.add(caller.agent);
+    return present;
+  }
+
+  callerOf(request: IncomingMessage): Caller {
+    const caller = this.#callers.get(request);
+    if (!caller) throw new Error("a request got past the guard");
+    return caller;
+  }
+
+  /** Every connection, before a byte of it has come. Unauthenticated ones push out each other, never callers. */
+  arrive(socket: Socket): void {
+    const place = placeOf(socket);
+    this.#unauthenticated.set(place, socket);
+    socket.once("close", () => {
+      if (this.#unauthenticated.get(place) === socket) this.#unauthenticated.delete(place);
+    });
+    for (const [oldest, unauthenticated] of this.#unauthenticated) {
+      if (this.#unauthenticated.size <= MAX_UNAUTHENTICATED) break;
+      this.#unauthenticated.delete(oldest);
+      unauthenticated.destroy();
+    }
+  }
+
+  http(
+    request: IncomingMessage,
+    response: ServerResponse,
+    next: (request: IncomingMessage, response: ServerResponse) => void,
+  ): void {
+    for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
+    const url = targetOf(request);
+    if (url && this.#trade(request, response, url)) return;
+    const caller = guard(request, this.#options.auth, this.#addresses);
+    if (isRefusal(caller))
+      return this.#refuse(request, caller, (body) => endWith(request, response, caller, body));
+    if (!url)
+      return this.#refuse(request, BAD_TARGET, (body) => endWith(request, response, BAD_TARGET, body));
+    if (!this.#seat(caller, request.socket))
+      return this.#refuse(request, TOO_MANY, (body) => endWith(request, response, TOO_MANY, body));
+    this.#unauthenticated.delete(placeOf(request.socket));
+    // A link that was used leads a browser that has a session already to the page all the same.
+    if (linkCode(request, url) !== undefined) return redirect(response, url);
+    const waitMs = this.#options.take(caller);
+    if (waitMs > 0) {
+      response.setHeader("retry-after", Math.ceil(waitMs / 1_000));
+      return this.#refuse(request, TOO_OFTEN, (body) => endWith(request, response, TOO_OFTEN, body));
+    }
+    this.#callers.set(request, caller);
+    this.#remember(caller, response, () => request.socket.destroy());
+    if (request.headers.expect !== undefined) response.writeContinue();
+    if (!STREAMED.has(url.pathname) && hasBody(request)) boundBody(request);
+    if (caller.role === "owner") next(request, response);
+    else this.#options.rounds.enter(() => next(request, response));
+  }
+
+  /** `next` answers whether the path is one that can be upgraded. */
+  upgrade(request: IncomingMessage, socket: Duplex, next: (caller: Caller, url: URL) => boolean): void {
+    // From here on nobody else listens for errors of this socket, and one that nobody hears ends the process.
+    socket.on("error", () => socket.destroy());
+    const url = targetOf(request);
+    const caller = guard(request, this.#options.auth, this.#addresses, url ?? new URL("http://localhost"));
+    if (isRefusal(caller)) return this.#refuse(request, caller, () => endSocket(socket, caller.status));
+    if (!url) return this.#refuse(request, BAD_TARGET, () => endSocket(socket, BAD_TARGET.status));
+    if (!this.#seat(caller, request.socket))
+      return this.#refuse(request, TOO_MANY, () => endSocket(socket, TOO_MANY.status));
+    this.#unauthenticated.delete(placeOf(request.socket));
+    if (this.#options.take(caller) > 0)
+      return this.#refuse(request, TOO_OFTEN, () => endSocket(socket, TOO_OFTEN.status));
+    if (!next(caller, url)) return endSocket(socket, 404);
+    this.#remember(caller, socket, () => socket.destroy());
+  }
+
+  /**
+   * A link's code for a session: its cookie, and the secret with which the page binds it, which the page takes out of the
+   * address at once. False where there is no code that holds.
+   */
+  #trade(request: IncomingMessage, response: ServerResponse, url: URL): boolean {
+    const { auth, place, log, audit } = this.#options;
+    const code = linkCode(request, url);
+    if (code === undefined || checkAddress(request, this.#addresses)) return false;
+    const traded = auth.trade(code, browserOf(request));
+    if (!traded) return false;
+    this.#unauthenticated.delete(placeOf(request.socket));
+    const { id, role, agent, name } = traded.session;
+    const doer = { agent, role, by: "link", session: id };
+    void audit.record(doer, "session.open", { name }).then((unwritten) => {
+      if (unwritten) {
+        auth.sessions.revoke(id);
+        return endWith(request, response, NOT_WRITTEN, unwritten);
+      }
+      response.setHeader("set-cookie", setCookie(traded, this.#addresses.port, isSecure(request, place)));
+      log("info", "browser signed in", { agent, role, session: id });
+      url.searchParams.set("bind", traded.bind);
+      redirect(response, url);
+    });
+    return true;
+  }
+
+  /** The caller of a tool; with the proof of its page, where it has signed this call. */
+  callerWith(request: IncomingMessage, tool: string, body: Uint8Array): Caller {
+    const caller = this.callerOf(request);
+    const signed = request.headers[PROOF_HEADER];
+    const { sessions, origin } = this.session(request);
+    const session = sessions.find(({ id }) => id === caller.session);
+    if (caller.by !== "page" || typeof signed !== "string" || !session) return caller;
+    const proof = this.#options.auth.proof.call(session, origin, signed, tool, body);
+    return proof === undefined ? caller : { ...caller, proof };
+  }
+
+  /** The page's way to show that it is ours (transports/page-session.ts). */
+  session(request: IncomingMessage): SessionAsked {
+    const { auth, place } = this.#options;
+    const { port } = this.#addresses;
+    return {
+      sessions: auth.sessionsOf(request.headers, port),
+      origin: request.headers.origin ?? "",
+      cookie: (opened) => setCookie(opened, port, isSecure(request, place)),
+    };
+  }
+
+  #refuse(request: IncomingMessage, refusal: Refusal, end: (body: Problem) => void): void {
+    this.#options.onRefused?.();
+    this.#options.log("warn", "refused", {
+      status: refusal.status,
+      why: refusal.message,
+      method: request.method,
+      path: (request.url ?? "").split(/[?#]/, 1)[0]?.slice(0, 200),
+      peer: request.socket.remoteAddress,
+    });
+    const body = problem(refusal.status === 429 ? "busy" : "forbidden", refusal.message);
+    if (refusal.delayMs === 0) end(body);
+    else setTimeout(() => end(body), refusal.delayMs * (1 + Math.random())).unref();
+  }
+
+  /** Counts a connection to whoever uses it; false where that one has too many. The owner may have all there are. */
+  #seat({ hash }: Caller, socket: Socket): boolean {
+    if (hash === undefined) return true;
+    const places = this.#places.get(hash) ?? new Set();
+    const place = placeOf(socket);
+    if (places.has(place)) return true;
+    if (places.size >= MAX_EACH || this.#guests >= MAX_GUESTS) return false;
+    this.#guests++;
+    this.#places.set(hash, places.add(place));
+    socket.once("close", () => {
+      this.#guests--;
+      places.delete(place);
+      if (places.size === 0) this.#places.delete(hash);
+    });
+    return true;
+  }
+
+  #remember(caller: Caller, until: ServerResponse | Duplex, cut: () => void): void {
+    const inside = { caller, cut };
+    this.#inside.add(inside);
+    until.once("close", () => this.#inside.delete(inside));
+  }
+
+  #putOut(): void {
+    for (const { caller, cut } of this.#inside) {
+      if (this.#options.auth.isCurrent(caller)) continue;
+      this.#options.log("warn", "disconnected: its token or session was revoked", {
+        agent: caller.agent,
+        role: caller.role,
+      });
+      cut();
+    }
+  }
+}
+
+/** What a request to the session's addresses says. */
+export interface SessionAsked {
+  readonly sessions: readonly PageSession[];
+  readonly origin: string;
+  cookie(opened: Opened): string;
+}
+
+/** To the same address without the link's code. One slash: two would name another host. */
+function redirect(response: ServerResponse, url: URL): void {
+  url.searchParams.delete("link");
+  response.writeHead(303, { location: `/${url.pathname.replace(/^[/\\]+/, "")}${url.search}` });
+  response.end();
+}
+
+const BAD_TARGET: Refusal = { status: 400, message: "the request target must be a path", delayMs: 0 };
+
+const NOT_WRITTEN: Refusal = { status: 503, message: "the audit log cannot be written", delayMs: 0 };
+const TOO_OFTEN: Refusal = {
+  status: 429,
+  message: `rate limit: ${limits.requestsPerMinute} requests per minute for an agent or viewer; wait`,
+  delayMs: TOO_OFTEN_MS,
+};
+
+const TOO_MANY: Refusal = {
+  status: 429,
+  message: `a token may have ${MAX_EACH} connections at once: close or reuse some`,
+  delayMs: 0,
+};
+
+/** What is asked for; undefined if that is no path. */
+function targetOf({ url }: IncomingMessage): URL | undefined {
+  if (!url?.startsWith("/") || url.startsWith("//")) return undefined;
+  return URL.canParse(url, "http://localhost") ? new URL(url, "http://localhost") : undefined;
+}
+
+/** Only the page's own address takes a link's code from the query, and only to trade it. */
+function linkCode({ method }: IncomingMessage, { pathname, searchParams }: URL): string | undefined {
+  if (method !== "GET" || !isPagePath(pathname)) return undefined;
+  return searchParams.get("link") ?? undefined;
+}
+
+/** The connection ends with a refusal: nothing more of it is read, however much is sent. */
+function endWith(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status }: Refusal,
+  body: Problem,
+): void {
+  const challenge = status === 401 ? { "www-authenticate": "Bearer" } : {};
+  const type = isPerson(request) ? "text/html; charset=utf-8" : "application/json";
+  response.writeHead(status, { "content-type": type, connection: "close", ...challenge });
+  response.end(isPerson(request) ? refusalPage(body.message) : JSON.stringify(body));
+}
+
+/** Somebody who has typed the address into a browser. */
+function isPerson({ method, url, headers }: IncomingMessage): boolean {
+  return method === "GET" && !url?.startsWith("/v1/") && headers.accept?.includes("text/html") === true;
+}
+
+function refusalPage(message: string): string {
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Blockyard</title>
+<h1>This Blockyard is private</h1>
+<p>It opens with a link that works once. To get a new one, in the folder that it was started in:</p>
+<pre>npm start -s -- link  from a clone
+blockyard link        where it is installed</pre>
+<p>The reason: ${escapeText(message)}.</p>
+</html>
+`;
+}
+
+/** For a socket that was to be upgraded: nobody else looks after it, so that one whose peer never hangs up would stay. */
+export function endSocket(socket: Duplex, status: number): void {
+  socket.end(`HTTP/1.1 ${status} Refused\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  socket.resume(); // whatever still comes is thrown away
+  const cut = setTimeout(() => socket.destroy(), LAST_WORDS_MS).unref();
+  socket.once("close", () => clearTimeout(cut));
+}
+
+/** Under TLS a request has another socket than its connection, at the same place. */
+function placeOf({ remoteAddress, remotePort }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
+}
+
+/** A request without one never ends for whoever does not read it: how long its answer takes is no matter of its body. */
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
+function boundBody(request: IncomingMessage): void {
+  const timer = setTimeout(() => request.destroy(), BODY_MS);
+  timer.unref();
+  const clear = () => clearTimeout(timer);
+  request.once("end", clear);
+  request.once("close", clear);
+}

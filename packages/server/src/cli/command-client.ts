@@ -1,0 +1,207 @@
+/**
+ * A command's way to the blocks: through the server if one runs, else by opening the database itself, under the store's
+ * lock. The same calls either way; a command does not know which it is. While a server has the database nobody else opens
+ * it, and while a command has it a server waits: the lock decides, never the file with the server's address. A database on a
+ * server has no such lock: it is for several.
+ */
+
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  type ExportLine,
+  exportLines,
+  isProblem,
+  type Json,
+  Kernel,
+  type Problem,
+  type Store,
+  StoreError,
+  typedCalls,
+} from "@blockyard/kernel";
+import { Auth, type Caller, ownerName } from "../access/auth.ts";
+import { Tools } from "../app/tool-table.ts";
+import { type Config, makeConfig, prepareHome } from "../config/config.ts";
+import { useCredentials } from "../config/credentials-file.ts";
+import type { CallServer } from "../contract/index.ts";
+import { rawRuns } from "../export/export-file.ts";
+import { auditedImport } from "../import/import-stream.ts";
+import { ingestStream } from "../ingest/ingest-stream.ts";
+import { redactBody } from "../ingest/redact-body.ts";
+import { openNamed } from "../stores/postgres/named.ts";
+import { hasDatabase } from "../stores/sqlite/restored.ts";
+import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
+import { nodeEnv } from "../system/env.ts";
+import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
+import { CommandError, EXIT } from "./command.ts";
+import { storeSentence } from "./failure.ts";
+import { sendBody } from "./send-body.ts";
+
+export interface CommandClient {
+  readonly call: CallServer;
+  /** A conversation's export. Throws a CommandError if there is none. */
+  lines(conversation: string): AsyncIterable<ExportLine>;
+  raw(conversation: string): AsyncIterable<Uint8Array>;
+  ingest(query: Readonly<Record<string, string>>, body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
+  import(body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
+  close(): Promise<void>;
+}
+
+export interface ClientOptions {
+  readonly home?: string | undefined;
+  /** The folder in which agents work; the present one by default. */
+  readonly root?: string;
+  /** Makes the database where there is none yet. */
+  readonly create?: boolean;
+}
+
+const LOCK_WAIT_MS = 10_000;
+const LOCK_STEP_MS = 100;
+const HEALTH_MS = 3_000;
+
+export async function openClient(options: ClientOptions = {}): Promise<CommandClient> {
+  const { home, root } = options;
+  const config = makeConfig({
+    env: process.env,
+    ...(home === undefined ? {} : { home }),
+    ...(root === undefined ? {} : { root }),
+  });
+  useCredentials(config.credentials);
+  for (let waited = 0; ; waited += LOCK_STEP_MS) {
+    const remote = await remoteClient(config.home);
+    if (remote) return remote;
+    const store = await (config.database
+      ? openNamed(config.database)
+      : openStore(config.home, options.create === true));
+    if (store) return localClient(config, store);
+    if (waited >= LOCK_WAIT_MS) {
+      const fix =
+        "Wait for it to finish, or start the server (blockyard), which lets several commands work at once";
+      throw new CommandError(`another blockyard command is using the database in ${config.home}. ${fix}.`);
+    }
+    await sleep(LOCK_STEP_MS);
+  }
+}
+
+/** Does something with the blocks, and lets go of them. */
+export async function withClient<T>(
+  options: ClientOptions,
+  work: (client: CommandClient) => Promise<T>,
+): Promise<T> {
+  const client = await openClient(options);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Undefined while another process has it. */
+async function openStore(home: string, create: boolean): Promise<Store | undefined> {
+  const path = join(home, "blockyard.db");
+  if (!create && !hasDatabase(path)) {
+    const fix =
+      "Start the server (blockyard), import saved sessions (blockyard import), or choose another directory with --home";
+    throw new CommandError(`there are no conversations in ${home} yet. ${fix}.`, EXIT.nothing);
+  }
+  prepareHome(home);
+  try {
+    return await openSqliteStore(path);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    if (error.code === "locked") return undefined;
+    throw new CommandError(storeSentence(error));
+  }
+}
+
+function localClient(config: Config, store: Store): CommandClient {
+  const kernel = new Kernel(nodeEnv, store);
+  prepareHome(config.home);
+  const auth = new Auth(config.home, ownerName(), Date.now);
+  const tools = new Tools(kernel, config, () => undefined, auth);
+  const owner: Caller = { agent: ownerName(), role: "owner", by: "token" };
+  const incoming = (body: AsyncIterable<Uint8Array>) => (config.redactIngest ? redactBody(body) : body);
+  return {
+    call: typedCalls((tool, input) => tools.call(owner, tool, input)),
+    async *lines(conversation) {
+      yield* exportLines(kernel, known(await kernel.conversation(conversation)));
+    },
+    async *raw(conversation) {
+      known(await kernel.conversation(conversation));
+      yield* rawRuns(store, conversation);
+    },
+    ingest: (query, body) => ingestStream(kernel, owner, query, incoming(body)),
+    import: (body) => auditedImport(tools.audit, kernel, owner, incoming(body)),
+    async close() {
+      await tools.close();
+      await tools.files.close();
+      await kernel.close();
+      await store.close();
+    },
+  };
+}
+
+/** Undefined where no server answers. */
+async function remoteClient(home: string): Promise<CommandClient | undefined> {
+  const isNamed = Boolean(process.env["BLOCKYARD_URL"]);
+  if (!isNamed && !existsSync(join(home, "server.json"))) return undefined;
+  const client = await answering(home);
+  if (client === "silent") {
+    if (!isNamed) return undefined;
+    throw new CommandError(`no server answers at ${process.env["BLOCKYARD_URL"]}`);
+  }
+  const { url, token } = client;
+  return {
+    call: client.call,
+    async *lines(conversation) {
+      const body = JSON.stringify({ conversation });
+      const response = await client.fetch("/v1/tools/conversation.export", { method: "POST", body });
+      for await (const line of jsonLines(response)) yield known(line as ExportLine | Problem);
+    },
+    async *raw(conversation) {
+      const path = `/v1/conversations/${encodeURIComponent(conversation)}/export?format=raw`;
+      const response = await client.fetch(path);
+      if (!response.ok) known((await response.json()) as Problem);
+      if (response.body) yield* response.body;
+    },
+    ingest: (query, body) => sendBody(`${url}/v1/ingest?${new URLSearchParams(query)}`, token, body),
+    import: (body) => sendBody(`${url}/v1/import`, token, body),
+    close: async () => undefined,
+  };
+}
+
+async function answering(home: string): Promise<ServerClient | "silent"> {
+  try {
+    const client = serverClient({ home });
+    const { status } = await client.fetch("/health", { signal: AbortSignal.timeout(HEALTH_MS) });
+    // 503: it runs, and waits for its database.
+    if (status < 300 || status === 503) return client;
+    if (status === 401) throw new TokenRefused(client.url);
+    return "silent";
+  } catch (error) {
+    if (error instanceof TokenRefused) throw error;
+    return "silent";
+  }
+}
+
+async function* jsonLines(response: Response): AsyncGenerator<unknown> {
+  const decoder = new TextDecoder();
+  let pieces: string[] = [];
+  for await (const bytes of response.body ?? []) {
+    const lines = decoder.decode(bytes as Uint8Array, { stream: true }).split("\n");
+    pieces.push(lines[0] as string);
+    for (const line of lines.slice(1)) {
+      const whole = pieces.join("");
+      if (whole !== "") yield JSON.parse(whole);
+      pieces = [line];
+    }
+  }
+  const last = pieces.join("");
+  if (last !== "") yield JSON.parse(last);
+}
+
+/** The answer, or the problem as a command's failure. */
+export function known<T>(answer: T | Problem): T {
+  if (!isProblem(answer)) return answer;
+  throw new CommandError(answer.message, answer.problem === "not_found" ? EXIT.nothing : EXIT.failed);
+}

@@ -1,0 +1,34 @@
+/** The costs as CSV: what a spreadsheet reads is what was summed, and nothing in it is run. */
+import type { CostRow } from "@blockyard/kernel";
+import { expect, it } from "vitest";
+import { csvOf } from "./costs.ts";
+
+const row: CostRow = {
+  ...{ turns: 2, conversations: 1, input: 1_000, cached: 600, output: 10, cost_usd: 0.5 },
+  ...{ subagents: { input: 1, cached: 0, output: 2 }, unpriced: { turns: 1, input: 3, output: 4 } },
+};
+
+const HEAD =
+  "turns,conversations,input_tokens,cached_tokens,output_tokens,subagent_input_tokens,subagent_cached_tokens," +
+  "subagent_output_tokens,cost_usd,unpriced_turns,unpriced_input_tokens,unpriced_output_tokens";
+const NUMBERS = "2,1,1000,600,10,1,0,2,0.5,1,3,4";
+
+it.each([
+  ["a plain name", "/home/ann/shop", "/home/ann/shop"],
+  ["a comma", "/a,b", '"/a,b"'],
+  ["a quote", 'say "x"', '"say ""x"""'],
+  ["a line break", "a\nb", '"a\nb"'],
+  ["a formula", "=1+1", "'=1+1"],
+  ["another formula", "@SUM(A1)", "'@SUM(A1)"],
+])("[U92] %s", (_, workspace, cell) => {
+  expect(csvOf({ rows: [{ ...row, workspace }] }, ["workspace"])).toBe(
+    `workspace,${HEAD}\r\n${cell},${NUMBERS}\r\n`,
+  );
+});
+
+it("[U92] conversations come with their titles; a cost that is not known is empty", () => {
+  const rows = [{ ...row, conversation: "k3vq2mz", title: "Fix, it", cost_usd: null }];
+  expect(csvOf({ rows }, ["conversation"])).toBe(
+    `conversation,title,${HEAD}\r\nk3vq2mz,"Fix, it",${NUMBERS.replace("0.5", "")}\r\n`,
+  );
+});

@@ -1,0 +1,143 @@
+/**
+ * `blockyard costs`: what turns have used and cost, by day, agent, model or folder; as a table, or as CSV.
+ */
+
+import { type CostRow, formatCost } from "@blockyard/kernel";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { known, openClient } from "./command-client.ts";
+import { oneLine, print, printJson, styleFor } from "./terminal.ts";
+
+const GROUPS = ["day", "workspace", "agent", "model", "conversation"] as const;
+type Group = (typeof GROUPS)[number];
+
+const options = {
+  home: HOME_OPTION,
+  json: JSON_OPTION,
+  by: {
+    type: "string",
+    multiple: true,
+    value: "WHAT",
+    summary: "what a row is of; several give each combination (default: day)",
+    choices: GROUPS,
+  },
+  since: { type: "string", value: "DATE", summary: "turns from this day on, as in 2026-11-01" },
+  until: { type: "string", value: "DATE", summary: "turns before this day" },
+  csv: { type: "boolean", summary: "as CSV" },
+} as const;
+
+interface Report {
+  readonly rows: readonly CostRow[];
+  readonly total: CostRow;
+  readonly more: boolean;
+}
+
+export const costs: Command = {
+  name: "costs",
+  usage: "costs [--by day|workspace|agent|model|conversation] [--since DATE] [--until DATE] [--csv | --json]",
+  summary: "sum what turns have used and cost",
+  examples: [
+    "blockyard costs --since 2026-11-01",
+    "blockyard costs --by model",
+    "blockyard costs --by day --by agent --csv > costs.csv",
+  ],
+  options,
+  async run(args) {
+    const { values } = readArguments({ name: "costs", options }, args, [0, 0]);
+    const by = groupsOf(values.by ?? ["day"]);
+    const time_zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+    const limit = 2_000;
+    const range = { ...timeOf("since", values.since), ...timeOf("until", values.until) };
+    const client = await openClient({ home: values.home });
+    try {
+      const answer = await client.call("cost.report", { by, time_zone, limit, ...range });
+      const report = known(answer) as unknown as Report;
+      if (values.csv) await print(csvOf(report, by));
+      else if (values.json) for (const row of report.rows) await printJson(row);
+      else await print(tableOf(report, by));
+      if (report.rows.length === 0 && !values.csv && !values.json) process.stderr.write("No turns.\n");
+      if (report.more) process.stderr.write(`Only the first ${limit} rows: give --since or fewer --by.\n`);
+      return report.rows.length === 0 ? EXIT.nothing : EXIT.done;
+    } finally {
+      await client.close();
+    }
+  },
+};
+
+function groupsOf(given: readonly string[]): readonly Group[] {
+  return given.map((name) => {
+    const group = GROUPS.find((each) => each === name);
+    if (group === undefined)
+      throw new CommandError(`--by takes ${GROUPS.join(", ")}, not ${name}`, EXIT.usage);
+    return group;
+  });
+}
+
+/** A day begins at midnight of this machine's clock. */
+function timeOf(name: "since" | "until", value: string | undefined): { [name: string]: number } {
+  if (value === undefined) return {};
+  const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(value)?.slice(1).map(Number) as
+    | [number, number, number]
+    | undefined;
+  const at = parts && new Date(parts[0], parts[1] - 1, parts[2]);
+  if (!at || at.getDate() !== parts[2])
+    throw new CommandError(`--${name} takes a day, as in 2026-11-01`, EXIT.usage);
+  return { [name]: at.getTime() };
+}
+
+function tableOf({ rows, total }: Report, by: readonly Group[]): string {
+  if (rows.length === 0) return "";
+  const style = styleFor(process.stdout);
+  const names = rows.map((row) => by.map((group) => nameOf(row, group)));
+  const widths = by.map((group, i) =>
+    Math.max(group.length, 5, ...names.map((each) => (each[i] ?? "").length)),
+  );
+  const line = (cells: readonly string[], numbers: readonly string[]) =>
+    `${[...cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)), ...numbers.map((cell) => cell.padStart(12))].join("  ")}\n`;
+  const head = line(by, ["turns", "input", "cached", "output", "sub-agents", "cost"]);
+  const body = rows.map((row, i) => line(names[i] ?? [], numbersOf(row)));
+  const sum = line(
+    by.map((_, i) => (i === 0 ? "total" : "")),
+    numbersOf(total),
+  );
+  const left =
+    total.unpriced.turns > 0 ? `+ marks turns whose cost is not known: ${total.unpriced.turns}.\n` : "";
+  return `${style.dim(head)}${body.join("")}${style.bold(sum)}${style.dim(left)}`;
+}
+
+function nameOf(row: CostRow, group: Group): string {
+  if (group === "conversation") return oneLine(`${row.conversation} ${row.title ?? ""}`, 40);
+  const value = row[group] ?? "";
+  return value === "" ? "(unknown)" : oneLine(value, 60);
+}
+
+function numbersOf({ turns, input, cached, output, subagents, cost_usd, unpriced }: CostRow): string[] {
+  const theirs = subagents.input + subagents.output;
+  const cost = `${cost_usd === null ? "" : formatCost(cost_usd)}${unpriced.turns > 0 ? "+" : ""}`;
+  return [turns, input, cached, output, theirs].map((count) => count.toLocaleString("en-US")).concat(cost);
+}
+
+/** One line a row; a field with a comma, a quote or a break is quoted. What a spreadsheet would run as a formula is made text. */
+export function csvOf({ rows }: Pick<Report, "rows">, by: readonly Group[]): string {
+  const head = [
+    ...by.flatMap((group) => (group === "conversation" ? [group, "title"] : [group])),
+    ...["turns", "conversations", "input_tokens", "cached_tokens", "output_tokens"],
+    ...["subagent_input_tokens", "subagent_cached_tokens", "subagent_output_tokens"],
+    ...["cost_usd", "unpriced_turns", "unpriced_input_tokens", "unpriced_output_tokens"],
+  ];
+  const lines = rows.map((row) => [
+    ...by.flatMap((group) => (group === "conversation" ? [row.conversation, row.title] : [row[group]])),
+    ...[row.turns, row.conversations, row.input, row.cached, row.output],
+    ...[row.subagents.input, row.subagents.cached, row.subagents.output],
+    ...[row.cost_usd ?? "", row.unpriced.turns, row.unpriced.input, row.unpriced.output],
+  ]);
+  return [head, ...lines]
+    .map((cells) => `${cells.map((cell) => csvCell(cell ?? "")).join(",")}\r\n`)
+    .join("");
+}
+
+function csvCell(value: string | number): string {
+  const text = String(value);
+  const safe = typeof value === "string" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

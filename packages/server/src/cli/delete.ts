@@ -1,0 +1,78 @@
+/**
+ * `blockyard delete`: a conversation, really. It asks first; for a short time --undo brings it back.
+ */
+
+import { createInterface } from "node:readline/promises";
+import { type ConversationView, limits, plural } from "@blockyard/kernel";
+import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type Command, CommandError, EXIT } from "./command.ts";
+import { type CommandClient, known, openClient } from "./command-client.ts";
+import { wholeId } from "./named-id.ts";
+import { oneLine, print, printJson, printNote } from "./terminal.ts";
+
+const options = {
+  home: HOME_OPTION,
+  json: JSON_OPTION,
+  yes: { type: "boolean", short: "y", summary: "do not ask" },
+  undo: { type: "boolean", summary: "bring back what was deleted a moment ago" },
+} as const;
+
+const UNDO_SECONDS = limits.deletedUndoMs / 1_000;
+
+export const deleteCommand: Command = {
+  name: "delete",
+  usage: "delete <conversation>… [--yes | --undo] [--json]",
+  summary: "delete a conversation with everything in it",
+  examples: ["blockyard delete k3vq2mz", "blockyard delete k3vq2mz --undo", "blockyard delete k3vq2mz --yes"],
+  options,
+  async run(args) {
+    const { values, positionals } = readArguments({ name: "delete", options }, args, [1, 1_000]);
+    const client = await openClient({ home: values.home });
+    try {
+      for (const given of positionals) {
+        if (values.undo) await undo(client, given, values.json === true);
+        else await remove(client, given, values.yes === true, values.json === true);
+      }
+      return EXIT.done;
+    } finally {
+      await client.close();
+    }
+  },
+};
+
+async function remove(client: CommandClient, given: string, isSure: boolean, isJson: boolean): Promise<void> {
+  const conversation = await wholeId(client, given);
+  const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
+  const view = (read as unknown as { conversation: ConversationView }).conversation;
+  if (!isSure && !(await confirmed(view))) throw new CommandError(`${conversation} was not deleted`);
+  const deleted = known(await client.call("conversation.delete", { conversation }));
+  if (isJson) return void (await printJson(deleted));
+  await print(`${conversation} deleted.\n`);
+  printNote(`For ${UNDO_SECONDS} seconds: blockyard delete ${conversation} --undo`);
+}
+
+/** Who cannot be asked has to say it beforehand. */
+async function confirmed({ conversation, title, blocks }: ConversationView): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new CommandError(
+      `not deleted: say --yes to delete ${conversation} without being asked`,
+      EXIT.usage,
+    );
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const name = title === "" ? "(no title)" : oneLine(title, 60);
+    const said = await terminal.question(
+      `Delete ${conversation}, ${name}, ${plural(blocks, "block")}? [y/N] `,
+    );
+    return /^y(es)?$/i.test(said.trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** A deleted conversation is in no list: it is named by its whole id. */
+async function undo(client: CommandClient, conversation: string, isJson: boolean): Promise<void> {
+  const restored = known(await client.call("conversation.restore", { conversation }));
+  if (isJson) await printJson(restored);
+  else await print(`${conversation} is back.\n`);
+}

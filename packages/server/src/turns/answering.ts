@@ -1,0 +1,207 @@
+/**
+ * Answers to what agents ask: somebody's, or a rule's. Each ask is answered once, by whoever is first, and the answer is written
+ * before the agent gets it.
+ *
+ * An ask outlives its server: where that has gone away while it was open, the answer is the agent's next message, in its session, and
+ * what was allowed is not asked for a second time.
+ */
+
+import {
+  type AgentId,
+  type Ask,
+  askOf,
+  type Block,
+  type BlockId,
+  type ConversationId,
+  type Draft,
+  isAsked,
+  isProblem,
+  type JsonObject,
+  type Kernel,
+  type Problem,
+  problem,
+} from "@blockyard/kernel";
+import { lateText } from "./late-answer.ts";
+import { refusalText } from "./refusal.ts";
+import { type Decision, isOwnSuggestion, type Rules } from "./rules/rules.ts";
+import type { Run, TurnRequest, TurnStart } from "./run.ts";
+import { answeredAsk, checkAnswer, type Given, stateAfter, writeAnswer } from "./write-answer.ts";
+
+export type Answered = { readonly state: "allowed" | "denied" | "answered" } | Problem;
+
+interface Live {
+  readonly start: TurnStart;
+  readonly run: Run;
+}
+
+export interface AnsweringOptions {
+  readonly kernel: Kernel;
+  readonly rules: Rules | undefined;
+  readonly liveIn: (conversation: ConversationId) => Live | undefined;
+  /** Starts the turn in which an agent gets an answer that comes late; `also` is written with its prompt, or nothing is. */
+  readonly start: (
+    by: AgentId,
+    request: TurnRequest,
+    also: (draft: Draft) => Problem | undefined,
+  ) => Promise<Problem | undefined>;
+}
+
+/** What was allowed before the server went away, for the turn that goes on. */
+interface Leave {
+  readonly by: AgentId;
+  readonly input: string;
+}
+
+const RESTARTED = "your answer from before the restart";
+
+export class Answering {
+  readonly #options: AnsweringOptions;
+  readonly #leaves = new Map<ConversationId, Leave>();
+
+  constructor(options: AnsweringOptions) {
+    this.#options = options;
+  }
+
+  /** Answers what a running agent asks; once. */
+  async answer(by: AgentId, block: BlockId, ask: string, given: Given): Promise<Answered> {
+    const { kernel, rules, liveIn } = this.#options;
+    const conversation = block.split("/", 1)[0] ?? "";
+    const live = liveIn(conversation);
+    if (live === undefined) return this.#late(by, block, ask, given);
+    const asking = await kernel.block(block);
+    const shown = isProblem(asking) ? undefined : askOf(asking.metadata);
+    // A rule is kept before its first answer is given: what was promised holds, whoever dies in between.
+    const place = { conversation, cwd: live.start.request.cwd ?? "" };
+    const taken = given.answer?.suggestion;
+    const kept = shown?.id === ask && shown.state === "asked" && rules?.keep(by, shown, taken, place);
+    if (isProblem(kept)) return kept;
+    const answered = await this.#give(by, live, block, ask, given);
+    if (isProblem(answered)) for (const { id } of kept || []) rules?.remove(id);
+    else if (kept && kept.length > 0) this.applyRules(conversation);
+    return answered;
+  }
+
+  /** What was just written: asks that a rule answers. */
+  heard(conversation: ConversationId, blocks: readonly Block[]): void {
+    const live = this.#options.liveIn(conversation);
+    if (live === undefined) return;
+    for (const block of blocks) if (isAsked(block.metadata)) void this.#byRule(live, block);
+  }
+
+  /** Rules have changed, or a run has begun: what is open may be answered now. */
+  applyRules(conversation: ConversationId): void {
+    void this.#sweep(conversation);
+  }
+
+  /** The turn is over: what was allowed for it counts no more. */
+  over(conversation: ConversationId): void {
+    this.#leaves.delete(conversation);
+  }
+
+  async #sweep(conversation: ConversationId): Promise<void> {
+    const { kernel, liveIn } = this.#options;
+    const record = await kernel.conversation(conversation);
+    if (isProblem(record) || liveIn(conversation) === undefined) return;
+    const asking = await Promise.all((record.asking ?? []).map((id) => kernel.block(id)));
+    this.heard(
+      conversation,
+      asking.flatMap((block) => (isProblem(block) ? [] : [block])),
+    );
+  }
+
+  async #byRule(live: Live, { id, conversation, metadata }: Block): Promise<void> {
+    const ask = askOf(metadata) as Ask;
+    const { cwd } = live.start.request;
+    const decided =
+      this.#leaveFor(conversation, ask) ??
+      (cwd === undefined ? undefined : this.#options.rules?.decide(ask, { conversation, cwd }));
+    if (decided === undefined) return;
+    const message = decided.allow ? undefined : `A rule of the user denies ${decided.words}.`;
+    await this.#give(decided.by, live, id, ask.id, { allow: decided.allow, message }, decided.words);
+  }
+
+  #leaveFor(conversation: ConversationId, ask: Ask): Decision | undefined {
+    const leave = this.#leaves.get(conversation);
+    if (leave === undefined || ask.kind !== "permission" || leave.input !== JSON.stringify(ask.input ?? null))
+      return undefined;
+    this.#leaves.delete(conversation);
+    return { allow: true, by: leave.by, words: RESTARTED };
+  }
+
+  async #give(
+    by: AgentId,
+    live: Live,
+    block: BlockId,
+    ask: string,
+    given: Given,
+    rule?: string,
+  ): Promise<Answered> {
+    const { kernel } = this.#options;
+    const said = given.message?.trim() ? given.message : undefined;
+    const answered = await kernel.writeBlock(block, {
+      agent: by,
+      plan: (draft) => writeAnswer(draft, block, ask, { ...given, message: said }, live.run, rule),
+    });
+    if (isProblem(answered)) return answered;
+    const { ask: shown } = answered;
+    const plan = shown.plan === undefined ? undefined : await kernel.whole(shown.plan);
+    live.run.answer({
+      ...{ ask, allow: given.allow, shown, input: shown.input ?? null, said },
+      answer: forAgent(given),
+      message: rule === undefined || said === undefined ? refusalText(said) : said,
+      plan: isProblem(plan) ? undefined : plan?.text,
+    });
+    return { state: stateAfter(shown, given) };
+  }
+
+  /** An answer to what was asked before the server went away. */
+  async #late(by: AgentId, block: BlockId, id: string, given: Given): Promise<Answered> {
+    const { kernel } = this.#options;
+    const asking = await kernel.block(block);
+    if (isProblem(asking)) return asking;
+    const { conversation, metadata } = asking;
+    const ask = askOf(metadata);
+    if (ask?.id !== id) return problem("not_found", `block ${block} has no request ${id}`);
+    if (ask.state !== "expired" && ask.state !== "asked")
+      return problem("conflict", `this request was ${ask.state} already`, { state: ask.state });
+    const gone = problem("gone", "the agent that asked is not running any more");
+    const turns = await kernel.turns(conversation);
+    if (isProblem(turns)) return turns;
+    const turn = turns.at(-1);
+    const isLast = turn !== undefined && turn.id === metadata["turn"] && turn.status !== "running";
+    // Only what a restart has cut off: who stopped the turn wanted no answer.
+    if (!isLast || turn.reason !== "interrupted" || turn.startedBy === undefined) return gone;
+    const wrong = checkAnswer(ask, given);
+    if (wrong) return wrong;
+    const record = await kernel.conversation(conversation);
+    if (isProblem(record)) return record;
+    const plan = ask.plan === undefined ? undefined : await kernel.whole(ask.plan);
+    const cwd = record.metadata["cwd"];
+    const request: TurnRequest = {
+      ...{ conversation, provider: turn.provider },
+      prompt: lateText(ask, given, isProblem(plan) ? undefined : plan?.text),
+      ...(typeof cwd === "string" ? { cwd } : {}),
+      ...(turn.model === undefined ? {} : { model: turn.model }),
+    };
+    if (given.allow && ask.kind === "permission")
+      this.#leaves.set(conversation, { by, input: JSON.stringify(ask.input ?? null) });
+    const refused = await this.#options.start(by, request, (draft) => {
+      const now = draft.block(block);
+      if (isProblem(now)) return now;
+      const state = askOf(now.metadata)?.state;
+      if (state !== ask.state) return problem("conflict", `this request was ${state} already`, { state });
+      const after = draft.meta(block, { ask: answeredAsk(draft, ask, given) as JsonObject });
+      return isProblem(after) ? after : undefined;
+    });
+    if (refused === undefined) return { state: stateAfter(ask, given) };
+    this.#leaves.delete(conversation);
+    return refused;
+  }
+}
+
+/** Without what is ours: the agent knows nothing of our rules. */
+function forAgent({ answer }: Given): Given["answer"] {
+  if (!isOwnSuggestion(answer?.suggestion)) return answer;
+  const { suggestion: _own, ...rest } = answer ?? {};
+  return rest;
+}

@@ -1,0 +1,47 @@
+/**
+ * What an agent reads where an answer comes after its server was restarted: its request was cut off, so the answer is a message. It
+ * says what was asked and what was answered, exactly, and what to do now.
+ */
+
+import type { Ask, AskQuestion } from "@blockyard/kernel";
+import type { Given } from "./write-answer.ts";
+
+export function lateText(ask: Ask, given: Given, plan: string | undefined): string {
+  return `${BEFORE} ${saidOf(ask, given, plan)}`;
+}
+
+const BEFORE = "You were cut off by a restart while you waited for the user, who has answered now.";
+
+function saidOf(ask: Ask, { allow, message, answer }: Given, plan: string | undefined): string {
+  const why = message?.trim() ? ` The user says: ${message.trim()}` : "";
+  switch (ask.kind) {
+    case "plan":
+      if (!allow) return `The plan is not approved: keep planning.${why}`;
+      return `The plan is approved. Carry it out:\n\n${plan ?? ""}`.trimEnd();
+    case "question": {
+      if (!allow) return `Your questions were not answered.${why}`;
+      const lines = (ask.questions ?? []).map((question) =>
+        answerLine(question, answer?.questions?.[question.id]),
+      );
+      const said = answer?.text?.trim() ? [answer.text.trim()] : [];
+      return [`The answers to your questions:`, ...lines, ...said].join("\n");
+    }
+    case "elicitation":
+      if (!allow) return `The form was declined.${why}`;
+      return `The form was filled in: ${JSON.stringify(answer?.content ?? {})}`;
+    case "permission": {
+      const what =
+        ask.subject?.type === "command" ? `\`${ask.subject.command}\`` : (ask.title ?? "what you asked for");
+      if (!allow) return `The user refused ${what}: it was not run.${why}`;
+      return `The user allows ${what}. It was not run: do it now.`;
+    }
+  }
+}
+
+type Said = NonNullable<NonNullable<Given["answer"]>["questions"]>[string];
+
+function answerLine({ question }: AskQuestion, said: Said | undefined): string {
+  const words = said === undefined ? [] : [...said.chosen, said.text ?? ""].filter((each) => each !== "");
+  const notes = said?.notes === undefined || said.notes === "" ? "" : ` (${said.notes})`;
+  return `- ${JSON.stringify(question)}: ${words.length === 0 ? "not answered" : words.map((each) => JSON.stringify(each)).join(", ")}${notes}`;
+}

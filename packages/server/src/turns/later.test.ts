@@ -1,0 +1,74 @@
+/** Turns that go on when a usage limit is reset: once, then, also after a restart; or not, where somebody went on before. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Kernel, MemoryStore, VirtualEnv } from "@blockyard/kernel";
+import { afterEach, expect, it } from "vitest";
+import { GO_ON, Later, limitText } from "./later.ts";
+import type { TurnRequest } from "./run.ts";
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+async function harness() {
+  const home = mkdtempSync(join(tmpdir(), "blockyard-later-"));
+  folders.push(home);
+  const env = new VirtualEnv(1);
+  const kernel = new Kernel(env, new MemoryStore("m"));
+  const conversation = await kernel.createConversation("root", "limited");
+  if (typeof conversation !== "string") throw new Error(conversation.message);
+  const started: TurnRequest[] = [];
+  const open = () => new Later({ kernel, home, start: async (_by, request) => void started.push(request) });
+  return { env, conversation, started, open };
+}
+
+it("[D67] goes on once, when its time has come", async () => {
+  const { env, conversation, started, open } = await harness();
+  const later = open();
+  later.set({ conversation, provider: "claude", at: env.now() + 2 * 3_600_000, by: "root", cwd: "/w" });
+  await env.advance(2 * 3_600_000);
+  expect(started).toEqual([]);
+  await env.advance(10_000);
+  expect(started).toEqual([{ conversation, provider: "claude", prompt: GO_ON, cwd: "/w" }]);
+  expect(later.list()).toEqual([]);
+  await env.advance(86_400_000);
+  expect(started).toHaveLength(1);
+});
+
+it("[D67] outlives its server, and is late rather than lost", async () => {
+  const { env, conversation, started, open } = await harness();
+  const first = open();
+  first.set({ conversation, provider: "codex", at: env.now() + 60_000, by: "root" });
+  first.close();
+  await env.advance(3_600_000);
+  expect(started).toEqual([]);
+  open();
+  await env.advance(1_000);
+  expect(started).toHaveLength(1);
+});
+
+it("[D67] is taken back, and replaced by a later wish", async () => {
+  const { env, conversation, started, open } = await harness();
+  const later = open();
+  later.set({ conversation, provider: "claude", at: env.now() + 60_000, by: "root" });
+  later.set({ conversation, provider: "claude", at: env.now() + 120_000, by: "root" });
+  expect(later.list()).toHaveLength(1);
+  expect(later.drop(conversation)).toBe(true);
+  expect(later.drop(conversation)).toBe(false);
+  await env.advance(3_600_000);
+  expect(started).toEqual([]);
+  expect(later.set({ conversation, provider: "claude", at: env.now() + 1e10, by: "root" })).toMatchObject({
+    problem: "out_of_range",
+  });
+});
+
+it("[D67] says when", () => {
+  const at = new Date(2026, 10, 17, 9, 5).getTime();
+  expect(limitText(at, false)).toBe(
+    "The account's usage limit is reached. It can go on at 2026-11-17 09:05.",
+  );
+  expect(limitText(at, true)).toContain("by itself");
+  expect(limitText(undefined, false)).toContain("does not say when");
+});

@@ -1,0 +1,152 @@
+/**
+ * Turns that go on later: one that stopped at its account's usage limit says when it can go on, and does so by itself then, if
+ * somebody asked for it. Kept in the data directory, so that a restart forgets none; one whose time came meanwhile goes on at the start.
+ */
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type AgentId,
+  type ConversationId,
+  type Env,
+  isProblem,
+  type Kernel,
+  type Problem,
+  problem,
+} from "@blockyard/kernel";
+import { z } from "zod";
+import { writePrivate } from "../system/private-file.ts";
+import type { TurnRequest, TurnStart } from "./run.ts";
+import type { TurnEnd } from "./turn-end.ts";
+
+const rowSchema = z.strictObject({
+  conversation: z.string(),
+  provider: z.string(),
+  at: z.number(),
+  by: z.string(),
+  cwd: z.string().optional(),
+  model: z.string().optional(),
+});
+export type Row = z.infer<typeof rowSchema>;
+
+export interface LaterOptions {
+  readonly kernel: Kernel;
+  readonly home: string;
+  /** Starts the turn. A problem is shown in the conversation. */
+  readonly start: (by: AgentId, request: TurnRequest) => Promise<unknown>;
+}
+
+const MOST_ROWS = 1_000;
+/** Nobody waits longer; and timers do not, either. */
+const MOST_MS = 8 * 24 * 3_600_000;
+const LOOK_MS = 3_600_000;
+/** A limit that is said to be over may not quite be. */
+const GRACE_MS = 5_000;
+
+export const GO_ON = "The usage limit that stopped you has been reset. Go on where you were.";
+
+export class Later {
+  readonly #options: LaterOptions;
+  readonly #env: Env;
+  readonly #file: string;
+  #cancel: (() => void) | undefined;
+  #isClosed = false;
+
+  constructor(options: LaterOptions) {
+    this.#options = options;
+    this.#env = options.kernel.env;
+    this.#file = join(options.home, "later.json");
+    this.#arm();
+  }
+
+  list(): readonly Row[] {
+    return this.#read();
+  }
+
+  /** Goes on in a conversation then; in place of what was to go on there. */
+  set(row: Row): Problem | undefined {
+    const others = this.#read().filter(({ conversation }) => conversation !== row.conversation);
+    if (others.length >= MOST_ROWS)
+      return problem("busy", `${others.length} conversations wait to go on already`);
+    if (row.at - this.#env.now() > MOST_MS)
+      return problem("out_of_range", "that is more than eight days away");
+    this.#write([...others, row]);
+    this.#arm();
+    return undefined;
+  }
+
+  /** Whether something was to go on there. */
+  drop(conversation: ConversationId): boolean {
+    const all = this.#read();
+    const rest = all.filter((row) => row.conversation !== conversation);
+    if (rest.length < all.length) this.#write(rest);
+    return rest.length < all.length;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancel?.();
+  }
+
+  #arm(): void {
+    this.#cancel?.();
+    const next = Math.min(...this.#read().map(({ at }) => at));
+    if (this.#isClosed || next === Number.POSITIVE_INFINITY) return;
+    const ms = Math.min(Math.max(next + GRACE_MS - this.#env.now(), 0), LOOK_MS);
+    this.#cancel = this.#env.after(ms, () => void this.#look());
+  }
+
+  async #look(): Promise<void> {
+    const due = this.#read().filter(({ at }) => at + GRACE_MS <= this.#env.now());
+    for (const { conversation, provider, by, cwd, model } of due) {
+      // Taken out first: whatever comes of it, it is tried once.
+      this.drop(conversation);
+      const record = await this.#options.kernel.conversation(conversation);
+      if (isProblem(record) || this.#isClosed) continue;
+      const place = { ...(cwd === undefined ? {} : { cwd }), ...(model === undefined ? {} : { model }) };
+      await this.#options.start(by, { conversation, provider, prompt: GO_ON, ...place });
+    }
+    this.#arm();
+  }
+
+  #read(): readonly Row[] {
+    try {
+      const found = z.array(rowSchema).safeParse(JSON.parse(readFileSync(this.#file, "utf8")));
+      return found.success ? found.data : [];
+    } catch {
+      return [];
+    }
+  }
+
+  #write(rows: readonly Row[]): void {
+    writePrivate(this.#file, JSON.stringify(rows, null, 1));
+  }
+}
+
+/** A turn has stopped at a limit: says when it can go on, which it does by itself then, if that was asked for. */
+export async function atLimit(
+  end: TurnEnd,
+  later: Later | undefined,
+  start: TurnStart,
+  resetsAt: number | undefined,
+): Promise<void> {
+  const { conversation, provider, cwd, model, goesOn } = start.request;
+  const place = { ...(cwd === undefined ? {} : { cwd }), ...(model === undefined ? {} : { model }) };
+  const isAsked = goesOn === true && resetsAt !== undefined && later !== undefined;
+  const row = { conversation, provider, by: start.by, at: resetsAt ?? 0, ...place };
+  const refused = isAsked ? later.set(row) : undefined;
+  const details = { provider, resets_at: resetsAt ?? null };
+  await end.show(start, limitText(resetsAt, isAsked && !refused), { code: "usage_limit", details });
+}
+
+/** When it can go on, for people. */
+export function limitText(resetsAt: number | undefined, isAsked: boolean): string {
+  if (resetsAt === undefined)
+    return "The account's usage limit is reached. The agent does not say when it can go on.";
+  const at = new Date(resetsAt);
+  const two = (part: number) => String(part).padStart(2, "0");
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  const when = `${day} ${two(at.getHours())}:${two(at.getMinutes())}`;
+  const then = isAsked ? "It goes on by itself then." : "";
+  return `The account's usage limit is reached. It can go on at ${when}. ${then}`.trimEnd();
+}

@@ -1,0 +1,64 @@
+/** The order of messages that wait, and prompts that begin anew. */
+import { isProblem, Kernel, MemoryStore, VirtualEnv } from "@blockyard/kernel";
+import { expect, test } from "vitest";
+import { STREAM } from "./agents.ts";
+import type { Driver } from "./driver.ts";
+import type { Run } from "./run.ts";
+import { Turns } from "./turns.ts";
+
+/** A server whose agent writes down what it was asked, and runs until it is let go. */
+async function server(env: VirtualEnv, store: MemoryStore) {
+  const kernel = new Kernel(env, store);
+  const asked: string[] = [];
+  const letGo: (() => void)[] = [];
+  const driver: Driver = {
+    ...{ provider: "agent", abilities: STREAM, check: () => undefined },
+    async start({ request }) {
+      asked.push(request.prompt);
+      const ended = new Promise<Awaited<Run["ended"]>>((settle) =>
+        letGo.push(() => settle({ error: "", isExpected: true, reason: "cancelled" })),
+      );
+      const end = () => letGo.at(-1)?.();
+      return { ended, stop: end, kill: end, asks: () => undefined, answer: () => undefined };
+    },
+  };
+  const turns = new Turns({ kernel, drivers: [driver] });
+  return { kernel, turns, asked, letGo };
+}
+
+test("[CM20] messages that wait are sent in the order in which somebody has put them", async () => {
+  const env = new VirtualEnv(1);
+  const { kernel, turns, asked, letGo } = await server(env, new MemoryStore("m"));
+  const conversation = await kernel.createConversation("root", "queue");
+  if (isProblem(conversation)) throw new Error(conversation.message);
+  const ids: string[] = [];
+  for (const prompt of ["one", "two", "three", "four"]) {
+    const started = await turns.start("root", { conversation, provider: "agent", prompt });
+    if (isProblem(started)) throw new Error(started.message);
+    ids.push(started.turn);
+  }
+  const [, two, three, four] = ids as [string, string, string, string];
+  expect(await turns.move("root", conversation, four, "up")).toEqual({ order: [two, four, three] });
+  expect(await turns.move("root", conversation, two, "up")).toMatchObject({ problem: "nothing" });
+  expect(await turns.move("root", conversation, ids[0] as string, "up")).toMatchObject({ problem: "gone" });
+  for (let i = 0; i < 4; i++) {
+    await expect.poll(() => asked.length).toBe(i + 1);
+    letGo[i]?.();
+  }
+  expect(asked).toEqual(["one", "two", "four", "three"]);
+});
+
+test("[CM22] a prompt that begins anew stands behind nothing, also where it has waited", async () => {
+  const env = new VirtualEnv(1);
+  const { kernel, turns, asked, letGo } = await server(env, new MemoryStore("m"));
+  const conversation = await kernel.createConversation("root", "anew");
+  if (isProblem(conversation)) throw new Error(conversation.message);
+  await turns.start("root", { conversation, provider: "agent", prompt: "one" });
+  await turns.start("root", { conversation, provider: "agent", prompt: "two", parent: null });
+  letGo[0]?.();
+  await expect.poll(() => asked).toEqual(["one", "two"]);
+  const blocks = await kernel.allBlocks(conversation);
+  if (isProblem(blocks)) throw new Error(blocks.message);
+  const prompts = blocks.filter(({ side, role }) => role === "user" && !side);
+  expect(prompts.map(({ parent }) => parent)).toEqual([null, null]);
+});

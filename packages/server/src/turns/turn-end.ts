@@ -1,0 +1,85 @@
+/**
+ * The end of a turn that its run has not brought, and what the conversation says of it: each once, however often the store has to be
+ * tried.
+ */
+
+import {
+  type AgentId,
+  type Draft,
+  isProblem,
+  type JsonObject,
+  type Kernel,
+  type Problem,
+  type Reason,
+  randomName,
+} from "@blockyard/kernel";
+import { keepMode } from "./mode.ts";
+import type { Run, RunEnd, TurnRequest, TurnStart } from "./run.ts";
+
+type Patiently = <T>(run: () => Promise<T | Problem>) => Promise<T | Problem>;
+
+export class TurnEnd {
+  readonly #kernel: Kernel;
+  readonly #patiently: Patiently;
+
+  /** `patiently`: of a turn that is over nothing may be left open because the store was away at that moment. */
+  constructor(kernel: Kernel, patiently: Patiently) {
+    this.#kernel = kernel;
+    this.#patiently = patiently;
+  }
+
+  /** Ends the turn if the run has not; says what became of the run where that explains it. */
+  async settle(start: TurnStart, { error, reason, isExpected }: RunEnd): Promise<void> {
+    const turns = await this.#patiently(() => this.#kernel.turns(start.request.conversation));
+    const isOpen =
+      !isProblem(turns) && turns.some(({ id, status }) => id === start.id && status === "running");
+    if (isOpen) await this.fail(start, error, reason);
+    else if (!isExpected) await this.show(start, error);
+  }
+
+  async fail(start: TurnStart, error: string, reason: Reason = "failed"): Promise<void> {
+    const end = (draft: Draft) => {
+      const turn = draft.turn(start.id);
+      if (turn?.status !== "running") return null;
+      const { node: _node, orders: _orders, ...rest } = turn;
+      draft.setTurn({ ...rest, status: "error", reason, error, endedAt: draft.at });
+      return null;
+    };
+    await this.#patiently(() =>
+      this.#kernel.write(start.request.conversation, { agent: start.by, plan: end }),
+    );
+    if (reason !== "cancelled") await this.show(start, error);
+  }
+
+  async show(
+    { id, request, by }: { readonly id: string; readonly request: TurnRequest; readonly by: AgentId },
+    text: string,
+    more: JsonObject = {},
+  ): Promise<void> {
+    const metadata = { turn: id, code: "agent", ...more };
+    const key = `shown-${id}-${randomName(this.#kernel.env, 6)}`; // once, however often it is tried
+    await this.#patiently(() =>
+      this.#kernel.write(request.conversation, {
+        agent: by,
+        key,
+        plan: (draft) =>
+          draft.create({ kind: "error", role: "system", status: "error", text, side: true, metadata }),
+      }),
+    );
+  }
+}
+
+/**
+ * Where the agent works in another mode now than it began in (a plan was approved), that one is the conversation's. Not full
+ * access: only a person gives that.
+ */
+export async function keepModeOf(kernel: Kernel, { request, by }: TurnStart, { mode }: Run): Promise<void> {
+  if (mode === undefined || mode === "full" || mode === (request.mode ?? "ask")) return;
+  await kernel.write(request.conversation, {
+    agent: by,
+    plan: (draft) => {
+      keepMode(draft, mode);
+      return null;
+    },
+  });
+}

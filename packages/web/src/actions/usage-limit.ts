@@ -1,0 +1,41 @@
+/**
+ * When a turn that stopped at a usage limit can go on: as the agent said it in the turn, or with its end.
+ */
+import type { JsonObject, Turn, View } from "@blockyard/kernel";
+
+/** How many of the last blocks are looked through. */
+const LOOKED_AT = 200;
+/** What is smaller is in seconds. */
+const MILLIS = 100_000_000_000;
+
+/** In milliseconds; undefined where the turn did not end at a limit, or nobody knows until when. */
+export function limitOf({ order, blocks }: Pick<View, "order" | "blocks">, turn: Turn): number | undefined {
+  for (const id of order.slice(-LOOKED_AT).reverse()) {
+    const block = blocks.get(id);
+    if (block?.metadata["turn"] !== turn.id || block.metadata["notice"] !== "rate_limit") continue;
+    const { status, resetsAt } = (block.metadata["extra"] ?? {}) as JsonObject;
+    if (status === "rejected") return timeOf(resetsAt);
+  }
+  return isLimit(turn) ? resetIn(turn.native) : undefined;
+}
+
+function isLimit({ error = "", stopReason = "" }: Turn): boolean {
+  return /usage.?limit|rate.?limit|insufficient_quota/i.test(`${stopReason} ${error}`);
+}
+
+/** Of the windows that are used up, the one that is reset last. */
+function resetIn(native: JsonObject | undefined): number | undefined {
+  const limits = (native?.["rateLimits"] ?? {}) as Record<string, JsonObject | null>;
+  const times = ["primary", "secondary"].flatMap((name) => {
+    const { usedPercent, resetsAt } = limits[name] ?? {};
+    const at = timeOf(resetsAt);
+    return typeof usedPercent === "number" && usedPercent >= 100 && at !== undefined ? [at] : [];
+  });
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+function timeOf(value: unknown): number | undefined {
+  const at = typeof value === "string" ? Date.parse(value) : value;
+  if (typeof at !== "number" || !Number.isFinite(at) || at <= 0) return undefined;
+  return at < MILLIS ? at * 1_000 : at;
+}

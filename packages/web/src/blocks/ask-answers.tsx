@@ -1,0 +1,210 @@
+/**
+ * The answers to a permission or a plan: once, for longer, or no, with a reason for the agent. Each has a number. Who denies may say
+ * why: Enter sends that, also empty, and Escape goes back to the buttons.
+ */
+import type { Ask, AskSuggestion } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { isComposing } from "../ui/composing.ts";
+import { Message } from "../ui/message.tsx";
+import type { GiveAnswer } from "./ask-answer.ts";
+
+/** What `turn.answer` takes. */
+const MESSAGE_CHARS = 10_000;
+/** More of what an agent suggests is shown when it is asked for. */
+const SHOWN = 3;
+
+/** Reasons that are being written, by request: a row that leaves the screen and comes back is as it was. */
+const reasons = new Map<string, string>();
+
+export function forgetReason(ask: string): void {
+  reasons.delete(ask);
+}
+
+interface AnswersProps {
+  readonly ask: Ask;
+  readonly isReady: boolean;
+  readonly onAnswer: GiveAnswer;
+}
+
+const REACH: Readonly<Record<AskSuggestion["scope"], number>> = {
+  conversation: 1,
+  workspace: 2,
+  once: 3,
+  always: 4,
+};
+
+export function Answers({ ask, isReady, onAnswer }: AnswersProps): ReactNode {
+  const { id } = ask;
+  const [isDenying, setDenying] = useState(reasons.has(id));
+  const deny = useRef<HTMLButtonElement>(null);
+  // Only who has just gone back: a row that comes back to the screen takes no focus.
+  const wasDenying = useRef(isDenying);
+  useEffect(() => {
+    if (wasDenying.current && !isDenying) deny.current?.focus();
+    wasDenying.current = isDenying;
+  }, [isDenying]);
+  if (isDenying)
+    return (
+      <Denial
+        {...{ ask, isReady, onAnswer }}
+        onBack={() => {
+          reasons.delete(id);
+          setDenying(false);
+        }}
+      />
+    );
+  return (
+    <Choices
+      {...{ ask, isReady, onAnswer, deny }}
+      onDeny={() => {
+        reasons.set(id, "");
+        setDenying(true);
+      }}
+    />
+  );
+}
+
+interface ChoicesProps extends AnswersProps {
+  readonly deny: { readonly current: HTMLButtonElement | null };
+  readonly onDeny: () => void;
+}
+
+function Choices({ ask, isReady, onAnswer, deny, onDeny }: ChoicesProps): ReactNode {
+  const [isAll, setAll] = useState(false);
+  const isPlan = ask.kind === "plan";
+  const offered = (ask.suggestions ?? [])
+    .filter((each) => each.deny !== true)
+    .sort((a, b) => REACH[a.scope] - REACH[b.scope]);
+  const shown = isAll ? offered : offered.slice(0, SHOWN);
+  // A plan is approved with what follows, where the agent says what can follow.
+  const hasPlain = !isPlan || offered.length === 0;
+  const number = (at: number) => at + (hasPlain ? 2 : 1);
+  return (
+    <div className="agent-ask-buttons">
+      {hasPlain && (
+        <AnswerButton number={1} isPrimary isReady={isReady} onPress={() => onAnswer(true)}>
+          {isPlan ? "Approve" : "Allow once"}
+        </AnswerButton>
+      )}
+      {shown.map(({ id, label }, at) => (
+        <AnswerButton
+          key={id}
+          number={number(at)}
+          isPrimary={!hasPlain && at === 0}
+          isReady={isReady}
+          onPress={() => onAnswer(true, "", { suggestion: id })}
+        >
+          <Message text={label} />
+        </AnswerButton>
+      ))}
+      <button
+        type="button"
+        ref={deny as { current: HTMLButtonElement | null }}
+        data-deny
+        data-key={number(shown.length)}
+        disabled={!isReady}
+        onClick={onDeny}
+      >
+        <span className="key" aria-hidden="true">
+          {number(shown.length)}
+        </span>
+        {isPlan ? "Keep planning…" : "Deny…"}
+      </button>
+      {shown.length < offered.length && (
+        <button type="button" className="quiet-button" onClick={() => setAll(true)}>
+          More answers…
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface AnswerButtonProps {
+  readonly number: number;
+  readonly isPrimary?: boolean;
+  readonly isReady: boolean;
+  readonly onPress: () => void;
+  readonly children: ReactNode;
+}
+
+function AnswerButton({
+  number,
+  isPrimary = false,
+  isReady,
+  onPress,
+  children,
+}: AnswerButtonProps): ReactNode {
+  return (
+    <button
+      type="button"
+      className={isPrimary ? "primary" : ""}
+      data-key={number}
+      disabled={!isReady}
+      onClick={onPress}
+    >
+      <span className="key" aria-hidden="true">
+        {number}
+      </span>
+      <span>{children}</span>
+    </button>
+  );
+}
+
+function Denial({
+  ask,
+  isReady,
+  onAnswer,
+  onBack,
+}: AnswersProps & { readonly onBack: () => void }): ReactNode {
+  const field = useRef<HTMLInputElement>(null);
+  const { id } = ask;
+  const isPlan = ask.kind === "plan";
+  const isNew = useRef(reasons.get(id) === "");
+  useEffect(() => {
+    if (isNew.current) field.current?.focus();
+  }, []);
+  return (
+    <form
+      className="agent-ask-buttons"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isReady) onAnswer(false, field.current?.value.trim());
+      }}
+    >
+      <input
+        ref={field}
+        aria-label={isPlan ? "Remark, for the agent" : "Reason, for the agent"}
+        placeholder={isPlan ? "What should change?" : "Reason for the agent (optional)"}
+        maxLength={MESSAGE_CHARS}
+        defaultValue={reasons.get(id)}
+        onChange={(event) => reasons.set(id, event.currentTarget.value)}
+        onKeyDown={(event) => {
+          const isOwn = !isComposing(event.nativeEvent);
+          // A form sends itself by this key, whoever it is for.
+          if (event.key === "Enter" && !isOwn) event.preventDefault();
+          if (event.key !== "Escape" || !isOwn) return;
+          event.stopPropagation();
+          onBack();
+        }}
+      />
+      <button type="submit" disabled={!isReady}>
+        {isPlan ? "Keep planning" : "Deny"}
+      </button>
+      {(ask.suggestions ?? [])
+        .filter(({ deny }) => deny === true)
+        .map((each) => (
+          <button
+            key={each.id}
+            type="button"
+            disabled={!isReady}
+            onClick={() => onAnswer(false, field.current?.value.trim(), { suggestion: each.id })}
+          >
+            <Message text={each.label} />
+          </button>
+        ))}
+      <button type="button" className="quiet-button" onClick={onBack}>
+        Back
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,56 @@
+/** The fields of a form that an agent asks for, and what is sent of them. */
+import { expect, test } from "vitest";
+import { contentOf, fieldsOf, wrongIn } from "./ask-form-fields.ts";
+
+const SCHEMA = {
+  type: "object",
+  required: ["email", "channel"],
+  properties: {
+    email: { type: "string", format: "email", title: "Email" },
+    channel: { type: "string", enum: ["a", "b"], enumNames: ["Stable", "Beta"] },
+    retries: { type: "integer", minimum: 0, maximum: 5, default: 2 },
+    urgent: { type: "boolean" },
+    tags: { type: "array", items: { anyOf: [{ const: "x", title: "X" }, { const: "y" }] } },
+    note: { type: "string", maxLength: 5 },
+  },
+};
+
+test("[CM14] each value is a field of its kind, with its bounds and its options", () => {
+  expect(fieldsOf(SCHEMA).map(({ name, type, isRequired }) => [name, type, isRequired])).toEqual([
+    ["email", "text", true],
+    ["channel", "choice", true],
+    ["retries", "number", false],
+    ["urgent", "boolean", false],
+    ["tags", "choices", false],
+    ["note", "text", false],
+  ]);
+  expect(fieldsOf(SCHEMA)[1]?.options).toEqual([
+    { value: "a", label: "Stable" },
+    { value: "b", label: "Beta" },
+  ]);
+  expect(fieldsOf(undefined)).toEqual([]);
+});
+
+test("[CM14] what is wrong is said by field, and nothing else is", () => {
+  const fields = fieldsOf(SCHEMA);
+  expect([...wrongIn(fields, {})]).toEqual([
+    ["email", "Required"],
+    ["channel", "Required"],
+  ]);
+  expect([...wrongIn(fields, { email: "a", channel: "a", retries: "7.5", note: "too long" })]).toEqual([
+    ["email", "Enter an email address"],
+    ["retries", "Enter a whole number"],
+    ["note", "At most 5 characters"],
+  ]);
+  expect([...wrongIn(fields, { email: "a@b.c", channel: "a", retries: "9" })]).toEqual([
+    ["retries", "At most 5"],
+  ]);
+});
+
+test("[CM14] the agent gets values of the kinds that it asked for, without what was left empty", () => {
+  const fields = fieldsOf(SCHEMA);
+  const written = { email: "a@b.c", channel: "b", tags: ["x"], note: "" };
+  expect(contentOf(fields, written)).toEqual({
+    ...{ email: "a@b.c", channel: "b", retries: 2, urgent: false, tags: ["x"] },
+  });
+});

@@ -1,0 +1,134 @@
+/**
+ * The fields of a form that an agent or one of its servers asks for, read from a JSON schema, and what was written into them as the
+ * values that the schema wants. Pure.
+ */
+import type { Json } from "@blockyard/kernel";
+
+export interface FormField {
+  readonly name: string;
+  readonly label: string;
+  readonly description?: string;
+  readonly isRequired: boolean;
+  readonly type: "text" | "number" | "boolean" | "choice" | "choices";
+  /** Of a text: what the browser's field is. */
+  readonly input?: "email" | "url" | "date" | "datetime-local";
+  readonly isInteger?: boolean;
+  readonly min?: number;
+  readonly max?: number;
+  readonly options?: readonly { readonly value: string; readonly label: string }[];
+  readonly initial: string | boolean | readonly string[];
+}
+
+export type Written = { readonly [name: string]: string | boolean | readonly string[] };
+
+const INPUTS: Readonly<Record<string, NonNullable<FormField["input"]>>> = {
+  email: "email",
+  uri: "url",
+  date: "date",
+  "date-time": "datetime-local",
+};
+
+export function fieldsOf(schema: Json | undefined): readonly FormField[] {
+  const { properties, required } = objectOf(schema);
+  const needed = Array.isArray(required) ? required : [];
+  return Object.entries(objectOf(properties)).map(([name, value]) =>
+    fieldOf(name, objectOf(value), needed.includes(name)),
+  );
+}
+
+function fieldOf(name: string, schema: Fields, isRequired: boolean): FormField {
+  const { title, description, type, format, minimum, maximum } = schema;
+  const base = {
+    ...{ name, isRequired, label: typeof title === "string" && title !== "" ? title : name },
+    ...(typeof description === "string" ? { description } : {}),
+  };
+  const initial = schema["default"];
+  if (type === "boolean") return { ...base, type: "boolean", initial: initial === true };
+  if (type === "array") {
+    const options = optionsOf(objectOf(schema["items"]));
+    const chosen = Array.isArray(initial) ? initial.map(String) : [];
+    return { ...base, type: "choices", options, initial: chosen };
+  }
+  const text = typeof initial === "string" || typeof initial === "number" ? String(initial) : "";
+  const options = optionsOf(schema);
+  if (options.length > 0) return { ...base, type: "choice", options, initial: text };
+  const bounds = {
+    ...(typeof minimum === "number" ? { min: minimum } : {}),
+    ...(typeof maximum === "number" ? { max: maximum } : {}),
+  };
+  if (type === "number" || type === "integer")
+    return { ...base, type: "number", isInteger: type === "integer", ...bounds, initial: text };
+  const input = typeof format === "string" ? INPUTS[format] : undefined;
+  const lengths = {
+    ...(typeof schema["minLength"] === "number" ? { min: schema["minLength"] } : {}),
+    ...(typeof schema["maxLength"] === "number" ? { max: schema["maxLength"] } : {}),
+  };
+  return { ...base, type: "text", ...(input === undefined ? {} : { input }), ...lengths, initial: text };
+}
+
+/** `enum` with its names, or a list of constants with titles. */
+function optionsOf(schema: Fields): readonly { value: string; label: string }[] {
+  const { enumNames } = schema;
+  const values = Array.isArray(schema["enum"]) ? schema["enum"] : undefined;
+  if (values !== undefined) {
+    const names = Array.isArray(enumNames) ? enumNames : [];
+    return values.map((value, i) => ({ value: String(value), label: String(names[i] ?? value) }));
+  }
+  const listed = schema["oneOf"] ?? schema["anyOf"];
+  if (!Array.isArray(listed)) return [];
+  return listed.flatMap((each) => {
+    const { const: value, title } = objectOf(each as Json);
+    return value === undefined ? [] : [{ value: String(value), label: String(title ?? value) }];
+  });
+}
+
+/** What the agent gets. What was left empty, and need not be given, is not in it. */
+export function contentOf(fields: readonly FormField[], written: Written): { readonly [name: string]: Json } {
+  const content: Record<string, Json> = {};
+  for (const { name, type, initial, isRequired } of fields) {
+    const value = written[name] ?? initial;
+    if (type === "number") {
+      if (value !== "") content[name] = Number(value);
+    } else if (Array.isArray(value)) {
+      if (value.length > 0 || isRequired) content[name] = [...value];
+    } else if (value !== "" || isRequired) content[name] = value as Json;
+  }
+  return content;
+}
+
+/** Why a form cannot be sent yet, by field. */
+export function wrongIn(fields: readonly FormField[], written: Written): ReadonlyMap<string, string> {
+  const wrong = new Map<string, string>();
+  for (const field of fields) {
+    const why = wrongWith(field, written[field.name] ?? field.initial);
+    if (why !== undefined) wrong.set(field.name, why);
+  }
+  return wrong;
+}
+
+function wrongWith(field: FormField, value: string | boolean | readonly string[]): string | undefined {
+  const { type, isRequired, isInteger, min, max, input } = field;
+  if (typeof value === "boolean") return undefined;
+  if (value.length === 0) return isRequired ? "Required" : undefined;
+  if (typeof value !== "string") return undefined;
+  if (type === "number") {
+    const number = Number(value);
+    if (!Number.isFinite(number)) return "Enter a number";
+    if (isInteger === true && !Number.isInteger(number)) return "Enter a whole number";
+    if (min !== undefined && number < min) return `At least ${min}`;
+    return max !== undefined && number > max ? `At most ${max}` : undefined;
+  }
+  if (type !== "text") return undefined;
+  if (min !== undefined && value.length < min) return `At least ${min} characters`;
+  if (max !== undefined && value.length > max) return `At most ${max} characters`;
+  if (input === "email" && !/^[^\s@]+@[^\s@]+$/.test(value)) return "Enter an email address";
+  return input === "url" && !URL.canParse(value)
+    ? "Enter a whole address, such as https://example.com"
+    : undefined;
+}
+
+type Fields = { readonly [key: string]: Json };
+
+function objectOf(value: Json | undefined): Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+}

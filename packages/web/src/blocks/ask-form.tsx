@@ -1,0 +1,180 @@
+/**
+ * A form that an agent, or a server of its, asks for: one field for each value, with what is wrong said beside it. Or a page
+ * elsewhere, which the reader opens and then says so.
+ */
+import { type Ask, type JsonObject, safeLink } from "@blockyard/kernel";
+import { type ReactNode, useId, useState } from "react";
+import { Icon } from "../ui/icons.tsx";
+import type { GiveAnswer } from "./ask-answer.ts";
+import { contentOf, type FormField, fieldsOf, type Written, wrongIn } from "./ask-form-fields.ts";
+
+/** Forms that are being filled in, by request: a row that leaves the screen and comes back is as it was. */
+const writtenSoFar = new Map<string, Written>();
+
+interface ElicitedFormProps {
+  readonly ask: Ask;
+  readonly isReady: boolean;
+  readonly onAnswer: GiveAnswer;
+}
+
+export function ElicitedForm({ ask, isReady, onAnswer }: ElicitedFormProps): ReactNode {
+  const { message, schema, url } = ask.form ?? { message: "" };
+  const fields = fieldsOf(schema);
+  const [written, setWritten] = useState<Written>(writtenSoFar.get(ask.id) ?? {});
+  const [isTried, setTried] = useState(false);
+  const wrong = wrongIn(fields, written);
+  const change = (name: string, value: Written[string]) => {
+    const next = { ...written, [name]: value };
+    writtenSoFar.set(ask.id, next);
+    setWritten(next);
+  };
+  return (
+    <form
+      className="agent-form"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTried(true);
+        if (!isReady || wrong.size > 0) return;
+        writtenSoFar.delete(ask.id);
+        onAnswer(
+          true,
+          "",
+          url === undefined ? { content: contentOf(fields, written) as JsonObject } : undefined,
+        );
+      }}
+    >
+      {message !== "" && <p>{message}</p>}
+      {url !== undefined && <PageLink url={url} />}
+      {fields.map((field) => (
+        <Field
+          key={field.name}
+          field={field}
+          value={written[field.name] ?? field.initial}
+          wrong={isTried ? wrong.get(field.name) : undefined}
+          onChange={(value) => change(field.name, value)}
+        />
+      ))}
+      <div className="agent-ask-buttons">
+        <button type="submit" className="primary" disabled={!isReady}>
+          {url === undefined ? "Submit" : "Done"}
+        </button>
+        <button type="button" data-deny disabled={!isReady} onClick={() => onAnswer(false)}>
+          Decline
+        </button>
+      </div>
+    </form>
+  );
+}
+
+function PageLink({ url }: { url: string }): ReactNode {
+  const href = safeLink(url);
+  return (
+    <p>
+      {href === undefined ? (
+        <code>{url}</code>
+      ) : (
+        <a href={href} target="_blank" rel="noopener noreferrer">
+          <Icon name="link" /> {url}
+        </a>
+      )}
+    </p>
+  );
+}
+
+interface FieldProps {
+  readonly field: FormField;
+  readonly value: Written[string];
+  readonly wrong: string | undefined;
+  readonly onChange: (value: Written[string]) => void;
+}
+
+function Field({ field, value, wrong, onChange }: FieldProps): ReactNode {
+  const id = useId();
+  const { label, description, isRequired, type, options = [] } = field;
+  const about = wrong === undefined && description === undefined ? undefined : `${id}-about`;
+  const note = (
+    <>
+      {(wrong ?? description) !== undefined && (
+        <span id={about} className={wrong === undefined ? "dim" : "bad"}>
+          {wrong ?? description}
+        </span>
+      )}
+    </>
+  );
+  if (type === "boolean")
+    return (
+      <label className="agent-option">
+        <input
+          type="checkbox"
+          checked={value === true}
+          onChange={(event) => onChange(event.target.checked)}
+        />
+        <span>{label}</span> {note}
+      </label>
+    );
+  if (type === "choices" || (type === "choice" && options.length <= 6)) {
+    const chosen = Array.isArray(value) ? value : [value];
+    return (
+      <fieldset className="agent-question" aria-describedby={about}>
+        <legend>
+          {label}
+          {isRequired ? " *" : ""}
+        </legend>
+        {options.map((option) => (
+          <label key={option.value} className="agent-option">
+            <input
+              type={type === "choices" ? "checkbox" : "radio"}
+              name={id}
+              checked={chosen.includes(option.value)}
+              onChange={() =>
+                onChange(type === "choice" ? option.value : toggled(chosen as string[], option.value))
+              }
+            />
+            <span>{option.label}</span>
+          </label>
+        ))}
+        {note}
+      </fieldset>
+    );
+  }
+  const shared = {
+    id,
+    className: "agent-answer-text",
+    "aria-describedby": about,
+    "aria-invalid": wrong !== undefined,
+    "aria-required": isRequired,
+    value: String(value),
+  };
+  return (
+    <div className="agent-field">
+      <label htmlFor={id}>
+        {label}
+        {isRequired ? " *" : ""}
+      </label>
+      {type === "choice" ? (
+        <select {...shared} onChange={(event) => onChange(event.target.value)}>
+          <option value="">Choose…</option>
+          {options.map((option) => (
+            <option key={option.value} value={option.value}>
+              {option.label}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input
+          {...shared}
+          type={field.input ?? "text"}
+          inputMode={type === "number" ? "decimal" : undefined}
+          maxLength={10_000}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+      {note}
+    </div>
+  );
+}
+
+function toggled(chosen: readonly string[], value: string): readonly string[] {
+  return chosen.includes(value) ? chosen.filter((each) => each !== value) : [...chosen, value];
+}

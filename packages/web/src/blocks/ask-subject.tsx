@@ -1,0 +1,145 @@
+/**
+ * What a permission is for, exactly: the change as a diff, the command with its folder, the address, or the input of the tool, each
+ * value by its name. What cannot be seen is made visible.
+ */
+import { type Ask, type Block, exactText, type Json } from "@blockyard/kernel";
+import { type ReactNode, useMemo } from "react";
+import { diffRows } from "../diff/diff-rows.ts";
+import { DiffView } from "../diff/diff-view.tsx";
+import { Icon } from "../ui/icons.tsx";
+
+const LINE_CHARS = 80;
+
+/** What is asked, in a few words. */
+export function headingOf({ kind, subject, form, title }: Ask, block: Block): string {
+  if (kind === "plan") return "Approve this plan?";
+  if (kind === "question") return "The agent has a question";
+  if (kind === "elicitation")
+    return form?.server === undefined ? "The agent needs input" : `${form.server} needs input`;
+  switch (subject?.type) {
+    case "diff":
+      return `Edit ${pathsIn(subject.paths) ?? "files"}?`;
+    case "command":
+      return title ?? "Run this command?";
+    case "url":
+      return `Fetch from \`${hostOf(subject.url)}\`?`;
+    case "tool":
+      return title ?? toolHeading(subject.tool, subject.server);
+    default:
+      return title ?? toolHeading(String(block.metadata["toolName"] ?? "this tool"), undefined);
+  }
+}
+
+function toolHeading(tool: string, server: string | undefined): string {
+  const name = tool.replace(/^mcp__.+?__/, "");
+  return server === undefined ? `Use ${name}?` : `Use ${name} of ${server}?`;
+}
+
+function pathsIn(paths: readonly string[] | undefined): string | undefined {
+  if (paths === undefined || paths.length === 0) return undefined;
+  const [first = ""] = paths;
+  const name = first.slice(first.lastIndexOf("/") + 1);
+  return paths.length === 1 ? `\`${name}\`` : `\`${name}\` and ${paths.length - 1} more`;
+}
+
+function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
+}
+
+export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactNode {
+  const { subject, title } = ask;
+  const input = ask.input ?? (block.metadata["input"] as Json | undefined);
+  if (subject?.type === "diff")
+    return (
+      <>
+        {title !== undefined && <p className="dim">{title}</p>}
+        <AskedDiff diff={subject.diff} />
+        {input !== undefined && (
+          <details>
+            <summary className="dim">The exact input</summary>
+            <pre className="exact">{exactText(JSON.stringify(input, null, 2))}</pre>
+          </details>
+        )}
+      </>
+    );
+  if (subject?.type === "command")
+    return (
+      <>
+        <pre className="exact">{exactText(commandText(subject.command, input, title))}</pre>
+        {subject.cwd !== undefined && <Folder path={subject.cwd} />}
+      </>
+    );
+  if (subject?.type === "url")
+    return (
+      <>
+        <pre className="exact">{exactText(subject.url)}</pre>
+        <TypedInput input={without(input, "url")} />
+      </>
+    );
+  if (input === undefined) return null;
+  const command = (input as { readonly command?: unknown } | null)?.command;
+  if (typeof command === "string")
+    return <pre className="exact">{exactText(commandText(command, input, title))}</pre>;
+  return <TypedInput input={input} />;
+}
+
+function Folder({ path }: { path: string }): ReactNode {
+  return (
+    <p className="asked-folder dim">
+      <Icon name="folder" /> in <code>{exactText(path)}</code>
+    </p>
+  );
+}
+
+/** The change that a call asks for. */
+function AskedDiff({ diff }: { diff: string }): ReactNode {
+  const rows = useMemo(() => diffRows(exactText(diff)), [diff]);
+  return (
+    <div className="asked-diff">
+      <DiffView rows={rows} label="what it would change" />
+    </div>
+  );
+}
+
+/** Each value by its name: words as they are, anything else as JSON. */
+function TypedInput({ input }: { input: Json | undefined }): ReactNode {
+  if (input === undefined || (isObject(input) && Object.keys(input).length === 0)) return null;
+  if (!isObject(input)) return <pre className="exact">{exactText(JSON.stringify(input, null, 2))}</pre>;
+  return (
+    <dl className="asked-input">
+      {Object.entries(input).map(([name, value]) => (
+        <div key={name}>
+          <dt>{exactText(name)}</dt>
+          <dd>
+            <pre className="exact">{exactText(typeof value === "string" ? value : jsonText(value))}</pre>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+/** In one line where that is short. */
+function jsonText(value: Json): string {
+  const line = JSON.stringify(value);
+  return line.length <= LINE_CHARS ? line : JSON.stringify(value, null, 2);
+}
+
+/** A command as it will run, with what else was given and is not the title already. */
+function commandText(command: string, input: Json | undefined, title: string | undefined): string {
+  if (!isObject(input)) return command;
+  const { command: _command, description, ...rest } = input as Record<string, Json>;
+  const isTold = description === undefined || description === title;
+  const more = JSON.stringify(isTold ? rest : { description, ...rest }, null, 2);
+  return more === "{}" ? command : `${command}\n\n${more}`;
+}
+
+function without(input: Json | undefined, name: string): Json | undefined {
+  if (!isObject(input)) return input;
+  const { [name]: _left, ...rest } = input;
+  return rest;
+}
+
+function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

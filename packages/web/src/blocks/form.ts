@@ -1,0 +1,37 @@
+/**
+ * What the rules say of a result that the page draws: whether it is whole, cut, or only its call's line. The rules are the
+ * kernel's; this asks them with what the page knows: what the reader has opened, and what hangs off it.
+ */
+import { type Block, type BlockId, type Extent, type Form, formOf } from "@blockyard/kernel";
+import { createContext, useContext } from "react";
+import { useSides } from "../rows/view-tree.ts";
+import { useOpen } from "../state/disclosure.ts";
+import { useView } from "../state/session.tsx";
+
+/** The list that is shown in place of a call's own: the latest of its turn. Undefined where the call has no such place. */
+const LivingTodo = createContext<BlockId | undefined>(undefined);
+export const LivingTodoProvider = LivingTodo.Provider;
+
+export function useLivingTodo(): BlockId | undefined {
+  return useContext(LivingTodo);
+}
+
+export function useForm(block: Block, extent: Extent): Form {
+  const view = useView();
+  const above = view.blocks.get(block.parent ?? "");
+  const call = above?.kind === "tool_call" ? above : undefined;
+  const [isOpened] = useOpen(call?.id ?? "", false);
+  const isFollowed = useSides(block.id).length > 0;
+  const isLivingTodo = useLivingTodo() !== undefined;
+  const known = { isFollowed, isLivingTodo, isOpened: call !== undefined && isOpened };
+  return formOf({ ...block, ...known }, call, extent);
+}
+
+/** Whether a result has no place of its own: its call's line says what came of it. */
+export function isLineOnly(
+  result: Block,
+  call: Block,
+  known: { readonly isFollowed: boolean; readonly isLivingTodo: boolean; readonly isOpened: boolean },
+): boolean {
+  return formOf({ ...result, ...known }, call, { lines: 1, chars: 1 }) === "line";
+}

@@ -1,0 +1,213 @@
+/**
+ * The line of a call: what it does, what it was asked, what came of it, how long it took and how it ended. A command is its own
+ * text; an edit of one file names the file, which can be opened from here.
+ */
+import {
+  askOf,
+  type Block,
+  type CallLine,
+  callLine,
+  callOutcome,
+  changedIn,
+  commandIn,
+  endWord,
+  exactText,
+  formatDuration,
+  isAtWork,
+  type Json,
+  onOneLine,
+  outputSummary,
+  PartialJson,
+  plainTerminal,
+  SUMMARY_LINES,
+  shortPath,
+  waitsFor,
+} from "@blockyard/kernel";
+import { type ReactNode, useEffect, useMemo, useState } from "react";
+import { useText } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { useEndLines } from "./excerpt.tsx";
+import { FilePath } from "./file-path.tsx";
+import { metadataOf, type RendererProps } from "./renderer.ts";
+import { toolIcon } from "./tool-icon.ts";
+
+interface ToolLineProps extends RendererProps {
+  readonly results: readonly Block[];
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+  /** What came of it is shown below. */
+  readonly isShown: boolean;
+  /** What is said of a sub-agent besides: its steps, what it is at. */
+  readonly facts?: ReactNode;
+}
+
+export function ToolLine({ block, results, isOpen, onToggle, isShown, facts }: ToolLineProps): ReactNode {
+  const { toolName, server } = metadataOf(block, "tool_call");
+  const line = callLine(block, results);
+  const change = onlyChange(results);
+  return (
+    <div className={`tool-line deed-${line.deed}`}>
+      <button
+        type="button"
+        className="tool-open"
+        aria-expanded={isOpen}
+        title={line.purpose}
+        onClick={onToggle}
+      >
+        <Icon name={toolIcon(line.isCommand ? "run" : line.deed, toolName, server)} />
+        <Subject block={block} line={line} hasFile={change !== undefined} />
+      </button>
+      {change && (
+        <FilePath path={change.path} line={change.line} label={shortPath(change.path, line.subject)} />
+      )}
+      {facts || <Came block={block} results={results} isCommand={line.isCommand} isShown={isShown} />}
+      <Took block={block} />
+      <Ended block={block} results={results} />
+      <Icon name="chevron" className={isOpen ? "line-chevron turned" : "line-chevron"} />
+    </div>
+  );
+}
+
+interface SubjectProps extends RendererProps {
+  readonly line: CallLine;
+  readonly hasFile: boolean;
+}
+
+function Subject({ block, line, hasFile }: SubjectProps): ReactNode {
+  const { input } = metadataOf(block, "tool_call");
+  if (line.deed === "run" && !line.isCommand && input === undefined && isAtWork(block))
+    return <GrowingCommand block={block} line={line} />;
+  if (line.isCommand)
+    return (
+      <>
+        <span className="sr-only tool-name">{line.name}</span>
+        <code className="tool-params tool-command">{exactText(line.subject)}</code>
+      </>
+    );
+  return (
+    <>
+      <span className="tool-name">{line.name}</span>
+      {!hasFile && <span className="tool-params">{line.subject}</span>}
+    </>
+  );
+}
+
+/** A command that is still being written. */
+function GrowingCommand({ block, line }: { block: Block; line: CallLine }): ReactNode {
+  const text = useText(block.id)?.toString() ?? "";
+  const command = useMemo(() => {
+    const reader = new PartialJson();
+    reader.push(text.slice(0, 4_000));
+    return commandIn(reader.value() as Json);
+  }, [text]);
+  return (
+    <>
+      <span className="tool-name">{line.name}</span>
+      <code className="tool-params tool-command">
+        {command === undefined ? "" : exactText(onOneLine(command))}
+      </code>
+    </>
+  );
+}
+
+/** A call that changed one file stands for that file. */
+export function onlyChange(results: readonly Block[]): { path: string; line: number } | undefined {
+  const changed = results.filter(({ kind }) => kind === "file_change");
+  const [only] = changed;
+  if (only === undefined || changed.length > 1 || results.some(({ kind }) => kind === "command"))
+    return undefined;
+  const { changes } = metadataOf(only, "file_change");
+  const [change] = changes;
+  if (change === undefined || changes.length > 1 || change.movedTo !== undefined) return undefined;
+  return { path: change.path, line: firstLine(change.diff ?? "") };
+}
+
+/** Where the first change is, in the file as it is now. */
+export function firstLine(diff: string): number {
+  return Math.max(1, Number(/^@@ -\d+(?:,\d+)? \+(\d+)/m.exec(diff)?.[1] ?? 1));
+}
+
+interface CameProps extends RendererProps {
+  readonly results: readonly Block[];
+  readonly isCommand: boolean;
+  readonly isShown: boolean;
+}
+
+/** What came of it, in a few words; of a failure that is shown below nothing. */
+function Came({ block, results, isCommand, isShown }: CameProps): ReactNode {
+  const { shortResult, error } = metadataOf(block, "tool_call");
+  const { state } = callOutcome(block);
+  if (state === "failed" && isShown) return null;
+  const ran = isCommand && state === "done" ? results.find(({ kind }) => kind === "command") : undefined;
+  if (ran) return <Summary block={ran} />;
+  if (state === "failed") return <span className="tool-short">{error ?? shortResult}</span>;
+  const [change, ...others] = results.filter(({ kind }) => kind === "file_change");
+  const { changes = [] } = change ? metadataOf(change, "file_change") : {};
+  const diff = others.length === 0 && changes.length === 1 ? changes[0]?.diff : undefined;
+  if (diff !== undefined && diff !== "") return <Counts {...changedIn(diff)} />;
+  return <span className="tool-short">{shortResult}</span>;
+}
+
+export function Counts({ added, deleted }: { added: number; deleted: number }): ReactNode {
+  return (
+    <span className="counts">
+      {added > 0 && <span className="added">+{added}</span>}{" "}
+      {deleted > 0 && <span className="deleted">−{deleted}</span>}
+    </span>
+  );
+}
+
+/** The line that a command which succeeded is remembered by. */
+function Summary({ block }: RendererProps): ReactNode {
+  const { stderr } = metadataOf(block, "command");
+  const lines = useEndLines(block, block.chars > 0);
+  const own = lines?.slice(Math.max(0, lines.length - SUMMARY_LINES), lines.length) ?? [];
+  const said = block.chars > 0 ? own : (stderr ?? "").trimEnd().split("\n").slice(-SUMMARY_LINES);
+  return <span className="tool-short">{outputSummary(said.map(plainTerminal))}</span>;
+}
+
+function Ended({ block, results }: RendererProps & { results: readonly Block[] }): ReactNode {
+  const { state } = callOutcome(block);
+  const word = endWord(block, results);
+  const ask = askOf(block.metadata);
+  if (ask?.state === "asked")
+    return (
+      <span className="state agent-asks">
+        {waitsFor(ask) === "answer" ? "Needs an answer" : "Needs approval"}
+      </span>
+    );
+  if (state === "waiting" || state === "denied" || state === "stopped")
+    return <span className="state quiet">{word}</span>;
+  if (state === "running")
+    return (
+      <span className="state running" role="img" aria-label="running">
+        <span className="spinner" />
+      </span>
+    );
+  if (state === "done") return <span className="sr-only">done</span>;
+  return (
+    <span className="state bad">
+      <Icon name="cross" />
+      <span>{word}</span>
+    </span>
+  );
+}
+
+/** How long it took; a call that runs counts its seconds. */
+function Took({ block }: RendererProps): ReactNode {
+  const { durationMs, startedAt } = metadataOf(block, "tool_call");
+  const isOver = !isAtWork(block);
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    if (isOver) return;
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, [isOver]);
+  const took = durationMs ?? (isOver ? block.updatedAt : now) - (startedAt ?? block.createdAt);
+  const isWorthIt = isOver ? took >= 100 : took >= 1_500;
+  return (
+    <span className="took">
+      {isWorthIt && took < 1e9 ? formatDuration(isOver ? took : Math.floor(took / 1_000) * 1_000) : ""}
+    </span>
+  );
+}

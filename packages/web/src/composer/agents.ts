@@ -1,0 +1,117 @@
+/**
+ * The agents that can be asked here: what each can do, and what it offers (models, commands). As the server says; asked when
+ * somebody looks, and again when that may have changed.
+ */
+import { type ConversationId, isProblem, type Json } from "@blockyard/kernel";
+import { useEffect } from "react";
+import { Cell, useCell } from "../state/cell.ts";
+import { type Session, useSession } from "../state/session.tsx";
+import type { IconName } from "../ui/icons.tsx";
+
+export type Mode = "plan" | "ask" | "edits" | "full";
+
+export interface Abilities {
+  readonly modes: readonly Mode[];
+  readonly steering: "step" | "turn";
+  /** What can be changed while it works. */
+  readonly midTurn: readonly string[];
+  readonly commands: boolean;
+  readonly models: boolean;
+}
+
+export interface AgentFacts {
+  readonly provider: string;
+  readonly abilities: Abilities;
+  /** Why it cannot be asked here, and what to do about it. */
+  readonly problem?: string;
+}
+
+export interface AgentModel {
+  readonly id: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly efforts?: readonly string[];
+  /** The one that is asked where none is chosen. */
+  readonly isDefault?: boolean;
+}
+
+export interface AgentCommand {
+  readonly name: string;
+  readonly description: string;
+  readonly hint?: string;
+}
+
+export interface Offers {
+  readonly mode?: Mode;
+  readonly model?: string;
+  readonly commands?: readonly AgentCommand[];
+  readonly models?: readonly AgentModel[];
+  readonly sandboxes?: readonly string[];
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  claude: "Claude Code",
+  codex: "Codex",
+  anthropic: "Anthropic API",
+  openai: "OpenAI API",
+  gemini: "Gemini CLI",
+  opencode: "opencode",
+  qwen: "Qwen Code",
+  copilot: "GitHub Copilot",
+  kimi: "Kimi Code",
+};
+
+export function agentName(provider: string): string {
+  return NAMES[provider] ?? provider;
+}
+
+/** Those that call a model's API themselves, and those that are programs. */
+export function agentIcon(provider: string): IconName {
+  return provider === "anthropic" || provider === "openai" ? "spark" : "agent";
+}
+
+const agents = new Cell<readonly AgentFacts[]>([]);
+
+export function useAgents(): readonly AgentFacts[] {
+  const session = useSession();
+  useEffect(() => {
+    if (agents.get().length === 0) void refreshAgents(session);
+  }, [session]);
+  return useCell(agents);
+}
+
+/** An agent that was installed meanwhile is ready now. */
+export async function refreshAgents(session: Session): Promise<void> {
+  // Sent when the connection is there, which it may not be yet.
+  const answer = await session.write("agent.list", {});
+  if (!isProblem(answer))
+    agents.set((answer as unknown as { readonly agents: readonly AgentFacts[] }).agents);
+}
+
+const offered = new Cell<ReadonlyMap<string, Offers>>(new Map());
+const underWay = new Set<string>();
+const NOTHING: Offers = {};
+
+/** What an agent offers in a conversation, as it was last told; nothing until it is. */
+export function useOffers(provider: string, conversation: ConversationId | undefined): Offers {
+  const all = useCell(offered);
+  return all.get(nameOf(provider, conversation)) ?? all.get(nameOf(provider, undefined)) ?? NOTHING;
+}
+
+export async function readOffers(
+  session: Session,
+  provider: string,
+  conversation: ConversationId | undefined,
+): Promise<void> {
+  const name = nameOf(provider, conversation);
+  if (underWay.has(name) || !session.isOwner) return;
+  underWay.add(name);
+  const place = conversation === undefined ? {} : { conversation };
+  const answer = await session.ask("agent.offers", { provider, ...place });
+  underWay.delete(name);
+  if (!isProblem(answer)) offered.change((all) => new Map(all).set(name, answer as Json as Offers));
+}
+
+function nameOf(provider: string, conversation: ConversationId | undefined): string {
+  return `${provider} ${conversation ?? ""}`;
+}

@@ -1,0 +1,145 @@
+/**
+ * Who is asked and how: agent, model, effort, mode, sandbox. Remembered in this browser for each conversation, and for the
+ * workspace, so that the next conversation begins as the last choice was.
+ */
+import type { ToolInput } from "@blockyard/client";
+import type { ConversationId } from "@blockyard/kernel";
+import { capabilities, takes, workspaceRoot } from "../state/capabilities.ts";
+import { Cell, useCell } from "../state/cell.ts";
+import { preferences } from "../state/preferences.ts";
+import type { AgentFacts, Mode } from "./agents.ts";
+
+/** What is chosen for one agent. Empty: the agent's own. */
+export interface AgentChoice {
+  readonly model?: string;
+  readonly effort?: string;
+  readonly mode?: Mode;
+  /** The conversation's mode when that one was chosen. */
+  readonly over?: string;
+  readonly sandbox?: string;
+}
+
+interface Kept {
+  readonly provider?: string;
+  readonly agents?: { readonly [provider: string]: AgentChoice };
+}
+
+/** By conversation, and by the folder of the workspace; the one chosen last is the last. */
+type Choices = { readonly [place: string]: Kept };
+
+const KEY = "blockyard.choices";
+const PLACES = 300;
+const choices = new Cell<Choices>(load());
+
+/** How the last turn of the conversation was asked for. */
+export interface Last {
+  readonly provider?: string | undefined;
+  readonly mode?: Mode | undefined;
+}
+
+export interface Chosen extends Omit<AgentChoice, "mode"> {
+  readonly mode: Mode | undefined;
+  readonly provider: string;
+  /** Another agent for this place. */
+  ask(provider: string): void;
+  choose(change: AgentChoice): void;
+}
+
+/**
+ * What is asked here: what was chosen here; else who was asked last here, so that a conversation goes on with whom it began; else
+ * what was chosen last in this workspace. Each only if the server has it.
+ */
+export function useChosen(
+  conversation: ConversationId | undefined,
+  last: Last,
+  agents: readonly AgentFacts[],
+): Chosen {
+  const all = useCell(choices);
+  const root = useCell(workspaceRoot) ?? "";
+  const { provider: preferred } = useCell(preferences);
+  const providers = useCell(capabilities)?.providers ?? agents.map(({ provider }) => provider);
+  const here = conversation === undefined ? undefined : all[conversation];
+  const usual = all[folderOf(root)];
+  const wished = [here?.provider, last.provider, usual?.provider, preferred];
+  const provider = wished.find((name) => name !== undefined && providers.includes(name));
+  const asked = provider ?? firstReady(providers, agents) ?? preferred;
+  const own = here?.agents?.[asked] ?? usual?.agents?.[asked] ?? {};
+  const { modes = [] } = agents.find((agent) => agent.provider === asked)?.abilities ?? {};
+  // The server keeps a conversation's mode, for every window: what was chosen here since counts until it has heard of it.
+  const isNewer = own.over === (last.mode ?? "") || last.mode === undefined;
+  const mode = (isNewer ? [own.mode, last.mode] : [last.mode]).find(
+    (each) => each !== undefined && modes.includes(each),
+  );
+  const put = (change: (before: Kept) => Kept) =>
+    keep([...(conversation === undefined ? [] : [conversation]), folderOf(root)], change);
+  return {
+    ...own,
+    mode: mode ?? usualMode(modes),
+    provider: asked,
+    ask: (next) => put((before) => ({ ...before, provider: next })),
+    choose: (change) =>
+      put((before) => ({
+        ...before,
+        agents: { ...before.agents, [asked]: { ...own, ...before.agents?.[asked], ...marked(change, last) } },
+      })),
+  };
+}
+
+/** The fields of turn.start. An agent that has no choice of modes is told none. */
+export function requestOf(
+  { provider, model, effort, mode, sandbox }: Chosen,
+  agents: readonly AgentFacts[],
+): Pick<ToolInput<"turn.start">, "provider" | "model" | "mode"> {
+  const { modes = [] } = agents.find((agent) => agent.provider === provider)?.abilities ?? {};
+  return {
+    provider,
+    ...(model ? { model } : {}),
+    ...(effort && takes("turn.start", "effort") ? { effort } : {}),
+    ...(mode !== undefined && modes.length > 1 ? { mode } : {}),
+    ...(sandbox && takes("turn.start", "sandbox") ? { sandbox } : {}),
+  };
+}
+
+function marked(change: AgentChoice, { mode }: Last): AgentChoice {
+  return change.mode === undefined ? change : { ...change, over: mode ?? "" };
+}
+
+function usualMode(modes: readonly Mode[]): Mode | undefined {
+  return modes.includes("ask") ? "ask" : modes[0];
+}
+
+function firstReady(providers: readonly string[], agents: readonly AgentFacts[]): string | undefined {
+  const isReady = (name: string) =>
+    agents.some(({ provider, problem }) => provider === name && problem === undefined);
+  return providers.find(isReady) ?? providers[0];
+}
+
+function folderOf(root: string): string {
+  return `folder ${root}`;
+}
+
+function keep(places: readonly string[], change: (before: Kept) => Kept): void {
+  choices.change((all) => {
+    const next = { ...all };
+    for (const place of places) {
+      const before = next[place] ?? {};
+      delete next[place];
+      next[place] = change(before);
+    }
+    return Object.fromEntries(Object.entries(next).slice(-PLACES));
+  });
+  try {
+    localStorage.setItem(KEY, JSON.stringify(choices.get()));
+  } catch {
+    // A browser that stores nothing still works; it only forgets.
+  }
+}
+
+function load(): Choices {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");
+    return typeof kept === "object" && kept !== null && !Array.isArray(kept) ? (kept as Choices) : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * The foot of the composer: whom it asks, with which model, how freely; and the buttons that send, queue and stop. What is chosen
+ * while the agent works changes how it goes on, where it can.
+ */
+import { type ConversationId, isProblem, type JsonObject, type View } from "@blockyard/kernel";
+import { type ReactNode, useEffect } from "react";
+import { refused, stopTurn } from "../actions/actions.ts";
+import { focusPrompt } from "../state/invitation.ts";
+import { notify } from "../state/page-state.ts";
+import { useSession } from "../state/session.tsx";
+import { Icon } from "../ui/icons.tsx";
+import { AgentPicker } from "./agent-picker.tsx";
+import { type AgentFacts, agentName, type Mode, type Offers, readOffers } from "./agents.ts";
+import type { Chosen } from "./choices.ts";
+import { ModePicker } from "./mode-picker.tsx";
+import { ModelPicker } from "./model-picker.tsx";
+import { useDoubleEscape } from "./stop-key.ts";
+
+interface FootProps {
+  readonly conversation: ConversationId | undefined;
+  readonly view: View | undefined;
+  readonly chosen: Chosen;
+  readonly agents: readonly AgentFacts[];
+  readonly offers: Offers;
+  readonly isRunning: boolean;
+  readonly canSend: boolean;
+  readonly steers: boolean;
+  readonly attach: ReactNode;
+  readonly onSendNow: () => void;
+}
+
+export function Foot(props: FootProps): ReactNode {
+  const { conversation, chosen, agents, offers, isRunning, canSend, steers, attach, onSendNow } = props;
+  const session = useSession();
+  const facts = agents.find(({ provider }) => provider === chosen.provider);
+  const tells = facts?.abilities.models === true || facts?.abilities.commands === true;
+  const { provider } = chosen;
+  const change = useChange(props);
+  useEffect(() => {
+    if (tells) void readOffers(session, provider, conversation);
+  }, [session, tells, provider, conversation]);
+  const stop = () => {
+    focusPrompt();
+    if (conversation !== undefined) void stopTurn(session, conversation);
+  };
+  const isArmed = useDoubleEscape(isRunning, stop);
+  return (
+    <div className="composer-foot">
+      <div className="pickers">
+        <AgentPicker chosen={chosen} agents={agents} />
+        <ModelPicker
+          offers={offers}
+          model={chosen.model || undefined}
+          effort={chosen.effort || undefined}
+          onOpen={() => void readOffers(session, provider, conversation)}
+          onModel={(model) => {
+            const isKnown = offers.models
+              ?.find(({ id }) => id === model)
+              ?.efforts?.includes(chosen.effort ?? "");
+            chosen.choose({ model: model ?? "", ...(isKnown ? {} : { effort: "" }) });
+            if (model !== undefined) change("model", { model });
+          }}
+          onEffort={(effort) => {
+            chosen.choose({ effort: effort ?? "" });
+            if (effort !== undefined) change("effort", { effort });
+          }}
+        />
+        <ModePicker
+          mode={chosen.mode}
+          modes={facts?.abilities.modes ?? []}
+          sandbox={chosen.sandbox || undefined}
+          sandboxes={offers.sandboxes ?? []}
+          onMode={(mode: Mode) => {
+            chosen.choose({ mode });
+            change("mode", { mode });
+          }}
+          onSandbox={(sandbox) => chosen.choose({ sandbox: sandbox ?? "" })}
+        />
+      </div>
+      {attach}
+      <span className="composer-hint" aria-live="polite">
+        {isArmed
+          ? "Press Esc again to stop"
+          : isRunning && steers
+            ? "⏎ queue · ctrl ⏎ send now"
+            : "⏎ send · ⇧⏎ new line"}
+      </span>
+      <div className="senders">
+        {isRunning && conversation !== undefined && (
+          <button type="button" className="stop" title="Stop (Esc Esc)" onClick={stop}>
+            <Icon name="stop" /> Stop
+          </button>
+        )}
+        {isRunning && steers && (
+          <button
+            type="button"
+            disabled={!canSend}
+            title="The agent reads it at its next step (ctrl ⏎)"
+            onClick={onSendNow}
+          >
+            Send now
+          </button>
+        )}
+        <button type="submit" className="primary" disabled={!canSend}>
+          <Icon name={isRunning ? "clock" : "send"} /> {isRunning ? "Queue" : "Send"}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** Changes how the agent that works goes on; where it cannot, the choice is for its next turn, which is said. */
+function useChange({ conversation, isRunning, chosen, agents }: FootProps) {
+  const session = useSession();
+  return (what: string, fields: JsonObject): void => {
+    if (!isRunning || conversation === undefined) return;
+    const { abilities } = agents.find(({ provider }) => provider === chosen.provider) ?? {};
+    if (!abilities?.midTurn.includes(what))
+      return notify(`${agentName(chosen.provider)} uses this from its next turn on`);
+    void session.write("agent.change", { conversation, ...fields }).then((answer) => {
+      if (isProblem(answer)) refused("Not changed", answer);
+    });
+  };
+}

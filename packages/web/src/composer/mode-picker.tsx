@@ -1,0 +1,94 @@
+/**
+ * How freely the agent works. Always shown, so that nobody is surprised by what happens without asking. Full access is offered only
+ * where the server was started with it.
+ */
+import type { ReactNode } from "react";
+import type { IconName } from "../ui/icons.tsx";
+import type { Mode } from "./agents.ts";
+import { Picker, PickerItem } from "./picker.tsx";
+
+interface ModeWords {
+  readonly name: string;
+  readonly description: string;
+  readonly icon: IconName;
+}
+
+const MODES: Readonly<Record<Mode, ModeWords>> = {
+  plan: { name: "Plan", description: "Reads and writes a plan. Changes nothing", icon: "todo" },
+  ask: { name: "Ask", description: "Asks before it edits files or runs commands", icon: "lock" },
+  edits: {
+    name: "Accept edits",
+    description: "Edits files without asking. Asks before commands",
+    icon: "edit",
+  },
+  full: { name: "Full access", description: "Does everything without asking", icon: "unlock" },
+};
+
+const SANDBOXES: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
+  "read-only": { name: "Read only", description: "Commands cannot write files" },
+  "workspace-write": { name: "Workspace", description: "Commands write in the workspace only" },
+  "danger-full-access": { name: "No sandbox", description: "Commands reach everything you can" },
+};
+
+interface ModePickerProps {
+  readonly mode: Mode | undefined;
+  readonly modes: readonly Mode[];
+  readonly sandbox: string | undefined;
+  readonly sandboxes: readonly string[];
+  readonly onMode: (mode: Mode) => void;
+  readonly onSandbox: (sandbox: string | undefined) => void;
+}
+
+export function ModePicker(props: ModePickerProps): ReactNode {
+  const { mode, modes, sandbox, sandboxes, onMode, onSandbox } = props;
+  if (mode === undefined) return null;
+  const { name, icon } = MODES[mode];
+  return (
+    <Picker
+      label="Mode"
+      icon={icon}
+      text={name}
+      detail={sandbox === undefined ? undefined : (SANDBOXES[sandbox]?.name ?? sandbox)}
+      tone={mode === "full" || sandbox === "danger-full-access" ? "warn" : "plain"}
+    >
+      {(close) => (
+        <>
+          {/* biome-ignore lint/a11y/useSemanticElements: a group of menu items is no fieldset */}
+          <div role="group" aria-label="Modes">
+            {modes.map((each) => (
+              <PickerItem
+                key={each}
+                {...MODES[each]}
+                isChosen={each === mode}
+                onChoose={() => {
+                  onMode(each);
+                  close();
+                }}
+              />
+            ))}
+          </div>
+          {sandboxes.length > 0 && (
+            // biome-ignore lint/a11y/useSemanticElements: a group of menu items is no fieldset
+            <div role="group" aria-label="Sandbox">
+              <div className="picker-title" aria-hidden="true">
+                Sandbox
+              </div>
+              {[undefined, ...sandboxes].map((each) => (
+                <PickerItem
+                  key={each ?? ""}
+                  name={each === undefined ? "As the mode says" : (SANDBOXES[each]?.name ?? each)}
+                  description={each === undefined ? undefined : SANDBOXES[each]?.description}
+                  isChosen={each === sandbox}
+                  onChoose={() => {
+                    onSandbox(each);
+                    close();
+                  }}
+                />
+              ))}
+            </div>
+          )}
+        </>
+      )}
+    </Picker>
+  );
+}

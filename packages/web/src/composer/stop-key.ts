@@ -1,0 +1,38 @@
+/**
+ * Escape, pressed twice, stops what runs. The first one does what it does anyway; one that closes a menu, a dialog or an editor does
+ * not count.
+ */
+import { useEffect, useState } from "react";
+import { editing, inspected, isFinding, overlay } from "../state/page-state.ts";
+import { isComposing } from "../ui/composing.ts";
+
+const TWICE_MS = 1_500;
+
+/** Whether it was pressed once just now. */
+export function useDoubleEscape(isRunning: boolean, stop: () => void): boolean {
+  const [isArmed, setArmed] = useState(false);
+  useEffect(() => {
+    if (!isRunning) return setArmed(false);
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Escape" || event.repeat || isComposing(event) || isTaken(event)) return;
+      if (isArmed) stop();
+      setArmed(!isArmed);
+    };
+    addEventListener("keydown", onKey);
+    const timer = isArmed ? setTimeout(() => setArmed(false), TWICE_MS) : undefined;
+    return () => {
+      removeEventListener("keydown", onKey);
+      clearTimeout(timer);
+    };
+  }, [isRunning, isArmed, stop]);
+  return isArmed;
+}
+
+/** Something else is closed by it. */
+function isTaken(event: KeyboardEvent): boolean {
+  if (overlay.get() !== undefined || editing.get() !== undefined || isFinding.get()) return true;
+  if (inspected.get() !== undefined || document.querySelector("[popover]:popover-open")) return true;
+  const [target] = event.composedPath();
+  // What was written there is not given up with it.
+  return target instanceof HTMLElement && target.closest(".agent-ask, .find, dialog") !== null;
+}

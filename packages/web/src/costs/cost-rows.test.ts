@@ -1,0 +1,45 @@
+/**
+ * Costs as a file for spreadsheets, and as days without a gap.
+ */
+import { expect, test } from "vitest";
+import { type CostRow, csvOf, everyDay } from "./cost-rows.ts";
+
+const row = (parts: Partial<CostRow>): CostRow => ({
+  turns: 2,
+  conversations: 1,
+  input: 1_000,
+  cached: 400,
+  output: 50,
+  subagents: { input: 10, cached: 0, output: 5 },
+  cost_usd: 0.25,
+  unpriced: { turns: 0, input: 0, output: 0 },
+  ...parts,
+});
+
+test("[V110] a row of the file for each row of the table, names as names", () => {
+  const rows = [row({ model: "opus, the big one" }), row({ model: "=SUM(A1)", cost_usd: null }), row({})];
+  expect(csvOf(rows, "model").split("\r\n")).toEqual([
+    "model,turns,conversations,input_tokens,cached_tokens,output_tokens,subagent_input_tokens,subagent_output_tokens,cost_usd,turns_without_price",
+    '"opus, the big one",2,1,1000,400,50,10,5,0.25,0',
+    "'=SUM(A1),2,1,1000,400,50,10,5,,0",
+    "Unknown model,2,1,1000,400,50,10,5,0.25,0",
+    "",
+  ]);
+  expect(csvOf([row({ conversation: "c1", title: "" })], "conversation")).toContain("\r\nUntitled,c1,2,");
+});
+
+test("[V110] days in which nothing was spent are days too", () => {
+  const days = everyDay(
+    [row({ day: "2026-11-17" }), row({ day: "2026-11-14", cost_usd: null })],
+    "2026-11-18",
+  );
+  expect(days.map(({ day, costUsd }) => [day, costUsd])).toEqual([
+    ["2026-11-14", 0],
+    ["2026-11-15", 0],
+    ["2026-11-16", 0],
+    ["2026-11-17", 0.25],
+    ["2026-11-18", 0],
+  ]);
+  expect(everyDay([], "2026-11-18")).toEqual([]);
+  expect(everyDay([], "2026-11-18", "2026-11-12").length).toBe(7);
+});

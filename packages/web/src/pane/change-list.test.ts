@@ -1,0 +1,53 @@
+/**
+ * Changes gathered by file.
+ */
+import { expect, test } from "vitest";
+import { type ChangeBlock, changedFiles, pathParts } from "./change-list.ts";
+
+const diff = (removed: string, added: string) => `@@ -1 +1 @@\n-${removed}\n+${added}\n`;
+const block = (id: string, born: number, changes: ChangeBlock["changes"]): ChangeBlock => ({
+  ...{ id, born, changes },
+  turn: "t",
+  text: "",
+});
+
+test("[V105] the edits of a file stand together, in their order, whichever block came first", () => {
+  const files = changedFiles([
+    block("c/a/2", 2, [{ path: "a.ts", kind: "modify", diff: diff("one", "two") }]),
+    block("c/a/1", 1, [
+      { path: "a.ts", kind: "add", diff: "@@ -0,0 +1 @@\n+one\n" },
+      { path: "b.ts", kind: "modify", diff: diff("x", "y") },
+    ]),
+    block("c/a/3", 3, [{ path: "b.ts", kind: "delete", diff: "@@ -1 +0,0 @@\n-y\n" }]),
+  ]);
+  expect(
+    files.map(({ path, kind, added, deleted, edits }) => [
+      path,
+      kind,
+      added,
+      deleted,
+      edits.map((e) => e.block),
+    ]),
+  ).toEqual([
+    ["a.ts", "add", 2, 1, ["c/a/1", "c/a/2"]],
+    ["b.ts", "delete", 1, 2, ["c/a/1", "c/a/3"]],
+  ]);
+});
+
+test("[V105] a file that was moved keeps its edits under its new name", () => {
+  const files = changedFiles([
+    block("c/a/1", 1, [{ path: "a.ts", kind: "modify", diff: diff("one", "two"), movedTo: "b.ts" }]),
+    block("c/a/2", 2, [{ path: "b.ts", kind: "modify", diff: diff("two", "three") }]),
+  ]);
+  expect(files.map(({ path, edits }) => [path, edits.length])).toEqual([["b.ts", 2]]);
+});
+
+const PATHS: readonly (readonly [string, string | undefined, string, string])[] = [
+  ["/home/me/shop/src/cart.ts", "/home/me/shop", "src/", "cart.ts"],
+  ["/home/me/shop/cart.ts", "/home/me/shop/", "", "cart.ts"],
+  ["/home/me/shopping/cart.ts", "/home/me/shop", "/home/me/shopping/", "cart.ts"],
+  ["cart.ts", undefined, "", "cart.ts"],
+];
+for (const [path, folder, before, name] of PATHS)
+  test(`[V105] ${path} in ${folder} is ${before}${name}`, () =>
+    expect(pathParts(path, folder)).toEqual({ before, name }));

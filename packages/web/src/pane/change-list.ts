@@ -1,0 +1,83 @@
+/**
+ * What agents changed in files, gathered by file from the blocks that say so. Pure; what is not loaded is somebody else's to fetch.
+ */
+import { type Block, type BlockId, changeTexts, type Metadata } from "@blockyard/kernel";
+import { countChanges, type DiffRow, diffRows } from "../diff/diff-rows.ts";
+
+type Change = Metadata<"file_change">["changes"][number];
+
+export interface FileEdit {
+  readonly block: BlockId;
+  readonly kind: Change["kind"];
+  readonly diff: string;
+  readonly rows: readonly DiffRow[];
+}
+
+export interface ChangedFile {
+  readonly path: string;
+  /** What became of it, over all edits. */
+  readonly kind: Change["kind"];
+  readonly added: number;
+  readonly deleted: number;
+  /** In the order in which they were made. */
+  readonly edits: readonly FileEdit[];
+}
+
+/** A block that says what it changed, with its text where its changes have none of their own. */
+export interface ChangeBlock {
+  readonly id: BlockId;
+  readonly born: number;
+  readonly turn: string | undefined;
+  readonly changes: readonly Change[];
+  readonly text: string;
+}
+
+export function changeBlockOf(block: Block, text: string): ChangeBlock | undefined {
+  const { changes } = block.metadata as Partial<Metadata<"file_change">>;
+  if (block.kind !== "file_change" || !Array.isArray(changes)) return undefined;
+  // What was refused or failed changed nothing.
+  if (block.status === "error" || block.metadata["isError"] === true) return undefined;
+  const turn = block.metadata["turn"];
+  return { id: block.id, born: block.born, turn: typeof turn === "string" ? turn : undefined, changes, text };
+}
+
+export function changedFiles(blocks: readonly ChangeBlock[]): readonly ChangedFile[] {
+  const files = new Map<string, FileEdit[]>();
+  for (const { id, changes, text } of [...blocks].sort((a, b) => a.born - b.born)) {
+    const texts = changeTexts(changes, text);
+    for (const [i, { path, kind, movedTo }] of changes.entries()) {
+      const diff = texts[i]?.diff ?? "";
+      const edits = files.get(path) ?? [];
+      files.delete(path);
+      files.set(movedTo ?? path, [...edits, { block: id, kind, diff, rows: diffRows(diff) }]);
+    }
+  }
+  return [...files].map(([path, edits]) => ({ path, edits, kind: kindOf(edits), ...countAll(edits) }));
+}
+
+/** New if it began so and is still there, deleted if it ended so. */
+function kindOf(edits: readonly FileEdit[]): Change["kind"] {
+  if (edits.at(-1)?.kind === "delete") return "delete";
+  return edits[0]?.kind === "add" ? "add" : "modify";
+}
+
+function countAll(edits: readonly FileEdit[]): { added: number; deleted: number } {
+  const counts = edits.map(({ rows }) => countChanges(rows));
+  return {
+    added: counts.reduce((sum, { added }) => sum + added, 0),
+    deleted: counts.reduce((sum, { deleted }) => sum + deleted, 0),
+  };
+}
+
+/** The path as it is read in its folder: the part before the name, and the name. */
+export function pathParts(
+  path: string,
+  folder: string | undefined,
+): { readonly before: string; readonly name: string } {
+  const inside =
+    folder !== undefined && path.startsWith(`${folder.replace(/\/$/, "")}/`)
+      ? path.slice(folder.replace(/\/$/, "").length + 1)
+      : path;
+  const at = inside.lastIndexOf("/") + 1;
+  return { before: inside.slice(0, at), name: inside.slice(at) };
+}

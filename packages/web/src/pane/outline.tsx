@@ -1,0 +1,113 @@
+/**
+ * The outline: every prompt of the conversation, with how its turn went, to go there.
+ */
+import { type BlockId, isProblem, type Turn, type View } from "@blockyard/kernel";
+import { type KeyboardEvent, type ReactNode, useEffect, useState } from "react";
+import { useOrder, useRecord, useSession, useViewState } from "../state/session.tsx";
+import { type MarkedState, StateMark } from "../ui/state-mark.tsx";
+import { jumpTo } from "./jump.ts";
+
+const MOST = 500;
+
+interface Prompt {
+  readonly id: BlockId;
+  readonly words: string;
+}
+
+export function Outline({ view }: { view: View }): ReactNode {
+  const prompts = usePrompts(view);
+  useRecord(view);
+  if (prompts === undefined) return <p className="pane-note">Loading…</p>;
+  if (prompts.length === 0) return <p className="pane-note">No prompts yet.</p>;
+  return (
+    <ol className="outline" aria-label="Turns" onKeyDown={walk}>
+      {prompts.map(({ id, words }, i) => (
+        <li key={id}>
+          <button type="button" onClick={() => jumpTo(id)}>
+            <span className="outline-no">{i + 1}</span>
+            <span className="outline-words">{words || "Untitled"}</span>
+            <Mark view={view} prompt={id} isLast={i === prompts.length - 1} />
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Mark({ view, prompt, isLast }: { view: View; prompt: BlockId; isLast: boolean }): ReactNode {
+  const turn = view.blocks.get(prompt)?.metadata["turn"];
+  const known = typeof turn === "string" ? view.turns.get(turn) : undefined;
+  if (!known) return null;
+  const asks = isLast && (view.record?.asking ?? []).length > 0;
+  return <StateMark state={asks ? "needs" : stateOfTurn(known)} />;
+}
+
+function stateOfTurn({ status, reason }: Turn): MarkedState {
+  if (status !== "error") return status;
+  return reason === "cancelled" || reason === "interrupted" ? "stopped" : "failed";
+}
+
+/** The prompts that are here, and behind them in time those that the server names. */
+function usePrompts(view: View): readonly Prompt[] | undefined {
+  const session = useSession();
+  const order = useOrder(view);
+  const { isOpen, more } = useViewState(view);
+  const [listed, setListed] = useState<readonly Prompt[] | undefined>(undefined);
+  const isAsked = isOpen && more && listed === undefined;
+  useEffect(() => {
+    if (!isAsked) return;
+    let isOver = false;
+    const request = { conversation: view.conversation, kind: "text", limit: MOST } as const;
+    void session.ask("block.list", request).then((answer) => {
+      if (isOver) return;
+      const { blocks = [] } = isProblem(answer) ? {} : (answer as unknown as { blocks?: readonly Row[] });
+      setListed(
+        blocks
+          .filter(({ role, side }) => role === "user" && !side)
+          .map(({ block_id: id, summary: words }) => ({ id, words })),
+      );
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [session, view, isAsked]);
+  if (!isOpen || isAsked) return undefined;
+  const here = order.flatMap((id) => {
+    const block = view.blocks.get(id);
+    if (block?.kind !== "text" || block.role !== "user" || block.side) return [];
+    return [{ id, words: firstLine(view.texts.get(id)?.slice(0, 200).toString() ?? "") }];
+  });
+  const known = new Map(
+    [...(listed ?? []), ...here.filter(({ words }) => words !== "")].map((prompt) => [prompt.id, prompt]),
+  );
+  for (const prompt of here) if (!known.has(prompt.id)) known.set(prompt.id, prompt);
+  return [...known.values()];
+}
+
+interface Row {
+  readonly block_id: BlockId;
+  readonly role: string;
+  readonly side: boolean;
+  readonly summary: string;
+}
+
+function firstLine(text: string): string {
+  return (
+    text
+      .split("\n")
+      .find((line) => line.trim() !== "")
+      ?.trim() ?? ""
+  );
+}
+
+const STEPS: Readonly<Record<string, number>> = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 };
+
+function walk(event: KeyboardEvent<HTMLElement>): void {
+  const step = STEPS[event.key];
+  if (step === undefined || event.ctrlKey || event.metaKey) return;
+  const all = [...event.currentTarget.querySelectorAll("button")];
+  const at = all.indexOf(document.activeElement as HTMLButtonElement);
+  if (at === -1) return;
+  event.preventDefault();
+  all[Math.max(0, Math.min(all.length - 1, at + step))]?.focus();
+}

@@ -1,0 +1,145 @@
+/**
+ * What the agents of a conversation work with: model, mode, tools, MCP servers and whether they answer, ids, and the command
+ * that goes on with the session in a terminal.
+ */
+import { type Conversation, exactText, type SessionFacts, sessionFacts, type View } from "@blockyard/kernel";
+import type { ReactNode } from "react";
+import { contextUse } from "../state/context-use.ts";
+import { resumeLine } from "../state/resume-line.ts";
+import { useRecord } from "../state/session.tsx";
+import { AgentIcon, agentName } from "../ui/agent-icon.tsx";
+import { CopyButton } from "../ui/copy.tsx";
+
+/** Facts that are many short words. */
+const LISTS = new Set(["Tools", "Agents", "Skills", "Slash commands", "Plugins"]);
+
+export function SessionTab({ view }: { view: View }): ReactNode {
+  const record = useRecord(view);
+  if (!record) return <p className="pane-note">Loading…</p>;
+  const sessions = sessionFacts(record);
+  const context = contextUse(view.turns.values());
+  return (
+    <div className="session-tab">
+      <section>
+        <h2>Conversation</h2>
+        <dl className="facts">
+          <Fact name="Id" value={record.id} isCopied />
+          {context && (
+            <Fact
+              name="Context"
+              value={`${context.usedTokens.toLocaleString("en-US")} of ${context.windowTokens.toLocaleString("en-US")} tokens`}
+            />
+          )}
+          <Fact name="Tokens" value={tokens(record)} />
+        </dl>
+      </section>
+      {sessions.length === 0 && <p className="pane-note">No agent has had a session here yet.</p>}
+      {sessions.map((session) => (
+        <SessionSection key={session.provider} session={session} record={record} />
+      ))}
+    </div>
+  );
+}
+
+function SessionSection({ session, record }: { session: SessionFacts; record: Conversation }): ReactNode {
+  const { provider, facts } = session;
+  const folder = record.metadata["cwd"];
+  const line = resumeLine(
+    provider,
+    record.sessions[provider] ?? "",
+    typeof folder === "string" ? folder : undefined,
+  );
+  return (
+    <section aria-label={`Session: ${agentName(provider)}`}>
+      <h2>
+        <AgentIcon provider={provider} /> {agentName(provider)}
+      </h2>
+      {line !== undefined && (
+        <div className="command-copy">
+          <code>{exactText(line)}</code>
+          <CopyButton text={() => line} label="Copy the command that resumes this session" />
+        </div>
+      )}
+      <dl className="facts">
+        {facts.map(({ label, value }) =>
+          LISTS.has(label) ? (
+            <Names key={label} name={label} names={value.split(", ")} />
+          ) : label === "MCP servers" ? (
+            <Servers key={label} servers={value.split(", ")} />
+          ) : (
+            <Fact key={label} name={label} value={value} isCopied={label === "Session"} />
+          ),
+        )}
+      </dl>
+    </section>
+  );
+}
+
+function Fact({
+  name,
+  value,
+  isCopied = false,
+}: {
+  name: string;
+  value: string;
+  isCopied?: boolean;
+}): ReactNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>
+        {isCopied ? <code>{exactText(value)}</code> : exactText(value)}
+        {isCopied && <CopyButton text={() => value} label={`Copy ${name.toLowerCase()}`} />}
+      </dd>
+    </div>
+  );
+}
+
+function Names({ name, names }: { name: string; names: readonly string[] }): ReactNode {
+  return (
+    <div className="many">
+      <dt>
+        {name} <span className="dim">{names.length}</span>
+      </dt>
+      <dd className="chips">
+        {names.map((each) => (
+          <span key={each}>{exactText(each)}</span>
+        ))}
+      </dd>
+    </div>
+  );
+}
+
+/** "name (status)", as sessionFacts writes them. */
+function Servers({ servers }: { servers: readonly string[] }): ReactNode {
+  return (
+    <div className="many">
+      <dt>MCP servers</dt>
+      <dd>
+        <ul className="servers">
+          {servers.map((server) => {
+            const [, name = server, status] = /^(.*?)(?: \(([^()]*)\))?$/.exec(server) ?? [];
+            return (
+              <li key={server}>
+                <span className={`server-dot ${toneOf(status)}`} aria-hidden="true" />
+                {exactText(name)}
+                {status && <span className="dim">{exactText(status)}</span>}
+              </li>
+            );
+          })}
+        </ul>
+      </dd>
+    </div>
+  );
+}
+
+function toneOf(status: string | undefined): string {
+  if (status === "connected") return "good";
+  return status === "failed" ? "failed" : "";
+}
+
+function tokens({ usage }: Conversation): string {
+  const { input, cacheRead, output } = usage;
+  const count = (n: number) => n.toLocaleString("en-US");
+  return `${count(input)} in, ${count(cacheRead)} of them cached; ${count(output)} out`;
+}

@@ -1,0 +1,150 @@
+/**
+ * One conversation in the list: whose it is, its title, what it is doing. What it cost and when is shown beside it where one
+ * points at it or comes to it by keyboard.
+ */
+import { formatAge, formatCost, plural } from "@blockyard/kernel";
+import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { archive } from "../actions/actions.ts";
+import { RenameField } from "../actions/rename.tsx";
+import { useCellPart } from "../state/cell.ts";
+import { isSidebarOpen, renaming } from "../state/page-state.ts";
+import { go, linkTo } from "../state/route.ts";
+import { useSession } from "../state/session.tsx";
+import { AgentIcon, agentName } from "../ui/agent-icon.tsx";
+import { Menu, MenuItem } from "../ui/menu.tsx";
+import { StateMark } from "../ui/state-mark.tsx";
+import type { ListedConversation } from "./conversations.ts";
+import { STATE_WORDS, stateOf } from "./groups.ts";
+
+/** How long one points at an entry before its facts are shown: who only passes by does not see them. */
+const CARD_MS = 450;
+
+interface EntryProps {
+  readonly conversation: ListedConversation;
+  readonly isCurrent: boolean;
+  readonly now: number;
+}
+
+export function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
+  const { id, title, isUnread, provider, updatedAt } = conversation;
+  const isRenamed = useCellPart(renaming, (at) => at?.where === "list" && at.conversation === id);
+  const card = useCard();
+  if (isRenamed) return <RenameField conversation={id} title={title} />;
+  const state = stateOf(conversation);
+  const names = ["entry", ...(isCurrent ? ["current"] : []), ...(isUnread ? ["unread"] : [])];
+  return (
+    <>
+      <a
+        ref={card.anchor}
+        href={linkTo(id)}
+        className={names.join(" ")}
+        aria-current={isCurrent ? "page" : undefined}
+        aria-describedby={card.isShown ? card.id : undefined}
+        onPointerEnter={(event) => event.pointerType === "mouse" && card.show(CARD_MS)}
+        onPointerLeave={card.hide}
+        onFocus={(event) => event.target.matches(":focus-visible") && card.show(0)}
+        onBlur={card.hide}
+        onClick={(event) => {
+          if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+          event.preventDefault();
+          card.hide();
+          isSidebarOpen.set(false);
+          go(linkTo(id));
+        }}
+      >
+        <AgentIcon provider={provider} />
+        <span className="entry-title">{title || "Untitled"}</span>
+        {isUnread && <span className="unread-dot" role="img" aria-label="New since you looked" />}
+        {state === "done" ? (
+          <span className="entry-age">{formatAge(now - updatedAt)}</span>
+        ) : (
+          <StateMark state={state} />
+        )}
+      </a>
+      <div ref={card.box} id={card.id} className="entry-card" role="tooltip" popover="manual">
+        {card.isShown && <Facts conversation={conversation} now={now} />}
+      </div>
+    </>
+  );
+}
+
+function Facts({ conversation, now }: { conversation: ListedConversation; now: number }): ReactNode {
+  const { title, provider, model, folder, costUsd, turns, createdAt, updatedAt } = conversation;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ["State", STATE_WORDS[stateOf(conversation)]],
+    ["Agent", provider && [agentName(provider), model].filter(Boolean).join(" · ")],
+    ["Folder", folder],
+    ["Cost", costUsd === undefined ? undefined : formatCost(costUsd)],
+    ["Turns", turns > 0 ? String(turns) : undefined],
+    ["Started", when(createdAt)],
+    ["Changed", `${when(updatedAt)} (${formatAge(now - updatedAt)})`],
+  ];
+  return (
+    <>
+      <p>{title || "Untitled"}</p>
+      <dl className="facts">
+        {facts.map(
+          ([name, value]) =>
+            value && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ),
+        )}
+      </dl>
+    </>
+  );
+}
+
+function when(at: number): string {
+  return new Date(at).toLocaleString("en-US", { dateStyle: "medium", timeStyle: "short" });
+}
+
+/** Something small beside an element, shown after a moment. */
+function useCard() {
+  const anchor = useRef<HTMLAnchorElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  const [isShown, setShown] = useState(false);
+  const id = useId();
+  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(() => {
+    const [from, card] = [anchor.current, box.current];
+    if (!from || !card) return;
+    if (!isShown) return card.hidePopover();
+    card.showPopover();
+    const at = from.getBoundingClientRect();
+    card.style.left = `${Math.min(at.right + 8, innerWidth - card.offsetWidth - 8)}px`;
+    card.style.top = `${Math.max(8, Math.min(at.top, innerHeight - card.offsetHeight - 8))}px`;
+  }, [isShown]);
+  const show = (delay: number) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setShown(true), delay);
+  };
+  const hide = () => {
+    clearTimeout(timer.current);
+    setShown(false);
+  };
+  return { anchor, box, id, isShown, show, hide };
+}
+
+export function EntryMenu({ conversation }: { conversation: ListedConversation }): ReactNode {
+  const session = useSession();
+  const { id, title, isArchived } = conversation;
+  return (
+    <Menu label={`More for ${title || "this conversation"}`} icon="more">
+      <MenuItem icon="edit" onChoose={() => renaming.set({ conversation: id, where: "list" })}>
+        Rename
+      </MenuItem>
+      <MenuItem icon="archive" onChoose={() => void archive(session, id, !isArchived)}>
+        {isArchived ? "Unarchive" : "Archive"}
+      </MenuItem>
+    </Menu>
+  );
+}
+
+/** "3 archived". */
+export function archivedWords(count: number): string {
+  return plural(count, "archived conversation");
+}

@@ -1,0 +1,67 @@
+/**
+ * How the list is divided: what needs the reader, what runs, then by the day of the last change. Pure; the order inside a group is
+ * the list's own.
+ */
+import type { ListedConversation } from "./conversations.ts";
+
+/** What a conversation is doing, in one word: the first of these that fits. */
+export type ListedState = "needs" | "running" | "failed" | "stopped" | "done";
+
+export const STATE_WORDS: Readonly<Record<ListedState, string>> = {
+  needs: "Needs you",
+  running: "Running",
+  failed: "Failed",
+  stopped: "Stopped",
+  done: "Done",
+};
+
+export function stateOf({ isAsking, isRunning, ended }: ListedConversation): ListedState {
+  if (isAsking) return "needs";
+  if (isRunning) return "running";
+  if (ended === undefined) return "done";
+  return ended === "cancelled" || ended === "interrupted" ? "stopped" : "failed";
+}
+
+export interface Group {
+  readonly name: string;
+  readonly conversations: readonly ListedConversation[];
+}
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+export function groupsOf(conversations: readonly ListedConversation[], now: number): readonly Group[] {
+  const groups = new Map<string, ListedConversation[]>([
+    [STATE_WORDS.needs, []],
+    [STATE_WORDS.running, []],
+  ]);
+  for (const conversation of conversations) {
+    const name = groupOf(conversation, now);
+    const group = groups.get(name);
+    if (group) group.push(conversation);
+    else groups.set(name, [conversation]);
+  }
+  return [...groups]
+    .filter(([, members]) => members.length > 0)
+    .map(([name, members]) => ({ name, conversations: members }));
+}
+
+/** A failure that the reader has not seen needs them too. */
+function groupOf(conversation: ListedConversation, now: number): string {
+  const state = stateOf(conversation);
+  if (state === "needs" || (state === "failed" && conversation.isUnread)) return STATE_WORDS.needs;
+  return state === "running" ? STATE_WORDS.running : dayOf(conversation.updatedAt, now);
+}
+
+/** Today, Yesterday, the last week and month, then by month. */
+export function dayOf(at: number, now: number): string {
+  const days = Math.round((startOfDay(now) - startOfDay(at)) / DAY_MS);
+  if (days <= 0) return "Today";
+  if (days === 1) return "Yesterday";
+  if (days < 7) return "Last 7 days";
+  if (days < 30) return "Last 30 days";
+  return new Date(at).toLocaleDateString("en-US", { month: "long", year: "numeric" });
+}
+
+function startOfDay(at: number): number {
+  return new Date(at).setHours(0, 0, 0, 0);
+}

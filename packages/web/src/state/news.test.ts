@@ -1,0 +1,35 @@
+/**
+ * What somebody is told of: what begins to need them, and turns that end; once each.
+ */
+import { expect, test } from "vitest";
+import { newsBetween, type Watched } from "./news.ts";
+
+const watched = (parts: Partial<Watched>): Watched => ({
+  id: "c",
+  title: "Fix it",
+  isAsking: false,
+  isRunning: false,
+  ended: undefined,
+  ...parts,
+});
+
+const CASES: readonly (readonly [string, Watched | undefined, Watched, readonly string[]])[] = [
+  [
+    "begins to ask",
+    watched({ isRunning: true }),
+    watched({ isRunning: true, isAsking: true }),
+    ["Needs you"],
+  ],
+  ["asks still", watched({ isAsking: true }), watched({ isAsking: true }), []],
+  ["is new and asks", undefined, watched({ isAsking: true }), ["Needs you"]],
+  ["ends well", watched({ isRunning: true }), watched({}), ["Turn finished"]],
+  ["fails", watched({ isRunning: true }), watched({ ended: "failed" }), ["Turn failed"]],
+  ["was stopped by somebody", watched({ isRunning: true }), watched({ ended: "cancelled" }), []],
+  ["is new and done", undefined, watched({}), []],
+  ["runs on", watched({ isRunning: true }), watched({ isRunning: true }), []],
+];
+for (const [what, before, now, expected] of CASES)
+  test(`[V108] a conversation that ${what}`, () => {
+    const known = new Map(before === undefined ? [] : [[before.id, before]]);
+    expect(newsBetween(known, [now]).map(({ words }) => words)).toEqual(expected);
+  });

@@ -1,0 +1,68 @@
+/**
+ * The pane on the right: which of its tabs is shown, and whether it is. In a wide window it stands beside the page and that is
+ * remembered; in a narrow one it is a sheet over it, for a moment.
+ */
+import { useSyncExternalStore } from "react";
+import { Cell, useCell, useCellPart } from "./cell.ts";
+import { inspected } from "./page-state.ts";
+import { prefer, preferences } from "./preferences.ts";
+
+export const PANE_TABS = ["changes", "files", "session", "outline"] as const;
+export type PaneTab = (typeof PANE_TABS)[number];
+
+const wide = matchMedia("(min-width: 1280px)");
+/** Whether the pane lies over a narrow window. */
+const isSheet = new Cell(false);
+
+export function useIsWide(): boolean {
+  return useSyncExternalStore(
+    (told) => {
+      wide.addEventListener("change", told);
+      return () => wide.removeEventListener("change", told);
+    },
+    () => wide.matches,
+  );
+}
+
+/** A block's details are shown in the pane, and open it. */
+export function useIsPaneShown(): boolean {
+  const isBeside = useCellPart(preferences, ({ pane }) => pane);
+  const isOver = useCell(isSheet);
+  const hasBlock = useCell(inspected) !== undefined;
+  return (useIsWide() ? isBeside : isOver) || hasBlock;
+}
+
+export function usePaneTab(): PaneTab {
+  return useCellPart(preferences, ({ paneTab }) => paneTabOf(paneTab));
+}
+
+function paneTabOf(name: string): PaneTab {
+  return PANE_TABS.find((tab) => tab === name) ?? "changes";
+}
+
+function isPaneShown(): boolean {
+  return (wide.matches ? preferences.get().pane : isSheet.get()) || inspected.get() !== undefined;
+}
+
+export function showPane(tab?: PaneTab): void {
+  inspected.set(undefined);
+  if (tab !== undefined) prefer({ paneTab: tab });
+  if (wide.matches) prefer({ pane: true });
+  else isSheet.set(true);
+}
+
+export function hidePane(): void {
+  inspected.set(undefined);
+  isSheet.set(false);
+  if (wide.matches && preferences.get().pane) prefer({ pane: false });
+}
+
+export function togglePane(): void {
+  if (isPaneShown()) hidePane();
+  else showPane();
+}
+
+/** A sheet is put away when the page goes on. */
+export function putSheetAway(): void {
+  isSheet.set(false);
+}

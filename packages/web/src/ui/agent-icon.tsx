@@ -1,0 +1,30 @@
+/**
+ * What stands for an agent where there is little room: a mark of its own, and its name for who cannot see it.
+ */
+import type { ReactNode } from "react";
+import { Icon, type IconName } from "./icons.tsx";
+
+const AGENTS: Readonly<Record<string, { readonly name: string; readonly icon: IconName }>> = {
+  claude: { name: "Claude Code", icon: "agentClaude" },
+  codex: { name: "Codex", icon: "agentCodex" },
+  anthropic: { name: "Anthropic API", icon: "agentApi" },
+  openai: { name: "OpenAI API", icon: "agentApi" },
+  gemini: { name: "Gemini CLI", icon: "agentGemini" },
+  opencode: { name: "opencode", icon: "terminal" },
+  qwen: { name: "Qwen Code", icon: "agent" },
+  copilot: { name: "GitHub Copilot", icon: "agent" },
+  kimi: { name: "Kimi Code", icon: "moon" },
+};
+
+export function agentName(provider: string): string {
+  return AGENTS[provider]?.name ?? provider;
+}
+
+export function AgentIcon({ provider }: { provider: string | undefined }): ReactNode {
+  return (
+    <Icon
+      name={(provider && AGENTS[provider]?.icon) || (provider ? "agent" : "turns")}
+      className="agent-icon"
+    />
+  );
+}

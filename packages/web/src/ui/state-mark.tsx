@@ -1,0 +1,31 @@
+/**
+ * What a conversation or a turn is doing, as a mark: a shape and a colour of its own each, and the word for who cannot see them.
+ */
+import type { ReactNode } from "react";
+import { Icon, type IconName } from "./icons.tsx";
+
+export type MarkedState = "needs" | "running" | "failed" | "stopped" | "done";
+
+const MARKS: Readonly<Record<MarkedState, { readonly words: string; readonly icon: IconName }>> = {
+  needs: { words: "Needs you", icon: "hand" },
+  running: { words: "Running", icon: "circle" },
+  failed: { words: "Failed", icon: "alert" },
+  stopped: { words: "Stopped", icon: "stopped" },
+  done: { words: "Done", icon: "check" },
+};
+
+export function StateMark({
+  state,
+  hasWords = false,
+}: {
+  state: MarkedState;
+  hasWords?: boolean;
+}): ReactNode {
+  const { words, icon } = MARKS[state];
+  return (
+    <span className={`state state-${state}`} title={hasWords ? undefined : words}>
+      {state === "running" ? <span className="spinner" aria-hidden="true" /> : <Icon name={icon} />}
+      <span className={hasWords ? "" : "sr-only"}>{words}</span>
+    </span>
+  );
+}

@@ -1,0 +1,36 @@
+/** `blockyard delete` as a process of its own, with a server and without one. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { fixtures, newPlace, removePlace, run, serve } from "./command.ts";
+
+const LIMIT_MS = 90_000;
+const stream = readFileSync(join(fixtures, "claude/subagent.jsonl"));
+const here = newPlace();
+afterAll(() => removePlace(here));
+
+it(
+  "[U90] asks, or needs --yes; --undo brings it back",
+  async () => {
+    const { stdout } = await run(here, ["ingest", "--json"], { input: stream });
+    const { conversation } = JSON.parse(stdout.trim().split("\n").at(-1) as string);
+    const unsure = await run(here, ["delete", conversation]);
+    expect([unsure.code, unsure.stderr]).toEqual([2, expect.stringContaining("--yes")]);
+    const server = await serve(here);
+    try {
+      const gone = await run(here, ["delete", conversation.slice(0, 6), "--yes"]);
+      expect([gone.code, gone.stdout]).toEqual([0, `${conversation} deleted.\n`]);
+      expect((await run(here, ["ls", "--json"])).stdout).not.toContain(conversation);
+      const shown = await run(here, ["show", conversation]);
+      expect([shown.code, shown.stderr]).toEqual([1, expect.stringContaining("was deleted")]);
+      const back = await run(here, ["delete", conversation, "--undo"]);
+      expect([back.code, back.stdout]).toEqual([0, `${conversation} is back.\n`]);
+    } finally {
+      await server.stop();
+    }
+    expect((await run(here, ["ls", "--json"])).stdout).toContain(conversation);
+    const { stdout: audited } = await run(here, ["audit", "--json"]);
+    expect(audited).toContain("conversation.delete");
+  },
+  LIMIT_MS,
+);

@@ -1,0 +1,438 @@
+/**
+ * What every agent has to show, each as a real program against the scripted model: a row of the matrix each. A scenario throws where
+ * the agent fails it.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Script, say } from "../../model/script.ts";
+import type { LabBlock } from "../clis/lab.ts";
+import type { Question } from "./agents.ts";
+import { check, type TestHarness } from "./desk.ts";
+
+export interface Scenario {
+  readonly name: string;
+  run(harness: TestHarness): Promise<void>;
+}
+
+const never = new Promise<void>(() => undefined);
+
+const rule: Scenario = {
+  name: "permission with a rule",
+  async run(harness) {
+    const { agent } = harness;
+    const conversation = await harness.conversation();
+    const touch = { parts: [agent.shell("touch ruled.txt")] };
+    const turn = await harness.start(conversation, "Touch it twice", [touch, touch, say("Done.")]);
+    const ask = await harness.asking(conversation);
+    const own = ask.metadata.ask.suggestions.find(({ id }: { id: string }) => id.startsWith("rule-"));
+    check(own !== undefined, "no rule is offered");
+    const chosen =
+      ask.metadata.ask.suggestions.find(({ id }: { id: string }) => id === "rule-conversation") ?? own;
+    await harness.answer(ask, { allow: true, answer: { suggestion: chosen.id } });
+    const end = await harness.over(conversation, turn);
+    check(end.status === "done", `the turn ended with ${JSON.stringify(end)}`);
+    const [first, second] = await harness.asks(conversation);
+    check(
+      first.state === "allowed" && first.answeredBy !== undefined,
+      "the first was not answered by the owner",
+    );
+    check(
+      second.state === "allowed" && second.rule?.includes("touch ruled.txt"),
+      `not by the rule: ${JSON.stringify(second)}`,
+    );
+    const later = await harness.start(conversation, "Again", [touch, say("Done.")]);
+    check((await harness.over(conversation, later)).status === "done", "the later turn did not end");
+    check(
+      (await harness.asks(conversation)).at(-1).rule !== undefined,
+      "the rule is forgotten in the next turn",
+    );
+    const { rules } = await harness.lab.server.do("rule.list", { conversation });
+    for (const { id } of rules) await harness.lab.server.do("rule.remove", { id });
+  },
+};
+
+const denied: Scenario = {
+  name: "permission, denied with a reason",
+  async run(harness) {
+    const conversation = await harness.conversation();
+    const path = join(harness.lab.work, "denied.txt");
+    const script = [{ parts: [harness.agent.shell(`touch ${path}`)] }, say("As you like.")];
+    const turn = await harness.start(conversation, "Touch it", script);
+    await harness.answer(await harness.asking(conversation), { allow: false, message: "Not that one" });
+    await harness.over(conversation, turn);
+    check(!existsSync(path), "it ran");
+    check((await harness.asks(conversation))[0].state === "denied", "not denied");
+    await harness.isClosed(conversation);
+  },
+};
+
+const LIBRARY: Question = {
+  ...{ question: "Which library?", header: "Library", multiSelect: false },
+  options: [
+    { label: "luxon", description: "small" },
+    { label: "temporal", description: "new" },
+  ],
+};
+const PARTS: Question = {
+  ...{ question: "Which parts?", header: "Parts", multiSelect: true },
+  options: [
+    { label: "Search", description: "s" },
+    { label: "Export, import", description: "e" },
+  ],
+};
+
+/** Questions come as questions, or as a form with the same choices. */
+async function answered(
+  harness: TestHarness,
+  asked: Question,
+  chosen: readonly string[],
+  text?: string,
+): Promise<string> {
+  const conversation = await harness.conversation();
+  const part = harness.agent.ask?.([asked]);
+  if (part === undefined) throw new Error("it has no tool to ask with");
+  const mode = harness.agent.cli === "codex" ? { mode: "plan" } : {};
+  const turn = await harness.start(conversation, "Ask me", [{ parts: [part] }, say("Understood.")], mode);
+  const ask = await harness.asking(conversation);
+  const { kind, questions, form } = ask.metadata.ask;
+  const said = { chosen, ...(text === undefined ? {} : { text }) };
+  const name = Object.keys(form?.schema?.properties ?? {})[0] ?? "";
+  const value = asked.multiSelect ? chosen : chosen[0];
+  const answer =
+    kind === "question" ? { questions: { [questions[0].id]: said } } : { content: { [name]: value } };
+  const from = harness.requests;
+  await harness.answer(ask, { allow: true, answer });
+  const end = await harness.over(conversation, turn);
+  check(end.status === "done", `the turn ended with ${JSON.stringify(end)}`);
+  return harness.told(from);
+}
+
+const one: Scenario = {
+  name: "question, one",
+  async run(harness) {
+    const told = await answered(harness, LIBRARY, ["temporal"]);
+    check(told.includes("temporal"), "the model did not get the label");
+  },
+};
+
+const several: Scenario = {
+  name: "question, several",
+  async run(harness) {
+    const told = await answered(harness, PARTS, ["Search", "Export, import"]);
+    check(told.includes("Search") && told.includes("Export, import"), "the model did not get the labels");
+  },
+};
+
+const ownWords: Scenario = {
+  name: "question, own words",
+  async run(harness) {
+    const told = await answered(harness, LIBRARY, [], "none of these two");
+    check(told.includes("none of these two"), "the model did not get the words");
+  },
+};
+
+const plan: Scenario = {
+  name: "plan, edited and approved",
+  async run(harness) {
+    const conversation = await harness.conversation();
+    const script = harness.agent.plan?.("# Plan\n\n1. Write\n") ?? [];
+    const turn = await harness.start(conversation, "Plan it", script, { mode: "plan" });
+    const ask = await harness.asking(conversation);
+    check(ask.metadata.ask.kind === "plan", "it asks for something else");
+    const operations = [{ op: "replace", start_line: 2, end_line: 3, content: "1. Write and test" }];
+    await harness.lab.server.do("block.edit", { block_id: ask.metadata.ask.plan, operations });
+    const from = harness.requests;
+    await harness.answer(ask, { allow: true, answer: { suggestion: "accept-edits" } });
+    check((await harness.over(conversation, turn)).status === "done", "the turn failed");
+    check(harness.told(from).includes("1. Write and test"), "the model did not read the edited plan");
+    await harness.lab.wait("the conversation's mode to be that of the answer", async () => {
+      const read = await harness.lab.server.do("conversation.read", { conversation, blocks: 0 });
+      return read.conversation.metadata?.mode === "edits" ? true : undefined;
+    });
+  },
+};
+
+const steering: Scenario = {
+  name: "steering",
+  async run(harness) {
+    const conversation = await harness.conversation();
+    const wait = (n: number) => ({ parts: [harness.agent.quiet(`sleep 1; echo tool-${n}`)] });
+    const turn = await harness.start(
+      conversation,
+      "Five tools",
+      [1, 2, 3, 4, 5].map(wait).concat([say("All five.") as never]),
+    );
+    await harness.lab.wait("the second tool", async () => {
+      await harness.lab.answer(conversation, true);
+      const calls = (await harness.blocks(conversation)).filter(({ kind }) => kind === "tool_call");
+      return calls.length >= 2 && calls[1]?.metadata.stage === "running" ? true : undefined;
+    });
+    const before = harness.requests;
+    const sent = { conversation, provider: harness.agent.cli, prompt: "Also say hello", when: "next" };
+    await harness.lab.server.do("turn.start", sent);
+    await harness.lab.over(conversation, turn);
+    const at = harness.lab.model.asked.findIndex(({ body }) =>
+      JSON.stringify(body).includes("Also say hello"),
+    );
+    check(at !== -1 && at - before <= 1, `it was in request ${at - before} after it was sent`);
+    const said = (await harness.blocks(conversation)).filter(
+      ({ role, metadata }) => role === "user" && metadata.notice !== "queued",
+    );
+    check(
+      said.map(({ content }) => content).join("|") === "Five tools|Also say hello",
+      "the prompt does not stand there once",
+    );
+  },
+};
+
+const TALK: Script = [
+  {
+    parts: [{ text: "I begin, and I go on and on and on, and on." }],
+    ...{ deltaChars: 6, hold: { after: 6, until: never } },
+  },
+];
+const isTalk = ({ role, content }: LabBlock) => role === "model" && content.includes("I begin");
+
+const stop: Scenario = {
+  name: "stop",
+  async run(harness) {
+    const conversation = await harness.conversation();
+    const turn = await harness.start(conversation, "Talk", TALK);
+    await harness.find(conversation, "it to begin", isTalk);
+    await harness.lab.server.do("turn.stop", { conversation });
+    const end = await harness.over(conversation, turn);
+    check(end.reason === "cancelled", `it ended with ${JSON.stringify(end)}`);
+    await goesOn(harness, conversation, "Talk");
+  },
+};
+
+/** The next turn works, in the same session where the agent keeps one. */
+async function goesOn(harness: TestHarness, conversation: string, knows?: string): Promise<void> {
+  const from = harness.requests;
+  const next = await harness.start(conversation, "And now?", [say("Here I am.")]);
+  const end = await harness.over(conversation, next);
+  check(end.status === "done", `the next turn ended with ${JSON.stringify(end)}`);
+  if (knows !== undefined)
+    check(harness.told(from).includes(knows), "the next turn knows nothing of what was before");
+  await harness.isClosed(conversation);
+}
+
+const modeNow: Scenario = {
+  name: "mode, while it works",
+  async run(harness) {
+    const conversation = await harness.conversation();
+    const write = (name: string) => ({ parts: [harness.agent.write(join(harness.lab.work, name), "x\n")] });
+    const turn = await harness.start(conversation, "Write", [
+      write("m1.txt"),
+      write("m2.txt"),
+      say("Written."),
+    ]);
+    const ask = await harness.asking(conversation);
+    await harness.lab.server.do("agent.change", { conversation, mode: harness.agent.modes.free });
+    await harness.answer(ask, { allow: true });
+    check((await harness.over(conversation, turn)).status === "done", "the turn failed");
+    check((await harness.asks(conversation)).length === 1, "it asked again");
+  },
+};
+
+const model: Scenario = {
+  name: "model",
+  async run(harness) {
+    const conversation = await harness.conversation();
+    harness.lab.model.play((asked) =>
+      asked.model === "no-such-model-9"
+        ? { fails: { status: 404, type: "not_found_error", message: "model: no-such-model-9" } }
+        : say("ok"),
+    );
+    const wrong = { conversation, provider: harness.agent.cli, prompt: "x", model: "no-such-model-9" };
+    const isChecked = harness.agent.cli !== "codex"; // behind a provider of the user's own any model may be there
+    const refused = isChecked ? await harness.lab.server.call("turn.start", wrong) : undefined;
+    check(
+      refused === undefined || refused.status >= 400,
+      `a wrong model was taken: ${JSON.stringify(refused?.body)}`,
+    );
+    const asked: string[] = [];
+    for (const name of harness.agent.models ?? []) {
+      // Some models get their tools in another form, which the scripted model takes for an aside.
+      const { model: server } = harness.lab;
+      const before = [server.asked.length, server.asides.length] as const;
+      const turn = await harness.start(conversation, `With ${name}`, [say("Yes.")], { model: name });
+      check((await harness.over(conversation, turn)).status === "done", `the turn with ${name} failed`);
+      const requests = [...server.asked.slice(before[0]), ...server.asides.slice(before[1])];
+      asked.push(requests.map((each) => each.model).join(" "));
+    }
+    check(asked[0] !== asked[1], `both turns asked ${asked[0]}`);
+  },
+};
+
+const slash: Scenario = {
+  name: "slash command",
+  async run(harness) {
+    const conversation = await harness.conversation();
+    const first = await harness.start(conversation, "Hello", [say("Hello.")]);
+    await harness.over(conversation, first);
+    const offers = await harness.lab.server.do("agent.offers", { conversation });
+    const { prompt, shows } = harness.agent.slash ?? { prompt: "/none", shows: /./ };
+    const name = prompt.slice(1);
+    check(
+      offers.commands.some((each: { name: string }) => each.name === name),
+      `it does not offer ${prompt}: ${offers.commands.map((each: { name: string }) => each.name).join(", ")}`,
+    );
+    const turn = await harness.start(conversation, prompt, () => say("Done that."));
+    const end = await harness.lab.over(conversation, turn);
+    check(end.status === "done", `${prompt} ended with ${JSON.stringify(end)}`);
+    const said = (await harness.blocks(conversation)).filter(
+      ({ role, metadata }) => role !== "user" && metadata.turn === turn,
+    );
+    const text = said.map(({ content, metadata }) => `${content} ${metadata.notice ?? ""}`).join(" ");
+    check(
+      said.length > 0 && shows.test(text),
+      `nothing shows that ${prompt} was done: ${text.slice(0, 200)}`,
+    );
+  },
+};
+
+const background: Scenario = {
+  name: "background task, stopped",
+  async run(harness) {
+    const conversation = await harness.conversation();
+    const part = harness.agent.background?.("sleep 300");
+    if (part === undefined) throw new Error("it starts none");
+    const turn = await harness.start(conversation, "Start it", [
+      { parts: [part] },
+      { parts: [harness.agent.quiet("sleep 4; echo waited")] },
+      say("It runs."),
+    ]);
+    const task = await harness.lab.wait("its task", async () => {
+      await harness.lab.answer(conversation, true);
+      const { status, body } = await harness.lab.server.call("agent.offers", { conversation });
+      return status === 200 ? (body.tasks as { id: string }[] | undefined)?.[0] : undefined;
+    });
+    await harness.lab.server.do("agent.change", { conversation, stop_task: task.id });
+    await harness.lab.over(conversation, turn);
+    await sleep(300);
+    await harness.isClosed(conversation);
+  },
+};
+
+/** The states in which somebody may be killed: what is said, and what shows that it is so. */
+const STATES: readonly (readonly [string, (harness: TestHarness) => Script, (block: LabBlock) => boolean])[] =
+  [
+    [
+      "asking",
+      ({ agent }) => [{ parts: [agent.shell("touch late.txt")] }, say("Touched.")],
+      ({ metadata }) => metadata.ask?.state === "asked",
+    ],
+    [
+      "running a command",
+      ({ agent }) => [{ parts: [agent.quiet("echo up; sleep 100")] }],
+      ({ kind, metadata }) => kind === "tool_call" && metadata.stage === "running",
+    ],
+    ["writing", () => TALK, isTalk],
+  ];
+
+async function brought(
+  harness: TestHarness,
+  state: string,
+): Promise<{ conversation: string; turn: string; block: LabBlock }> {
+  const conversation = await harness.conversation();
+  const first = await harness.start(conversation, "Remember blue", [say("Blue.")]);
+  check((await harness.over(conversation, first)).status === "done", "the first turn failed");
+  const [, script, isThere] = STATES.find(([name]) => name === state) as (typeof STATES)[number];
+  const turn = await harness.start(conversation, "Do it", script(harness));
+  const block = await harness.lab.wait(`it to be ${state}`, async () => {
+    if (state !== "asking") await harness.lab.answer(conversation, true);
+    return (await harness.blocks(conversation)).find(isThere);
+  });
+  return { conversation, turn, block };
+}
+
+const serverKills: readonly Scenario[] = STATES.map(([state]) => ({
+  name: `kill -9 of the server while ${state}`,
+  async run(harness) {
+    const { conversation, turn, block } = await brought(harness, state);
+    await harness.lab.server.kill();
+    await harness.lab.wait("its agents to end", async () =>
+      (await harness.living()).length === 0 ? true : undefined,
+    );
+    await harness.lab.startAgain();
+    const end = await harness.over(conversation, turn);
+    check(end.reason === "interrupted", `the turn ended with ${JSON.stringify(end)}`);
+    await harness.isClosed(conversation);
+    if (state === "asking") await lateAnswer(harness, conversation, block);
+    await goesOn(harness, conversation, "Remember blue");
+  },
+}));
+
+/** The answer reaches the agent, and what was allowed is not asked for again. */
+async function lateAnswer(harness: TestHarness, conversation: string, block: LabBlock): Promise<void> {
+  const from = harness.requests;
+  harness.lab.model.play([{ parts: [harness.agent.shell("touch late.txt")] }, say("Touched.")]);
+  await harness.answer(block, { allow: true });
+  const { turns } = (await harness.lab.server.do("turn.list", { conversation })) as {
+    turns: { turn: string }[];
+  };
+  const end = await harness.over(conversation, turns.at(-1)?.turn ?? "");
+  check(end.status === "done", `the answer's turn ended with ${JSON.stringify(end)}`);
+  check(harness.told(from).includes("The user allows"), "the model did not get the answer");
+  const asks = await harness.asks(conversation);
+  check(
+    asks.every(({ state }) => state === "allowed"),
+    `asked again: ${JSON.stringify(asks.map(({ state }) => state))}`,
+  );
+  const { status } = await harness.lab.server.call("turn.answer", {
+    ...{ block_id: block.block_id, ask_id: block.metadata.ask.id, allow: false },
+  });
+  check(status === 409, `answered twice: ${status}`);
+}
+
+const agentKills: readonly Scenario[] = STATES.map(([state]) => ({
+  name: `kill of the agent while ${state}`,
+  async run(harness) {
+    const { conversation, turn } = await brought(harness, state);
+    for (const pid of await harness.living()) kill(pid);
+    const end = await harness.over(conversation, turn);
+    check(end.status === "error" && (end.error ?? "") !== "", `the turn ended with ${JSON.stringify(end)}`);
+    await goesOn(harness, conversation, "Remember blue");
+  },
+}));
+
+const agentKillIdle: Scenario = {
+  name: "kill of the agent between turns",
+  async run(harness) {
+    const conversation = await harness.conversation();
+    const first = await harness.start(conversation, "Remember blue", [say("Blue.")]);
+    check((await harness.over(conversation, first)).status === "done", "the first turn failed");
+    for (const pid of await harness.living()) kill(pid);
+    await goesOn(harness, conversation, "Remember blue");
+  },
+};
+
+const serverKillIdle: Scenario = {
+  name: "kill -9 of the server between turns",
+  async run(harness) {
+    const conversation = await harness.conversation();
+    const first = await harness.start(conversation, "Remember blue", [say("Blue.")]);
+    check((await harness.over(conversation, first)).status === "done", "the first turn failed");
+    await harness.lab.server.kill();
+    await harness.lab.wait("its agents to end", async () =>
+      (await harness.living()).length === 0 ? true : undefined,
+    );
+    await harness.lab.startAgain();
+    await goesOn(harness, conversation, "Remember blue");
+  },
+};
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // it has ended meanwhile
+  }
+}
+
+export const SCENARIOS: readonly Scenario[] = [
+  ...[rule, denied, one, several, ownWords, plan, steering, stop, modeNow, model, slash, background],
+  ...[...serverKills, serverKillIdle, ...agentKills, agentKillIdle],
+];

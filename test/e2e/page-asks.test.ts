@@ -1,0 +1,242 @@
+/**
+ * What agents ask, answered on the page: by number keys, Enter and Escape, by touch, and once, from whichever window is first.
+ */
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { axeFindings } from "./page/axe.ts";
+import { openYard, type Yard } from "./page/yard.ts";
+
+const RECORDED = readFileSync(
+  fileURLToPath(
+    new URL("../../packages/providers/fixtures/claude/permission-control.jsonl", import.meta.url),
+  ),
+  "utf8",
+)
+  .trimEnd()
+  .split("\n");
+
+let yard: Yard;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "blockyard-asks-"));
+  yard = await openYard({ fakeClaude: true });
+}, 180_000);
+
+afterAll(async () => {
+  await yard?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Request {
+  readonly tool: string;
+  readonly input: object;
+  readonly more?: object;
+}
+
+/** A stream as Claude Code prints it: each call, and the request for it, behind which it waits. */
+function recording(name: string, requests: readonly Request[]): string {
+  const file = join(folder, `${name}.jsonl`);
+  const session_id = "9c22731d-db58-416b-ae11-1469897a4c83";
+  writeFileSync(file, `${RECORDED[0]}\n`);
+  for (const [i, { tool, input, more }] of requests.entries()) {
+    const id = `toolu_${name}${i}`;
+    const content = [{ type: "tool_use", id, name: tool, input }];
+    const message = { id: `msg_${name}${i}`, role: "assistant", content, usage: {} };
+    const request = { subtype: "can_use_tool", tool_name: tool, input, tool_use_id: id, ...more };
+    appendFileSync(file, `${JSON.stringify({ type: "assistant", message, session_id })}\n`);
+    appendFileSync(
+      file,
+      `${JSON.stringify({ type: "control_request", request_id: `${name}-${i}`, request })}\n`,
+    );
+  }
+  appendFileSync(file, `${RECORDED.at(-1)}\n`);
+  return file;
+}
+
+interface Started {
+  readonly page: Page;
+  readonly complaints: readonly string[];
+  /** What the agent was answered, in order. */
+  heard(): readonly { readonly response: { readonly response: Record<string, unknown> } }[];
+  close(): Promise<void>;
+}
+
+async function start(name: string, requests: readonly Request[], look = {}): Promise<Started> {
+  const answers = join(folder, `${name}.answers`);
+  writeFileSync(answers, "");
+  const { page, context, complaints } = await yard.open("/", look);
+  const plan = { recording: recording(name, requests), lines: 0, act: "ask", answers };
+  await page.getByRole("textbox", { name: "Prompt" }).fill(JSON.stringify(plan));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/c\//);
+  const lines = () =>
+    readFileSync(answers, "utf8")
+      .split("\n")
+      .filter((line) => line !== "");
+  return {
+    page,
+    complaints,
+    heard: () => lines().map((line) => JSON.parse(line)),
+    close: () => context.close(),
+  };
+}
+
+/** What one answer says. */
+function said(answer: ReturnType<Started["heard"]>[number] | undefined): Record<string, unknown> {
+  return answer?.response.response ?? {};
+}
+
+const BASH = {
+  tool: "Bash",
+  input: { command: "npm test", description: "Run the tests" },
+  more: { description: "Run the tests" },
+};
+const ready = (page: Page, name: RegExp | string) =>
+  expect.poll(() => page.getByRole("button", { name }).first().isEnabled()).toBe(true);
+
+test("[CM10] a permission is answered by a number, from the field by Escape first; a digit in the field is a digit", async () => {
+  const { page, heard, complaints, close } = await start("keys", [BASH, BASH]);
+  const ask = page.getByRole("region", { name: "Needs approval" });
+  await ask.waitFor();
+  expect(await ask.locator(".exact").textContent()).toBe("npm test");
+  await ready(page, /Allow once/);
+  expect(await axeFindings(page)).toEqual([]);
+  const prompt = page.getByRole("textbox", { name: "Prompt" });
+  await prompt.focus();
+  await page.keyboard.press("1");
+  expect(await prompt.inputValue()).toBe("1");
+  expect(heard()).toEqual([]);
+  await prompt.fill("");
+  await page.keyboard.press("Escape");
+  await expect.poll(() => ask.evaluate((panel) => panel.contains(document.activeElement))).toBe(true);
+  await page.keyboard.press("1");
+  await expect.poll(() => heard().length).toBe(1);
+  expect(heard()[0]?.response.response).toMatchObject({ behavior: "allow" });
+  await page.getByText("You allowed this").waitFor();
+  // The next one: Escape begins to deny, Escape goes back, Enter sends the reason.
+  await ready(page, /Deny…/);
+  await ask.focus();
+  await page.keyboard.press("Escape");
+  await page.keyboard.type("not now");
+  await page.keyboard.press("Escape");
+  await ready(page, /Deny…/);
+  await page.keyboard.press("Enter");
+  await page.keyboard.type("use make instead");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => JSON.stringify(heard()[1] ?? "")).toContain("use make instead");
+  await page.waitForSelector("footer.turn:not(.running)");
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("[CM11] questions: numbers choose, own words, several, a note, one is skipped; the agent gets exactly that", async () => {
+  const questions = [
+    {
+      question: "Which library?",
+      header: "Library",
+      multiSelect: false,
+      options: [{ label: "luxon", description: "small", preview: "**small**" }, { label: "temporal" }],
+    },
+    {
+      question: "Which parts?",
+      header: "Parts",
+      multiSelect: true,
+      options: [{ label: "src" }, { label: "docs" }],
+    },
+    {
+      question: "When?",
+      header: "Time",
+      multiSelect: false,
+      options: [{ label: "now" }, { label: "later" }],
+    },
+  ];
+  const { page, heard, complaints, close } = await start("questions", [
+    { tool: "AskUserQuestion", input: { questions } },
+  ]);
+  const form = page.getByRole("region", { name: "Needs an answer" });
+  await form.waitFor();
+  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
+  // The numbers are the first question's that is not answered yet.
+  await page.keyboard.press("1");
+  await form.getByRole("radio", { name: /luxon/ }).and(page.locator(":checked")).waitFor();
+  await form.getByText("small", { exact: true }).last().waitFor();
+  await form.getByRole("button", { name: "Add a note" }).first().click();
+  await page.keyboard.type("the newest one");
+  const parts = form.getByRole("group", { name: /Which parts/ });
+  await parts.getByRole("checkbox", { name: /src/ }).focus();
+  await page.keyboard.press("1");
+  await page.keyboard.press("2");
+  await form.getByRole("group", { name: /When/ }).getByRole("button", { name: "Skip" }).click();
+  expect(await axeFindings(page)).toEqual([]);
+  await ready(page, "Answer");
+  await parts.getByRole("checkbox", { name: /docs/ }).focus();
+  await page.keyboard.press("Enter");
+  await expect.poll(() => heard().length).toBe(1);
+  const { updatedInput } = said(heard()[0]) as {
+    updatedInput: { answers: Record<string, string>; annotations: object };
+  };
+  expect(updatedInput.answers).toMatchObject({ "Which library?": "luxon" });
+  expect(updatedInput.answers["Which parts?"]).toMatch(/src.*docs/);
+  expect(updatedInput.annotations).toMatchObject({
+    "Which library?": { notes: "the newest one" },
+    "When?": { unanswered: "skipped" },
+  });
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("[CM12] a plan is edited before it is approved, and is approved as it reads then; or goes on with a remark", async () => {
+  const plan = "# Plan\n\n1. Sum first\n";
+  const { page, heard, complaints, close } = await start("plan", [
+    { tool: "ExitPlanMode", input: { plan } },
+    { tool: "ExitPlanMode", input: { plan } },
+  ]);
+  const ask = page.getByRole("region", { name: "Needs approval" });
+  await ask.waitFor();
+  await ready(page, /Keep planning…/);
+  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
+  await page.keyboard.press("3");
+  await page.keyboard.type("mention the tests");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => heard().length).toBe(1);
+  expect(heard()[0]?.response.response).toEqual({ behavior: "deny", message: "mention the tests" });
+  await ready(page, /Approve and accept edits/);
+  await ask.getByRole("button", { name: "Edit plan" }).click();
+  await page.locator(".editor-host .cm-content").click();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type("2. Round once");
+  await page.getByRole("button", { name: "Done" }).click();
+  await ask.getByText("was edited").waitFor();
+  await ask.getByRole("button", { name: /Approve and accept edits/ }).click();
+  await expect.poll(() => heard().length).toBe(2);
+  const { updatedInput } = said(heard()[1]) as { updatedInput: { plan: string } };
+  expect(updatedInput.plan).toContain("2. Round once");
+  expect(JSON.stringify(heard()[1])).toContain("acceptEdits");
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("[CM13] one ask in two windows is answered once; the other window shows by whom. Targets are large on a phone", async () => {
+  const { page, heard, close } = await start("twice", [BASH], { width: 390, height: 844 });
+  const other = await yard.open(new URL(page.url()).pathname);
+  await other.page.getByRole("region", { name: "Needs approval" }).waitFor();
+  await ready(page, /Allow once/);
+  const heights = await page
+    .getByRole("region", { name: "Needs approval" })
+    .getByRole("button")
+    .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().height));
+  expect(Math.min(...heights)).toBeGreaterThanOrEqual(44);
+  expect(await axeFindings(page)).toEqual([]);
+  await page.getByRole("button", { name: /Allow once/ }).click();
+  await other.page.getByText("You allowed this").waitFor();
+  await expect.poll(() => other.page.getByRole("region", { name: "Needs approval" }).count()).toBe(0);
+  await page.waitForSelector("footer.turn:not(.running)");
+  expect(heard()).toHaveLength(1);
+  await other.context.close();
+  await close();
+});

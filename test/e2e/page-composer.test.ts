@@ -1,0 +1,256 @@
+/**
+ * The composer: whom it asks and how, by menus; a field that grows, completes and remembers. By keyboard alone, in both themes and on a
+ * phone.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isProblem } from "@blockyard/kernel";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { axeFindings } from "./page/axe.ts";
+import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
+
+const RECORDING = fileURLToPath(
+  new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
+);
+
+let yard: Yard;
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "blockyard-composer-"));
+  yard = await openYard({ fakeClaude: true });
+  mkdirSync(join(yard.root, "src"));
+  writeFileSync(join(yard.root, "src/store.ts"), "export const store = 1;\n");
+  writeFileSync(join(yard.root, "src/my notes.md"), "# Notes\n");
+  writeFileSync(join(yard.root, "readme.md"), "# Shop\n");
+}, 180_000);
+
+afterAll(async () => {
+  await yard?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const prompt = (page: Page) => page.getByRole("textbox", { name: "Prompt" });
+const picker = (page: Page, what: string) => page.getByRole("button", { name: new RegExp(`^${what}: `) });
+const isFocused = (page: Page, name: RegExp) =>
+  expect
+    .poll(() => page.evaluate(() => document.activeElement?.getAttribute("aria-label") ?? ""))
+    .toMatch(name);
+
+/** A prompt that the stand-in for the agent answers with a recording. */
+function plan(more: object = {}): string {
+  return JSON.stringify({ recording: RECORDING, lines: 1_000, act: "exit0", ...more });
+}
+
+test("[CM1] [V86] [V12] agent, model and mode are menus: by keyboard, clean in both themes and on a phone", async () => {
+  for (const look of [{}, { dark: true }, { width: 390, height: 844 }]) {
+    const { page, complaints, context } = await yard.open("/", look);
+    await picker(page, "Agent").focus();
+    await page.keyboard.press("Enter");
+    const missing = page.getByRole("group", { name: "Not ready on this machine" });
+    await missing.waitFor();
+    expect(await missing.getByRole("menuitemradio").first().textContent()).toMatch(/npm install|API_KEY/);
+    expect(await axeFindings(page)).toEqual([]);
+    // The chosen one has the focus; letters jump, and Enter takes.
+    await page.keyboard.press("o");
+    await page.keyboard.press("Enter");
+    expect(await picker(page, "Agent").getAttribute("aria-label")).toMatch(/^Agent: (opencode|OpenAI API)$/);
+    await page.getByRole("status").filter({ hasText: "isn't ready" }).waitFor();
+    if (look.width === undefined) await isFocused(page, /^Prompt$/);
+    await picker(page, "Agent").click();
+    await page.getByRole("menuitemradio", { name: "Claude Code" }).click();
+    await picker(page, "Model").focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("combobox", { name: "Find or enter a model" }).waitFor();
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.type("my-own-model");
+    await page.getByRole("option", { name: "Use “my-own-model”" }).waitFor();
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Model: my-own-model" }).waitFor();
+    await picker(page, "Mode").focus();
+    await page.keyboard.press("Enter");
+    await isFocusedItem(page, /Ask/);
+    expect(await axeFindings(page)).toEqual([]);
+    await page.keyboard.press("ArrowUp");
+    await isFocusedItem(page, /Plan/);
+    await page.keyboard.press("Escape");
+    await isFocused(page, /^Mode: Ask$/);
+    expect(complaints).toEqual([]);
+    await context.close();
+  }
+});
+
+async function isFocusedItem(page: Page, text: RegExp): Promise<void> {
+  await expect.poll(() => page.evaluate(() => document.activeElement?.textContent ?? "")).toMatch(text);
+}
+
+test("[CM2] what is chosen holds for its conversation, and for the next one; it goes along with the prompt", async () => {
+  const conversation = await newConversation(yard.kernel, "chosen");
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  await picker(page, "Model").click();
+  await page.keyboard.type("opus-of-mine");
+  await page.getByRole("option", { name: "Use “opus-of-mine”" }).click();
+  await picker(page, "Mode").click();
+  await page.getByRole("menuitemradio", { name: /^Plan/ }).click();
+  const heard = join(folder, "chosen.json");
+  await prompt(page).fill(plan({ heard }));
+  await page.keyboard.press("Enter");
+  await page.waitForSelector("footer.turn:not(.running)");
+  const turns = await yard.kernel.turns(conversation);
+  expect(isProblem(turns) ? turns : turns.length).toBe(1);
+  await page.reload();
+  await page.getByRole("button", { name: "Model: opus-of-mine" }).waitFor();
+  await page.getByRole("button", { name: "Mode: Plan" }).waitFor();
+  await page.goto(yard.running.url);
+  await page.getByRole("button", { name: "Model: opus-of-mine" }).waitFor();
+  expect(readFileSync(heard, "utf8")).toContain("recording");
+  await context.close();
+});
+
+test("[CM3] the field grows with what is written; a draft is there again after a reload, each in its place", async () => {
+  const conversation = await newConversation(yard.kernel, "draft");
+  const { page, context } = await yard.open(`/c/${conversation}`);
+  const height = () => prompt(page).evaluate((field) => field.clientHeight);
+  const before = await height();
+  await prompt(page).fill("one\ntwo\nthree\nfour\nfive");
+  expect(await height()).toBeGreaterThan(before + 30);
+  await page.waitForTimeout(400);
+  await page.reload();
+  await expect.poll(() => prompt(page).inputValue()).toBe("one\ntwo\nthree\nfour\nfive");
+  expect(await height()).toBeGreaterThan(before + 30);
+  await page.goto(yard.running.url);
+  await prompt(page).waitFor();
+  expect(await prompt(page).inputValue()).toBe("");
+  await page.goto(`${yard.running.url}/c/${conversation}`);
+  await prompt(page).fill("");
+  await page.reload();
+  await prompt(page).waitFor();
+  expect(await prompt(page).inputValue()).toBe("");
+  await context.close();
+});
+
+test("[CM4] arrow up in an empty field goes back through earlier prompts, over a reload", async () => {
+  const { page, context } = await yard.open("/");
+  for (const what of ["first", "second"]) {
+    await page.goto(yard.running.url);
+    await prompt(page).fill(plan({ what }));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/c\//);
+    await page.waitForSelector("footer.turn:not(.running)");
+  }
+  await page.reload();
+  await prompt(page).press("ArrowUp");
+  expect(await prompt(page).inputValue()).toContain('"second"');
+  await prompt(page).press("ArrowUp");
+  expect(await prompt(page).inputValue()).toContain('"first"');
+  await prompt(page).press("ArrowDown");
+  await prompt(page).press("ArrowDown");
+  expect(await prompt(page).inputValue()).toBe("");
+  await context.close();
+});
+
+test("[CM5] an @ completes files of the workspace; they can be added to the context, and taken out", async () => {
+  const conversation = await newConversation(yard.kernel, "mentions");
+  await say(yard.kernel, conversation, [{ text: "hello", role: "user" }]);
+  const { page, complaints, context } = await yard.open(`/c/${conversation}`);
+  await prompt(page).click();
+  await page.keyboard.type("look at @sto");
+  const files = page.getByRole("listbox", { name: "Files" });
+  await files.getByRole("option", { name: /store\.ts/ }).waitFor();
+  expect(await prompt(page).getAttribute("aria-activedescendant")).toBeTruthy();
+  expect(await axeFindings(page)).toEqual([]);
+  await page.keyboard.press("Enter");
+  expect(await prompt(page).inputValue()).toBe("look at @src/store.ts ");
+  await page.keyboard.type("and @notes");
+  await files.getByRole("option").first().waitFor();
+  await page.keyboard.press("Tab");
+  expect(await prompt(page).inputValue()).toBe('look at @src/store.ts and @"src/my notes.md" ');
+  await page.keyboard.type("@read");
+  await files.getByRole("option", { name: /readme/ }).waitFor();
+  await page.keyboard.press("Escape");
+  await files.waitFor({ state: "detached" });
+  expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("TEXTAREA");
+  await page.keyboard.press("Backspace");
+  await page.keyboard.type("d @read");
+  await files.getByRole("option", { name: /readme/ }).waitFor();
+  await page.keyboard.press("Shift+Enter");
+  const chips = page.getByRole("list", { name: "In the context" });
+  await chips.getByText("readme.md").waitFor();
+  const included = async () => {
+    const record = await yard.kernel.conversation(conversation);
+    return isProblem(record) ? [] : record.included;
+  };
+  expect(await included()).toHaveLength(1);
+  await chips.getByRole("button", { name: "Remove readme.md from the context" }).click();
+  await expect.poll(included).toEqual([]);
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test("[CM6] [CM7] what waits can be moved, edited and removed; Escape twice stops, and holds it", async () => {
+  const { page, complaints, context } = await yard.open("/");
+  await prompt(page).fill(plan({ lines: 1, act: "stay" }));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/c\//);
+  await page.getByRole("button", { name: "Stop" }).waitFor();
+  for (const text of ["first", "second", "third"]) {
+    await prompt(page).fill(text);
+    await page.keyboard.press("Enter");
+    await page.getByRole("list", { name: "Queued messages" }).getByText(text).waitFor();
+  }
+  const queue = page.getByRole("list", { name: "Queued messages" }).getByRole("listitem");
+  const texts = () => queue.locator(".queue-text").allTextContents();
+  await queue.nth(2).getByRole("button", { name: "Move up this message" }).click();
+  await expect.poll(texts).toEqual(["first", "third", "second"]);
+  expect(await queue.nth(0).getByRole("button", { name: "Move up this message" }).isDisabled()).toBe(true);
+  await page.reload();
+  await expect.poll(texts).toEqual(["first", "third", "second"]);
+  expect(await axeFindings(page)).toEqual([]);
+  await queue.nth(0).getByRole("button", { name: "Remove this message" }).click();
+  await expect.poll(texts).toEqual(["third", "second"]);
+  await prompt(page).focus();
+  await page.keyboard.press("Escape");
+  await page.getByText("Press Esc again to stop").waitFor();
+  await page.keyboard.press("Escape");
+  await page.waitForSelector("footer.turn:not(.running)");
+  await queue.getByText("Not sent: the turn was stopped").first().waitFor();
+  await queue.nth(0).getByRole("button", { name: "Edit this message" }).click();
+  await expect.poll(() => prompt(page).inputValue()).toBe("third");
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test("[CM8] a turn that failed is retried, continued, or its prompt written anew, on a branch of its own", async () => {
+  const { page, complaints, context } = await yard.open("/");
+  await prompt(page).fill(plan({ lines: 1, act: "exit1", mark: "one" }));
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/c\//);
+  const conversation = new URL(page.url()).pathname.split("/").at(-1) as string;
+  const prompts = async () => {
+    const blocks = await yard.kernel.allBlocks(conversation);
+    if (isProblem(blocks)) return [];
+    return blocks.filter(({ role, side }) => role === "user" && !side).map(({ parent }) => parent);
+  };
+  await page.getByRole("button", { name: "Retry" }).click();
+  // The first prompt is asked again as another beginning: nothing stands above either.
+  await expect.poll(prompts).toEqual([null, null]);
+  await page.getByRole("button", { name: "Edit and resend" }).last().waitFor();
+  await page.getByRole("button", { name: "Edit and resend" }).last().click();
+  await page.getByRole("status").filter({ hasText: "Editing an earlier message" }).waitFor();
+  expect(await prompt(page).inputValue()).toContain('"one"');
+  await page.getByRole("button", { name: "Cancel" }).click();
+  expect(await prompt(page).inputValue()).toBe("");
+  await page.getByRole("button", { name: "Edit and resend" }).last().click();
+  await expect.poll(() => prompt(page).inputValue()).toContain('"one"');
+  await prompt(page).fill(plan({ mark: "two" }));
+  await page.keyboard.press("Enter");
+  await expect.poll(prompts).toEqual([null, null, null]);
+  await page.waitForSelector("footer.turn:not(.running)");
+  expect(complaints).toEqual([]);
+  await context.close();
+});

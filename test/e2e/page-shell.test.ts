@@ -1,0 +1,322 @@
+/**
+ * The page around a conversation: the list, the head, the side pane, the palette, the settings; by keyboard, over reloads, wide and narrow.
+ */
+import { isProblem } from "@blockyard/kernel";
+import type { Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { axeFindings } from "./page/axe.ts";
+import { ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
+
+const WIDE = { width: 1400, height: 900 };
+const PHONE = { width: 390, height: 844 };
+
+let yard: Yard;
+
+beforeAll(async () => {
+  yard = await openYard();
+}, 180_000);
+
+afterAll(async () => {
+  await yard?.close();
+});
+
+type Plan = Parameters<Yard["kernel"]["write"]>[1]["plan"];
+
+async function write(conversation: string, plan: Plan): Promise<void> {
+  const answer = await yard.kernel.write(conversation, { agent: "tester", plan });
+  if (isProblem(answer)) throw new Error(answer.message);
+}
+
+const turn = { id: "t", provider: "claude", agent: "tester", startedAt: 1 } as const;
+const leave = (page: Page) => page.getByRole("textbox", { name: "Prompt" }).press("Escape");
+
+describe("the list", () => {
+  test("[V102] shows what needs the reader, what runs, then days, and says each state in words", async () => {
+    const asks = await newConversation(yard.kernel, "wants an answer");
+    await write(asks, (draft) => {
+      draft.setTurn({ ...turn, status: "running" });
+      const metadata = {
+        toolName: "Bash",
+        toolUseId: "1",
+        approval: { id: "a", state: "asked", title: "Run it?" },
+      };
+      draft.create({ kind: "tool_call", role: "model", status: "running", text: "{}", metadata });
+      return null;
+    });
+    const ends = { "is at work": "running", "was stopped": "cancelled", "has failed": "failed" } as const;
+    for (const [title, how] of Object.entries(ends)) {
+      const conversation = await newConversation(yard.kernel, title);
+      await write(conversation, (draft) => {
+        draft.setTurn({
+          ...turn,
+          ...(how === "running" ? { status: how } : { status: "error", reason: how }),
+        });
+        return null;
+      });
+    }
+    const { page, context } = await yard.open("/", WIDE);
+    const list = page.getByRole("navigation", { name: "Conversations" });
+    const group = (name: string) => list.getByRole("region", { name });
+    await group("Needs you")
+      .getByRole("link", { name: /wants an answer.*Needs you/ })
+      .waitFor();
+    await group("Running")
+      .getByRole("link", { name: /is at work.*Running/ })
+      .waitFor();
+    await group("Today")
+      .getByRole("link", { name: /was stopped.*Stopped/ })
+      .waitFor();
+    await group("Today")
+      .getByRole("link", { name: /has failed.*Failed/ })
+      .waitFor();
+    // The first page says the same.
+    const home = page.getByRole("main");
+    await home
+      .getByRole("region", { name: "Needs you" })
+      .getByRole("link", { name: /wants an answer/ })
+      .waitFor();
+    await list.getByRole("searchbox").fill("stopped");
+    await expect.poll(() => list.getByRole("listitem").count()).toBe(1);
+    await context.close();
+  });
+
+  test("[V103] is walked by keyboard, put away and made wider; all of it is remembered", async () => {
+    const first = await newConversation(yard.kernel, "walk one");
+    await newConversation(yard.kernel, "walk two");
+    const { page, context } = await yard.open(`/c/${first}`, WIDE);
+    const list = page.getByRole("navigation", { name: "Conversations" });
+    await list.getByRole("link", { name: /walk two/ }).waitFor();
+    await leave(page);
+    await page.keyboard.press("s");
+    const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");
+    await expect.poll(focused).toContain("walk one");
+    await page.keyboard.press("k");
+    expect(await focused()).toContain("walk two");
+    await page.getByRole("tooltip").getByText("Started").waitFor();
+    await page.keyboard.press("Enter");
+    await expect.poll(() => page.getByRole("heading", { level: 1 }).textContent()).toContain("walk two");
+
+    const width = async () => (await list.boundingBox())?.width ?? 0;
+    const before = await width();
+    const edge = page.getByRole("separator", { name: "Width of the sidebar" });
+    await edge.focus();
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    expect(await width()).toBeCloseTo(before + 32, 0);
+    await page.reload();
+    await list.waitFor();
+    expect(await width()).toBeCloseTo(before + 32, 0);
+
+    await leave(page);
+    await page.keyboard.press("[");
+    await list.waitFor({ state: "hidden" });
+    await page.reload();
+    await page.getByRole("button", { name: "Conversations" }).click();
+    await list.waitFor();
+    await context.close();
+  });
+});
+
+describe("the head", () => {
+  test("[V104] says state, context and cost; copies the id", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "A head");
+    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    const head = page.locator("header");
+    await head.getByText("Done").waitFor();
+    await head.getByText("$0.14").waitFor();
+    await head.getByRole("button", { name: /^Context \d+ % full: .* of 1M tokens/ }).waitFor();
+    await head.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("menuitem", { name: "Copy conversation id" }).click();
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe(conversation);
+    await context.close();
+  });
+
+  test("[V104] menus are walked by arrows and letters; what is on or off stays open", async () => {
+    const conversation = await newConversation(yard.kernel, "menus");
+    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    await page.getByRole("button", { name: "View" }).click();
+    const item = (name: string) => page.getByRole("menuitemcheckbox", { name });
+    const hasFocus = (name: string) =>
+      expect.poll(() => item(name).evaluate((node) => node === document.activeElement)).toBe(true);
+    await hasFocus("Thinking");
+    await page.keyboard.press("ArrowDown");
+    await hasFocus("Tool calls");
+    await page.keyboard.press("s");
+    await hasFocus("System notes");
+    await page.keyboard.press("Space");
+    await expect.poll(() => item("System notes").getAttribute("aria-checked")).toBe("false");
+    await page.keyboard.press("Space");
+    await page.keyboard.press("Escape");
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe("View");
+    await context.close();
+  });
+});
+
+describe("the side pane", () => {
+  test("[V105] shows what was changed by file, with diffs, and leads to where it happened", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "Changes");
+    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    await page.getByRole("button", { name: "Side pane" }).click();
+    const panel = page.getByRole("tabpanel", { name: "Changes" });
+    const file = panel.getByRole("region", { name: "/workspace/demo/src/math.js", exact: true });
+    await file.getByText("Edit 1 of 2").waitFor();
+    await panel.getByText("4 files").waitFor();
+    await panel.getByRole("button", { name: "Last turn" }).click();
+    await panel.getByText("4 files").waitFor();
+    await file.getByRole("button", { name: "Jump to it" }).first().click();
+    await page.locator(".block.focused").waitFor();
+    expect(await page.locator(".block.focused").textContent()).toContain("math.js");
+    // A click on the file puts its diffs away.
+    await file.getByRole("button", { name: /math\.js/ }).click();
+    await expect.poll(() => file.getByText("Edit 1 of 2").count()).toBe(0);
+    await context.close();
+  });
+
+  test("[V106] has its tabs by arrow keys, its width and tab over a reload, and an outline that leads to prompts", async () => {
+    const conversation = await newConversation(yard.kernel, "Outlined");
+    const blocks = Array.from({ length: 60 }, (_, i) => [
+      { text: `Question ${i + 1}\nwith a second line`, role: "user" as const },
+      { text: `Answer ${i + 1}. ${"word ".repeat(80)}` },
+    ]).flat();
+    await say(yard.kernel, conversation, blocks);
+    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    await page.getByText("Answer 60").waitFor();
+    await leave(page);
+    await page.keyboard.press("]");
+    await page.getByRole("tab", { name: "Changes" }).focus();
+    await page.keyboard.press("End");
+    const outline = page.getByRole("tabpanel", { name: "Outline" });
+    const prompts = outline.getByRole("button");
+    await expect.poll(() => prompts.count()).toBe(60);
+    expect(await prompts.first().textContent()).toContain("1Question 1");
+    await prompts.first().click();
+    await page.locator(".block.focused", { hasText: "Question 1" }).waitFor();
+    await page.reload();
+    await expect.poll(() => prompts.count()).toBe(60);
+    await page.getByRole("button", { name: "Close the side pane" }).click();
+    await outline.waitFor({ state: "detached" });
+    await context.close();
+  });
+
+  test("[V106] is a sheet over a narrow window, which Escape and the way on put away", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/write-edit.jsonl", "A sheet");
+    const { page, context } = await yard.open(`/c/${conversation}`, PHONE);
+    const pane = page.getByRole("complementary", { name: "Side pane" });
+    expect(await pane.count()).toBe(0);
+    await page.getByRole("button", { name: "Side pane" }).click();
+    await pane.getByRole("tab", { name: "Session" }).click();
+    await pane.getByText("claude-opus-5-5").first().waitFor();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(PHONE.width);
+    await page.keyboard.press("Escape");
+    await pane.waitFor({ state: "detached" });
+    await context.close();
+  });
+});
+
+describe("the palette", () => {
+  test("[V107] offers verbs first, then conversations, then what is set", async () => {
+    const conversation = await newConversation(yard.kernel, "Palette");
+    await say(yard.kernel, conversation, [{ text: "one" }]);
+    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    await page.getByText("one", { exact: true }).waitFor();
+    await page.keyboard.press("Control+k");
+    const options = page.getByRole("dialog", { name: "Commands" }).getByRole("option");
+    await options.first().waitFor();
+    const names = await options.allTextContents();
+    const at = (name: string) => names.findIndex((each) => each.includes(name));
+    expect(at("Review changes")).toBeGreaterThan(-1);
+    expect(at("Export as HTML")).toBeLessThan(at("Palette"));
+    await page.getByRole("combobox", { name: "Commands" }).fill("settings");
+    await page.keyboard.press("Enter");
+    const settings = page.getByRole("dialog", { name: "Settings" });
+    await settings.getByRole("radio", { name: "Dark" }).check();
+    expect(await page.evaluate(() => document.documentElement.dataset["theme"])).toBe("dark");
+    await settings.getByRole("radio", { name: "Same as the system" }).check();
+    await context.close();
+  });
+});
+
+describe("costs and deleting", () => {
+  test("[V110] costs by day, agent and conversation, as a table, a chart and a file", async () => {
+    const conversation = await ingest(yard.kernel, "claude", "claude/subagent-parallel.jsonl", "Dear, =1+1");
+    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    await page.locator("header").getByRole("button", { name: "$0.10" }).click();
+    const dialog = page.getByRole("dialog", { name: "Costs" });
+    await dialog.getByRole("button", { name: "All" }).click();
+    await dialog.getByRole("img", { name: /^Cost by day/ }).waitFor();
+    await dialog.getByRole("button", { name: "Agent" }).click();
+    await dialog.getByRole("row", { name: /^Claude Code/ }).waitFor();
+    await dialog.getByRole("button", { name: "Conversation" }).click();
+    await dialog.getByRole("row", { name: /^Dear.*\$0\.10$/ }).waitFor();
+    const saving = page.waitForEvent("download");
+    await dialog.getByRole("button", { name: "Export CSV" }).click();
+    const saved = await (await saving).createReadStream();
+    const file = (await saved.toArray()).join("");
+    expect(file).toMatch(/^conversation,conversation_id,turns,/);
+    expect(file).toContain(`"Dear, =1+1",${conversation},1,`);
+    expect(await axeFindings(page)).toEqual([]);
+    await dialog.getByRole("link", { name: /Dear/ }).click();
+    await dialog.waitFor({ state: "detached" });
+    await context.close();
+  });
+
+  test("[V109] a conversation is deleted after a question, and comes back by undo", async () => {
+    const conversation = await newConversation(yard.kernel, "to be deleted");
+    await say(yard.kernel, conversation, [{ text: "precious words" }]);
+    const { page, context } = await yard.open(`/c/${conversation}`, WIDE);
+    const entry = page.getByRole("navigation").getByRole("link", { name: /to be deleted/ });
+    await entry.waitFor();
+    const remove = async () => {
+      await page.getByRole("button", { name: "More", exact: true }).click();
+      await page.getByRole("menuitem", { name: "Delete…" }).click();
+    };
+    await remove();
+    const dialog = page.getByRole("dialog", { name: "Delete conversation" });
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    expect(await entry.count()).toBe(1);
+    await remove();
+    await dialog.getByRole("button", { name: "Delete", exact: true }).click();
+    await entry.waitFor({ state: "detached" });
+    expect(new URL(page.url()).pathname).toBe("/");
+    await page.getByRole("status").getByRole("button", { name: "Undo" }).click();
+    await entry.waitFor();
+    await page.getByText("precious words").waitFor();
+    await context.close();
+  });
+});
+
+describe("for everybody", () => {
+  test.each([WIDE, PHONE])(
+    "[V12] axe finds nothing at $width",
+    async (size) => {
+      const conversation = await ingest(yard.kernel, "claude", "claude/mcp.jsonl", "Everybody");
+      const { page, context } = await yard.open(`/c/${conversation}`, size);
+      await page.locator("article").first().waitFor();
+      const findings: string[] = [];
+      const look = async (where: string) => {
+        for (const finding of await axeFindings(page)) findings.push(`${where}: ${finding}`);
+      };
+      await look("the page");
+      await page.getByRole("button", { name: "View" }).click();
+      await look("the view menu");
+      await page.keyboard.press("Escape");
+      await page.getByRole("button", { name: "Side pane" }).click();
+      for (const tab of ["Changes", "Files", "Session", "Outline"]) {
+        await page.getByRole("tab", { name: tab }).click();
+        await page.getByRole("tabpanel", { name: tab }).waitFor();
+        await look(tab);
+      }
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("Control+k");
+      await page.getByRole("dialog").getByRole("option").first().waitFor();
+      await look("the palette");
+      await page.getByRole("combobox", { name: "Commands" }).fill("settings");
+      await page.keyboard.press("Enter");
+      await page.getByRole("dialog", { name: "Settings" }).waitFor();
+      await look("the settings");
+      expect(findings).toEqual([]);
+      await context.close();
+    },
+    300_000,
+  );
+});

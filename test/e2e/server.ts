@@ -53,7 +53,7 @@ export class Server {
     await new Promise<void>((resolve, reject) => {
       child.stdout?.on("data", (data: Buffer) => {
         said += data.toString();
-        if (said.includes("Stop with")) resolve();
+        if (said.includes("Ctrl-C to stop")) resolve();
       });
       child.on("exit", (code) => reject(new Error(`the server ended with ${code}: ${errors.join("")}`)));
     });

@@ -47,8 +47,8 @@ describe("strict JSON", () => {
   it("[AC20] refuses depth before it parses, in time that grows with the text alone", () => {
     const deep = "[".repeat(5_000_000);
     const start = performance.now();
-    expect(refusal(deep)).toContain("nested");
-    expect(refusal(`{"a":`.repeat(1_000_000))).toContain("nested");
+    expect(refusal(deep)).toContain("depth");
+    expect(refusal(`{"a":`.repeat(1_000_000))).toContain("depth");
     expect(refusal(`"${"\\".repeat(200_000)}`)).toContain("not JSON");
     expect(performance.now() - start).toBeLessThan(5_000);
   });

@@ -11,7 +11,7 @@ import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Cursors, callTool, inlineMatcher, isProblem, Kernel } from "@blockyard/kernel";
 import { nodeEnv, openSqliteStore } from "@blockyard/server";
-import type { CommandClient } from "../packages/server/src/cli/command-client.ts";
+import type { BlockSource } from "../packages/server/src/cli/block-source.ts";
 import { importLog, KnownSessions } from "../packages/server/src/cli/log-import.ts";
 import { importStream } from "../packages/server/src/import/import-stream.ts";
 import { findSessions } from "../packages/server/src/import/session-logs.ts";
@@ -114,7 +114,7 @@ function mixed(id: string, digits: string): string {
     .slice(-8);
 }
 
-function clientOf(kernel: Kernel): CommandClient {
+function clientOf(kernel: Kernel): BlockSource {
   const owner = { agent: "bench", role: "owner", by: "token" } as const;
   const call = {
     kernel,
@@ -127,7 +127,7 @@ function clientOf(kernel: Kernel): CommandClient {
   };
   return {
     async call(tool, input) {
-      return (await callTool(call, tool, input)) as Awaited<ReturnType<CommandClient["call"]>>;
+      return (await callTool(call, tool, input)) as Awaited<ReturnType<BlockSource["call"]>>;
     },
     import: (body) => importStream(kernel, owner, body),
     ...{ lines: never, raw: never, ingest: never },
@@ -145,7 +145,7 @@ type Logs = ReturnType<typeof findSessions>;
 
 /** Imports everything, a part at a time, in turn with the floor. */
 async function compare(
-  client: CommandClient,
+  client: BlockSource,
   env: Readonly<Record<string, string>>,
   floor: DatabaseSync,
 ): Promise<Imported & { readonly ratio: Measured }> {
@@ -176,7 +176,7 @@ async function compare(
   };
 }
 
-async function importLogs(client: CommandClient, logs: Logs): Promise<Imported> {
+async function importLogs(client: BlockSource, logs: Logs): Promise<Imported> {
   let added = 0;
   const ms = await elapsedMs(async () => {
     const known = await KnownSessions.read(client);

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { QUIET_COMMANDS, startsAgents } from "../../packages/server/src/app/starts-agents.ts";
-import { COMMANDS } from "../../packages/server/src/cli/program.ts";
+import { COMMAND_NAMES } from "../../packages/server/src/cli/program.ts";
 import { readCredentials } from "../../packages/server/src/config/credentials-file.ts";
 import { CHILD_KINDS, childEnvironment } from "../../packages/server/src/processes/child-env.ts";
 import { call, say } from "../model/script.ts";
@@ -218,7 +218,7 @@ it("[AC202] Codex gets the keys that its user's own configuration names, and no 
 });
 
 it("[AC203] every command but those that start nothing is started clean", () => {
-  const names = COMMANDS.map(({ name }) => name);
+  const names = COMMAND_NAMES;
   expect([...QUIET_COMMANDS].sort()).toEqual(
     [...names.filter((name) => !["serve", "run"].includes(name)), "help"].sort(),
   );

@@ -8,9 +8,10 @@ import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAgentId, isProblem } from "@blockyard/kernel";
 import { LineReader, type Routed, SessionRoutes } from "@blockyard/providers";
+import type { BlockSource } from "./block-source.ts";
 import { serverClient } from "./client.ts";
 import { EXIT } from "./command.ts";
-import { type CommandClient, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { Flow } from "./flow.ts";
 import { KnownSessions } from "./log-import.ts";
 
@@ -21,7 +22,7 @@ const READ_BYTES = 256 * 1024;
 export async function recordTraffic(file: string, writer: number, home: string | undefined): Promise<number> {
   const isServed = await serves(home);
   if (!isServed) for await (const _ of follow(file, writer)); // until it has ended
-  let client: CommandClient | undefined;
+  let client: BlockSource | undefined;
   try {
     client = await openClient({ home, create: true });
     const isKept = await keep(client, follow(file, writer));
@@ -44,7 +45,7 @@ async function serves(home: string | undefined): Promise<boolean> {
 }
 
 /** Whether every session is kept whole. */
-async function keep(client: CommandClient, lines: AsyncIterable<string>): Promise<boolean> {
+async function keep(client: BlockSource, lines: AsyncIterable<string>): Promise<boolean> {
   const routes = new SessionRoutes();
   const sessions = new Map<string, SessionKeeper>();
   const known = await KnownSessions.read(client);
@@ -67,7 +68,7 @@ class SessionKeeper {
   readonly #kept: Promise<boolean>;
   readonly #isKnown: boolean;
 
-  constructor(client: CommandClient, agent: string | undefined, conversation: string | undefined) {
+  constructor(client: BlockSource, agent: string | undefined, conversation: string | undefined) {
     this.#isKnown = conversation !== undefined;
     const name = nameOf(agent);
     const query = {

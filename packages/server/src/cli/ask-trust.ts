@@ -4,8 +4,8 @@
  */
 
 import { isProblem, type Problem } from "@blockyard/kernel";
+import type { BlockSource } from "./block-source.ts";
 import { CommandError } from "./command.ts";
-import type { CommandClient } from "./command-client.ts";
 import { printNote, safeText } from "./terminal.ts";
 
 interface TrustQuestion {
@@ -16,7 +16,7 @@ interface TrustQuestion {
 
 /** Starts what `start` starts; where trust has to be asked for first, asks, or takes `isTrusted` for the answer. */
 export async function withTrust<T>(
-  client: CommandClient,
+  client: BlockSource,
   isTrusted: boolean,
   ask: (question: string) => Promise<string | undefined>,
   start: () => Promise<T | Problem>,

@@ -6,8 +6,9 @@
 import type { Json, JsonObject } from "@blockyard/kernel";
 import type { ToolAnswer } from "../contract/index.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { type CommandClient, known, withClient } from "./command-client.ts";
+import { withClient } from "./command-client.ts";
 import { oneLine, print, printJson } from "./terminal.ts";
 
 const options = {
@@ -59,7 +60,7 @@ export const audit: Command = {
 };
 
 /** Newest first, page by page. */
-async function read(client: CommandClient, filter: JsonObject, most: number): Promise<readonly Entry[]> {
+async function read(client: BlockSource, filter: JsonObject, most: number): Promise<readonly Entry[]> {
   const found: Entry[] = [];
   while (found.length < most) {
     const last = found.at(-1);

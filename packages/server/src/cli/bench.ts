@@ -16,8 +16,9 @@ import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
 import { nodeEnv } from "../system/env.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { lineTimes, throughNothing, throughServer } from "./bench-feed.ts";
+import { known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { known, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { print, printJson, styleFor } from "./terminal.ts";
 
 const options = { home: HOME_OPTION, json: JSON_OPTION } as const;

@@ -8,44 +8,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type ExportLine,
-  exportLines,
-  isProblem,
-  type Json,
-  Kernel,
-  type Problem,
-  type Store,
-  StoreError,
-  typedCalls,
-} from "@blockyard/kernel";
-import { Auth, type Caller, ownerName } from "../access/auth.ts";
-import { Tools } from "../app/tool-table.ts";
-import { type Config, makeConfig, prepareHome } from "../config/config.ts";
+import type { ExportLine, Problem } from "@blockyard/kernel";
+import { makeConfig } from "../config/config.ts";
 import { useCredentials } from "../config/credentials-file.ts";
-import type { CallServer } from "../contract/index.ts";
-import { rawRuns } from "../export/export-file.ts";
-import { auditedImport } from "../import/import-stream.ts";
-import { ingestStream } from "../ingest/ingest-stream.ts";
-import { redactBody } from "../ingest/redact-body.ts";
-import { openNamed } from "../stores/postgres/named.ts";
-import { hasDatabase } from "../stores/sqlite/restored.ts";
-import { openSqliteStore } from "../stores/sqlite/sqlite.ts";
-import { nodeEnv } from "../system/env.ts";
+import { type BlockSource, known } from "./block-source.ts";
 import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
-import { CommandError, EXIT } from "./command.ts";
-import { storeSentence } from "./failure.ts";
+import { CommandError } from "./command.ts";
 import { sendBody } from "./send-body.ts";
-
-export interface CommandClient {
-  readonly call: CallServer;
-  /** A conversation's export. Throws a CommandError if there is none. */
-  lines(conversation: string): AsyncIterable<ExportLine>;
-  raw(conversation: string): AsyncIterable<Uint8Array>;
-  ingest(query: Readonly<Record<string, string>>, body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
-  import(body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
-  close(): Promise<void>;
-}
 
 export interface ClientOptions {
   readonly home?: string | undefined;
@@ -59,7 +28,7 @@ const LOCK_WAIT_MS = 10_000;
 const LOCK_STEP_MS = 100;
 const HEALTH_MS = 3_000;
 
-export async function openClient(options: ClientOptions = {}): Promise<CommandClient> {
+export async function openClient(options: ClientOptions = {}): Promise<BlockSource> {
   const { home, root } = options;
   const config = makeConfig({
     env: process.env,
@@ -70,10 +39,10 @@ export async function openClient(options: ClientOptions = {}): Promise<CommandCl
   for (let waited = 0; ; waited += LOCK_STEP_MS) {
     const remote = await remoteClient(config.home);
     if (remote) return remote;
-    const store = await (config.database
-      ? openNamed(config.database)
-      : openStore(config.home, options.create === true));
-    if (store) return localClient(config, store);
+    // Only who opens the database itself needs the parts that do so.
+    const { localClient } = await import("./local-client.ts");
+    const local = await localClient(config, { create: options.create === true });
+    if (local) return local;
     if (waited >= LOCK_WAIT_MS) {
       const fix =
         "Wait for it to finish, or start the server (blockyard), which lets several commands work at once";
@@ -86,7 +55,7 @@ export async function openClient(options: ClientOptions = {}): Promise<CommandCl
 /** Does something with the blocks, and lets go of them. */
 export async function withClient<T>(
   options: ClientOptions,
-  work: (client: CommandClient) => Promise<T>,
+  work: (client: BlockSource) => Promise<T>,
 ): Promise<T> {
   const client = await openClient(options);
   try {
@@ -96,53 +65,8 @@ export async function withClient<T>(
   }
 }
 
-/** Undefined while another process has it. */
-async function openStore(home: string, create: boolean): Promise<Store | undefined> {
-  const path = join(home, "blockyard.db");
-  if (!create && !hasDatabase(path)) {
-    const fix =
-      "Start the server (blockyard), import saved sessions (blockyard import), or choose another directory with --home";
-    throw new CommandError(`there are no conversations in ${home} yet. ${fix}.`, EXIT.nothing);
-  }
-  prepareHome(home);
-  try {
-    return await openSqliteStore(path);
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    if (error.code === "locked") return undefined;
-    throw new CommandError(storeSentence(error));
-  }
-}
-
-function localClient(config: Config, store: Store): CommandClient {
-  const kernel = new Kernel(nodeEnv, store);
-  prepareHome(config.home);
-  const auth = new Auth(config.home, ownerName(), Date.now);
-  const tools = new Tools(kernel, config, () => undefined, auth);
-  const owner: Caller = { agent: ownerName(), role: "owner", by: "token" };
-  const incoming = (body: AsyncIterable<Uint8Array>) => (config.redactIngest ? redactBody(body) : body);
-  return {
-    call: typedCalls((tool, input) => tools.call(owner, tool, input)),
-    async *lines(conversation) {
-      yield* exportLines(kernel, known(await kernel.conversation(conversation)));
-    },
-    async *raw(conversation) {
-      known(await kernel.conversation(conversation));
-      yield* rawRuns(store, conversation);
-    },
-    ingest: (query, body) => ingestStream(kernel, owner, query, incoming(body)),
-    import: (body) => auditedImport(tools.audit, kernel, owner, incoming(body)),
-    async close() {
-      await tools.close();
-      await tools.files.close();
-      await kernel.close();
-      await store.close();
-    },
-  };
-}
-
 /** Undefined where no server answers. */
-async function remoteClient(home: string): Promise<CommandClient | undefined> {
+async function remoteClient(home: string): Promise<BlockSource | undefined> {
   const isNamed = Boolean(process.env["BLOCKYARD_URL"]);
   if (!isNamed && !existsSync(join(home, "server.json"))) return undefined;
   const client = await answering(home);
@@ -198,10 +122,4 @@ async function* jsonLines(response: Response): AsyncGenerator<unknown> {
   }
   const last = pieces.join("");
   if (last !== "") yield JSON.parse(last);
-}
-
-/** The answer, or the problem as a command's failure. */
-export function known<T>(answer: T | Problem): T {
-  if (!isProblem(answer)) return answer;
-  throw new CommandError(answer.message, answer.problem === "not_found" ? EXIT.nothing : EXIT.failed);
 }

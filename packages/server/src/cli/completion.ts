@@ -12,7 +12,7 @@ type Shell = (typeof SHELLS)[number];
 
 const options = {} as const;
 
-export function completion(commands: () => readonly Command[]): Command {
+export function completion(commands: () => Promise<readonly Command[]>): Command {
   return {
     name: "completion",
     usage: "completion bash|zsh|fish",
@@ -37,7 +37,7 @@ export function completion(commands: () => readonly Command[]): Command {
         );
         return EXIT.usage;
       }
-      await print(SCRIPTS[shell](commands()));
+      await print(SCRIPTS[shell](await commands()));
       return EXIT.done;
     },
   };

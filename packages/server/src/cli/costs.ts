@@ -4,8 +4,9 @@
 
 import { type CostRow, formatCost } from "@blockyard/kernel";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { known, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { oneLine, print, printJson, styleFor } from "./terminal.ts";
 
 const GROUPS = ["day", "workspace", "agent", "model", "conversation"] as const;

@@ -5,8 +5,9 @@
 import { createInterface } from "node:readline/promises";
 import { type ConversationView, limits, plural } from "@blockyard/kernel";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { type CommandClient, known, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { wholeId } from "./named-id.ts";
 import { oneLine, print, printJson, printNote } from "./terminal.ts";
 
@@ -40,7 +41,7 @@ export const deleteCommand: Command = {
   },
 };
 
-async function remove(client: CommandClient, given: string, isSure: boolean, isJson: boolean): Promise<void> {
+async function remove(client: BlockSource, given: string, isSure: boolean, isJson: boolean): Promise<void> {
   const conversation = await wholeId(client, given);
   const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
   const view = (read as unknown as { conversation: ConversationView }).conversation;
@@ -71,7 +72,7 @@ async function confirmed({ conversation, title, blocks }: ConversationView): Pro
 }
 
 /** A deleted conversation is in no list: it is named by its whole id. */
-async function undo(client: CommandClient, conversation: string, isJson: boolean): Promise<void> {
+async function undo(client: BlockSource, conversation: string, isJson: boolean): Promise<void> {
   const restored = known(await client.call("conversation.restore", { conversation }));
   if (isJson) await printJson(restored);
   else await print(`${conversation} is back.\n`);

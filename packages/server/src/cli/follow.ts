@@ -4,8 +4,8 @@
  */
 
 import { askOf, type BlockPatch, type BlockSnapshot, isProblem } from "@blockyard/kernel";
+import { type BlockSource, known } from "./block-source.ts";
 import { blockText, callLine, type TextOptions } from "./block-text.ts";
-import { type CommandClient, known } from "./command-client.ts";
 import { safeText } from "./terminal.ts";
 
 export interface FollowerPort {
@@ -23,7 +23,7 @@ export interface FollowerPort {
 const WAIT_MS = 1_000;
 
 export class Follower {
-  readonly #client: CommandClient;
+  readonly #client: BlockSource;
   readonly #conversation: string;
   readonly #port: FollowerPort;
   /** Blocks that have not ended. */
@@ -36,7 +36,7 @@ export class Follower {
   #growing: { readonly id: string; shown: string } | undefined;
 
   /** `since`: blocks that were born before are not told. */
-  constructor(client: CommandClient, conversation: string, since: number, port: FollowerPort) {
+  constructor(client: BlockSource, conversation: string, since: number, port: FollowerPort) {
     this.#client = client;
     this.#seq = since;
     this.#conversation = conversation;

@@ -3,8 +3,9 @@
  */
 
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { known, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { oneLine, print, printJson } from "./terminal.ts";
 
 const options = {

@@ -17,8 +17,9 @@ import {
   sessionAt,
 } from "../import/session-logs.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { type CommandClient, known, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { importLog, KnownSessions, type Outcome } from "./log-import.ts";
 import { oneLine, Progress, print, printJson, printNote, safeText } from "./terminal.ts";
 
@@ -88,7 +89,7 @@ function noSessions(): number {
 }
 
 async function importAll(
-  client: CommandClient,
+  client: BlockSource,
   sessions: KnownSessions,
   logs: readonly SessionLog[],
   isJson: boolean,
@@ -170,7 +171,7 @@ async function report({ provider, path }: SessionLog, outcome: Outcome, isJson: 
 
 /** Looks again and again, until it is told to stop. A log that has not changed costs a look at its folder. */
 async function watch(
-  client: CommandClient,
+  client: BlockSource,
   sessions: KnownSessions,
   find: () => readonly SessionLog[],
   isJson: boolean,
@@ -191,11 +192,7 @@ async function watch(
   }
 }
 
-async function importFiles(
-  client: CommandClient,
-  files: readonly string[],
-  isJson: boolean,
-): Promise<number> {
+async function importFiles(client: BlockSource, files: readonly string[], isJson: boolean): Promise<number> {
   let code: number = EXIT.done;
   const sessions = await KnownSessions.read(client);
   for (const file of files) {
@@ -216,7 +213,7 @@ async function importFiles(
   return code;
 }
 
-async function importFile(client: CommandClient, sessions: KnownSessions, path: string): Promise<Imported> {
+async function importFile(client: BlockSource, sessions: KnownSessions, path: string): Promise<Imported> {
   const head = readHead(path);
   if (/^\s*\{"type":"conversation","epoch":/.test(head)) {
     const body = createReadStream(path) as AsyncIterable<Uint8Array>;

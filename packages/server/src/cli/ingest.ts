@@ -10,8 +10,9 @@ import { providers } from "@blockyard/providers";
 import { makeConfig, prepareHome } from "../config/config.ts";
 import { providerOf, sessionIn } from "../ingest/ingest-stream.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import type { BlockSource } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { type CommandClient, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { Flow } from "./flow.ts";
 import { KnownSessions } from "./log-import.ts";
 import { wholeId } from "./named-id.ts";
@@ -92,7 +93,7 @@ async function keep(
   isNew: boolean,
   query: Record<string, string>,
 ): Promise<Json | Problem> {
-  let client: CommandClient | undefined;
+  let client: BlockSource | undefined;
   try {
     client = await openClient({ home, create: true });
     const start = await flow.start();
@@ -112,7 +113,7 @@ async function keep(
 
 /** The conversation in which the stream's session was before, if a stream or a turn brought it there. */
 async function goesOn(
-  client: CommandClient,
+  client: BlockSource,
   name: string | undefined,
   start: Uint8Array,
 ): Promise<string | undefined> {

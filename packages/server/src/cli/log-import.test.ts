@@ -21,7 +21,7 @@ import { rawRuns } from "../export/export-file.ts";
 import { importStream } from "../import/import-stream.ts";
 import { findSessions } from "../import/session-logs.ts";
 import { nodeEnv } from "../system/env.ts";
-import type { CommandClient } from "./command-client.ts";
+import type { BlockSource } from "./block-source.ts";
 import { importLog, KnownSessions } from "./log-import.ts";
 
 const owner = { role: "owner", agent: "ada", by: "token" } as const;
@@ -30,7 +30,7 @@ const NOW = 1_800_000_000_000;
 let home: string;
 let kernel: Kernel;
 let tools: Tools;
-let client: Pick<CommandClient, "call" | "import">;
+let client: Pick<BlockSource, "call" | "import">;
 
 beforeEach(() => {
   home = mkdtempSync(join(tmpdir(), "blockyard-logs-"));
@@ -68,9 +68,9 @@ const sessions = () => findSessions({ env: { CLAUDE_CONFIG_DIR: home, CODEX_HOME
 const options = { now: NOW, isFollowed: false };
 
 async function outcomes(found = sessions()): Promise<readonly string[]> {
-  const known = await KnownSessions.read(client as CommandClient);
+  const known = await KnownSessions.read(client as BlockSource);
   const types: string[] = [];
-  for (const log of found) types.push((await importLog(client as CommandClient, known, log, options)).type);
+  for (const log of found) types.push((await importLog(client as BlockSource, known, log, options)).type);
   return types;
 }
 
@@ -129,7 +129,7 @@ it("[E9] bytes that are no text are kept as they are, and what follows them too"
   put("projects/p/a.jsonl", broken, said(1, "hello"), said(2, "again"));
   await outcomes();
   const [log] = sessions();
-  const id = (await KnownSessions.read(client as CommandClient)).idOf(log as NonNullable<typeof log>) ?? "";
+  const id = (await KnownSessions.read(client as BlockSource)).idOf(log as NonNullable<typeof log>) ?? "";
   const kept: Uint8Array[] = [];
   for await (const bytes of rawRuns(kernel.store, id)) kept.push(bytes);
   const whole = Buffer.concat([
@@ -141,10 +141,10 @@ it("[E9] bytes that are no text are kept as they are, and what follows them too"
 
 it("[E21] imported by three commands at once through one server, a session is there once", async () => {
   put("projects/x/one.jsonl", ...Array.from({ length: 9 }, (_, i) => said(i, `line ${i}`)));
-  const known = await Promise.all([1, 2, 3].map(() => KnownSessions.read(client as CommandClient)));
+  const known = await Promise.all([1, 2, 3].map(() => KnownSessions.read(client as BlockSource)));
   const [log] = sessions();
   if (!log) throw new Error("no session");
-  const ends = await Promise.all(known.map((each) => importLog(client as CommandClient, each, log, options)));
+  const ends = await Promise.all(known.map((each) => importLog(client as BlockSource, each, log, options)));
   expect(ends.map(({ type }) => type)).toEqual(["imported", "imported", "imported"]);
   const [{ id = "" } = {}] = await kernel.store.conversations({ limit: 9 });
   expect(await kernel.store.blocks({ conversation: id, order: "first", limit: 99 })).toHaveLength(9);
@@ -173,14 +173,14 @@ it("[U91] a session whose conversation was deleted stays deleted, until its file
   const [log] = found;
   if (!log) throw new Error("no session");
   expect(await outcomes(found)).toEqual(["imported", "here"]);
-  const first = (await KnownSessions.read(client as CommandClient)).idOf(log) as string;
+  const first = (await KnownSessions.read(client as BlockSource)).idOf(log) as string;
   await remove(first);
   await remove(turn);
   expect(await outcomes(found)).toEqual(["deleted", "deleted"]);
-  const known = await KnownSessions.read(client as CommandClient);
-  const named = await importLog(client as CommandClient, known, log, { ...options, again: true });
+  const known = await KnownSessions.read(client as BlockSource);
+  const named = await importLog(client as BlockSource, known, log, { ...options, again: true });
   expect(named).toMatchObject({ type: "imported", isNew: true });
-  const second = (await KnownSessions.read(client as CommandClient)).idOf(log) as string;
+  const second = (await KnownSessions.read(client as BlockSource)).idOf(log) as string;
   expect(second).not.toBe(first);
   put("projects/p/a.jsonl", { ...(said(1, "a") as JsonObject), sessionId: "a" }, said(2, "more"));
   const grown = sessions().toSorted((one, other) => one.name.localeCompare(other.name));

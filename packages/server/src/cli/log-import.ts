@@ -15,7 +15,7 @@ import type { Imported } from "../import/body-import.ts";
 import { type LogMark, markOf } from "../import/import-log.ts";
 import { LIVE_MS, type LogContent, logBody, type OpenEnd, readLog } from "../import/log-body.ts";
 import type { SessionLog } from "../import/session-logs.ts";
-import { type CommandClient, known } from "./command-client.ts";
+import { type BlockSource, known } from "./block-source.ts";
 
 export type Outcome =
   | { readonly type: "imported"; readonly imported: Imported; readonly isNew: boolean }
@@ -37,7 +37,7 @@ export class KnownSessions {
   /** Conversations that hold a session without having been imported from its log. */
   readonly #others = new Map<string, string>();
 
-  static async read(client: CommandClient): Promise<KnownSessions> {
+  static async read(client: BlockSource): Promise<KnownSessions> {
     const sessions = new KnownSessions();
     for (let before: number | undefined; ; ) {
       const input = { limit: PAGE, ...(before === undefined ? {} : { before }) };
@@ -95,7 +95,7 @@ export interface LogImportOptions {
 }
 
 export async function importLog(
-  client: CommandClient,
+  client: BlockSource,
   sessions: KnownSessions,
   log: SessionLog,
   { now, isFollowed, again = false }: LogImportOptions,

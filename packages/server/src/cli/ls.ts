@@ -4,8 +4,9 @@
 
 import { type ConversationView, formatAge, formatCost } from "@blockyard/kernel";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { type CommandClient, known, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
 
 const options = {
@@ -60,7 +61,7 @@ export const ls: Command = {
 };
 
 /** Page by page, until there are enough: those that were put away are in the pages too. */
-async function listed(client: CommandClient, title: string, limit: number, isAll: boolean): Promise<Page> {
+async function listed(client: BlockSource, title: string, limit: number, isAll: boolean): Promise<Page> {
   const conversations: ConversationView[] = [];
   const wanted = title === "" ? {} : { title };
   for (let before: number | undefined; ; ) {

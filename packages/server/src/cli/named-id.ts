@@ -4,8 +4,8 @@
  */
 
 import { type ConversationView, isProblem } from "@blockyard/kernel";
+import { type BlockSource, known } from "./block-source.ts";
 import { CommandError, EXIT } from "./command.ts";
-import { type CommandClient, known } from "./command-client.ts";
 import { oneLine } from "./terminal.ts";
 
 const PAGE = 500;
@@ -13,12 +13,12 @@ const SHOWN = 10;
 const TITLE_CHARS = 60;
 
 /** The whole id of a conversation or of a block. Throws where none fits, or several do. */
-export async function wholeId(client: CommandClient, given: string): Promise<string> {
+export async function wholeId(client: BlockSource, given: string): Promise<string> {
   const [name = "", ...rest] = given.split("/");
   return [await conversationId(client, name), ...rest].join("/");
 }
 
-async function conversationId(client: CommandClient, given: string): Promise<string> {
+async function conversationId(client: BlockSource, given: string): Promise<string> {
   const exact = await client.call("conversation.read", { conversation: given, blocks: 0 });
   if (!isProblem(exact)) return given;
   const found = exact.problem === "not_found" ? await beginningWith(client, given) : [];
@@ -35,7 +35,7 @@ async function conversationId(client: CommandClient, given: string): Promise<str
   );
 }
 
-async function beginningWith(client: CommandClient, given: string): Promise<readonly ConversationView[]> {
+async function beginningWith(client: BlockSource, given: string): Promise<readonly ConversationView[]> {
   const found = new Map<string, ConversationView>();
   for (let before: number | undefined; given !== ""; ) {
     const page = known(

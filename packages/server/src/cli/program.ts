@@ -5,80 +5,80 @@
 
 import { existsSync } from "node:fs";
 import { VERSION } from "../system/version.ts";
-import { acp } from "./acp.ts";
-import { audit } from "./audit.ts";
-import { backup, restore } from "./backup.ts";
-import { bench } from "./bench.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { completion } from "./completion.ts";
-import { costs } from "./costs.ts";
-import { deleteCommand } from "./delete.ts";
-import { demo } from "./demo.ts";
-import { doctor } from "./doctor.ts";
-import { exportCommand } from "./export.ts";
-import { isUsage, sentenceOf } from "./failure.ts";
-import { grant } from "./grant.ts";
 import { help } from "./help.ts";
-import { importCommand } from "./import.ts";
-import { ingest } from "./ingest.ts";
-import { link } from "./link.ts";
-import { ls } from "./ls.ts";
-import { mcp } from "./mcp.ts";
 import { nearest } from "./nearest.ts";
-import { run } from "./run.ts";
-import { search } from "./search.ts";
-import { serveCommand } from "./serve.ts";
-import { session } from "./session.ts";
-import { show } from "./show.ts";
 import { printNote } from "./terminal.ts";
-import { token } from "./token.ts";
 
-export const COMMANDS: readonly Command[] = [
-  ...[serveCommand, run, ingest, acp, importCommand, ls, show, search, exportCommand, costs, deleteCommand],
-  ...[
-    mcp,
-    token,
-    grant,
-    link,
-    session,
-    audit,
-    backup,
-    restore,
-    doctor,
-    bench,
-    demo,
-    completion(() => COMMANDS),
-  ],
-];
+/** Only the command that runs is loaded: most need little of the server. In the order in which help lists them. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import("./serve.ts")).serveCommand,
+  run: async () => (await import("./run.ts")).run,
+  ingest: async () => (await import("./ingest.ts")).ingest,
+  acp: async () => (await import("./acp.ts")).acp,
+  import: async () => (await import("./import.ts")).importCommand,
+  ls: async () => (await import("./ls.ts")).ls,
+  show: async () => (await import("./show.ts")).show,
+  search: async () => (await import("./search.ts")).search,
+  export: async () => (await import("./export.ts")).exportCommand,
+  costs: async () => (await import("./costs.ts")).costs,
+  delete: async () => (await import("./delete.ts")).deleteCommand,
+  mcp: async () => (await import("./mcp.ts")).mcp,
+  token: async () => (await import("./token.ts")).token,
+  grant: async () => (await import("./grant.ts")).grant,
+  link: async () => (await import("./link.ts")).link,
+  session: async () => (await import("./session.ts")).session,
+  audit: async () => (await import("./audit.ts")).audit,
+  backup: async () => (await import("./backup.ts")).backup,
+  restore: async () => (await import("./backup.ts")).restore,
+  doctor: async () => (await import("./doctor.ts")).doctor,
+  bench: async () => (await import("./bench.ts")).bench,
+  demo: async () => (await import("./demo.ts")).demo,
+  completion: async () => (await import("./completion.ts")).completion(allCommands),
+};
 
-const NAMES = COMMANDS.map(({ name }) => name);
+export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
+
+function allCommands(): Promise<readonly Command[]> {
+  return Promise.all(Object.values(COMMANDS).map((load) => load()));
+}
+
+function loaderOf(name: string | undefined): (() => Promise<Command>) | undefined {
+  return name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+}
 
 async function chosen(given: readonly string[]): Promise<number> {
-  const args = commandFirst(given);
+  const args = await commandFirst(given);
   const [first, ...rest] = args;
-  if (first === "help" || first === "--help" || first === "-h")
-    return help(COMMANDS, rest[0], nearest(rest[0] ?? "", NAMES));
+  if (first === "help" || first === "--help" || first === "-h") return helpFor(rest[0]);
   if (first === "--version" || first === "-v") {
     process.stdout.write(`${VERSION}\n`);
     return EXIT.done;
   }
-  const named = COMMANDS.find(({ name }) => name === first);
-  if (isHelp(named ? rest : args)) return help(COMMANDS, (named ?? serveCommand).name);
+  const named = loaderOf(first);
+  if (isHelp(named ? rest : args)) return helpFor(named ? first : "serve");
   if (!named && first !== undefined) requireFolder(first);
-  return named ? named.run(rest) : serveCommand.run(args);
+  return named ? (await named()).run(rest) : (await loadServe()).run(args);
+}
+
+const loadServe = COMMANDS["serve"] as () => Promise<Command>;
+
+async function helpFor(name: string | undefined): Promise<number> {
+  const one = loaderOf(name);
+  return help(one ? [await one()] : await allCommands(), name, nearest(name ?? "", COMMAND_NAMES));
 }
 
 /** Options may stand before the command too: `--home data ls` is `ls --home data`. A folder of that name is a folder. */
-function commandFirst(args: readonly string[]): readonly string[] {
-  if (!args[0]?.startsWith("-")) return args;
+async function commandFirst(args: readonly string[]): Promise<readonly string[]> {
+  if (!args[0]?.startsWith("-") || args.length === 1) return args;
   const takesValue = new Set(
-    Object.entries(serveCommand.options ?? {}).flatMap(([name, { type }]) =>
+    Object.entries((await loadServe()).options ?? {}).flatMap(([name, { type }]) =>
       type === "string" ? [`--${name}`] : [],
     ),
   );
   const at = args.findIndex((word, i) => !word.startsWith("-") && !takesValue.has(args[i - 1] ?? ""));
   const word = args[at];
-  const isCommand = COMMANDS.some(({ name }) => name === word) && !existsSync(word as string);
+  const isCommand = loaderOf(word) !== undefined && !existsSync(word as string);
   return isCommand ? [word as string, ...args.slice(0, at), ...args.slice(at + 1)] : args;
 }
 
@@ -91,7 +91,7 @@ function isHelp(args: readonly string[]): boolean {
 /** The first word is a command or a folder to serve; anything else is a command that was mistyped. */
 function requireFolder(word: string): void {
   if (word.startsWith("-") || existsSync(word) || /[/\\.~]/.test(word)) return;
-  const near = nearest(word, NAMES);
+  const near = nearest(word, COMMAND_NAMES);
   const meant = near === undefined ? "" : ` Did you mean: blockyard ${near}?`;
   throw new CommandError(`no command or folder is called ${word}.${meant}\nTry: blockyard help`, EXIT.usage);
 }
@@ -109,6 +109,7 @@ export async function program(args: readonly string[]): Promise<number> {
   try {
     return await chosen(args);
   } catch (error) {
+    const { isUsage, sentenceOf } = await import("./failure.ts");
     printNote(`blockyard: ${sentenceOf(error)}`);
     if (error instanceof CommandError) return error.code;
     return isUsage(error) ? EXIT.usage : EXIT.failed;

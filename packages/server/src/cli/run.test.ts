@@ -17,7 +17,7 @@ import { Auth } from "../access/auth.ts";
 import { Tools } from "../app/tool-table.ts";
 import { makeConfig } from "../config/config.ts";
 import { nodeEnv } from "../system/env.ts";
-import type { CommandClient } from "./command-client.ts";
+import type { BlockSource } from "./block-source.ts";
 import { Follower } from "./follow.ts";
 import { askText, typed } from "./run.ts";
 import { styleFor } from "./terminal.ts";
@@ -58,7 +58,7 @@ it("[D7] the same request on another block is asked for itself", async () => {
   const blocks = [asking("c/bob/1", {}), asking("c/claude/2", {}), asking("c/claude/2", {})];
   const client = {
     call: async () => ({ patches: [], new_blocks: blocks, seq: 1 }),
-  } as unknown as CommandClient;
+  } as unknown as BlockSource;
   const asked: string[] = [];
   const follower = new Follower(client, "c", 0, {
     text: { style: styleFor({}), width: 80, isFull: false },
@@ -86,7 +86,7 @@ it("[U13] a result that ends before its call stands below the call's line, which
   const owner = { role: "owner", agent: "ann", by: "token" } as const;
   const client = {
     call: (tool: string, input: Json) => tools.call(owner, tool, input),
-  } as unknown as CommandClient;
+  } as unknown as BlockSource;
   const follower = new Follower(client, conversation, 0, {
     text: { style: styleFor({}), width: 80, isFull: false },
     show: async (text) => {

@@ -23,9 +23,10 @@ import { AGENTS } from "../turns/agents.ts";
 import { acpAgents } from "../turns/drivers/acp/agents.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
 import { withTrust } from "./ask-trust.ts";
+import { type BlockSource, known } from "./block-source.ts";
 import { turnText } from "./block-text.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { type CommandClient, known, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { Follower } from "./follow.ts";
 import { wholeId } from "./named-id.ts";
 import { oneLine, print, printJson, printNote, safeText, styleFor, terminalWidth } from "./terminal.ts";
@@ -123,7 +124,7 @@ export const run: Command = {
   },
 };
 
-async function newConversation(client: CommandClient, title: string): Promise<string> {
+async function newConversation(client: BlockSource, title: string): Promise<string> {
   const line = title.trim().split("\n", 1)[0] ?? "";
   const made = known(await client.call("conversation.create", { title: line.slice(0, 120).toWellFormed() }));
   return made.conversation;
@@ -131,7 +132,7 @@ async function newConversation(client: CommandClient, title: string): Promise<st
 
 /** Starts the turn; where its folder has to be asked for, asks whoever sits here, or says which option answers it. */
 async function startIn(
-  client: CommandClient,
+  client: BlockSource,
   cwd: string | undefined,
   request: ToolInput<"turn.start">,
 ): Promise<ToolAnswer<"turn.start"> | Problem> {
@@ -172,7 +173,7 @@ export function folderQuestion(
   return { problem, folders: [...new Set(all)] };
 }
 
-async function seqOf(client: CommandClient, conversation: string): Promise<number> {
+async function seqOf(client: BlockSource, conversation: string): Promise<number> {
   const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
   return read.conversation.seq;
 }
@@ -193,7 +194,7 @@ interface FollowOptions {
 }
 
 async function follow(
-  client: CommandClient,
+  client: BlockSource,
   { conversation, since, turn, prompt, waits }: Followed,
   options: FollowOptions,
 ): Promise<number> {
@@ -254,7 +255,7 @@ async function follow(
   }
 }
 
-async function endOf(client: CommandClient, conversation: string, id: string): Promise<TurnView | undefined> {
+async function endOf(client: BlockSource, conversation: string, id: string): Promise<TurnView | undefined> {
   const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
   const found = read.turns.find(({ turn }) => turn === id);
   return found?.status === "running" ? undefined : found;
@@ -282,7 +283,7 @@ function nameOf(title: string | undefined, metadata: BlockSnapshot["metadata"]):
 }
 
 /** Asks the person who sits here; where nobody does, what was not allowed beforehand is denied. */
-async function answer(client: CommandClient, block: BlockSnapshot, allowsAll: boolean): Promise<void> {
+async function answer(client: BlockSource, block: BlockSnapshot, allowsAll: boolean): Promise<void> {
   const ask = askOf(block.metadata) as Ask;
   let allow = allowsAll;
   const isThere = process.stdin.isTTY === true;

@@ -6,8 +6,9 @@ import { setTimeout } from "node:timers/promises";
 import { KINDS, type Kind } from "@blockyard/kernel";
 import type { ToolAnswer } from "../contract/index.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { known } from "./block-source.ts";
 import { type Command, EXIT } from "./command.ts";
-import { known, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { wholeId } from "./named-id.ts";
 import { oneLine, print, printJson, styleFor, terminalWidth } from "./terminal.ts";
 

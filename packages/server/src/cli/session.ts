@@ -3,8 +3,9 @@
  */
 
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type BlockSource, known } from "./block-source.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { type CommandClient, known, withClient } from "./command-client.ts";
+import { withClient } from "./command-client.ts";
 import { oneLine, print, printJson } from "./terminal.ts";
 
 const options = { home: HOME_OPTION, json: JSON_OPTION } as const;
@@ -36,13 +37,13 @@ export const session: Command = {
   },
 };
 
-async function revoke(client: CommandClient, id: string): Promise<number> {
+async function revoke(client: BlockSource, id: string): Promise<number> {
   known(await client.call("session.revoke", { id }));
   await print(`Session ${id} revoked\n`);
   return 0;
 }
 
-async function list(client: CommandClient, asJson: boolean): Promise<number> {
+async function list(client: BlockSource, asJson: boolean): Promise<number> {
   const { sessions: rows } = known(await client.call("session.list", {}));
   if (asJson) await printJson({ sessions: rows });
   else if (rows.length === 0) await print("No sessions. To sign a browser in: blockyard link\n");

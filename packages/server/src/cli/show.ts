@@ -7,9 +7,10 @@ import { turnAfter } from "../export/html.ts";
 import { timeline } from "../export/timeline.ts";
 import { readTree } from "../export/tree.ts";
 import { HOME_OPTION, JSON_OPTION, readArguments } from "./args.ts";
+import { type BlockSource, known } from "./block-source.ts";
 import { itemText, turnText } from "./block-text.ts";
 import { type Command, EXIT } from "./command.ts";
-import { type CommandClient, known, openClient } from "./command-client.ts";
+import { openClient } from "./command-client.ts";
 import { wholeId } from "./named-id.ts";
 import { print, printJson, safeText, styleFor, terminalWidth } from "./terminal.ts";
 
@@ -55,7 +56,7 @@ export const show: Command = {
 };
 
 /** What the agents of a conversation worked with. */
-async function showSession(client: CommandClient, id: string, isJson: boolean): Promise<void> {
+async function showSession(client: BlockSource, id: string, isJson: boolean): Promise<void> {
   const style = styleFor(process.stdout);
   const { head } = await readTree(client.lines(id));
   const sessions = sessionFacts(head);
@@ -68,7 +69,7 @@ async function showSession(client: CommandClient, id: string, isJson: boolean): 
   }
 }
 
-async function showConversation(client: CommandClient, id: string, isFull: boolean): Promise<void> {
+async function showConversation(client: BlockSource, id: string, isFull: boolean): Promise<void> {
   const style = styleFor(process.stdout);
   const text = { style, width: terminalWidth(), isFull };
   const tree = await readTree(client.lines(id));
@@ -89,7 +90,7 @@ async function showConversation(client: CommandClient, id: string, isFull: boole
 }
 
 /** A file gets the exact text; a terminal gets what cannot harm it. */
-async function showBlock(client: CommandClient, id: string, isJson: boolean): Promise<void> {
+async function showBlock(client: BlockSource, id: string, isJson: boolean): Promise<void> {
   if (!parseBlockId(id)) known(await client.call("block.read", { block_id: id }));
   let range: { readonly start: number; readonly column?: number } | undefined;
   do {

@@ -6,9 +6,10 @@ import { limits, type Problem } from "@blockyard/kernel";
 import { Auth, type CallerRole } from "../access/auth.ts";
 import { makeConfig, prepareHome } from "../config/config.ts";
 import { HOME_OPTION, readArguments } from "./args.ts";
+import { type BlockSource, known } from "./block-source.ts";
 import { pageUrl } from "./client.ts";
 import { type Command, CommandError, EXIT } from "./command.ts";
-import { type CommandClient, known, withClient } from "./command-client.ts";
+import { withClient } from "./command-client.ts";
 
 const ACTIONS = ["create", "list", "revoke"] as const;
 
@@ -55,7 +56,7 @@ export const token: Command = {
         EXIT.usage,
       );
     const { agent } = values;
-    const withDefaultClient = <T>(ask: (client: CommandClient) => Promise<T | Problem>) =>
+    const withDefaultClient = <T>(ask: (client: BlockSource) => Promise<T | Problem>) =>
       withClient({ home: values.home, create: true }, async (client) => known(await ask(client)));
     if (action === "create") {
       const role = values.viewer ? "viewer" : "agent";

@@ -1,0 +1,21 @@
+/** Where a command gets its blocks: calls, exports and streams, the same from a server and from a database opened here. */
+
+import { type ExportLine, isProblem, type Json, type Problem } from "@blockyard/kernel";
+import type { CallServer } from "../contract/index.ts";
+import { CommandError, EXIT } from "./command.ts";
+
+export interface BlockSource {
+  readonly call: CallServer;
+  /** A conversation's export. Throws a CommandError if there is none. */
+  lines(conversation: string): AsyncIterable<ExportLine>;
+  raw(conversation: string): AsyncIterable<Uint8Array>;
+  ingest(query: Readonly<Record<string, string>>, body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
+  import(body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
+  close(): Promise<void>;
+}
+
+/** The answer, or the problem as a command's failure. */
+export function known<T>(answer: T | Problem): T {
+  if (!isProblem(answer)) return answer;
+  throw new CommandError(answer.message, answer.problem === "not_found" ? EXIT.nothing : EXIT.failed);
+}

@@ -5,6 +5,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { Client as StdioClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CACHE } from "../e2e/server.ts";
 import { TestHarness } from "./harness.ts";
 import { mcpClient, stdioClient } from "./transports.ts";
 
@@ -278,6 +279,7 @@ describe("the owner's token", () => {
       const env = {
         PATH: process.env["PATH"] ?? "",
         HOME: harness.root,
+        XDG_CACHE_HOME: CACHE,
         BLOCKYARD_HOME: harness.home,
         ...variables(harness.owner),
       };
@@ -306,7 +308,12 @@ describe("blockyard mcp without a server", () => {
       const away = await TestHarness.start();
       const token = away.agent("lonely");
       const client = new StdioClient({ name: "test", version: "1" });
-      const env = { PATH: process.env["PATH"] ?? "", HOME: away.root, BLOCKYARD_TOKEN: token };
+      const env = {
+        PATH: process.env["PATH"] ?? "",
+        HOME: away.root,
+        XDG_CACHE_HOME: CACHE,
+        BLOCKYARD_TOKEN: token,
+      };
       const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", away.home];
       await client.connect(
         new StdioClientTransport({ command: process.execPath, args, env, stderr: "inherit" }),
@@ -339,7 +346,12 @@ describe("blockyard mcp with the server started again", () => {
       const uri = `blockyard://conversation/${made["conversation"]}`;
       const mode = isModern ? "auto" : "legacy";
       const client = new StdioClient({ name: "test", version: "1" }, { versionNegotiation: { mode } });
-      const env = { PATH: process.env["PATH"] ?? "", HOME: first.root, BLOCKYARD_TOKEN: first.agent("mira") };
+      const env = {
+        PATH: process.env["PATH"] ?? "",
+        HOME: first.root,
+        XDG_CACHE_HOME: CACHE,
+        BLOCKYARD_TOKEN: first.agent("mira"),
+      };
       const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", first.home];
       await client.connect(
         new StdioClientTransport({ command: process.execPath, args, env, stderr: "inherit" }),

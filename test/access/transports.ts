@@ -9,6 +9,7 @@ import { nodeEnv } from "@blockyard/server";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { WebSocket } from "ws";
+import { CACHE } from "../e2e/server.ts";
 import type { TestHarness } from "./harness.ts";
 
 export interface Transport {
@@ -121,7 +122,10 @@ export async function stdioClient(harness: TestHarness, token: string, modern = 
     { name: "test", version: "1" },
     { versionNegotiation: { mode: modern ? "auto" : "legacy" } },
   );
-  const env = { PATH: process.env["PATH"] ?? "", HOME: harness.root, BLOCKYARD_TOKEN: token };
+  const env = {
+    ...{ PATH: process.env["PATH"] ?? "", HOME: harness.root, XDG_CACHE_HOME: CACHE },
+    BLOCKYARD_TOKEN: token,
+  };
   const args = ["--disable-warning=ExperimentalWarning", MAIN, "mcp", "--home", harness.home];
   await client.connect(new StdioClientTransport({ command: process.execPath, args, env, stderr: "ignore" }));
   return client;

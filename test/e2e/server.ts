@@ -10,6 +10,9 @@ import { serverFlags } from "../../scripts/setup.mjs";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 
+/** What Node makes of the sources is kept for all that are started: most of a start. */
+export const CACHE = fileURLToPath(new URL("../../node_modules/.cache", import.meta.url));
+
 export interface ServerOptions {
   readonly home: string;
   /** The workspace. */
@@ -45,7 +48,10 @@ export class Server {
     const child = spawn(
       process.execPath,
       [...serverFlags, MAIN, "serve", root, "--home", home, "--port", port],
-      { stdio: ["ignore", "pipe", "pipe"], env: { PATH: BARE_PATH, HOME: home, ...profiled(), ...env } },
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+        env: { PATH: BARE_PATH, HOME: home, XDG_CACHE_HOME: CACHE, ...profiled(), ...env },
+      },
     );
     const errors: string[] = [];
     child.stderr?.on("data", (data: Buffer) => errors.push(data.toString()));

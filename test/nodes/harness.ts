@@ -14,7 +14,7 @@ import { nodeEnv } from "@blockyard/server";
 import { openPostgresStore } from "../../packages/server/src/stores/postgres/postgres.ts";
 import { serverFlags } from "../../scripts/setup.mjs";
 import { FAKE } from "../e2e/lifecycle/world.ts";
-import { BARE_PATH, type Called } from "../e2e/server.ts";
+import { BARE_PATH, CACHE, type Called } from "../e2e/server.ts";
 import type { TestServer } from "../postgres/server.ts";
 import { Broker, freePort } from "./broker.ts";
 
@@ -80,7 +80,13 @@ export class Node {
     const args = [MAIN, "serve", root, "--home", home, "--port", String(port), "--nats", nats];
     const child = spawn(process.execPath, [...serverFlags, ...args], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH: BARE_PATH, HOME: home, BLOCKYARD_CLAUDE: FAKE, BLOCKYARD_DATABASE: database },
+      env: {
+        PATH: BARE_PATH,
+        HOME: home,
+        XDG_CACHE_HOME: CACHE,
+        BLOCKYARD_CLAUDE: FAKE,
+        BLOCKYARD_DATABASE: database,
+      },
     });
     this.#process = child;
     child.stderr?.on("data", (data: Buffer) => {

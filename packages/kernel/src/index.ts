@@ -170,7 +170,13 @@ export {
   shortPath,
 } from "./presentation/call-line.ts";
 export { type CallOutcome, callOutcome, isAtWork } from "./presentation/call-outcome.ts";
-export { type ChangeText, changedIn, changeTexts, UNVERIFIED } from "./presentation/change-text.ts";
+export {
+  type ChangeText,
+  changedIn,
+  changeTexts,
+  observedHeading,
+  UNVERIFIED,
+} from "./presentation/change-text.ts";
 export { decodeReferences } from "./presentation/character-references.ts";
 export { citedMarkdown, type Source, sourcesOf } from "./presentation/citations.ts";
 export { type Deed, deedOf } from "./presentation/deed.ts";

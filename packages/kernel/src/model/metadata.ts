@@ -221,6 +221,10 @@ export const metadataSchemas = {
         unverified: z.boolean().optional(),
       }),
     ),
+    /** Nobody said that it would be changed: the folder was compared before and after the turn. */
+    observed: z.literal(true).optional(),
+    /** How many more files had changed. */
+    leftOut: count.optional(),
   }),
   todo: z.strictObject({
     ...anyKind,

@@ -6,6 +6,7 @@
 
 import { looksLikeDiff } from "../model/diff-lines.ts";
 import type { Metadata } from "../model/metadata.ts";
+import { plural } from "./format.ts";
 
 type Change = Metadata<"file_change">["changes"][number];
 
@@ -17,6 +18,12 @@ export interface ChangeText {
 
 /** Shown beside a diff that is only what was asked for. */
 export const UNVERIFIED = "not checked against the file";
+
+/** Above changes that were found by comparing the folder; undefined above others. */
+export function observedHeading({ observed, leftOut }: Metadata<"file_change">): string | undefined {
+  if (!observed) return undefined;
+  return `Also changed while this turn ran${leftOut === undefined ? "" : `, and ${plural(leftOut, "more file")}`}`;
+}
 
 /** One for each change: its own diff; the block's text stands for it where there is only one. */
 export function changeTexts(changes: readonly Change[], text: string): readonly ChangeText[] {

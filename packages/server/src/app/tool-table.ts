@@ -56,6 +56,7 @@ import { ruleTools } from "../turns/rules/tools.ts";
 import type { TurnRequest } from "../turns/run.ts";
 import { turnTools } from "../turns/tools.ts";
 import { Turns } from "../turns/turns.ts";
+import { WorkspaceObserver } from "../turns/workspace/observed.ts";
 
 interface CallCare {
   readonly key?: string | undefined;
@@ -181,6 +182,7 @@ export class Tools {
       rules,
       fullAccess: config.fullAccess === true,
       home: config.home,
+      observer: new WorkspaceObserver(kernel, config.root, process.env),
     });
     this.#reruns = new Reruns(place);
     const access = { auth, audit: kernel.store.audit };

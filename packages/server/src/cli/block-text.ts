@@ -14,6 +14,7 @@ import {
   type Kind,
   callLine as lineOf,
   metadataOf,
+  observedHeading,
   sourcesOf,
   type TurnView,
   timesText,
@@ -158,16 +159,19 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     return `  ${style.dim("$")} ${line}\n${someLines(output, options, { block, ...known(around) })}${failed}`;
   },
   file_change: (block, options, around) => {
-    const { changes } = metadataOf(block, "file_change");
+    const metadata = metadataOf(block, "file_change");
+    const { changes } = metadata;
     const { style, width } = options;
     const texts = changeTexts(changes, block.content);
-    return changes
+    const heading = observedHeading(metadata);
+    const drawn = changes
       .map(({ path, kind, unverified }, i) => {
         const { diff = "", note = "" } = texts[i] ?? {};
         const doubt = unverified ? style.dim(`  ${UNVERIFIED}`) : "";
         return `  ${kind} ${style.bold(oneLine(path, width - 12))}${doubt}\n${diffLines(diff, options, { block, ...known(around) })}${someLines(note, options, { block, ...known(around) })}`;
       })
       .join("");
+    return heading === undefined ? drawn : `${style.dim(`  ${heading}`)}\n${drawn}`;
   },
   todo: (block, options, around) => {
     const { items } = metadataOf(around.todo ?? block, "todo");

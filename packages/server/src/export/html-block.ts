@@ -20,6 +20,7 @@ import {
   type Kind,
   type Metadata,
   metadataOf,
+  observedHeading,
   plainTerminal,
   plural,
   REASON_WORDS,
@@ -271,10 +272,12 @@ function drawCommand(block: BlockSnapshot, around: Around): Html {
 const CHANGE_WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
 
 function drawChanges(block: BlockSnapshot, around: Around): Html {
-  const { changes } = metadataOf(block, "file_change");
+  const metadata = metadataOf(block, "file_change");
+  const { changes } = metadata;
   const texts = changeTexts(changes, block.content);
   const { isNamed } = around;
-  return join(
+  const heading = observedHeading(metadata);
+  const drawn = join(
     changes.map(({ path, kind, movedTo, unverified }, i) => {
       const { diff: text = "", note = "" } = texts[i] ?? {};
       const moved =
@@ -300,6 +303,7 @@ function drawChanges(block: BlockSnapshot, around: Around): Html {
       return html`<div class="change"><div class="head">${word}${named}${moved}${doubt}</div>${body}${said}</div>`;
     }),
   );
+  return heading === undefined ? drawn : html`<p class="dim">${heading}</p>${drawn}`;
 }
 
 /** A diff's lines without what stands above them already: its file, and that it begins at the top. */

@@ -14,6 +14,7 @@ import {
   type Kind,
   type Metadata,
   metadataOf,
+  observedHeading,
   plainTerminal,
   plural,
   safeLink,
@@ -145,9 +146,11 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
     return `${said(folding.excerpt)}${folded(folding.title, fence(output, "console"))}`;
   },
   file_change: (block, around) => {
-    const { changes } = metadataOf(block, "file_change");
+    const metadata = metadataOf(block, "file_change");
+    const { changes } = metadata;
     const texts = changeTexts(changes, block.content);
-    return changes
+    const heading = observedHeading(metadata);
+    const drawn = changes
       .map(({ path, kind, unverified }, i) => {
         const { diff = "", note = "" } = texts[i] ?? {};
         const doubt = unverified ? ` *(${UNVERIFIED})*` : "";
@@ -158,6 +161,7 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
         return `**${kind}** ${code(path)}${doubt}\n\n${diff === "" ? "" : shown(fence(diff, "diff"), extent, "diff")}${said}`;
       })
       .join("");
+    return heading === undefined ? drawn : `*${heading}*\n\n${drawn}`;
   },
   todo: (block, around) =>
     shown(`${(around.todo ?? block).content.trimEnd()}\n\n`, {

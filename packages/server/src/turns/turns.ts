@@ -48,6 +48,7 @@ import {
   waitingIn,
   writeWaiting,
 } from "./waiting.ts";
+import type { WorkspaceObserver } from "./workspace/observed.ts";
 import type { Given } from "./write-answer.ts";
 
 export interface TurnsOptions {
@@ -63,6 +64,8 @@ export interface TurnsOptions {
   readonly fullAccess?: boolean;
   /** A folder in which nothing acts by itself: agents are asked about themselves there. */
   readonly home?: string;
+  /** Shows what commands of a turn changed in its folder. */
+  readonly observer?: WorkspaceObserver;
 }
 
 interface Live extends Steered {
@@ -107,6 +110,7 @@ export class Turns {
   /** Conversations in which something waits for a turn of another node, with how to stop following them. */
   readonly #awaited = new Map<ConversationId, () => void>();
   readonly #stopListening: () => void;
+  readonly #observer: WorkspaceObserver | undefined;
   readonly #trust: (cwd: string | undefined) => Problem | undefined;
   readonly #shows: (request: TurnRequest) => Promise<Problem | undefined>;
   #isClosed = false;
@@ -116,6 +120,7 @@ export class Turns {
     const drivers = options.fullAccess ? options.drivers : options.drivers.map(withoutFull);
     this.#trust = trust;
     this.#shows = shows;
+    this.#observer = options.observer;
     this.#home = options.home ?? "/";
     this.later =
       options.home === undefined
@@ -131,14 +136,13 @@ export class Turns {
       ...{ kernel, rules, liveIn: (conversation) => this.#runs.get(conversation) },
       start: (by, request, also) => this.#goOn(by, request, also),
     });
-    const { node } = kernel;
     this.#kernel = kernel;
     this.#steering = new Steering(kernel);
     this.#end = new TurnEnd(kernel, (run) =>
       patiently(kernel.env, run, this.#isClosed ? CLOSING_MS : undefined),
     );
     this.#drivers = new Map(drivers.map((driver) => [driver.provider, driver]));
-    this.#remote = node === undefined ? undefined : new RemoteTurns(kernel, node);
+    this.#remote = kernel.node === undefined ? undefined : new RemoteTurns(kernel, kernel.node);
     this.#stopListening = kernel.listen((told) => this.#onCommit(told));
   }
 
@@ -246,10 +250,8 @@ export class Turns {
     await this.#starting.get(conversation);
     const live = this.#runs.get(conversation);
     const isMeant = live !== undefined && (only === undefined || live.start.id === only);
-    if (isMeant) {
-      live.run.stop("cancelled");
-      await live.done;
-    }
+    if (isMeant) live.run.stop("cancelled");
+    if (isMeant) await live.done;
     const leased = await stopLeased(this.#kernel, by, conversation, only);
     if (isProblem(leased)) return leased;
     const here = {
@@ -453,6 +455,7 @@ export class Turns {
       ...{ id, by, prompt },
       request: { ...request, prompt: text, ...(known === undefined ? {} : { mode: known }) },
     };
+    const compare = this.#observer?.watch(start);
     // The boundary of one turn: that its agent cannot be started is its end, and nobody else's.
     const run = await driver.start(start).catch((error) => problem("unavailable", String(error)));
     if (isProblem(run)) {
@@ -460,7 +463,7 @@ export class Turns {
       unfollow();
       return opened.prompt;
     }
-    const done = this.#follow(start, run).finally(unfollow);
+    const done = this.#follow(start, run, compare).finally(unfollow);
     this.#runs.set(conversation, { start, run, done, taken: new Set(), sent: new Map() });
     this.#answering.applyRules(conversation);
     if (this.#remote) void this.#catchUp(conversation);
@@ -501,9 +504,11 @@ export class Turns {
   }
 
   /** To the run's end, and the end of the turn whatever happens. */
-  async #follow(start: TurnStart, run: Run): Promise<void> {
+  async #follow(start: TurnStart, run: Run, compare?: Promise<() => Promise<void>>): Promise<void> {
     try {
-      await this.#end.settle(start, await run.ended);
+      const ended = await run.ended;
+      if (!this.#isClosed) await (await compare)?.();
+      await this.#end.settle(start, ended);
       await keepModeOf(this.#kernel, start, run);
       if (run.limit) await atLimit(this.#end, this.later, start, run.limit.resetsAt);
     } catch (error) {

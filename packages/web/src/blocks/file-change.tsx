@@ -8,6 +8,7 @@ import {
   changeTexts,
   isResult,
   type Metadata,
+  observedHeading,
   startLines,
   UNVERIFIED,
 } from "@blockyard/kernel";
@@ -28,13 +29,16 @@ type Change = Metadata<"file_change">["changes"][number];
 const WORDS = { add: "new", modify: "changed", delete: "deleted" } as const;
 
 export function FileChangeBlock({ block }: RendererProps): ReactNode {
-  const { changes } = metadataOf(block, "file_change");
+  const metadata = metadataOf(block, "file_change");
+  const { changes } = metadata;
+  const heading = observedHeading(metadata);
   const needsText = changes.some((change) => change.diff === undefined);
   const text = useText(block.id, needsText && block.chars > 0);
   const texts = changeTexts(changes, text?.toString() ?? "");
   const isNamed = useIsNamed(block);
   return (
     <div className="result file-change">
+      {heading !== undefined && <div className="dim change-note">{heading}</div>}
       {changes.map((change, i) => (
         <FileChange
           key={i}

@@ -1,0 +1,180 @@
+/**
+ * What the files of a repository are at one moment: of each its size and time, and enough of its text to say later what has
+ * changed. What git tracks and nobody has touched is in git already; of everything else the text is held, up to a bound.
+ *
+ * Git is only asked what it knows (`ls-files`, `cat-file`): it neither runs anything that the folder configures nor writes to the index.
+ * A folder without a repository, with too many files, or whose git takes too long has no snapshot.
+ */
+
+import { isUtf8 } from "node:buffer";
+import { execFile } from "node:child_process";
+import { lstat, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { findCommand } from "../../processes/child.ts";
+import { childEnvironment } from "../../processes/child-env.ts";
+
+/** A folder with more files is not looked at. */
+const MAX_FILES = 50_000;
+/** Of longer files only that they have changed is known. */
+const MAX_FILE_BYTES = 512 * 1024;
+/** Texts of files that git does not have, of one snapshot. */
+const MAX_HELD_BYTES = 16 * 1024 * 1024;
+const GIT_MS = 5_000;
+const GIT_BYTES = 64 * 1024 * 1024;
+const STATS_AT_ONCE = 64;
+
+interface FileState {
+  readonly mtimeMs: number;
+  readonly bytes: number;
+}
+
+export interface Snapshot {
+  readonly folder: string;
+  readonly files: ReadonlyMap<string, FileState>;
+  /** A file's text as it was. Undefined: nobody knows it, or it is none. */
+  textOf(path: string): Promise<string | undefined>;
+}
+
+export interface FileDifference {
+  readonly path: string;
+  readonly kind: "add" | "modify" | "delete";
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export async function takeSnapshot(folder: string, env: Environment): Promise<Snapshot | undefined> {
+  const git = gitOf(folder, env);
+  if (git === undefined) return undefined;
+  const [tracked, others] = await Promise.all([
+    git(["ls-files", "-z", "--stage", "--debug"]),
+    git(["ls-files", "-z", "--others", "--exclude-standard"]),
+  ]);
+  if (tracked === undefined || others === undefined) return undefined;
+  const index = indexed(tracked.toString("utf8"));
+  const names = [...index.keys(), ...others.toString("utf8").split("\0").filter(Boolean)];
+  if (names.length > MAX_FILES) return undefined;
+  const files = await statesOf(folder, names);
+  const held = await heldTexts(folder, files, index);
+  return {
+    folder,
+    files,
+    async textOf(path) {
+      const entry = index.get(path);
+      if (held.has(path)) return held.get(path);
+      if (entry === undefined || !isUntouched(entry, files.get(path))) return undefined;
+      const blob = await git(["cat-file", "blob", entry.hash]);
+      return blob === undefined ? undefined : textIn(blob);
+    },
+  };
+}
+
+/** What differs now, up to so many files; `more` says how many are left out. */
+export async function differences(
+  before: Snapshot,
+  after: Snapshot,
+  isLeftOut: (path: string) => boolean,
+  most: number,
+): Promise<{ readonly changed: readonly FileDifference[]; readonly more: number }> {
+  const paths = [...new Set([...before.files.keys(), ...after.files.keys()])]
+    .filter((path) => isChanged(before.files.get(path), after.files.get(path)) && !isLeftOut(path))
+    .sort();
+  const changed: FileDifference[] = [];
+  for (const path of paths.slice(0, most)) {
+    const kind = !before.files.has(path) ? "add" : after.files.has(path) ? "modify" : "delete";
+    const texts = {
+      before: kind === "add" ? "" : await before.textOf(path),
+      after: kind === "delete" ? "" : await after.textOf(path),
+    };
+    // Written again as it was.
+    if (kind === "modify" && texts.before !== undefined && texts.before === texts.after) continue;
+    changed.push({ path, kind, ...texts });
+  }
+  return { changed, more: Math.max(0, paths.length - most) };
+}
+
+function isChanged(before: FileState | undefined, after: FileState | undefined): boolean {
+  return before?.mtimeMs !== after?.mtimeMs || before?.bytes !== after?.bytes;
+}
+
+type Git = (args: readonly string[]) => Promise<Buffer | undefined>;
+
+function gitOf(folder: string, env: Environment): Git | undefined {
+  const program = findCommand("git", env["PATH"], folder);
+  if (program === undefined) return undefined;
+  const options = {
+    cwd: folder,
+    timeout: GIT_MS,
+    maxBuffer: GIT_BYTES,
+    encoding: "buffer",
+    env: { ...childEnvironment("helper", env), GIT_OPTIONAL_LOCKS: "0", GIT_TERMINAL_PROMPT: "0" },
+  } as const;
+  return (args) =>
+    new Promise((resolve) => {
+      execFile(program, ["-c", "core.fsmonitor=false", ...args], options, (error, stdout) =>
+        resolve(error ? undefined : stdout),
+      );
+    });
+}
+
+interface IndexEntry {
+  readonly hash: string;
+  readonly mtimeMs: number;
+  readonly bytes: number;
+}
+
+/** The entries of `ls-files --stage --debug -z`: a name ends with a zero, and what git remembers of the file follows. */
+function indexed(listing: string): ReadonlyMap<string, IndexEntry> {
+  const entries = new Map<string, IndexEntry>();
+  const pattern =
+    /(\d{6}) ([0-9a-f]{40,64}) 0\t([^\0]+)\0 {2}ctime: \d+:\d+\n {2}mtime: (\d+):(\d+)\n {2}dev: \d+\tino: \d+\n {2}uid: \d+\tgid: \d+\n {2}size: (\d+)\tflags: [0-9a-f]+\n/g;
+  for (const [, mode, hash = "", path = "", seconds, nanos, bytes] of listing.matchAll(pattern)) {
+    if (!mode?.startsWith("100")) continue; // links and submodules
+    entries.set(path, { hash, mtimeMs: Number(seconds) * 1_000 + Number(nanos) / 1e6, bytes: Number(bytes) });
+  }
+  return entries;
+}
+
+/** Git has this file as it is: nobody has written to it since it was checked out or added. */
+function isUntouched(entry: IndexEntry, file: FileState | undefined): boolean {
+  return file?.bytes === entry.bytes && Math.abs(file.mtimeMs - entry.mtimeMs) < 1;
+}
+
+async function statesOf(folder: string, names: readonly string[]): Promise<ReadonlyMap<string, FileState>> {
+  const files = new Map<string, FileState>();
+  for (let i = 0; i < names.length; i += STATS_AT_ONCE) {
+    const some = names.slice(i, i + STATS_AT_ONCE);
+    const stats = await Promise.all(some.map((name) => lstat(join(folder, name)).catch(() => undefined)));
+    for (const [at, stat] of stats.entries())
+      if (stat?.isFile()) files.set(some[at] as string, { mtimeMs: stat.mtimeMs, bytes: stat.size });
+  }
+  return files;
+}
+
+/** The texts that git could not give back, those of the last writes first. */
+async function heldTexts(
+  folder: string,
+  files: ReadonlyMap<string, FileState>,
+  index: ReadonlyMap<string, IndexEntry>,
+): Promise<ReadonlyMap<string, string>> {
+  const texts = new Map<string, string>();
+  const wanted = [...files].filter(([path, file]) => {
+    const entry = index.get(path);
+    return file.bytes <= MAX_FILE_BYTES && (entry === undefined || !isUntouched(entry, file));
+  });
+  wanted.sort(([, one], [, other]) => other.mtimeMs - one.mtimeMs);
+  let bytes = 0;
+  for (const [path, file] of wanted) {
+    bytes += file.bytes;
+    if (bytes > MAX_HELD_BYTES) break;
+    const text = await readFile(join(folder, path)).then(textIn, () => undefined);
+    if (text !== undefined) texts.set(path, text);
+  }
+  return texts;
+}
+
+function textIn(bytes: Buffer): string | undefined {
+  if (bytes.length > MAX_FILE_BYTES || bytes.includes(0) || !isUtf8(bytes)) return undefined;
+  return bytes.toString("utf8");
+}

@@ -275,7 +275,7 @@ describe("what is looked at", () => {
     const stop = streamInto(tail);
     const first = await firstDrawn(page);
     const seen = await watch(page);
-    const STEPS = 260;
+    const STEPS = 300;
     for (let i = 0; i < STEPS; i++) {
       await page.mouse.wheel(0, -300);
       await frames(page, 2);

@@ -52,6 +52,9 @@ interface Leave {
   readonly input: string;
 }
 
+/** An ask is heard of when it is committed; the run that wrote it may know its block a moment later. */
+const ASKED_MS: readonly number[] = [5, 20, 100, 500, 2_000];
+
 const RESTARTED = "your answer from before the restart";
 
 export class Answering {
@@ -117,7 +120,13 @@ export class Answering {
       (cwd === undefined ? undefined : this.#options.rules?.decide(ask, { conversation, cwd }));
     if (decided === undefined) return;
     const message = decided.allow ? undefined : `A rule of the user denies ${decided.words}.`;
-    await this.#give(decided.by, live, id, ask.id, { allow: decided.allow, message }, decided.words);
+    const given = { allow: decided.allow, message };
+    for (const waitMs of [...ASKED_MS, 0]) {
+      const answered = await this.#give(decided.by, live, id, ask.id, given, decided.words);
+      if (!isProblem(answered) || answered.details?.["state"] !== undefined) return;
+      if (this.#options.liveIn(conversation) !== live) return;
+      await new Promise<void>((again) => this.#options.kernel.env.after(waitMs, again));
+    }
   }
 
   #leaveFor(conversation: ConversationId, ask: Ask): Decision | undefined {

@@ -203,6 +203,7 @@ export {
   type Extent,
   excerptOf,
   isAskedFor,
+  isCutLine,
   isFailedResult,
   isLong,
   type Lines,

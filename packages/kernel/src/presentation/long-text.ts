@@ -67,6 +67,11 @@ export function excerptOf(lines: Lines, tailOnly?: number): Excerpt {
 }
 
 /** A line of an excerpt. */
+/** Whether an excerpt shows less of a line than there is. */
+export function isCutLine(line: string): boolean {
+  return line.length > EXCERPT_CHARS;
+}
+
 export function cutLine(line: string): string {
   return line.length <= EXCERPT_CHARS ? line : `${line.slice(0, EXCERPT_CHARS).toWellFormed()}…`;
 }

@@ -10,6 +10,7 @@ import {
   excerptOf,
   type Form,
   formOf,
+  isCutLine,
   isLong,
   leftWords,
   startLines,
@@ -45,7 +46,7 @@ export function foldingOf({ block, call, source, isFollowed, isLivingTodo, ...kn
   const chars = known.chars ?? block.content.length;
   const form = formOf({ ...block, isFollowed, isLivingTodo }, call, { ...known, lines, chars });
   const excerpt = excerptLines(form, source, block);
-  const isAll = form === "tail" && excerpt.length >= source.length && !isLongLine(source);
+  const isAll = form === "tail" && excerpt.length >= source.length && !source.some(isCutLine);
   return {
     form,
     isClosed: form !== "whole" && !isAll,
@@ -53,10 +54,6 @@ export function foldingOf({ block, call, source, isFollowed, isLivingTodo, ...kn
     title: `${form === "start" ? "Show all" : "Show"} ${amountOf(lines, chars)}`,
     excerpt,
   };
-}
-
-function isLongLine(source: readonly string[]): boolean {
-  return source.some((line) => line.length > 240);
 }
 
 function excerptLines(form: Form, source: readonly string[], block: BlockSnapshot): readonly string[] {

@@ -7,6 +7,7 @@ import {
   cutLine,
   type Excerpt as Ends,
   excerptOf,
+  isCutLine,
   isEnded,
   isProblem,
   type Lines,
@@ -20,8 +21,6 @@ import { useSession, useText, useTextHere } from "../state/session.tsx";
 const WHOLE_CHARS = 64 * 1024;
 /** As many lines as an excerpt may have at either end. */
 const END_LINES = 12;
-/** A longer line is cut, and shown without its colours. */
-const LINE_CHARS = 240;
 
 interface ExcerptProps {
   readonly block: Block;
@@ -47,7 +46,7 @@ export function Excerpt({ block, lines, source, after, plain, tailOnly, drawTail
   const all = joined(own ?? [], behind);
   if (drawTail && tailOnly !== undefined) {
     const last = all.slice(Math.max(0, all.length - tailOnly), all.length);
-    const short = last.map((line) => (line.length > LINE_CHARS ? cutLine(plain?.(line) ?? line) : line));
+    const short = last.map((line) => (isCutLine(line) ? cutLine(plain?.(line) ?? line) : line));
     return last.length === 0 ? null : <div className="excerpt">{drawTail(short)}</div>;
   }
   const shown = plain ? mapped(all, plain) : all;

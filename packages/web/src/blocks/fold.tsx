@@ -2,11 +2,11 @@
  * What can be folded: a line that says what there is, and the thing itself when it is open. Closed, only those of its lines
  * are in the document that the rules show at first.
  */
-import { amountOf, type Block, type Extent, isLong, tailLines } from "@blockyard/kernel";
+import { amountOf, type Block, type Extent, isCutLine, isLong, tailLines } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useOpen } from "../state/disclosure.ts";
 import { Icon } from "../ui/icons.tsx";
-import { Excerpt } from "./excerpt.tsx";
+import { Excerpt, useEndLines } from "./excerpt.tsx";
 import { useForm } from "./form.ts";
 
 interface FoldProps extends Extent {
@@ -43,7 +43,8 @@ export function Fold(props: FoldProps): ReactNode {
   const form = useForm(block, extent);
   const [isOpen, toggle] = useOpen(name, form === "whole");
   const most = form === "tail" ? tailLines(block) : undefined;
-  const isCut = form === "ends" || form === "start" || (most !== undefined && lines > most);
+  const hasLongLine = useHasLongLine(block, most !== undefined && lines <= most, source, after);
+  const isCut = form === "ends" || form === "start" || (most !== undefined && lines > most) || hasLongLine;
   // What was asked for is open and can be closed all the same.
   const isClosable = isCut || (form === "whole" && block.kind !== "file_change" && isLong(lines, chars));
   if (!isClosable) return isOpen || form === "whole" ? children() : closed();
@@ -89,6 +90,19 @@ export function Fold(props: FoldProps): ReactNode {
       />
     );
   }
+}
+
+/** A tail of few lines is not all there is where one of them is cut. */
+function useHasLongLine(
+  block: Block,
+  isWanted: boolean,
+  source: readonly string[] | undefined,
+  after: string | undefined,
+): boolean {
+  const own = useEndLines(block, isWanted && source === undefined && block.chars > 0);
+  if (!isWanted) return false;
+  const lines = source ?? own?.slice(0, own.length) ?? [];
+  return [...lines, ...(after ?? "").split("\n")].some(isCutLine);
 }
 
 interface DetailsProps {

@@ -19,10 +19,10 @@ import { newConversation, openYard, type Yard } from "./page/yard.ts";
 
 /** A recording comes in so many pieces, a frame apart. */
 const PIECES = 8;
-const EVERY_NTH = 8;
+const EVERY_NTH = 12;
 /** High enough to have all rows in the document: of most recordings, and of those with many blocks. */
 const TALL_PX = 4_000;
-const TALLEST_PX = 20_000;
+const TALLEST_PX = 40_000;
 const MANY_BLOCKS = 24;
 
 const isEvery = process.env["EVERY"] === "1";
@@ -98,16 +98,23 @@ interface Both {
 
 /** Waits until nothing is being written or loaded, then opens everything, and waits until all blocks are there. */
 async function whole(page: Page, blocks: number): Promise<Both> {
-  await page.setViewportSize({ width: 1_280, height: TALL_PX });
-  await page.waitForFunction(isQuiet);
+  await grow(page, blocks);
   const first = await shownOnPage(page);
   await openAll(page);
-  for (const height of blocks > MANY_BLOCKS ? [TALLEST_PX] : [TALL_PX, TALLEST_PX]) {
-    await page.setViewportSize({ width: 1_280, height });
-    if (await hasAll(page, blocks)) return { first, open: contentOf(await shownOnPage(page)) };
-  }
+  await grow(page, blocks);
+  if (await hasAll(page, blocks)) return { first, open: contentOf(await shownOnPage(page)) };
   const { outline } = await shownOnPage(page);
   throw new Error(`the page should show ${blocks} blocks and does not:\n${outline.join("\n")}`);
+}
+
+/** Makes the window so high that every row is in the document. What was opened stays where it is then; rows above it come with a scroll. */
+async function grow(page: Page, blocks: number): Promise<void> {
+  for (const height of blocks > MANY_BLOCKS ? [TALLEST_PX] : [TALL_PX, TALLEST_PX]) {
+    await page.setViewportSize({ width: 1_280, height });
+    await page.waitForFunction(isQuiet);
+    await page.locator(".list").evaluate((list) => list.scrollTo(0, 0));
+    if (await page.locator(".list").evaluate((list) => list.scrollHeight <= list.clientHeight)) return;
+  }
 }
 
 /** By the list of commands, as a reader would. */

@@ -179,6 +179,8 @@ describe("what is opened or closed", () => {
       };
       expect(await pressed(page, at, inStream)).toBeLessThan(1);
       expect(await pressed(page, at, inStream)).toBeLessThan(1);
+      // What comes now goes on below the window.
+      await stream(80);
       await page.waitForSelector(".to-end");
       await context.close();
     },

@@ -75,6 +75,8 @@ it.each([
   ],
   [["===== 3 passed in 0.12s =====", "", "------"], "===== 3 passed in 0.12s ====="],
   [["built in 3s", "======"], "built in 3s"],
+  [["# tests 5", "# pass 5", "# fail 0", "# cancelled 0", "# duration_ms 61"], "5 passed"],
+  [["ℹ tests 5", "ℹ pass 3", "ℹ fail 2", "ℹ duration_ms 61"], "3 passed, 2 failed"],
   [["x".repeat(500)], `${"x".repeat(119)}…`],
 ])("[V122] %j is remembered by %j", (lines, summary) => {
   expect(outputSummary(lines)).toBe(summary);

@@ -14,7 +14,20 @@ const EMPTY = /^[\s=\-–—─│|.*~#]*$/;
 /** Of the last lines of an output, without terminal codes; empty where nothing was printed. */
 export function outputSummary(lines: readonly string[]): string {
   const last = lines.slice(-SUMMARY_LINES).filter((line) => !EMPTY.test(line));
+  const inRows = countedInRows(last);
+  if (inRows !== undefined) return inRows;
   const counted = last.findLast((line) => line.length < 400 && COUNTS.test(line));
   const line = (counted ?? last.at(-1) ?? "").replace(/\s+/g, " ").trim();
   return line.length <= SUMMARY_CHARS ? line : `${line.slice(0, SUMMARY_CHARS - 1).toWellFormed()}…`;
+}
+
+/** Node's own test runner counts in rows: `# pass 5`, `# fail 0`. */
+function countedInRows(lines: readonly string[]): string | undefined {
+  const count = (word: string) => {
+    const row = lines.findLast((line) => new RegExp(`^[#ℹ] ${word} \\d+$`).test(line.trim()));
+    return row === undefined ? undefined : Number(row.trim().split(" ").at(-1));
+  };
+  const [passed, failed] = [count("pass"), count("fail")];
+  if (passed === undefined || failed === undefined) return undefined;
+  return failed === 0 ? `${passed} passed` : `${passed} passed, ${failed} failed`;
 }

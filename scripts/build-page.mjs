@@ -1,6 +1,8 @@
 /**
  * Builds the page (packages/web → packages/web/dist) if its sources have changed since the last build, and says what it
- * did in one line. Quick when there is nothing to do: it hashes the sources and compares. `--force` builds anyway.
+ * did in one line. Quick when there is nothing to do: it hashes the sources and compares. `--force` builds anyway; `--dev`
+ * builds it for development: slow, with the names of its sources, and with React's strict mode, which does everything twice that must be
+ * without effect.
  *
  * The launcher calls `buildPage()`; `node scripts/build-page.mjs` does the same by hand.
  */
@@ -27,17 +29,19 @@ const inputs = [
 ];
 
 /** @returns {Promise<"built" | "unchanged">} */
-export async function buildPage({ force = false } = {}) {
-  const hash = hashInputs();
+export async function buildPage({ force = false, dev = false } = {}) {
+  const mode = dev ? "development" : "production";
+  const hash = hashInputs(mode);
   const isCurrent = existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
   if (isCurrent && !force) return "unchanged";
   const { build } = await import("vite");
   const before = process.env["NODE_ENV"];
   // A test run says "test", and would get the slow page that names its source files.
-  process.env["NODE_ENV"] = "production";
+  process.env["NODE_ENV"] = mode;
   try {
     await build({
       root: web,
+      mode,
       configFile: join(web, "vite.config.ts"),
       logLevel: "error",
       build: { emptyOutDir: true },
@@ -50,8 +54,9 @@ export async function buildPage({ force = false } = {}) {
   return "built";
 }
 
-function hashInputs() {
-  const hash = createHash("sha256").update("production");
+/** @param {string} mode */
+function hashInputs(mode) {
+  const hash = createHash("sha256").update(mode);
   for (const input of inputs) {
     for (const path of filesOf(join(root, input))) {
       hash.update(`${relative(root, path)}\0`);
@@ -73,6 +78,9 @@ function filesOf(path) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const started = performance.now();
-  const what = await buildPage({ force: process.argv.includes("--force") });
+  const what = await buildPage({
+    force: process.argv.includes("--force"),
+    dev: process.argv.includes("--dev"),
+  });
   console.log(`page ${what} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }

@@ -1,6 +1,7 @@
 /**
  * The page's beginning: one session, one root. What is drawn is in app.tsx.
  */
+import { Fragment, StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app/app.tsx";
 import { Conversations } from "./sidebar/conversations.ts";
@@ -34,9 +35,12 @@ session.link.state.listen(() => {
 });
 
 const root = document.getElementById("page");
+const Checked = import.meta.env.DEV ? StrictMode : Fragment;
 if (root)
   createRoot(root).render(
-    <SessionProvider value={session}>
-      <App conversations={conversations} />
-    </SessionProvider>,
+    <Checked>
+      <SessionProvider value={session}>
+        <App conversations={conversations} />
+      </SessionProvider>
+    </Checked>,
   );

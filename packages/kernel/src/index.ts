@@ -310,7 +310,9 @@ export {
   turnSchema,
   turnView,
 } from "./tools/view.ts";
-export { Replica, type SyncListener, View, type ViewChange } from "./wire/client/replica.ts";
+export { Replica } from "./wire/client/replica.ts";
+export type { SyncListener } from "./wire/client/syncs.ts";
+export { View, type ViewChange } from "./wire/client/view.ts";
 export { encodeFrame } from "./wire/encode.ts";
 export {
   type ByeCode,

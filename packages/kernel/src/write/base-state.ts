@@ -17,7 +17,8 @@ import type { BlockText } from "../text/block-text.ts";
 import type { TextCache } from "../text/text-cache.ts";
 import { BlockRecords } from "./block-records.ts";
 import { removedProblem } from "./deletions.ts";
-import type { Draft, DraftBase, DraftedUnit } from "./draft.ts";
+import type { Draft } from "./draft.ts";
+import type { DraftBase, DraftedUnit } from "./draft-base.ts";
 import { OpenUnits } from "./open-units.ts";
 import type { Queued } from "./write.ts";
 

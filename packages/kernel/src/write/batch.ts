@@ -12,7 +12,8 @@ import type { Env } from "../ports/env.ts";
 import type { Commit } from "../ports/store.ts";
 import type { BaseState } from "./base-state.ts";
 import { refusedWrite } from "./deletions.ts";
-import { Draft, type DraftedUnit, Missing } from "./draft.ts";
+import { Draft } from "./draft.ts";
+import { type DraftedUnit, Missing } from "./draft-base.ts";
 import type { Queued } from "./write.ts";
 
 export interface Batch {

@@ -34,6 +34,7 @@ import type { Text } from "../text/text.ts";
 import { TextCache } from "../text/text-cache.ts";
 import type { UndoModel } from "../text/undo.ts";
 import { Appender } from "./append.ts";
+import { closedProblem } from "./block-rules.ts";
 import { Compaction } from "./compaction.ts";
 import { Deletions, removedProblem } from "./deletions.ts";
 import type { Draft } from "./draft.ts";
@@ -144,17 +145,7 @@ export class Kernel {
   #accept(block: Block, agent: AgentId, text: string): Block | Problem {
     const { id } = block;
     const mayGoOn = block.kind === "file" || (isLapsed(block) && block.agent === agent);
-    if (isEnded(block.status) && !mayGoOn) {
-      return problem(
-        "closed",
-        `block ${id} is ${block.status}: nothing can be appended to it; edit it instead`,
-        {
-          block_id: id,
-          status: block.status,
-          version: block.version,
-        },
-      );
-    }
+    if (isEnded(block.status) && !mayGoOn) return closedProblem(block);
     return this.#appender.append(id, agent, text) ?? block;
   }
 

@@ -24,7 +24,7 @@ import type { TextCache } from "../text/text-cache.ts";
 import { answerAgain, keysOf, settleKnown } from "./answered.ts";
 import { BaseState } from "./base-state.ts";
 import { type Batch, planBatch } from "./batch.ts";
-import type { Missing } from "./draft.ts";
+import type { Missing } from "./draft-base.ts";
 import { lateOutcomeOf, outcomeOf, refusalOf, storageProblem, uncertainProblem } from "./outcome.ts";
 import type { Runnable, Scheduler } from "./scheduler.ts";
 import { streamedBatch } from "./streamed.ts";

@@ -324,14 +324,8 @@ export {
   toBase64,
   type WireOp,
 } from "./wire/frame.ts";
-export {
-  type ContentBlockType,
-  hasStarted,
-  isContent,
-  LLM_VERSION,
-  type LlmEvent,
-  LlmEvents,
-} from "./wire/llm-events.ts";
+export { type ContentBlockType, LLM_VERSION, type LlmEvent } from "./wire/llm-event.ts";
+export { hasStarted, isContent, LlmEvents } from "./wire/llm-events.ts";
 export {
   type LlmContentBlock,
   type LlmMessage,

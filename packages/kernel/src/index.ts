@@ -2,9 +2,9 @@
  * The kernel's public surface, by name.
  */
 
-export type { IngestOptions } from "./ingest/event-writer.ts";
 export { keyIn } from "./ingest/imported.ts";
 export { Ingest } from "./ingest/ingest.ts";
+export type { IngestOptions } from "./ingest/place.ts";
 export { applyOp, applyToConversation } from "./model/apply.ts";
 export {
   ASK_KINDS,

@@ -74,8 +74,7 @@ function isWordIn(word: string, path: string): boolean {
 
 /** As the type of the events declares them: its own fields, or those that all of them or all of a tool's have. */
 function isEvent(type: string, field: string | undefined): boolean {
-  const source = readFileSync(join(root, "packages/kernel/src/wire/llm-events.ts"), "utf8");
-  const declared = source.slice(0, source.indexOf("const TYPES"));
+  const declared = readFileSync(join(root, "packages/kernel/src/wire/llm-event.ts"), "utf8");
   const at = declared.indexOf(`type: "${type}"`);
   if (at === -1 || field === undefined) return at !== -1;
   const next = declared.indexOf('type: "llm_', at + 1);

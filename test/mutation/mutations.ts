@@ -162,10 +162,10 @@ export const MUTATIONS: readonly Mutation[] = [
     projects: unit,
   },
   {
-    name: "guarded files: a block that is there is open to all",
-    file: "packages/server/src/files/files.ts",
+    name: "guarded files: they are open to all",
+    file: "packages/server/src/files/guarded-files.ts",
     find: "    if (reason === undefined || isGranted(this.#grants, agent, path.name)) return undefined;\n",
-    replace: "    if (reason === undefined || this.#ids.has(path.name)) return undefined;\n",
+    replace: '    if (reason === undefined || path.name !== "") return undefined;\n',
     tests: ["test/access/guarded.test.ts"],
     projects: unit,
   },

@@ -2,9 +2,9 @@
  * The kernel's public surface, by name.
  */
 
-export type { IngestOptions } from "./ingest/event-writer.ts";
 export { keyIn } from "./ingest/imported.ts";
 export { Ingest } from "./ingest/ingest.ts";
+export type { IngestOptions } from "./ingest/place.ts";
 export { applyOp, applyToConversation } from "./model/apply.ts";
 export {
   ASK_KINDS,
@@ -317,7 +317,9 @@ export {
   turnSchema,
   turnView,
 } from "./tools/view.ts";
-export { Replica, type SyncListener, View, type ViewChange } from "./wire/client/replica.ts";
+export { Replica } from "./wire/client/replica.ts";
+export type { SyncListener } from "./wire/client/syncs.ts";
+export { View, type ViewChange } from "./wire/client/view.ts";
 export { encodeFrame } from "./wire/encode.ts";
 export {
   type ByeCode,
@@ -329,14 +331,8 @@ export {
   toBase64,
   type WireOp,
 } from "./wire/frame.ts";
-export {
-  type ContentBlockType,
-  hasStarted,
-  isContent,
-  LLM_VERSION,
-  type LlmEvent,
-  LlmEvents,
-} from "./wire/llm-events.ts";
+export { type ContentBlockType, LLM_VERSION, type LlmEvent } from "./wire/llm-event.ts";
+export { hasStarted, isContent, LlmEvents } from "./wire/llm-events.ts";
 export {
   type LlmContentBlock,
   type LlmMessage,

@@ -5,10 +5,10 @@
 
 import { unanswered } from "../model/ask.ts";
 import { assert } from "../model/assert.ts";
-import { begunTurn, type MessageUsage, type Turn } from "../model/conversation.ts";
+import type { Turn } from "../model/conversation.ts";
 import type { BlockEvent, BlockKey } from "../model/event.ts";
-import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
-import { type Json, type JsonObject, sameJson } from "../model/json.ts";
+import type { BlockId } from "../model/ids.ts";
+import type { Json, JsonObject } from "../model/json.ts";
 import type { Role } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { pastSessions } from "../model/past-sessions.ts";
@@ -19,24 +19,8 @@ import { cleanText } from "../text/sanitize.ts";
 import type { Draft } from "../write/draft.ts";
 import { titleFrom, titlePatch } from "../write/title.ts";
 import { withKeyOf } from "./imported.ts";
-
-export interface IngestOptions {
-  readonly conversation: ConversationId;
-  readonly agent: AgentId;
-  /** Where the first block goes; the conversation's head by default. */
-  readonly parent?: BlockId;
-  /** Remember keys in the blocks, so that the same events can come again. */
-  readonly keep?: boolean;
-  /** The turn that the caller has opened already: the adapter's first turn is this one. */
-  readonly turn?: string;
-  /** These events are of the past: the time of those that carry none, before the first that does. */
-  readonly from?: number;
-  /**
-   * Who writes it, where that is not the owner: prompts in the stream are not the owner's words, and the stream says nothing
-   * about a conversation that belongs to somebody else.
-   */
-  readonly guest?: boolean;
-}
+import type { IngestOptions, Place } from "./place.ts";
+import { TurnWriter } from "./turn-writer.ts";
 
 /** What one block of this run is known by. */
 export interface Known {
@@ -57,25 +41,15 @@ export type Item = BlockEvent | { readonly type: "flush"; readonly key: BlockKey
 /** Metadata of this size is kept where something has to go. */
 const SMALL_CHARS = 16 * 1024;
 
-export interface Place {
-  head: BlockId | null;
-  turn: string | undefined;
-  alias: string | undefined;
-  titled: boolean;
-  /** The time of the last event that had one; undefined where events are written as they happen. */
-  at: number | undefined;
-}
-
 /** The events of one plan, applied to a draft. */
 export class EventWriter {
   readonly known = new Map<BlockKey, Known>();
-  readonly turns = new Map<string, Turn>();
   readonly place: Place;
   refused = 0;
   readonly #draft: Draft;
   readonly #options: IngestOptions;
   readonly #before: ReadonlyMap<BlockKey, Known>;
-  readonly #turnsBefore: ReadonlyMap<string, Turn>;
+  readonly #turns: TurnWriter;
 
   constructor(
     draft: Draft,
@@ -87,9 +61,14 @@ export class EventWriter {
     this.#draft = draft;
     this.#options = options;
     this.#before = before;
-    this.#turnsBefore = turnsBefore;
     this.place = { ...place };
+    this.#turns = new TurnWriter(draft, options, turnsBefore, this.place);
     if (place.at !== undefined) draft.dated(place.at);
+  }
+
+  /** Turns that have changed. */
+  get turns(): ReadonlyMap<string, Turn> {
+    return this.#turns.changed;
   }
 
   apply(item: Item): void {
@@ -101,11 +80,12 @@ export class EventWriter {
       case "session":
         return this.#session(item);
       case "turn-start":
-        return this.#turnStart(item);
+        // A turn names the conversation's provider and model: that is not for a guest to say.
+        return this.#isVisiting ? undefined : this.#turns.start(item);
       case "turn-end":
-        return this.#turnEnd(item);
+        return this.#turns.end(item);
       case "message-usage":
-        return this.#messageUsage(item);
+        return this.#turns.usage(item, this.#parentOf(item));
       case "block-start":
         return this.#start(item);
       case "block-append":
@@ -120,6 +100,10 @@ export class EventWriter {
 
   #find(key: BlockKey): Known | undefined {
     return this.known.get(key) ?? this.#before.get(key);
+  }
+
+  #parentOf({ parent }: { readonly parent?: BlockKey }): BlockId | undefined {
+    return parent === undefined ? undefined : this.#find(parent)?.id;
   }
 
   #change(key: BlockKey, known: Known): void {
@@ -159,7 +143,7 @@ export class EventWriter {
     if (again?.resumed && again.written === "")
       this.#change(event.key, { ...again, written: cleanText(event.text ?? "") });
     if (again) return; // there already: a second start says nothing new
-    const parent = event.parent === undefined ? undefined : this.#find(event.parent)?.id;
+    const parent = this.#parentOf(event);
     const side = event.parent !== undefined;
     const text = event.text ?? "";
     const { keep } = this.#options;
@@ -281,71 +265,6 @@ export class EventWriter {
     if (text.startsWith(present)) this.#draft.append(known.id, text.slice(present.length));
   }
 
-  #turnStart(event: BlockEvent & { type: "turn-start" }): void {
-    const { provider, model, sessionId, at } = event;
-    if (this.#isVisiting) return; // a turn names the conversation's provider and model
-    if (this.#options.turn !== undefined) this.place.alias ??= event.turn;
-    this.place.turn = this.#nameOf(event.turn);
-    const open = this.#turn(this.place.turn);
-    if (open) {
-      // Who opened it could not know what it would run with.
-      const isNew = (open.model ?? model) !== open.model || (open.sessionId ?? sessionId) !== open.sessionId;
-      if (isNew)
-        this.#setTurn({
-          ...open,
-          ...(model === undefined || open.model !== undefined ? {} : { model }),
-          ...(sessionId === undefined || open.sessionId !== undefined ? {} : { sessionId }),
-        });
-      return;
-    }
-    if (this.#draft.turn(event.turn) !== undefined) {
-      this.place.turn = undefined; // somebody else's: its blocks are of no turn
-      return;
-    }
-    const startedBy = this.#startedBy;
-    this.#setTurn({
-      ...{ id: event.turn, provider, agent: this.#options.agent, status: "running" },
-      startedAt: at ?? this.#draft.at,
-      ...(startedBy === undefined ? {} : { startedBy }),
-      ...(model === undefined ? {} : { model }),
-      ...(sessionId === undefined ? {} : { sessionId }),
-    });
-  }
-
-  #turnEnd(event: BlockEvent & { type: "turn-end" }): void {
-    const turn = this.#turn(this.#nameOf(event.turn));
-    if (!turn || (turn.status !== "running" && !this.#options.keep)) return;
-    const { type: _type, turn: _turn, models, at, ...rest } = event;
-    const endedAt = at ?? this.#draft.at;
-    const model = turn.model ?? models?.[0];
-    this.place.turn = undefined;
-    const ended = {
-      ...begunTurn(turn),
-      // A run of ours is timed here where its provider does not say how long it took.
-      ...(this.#options.turn === undefined ? {} : { durationMs: endedAt - turn.startedAt }),
-      ...rest,
-      endedAt,
-      ...(model === undefined ? {} : { model }),
-    };
-    // What was imported before may have been cut: the end that is told last counts, and one that says the same is no news.
-    const known = turn.status === "running" ? undefined : this.#draft.turn(turn.id);
-    if (known === undefined || !sameJson(known, ended)) this.#setTurn(ended);
-  }
-
-  #messageUsage(event: BlockEvent & { type: "message-usage" }): void {
-    const id = event.turn === undefined ? this.place.turn : this.#nameOf(event.turn);
-    const turn = id === undefined ? undefined : this.#turn(id);
-    if (!turn) return;
-    const parent = event.parent === undefined ? undefined : this.#find(event.parent)?.id;
-    const usage: MessageUsage = {
-      usage: event.usage,
-      ...(event.model === undefined ? {} : { model: event.model }),
-      ...(parent === undefined ? {} : { parent }),
-    };
-    // Written with the turn's end, or with whatever changes the turn next: a turn is one op, not one per message.
-    this.turns.set(turn.id, { ...turn, messages: { ...turn.messages, [event.messageId]: usage } });
-  }
-
   /** A guest in a conversation that somebody else has made. */
   get #isVisiting(): boolean {
     return this.#options.guest === true && this.#draft.record.createdBy !== this.#options.agent;
@@ -361,31 +280,6 @@ export class EventWriter {
     if (!this.#options.guest) return metadata;
     const { ask: _ask, approval: _approval, ...rest } = metadata;
     return rest;
-  }
-
-  #nameOf(turn: string): string {
-    return turn === this.place.alias ? (this.#options.turn ?? turn) : turn;
-  }
-
-  /** Undefined also for one that somebody else runs: a stream ends and changes its own turns. */
-  #turn(id: string): Turn | undefined {
-    const turn = this.turns.get(id) ?? this.#turnsBefore.get(id) ?? this.#draft.turn(id);
-    return turn === undefined || id === this.#options.turn || this.#isOwn(turn) ? turn : undefined;
-  }
-
-  #isOwn({ agent, startedBy }: Turn): boolean {
-    return agent === this.#options.agent && startedBy === this.#startedBy;
-  }
-
-  /** Of the turn that the caller has opened. What the agent begins by itself behind it is of the same run. */
-  get #startedBy(): AgentId | undefined {
-    const { turn } = this.#options;
-    return turn === undefined ? undefined : this.#draft.turn(turn)?.startedBy;
-  }
-
-  #setTurn(turn: Turn): void {
-    this.turns.set(turn.id, turn);
-    this.#draft.setTurn(turn);
   }
 
   #refuse(event: BlockEvent, why: Problem): void {

@@ -20,8 +20,9 @@ import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
 import { cleanText, splitTail } from "../text/sanitize.ts";
 import type { Kernel } from "../write/kernel.ts";
-import { EventWriter, type IngestOptions, type Item, type Known } from "./event-writer.ts";
+import { EventWriter, type Item, type Known } from "./event-writer.ts";
 import { countUnlessImported, keyIn } from "./imported.ts";
+import type { IngestOptions } from "./place.ts";
 
 /** Not an answer to anybody: there are other blocks than were known. */
 const GROWN = problem("conflict", "others have added blocks");

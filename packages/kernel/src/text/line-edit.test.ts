@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import type { Splice } from "../model/op.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import { random32 } from "../testing/virtual-env.ts";
-import { type LineOperation, planLines, type Since, trimmedSplice } from "./line-edit.ts";
+import { type LineOperation, planLines, type Since } from "./line-edit.ts";
 import { Text } from "./text.ts";
+import { trimmedSplice } from "./trimmed-splice.ts";
 
 const insert = (line: number, content: string): LineOperation => ({ op: "insert", line, content });
 const remove = (start_line: number, end_line: number, expected_text?: string): LineOperation => ({

@@ -12,7 +12,10 @@
 import { limits } from "../model/limits.ts";
 import type { Splice } from "../model/op.ts";
 import { type Problem, problem } from "../model/problem.ts";
+import { eolOf, withEol, withoutReturns } from "./line-end.ts";
+import { type QuotedLines, quoteLines } from "./quoted-lines.ts";
 import { mapOffset, type Text } from "./text.ts";
+import { trimmedSplice } from "./trimmed-splice.ts";
 
 export type LineOperation =
   | { readonly op: "insert"; readonly line: number; readonly content: string }
@@ -67,75 +70,6 @@ export function planLines(
     edits.push(edit);
   }
   return toSplices(now, edits);
-}
-
-/** A line's number as block.read prints it. */
-export function lineNumber(line: number): string {
-  return String(line).padStart(5);
-}
-
-/** Lines as a problem carries them: without numbers, joined by newlines, as `expected_text` takes them. */
-export interface QuotedLines {
-  readonly text: string;
-  /** Only its beginning: all of it is more than a problem should carry. */
-  readonly isCut: boolean;
-}
-
-/** The lines from `from` up to `to`. What is too long ends behind a whole line, if one fits. */
-export function quoteLines(text: Text, from: number, to: number): QuotedLines {
-  const first = Math.max(0, from);
-  const end = Math.min(to, text.lineCount);
-  const last = Math.min(end, first + limits.problemLines);
-  const quoted: string[] = [];
-  let chars = 0;
-  for (let line = first; line < last; line++) {
-    const start = text.lineStart(line);
-    const next = text.lineStart(line + 1);
-    const room = limits.problemChars - chars;
-    if (next - start > room) {
-      if (quoted.length > 0) return { text: quoted.join("\n"), isCut: true };
-      return { text: text.slice(start, start + room).toWellFormed(), isCut: true };
-    }
-    quoted.push(text.slice(start, next).replace(/\n$/, ""));
-    chars += next - start;
-  }
-  return { text: quoted.join("\n"), isCut: last < end };
-}
-
-/** Whether a text's lines end in CRLF: its first one decides. */
-export function hasCrlf(text: Text): boolean {
-  const end = text.lineStart(1);
-  return end >= 2 && text.slice(end - 2, end) === "\r\n";
-}
-
-/** `from..to` of `text` replaced by `ins`, without the ends that stay as they are. */
-export function trimmedSplice(text: Text, from: number, to: number, ins: string): Splice | undefined {
-  const del = text.slice(from, to);
-  if (del === ins) return undefined;
-  const most = Math.min(del.length, ins.length);
-  let head = 0;
-  while (head < most && del.charCodeAt(head) === ins.charCodeAt(head)) head++;
-  if (head > 0 && isHigh(del.charCodeAt(head - 1))) head--;
-  let tail = 0;
-  while (
-    tail < most - head &&
-    del.charCodeAt(del.length - 1 - tail) === ins.charCodeAt(ins.length - 1 - tail)
-  )
-    tail++;
-  if (tail > 0 && isLow(del.charCodeAt(del.length - tail))) tail--;
-  return {
-    at: from + head,
-    del: del.slice(head, del.length - tail),
-    ins: ins.slice(head, ins.length - tail),
-  };
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }
 
 // ---------------------------------------------------------------------------------------------------------------------
@@ -284,10 +218,6 @@ function isSameText(actual: string, expected: string): boolean {
   return plain === wanted || `${plain}\n` === wanted;
 }
 
-function withoutReturns(text: string): string {
-  return text.replace(/\r(?=\n|$)/g, "");
-}
-
 function placeInsert(editBase: EditBase, line: number, content: string, index: number): Edit | Problem {
   const { base, now, since } = editBase;
   const at = base.lineStart(line);
@@ -371,7 +301,7 @@ function stale(
  * in the order of the batch, before a range that starts there and behind one that ends there.
  */
 function toSplices(now: Text, edits: readonly Edit[]): Splice[] {
-  const eol = hasCrlf(now) ? "\r\n" : "\n";
+  const eol = eolOf(now);
   const sorted = edits
     .map((edit, order) => ({ edit, order }))
     .sort((a, b) => a.edit.from - b.edit.from || a.edit.to - b.edit.to || a.order - b.order);
@@ -408,8 +338,4 @@ function replacedLines(now: Text, edit: Edit, eol: string): string {
   const content = withEol(edit.content, eol);
   const endedLine = now.slice(edit.to - 1, edit.to) === "\n";
   return endedLine && !content.endsWith("\n") ? content + eol : content;
-}
-
-function withEol(content: string, eol: string): string {
-  return eol === "\n" ? content : content.replace(/\r?\n/g, eol);
 }

@@ -8,7 +8,8 @@ import { createTwoFilesPatch } from "diff";
 import { describe, expect, it } from "vitest";
 import { limits } from "../model/limits.ts";
 import { random32 } from "../testing/virtual-env.ts";
-import { type HunkError, planPatch } from "./patch.ts";
+import type { HunkError } from "./hunk-place.ts";
+import { planPatch } from "./patch.ts";
 import { Text } from "./text.ts";
 
 function apply(text: string, patch: string): string | HunkError[] | { problem: string; details?: unknown } {

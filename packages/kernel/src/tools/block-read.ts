@@ -6,7 +6,7 @@
 import { z } from "zod";
 import { limits } from "../model/limits.ts";
 import { isProblem, type Problem, problem } from "../model/problem.ts";
-import { lineNumber } from "../text/line-edit.ts";
+import { lineNumber } from "../text/quoted-lines.ts";
 import { type Text, utf8Length } from "../text/text.ts";
 import { blockIdField, lineField, tool } from "./tool.ts";
 import { blockSchema, blockView } from "./view.ts";

@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import type { Block } from "../model/block.ts";
 import type { Turn } from "../model/conversation.ts";
 import type { JsonObject } from "../model/json.ts";
-import { type LlmEvent, LlmEvents } from "./llm-events.ts";
+import type { LlmEvent } from "./llm-event.ts";
+import { LlmEvents } from "./llm-events.ts";
 import { type LlmMessage, reduceLlm } from "./llm-messages.ts";
 
 const TURN: Turn = { id: "t", provider: "claude", agent: "model", status: "running", startedAt: 1 };

@@ -24,68 +24,13 @@ import { limits } from "../model/limits.ts";
 import type { Op } from "../model/op.ts";
 import { splicesOf } from "../model/op.ts";
 import { Text } from "../text/text.ts";
-
-export const LLM_VERSION = 2;
-
-export type ContentBlockType = "text" | "thinking" | "tool_use";
-
-interface Head {
-  readonly version: number;
-  readonly messageId: string;
-  readonly timestamp: string;
-  /** Where a client that has this event, and all before it, may resume. Not every event has one. */
-  readonly cursor?: string;
-}
-
-interface Tool {
-  readonly toolName: string;
-  readonly toolId: string;
-}
-
-export type LlmEvent = Head &
-  (
-    | { readonly type: "llm_message_start"; readonly model?: string; readonly provider: string }
-    /** The model, where it became known only after the start. */
-    | { readonly type: "llm_message_update"; readonly model: string }
-    | ({
-        readonly type: "llm_content_block_start";
-        readonly contentBlockIndex: number;
-        readonly contentBlockType: ContentBlockType;
-      } & Partial<Tool>)
-    | {
-        readonly type: "llm_content_block_delta";
-        readonly contentBlockIndex: number;
-        readonly deltaType: "text_delta" | "thinking_delta" | "input_json_delta";
-        readonly delta: string;
-      }
-    | {
-        readonly type: "llm_content_block_replace";
-        readonly contentBlockIndex: number;
-        readonly content: string;
-      }
-    | { readonly type: "llm_content_block_stop"; readonly contentBlockIndex: number }
-    /** The owner is asked whether it may run, or for an answer. */
-    | (Tool & {
-        readonly type: "llm_tool_execution_waiting";
-        readonly waiting: "approval" | "answer";
-        readonly toolInput: Json;
-        readonly title?: string;
-      })
-    | (Tool & { readonly type: "llm_tool_execution_start"; readonly toolInput: Json })
-    /** Output while it runs: what was added, or, where that is no addition, all of it. */
-    | (Tool & { readonly type: "llm_tool_execution_progress" } & (
-          | { readonly delta: string }
-          | { readonly result: string }
-        ))
-    | (Tool & {
-        readonly type: "llm_tool_execution_complete";
-        readonly success: boolean;
-        readonly result?: string;
-        readonly error?: string;
-      })
-    | { readonly type: "llm_error"; readonly error: string }
-    | { readonly type: "llm_message_stop"; readonly stopReason: string; readonly totalContentBlocks: number }
-  );
+import {
+  type ContentBlockType,
+  LLM_VERSION,
+  type LlmEvent,
+  type LlmHead,
+  type LlmTool,
+} from "./llm-event.ts";
 
 const TYPES: Readonly<Record<string, ContentBlockType>> = {
   text: "text",
@@ -107,7 +52,7 @@ interface Result {
   text: Text;
 }
 
-interface Known extends Tool {
+interface Known extends LlmTool {
   readonly message: Message;
   readonly index: number;
   readonly type: ContentBlockType;
@@ -430,21 +375,21 @@ function uniqueId({ toolIds }: Message, id: string): string {
   return times === 1 ? id : `${id}#${times}`;
 }
 
-function headOf(message: Pick<Message, "id">, at: number): Head {
+function headOf(message: Pick<Message, "id">, at: number): LlmHead {
   return { version: LLM_VERSION, messageId: message.id, timestamp: new Date(at).toISOString() };
 }
 
-function run(known: Known, head: Head): LlmEvent[] {
+function run(known: Known, head: LlmHead): LlmEvent[] {
   known.hasRun = true;
   const { toolName, toolId, input: toolInput } = known;
   return [{ ...head, type: "llm_tool_execution_start", toolName, toolId, toolInput }];
 }
 
-function progress({ toolName, toolId }: Known): Tool & { readonly type: "llm_tool_execution_progress" } {
+function progress({ toolName, toolId }: Known): LlmTool & { readonly type: "llm_tool_execution_progress" } {
   return { type: "llm_tool_execution_progress", toolName, toolId };
 }
 
-function delta(known: Known, head: Head, text: string): LlmEvent {
+function delta(known: Known, head: LlmHead, text: string): LlmEvent {
   const { index, type } = known;
   return {
     ...head,

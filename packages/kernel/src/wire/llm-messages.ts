@@ -5,7 +5,7 @@
  */
 
 import type { Json, JsonObject } from "../model/json.ts";
-import type { ContentBlockType, LlmEvent } from "./llm-events.ts";
+import type { ContentBlockType, LlmEvent } from "./llm-event.ts";
 
 export interface LlmContentBlock {
   readonly index: number;

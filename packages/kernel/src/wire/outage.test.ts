@@ -10,7 +10,8 @@ import { MemoryNodes } from "../testing/memory-nodes.ts";
 import { MemoryStore } from "../testing/memory-store.ts";
 import { VirtualEnv } from "../testing/virtual-env.ts";
 import { Kernel } from "../write/kernel.ts";
-import { Replica, type View } from "./client/replica.ts";
+import { Replica } from "./client/replica.ts";
+import type { View } from "./client/view.ts";
 import type { ServerFrame } from "./frame.ts";
 import { Connection } from "./server/connection.ts";
 

@@ -14,8 +14,7 @@ import { isProblem, type Problem, problem } from "../model/problem.ts";
 import type { Env } from "../ports/env.ts";
 import { splitTail } from "../text/sanitize.ts";
 import type { Draft } from "./draft.ts";
-import type { Streamed } from "./streamed.ts";
-import type { Queued } from "./write.ts";
+import type { Queued, Streamed } from "./write.ts";
 
 type Outcome = number | Problem | undefined;
 

@@ -9,11 +9,10 @@
  */
 
 import { applyOp, applyToConversation } from "../model/apply.ts";
-import { expiredAsk } from "../model/ask.ts";
 import { assert } from "../model/assert.ts";
 import { type Block, isLapsed } from "../model/block.ts";
 import type { Conversation, ConversationPatch, Turn } from "../model/conversation.ts";
-import { type AgentId, type BlockId, blockId, type ConversationId, parseBlockId } from "../model/ids.ts";
+import { type AgentId, type BlockId, blockId, parseBlockId } from "../model/ids.ts";
 import type { Json, JsonObject } from "../model/json.ts";
 import {
   canFollow,
@@ -23,7 +22,6 @@ import {
   type Role,
   type Stage,
   type Status,
-  stageCanFollow,
 } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import { answersCall, checkMetadata, patchMetadata } from "../model/metadata.ts";
@@ -33,31 +31,16 @@ import type { BlockText } from "../text/block-text.ts";
 import { EMPTY_UPDATE } from "../text/merge.ts";
 import { cleanText } from "../text/sanitize.ts";
 import type { Text } from "../text/text.ts";
-
-/** Thrown by a draft, caught by the write queue alone: this must be loaded first. `news`: what other nodes committed. */
-export class Missing {
-  readonly what:
-    | { readonly block: BlockId }
-    | { readonly text: BlockId }
-    | { readonly undo: BlockId }
-    | { readonly news: true };
-  constructor(what: Missing["what"]) {
-    this.what = what;
-  }
-}
-
-/** What a draft is planned on. `undefined` is "not loaded", null is "does not exist". */
-export interface DraftBase {
-  readonly conversation: ConversationId;
-  readonly record: Conversation;
-  block(id: BlockId): Block | null | undefined;
-  text(id: BlockId): BlockText | undefined;
-  turn(id: string): Turn | undefined;
-  /** Whether other nodes' commits were looked for, for the write that is planned now. */
-  isFresh(): boolean;
-  /** The unit that an agent's next append, or next edit in a burst, belongs to; undefined starts a new one. */
-  openUnit(block: BlockId, agent: AgentId, type: "append" | "burst"): number | undefined;
-}
+import {
+  checkSplices,
+  checkStage,
+  cleanPatch,
+  closedProblem,
+  statusPatch,
+  tooLongProblem,
+  transitionProblem,
+} from "./block-rules.ts";
+import { type DraftBase, type DraftedUnit, Missing } from "./draft-base.ts";
 
 export interface NewBlock {
   readonly kind: Kind;
@@ -73,14 +56,6 @@ export interface NewBlock {
 type Change =
   | { readonly block: BlockId; readonly before: Block | undefined }
   | { readonly turn: string; readonly before: Turn | undefined };
-
-/** A unit as it stands after the draft. */
-export interface DraftedUnit {
-  readonly block: BlockId;
-  readonly agent: AgentId;
-  readonly type: "append" | "burst" | "other";
-  readonly unit: number;
-}
 
 interface Answer {
   readonly key: string;
@@ -217,7 +192,7 @@ export class Draft {
 
   create(spec: NewBlock): Block | Problem {
     const text = cleanText(spec.text ?? "");
-    if (text.length > limits.writeTextChars) return tooLong(text.length, limits.writeTextChars);
+    if (text.length > limits.writeTextChars) return tooLongProblem(text.length, limits.writeTextChars);
     const parent = spec.parent === undefined ? this.#record.head : spec.parent;
     let side = spec.side ?? RESULT_KINDS.includes(spec.kind);
     if (parent !== null) {
@@ -243,11 +218,11 @@ export class Draft {
     if (isProblem(found)) return found;
     const clean = cleanText(text);
     const hasEnded = isEnded(found.status) && found.kind !== "file";
-    if (hasEnded && !this.#mayGoOn(found)) return closed(found);
+    if (hasEnded && !this.#mayGoOn(found)) return closedProblem(found);
     if (clean === "") return found;
     const block = hasEnded ? this.#goOn(found) : found;
     if (block.chars + clean.length > limits.blockTextChars) {
-      return tooLong(block.chars + clean.length, limits.blockTextChars);
+      return tooLongProblem(block.chars + clean.length, limits.blockTextChars);
     }
     if (!block.promoted && block.agent === this.#agent) {
       return this.#push(block, { type: "append", at: block.chars, text: clean }, "append");
@@ -268,7 +243,7 @@ export class Draft {
 
   /** Changes of the text at given places, as one unit. The splices apply one after the other. */
   splice(id: BlockId, splices: readonly Splice[]): Block | Problem {
-    const refused = this.#checkSplices(id, splices);
+    const refused = checkSplices(this.text(id), splices);
     if (refused) return refused;
     const promoted = this.promote(id);
     if (isProblem(promoted)) return promoted;
@@ -291,7 +266,7 @@ export class Draft {
     }
     if (isProblem(merged)) return merged;
     const { splices, isNew } = merged;
-    const refused = this.#checkSplices(id, splices);
+    const refused = checkSplices(this.text(id), splices);
     if (refused) return refused;
     if (!isNew) return promoted;
     return this.#push(promoted, { type: "splice", splices, update }, "burst");
@@ -312,15 +287,8 @@ export class Draft {
     if (isProblem(found)) return found;
     const block = this.#mayGoOn(found) && status !== "pending" ? this.#goOn(found) : found;
     const isBack = block !== found && status === "running";
-    if (!isBack && !canFollow(block.status, status)) return badTransition(block, status);
-    const full: Record<string, Json> = { ...patch };
-    delete full["stage"];
-    if (block.kind === "tool_call" && isEnded(status) && full["success"] === undefined) {
-      full["success"] = status === "done";
-    }
-    if (isEnded(status) && block.metadata.waiting !== undefined && !full["lapsed"]) full["waiting"] = null;
-    if (isEnded(status) && full["ask"] === undefined && full["approval"] === undefined)
-      Object.assign(full, expiredAsk(block.metadata));
+    if (!isBack && !canFollow(block.status, status)) return transitionProblem(block, status);
+    const full = statusPatch(block, status, patch);
     const checked = checkMetadata(block.kind, patchMetadata(block.metadata, full));
     if (isProblem(checked)) return checked;
     const next = this.#push(block, { type: "status", status, metadata: cleanPatch(full, checked) });
@@ -464,22 +432,6 @@ export class Draft {
     return text && this.#invalidated?.has(text) ? undefined : text;
   }
 
-  #checkSplices(id: BlockId, splices: readonly Splice[]): Problem | undefined {
-    let text = this.text(id);
-    for (const { at, del, ins } of splices) {
-      if (at < 0 || at + del.length > text.length) {
-        return problem("out_of_range", `splice ${at}..${at + del.length} in a text of length ${text.length}`);
-      }
-      if (ins !== cleanText(ins)) return problem("invalid", "the text contains a lone surrogate or U+0000");
-      if (!text.isCharacterBoundary(at) || !text.isCharacterBoundary(at + del.length)) {
-        return problem("boundary", `a splice at ${at} would cut a character in two`, { at });
-      }
-      text = text.replace(at, at + del.length, ins);
-    }
-    if (text.length > limits.blockTextChars) return tooLong(text.length, limits.blockTextChars);
-    return undefined;
-  }
-
   #touch(text: BlockText): void {
     this.#touched ??= new Set();
     this.#touched.add(text);
@@ -541,48 +493,4 @@ function restore<K, V>(map: Map<K, V> | undefined, key: K, before: V | undefined
 
 function notFound(id: BlockId): Problem {
   return problem("not_found", `block ${id} does not exist`, { block_id: id });
-}
-
-function closed(block: Block): Problem {
-  return problem(
-    "closed",
-    `block ${block.id} is ${block.status}: nothing can be appended to it; edit it instead`,
-    {
-      block_id: block.id,
-      status: block.status,
-      version: block.version,
-    },
-  );
-}
-
-function tooLong(chars: number, max: number): Problem {
-  return problem("too_large", `${chars} characters exceed the limit of ${max}`, { chars, max_chars: max });
-}
-
-function badTransition(block: Block, to: Status): Problem {
-  const code = isEnded(block.status) ? "closed" : "transition";
-  return problem(code, `block ${block.id} is ${block.status}: it cannot become ${to}`, {
-    block_id: block.id,
-    from: block.status,
-    to,
-  });
-}
-
-function checkStage(block: Block, stage: Stage): Problem | undefined {
-  if (block.kind !== "tool_call") return problem("invalid", `a ${block.kind} block has no stage`);
-  const from = (block.metadata.stage ?? "start") as Stage;
-  if (stage === "end") return problem("transition", "a tool call ends with its status, not with its stage");
-  if (stageCanFollow(from, stage)) return undefined;
-  return problem("transition", `stage ${stage} cannot follow ${from}`, { from, to: stage });
-}
-
-/** The patch with its values as they were cleaned; deletions stay. */
-function cleanPatch(patch: JsonObject, checked: JsonObject): JsonObject {
-  const clean: Record<string, Json> = {};
-  for (const key of Object.keys(patch)) {
-    const value = checked[key];
-    if (value !== undefined) clean[key] = value;
-    else if (patch[key] === null) clean[key] = null;
-  }
-  return clean;
 }

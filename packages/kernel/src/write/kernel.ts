@@ -29,23 +29,20 @@ import type {
   SearchQuery,
   Store,
 } from "../ports/store.ts";
-import { BlockText } from "../text/block-text.ts";
 import { cleanText } from "../text/sanitize.ts";
 import type { Text } from "../text/text.ts";
 import { TextCache } from "../text/text-cache.ts";
 import type { UndoModel } from "../text/undo.ts";
 import { Appender } from "./append.ts";
+import { closedProblem } from "./block-rules.ts";
+import { Compaction } from "./compaction.ts";
 import { Deletions, removedProblem } from "./deletions.ts";
 import type { Draft } from "./draft.ts";
+import { OpenQueues } from "./open-queues.ts";
 import { unreadProblem } from "./outcome.ts";
-import { Scheduler } from "./scheduler.ts";
 import type { Write } from "./write.ts";
-import { WriteQueue } from "./write-queue.ts";
 
 export type Listener = (told: Change) => void;
-
-/** Of the queues that may be open, those that stay when the others are let go of. */
-const KEPT_SHARE = 0.75;
 
 /** Blocks of a long conversation that are read at once: some milliseconds. */
 const READ_AT_ONCE = 500;
@@ -61,23 +58,19 @@ export class Kernel {
     this.env.soon(() => {
       throw error;
     });
-  readonly #queues = new Map<ConversationId, WriteQueue>();
-  #uses = 0;
-  readonly #scheduler: Scheduler;
+  readonly #queues: OpenQueues;
   readonly #texts: TextCache;
   readonly #appender: Appender;
   readonly #listeners = new Set<Listener>();
-  /** Conversations of which somebody must hear everything, with how many do. Empty where one node has the store. */
-  readonly #followed = new Map<ConversationId, number>();
-  /** Promoted blocks that were written: when last, and how often since they were folded. */
-  readonly #promoted = new Map<BlockId, { readonly at: number; readonly ops: number }>();
+  readonly #compaction: Compaction;
 
   constructor(env: Env, store: Store) {
     this.env = env;
     this.store = store;
     this.#texts = new TextCache(store);
-    this.#scheduler = new Scheduler(env);
-    this.#appender = new Appender(env, (piece) => this.#queue(piece.conversation).post(piece));
+    this.#queues = new OpenQueues(env, store, this.#texts, this.#emit);
+    this.#appender = new Appender(env, (piece) => this.#queues.open(piece.conversation).post(piece));
+    this.#compaction = new Compaction(this, this.#texts, (read) => this.#read(read));
     this.deletions = new Deletions(this);
     this.deletions.onFault = (error) => this.onFault(error);
   }
@@ -91,7 +84,7 @@ export class Kernel {
   /** The one write path. Answered when the commit is durable. */
   write<T>(conversation: ConversationId, write: Write<T>): Promise<T | Problem> {
     const { behind, agent } = write;
-    if (behind === undefined || behind.length === 0) return this.#queue(conversation).write(write);
+    if (behind === undefined || behind.length === 0) return this.#queues.open(conversation).write(write);
     for (const id of behind) this.#appender.push(id, agent);
     const plan = (draft: Draft): T | Problem => {
       for (const id of behind) {
@@ -100,7 +93,7 @@ export class Kernel {
       }
       return write.plan(draft);
     };
-    return this.#queue(conversation).write({ ...write, plan });
+    return this.#queues.open(conversation).write({ ...write, plan });
   }
 
   /** Writes to one block: what the agent has streamed into it so far comes first. */
@@ -152,17 +145,7 @@ export class Kernel {
   #accept(block: Block, agent: AgentId, text: string): Block | Problem {
     const { id } = block;
     const mayGoOn = block.kind === "file" || (isLapsed(block) && block.agent === agent);
-    if (isEnded(block.status) && !mayGoOn) {
-      return problem(
-        "closed",
-        `block ${id} is ${block.status}: nothing can be appended to it; edit it instead`,
-        {
-          block_id: id,
-          status: block.status,
-          version: block.version,
-        },
-      );
-    }
+    if (isEnded(block.status) && !mayGoOn) return closedProblem(block);
     return this.#appender.append(id, agent, text) ?? block;
   }
 
@@ -304,47 +287,14 @@ export class Kernel {
    * Folds a promoted block's history into a snapshot, except for its last `keepUnits` units. What the block is does not
    * change; what lies before the fold can no longer be undone.
    */
-  async fold(id: BlockId, keepUnits = 0): Promise<Problem | undefined> {
-    const block = await this.block(id);
-    if (isProblem(block)) return block;
-    if (!block.promoted) return undefined;
-    const log = await this.log(id, { version: 0 });
-    if (isProblem(log)) return log;
-    const until = foldUntil(id, log, keepUnits);
-    if (until === undefined) return undefined;
-    const part = BlockText.load(id, { ...log, ops: log.ops.filter((op) => op.version <= until) });
-    if (!part.merge) return undefined;
-    part.buildUndo({ ...log, ops: log.ops.filter((op) => op.version <= until) });
-    const fold = {
-      version: until,
-      text: part.value.toString(),
-      state: part.merge.state(),
-      anchors: part.anchors,
-    };
-    const failed = await this.#read(async () => {
-      await this.store.fold(id, fold);
-      return null;
-    });
-    if (isProblem(failed)) return failed;
-    const loaded = this.#texts.peek(id);
-    if (loaded && loaded.version === loaded.committed.version) this.#texts.dropId(id);
-    return undefined;
+  fold(id: BlockId, keepUnits = 0): Promise<Problem | undefined> {
+    return this.#compaction.fold(id, keepUnits);
   }
 
   /** Folds what has been finished and quiet for long, or has gathered much history. To be called now and then. */
   async maintain(): Promise<number> {
     await this.deletions.sweep();
-    const now = this.env.monotonic();
-    let folded = 0;
-    for (const [id, { at, ops }] of this.#promoted) {
-      const block = await this.block(id);
-      if (isProblem(block)) continue;
-      const isQuiet = isEnded(block.status) && now - at > limits.foldAfterMs;
-      if (!isQuiet && ops < limits.foldAfterOps) continue;
-      this.#promoted.delete(id);
-      if (!(await this.fold(id, isQuiet ? 0 : limits.undoUnits))) folded++;
-    }
-    return folded;
+    return this.#compaction.sweep();
   }
 
   /** Tells this kernel that another node may have committed to a conversation. */
@@ -363,17 +313,9 @@ export class Kernel {
    */
   async follow(id: ConversationId): Promise<(() => void) | Problem> {
     if (!this.isShared) return () => undefined;
-    this.#followed.set(id, (this.#followed.get(id) ?? 0) + 1);
-    let isOver = false;
-    const stop = () => {
-      if (isOver) return;
-      isOver = true;
-      const left = (this.#followed.get(id) ?? 1) - 1;
-      if (left === 0) this.#followed.delete(id);
-      else this.#followed.set(id, left);
-    };
+    const stop = this.#queues.follow(id);
     // A queue tells what comes after the record that it has: it has one from now on, and keeps it.
-    const queue = this.#queue(id);
+    const queue = this.#queues.open(id);
     await queue.refresh();
     if (queue.record !== undefined) return stop;
     stop();
@@ -383,9 +325,7 @@ export class Kernel {
 
   /** The conversations that are open here, and where they stand as far as is known here. */
   open(): ReadonlyMap<ConversationId, number> {
-    const open = new Map<ConversationId, number>();
-    for (const [id, { record }] of this.#queues) open.set(id, record?.seq ?? 0);
-    return open;
+    return this.#queues.seqs();
   }
 
   /**
@@ -395,73 +335,32 @@ export class Kernel {
   async heard(id: ConversationId, seq: number): Promise<void> {
     const queue = this.#queues.get(id);
     if (queue === undefined || (queue.record?.seq ?? 0) >= seq) return;
-    if (queue.idle && !queue.isBusy && !this.#followed.has(id)) this.#queues.delete(id);
+    if (queue.idle && !queue.isBusy && !this.#queues.isFollowed(id)) this.#queues.forget(id);
     else await queue.refresh();
   }
 
   /** Tells where a conversation stands that is not open here: for lists. What is open is told op by op. */
   tellRecord(record: Conversation): void {
     const { id } = record;
-    if (this.#queues.has(id)) return;
+    if (this.#queues.get(id)) return;
     this.#emit({ conversation: id, seq: record.seq, record, ops: [], blocks: [], turns: [] });
   }
 
   /** A conversation that was removed: nothing of it is kept here either. */
   forget(id: ConversationId): void {
-    this.#queues.delete(id);
+    this.#queues.forget(id);
   }
 
   /** Everything accepted is durable; nothing may be written afterwards. */
   async close(): Promise<void> {
     await this.deletions.close();
     await this.#appender.drainAll();
-    await Promise.all(
-      [...this.#queues.values()]
-        .filter((queue) => !queue.idle)
-        .map((queue) => queue.write({ agent: "kernel", plan: () => null })),
-    );
-  }
-
-  #queue(conversation: ConversationId): WriteQueue {
-    const known = this.#queues.get(conversation);
-    if (known) {
-      known.usedAt = ++this.#uses;
-      return known;
-    }
-    if (this.#queues.size >= limits.openConversations) this.#forgetIdle();
-    const queue = new WriteQueue(
-      conversation,
-      this.env,
-      this.store,
-      this.#texts,
-      this.#scheduler,
-      this.#emit,
-    );
-    queue.usedAt = ++this.#uses;
-    this.#queues.set(conversation, queue);
-    return queue;
-  }
-
-  /** Lets go of the queues that have not been used for longest, a good part at once: looking at all of them takes time. */
-  #forgetIdle(): void {
-    const idle = [...this.#queues.values()].filter(
-      (queue) => queue.idle && !this.#followed.has(queue.conversation),
-    );
-    idle.sort((a, b) => a.usedAt - b.usedAt);
-    const spare = this.#queues.size - limits.openConversations * KEPT_SHARE;
-    for (const queue of idle.slice(0, spare)) this.#queues.delete(queue.conversation);
+    await this.#queues.drain();
   }
 
   readonly #emit = (told: Change): void => {
     this.deletions.hear(told.record);
-    for (const { id, promoted } of told.blocks) {
-      if (!promoted) continue;
-      const ops = told.ops.reduce(
-        (sum, op) => (op.block === id ? sum + 1 : sum),
-        this.#promoted.get(id)?.ops ?? 0,
-      );
-      this.#promoted.set(id, { at: this.env.monotonic(), ops });
-    }
+    this.#compaction.onCommit(told);
     for (const listener of this.#listeners) {
       try {
         listener(told);
@@ -491,15 +390,6 @@ export class Kernel {
       return unreadProblem(error);
     }
   }
-}
-
-/** The version up to which a fold may go: before the oldest unit that is kept. */
-function foldUntil(id: BlockId, log: BlockLog, keepUnits: number): number | undefined {
-  const last = log.ops.at(-1)?.version;
-  if (last === undefined || keepUnits === 0) return last;
-  const units = BlockText.load(id, log).buildUndo(log).units();
-  const oldest = units.at(-keepUnits);
-  return oldest === undefined || units.length < keepUnits ? undefined : oldest.unit - 1;
 }
 
 function notABlock(id: string): Problem {

@@ -5,7 +5,7 @@
 
 import type { AgentId, BlockId } from "../model/ids.ts";
 import { limits } from "../model/limits.ts";
-import type { DraftedUnit } from "./draft.ts";
+import type { DraftedUnit } from "./draft-base.ts";
 
 interface Unit {
   readonly agent: AgentId;

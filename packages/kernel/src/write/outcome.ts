@@ -3,6 +3,7 @@
  * that nothing was written is made here, and nowhere without knowing it.
  */
 
+import { limits } from "../model/limits.ts";
 import { type Problem, problem } from "../model/problem.ts";
 import type { Env } from "../ports/env.ts";
 import { readMissed, wasTaken } from "../ports/missed.ts";
@@ -18,6 +19,9 @@ export type Outcome = "written" | "not written" | "unknown";
 /** How often, and how long apart, the store is asked what became of a commit that it did not answer. */
 const OUTCOME_TRIES = 20;
 const OUTCOME_MS = 250;
+
+/** How often it is asked afterwards, for those who wait for the outcome. */
+const OUTCOME_WAIT_MS = 1_000;
 
 /**
  * What became of a commit that failed: it may have taken effect all the same, and only its answer was lost. Reading tells.
@@ -40,8 +44,25 @@ async function looked(env: Env, store: Store, commit: Commit): Promise<Outcome> 
   return "unknown";
 }
 
+/** What became of it after all, asked for as long as writes may be held. `meanwhile` runs before each pause. */
+export async function lateOutcomeOf(
+  env: Env,
+  store: Store,
+  commit: Commit,
+  meanwhile: () => void,
+): Promise<Outcome | undefined> {
+  let outcome: Outcome | undefined;
+  const untilMs = env.monotonic() + limits.holdMs;
+  while (outcome === undefined && env.monotonic() < untilMs) {
+    meanwhile();
+    await new Promise<void>((done) => env.after(OUTCOME_WAIT_MS, done));
+    outcome = await lookFor(store, commit);
+  }
+  return outcome;
+}
+
 /** Undefined where the store does not say. */
-export async function lookFor(
+async function lookFor(
   store: Store,
   { conversation, expectedSeq, ops }: Commit,
 ): Promise<Outcome | undefined> {

@@ -10,7 +10,8 @@ import { isProblem, problem } from "../model/problem.ts";
 import type { Commit, CommitAnswer } from "../ports/store.ts";
 import { MemoryStore } from "../testing/memory-store.ts";
 import { VirtualEnv } from "../testing/virtual-env.ts";
-import { Draft, type DraftBase } from "./draft.ts";
+import { Draft } from "./draft.ts";
+import type { DraftBase } from "./draft-base.ts";
 import { Kernel } from "./kernel.ts";
 import { commitOf, isPlain } from "./streamed.ts";
 

@@ -8,29 +8,32 @@
 import { applyOp, applyToConversation } from "../model/apply.ts";
 import type { Block } from "../model/block.ts";
 import type { Conversation } from "../model/conversation.ts";
-import type { AgentId, BlockId } from "../model/ids.ts";
 import { isEnded } from "../model/kind.ts";
 import { limits } from "../model/limits.ts";
 import type { Op } from "../model/op.ts";
-import type { Problem } from "../model/problem.ts";
 import type { Commit } from "../ports/store.ts";
-import type { BlockText } from "../text/block-text.ts";
 import { cleanText } from "../text/sanitize.ts";
+import type { BaseState } from "./base-state.ts";
+import type { Batch } from "./batch.ts";
+import type { Queued, Streamed } from "./write.ts";
 
 const NONE: readonly never[] = [];
 
-/** A piece of an agent's stream. */
-export interface Streamed {
-  readonly block: BlockId;
-  readonly agent: AgentId;
-  readonly text: string;
-  /** Why it cannot be written: an earlier piece of the stream was not. */
-  readonly refused: Problem | undefined;
-}
-
-/** Whether nothing but a stream has written to the text, which it does without looking at it. */
-export function isStreamed({ id }: BlockText, ops: readonly Op[]): boolean {
-  return ops.every((op) => op.block !== id || op.body.type === "append");
+/** All that waits as a batch, if it is one piece that can go the short way. */
+export function streamedBatch(base: BaseState, waiting: readonly Queued[], at: number): Batch | undefined {
+  const write = waiting[0];
+  const piece = write?.streamed;
+  const record = base.committed;
+  if (waiting.length !== 1 || piece === undefined || record === undefined || record.deleted) return undefined;
+  const block = base.block(piece.block);
+  if (!block || !isPlain(piece, block) || base.hasText(block.id)) return undefined;
+  const { id, agent } = block;
+  const unit = base.openUnit(id, agent, "append");
+  const commit = commitOf(piece, block, record, unit, at);
+  const { version } = commit.blocks[0] as Block;
+  const units = unit === undefined ? [{ block: id, agent, type: "append" as const, unit: version }] : NONE;
+  (write as Queued).answer = version;
+  return { planned: waiting, draft: undefined, units, commit, missing: undefined };
 }
 
 /** Whether a piece is plain text behind the end of `block`, and nothing else. */

@@ -13,43 +13,25 @@
 
 import type { Block } from "../model/block.ts";
 import { type Change, changeOf } from "../model/change.ts";
-import { type Conversation, newConversation, type Turn } from "../model/conversation.ts";
+import type { Conversation } from "../model/conversation.ts";
 import type { BlockId, ConversationId } from "../model/ids.ts";
-import type { Json } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
-import { isProblem, type Problem, problem } from "../model/problem.ts";
+import { type Problem, problem } from "../model/problem.ts";
 import type { Env } from "../ports/env.ts";
 import { readMissed } from "../ports/missed.ts";
 import type { Commit, CommitAnswer, Missed, Store, TurnedCommit } from "../ports/store.ts";
-import type { BlockText } from "../text/block-text.ts";
 import type { TextCache } from "../text/text-cache.ts";
 import { answerAgain, keysOf, settleKnown } from "./answered.ts";
-import { BlockRecords } from "./block-records.ts";
-import { refusedWrite, removedProblem } from "./deletions.ts";
-import { Draft, type DraftBase, type DraftedUnit, Missing } from "./draft.ts";
-import { OpenUnits } from "./open-units.ts";
-import { lookFor, type Outcome, outcomeOf, refusalOf, storageProblem, uncertainProblem } from "./outcome.ts";
+import { BaseState } from "./base-state.ts";
+import { type Batch, planBatch } from "./batch.ts";
+import type { Missing } from "./draft-base.ts";
+import { lateOutcomeOf, outcomeOf, refusalOf, storageProblem, uncertainProblem } from "./outcome.ts";
 import type { Runnable, Scheduler } from "./scheduler.ts";
-import { commitOf, isPlain, isStreamed } from "./streamed.ts";
+import { streamedBatch } from "./streamed.ts";
 import { type Queued, queuedOf, type Write } from "./write.ts";
-
-/** What was planned together. `missing`: what the next write needs. */
-interface Batch {
-  readonly planned: readonly Queued[];
-  /** None where a piece has gone the short way. */
-  readonly draft: Draft | undefined;
-  readonly units: readonly DraftedUnit[];
-  /** None where no plan came to an op. */
-  readonly commit: Commit | undefined;
-  readonly missing: Missing | undefined;
-}
 
 /** Never added to. */
 const NOTHING: Queued[] = [];
-const NO_UNITS: readonly DraftedUnit[] = [];
-
-/** How often the store is asked what became of a commit, for those who wait for it. */
-const OUTCOME_WAIT_MS = 1_000;
 
 export class WriteQueue implements Runnable {
   readonly conversation: ConversationId;
@@ -57,21 +39,13 @@ export class WriteQueue implements Runnable {
   usedAt = 0;
   readonly #env: Env;
   readonly #store: Store;
-  readonly #texts: TextCache;
   readonly #emit: (told: Change) => void;
   readonly #scheduler: Scheduler;
-  readonly #base: DraftBase;
+  readonly #base: BaseState;
   #waiting: Queued[] = [];
   #running = false;
-  #record: Conversation | undefined;
-  /** It was deleted and removed: its id is never given again. */
-  #removed: Problem | undefined;
-  readonly #blocks = new BlockRecords();
-  readonly #turns = new Map<string, Turn>();
-  readonly #units: OpenUnits;
   readonly #inFlight = new Map<string, Promise<unknown>>();
   #isOpen = false;
-  #planning: Queued | undefined;
   #underWay: Batch | undefined;
   /** When another node's commit was last taken in. */
   #rivalAt = Number.NEGATIVE_INFINITY;
@@ -91,11 +65,9 @@ export class WriteQueue implements Runnable {
     this.conversation = conversation;
     this.#env = env;
     this.#store = store;
-    this.#texts = texts;
     this.#scheduler = scheduler;
     this.#emit = emit;
-    this.#units = new OpenUnits(() => env.monotonic());
-    this.#base = this.#makeBase();
+    this.#base = new BaseState(conversation, env, store, texts);
   }
 
   get idle(): boolean {
@@ -109,12 +81,12 @@ export class WriteQueue implements Runnable {
 
   /** The committed record, if this queue has it. */
   get record(): Conversation | undefined {
-    return this.#record;
+    return this.#base.committed;
   }
 
   /** The committed block, if this queue has it; null if it does not exist. */
   cached(id: BlockId): Block | null | undefined {
-    return this.#blocks.get(id);
+    return this.#base.block(id);
   }
 
   write<T>(write: Write<T>): Promise<T | Problem> {
@@ -226,7 +198,7 @@ export class WriteQueue implements Runnable {
   #isInTurn(): boolean {
     const { commitInTurn, nodes } = this.#store;
     if (commitInTurn === undefined || nodes === undefined) return false;
-    if (!this.#isOpen || this.#record === undefined || this.#waiting.length === 0) return false;
+    if (!this.#isOpen || this.#base.committed === undefined || this.#waiting.length === 0) return false;
     if (this.#env.monotonic() - this.#rivalAt < limits.rivalMs) return true;
     return this.#waiting.some((write) => !write.isNew);
   }
@@ -236,7 +208,7 @@ export class WriteQueue implements Runnable {
     let batch: Batch | undefined;
     const turned: TurnedCommit = {
       conversation: this.conversation,
-      since: () => this.#record?.seq ?? 0,
+      since: () => this.#base.committed?.seq ?? 0,
       keys: () => {
         if (batch) this.#unplan(batch);
         batch = undefined;
@@ -316,7 +288,7 @@ export class WriteQueue implements Runnable {
     const asked = this.#refreshing.splice(0);
     // A store that does not answer has nothing new to tell; who asked will ask again.
     if (this.#isOpen) {
-      const missed = await this.#missed(this.#record?.seq ?? 0).catch(() => undefined);
+      const missed = await this.#missed(this.#base.committed?.seq ?? 0).catch(() => undefined);
       if (missed) this.#absorb(missed);
     }
     for (const settle of asked) settle();
@@ -325,7 +297,7 @@ export class WriteQueue implements Runnable {
   /** Undefined, or what was thrown. */
   async #open(): Promise<unknown> {
     try {
-      await this.#load();
+      await this.#base.load();
       this.#isOpen = true;
       return undefined;
     } catch (error) {
@@ -333,59 +305,18 @@ export class WriteQueue implements Runnable {
     }
   }
 
-  async #load(): Promise<void> {
-    this.#record = await this.#store.conversation(this.conversation);
-    this.#turns.clear();
-    this.#removed = this.#record ? undefined : await removedProblem(this.#store, this.conversation);
-    if (this.#record)
-      for (const turn of await this.#store.turns(this.conversation)) this.#turns.set(turn.id, turn);
-  }
-
-  /** What waits as a batch, if it is a piece that can go the short way. */
   #streamed(at: number): Batch | undefined {
-    const planned = this.#waiting;
-    const write = planned[0];
-    const piece = write?.streamed;
-    const record = this.#record;
-    if (planned.length !== 1 || piece === undefined || record === undefined || record.deleted)
-      return undefined;
-    const block = this.#blocks.get(piece.block);
-    if (!block || !isPlain(piece, block) || this.#texts.peek(block.id) !== undefined) return undefined;
-    const { id, agent } = block;
-    const unit = this.#units.get(id, agent, "append");
-    const commit = commitOf(piece, block, record, unit, at);
-    const { version } = commit.blocks[0] as Block;
-    const units =
-      unit === undefined ? [{ block: id, agent, type: "append" as const, unit: version }] : NO_UNITS;
-    (write as Queued).answer = version;
-    this.#waiting = NOTHING;
-    return { planned, draft: undefined, units, commit, missing: undefined };
+    const batch = streamedBatch(this.#base, this.#waiting, at);
+    if (batch !== undefined) this.#waiting = NOTHING;
+    return batch;
   }
 
-  /** Plans what waits, until something is missing or the batch is full. */
   #planned(): Batch {
-    const draft = new Draft(this.#base);
     const waiting = this.#waiting;
-    let missing: Missing | undefined;
-    let count = 0;
-    while (count < waiting.length && count < limits.queuedWrites && draft.ops.length < limits.opsPerCommit) {
-      const write = waiting[count] as Queued;
-      if (!write.isNew) break; // it came after the keys were looked for
-      this.#planning = write;
-      const answer = this.#plan(draft, write);
-      if (answer instanceof Missing) {
-        missing = answer;
-        break;
-      }
-      write.answer = answer;
-      count++;
-    }
-    const all = count === waiting.length;
-    const planned = all ? waiting : waiting.slice(0, count);
-    this.#waiting = all ? [] : waiting.slice(count);
-    if (draft.invalidated.size > 0) for (const text of draft.invalidated) this.#texts.drop(text);
-    const commit = draft.ops.length > 0 ? this.#commitOf(draft) : undefined;
-    return { planned, draft, units: draft.units, commit, missing };
+    const batch = planBatch(this.#env, this.#base, waiting);
+    const { length: count } = batch.planned;
+    this.#waiting = count === waiting.length ? [] : waiting.slice(count);
+    return batch;
   }
 
   /** Settles the writes whose keys were answered before. */
@@ -394,38 +325,11 @@ export class WriteQueue implements Runnable {
     if (settled.size > 0) this.#waiting = this.#waiting.filter((write) => !settled.has(write));
   }
 
-  #plan(draft: Draft, write: Queued): unknown {
-    const refused = this.#removed ?? refusedWrite(this.#record !== undefined, draft.record, write);
-    if (refused) return refused;
-    const before = draft.ops.length;
-    try {
-      const answer = draft.plan(write.agent, this.#env.now(), write);
-      if (write.key !== undefined && !isProblem(answer) && draft.ops.length > before) {
-        draft.answered(write.key, (answer ?? null) as Json);
-      }
-      return answer;
-    } catch (thrown) {
-      if (thrown instanceof Missing) return thrown;
-      // A bug in one plan must not take the others with it; its draft is rolled back.
-      return problem(
-        "unavailable",
-        `internal error: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
-      );
-    }
-  }
-
-  #commitOf(draft: Draft): Commit {
-    const { conversation } = this;
-    const { ops, record, answers } = draft;
-    const expectedSeq = record.seq - ops.length;
-    const { changedBlocks: blocks, changedTurns: turns } = draft;
-    return { conversation, expectedSeq, ops, blocks, record, turns, answers };
-  }
-
   #committed(batch: Batch): void {
     if (this.#store.nodes) this.#writtenAt = this.#env.monotonic();
-    this.#takeUp(batch);
-    this.#emit(changeOf(batch.commit as Commit));
+    const commit = batch.commit as Commit;
+    this.#base.takeUp(commit, batch.draft, batch.units);
+    this.#emit(changeOf(commit));
     for (const write of batch.planned) write.settle(write.answer);
   }
 
@@ -452,44 +356,21 @@ export class WriteQueue implements Runnable {
 
   /** For those who wait, but not for ever. Whoever else wants something meanwhile is told at once that it is not done. */
   async #waitForOutcome(batch: Batch, error: unknown): Promise<void> {
-    let outcome: Outcome | undefined;
-    const untilMs = this.#env.monotonic() + limits.holdMs;
-    while (outcome === undefined && this.#env.monotonic() < untilMs) {
+    const outcome = await lateOutcomeOf(this.#env, this.#store, batch.commit as Commit, () => {
       const waiting = this.#waiting;
       this.#waiting = waiting.filter((write) => write.patient);
       for (const write of waiting) if (!write.patient) write.settle(refusalOf(write, error));
       for (const settle of this.#refreshing.splice(0)) settle();
-      await new Promise<void>((done) => this.#env.after(OUTCOME_WAIT_MS, done));
-      outcome = await lookFor(this.#store, batch.commit as Commit);
-    }
+    });
     if (outcome === "written") return this.#committed(batch);
     this.#dropTouched(batch);
     const refused = outcome === "not written" ? storageProblem(error) : uncertainProblem(error);
     for (const write of batch.planned) write.settle(refused);
   }
 
-  #takeUp({ draft, units, commit }: Batch): void {
-    const { record, blocks, turns } = commit as Commit;
-    this.#record = record;
-    for (const block of blocks) this.#blocks.set(block.id, block);
-    for (const turn of turns) this.#turns.set(turn.id, turn);
-    if (draft !== undefined && draft.touched.size > 0) this.#takeUpTexts(draft);
-    for (const block of blocks) this.#texts.outdate(block.id, block.version);
-    if (units.length > 0) this.#units.take(units);
-  }
-
   /** The texts that a draft has changed are not what is committed, if it is not. */
   #dropTouched({ draft }: Batch): void {
-    for (const text of draft?.touched ?? []) this.#texts.drop(text);
-  }
-
-  #takeUpTexts(draft: Draft): void {
-    for (const text of draft.touched) {
-      if (draft.invalidated.has(text)) continue;
-      text.commit();
-      if (isStreamed(text, draft.ops)) this.#texts.grew(text);
-      else this.#texts.used(text);
-    }
+    if (draft !== undefined) this.#base.dropTexts(draft.touched);
   }
 
   async #moved(batch: Batch): Promise<void> {
@@ -505,20 +386,15 @@ export class WriteQueue implements Runnable {
 
   /** Reads what others have committed since our record, tells it, and forgets what it has made old. */
   async #takeIn(): Promise<void> {
-    const missed = await this.#missed(this.#record?.seq ?? 0);
+    const missed = await this.#missed(this.#base.committed?.seq ?? 0);
     if (missed) this.#absorb(missed);
   }
 
-  #absorb({ record, turns, blocks, ops, renewed }: Missed): void {
+  #absorb(missed: Missed): void {
     const { conversation } = this;
+    const { record, turns, blocks, ops, renewed } = missed;
     this.#rivalAt = this.#env.monotonic();
-    this.#record = record;
-    for (const turn of turns) this.#turns.set(turn.id, turn);
-    for (const block of blocks) {
-      this.#blocks.set(block.id, block);
-      this.#texts.dropId(block.id);
-    }
-    this.#units.clear();
+    this.#base.absorb(missed);
     // A key that was new may have come through another node.
     for (const write of this.#waiting) write.isNew = write.key === undefined;
     this.#emit(changeOf({ conversation, record, ops, blocks, turns }, renewed));
@@ -531,17 +407,11 @@ export class WriteQueue implements Runnable {
   async #loadMissing({ what }: Missing): Promise<void> {
     try {
       if ("news" in what) return await this.#lookForNews();
-      if ("block" in what) return await this.#loadBlock(what.block);
+      if ("block" in what) return await this.#base.loadBlock(what.block);
       const id = "text" in what ? what.text : what.undo;
-      const text = await this.#texts.load(id);
-      if ("undo" in what) await this.#texts.loadUndo(id);
+      const text = await this.#base.loadText(id, "undo" in what);
       await this.#loadAgain(id);
-      if (this.#blocks.get(id) === undefined) await this.#loadBlock(id);
-      const known = this.#blocks.get(id)?.version ?? 0;
-      if (text.committed.version === known) return;
-      // Of the two one is old: another node has written.
-      this.#texts.drop(text);
-      if (text.committed.version > known) await this.#takeIn();
+      if (await this.#base.isBehind(text)) await this.#takeIn();
     } catch (error) {
       const write = this.#waiting.shift();
       write?.settle(refusalOf(write, error));
@@ -552,7 +422,7 @@ export class WriteQueue implements Runnable {
   async #loadAgain(id: BlockId): Promise<void> {
     const [write] = this.#waiting;
     if (!write) return;
-    for (const other of write.texts ?? []) await this.#texts.load(other);
+    for (const other of write.texts ?? []) await this.#base.loadText(other);
     write.texts = (write.texts ?? new Set()).add(id);
   }
 
@@ -560,37 +430,6 @@ export class WriteQueue implements Runnable {
     const [write] = this.#waiting;
     if (write) write.isFresh = true;
     await this.#takeIn();
-  }
-
-  async #loadBlock(id: BlockId): Promise<void> {
-    const block = await this.#store.block(id);
-    this.#blocks.set(id, block ?? null);
-    if (block) this.#texts.outdate(id, block.version);
-  }
-
-  #makeBase(): DraftBase {
-    const queue = this;
-    const { conversation } = this;
-    return {
-      conversation,
-      get record() {
-        return (
-          queue.#record ?? newConversation(conversation, queue.#waiting[0]?.agent ?? "", queue.#env.now())
-        );
-      },
-      block: (id) => this.#blocks.get(id),
-      text: (id) => this.#text(id),
-      turn: (id) => this.#turns.get(id),
-      isFresh: () => this.#planning?.isFresh === true,
-      openUnit: (block, agent, type) => this.#units.get(block, agent, type),
-    };
-  }
-
-  /** A text of another version than the record's is not one to plan on. */
-  #text(id: BlockId): BlockText | undefined {
-    const text = this.#texts.peek(id);
-    if (text === undefined) return undefined;
-    return text.committed.version === (this.#blocks.get(id)?.version ?? 0) ? text : undefined;
   }
 
   #failAll(error: unknown): void {

@@ -6,7 +6,6 @@
 import type { AgentId, BlockId } from "../model/ids.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Draft } from "./draft.ts";
-import type { Streamed } from "./streamed.ts";
 
 export interface Write<T = unknown> {
   readonly agent: AgentId;
@@ -23,6 +22,15 @@ export interface Write<T = unknown> {
   readonly patient?: boolean;
   /** What the agent has streamed into these blocks comes first; nothing is written while that cannot be. */
   readonly behind?: readonly BlockId[];
+}
+
+/** A piece of an agent's stream. */
+export interface Streamed {
+  readonly block: BlockId;
+  readonly agent: AgentId;
+  readonly text: string;
+  /** Why it cannot be written: an earlier piece of the stream was not. */
+  readonly refused: Problem | undefined;
 }
 
 /** A write that waits in a queue, or is under way. */

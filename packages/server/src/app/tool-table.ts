@@ -292,7 +292,7 @@ export class Tools {
 
   #guards(block: Block, agent: string, permitted: readonly string[]): Problem | undefined {
     const isPermitted = permitted.includes(String(block.metadata.path));
-    return isPermitted ? undefined : this.files.guards(block, agent);
+    return isPermitted ? undefined : this.files.guarded.guards(block, agent);
   }
 
   /** A guarded file that is included would reach the agent unasked: it needs the owner's grant to that agent. */
@@ -302,7 +302,7 @@ export class Tools {
     await this.files.ready();
     for (const id of record.included) {
       const block = await this.#kernel.block(id);
-      const refused = isProblem(block) ? undefined : this.files.guards(block, provider);
+      const refused = isProblem(block) ? undefined : this.files.guarded.guards(block, provider);
       if (!refused) continue;
       const { path = id, reason = "" } = (refused.details ?? {}) as { path?: string; reason?: string };
       return problem(

@@ -1,18 +1,13 @@
 /**
- * One block as HTML, by its kind: the page's look without the page's program. What is quiet or long is folded with <details>. A
- * block's element carries the attributes that the page's has: data-block, data-kind, data-status.
+ * One block as HTML, by its kind: the page's look without the page's program. What is quiet or long is folded with <details>.
+ * Where it stands among other blocks is html-item.ts.
  */
 
 import {
-  askOf,
-  askWords,
   type BlockSnapshot,
-  callLine,
-  callOutcome,
   changedIn,
   changeTexts,
   citedMarkdown,
-  endWord,
   exactText,
   firstSentence,
   formatDuration,
@@ -22,14 +17,10 @@ import {
   metadataOf,
   observedHeading,
   plainTerminal,
-  plural,
   REASON_WORDS,
   type Reason,
-  repeatsDenial,
   safeLink,
   safePicture,
-  shortPath,
-  showsPictures,
   sourcesOf,
   timesText,
   todoLine,
@@ -40,16 +31,12 @@ import { changedLines, foldingOf, linesOf, type Shown } from "./closed.ts";
 import { highlight } from "./highlight.ts";
 import { markdownHtml } from "./markdown-html.ts";
 import { terminalHtml } from "./terminal-html.ts";
-import { commandSummary, type Item, isFollowed, type NodeItem, timeline } from "./timeline.ts";
-import type { ExportNode } from "./tree.ts";
 
-/** A sub-agent's work with longer texts than this is closed. */
-const SHORT_LINES = 10;
 const INPUT_CHARS = 200_000;
 const BEGINNING_CHARS = 1_000;
 
 /** What a block's drawing depends on besides the block. */
-interface Around {
+export interface Around {
   /** What a result is the result of. */
   readonly call?: BlockSnapshot | undefined;
   readonly isFollowed?: boolean;
@@ -59,9 +46,12 @@ interface Around {
   readonly todo?: BlockSnapshot | undefined;
 }
 
+export const OPEN: Html = { html: " open" };
+
 type Draw = (block: BlockSnapshot, around: Around) => Html;
 
-const KIND_HTML: Readonly<Record<Kind, Draw>> = {
+/** Each kind's look. A call is drawn with its results: html-item.ts. */
+export const KIND_HTML: Readonly<Record<Kind, Draw>> = {
   text: drawText,
   thinking: drawThinking,
   tool_call: () => NOTHING,
@@ -76,127 +66,7 @@ const KIND_HTML: Readonly<Record<Kind, Draw>> = {
   unknown: drawUnknown,
 };
 
-/** Who speaks, blocks, and quiet ones gathered. */
-export function itemHtml(item: Item, depth: number): Html {
-  if (item.type === "speaker") return speakerHtml(item);
-  if (item.type === "node") return nodeHtml(item, depth);
-  return html`<details class="gathered"><summary class="gathered-words">${item.words}</summary>${item.items.map((each) => nodeHtml(each, depth))}</details>`;
-}
-
-function speakerHtml({ speaker, at }: Extract<Item, { type: "speaker" }>): Html {
-  const time = new Date(at).toISOString();
-  return html`<div class="speaker speaker-${speaker.side}"><span class="speaker-name">${speaker.name}</span> <time datetime="${time}">${time.slice(0, 16).replace("T", " ")} UTC</time></div>`;
-}
-
-function nodeHtml({ node, todo }: NodeItem, depth: number): Html {
-  const { block } = node;
-  const body = block.kind === "tool_call" ? drawCall(node, depth, todo) : KIND_HTML[block.kind](block, {});
-  const below = block.kind === "tool_call" ? NOTHING : nestedHtml(node.nested, depth, "Also");
-  const own = html`<article class="block kind-${block.kind} role-${block.role}${block.pruned ? " is-pruned" : ""}" ${names(block)} data-depth="${Math.min(depth, 6)}">${body}${below}</article>`;
-  return html`${own}${branchesHtml(node, depth)}`;
-}
-
-function names({ block_id, kind, status }: BlockSnapshot): Html {
-  return html`id="${block_id}" data-block="${block_id}" data-kind="${kind}" data-status="${status}"`;
-}
-
-export function branchesHtml({ branches }: Pick<ExportNode, "branches">, depth: number): Html {
-  return join(
-    branches.map(
-      (branch) =>
-        html`<details class="branch"><summary>Another branch: ${plural(branch.length, "block")}</summary>${itemsHtml(branch, depth + 1)}</details>`,
-    ),
-  );
-}
-
-function itemsHtml(nodes: readonly ExportNode[], depth: number): Html {
-  return join(timeline(nodes, undefined).map((item) => itemHtml(item, depth)));
-}
-
-function nestedHtml(nested: readonly ExportNode[], depth: number, title: string): Html {
-  if (nested.length === 0) return NOTHING;
-  const isShort = nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < SHORT_LINES);
-  return html`<details class="nested"${isShort && nested.length < 4 ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${itemsHtml(nested, depth + 1)}</details>`;
-}
-
-const OPEN: Html = { html: " open" };
-
-function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefined): Html {
-  const { block, results } = node;
-  const { error, images } = metadataOf(block, "tool_call");
-  const ask = askOf(block.metadata);
-  const isNamed = onlyChange(results.map((result) => result.block)) !== undefined;
-  const drawn = results.map((result) => {
-    const around: Around = { call: block, isFollowed: isFollowed(result), isNamed, todo };
-    const repeats = repeatsDenial(block.metadata, result.block.metadata);
-    const body = html`<div ${names(result.block)} data-call="${block.block_id}">${repeats ? NOTHING : KIND_HTML[result.block.kind](result.block, around)}${nestedHtml(result.nested, depth, "Also")}${branchesHtml(result, depth)}</div>`;
-    const { form } = foldingOf({
-      block: result.block,
-      call: block,
-      source: ["x"],
-      chars: 1,
-      isFollowed: isFollowed(result),
-      isLivingTodo: todo !== undefined,
-    });
-    return { body, isInside: form === "line" };
-  });
-  const inside = drawn.filter((each) => each.isInside).map(({ body }) => body);
-  const shown = drawn.filter((each) => !each.isInside).map(({ body }) => body);
-  const input = html`<details class="input"><summary>Input</summary><pre class="code">${highlight(pretty(block.content), "json")}</pre></details>`;
-  const answered = ask ? askWords(ask, undefined, block.metadata["reason"]) : "";
-  const asked = answered === "" ? NOTHING : html`<div class="agent-ask dim">${answered}</div>`;
-  const isDenied = ask?.state === "denied" || block.metadata["reason"] === "cancelled";
-  const failed =
-    error !== undefined && results.length === 0 && !isDenied
-      ? html`<div class="tool-error bad">${error}</div>`
-      : NOTHING;
-  // A result shows its own pictures; the call holds them once more.
-  const isShown = results.some((result) => showsPictures(result.block.kind, result.block.metadata));
-  const own = isShown ? NOTHING : pictures(images);
-  const below = shown.length === 0 ? NOTHING : html`<div class="results">${shown}</div>`;
-  return html`<details class="tool">${lineHtml(node, shown.length > 0)}${input}${inside}</details>${asked}${nestedHtml(node.work, depth, "Its work")}${below}${failed}${own}${nestedHtml(node.nested, depth, "Its work")}`;
-}
-
-/** The line of a call, as on the page. */
-function lineHtml({ block, results, work, nested }: ExportNode, isShown: boolean): Html {
-  const { shortResult, durationMs, error } = metadataOf(block, "tool_call");
-  const { state } = callOutcome(block);
-  const of = results.map((result) => result.block);
-  const { name, subject, isCommand } = callLine(block, of);
-  const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
-  const change = onlyChange(of);
-  const counts = ran ? "" : changeCounts(of);
-  const failure = isShown ? "" : (error ?? shortResult);
-  // What a sub-agent did is told by its steps.
-  const steps = [...work, ...nested].filter((each) => each.block.kind === "tool_call").length;
-  const facts = work.length + nested.length > 0 ? plural(steps, "step") : undefined;
-  const said = state === "failed" ? failure : counts === "" ? shortResult : "";
-  const came = facts ?? (ran ? commandSummary(ran) : said);
-  const tone = state === "done" ? "ok" : state === "failed" ? "bad" : "dim";
-  const params = isCommand
-    ? html`<span class="tool-name unseen">${name} </span><code class="tool-params">${exactText(subject)}</code>`
-    : html`<span class="tool-name">${name}</span> ${change === undefined ? html`<span class="tool-params">${subject}</span>` : html`<span class="head"><code>${shortPath(change, subject)}</code></span>`}`;
-  return html`<summary class="tool-line">${params} <span class="counts">${counts}</span> <span class="tool-short dim">${came}</span> <span class="dim">${took(durationMs)}</span> <span class="${tone}"><span class="sign">${state === "failed" ? "✗" : ""}</span> ${endWord(block, of)}</span></summary>`;
-}
-
-/** The file that a call stands for, which changed only that. */
-function onlyChange(results: readonly BlockSnapshot[]): string | undefined {
-  const changed = results.filter(({ kind }) => kind === "file_change");
-  const [only] = changed;
-  if (only === undefined || changed.length > 1 || results.some(({ kind }) => kind === "command"))
-    return undefined;
-  const { changes } = metadataOf(only, "file_change");
-  return changes.length === 1 && changes[0]?.movedTo === undefined ? changes[0]?.path : undefined;
-}
-
-function changeCounts(results: readonly BlockSnapshot[]): string {
-  const changed = results.filter(({ kind }) => kind === "file_change");
-  const changes = changed.length === 1 && changed[0] ? metadataOf(changed[0], "file_change").changes : [];
-  const diff = changes.length === 1 ? changes[0]?.diff : undefined;
-  return diff === undefined || diff === "" ? "" : countsText(changedIn(diff));
-}
-
-function countsText({ added, deleted }: { readonly added: number; readonly deleted: number }): string {
+export function countsText({ added, deleted }: { readonly added: number; readonly deleted: number }): string {
   return `${added > 0 ? `+${added}` : ""} ${deleted > 0 ? `−${deleted}` : ""}`.trim();
 }
 
@@ -389,7 +259,7 @@ function folded(
   return html`<details class="fold"${isClosed ? NOTHING : OPEN}><summary>${title}</summary>${body}</details>${draw(excerpt)}`;
 }
 
-function pictures(images: Metadata<"tool_call">["images"]): Html {
+export function pictures(images: Metadata<"tool_call">["images"]): Html {
   const shown = (images ?? []).map(({ data, mediaType }) => safePicture(data, mediaType));
   return join(
     shown.map((src) =>
@@ -422,7 +292,7 @@ function leftOut(chars: number | undefined): Html {
 }
 
 /** An input as it would be written by hand; one that is not whole stays as it came. */
-function pretty(input: string): string {
+export function pretty(input: string): string {
   if (input.length > INPUT_CHARS) return input;
   try {
     return JSON.stringify(JSON.parse(input), null, 2);
@@ -436,6 +306,6 @@ function lineCount({ content, newlines }: BlockSnapshot): number {
   return content === "" || content.endsWith("\n") ? newlines : newlines + 1;
 }
 
-function took(ms: number | undefined): string {
+export function took(ms: number | undefined): string {
   return ms === undefined || ms < 100 ? "" : formatDuration(ms);
 }

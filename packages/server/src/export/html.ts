@@ -13,7 +13,7 @@ import {
   type TurnView,
 } from "@blockyard/kernel";
 import { type Html, html, join } from "../system/escape.ts";
-import { branchesHtml, itemHtml } from "./html-block.ts";
+import { branchesHtml, itemHtml } from "./html-item.ts";
 import { STYLE } from "./style.ts";
 import { timeline } from "./timeline.ts";
 import type { ExportNode, ExportTree } from "./tree.ts";

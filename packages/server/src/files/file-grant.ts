@@ -5,7 +5,12 @@ import { fileGrant, fileGrants, fileRevoke, type GrantsView } from "./contract.t
 import type { Files } from "./files.ts";
 
 function answer(files: Files): GrantsView {
-  return { grants: files.grants.map((grant) => ({ ...grant, reason: files.reasonOf(grant.path) ?? "" })) };
+  return {
+    grants: files.guarded.grants.map((grant) => ({
+      ...grant,
+      reason: files.guarded.reasonOf(grant.path) ?? "",
+    })),
+  };
 }
 
 export const fileGrantTool = (files: Files) =>

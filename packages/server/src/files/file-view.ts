@@ -28,7 +28,7 @@ export function fileView(files: Files, block: Block): FileView {
 }
 
 export function guardView(files: Files, path: string): { readonly guarded?: string } {
-  const reason = files.reasonOf(path);
+  const reason = files.guarded.reasonOf(path);
   return reason === undefined ? {} : { guarded: reason };
 }
 
@@ -58,7 +58,7 @@ export async function named(call: Call, files: Files, file: Named): Promise<Bloc
   if (id === undefined || isProblem(id) || call.caller.role === "owner") return id;
   const block = await call.kernel.block(id);
   if (isProblem(block)) return block;
-  return files.guards(block, call.caller.agent) ?? id;
+  return files.guarded.guards(block, call.caller.agent) ?? id;
 }
 
 async function find(files: Files, { path, block_id }: Named): Promise<BlockId | undefined | Problem> {

@@ -14,7 +14,6 @@ import {
   type ConversationId,
   derivedName,
   isProblem,
-  type Json,
   type Kernel,
   legacyName,
   type Problem,
@@ -26,8 +25,8 @@ import { type Bounds, bounds as usualBounds } from "./bounds.ts";
 import { type DiskFile, readDisk, sweepFolder, writeDisk } from "./disk-file.ts";
 import { createFile, DISK, type FileMetadata, replaceText } from "./file-block.ts";
 import { FlushClock } from "./flush-clock.ts";
-import { GRANTS, type Grant, grantsIn, isGranted, MAX_GRANTS, withGrant, withoutGrant } from "./grants.ts";
-import { guardOf, guardOfName } from "./guarded-path.ts";
+import { GuardedFiles } from "./guarded-files.ts";
+import { guardOf } from "./guarded-path.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
 import { type Ending, OpenFile } from "./open-file.ts";
 import { OpenSet } from "./open-set.ts";
@@ -66,6 +65,7 @@ interface Opened {
 export class Files {
   readonly root: Root;
   readonly bounds: Bounds;
+  readonly guarded: GuardedFiles;
   readonly #kernel: Kernel;
   readonly #log: Log;
   readonly #ids = new Map<string, BlockId>();
@@ -81,7 +81,6 @@ export class Files {
   readonly #stopListening: () => void;
   #known: Promise<readonly Block[]> | undefined;
   #conversation: ConversationId;
-  #grants: readonly Grant[] = [];
   #sweeping: Promise<void> | undefined;
   #isClosed = false;
   /** Whether somebody has a block open in an editor. */
@@ -93,6 +92,12 @@ export class Files {
     this.bounds = { ...usualBounds, ...bounds };
     this.#kernel = kernel;
     this.#log = log;
+    this.guarded = new GuardedFiles({
+      kernel,
+      log,
+      conversation: () => this.conversation,
+      title: this.#title,
+    });
     this.#keyedQueue = new KeyedQueue(this.bounds.atOnce);
     this.#saves = new FlushClock(kernel.env, (id) => void this.flush(id));
     this.#looks = new FlushClock(kernel.env, (id) => void this.#lookAt(id));
@@ -122,6 +127,10 @@ export class Files {
     return `files:${this.root.path}`;
   }
 
+  get #title(): string {
+    return `Files of ${basename(this.root.path)}`;
+  }
+
   /** What was not saved when the last process ended is saved now, and what it left is removed. */
   async start(): Promise<void> {
     for (const block of await this.#recalled()) {
@@ -141,7 +150,7 @@ export class Files {
     if (isProblem(place)) return place;
     return this.#alone(place, async () => {
       const known = this.#ids.get(place.name);
-      const refused = opening.isOwner ? undefined : this.#guards(place, opening.agent);
+      const refused = opening.isOwner ? undefined : this.guarded.refusal(place, opening.agent);
       if (refused) return refused;
       const opened =
         known === undefined ? await this.#make(place, opening) : await this.#again(known, place, opening);
@@ -154,86 +163,16 @@ export class Files {
     });
   }
 
-  // -- guarded files
-
-  get grants(): readonly Grant[] {
-    return this.#grants;
-  }
-
-  /** Why a path is guarded; undefined where it is not. */
-  reasonOf(path: string): string | undefined {
-    const clean = cleanPath(path);
-    return isProblem(clean) ? undefined : guardOf(clean);
-  }
-
-  /** The same for one agent: undefined where it has been granted the file. */
-  guardFor(path: string, agent: string): string | undefined {
-    return isGranted(this.#grants, agent, path) ? undefined : guardOfName(path);
-  }
-
-  /** Why a caller may neither read nor write a block: it is a guarded file that the owner has not granted. */
-  guards(block: Block, agent: string): Problem | undefined {
-    if (block.kind !== "file") return undefined;
-    const clean = cleanPath(block.metadata.path ?? "");
-    return isProblem(clean) ? clean : this.#guards(clean, agent);
-  }
-
-  #guards(path: CleanPath, agent: string): Problem | undefined {
-    const reason = guardOf(path);
-    if (reason === undefined || isGranted(this.#grants, agent, path.name)) return undefined;
-    return guarded(path, reason);
-  }
-
   async grant(path: string, agent: string | undefined, by: string): Promise<Problem | undefined> {
     const place = await this.locate(path);
     if (isProblem(place)) return place;
-    if (guardOf(place) === undefined)
-      return problem("invalid", `${place.name} is not guarded: agents may read and edit it`, { path });
-    const at = this.#kernel.env.now();
-    const grant = { path: place.name, ...(agent === undefined ? {} : { agent }), by, at };
-    return this.#setGrants(by, (grants) =>
-      grants.length < MAX_GRANTS
-        ? withGrant(grants, grant)
-        : problem("too_large", `${MAX_GRANTS} files are granted; revoke some first`, { max: MAX_GRANTS }),
-    );
+    if (guardOf(place) !== undefined) return this.guarded.grant(place, agent, by);
+    return problem("invalid", `${place.name} is not guarded: agents may read and edit it`, { path });
   }
 
   async revoke(path: string, agent: string | undefined, by: string): Promise<Problem | undefined> {
     await this.#recalled();
-    const clean = cleanPath(path);
-    const name = isProblem(clean) ? path : clean.name;
-    return this.#setGrants(by, (grants) => {
-      const rest = withoutGrant(grants, name, agent);
-      if (rest.length < grants.length) return rest;
-      return problem("not_found", `there is no such grant for ${name}; file.grants lists them`, {
-        path: name,
-      });
-    });
-  }
-
-  async #setGrants(
-    by: string,
-    change: (grants: readonly Grant[]) => readonly Grant[] | Problem,
-  ): Promise<Problem | undefined> {
-    const title = `Files of ${basename(this.root.path)}`;
-    const written = await this.#kernel.write(this.conversation, {
-      agent: DISK,
-      create: true,
-      plan: (draft) => {
-        const next = change(grantsIn(draft.record.metadata));
-        if ("problem" in next) return next;
-        const isNew = draft.record.seq === 0;
-        draft.conversation({
-          ...(isNew ? { title } : {}),
-          metadata: { [GRANTS]: next as unknown as Json },
-        });
-        return { grants: next };
-      },
-    });
-    if (isProblem(written)) return written;
-    this.#grants = written.grants;
-    this.#log("info", "grants of guarded files changed", { by, grants: written.grants.length });
-    return undefined;
+    return this.guarded.revoke(path, agent, by);
   }
 
   /** Where a path leads. */
@@ -356,7 +295,7 @@ export class Files {
     // Earlier versions derived another id. Only one that the server itself has made is taken: texts can be made for such ids.
     if (!isProblem(earlier) && earlier.createdBy === DISK) this.#conversation = earlier.id;
     const record = await this.#kernel.conversation(this.conversation);
-    if (!isProblem(record)) this.#grants = grantsIn(record.metadata);
+    if (!isProblem(record)) this.guarded.take(record);
     const query = { conversation: this.conversation, kinds: ["file"], order: "first", limit: 1e9 } as const;
     const blocks = await this.#kernel.blocks(query);
     if (isProblem(blocks)) {
@@ -386,7 +325,7 @@ export class Files {
 
   #onCommit({ conversation, record, blocks }: Change): void {
     if (conversation !== this.conversation || this.#isClosed) return;
-    this.#grants = grantsIn(record.metadata); // another node may have changed them
+    this.guarded.take(record);
     for (const block of blocks) {
       if (!this.#paths.has(block.id)) continue;
       if (!isUnsaved(block)) this.#unsaved.delete(block.id);
@@ -478,11 +417,10 @@ export class Files {
       if (disk.type === "absent") return absent(path);
       if (disk.type === "unreadable") return disk.problem;
       const found = disk;
-      const title = `Files of ${basename(this.root.path)}`;
       const block = await this.#kernel.write(this.conversation, {
         agent: DISK,
         create: true,
-        plan: (draft) => createFile(draft, title, path, found),
+        plan: (draft) => createFile(draft, this.#title, path, found),
       });
       if (isProblem(block)) return block;
       this.#remember(block.id, path);
@@ -544,12 +482,4 @@ export function notAFile(id: BlockId): Problem {
 
 function absent({ name }: CleanPath): Problem {
   return problem("not_found", `${name} does not exist; pass create: true to create it`, { path: name });
-}
-
-function guarded({ name }: CleanPath, reason: string): Problem {
-  return problem(
-    "forbidden",
-    `${name} is guarded: ${reason}. The owner can grant access: blockyard grant ${name}`,
-    { path: name, reason },
-  );
 }

@@ -29,7 +29,7 @@ export interface LoopFiles {
 export function loopFiles(files: Files, kernel: Kernel, agent: string): LoopFiles {
   return {
     read: (path) => readText(files, kernel, path),
-    guardOf: (path) => files.guardFor(path, agent),
+    guardOf: (path) => files.guarded.guardFor(path, agent),
     write: (path, text, before, isPermitted) =>
       writeText(files, kernel, agent, { path, text, before, isPermitted }),
     save: () => files.flushAll(),

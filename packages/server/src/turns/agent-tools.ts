@@ -14,6 +14,7 @@ import {
 } from "@blockyard/kernel";
 import { folderFor } from "../processes/folder.ts";
 import { agentChange, agentList, agentOffers } from "./contract.ts";
+import type { DriverTable } from "./driver-table.ts";
 import { checkMode, keepMode, type Mode } from "./mode.ts";
 import type { Turns } from "./turns.ts";
 
@@ -26,7 +27,9 @@ export function agentTools(turns: Turns, root: string) {
       "it works, what it reports. problem: why it cannot run here, and what to do.",
     access: "read",
     async run(_: Call, input) {
-      return { agents: await Promise.all(turns.list().map((agent) => viewOf(turns, agent, input.login))) };
+      return {
+        agents: await Promise.all(turns.drivers.list().map((agent) => viewOf(turns, agent, input.login))),
+      };
     },
   });
   const offers = tool({
@@ -42,7 +45,7 @@ export function agentTools(turns: Turns, root: string) {
       const own = record?.metadata.cwd;
       const cwd = folderFor(root, { own, whose: "conversation" });
       if (isProblem(cwd)) return cwd;
-      const offered = await turns.offers(conversation ?? "", provider ?? record?.provider ?? "", cwd);
+      const offered = await turns.drivers.offers(conversation ?? "", provider ?? record?.provider ?? "", cwd);
       return isProblem(offered) ? offered : (JSON.parse(JSON.stringify(offered)) as JsonObject);
     },
   });
@@ -60,11 +63,11 @@ export function agentTools(turns: Turns, root: string) {
   return [list, offers, change] as const;
 }
 
-type Listed = ReturnType<Turns["list"]>[number];
+type Listed = ReturnType<DriverTable["list"]>[number];
 
 /** One that nobody is logged in to cannot run: the picker, the command and `doctor` say so in the same words. */
 async function viewOf(turns: Turns, { provider, abilities, problem }: Listed, isAsked: boolean | undefined) {
-  const known = isAsked && problem === undefined ? await turns.login(provider) : undefined;
+  const known = isAsked && problem === undefined ? await turns.drivers.login(provider) : undefined;
   const why = problem ?? (known?.state === "out" ? known.how : undefined);
   return {
     ...{ provider, abilities },

@@ -39,7 +39,7 @@ async function harness(fullAccess: boolean, after?: Mode) {
 
 it("[D63] full access is offered by a server that was started with it, and by no other", async () => {
   const closed = await harness(false);
-  expect(closed.turns.list()[0]?.abilities.modes).toEqual(["plan", "ask", "edits"]);
+  expect(closed.turns.drivers.list()[0]?.abilities.modes).toEqual(["plan", "ask", "edits"]);
   expect(await closed.turn("full")).toMatchObject({
     problem: "invalid",
     message: expect.stringContaining("--full-access"),

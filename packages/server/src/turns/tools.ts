@@ -156,7 +156,7 @@ async function begin(turns: Turns, root: string, { caller, kernel }: Call, input
   if (isProblem(record)) return record;
   const own = record?.metadata.cwd;
   const wish = { chosen: input.cwd, own, callers, whose: "conversation" as const };
-  const cwd = turnFolder(root, turns.folderOf(input.provider), folderFor(root, wish), input.provider);
+  const cwd = turnFolder(root, turns.drivers.folderOf(input.provider), folderFor(root, wish), input.provider);
   if (isProblem(cwd)) return cwd;
   const asked = {
     ...given(request),

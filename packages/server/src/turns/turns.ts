@@ -16,7 +16,6 @@ import {
   type Change,
   type ConversationId,
   type Draft,
-  type HoldReason,
   isProblem,
   type Kernel,
   type Problem,
@@ -28,8 +27,11 @@ import {
 } from "@blockyard/kernel";
 import { type Answered, Answering } from "./answering.ts";
 import { checkAttachments } from "./attachments.ts";
-import { type Abilities, type Driver, type Login, type Offers, refusesModel } from "./driver.ts";
+import { AwaitedTurns } from "./awaited-turns.ts";
+import { type Driver, refusesModel } from "./driver.ts";
+import { DriverTable } from "./driver-table.ts";
 import { atLimit, Later } from "./later.ts";
+import { MessageQueue } from "./message-queue.ts";
 import { checkMode, type Mode, withoutFull } from "./mode.ts";
 import { isText, type Opened, openTurn } from "./open-turn.ts";
 import { RemoteTurns } from "./remote-turns.ts";
@@ -40,11 +42,12 @@ import { keepModeOf, TurnEnd } from "./turn-end.ts";
 import {
   claim,
   drop,
-  hold,
+  holdAll,
   isTaken,
   moveWaiting,
   queuedIn,
   requestOf,
+  stopWaiting,
   waitingIn,
   writeWaiting,
 } from "./waiting.ts";
@@ -87,7 +90,6 @@ interface Stopped {
   readonly held: number;
 }
 
-const LOOK_AGAIN_MS = 1_000;
 /** How long a server that stops waits for the store. */
 const CLOSING_MS = 2_000;
 /** Not an answer to a caller: the turn waits. */
@@ -95,20 +97,18 @@ const ELSEWHERE = problem("busy", "another node is running a turn in this conver
 
 export class Turns {
   readonly #kernel: Kernel;
-  readonly #drivers: ReadonlyMap<string, Driver>;
+  readonly drivers: DriverTable;
   readonly #runs = new Map<ConversationId, Live>();
   readonly #steering: Steering;
   readonly #answering: Answering;
-  readonly #home: string;
   /** What goes on when a usage limit is reset. */
   readonly later: Later | undefined;
   readonly #end: TurnEnd;
-  readonly #queues = new Map<ConversationId, Queued[]>();
+  readonly #queues = new MessageQueue();
   /** Conversations in which a turn is being started. */
   readonly #starting = new Map<ConversationId, Promise<unknown>>();
   readonly #remote: RemoteTurns | undefined;
-  /** Conversations in which something waits for a turn of another node, with how to stop following them. */
-  readonly #awaited = new Map<ConversationId, () => void>();
+  readonly #awaited: AwaitedTurns | undefined;
   readonly #stopListening: () => void;
   readonly #observer: WorkspaceObserver | undefined;
   readonly #trust: (cwd: string | undefined) => Problem | undefined;
@@ -121,7 +121,7 @@ export class Turns {
     this.#trust = trust;
     this.#shows = shows;
     this.#observer = options.observer;
-    this.#home = options.home ?? "/";
+    this.drivers = new DriverTable(drivers, trust, options.home ?? "/");
     this.later =
       options.home === undefined
         ? undefined
@@ -141,52 +141,20 @@ export class Turns {
     this.#end = new TurnEnd(kernel, (run) =>
       patiently(kernel.env, run, this.#isClosed ? CLOSING_MS : undefined),
     );
-    this.#drivers = new Map(drivers.map((driver) => [driver.provider, driver]));
     this.#remote = kernel.node === undefined ? undefined : new RemoteTurns(kernel, kernel.node);
+    this.#awaited =
+      this.#remote && new AwaitedTurns(kernel, this.#remote, (conversation) => this.#next(conversation));
     this.#stopListening = kernel.listen((told) => this.#onCommit(told));
   }
 
   get providers(): readonly string[] {
-    return [...this.#drivers.keys()];
-  }
-
-  /** The only folder in which turns of a provider work; undefined where that is not fixed. */
-  folderOf(provider: string): string | undefined {
-    return this.#drivers.get(provider)?.folder;
-  }
-
-  /** What each agent can do, and why it cannot run here, where it cannot. */
-  list(): readonly { provider: string; abilities: Abilities; problem: string | undefined }[] {
-    return [...this.#drivers.values()].map(({ provider, abilities, check }) => {
-      const refused = check({ conversation: "", provider, prompt: "" });
-      return { provider, abilities, problem: refused?.message };
-    });
-  }
-
-  /** Whether somebody is logged in to an agent. */
-  async login(provider: string): Promise<Login | undefined> {
-    return this.#drivers.get(provider)?.login?.(this.#home);
-  }
-
-  /** What the agent of a conversation offers now. */
-  async offers(conversation: ConversationId, provider: string, cwd: string): Promise<Offers | Problem> {
-    const driver = this.#drivers.get(provider);
-    if (driver === undefined && provider !== "") return this.#unknown(provider);
-    if (driver?.offers === undefined)
-      return problem("unavailable", `${provider} reports nothing about itself`);
-    const asked = { conversation, provider, prompt: "", cwd };
-    // It may be started for it.
-    return driver.check(asked) ?? this.#trust(cwd) ?? driver.offers(conversation, cwd);
-  }
-
-  #unknown(provider: string): Problem {
-    return problem("invalid", `unknown agent ${provider}. Use one of ${this.providers.join(", ")}`);
+    return this.drivers.providers;
   }
 
   /** The modes of what runs in a conversation of this node. */
   modesIn(conversation: ConversationId): readonly Mode[] {
     const provider = this.#runs.get(conversation)?.start.request.provider ?? "";
-    return this.#drivers.get(provider)?.abilities.modes ?? [];
+    return this.drivers.get(provider)?.abilities.modes ?? [];
   }
 
   /** What runs in a conversation of this node. */
@@ -203,8 +171,8 @@ export class Turns {
     const missing = request.attachments && (await checkAttachments(this.#kernel.store, request.attachments));
     if (missing) return missing;
     if (this.#isClosed) return problem("unavailable", "the server is stopping");
-    const driver = this.#drivers.get(request.provider);
-    if (!driver) return this.#unknown(request.provider);
+    const driver = this.drivers.get(request.provider);
+    if (!driver) return this.drivers.unknown(request.provider);
     const noMode = checkMode(request.provider, driver.abilities.modes, request.mode);
     if (noMode) return noMode;
     const refused = driver.check(request) ?? this.#trust(request.cwd) ?? (await this.#shows(request));
@@ -215,7 +183,7 @@ export class Turns {
   async start(by: AgentId, request: TurnRequest): Promise<Started | Problem> {
     const refused = await this.check(request);
     if (refused) return refused;
-    const driver = this.#drivers.get(request.provider) as Driver;
+    const driver = this.drivers.get(request.provider) as Driver;
     const id = `turn-${randomName(this.#kernel.env, 8)}`;
     this.later?.drop(request.conversation);
     if (this.#isBusy(request.conversation)) return this.#enqueueOrSteer({ id, request, by });
@@ -238,14 +206,15 @@ export class Turns {
     const isAll = only === undefined || this.#runs.get(conversation)?.start.id === only;
     const back = await this.#steering.takeBack(this.#runs.get(conversation), isAll ? undefined : only);
     if (isProblem(back)) return back;
-    const taken = [...back, ...this.#take(conversation, ({ id }) => isAll || id === only)];
+    const taken = [...back, ...this.#queues.take(conversation, ({ id }) => isAll || id === only)];
     const dropped = taken.filter(({ id }) => id === only || queued);
     for (const { waiting } of dropped) if (waiting) await drop(this.#kernel, waiting, by, "cancelled");
-    const held = await this.#holdAll(
+    const held = await holdAll(
+      this.#kernel,
       taken.filter((each) => !dropped.includes(each)),
       "stopped",
     );
-    const others = await this.#stopWaiting(by, conversation, queued, only);
+    const others = await stopWaiting(this.#kernel, by, conversation, queued, only);
     if (isProblem(others)) return others;
     await this.#starting.get(conversation);
     const live = this.#runs.get(conversation);
@@ -262,26 +231,6 @@ export class Turns {
     if (!this.#remote || (only !== undefined && here.stopped + here.dropped > 0)) return here;
     const stopped = await this.#remote.stop(by, conversation, only);
     return isProblem(stopped) ? stopped : { ...here, stopped: here.stopped + stopped };
-  }
-
-  /** What waits and is in no queue of this node: held already, or at another node. */
-  async #stopWaiting(
-    by: AgentId,
-    conversation: ConversationId,
-    queued: boolean,
-    only: string | undefined,
-  ): Promise<Omit<Stopped, "stopped"> | Problem> {
-    const waiting = await waitingIn(this.#kernel, conversation);
-    if (isProblem(waiting)) return waiting;
-    const count = { dropped: 0, held: 0 };
-    for (const block of waiting) {
-      const isNamed = only !== undefined && block.metadata.turn === only;
-      if (only !== undefined && !isNamed) continue;
-      if (isNamed || queued) count.dropped += (await drop(this.#kernel, block.id, by, "cancelled")) ? 1 : 0;
-      else if (queuedIn(block)?.held === undefined)
-        count.held += (await hold(this.#kernel, block.id, by, "stopped")) ? 1 : 0;
-    }
-    return count;
   }
 
   /** Sends messages that were held, or one of them: at once, or behind what runs. */
@@ -306,7 +255,7 @@ export class Turns {
       if (refused) return refused;
       if (!(await claim(this.#kernel, block.id, by, this.#remote?.node))) continue;
       const next = { id: String(block.metadata.turn), request, by: block.agent, waiting: block.id };
-      this.#queues.set(conversation, [...(this.#queues.get(conversation) ?? []), next]);
+      this.#queues.add(conversation, next);
       sent++;
     }
     this.#next(conversation);
@@ -322,13 +271,7 @@ export class Turns {
   ): Promise<{ order: readonly string[] } | Problem> {
     const order = await moveWaiting(this.#kernel, by, conversation, turn, direction);
     if (isProblem(order)) return order;
-    const queue = this.#queues.get(conversation);
-    const rank = ({ id }: Queued) => order.indexOf(id);
-    if (queue)
-      this.#queues.set(
-        conversation,
-        [...queue].sort((a, b) => rank(a) - rank(b)),
-      );
+    this.#queues.sort(conversation, order);
     return { order };
   }
 
@@ -355,7 +298,7 @@ export class Turns {
     if (refused) return refused;
     if (this.#isBusy(request.conversation)) return problem("busy", "another turn runs in this conversation");
     const id = `turn-${randomName(this.#kernel.env, 8)}`;
-    const driver = this.#drivers.get(request.provider) as Driver;
+    const driver = this.drivers.get(request.provider) as Driver;
     const begun = await this.#beginAlone({ id, request, by, also }, driver);
     return isProblem(begun) ? begun : undefined;
   }
@@ -365,30 +308,27 @@ export class Turns {
     this.#isClosed = true;
     this.later?.close();
     this.#stopListening();
-    for (const unfollow of this.#awaited.values()) unfollow();
-    const waiting = [...this.#queues.values()].flat();
-    this.#queues.clear();
+    this.#awaited?.close();
+    const waiting = this.#queues.takeAll();
     await Promise.all(this.#starting.values());
     const lives = [...this.#runs.values()];
     for (const { run } of lives) run.kill("interrupted");
     const sent = lives.flatMap((live) => [...live.sent.values()]);
     await Promise.all(lives.map(({ done }) => done));
-    await Promise.all([...this.#drivers.values()].map((driver) => driver.close?.()));
-    await this.#holdAll([...waiting, ...sent], "restarted");
+    await this.drivers.close();
+    await holdAll(this.#kernel, [...waiting, ...sent], "restarted");
   }
 
   #isBusy(conversation: ConversationId): boolean {
-    return (
-      this.#runs.has(conversation) || this.#starting.has(conversation) || this.#awaited.has(conversation)
-    );
+    if (this.#runs.has(conversation) || this.#starting.has(conversation)) return true;
+    return this.#awaited?.has(conversation) === true;
   }
 
   async #enqueue({ id, request, by }: Queued): Promise<Started | Problem> {
     const { conversation } = request;
     const block = await writeWaiting(this.#kernel, { id, request, by }, this.#remote?.node);
     if (isProblem(block)) return block;
-    const waiting = this.#queues.get(conversation) ?? [];
-    this.#queues.set(conversation, [...waiting, { id, request, by, waiting: block }]);
+    this.#queues.add(conversation, { id, request, by, waiting: block });
     if (!this.#isBusy(conversation)) this.#next(conversation);
     return { turn: id, queued: true, block };
   }
@@ -400,24 +340,8 @@ export class Turns {
     const live = this.#runs.get(conversation);
     if (isProblem(started) || live === undefined || when === undefined || when === "later") return started;
     return this.#steering.send(live, { ...queued, waiting: started.block }, when, () => {
-      this.#take(conversation, ({ waiting }) => waiting === started.block);
+      this.#queues.take(conversation, ({ waiting }) => waiting === started.block);
     });
-  }
-
-  /** Takes messages out of the queue. */
-  #take(conversation: ConversationId, isMeant: (each: Queued) => boolean): readonly Queued[] {
-    const all = this.#queues.get(conversation) ?? [];
-    const rest = all.filter((each) => !isMeant(each));
-    if (rest.length === 0) this.#queues.delete(conversation);
-    else this.#queues.set(conversation, rest);
-    return all.filter(isMeant);
-  }
-
-  async #holdAll(all: readonly Queued[], reason: HoldReason): Promise<number> {
-    let held = 0;
-    for (const { waiting, by } of all)
-      if (waiting !== undefined && (await hold(this.#kernel, waiting, by, reason))) held++;
-    return held;
   }
 
   /** Begins a turn, and keeps others out of the conversation meanwhile. The block with the prompt. */
@@ -517,8 +441,7 @@ export class Turns {
       const { conversation } = start.request;
       const unread = [...(this.#runs.get(conversation)?.sent.values() ?? [])];
       // What the agent has not read is the next turn's.
-      if (unread.length > 0)
-        this.#queues.set(conversation, [...unread, ...(this.#queues.get(conversation) ?? [])]);
+      this.#queues.putFirst(conversation, unread);
       this.#runs.delete(conversation);
       this.#answering.over(conversation);
       this.#next(conversation);
@@ -526,11 +449,10 @@ export class Turns {
   }
 
   #next(conversation: ConversationId): void {
-    const [first, ...rest] = this.#queues.get(conversation) ?? [];
+    const first = this.#queues.first(conversation);
     if (!first || this.#isClosed || this.#isBusy(conversation)) return;
-    if (rest.length === 0) this.#queues.delete(conversation);
-    else this.#queues.set(conversation, rest);
-    const driver = this.#drivers.get(first.request.provider);
+    this.#queues.removeFirst(conversation);
+    const driver = this.drivers.get(first.request.provider);
     if (driver) this.#beginAlone(first, driver).catch((error) => this.#kernel.onFault(error));
   }
 
@@ -541,9 +463,9 @@ export class Turns {
     this.#answering.heard(conversation, blocks);
     if (this.#remote === undefined) return;
     for (const turn of turns) this.#obey(conversation, turn);
-    if (turns.length > 0 && this.#awaited.has(conversation)) void this.#lookElsewhere(conversation);
+    if (turns.length > 0) this.#awaited?.onChange(conversation);
     if (blocks.length > 0)
-      this.#take(conversation, ({ waiting }) => waiting !== undefined && isTaken(blocks, waiting));
+      this.#queues.take(conversation, ({ waiting }) => waiting !== undefined && isTaken(blocks, waiting));
   }
 
   #obey(conversation: ConversationId, turn: Turn): void {
@@ -555,8 +477,9 @@ export class Turns {
       if (live.taken.has(id)) continue;
       live.taken.add(id);
       if (answer === undefined) {
-        void this.#holdAll(
-          this.#take(conversation, () => true),
+        void holdAll(
+          this.#kernel,
+          this.#queues.take(conversation, () => true),
           "stopped",
         );
         live.run.stop("cancelled");
@@ -576,25 +499,7 @@ export class Turns {
   /** Waits with a turn until no other node runs one; a message that waits stays the first that does. */
   async #await(queued: Queued): Promise<void> {
     const { conversation } = queued.request;
-    if (queued.waiting !== undefined)
-      this.#queues.set(conversation, [queued, ...(this.#queues.get(conversation) ?? [])]);
-    if (this.#awaited.has(conversation)) return;
-    this.#awaited.set(conversation, () => undefined);
-    const unfollow = await this.#kernel.follow(conversation);
-    if (isProblem(unfollow)) return void this.#awaited.delete(conversation);
-    this.#awaited.set(conversation, unfollow);
-    this.#kernel.env.soon(() => void this.#lookElsewhere(conversation));
-  }
-
-  async #lookElsewhere(conversation: ConversationId): Promise<void> {
-    const running = await this.#remote?.runningIn(conversation);
-    const unfollow = this.#awaited.get(conversation);
-    if (unfollow === undefined || this.#isClosed) return;
-    if (isProblem(running))
-      return void this.#kernel.env.after(LOOK_AGAIN_MS, () => void this.#lookElsewhere(conversation));
-    if (running && running.length > 0) return;
-    this.#awaited.delete(conversation);
-    unfollow();
-    this.#next(conversation);
+    if (queued.waiting !== undefined) this.#queues.putFirst(conversation, [queued]);
+    await this.#awaited?.add(conversation);
   }
 }

@@ -27,6 +27,7 @@ import {
 } from "@blockyard/kernel";
 import type { Attachment } from "./contract.ts";
 import type { TurnRequest } from "./run.ts";
+import type { Queued } from "./steering.ts";
 
 const MAX_QUEUED = 20;
 
@@ -211,4 +212,33 @@ export function isTaken(blocks: readonly Block[], id: BlockId): boolean {
   return blocks.some(
     (block) => block.id === id && (block.status === "error" || queuedIn(block)?.held !== undefined),
   );
+}
+
+/** Holds messages that are in no queue any more; how many of them. */
+export async function holdAll(kernel: Kernel, all: readonly Queued[], reason: HoldReason): Promise<number> {
+  let held = 0;
+  for (const { waiting, by } of all)
+    if (waiting !== undefined && (await hold(kernel, waiting, by, reason))) held++;
+  return held;
+}
+
+/** Stops what waits and is in no queue of this node: held already, or at another node. */
+export async function stopWaiting(
+  kernel: Kernel,
+  by: AgentId,
+  conversation: ConversationId,
+  queued: boolean,
+  only: string | undefined,
+): Promise<{ readonly dropped: number; readonly held: number } | Problem> {
+  const waiting = await waitingIn(kernel, conversation);
+  if (isProblem(waiting)) return waiting;
+  const count = { dropped: 0, held: 0 };
+  for (const block of waiting) {
+    const isNamed = only !== undefined && block.metadata.turn === only;
+    if (only !== undefined && !isNamed) continue;
+    if (isNamed || queued) count.dropped += (await drop(kernel, block.id, by, "cancelled")) ? 1 : 0;
+    else if (queuedIn(block)?.held === undefined)
+      count.held += (await hold(kernel, block.id, by, "stopped")) ? 1 : 0;
+  }
+  return count;
 }

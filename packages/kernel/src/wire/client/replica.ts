@@ -4,79 +4,28 @@
  *
  * - Ops that it has already are passed over (their version says so); an op that does not follow is a gap, and the block
  *   is asked for again. So neither a doubled nor a lost frame can make it wrong.
- * - Calls with a key are kept until they are answered and sent again after a reconnect: applied once, answered at last.
+ * - Calls are kept until they are answered: see calls.ts.
  * - What the server cannot do now (its database is away) is asked for again with growing pauses: see requests.ts.
  */
 
 import { applyOp } from "../../model/apply.ts";
 import type { Block } from "../../model/block.ts";
 import type { Snapshot } from "../../model/change.ts";
-import type { Conversation, Turn } from "../../model/conversation.ts";
-import type { Cursor } from "../../model/cursor.ts";
+import type { Conversation } from "../../model/conversation.ts";
 import type { BlockId, ConversationId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
-import { isEnded, RESULT_KINDS } from "../../model/kind.ts";
+import { RESULT_KINDS } from "../../model/kind.ts";
 import { type Op, splicesOf } from "../../model/op.ts";
-import { isPassing, type Problem, problem } from "../../model/problem.ts";
+import { isPassing, type Problem } from "../../model/problem.ts";
 import { type Env, randomName } from "../../ports/env.ts";
-import { Retry } from "../../ports/retry.ts";
 import { Text } from "../../text/text.ts";
-import { type ClientFrame, fromBase64, fromWire, PROTOCOL, type ServerFrame, toBase64 } from "../frame.ts";
-import { isCommandAgain, type ToolUpdate, ToolUpdates } from "../tool-updates.ts";
+import { type ClientFrame, fromWire, PROTOCOL, type ServerFrame } from "../frame.ts";
+import { isCommandAgain } from "../tool-updates.ts";
+import { Calls } from "./calls.ts";
 import { Requests } from "./requests.ts";
-
-/** What changed in a view, for whoever draws it. */
-export interface ViewChange {
-  readonly conversation: ConversationId;
-  /** Blocks whose record or text changed; undefined: anything may have. */
-  readonly blocks?: readonly BlockId[];
-  /** Blocks came or went: the order changed. */
-  readonly order: boolean;
-  readonly presence?: boolean;
-}
-
-/** The copy of one conversation, as far as its window reaches. */
-export class View {
-  readonly conversation: ConversationId;
-  readonly sub: number;
-  record: Conversation | undefined;
-  turns: ReadonlyMap<string, Turn> = new Map();
-  /** Block ids, oldest first. */
-  order: readonly BlockId[] = [];
-  readonly blocks = new Map<BlockId, Block>();
-  readonly texts = new Map<BlockId, Text>();
-  /** The first result of each call that has one here. */
-  readonly results = new Map<BlockId, BlockId>();
-  /** Calls that have not ended and are older than the window. */
-  readonly openCalls = new Map<BlockId, Block>();
-  cursors: readonly Cursor[] = [];
-  /** There are older blocks than the first one here. */
-  more = false;
-  /** Where a resume continues. */
-  since: { epoch: string; seq: number } | undefined;
-  /** Why there is nothing to follow, for good: it does not exist, or is not for us. */
-  problem: Problem | undefined;
-  /** Why the server cannot serve it at the moment; it is asked again by itself. */
-  waitsFor: Problem | undefined;
-  /** The verdict has come at least once. */
-  isOpen = false;
-  readonly arriving = new Map<BlockId, { version: number; pieces: string[]; waiting: Op[] }>();
-  /** Texts that came before the changes that lead to them. */
-  readonly early = new Map<BlockId, { version: number; text: Text }>();
-
-  constructor(conversation: ConversationId, sub: number) {
-    this.conversation = conversation;
-    this.sub = sub;
-  }
-}
-
-interface PendingCall {
-  readonly frame: ClientFrame & { type: "call" | "update" };
-  readonly settle: (answer: Json | Problem) => void;
-  /** Safe to send again: it has a key. */
-  readonly again: boolean;
-  readonly retry: Retry;
-}
+import { type SyncListener, Syncs } from "./syncs.ts";
+import { type ToolListener, ToolListeners } from "./tool-listeners.ts";
+import { mergedTurns, reorder, View, type ViewChange } from "./view.ts";
 
 export interface ReplicaOptions {
   readonly env: Env;
@@ -89,15 +38,13 @@ export class Replica {
   #send: ((frame: ClientFrame) => void) | undefined;
   #greeted = false;
   #nextSub = 1;
-  #nextCall = 1;
   readonly #name: string;
   readonly views = new Map<number, View>();
-  readonly #calls = new Map<number, PendingCall>();
+  readonly #calls: Calls;
   readonly #listeners = new Set<(change: ViewChange) => void>();
   readonly #requests = new Map<number, Requests>();
-  readonly #syncs = new Map<BlockId, Synced>();
-  readonly #toolListeners = new Set<(update: ToolUpdate, conversation: ConversationId) => void>();
-  readonly #toolUpdates = new ToolUpdates();
+  readonly #syncs: Syncs;
+  readonly #tools = new ToolListeners();
   #watcher: ((records: readonly Conversation[]) => void) | undefined;
   /** Who the server says we are. */
   self: { agent: string; role: string; epoch: string } | undefined;
@@ -107,6 +54,8 @@ export class Replica {
     this.#env = options.env;
     this.#windowBlocks = options.windowBlocks;
     this.#name = randomName(options.env, 10);
+    this.#calls = new Calls(options.env, this.#name, this.#sendGreeted);
+    this.#syncs = new Syncs(options.env, this.#sendGreeted);
   }
 
   /** A new pipe is open: greets, then everything is subscribed again from where it stands. */
@@ -119,15 +68,10 @@ export class Replica {
   disconnected(): void {
     this.#send = undefined;
     this.#greeted = false;
-    for (const { retry } of this.#syncs.values()) retry.over();
+    this.#syncs.disconnected();
     for (const requests of this.#requests.values()) requests.disconnected();
     for (const view of this.views.values()) view.waitsFor = undefined; // for the connection, from now on
-    for (const [id, call] of this.#calls) {
-      call.retry.over();
-      if (call.again) continue;
-      this.#calls.delete(id);
-      call.settle(problem("unavailable", "the connection was lost before the result arrived"));
-    }
+    this.#calls.disconnected();
   }
 
   get isConnected(): boolean {
@@ -140,9 +84,8 @@ export class Replica {
   }
 
   /** Follows the tool calls of everything that is subscribed: one start and one end each. */
-  listenTools(listener: (update: ToolUpdate, conversation: ConversationId) => void): () => void {
-    this.#toolListeners.add(listener);
-    return () => this.#toolListeners.delete(listener);
+  listenTools(listener: ToolListener): () => void {
+    return this.#tools.add(listener);
   }
 
   /** Hears of every conversation's record when it changes. What changed while there was no connection is not told. */
@@ -155,10 +98,7 @@ export class Replica {
     for (const view of this.views.values()) if (view.conversation === conversation) return view;
     const view = new View(conversation, this.#nextSub++);
     this.views.set(view.sub, view);
-    const send = (frame: ClientFrame) => {
-      if (this.#greeted) this.#send?.(frame);
-    };
-    this.#requests.set(view.sub, new Requests(this.#env, view.sub, send));
+    this.#requests.set(view.sub, new Requests(this.#env, view.sub, this.#sendGreeted));
     if (this.#greeted) this.#subscribe(view);
     return view;
   }
@@ -187,31 +127,21 @@ export class Replica {
 
   /** Calls a tool. A write is sent again after a reconnect, and applied once. */
   call(tool: string, input: unknown, options: { write: boolean }): Promise<Json | Problem> {
-    const id = this.#nextCall++;
-    const key = options.write ? { key: `${this.#name}-${id}` } : {};
-    return this.#ask({ type: "call", id, tool, input: input as Json, ...key }, options.write);
+    return this.#calls.call(tool, input, options.write);
   }
 
   /** Opens a block as a CRDT document; the listener gets its state, then every update. */
   sync(block: BlockId, listener: SyncListener, vector?: Uint8Array): void {
-    this.#syncs.get(block)?.retry.over();
-    this.#syncs.set(block, { listener, retry: new Retry(this.#env) });
-    if (this.#greeted) this.#sendSync(block, vector);
+    this.#syncs.open(block, listener, vector);
   }
 
   unsync(block: BlockId): void {
-    this.#syncs.get(block)?.retry.over();
-    this.#syncs.delete(block);
-    if (this.#greeted) this.#send?.({ type: "unsync", block });
+    this.#syncs.close(block);
   }
 
   /** A CRDT update of our own. */
   update(block: BlockId, update: Uint8Array): Promise<Json | Problem> {
-    const id = this.#nextCall++;
-    return this.#ask(
-      { type: "update", id, block, update: toBase64(update), key: `${this.#name}-${id}` },
-      true,
-    );
+    return this.#calls.update(block, update);
   }
 
   receive(frame: ServerFrame): void {
@@ -229,10 +159,10 @@ export class Replica {
       case "refused":
         return this.#withView(frame.sub, (view) => this.#refused(view, frame));
       case "answer":
-        return this.#answer(frame);
+        return this.#calls.answered(frame);
       case "state":
       case "update":
-        return this.#synced(frame);
+        return this.#syncs.received(frame);
       case "presence":
         return this.#withView(frame.sub, (view) => {
           view.cursors = frame.cursors;
@@ -248,22 +178,14 @@ export class Replica {
     }
   }
 
-  #ask(frame: ClientFrame & { type: "call" | "update" }, again: boolean): Promise<Json | Problem> {
-    if (!again && !this.#greeted) return Promise.resolve(problem("unavailable", "not connected"));
-    return new Promise((settle) => {
-      this.#calls.set(frame.id, { frame, settle, again, retry: new Retry(this.#env) });
-      if (this.#greeted) this.#send?.(frame);
-    });
-  }
-
   #hello({ agent, role, epoch }: ServerFrame & { type: "hello" }): void {
     this.self = { agent, role, epoch };
     this.bye = undefined;
     this.#greeted = true;
     if (this.#watcher) this.#send?.({ type: "watch" });
     for (const view of this.views.values()) this.#subscribe(view);
-    for (const [block, { listener }] of this.#syncs) this.#sendSync(block, listener.vector?.());
-    for (const { frame } of this.#calls.values()) this.#send?.(frame);
+    this.#syncs.reopen();
+    this.#calls.resend();
   }
 
   #subscribe(view: View): void {
@@ -278,10 +200,6 @@ export class Replica {
       ...(since ? { since } : {}),
       ...(blocks === undefined ? {} : { blocks }),
     });
-  }
-
-  #sendSync(block: BlockId, vector: Uint8Array | undefined): void {
-    this.#send?.({ type: "sync", block, ...(vector ? { vector: toBase64(vector) } : {}) });
   }
 
   #verdict(view: View, frame: ServerFrame & { type: "verdict" }): void {
@@ -299,7 +217,7 @@ export class Replica {
     for (const { block } of frame.calls ?? [])
       if (!view.blocks.has(block.id)) view.openCalls.set(block.id, block);
     view.record = frame.record;
-    view.turns = merged(view.turns, frame.turns);
+    view.turns = mergedTurns(view.turns, frame.turns);
     view.since = { epoch: frame.epoch, seq: frame.seq };
     view.problem = undefined;
     view.waitsFor = undefined;
@@ -325,7 +243,7 @@ export class Replica {
     }
     if (order) reorder(view);
     if (frame.record) view.record = frame.record;
-    if (frame.turns.length > 0) view.turns = merged(view.turns, frame.turns);
+    if (frame.turns.length > 0) view.turns = mergedTurns(view.turns, frame.turns);
     if (view.since) view.since = { ...view.since, seq: frame.seq };
     this.#emit({ conversation: view.conversation, blocks: [...changed], order });
   }
@@ -458,96 +376,24 @@ export class Replica {
     this.#emit({ conversation: view.conversation, order: false });
   }
 
-  #answer(frame: ServerFrame & { type: "answer" }): void {
-    const call = this.#calls.get(frame.id);
-    if (!call) return;
-    if ("problem" in frame && isAskedAgain(call, frame.problem)) {
-      call.retry.later(() => this.#send?.(call.frame));
-      return;
-    }
-    this.#calls.delete(frame.id);
-    call.settle("problem" in frame ? frame.problem : frame.answer);
-  }
-
-  #synced(frame: ServerFrame & { type: "state" | "update" }): void {
-    const synced = this.#syncs.get(frame.block);
-    if (!synced) return;
-    const { listener, retry } = synced;
-    if ("problem" in frame) {
-      if (!isPassing(frame.problem)) return listener.refused(frame.problem);
-      return retry.later(() => this.#sendSync(frame.block, listener.vector?.()));
-    }
-    if (frame.type === "state") retry.over();
-    const update = fromBase64(frame.update);
-    if (update) listener.update(update, frame.version);
-  }
-
   #withView(sub: number, run: (view: View) => void): void {
     const view = this.views.get(sub);
     if (view) run(view);
   }
 
   #emit(change: ViewChange): void {
-    if (this.#toolListeners.size > 0) this.#tellTools(change);
+    if (!this.#tools.isEmpty) this.#tellTools(change);
     for (const listener of this.#listeners) listener(change);
   }
 
   #tellTools({ conversation, blocks }: ViewChange): void {
     const view = [...this.views.values()].find((each) => each.conversation === conversation);
-    if (!view) return;
-    const textOf = (id: BlockId) => view.texts.get(id)?.toString();
-    const resultOf = (call: BlockId) => {
-      const result = view.blocks.get(view.results.get(call) ?? "");
-      return result && { block: result, text: textOf(result.id) };
-    };
-    const changed = blocks ?? [...view.openCalls.keys(), ...view.order];
-    for (const id of new Set(changed.map((each) => callOf(view, each)))) {
-      const block = view.blocks.get(id) ?? view.openCalls.get(id);
-      if (!block) continue;
-      for (const update of this.#toolUpdates.update(block, textOf(id), resultOf)) {
-        for (const listener of this.#toolListeners) listener(update, conversation);
-      }
-      if (isEnded(block.status)) view.openCalls.delete(id);
-    }
+    if (view) this.#tools.tell(view, blocks);
   }
-}
 
-interface Synced {
-  readonly listener: SyncListener;
-  readonly retry: Retry;
-}
-
-/**
- * What is typed into a merging editor is sent until it is written: sent twice it changes nothing. Of other writes, those of
- * which nobody knows whether they were done: their key tells, sooner or later.
- */
-function isAskedAgain({ frame, again }: PendingCall, refused: Problem): boolean {
-  return frame.type === "update" ? isPassing(refused) : again && refused.problem === "uncertain";
-}
-
-/** The call that a block is the result of, or the block itself. */
-function callOf(view: View, id: BlockId): BlockId {
-  const parent = view.blocks.get(id)?.parent;
-  return parent && view.results.get(parent) === id ? parent : id;
-}
-
-export interface SyncListener {
-  update(update: Uint8Array, version: number): void;
-  refused(problem: Problem): void;
-  /** What this replica has, so that a resume sends only the rest. */
-  vector?(): Uint8Array;
-}
-
-function merged(turns: ReadonlyMap<string, Turn>, changed: readonly Turn[]): ReadonlyMap<string, Turn> {
-  const next = new Map(turns);
-  for (const turn of changed) next.set(turn.id, turn);
-  return next;
-}
-
-/** New blocks nearly always come behind the others: then the order only grows. */
-function reorder(view: View): void {
-  const ids = [...view.blocks.keys()];
-  const bornOf = (id: BlockId) => view.blocks.get(id)?.born ?? 0;
-  const isSorted = ids.every((id, i) => i === 0 || bornOf(ids[i - 1] as BlockId) < bornOf(id));
-  view.order = isSorted ? ids : ids.sort((a, b) => bornOf(a) - bornOf(b));
+  /** Whether there was a connection to send it on. */
+  readonly #sendGreeted = (frame: ClientFrame): boolean => {
+    if (this.#greeted) this.#send?.(frame);
+    return this.#greeted;
+  };
 }

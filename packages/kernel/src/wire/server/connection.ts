@@ -12,14 +12,13 @@
 import type { Change } from "../../model/change.ts";
 import type { Conversation, Deleted } from "../../model/conversation.ts";
 import type { Cursor } from "../../model/cursor.ts";
-import { type AgentId, type BlockId, type ConversationId, conversationOf } from "../../model/ids.ts";
+import type { AgentId, BlockId, ConversationId } from "../../model/ids.ts";
 import type { Json } from "../../model/json.ts";
 import { limits } from "../../model/limits.ts";
 import { isProblem, type Problem, problem } from "../../model/problem.ts";
 import type { Env } from "../../ports/env.ts";
 import type { Text } from "../../text/text.ts";
-import { type CallerRole, mayNot } from "../../tools/access.ts";
-import { mayEdit } from "../../tools/rights.ts";
+import type { CallerRole } from "../../tools/access.ts";
 import { deletedProblem } from "../../write/deletions.ts";
 import type { Kernel } from "../../write/kernel.ts";
 import {
@@ -27,14 +26,14 @@ import {
   type ClientFrame,
   changesOf,
   clientFrame,
-  fromBase64,
   PROTOCOL,
   type Refused,
   type ServerFrame,
-  toBase64,
 } from "../frame.ts";
 import { Feed } from "./feed.ts";
 import { Outbox } from "./outbox.ts";
+import { RecordWatch } from "./record-watch.ts";
+import { SyncedBlocks } from "./synced-blocks.ts";
 import { type Throttle, throttleOf } from "./throttle.ts";
 
 export interface Pipe {
@@ -91,23 +90,30 @@ export class Connection {
   readonly #env: Env;
   readonly #throttle: Throttle;
   readonly #subscriptions = new Map<number, Subscription>();
-  readonly #synced = new Set<BlockId>();
-  readonly #unfollows = new Map<BlockId, () => void>();
+  readonly #synced: SyncedBlocks;
+  readonly #watch: RecordWatch;
   readonly #ends: (() => void)[] = [];
   #greeted = false;
   #closed = false;
   #calls = 0;
   #working = 0;
   #cancelFlush: (() => void) | undefined;
-  /** Records that changed and have not been told; undefined where nobody watches. */
-  #watched: Map<ConversationId, Conversation> | undefined;
-  #cancelWatch: (() => void) | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#kernel = options.kernel;
     this.#env = options.kernel.env;
     this.#throttle = throttleOf(options.kernel);
+    const { kernel, agent, role } = options;
+    const send = (frame: ServerFrame) => this.#send(frame);
+    this.#synced = new SyncedBlocks({ kernel, agent, role, send, inTurn: (work) => this.#inTurn(work) });
+    this.#watch = new RecordWatch({
+      env: this.#env,
+      throttle: this.#throttle,
+      send,
+      buffered: () => options.pipe.buffered(),
+      guard: (run) => this.#guard(run),
+    });
     this.#ends.push(this.#kernel.listen((told) => this.#guard(() => this.#onCommit(told))));
     if (options.presence)
       this.#ends.push(options.presence.listen((conversation) => this.#tellPresenceSoon(conversation)));
@@ -166,12 +172,11 @@ export class Connection {
     this.#closed = true;
     this.#cancelFlush?.();
     this.#throttle.leave(this.#sendInRound);
-    this.#throttle.leave(this.#tellInRound);
-    this.#cancelWatch?.();
+    this.#watch.close();
     for (const end of this.#ends.splice(0)) end();
     for (const { feed } of this.#subscriptions.values()) feed.close();
     this.#subscriptions.clear();
-    for (const id of [...this.#synced]) this.#unsync(id);
+    this.#synced.closeAll();
   }
 
   /** Sends what is gathered, also behind what still waits in the pipe, as far as that is not full. */
@@ -201,14 +206,13 @@ export class Connection {
           this.#send({ type: "answer", id: frame.id, problem: why }),
         );
       case "sync":
-        return this.#start(this.#sync(frame), (why) =>
+        return this.#start(this.#synced.open(frame), (why) =>
           this.#send({ type: "state", block: frame.block, problem: why }),
         );
       case "unsync":
-        return this.#unsync(frame.block);
+        return this.#synced.close(frame.block);
       case "watch":
-        this.#watched ??= new Map();
-        return;
+        return this.#watch.start();
       case "ping":
         return this.#send({ type: "pong", n: frame.n });
     }
@@ -313,17 +317,8 @@ export class Connection {
   #onCommit(told: Change): void {
     if (told.record.deleted) this.#leave(told.record, told.record.deleted);
     for (const { feed } of this.#subscriptions.values()) feed.onCommit(told);
-    if (this.#watched) {
-      this.#watched.set(told.conversation, told.record);
-      // Whether something runs is seen beside the conversation itself: the list does not lag behind it.
-      if (told.ops.some(({ body }) => body.type === "turn")) this.#throttle.join(this.#tellInRound);
-      else this.#armWatch();
-    }
-    if (this.#synced.size === 0) return;
-    for (const { block, version, body } of told.ops) {
-      if (block === null || body.type !== "splice" || !this.#synced.has(block)) continue;
-      this.#send({ type: "update", block, version, update: toBase64(body.update) });
-    }
+    this.#watch.onCommit(told);
+    this.#synced.onCommit(told);
   }
 
   /** Who looks at a conversation that is deleted is told that it is gone. */
@@ -348,11 +343,6 @@ export class Connection {
     });
   };
 
-  readonly #tellInRound = (): void => {
-    this.#cancelWatch?.();
-    this.#guard(() => this.#tellRecords());
-  };
-
   /** Too much waits for a slow client: make it smaller, or cut. */
   #relieve(subscription: Subscription): void {
     subscription.outbox.coalesce();
@@ -364,21 +354,6 @@ export class Connection {
   #gather(): void {
     if (this.#closed) return;
     this.#cancelFlush ??= this.#env.after(limits.batchMs, () => this.#guard(() => this.flush()));
-  }
-
-  #armWatch(): void {
-    if (!this.#closed)
-      this.#cancelWatch ??= this.#env.after(limits.watchMs, () => this.#guard(() => this.#tellRecords()));
-  }
-
-  /** The newest record of each, whatever happened in between; a client that reads slowly gets them later. */
-  #tellRecords(): void {
-    this.#cancelWatch = undefined;
-    if (!this.#watched || this.#watched.size === 0) return;
-    if (this.#options.pipe.buffered() > limits.queueChars) return this.#armWatch();
-    const records = [...this.#watched.values()];
-    this.#watched.clear();
-    this.#send({ type: "records", records });
   }
 
   #flushOne(subscription: Subscription): void {
@@ -446,73 +421,16 @@ export class Connection {
     }
   }
 
+  async #update(frame: ClientFrame & { type: "update" }): Promise<void> {
+    await this.#answer(frame.id, await this.#synced.update(frame));
+  }
+
   /** What the call wrote is seen before its answer: the client may rely on it. */
   async #answer(id: number, answer: Json | Problem): Promise<void> {
     await Promise.all([...this.#subscriptions.values()].map(({ opening }) => opening));
     this.flush();
     if (isProblem(answer)) this.#send({ type: "answer", id, problem: answer });
     else this.#send({ type: "answer", id, answer });
-  }
-
-  async #sync({ block, vector }: ClientFrame & { type: "sync" }): Promise<void> {
-    const refused = this.#mayWrite() ?? (await this.#mayEdit(block));
-    const bytes = vector === undefined ? undefined : fromBase64(vector);
-    if (refused) return this.#send({ type: "state", block, problem: refused });
-    if (vector !== undefined && !bytes) {
-      return this.#send({ type: "state", block, problem: problem("invalid", "the vector is not base64") });
-    }
-    this.#synced.add(block); // first, so that no update falls between; a double one changes nothing
-    await this.#followSynced(block);
-    const state = await this.#inTurn(() => this.#kernel.mergeState(block, this.#options.agent, bytes));
-    if (isProblem(state)) {
-      this.#unsync(block);
-      return this.#send({ type: "state", block, problem: state });
-    }
-    this.#send({ type: "state", block, version: state.version, update: toBase64(state.update) });
-  }
-
-  /** An editor must hear what other nodes commit, also where nobody here follows the conversation. */
-  async #followSynced(block: BlockId): Promise<void> {
-    if (!this.#kernel.isShared || this.#unfollows.has(block)) return;
-    const stop = await this.#kernel.follow(conversationOf(block));
-    if (isProblem(stop)) return; // and so is the answer to come
-    if (this.#synced.has(block) && !this.#unfollows.has(block)) this.#unfollows.set(block, stop);
-    else stop();
-  }
-
-  #unsync(block: BlockId): void {
-    this.#synced.delete(block);
-    this.#unfollows.get(block)?.();
-    this.#unfollows.delete(block);
-  }
-
-  async #update(frame: ClientFrame & { type: "update" }): Promise<void> {
-    const { id, block, key } = frame;
-    const bytes = fromBase64(frame.update);
-    const refused = this.#mayWrite() ?? (bytes ? undefined : problem("invalid", "the update is not base64"));
-    if (refused || !bytes) return this.#answer(id, refused ?? null);
-    const merge = () =>
-      this.#kernel.writeBlock(block, {
-        agent: this.#options.agent,
-        key,
-        plan: (draft) => {
-          const target = draft.block(block);
-          const refused = isProblem(target) ? target : mayEdit(this.#options, target);
-          if (refused) return refused;
-          const after = draft.merge(block, bytes);
-          return isProblem(after) ? after : { block_id: block, version: after.version };
-        },
-      });
-    await this.#answer(id, await this.#inTurn(merge));
-  }
-
-  #mayWrite(): Problem | undefined {
-    return mayNot(this.#options.role, "edit");
-  }
-
-  async #mayEdit(id: BlockId): Promise<Problem | undefined> {
-    const block = await this.#kernel.block(id);
-    return isProblem(block) ? block : mayEdit(this.#options, block);
   }
 
   /** Behind the commit that is being told: a cursor that an edit has set stands in the text that the edit has left. */

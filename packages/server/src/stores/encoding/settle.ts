@@ -13,7 +13,8 @@ import {
   type Op,
 } from "@blockyard/kernel";
 import type { AnyHead, BlockHead, ConversationHead, Memtable, RawHead } from "../sqlite/memtable.ts";
-import type { ChunkRow, FoldRow, Tables } from "../sqlite/tables.ts";
+import type { ChunkRow, FoldRow } from "../sqlite/table-row.ts";
+import type { Tables } from "../sqlite/tables.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { compress, decompress } from "./codec.ts";
 import { corrupt } from "./fault.ts";

@@ -8,7 +8,7 @@ import { cutRun } from "../encoding/runs.ts";
 import { packFold } from "../encoding/settle.ts";
 import type { Connection } from "./connections.ts";
 import { lockedFold } from "./gather.ts";
-import { addChunks } from "./group.ts";
+import { addChunks } from "./group-parts.ts";
 import { type ChunkRow, placeOf, unpackOps } from "./rows.ts";
 
 /** May run twice: one that comes again is late, and is ignored. */

@@ -22,7 +22,7 @@ import { unpackFold } from "../encoding/settle.ts";
 import { textOf } from "../encoding/text.ts";
 import type { Connection, Connections } from "./connections.ts";
 import { isDropped, isTransient } from "./fault.ts";
-import { addChunks } from "./group.ts";
+import { addChunks } from "./group-parts.ts";
 import {
   BLOCK_COLUMNS,
   type BlockRow,

@@ -22,8 +22,8 @@ import {
   parentKey,
   type StoredBlock,
   type StoredConversation,
-  type Tables,
-} from "./tables.ts";
+} from "./table-row.ts";
+import type { Tables } from "./tables.ts";
 
 export function queryBlocks(tables: Tables, memtable: Memtable, query: BlockQuery): Block[] {
   const newer = memtable.dirtyBlocks().filter((block) => inScope(block, query));

@@ -10,7 +10,8 @@ import type { Block, ConversationId, Kind, Op, Status } from "@blockyard/kernel"
 import { guarded } from "../encoding/fault.ts";
 import { storedOps, unpackFold } from "../encoding/settle.ts";
 import { textOf } from "../encoding/text.ts";
-import { type BlockRow, openBlock, type StoredBlock, Tables } from "./tables.ts";
+import { type BlockRow, openBlock, type StoredBlock } from "./table-row.ts";
+import { Tables } from "./tables.ts";
 
 /** What the search index needs to know of a block beside its text. */
 export interface BlockOutline {

@@ -4,7 +4,7 @@
  * How a write goes: `commit` checks and encodes at once (batch.ts); everything that came in the same turn of the event
  * loop becomes one row of the journal in one transaction; when that has returned, the memtable (memtable.ts) takes it in and
  * the callers are answered. Every now and then a transaction also settles the oldest of the memtable into the tables
- * (settle.ts) and deletes the journal rows that nobody needs any more. Reading asks the memtable first, then the tables.
+ * (memtable-flush.ts) and deletes the journal rows that nobody needs any more. Reading asks the memtable first, then the tables.
  *
  * Not here: the file's layout (schema.ts, codec.ts, journal.ts, runs.ts), damage (integrity.ts), queries (query.ts).
  */
@@ -13,7 +13,6 @@ import { randomBytes } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import {
   type AuditLog,
-  assert,
   type Block,
   type BlockId,
   type BlockLog,
@@ -38,29 +37,28 @@ import {
 } from "@blockyard/kernel";
 import { SearchPool } from "../../search/pool.ts";
 import { asFault, guarded } from "../encoding/fault.ts";
-import { cutRun } from "../encoding/runs.ts";
-import {
-  packFold,
-  pickHeads,
-  rewriteOps,
-  settle,
-  storedConversationOps,
-  storedOps,
-  storedRaw,
-  unpackFold,
-} from "../encoding/settle.ts";
-import { textOf } from "../encoding/text.ts";
 import { addAudit, readAudit } from "./audit-table.ts";
 import { copyDatabase } from "./backup.ts";
 import { Batch } from "./batch.ts";
 import { SqliteDeletions } from "./deletions.ts";
+import { writeFold } from "./fold-write.ts";
 import { checkWhole, compareSums, syncDirectory, writeSums } from "./integrity.ts";
 import { readEntries } from "./journal.ts";
 import { JournalWindow } from "./journal-window.ts";
+import {
+  readAnswer,
+  readConversationOps,
+  readLog,
+  readRaw,
+  readRawRuns,
+  readText,
+  readTurns,
+} from "./layered-read.ts";
 import { holdLock, type Lock } from "./lock.ts";
 import { checkLog } from "./log-check.ts";
 import { cutLogTail } from "./log-tail.ts";
-import { type AnyHead, type BlockHead, type ConversationHead, Memtable } from "./memtable.ts";
+import { type AnyHead, Memtable } from "./memtable.ts";
+import { MemtableFlush } from "./memtable-flush.ts";
 import { isWholeLoss, type Loss, OpenFile } from "./open-file.ts";
 import { queryBlocks, queryConversations } from "./query.ts";
 import { Rescue } from "./rescue.ts";
@@ -69,23 +67,12 @@ import { type OpenOptions, openDatabase, transaction } from "./schema.ts";
 import { SEARCH_PROGRAM } from "./search/program.ts";
 import { Tables } from "./tables.ts";
 
-/** From here on transactions also settle. */
-const PENDING_BYTES = 512 * 1024;
-const PENDING_HEADS = 1_024;
-
 /** From here on they also settle what would rather wait. It bounds the journal, and with it the time of opening. */
 const JOURNAL_BYTES = 2 * 1024 * 1024;
-
-/** What one transaction settles at least when there is that much; it also settles twice what it adds. */
-const SLICE_HEADS = 48;
-const SLICE_BYTES = 96 * 1024;
 
 /** A database with so many rows is looked at after opening, for what its search index lacks. */
 const INDEXED_ROWS = 2_048;
 const INDEX_AFTER_MS = 5_000;
-
-/** Search filters of an earlier program that one transaction deletes. */
-const FILTERS_AT_ONCE = 64;
 
 const COMMITTED: CommitAnswer = { type: "committed" };
 
@@ -109,18 +96,13 @@ export class SqliteStore implements Store {
   #epoch: string;
   #lastJournal: number;
   readonly #window: JournalWindow;
-  readonly #pendingBytes: number;
-  /** Heads that could not be settled because what they join is damaged. Their journal rows stay. */
-  readonly #stuck = new Set<AnyHead>();
+  readonly #memtableFlush: MemtableFlush;
   #indexTimer: NodeJS.Timeout | undefined;
-  /** Whether the tables may still have search filters of an earlier program. */
-  #hasFilters = true;
   #closed = false;
 
   constructor(path: string, options: OpenOptions) {
     this.path = path;
     this.#window = new JournalWindow(options.journalBytes ?? JOURNAL_BYTES);
-    this.#pendingBytes = options.pendingBytes ?? PENDING_BYTES;
     this.#searchPool = new SearchPool({
       program: SEARCH_PROGRAM,
       path,
@@ -154,11 +136,16 @@ export class SqliteStore implements Store {
     }
     this.#rescue = new Rescue(this.#db, path);
     this.#batch = new Batch(this.#memtable);
+    this.#memtableFlush = new MemtableFlush({
+      ...{ db: this.#db, tables: this.#tables, memtable: this.#memtable, window: this.#window },
+      pendingBytes: options.pendingBytes,
+      onChange: (row) => this.#searchPool.changed(row),
+    });
     this.deletions = new SqliteDeletions({
       ...{ db: this.#db, tables: this.#tables, memtable: this.#memtable },
       guard: (doing, work) => this.#guard(doing, work),
       write: (work) => this.#write(work),
-      settleAll: () => this.#settleAll(),
+      settleAll: () => this.#memtableFlush.all(this.#lastJournal),
       attempt: (work) => this.#attempt(work),
       removed: () => this.#searchPool.removed(),
       isClosed: () => this.#closed,
@@ -194,22 +181,11 @@ export class SqliteStore implements Store {
   }
 
   async turns(conversation: ConversationId): Promise<readonly Turn[]> {
-    return this.#guard("turns", () => {
-      const head = this.#memtable.conversationHead(conversation);
-      if (head === undefined) return [];
-      const turns = new Map(head.stored ? this.#tables.turns(head.row).map((turn) => [turn.id, turn]) : []);
-      for (const [id, turn] of head.turns) turns.set(id, turn);
-      return [...turns.values()];
-    });
+    return this.#guard("turns", () => readTurns(this.#tables, this.#memtable, conversation));
   }
 
   async answer(conversation: ConversationId, key: string): Promise<Json | undefined> {
-    return this.#guard("answer", () => {
-      const head = this.#memtable.conversationHead(conversation);
-      const memtable = head?.answers.get(key);
-      if (memtable !== undefined || !head?.stored) return memtable;
-      return this.#tables.answer(head.row, key);
-    });
+    return this.#guard("answer", () => readAnswer(this.#tables, this.#memtable, conversation, key));
   }
 
   async block(id: BlockId): Promise<Block | undefined> {
@@ -221,39 +197,23 @@ export class SqliteStore implements Store {
   }
 
   async log(block: BlockId, after: LogPoint): Promise<BlockLog> {
-    return this.#guard("log", () => {
-      const head = this.#memtable.blockHead(block);
-      if (head === undefined) return { ops: [] };
-      const fold = head.stored ? this.#tables.fold(head.row) : undefined;
-      const stored = head.stored ? storedOps(this.#tables, head, after, fold?.version ?? 0) : [];
-      const isAfter = (op: Op) => ("version" in after ? op.version > after.version : op.seq > after.seq);
-      const ops = [...stored, ...head.pending.map(withOwnBytes)].filter(isAfter);
-      if (fold === undefined) return { ops };
-      const replaced = "version" in after ? after.version < fold.version : after.seq < fold.seq;
-      return replaced ? { fold: unpackFold(fold), ops } : { ops };
-    });
+    return this.#guard("log", () => readLog(this.#tables, this.#memtable, block, after));
   }
 
   async text(block: BlockId): Promise<string> {
-    return this.#guard("text", () => {
-      const head = this.#memtable.blockHead(block);
-      return head === undefined ? "" : this.#text(head);
-    });
+    return this.#guard("text", () => readText(this.#tables, this.#memtable, block));
   }
 
   async conversationOps(conversation: ConversationId, afterSeq: number): Promise<readonly Op[]> {
-    return this.#guard("conversationOps", () => {
-      const head = this.#memtable.conversationHead(conversation);
-      if (head === undefined) return [];
-      const stored = head.stored ? storedConversationOps(this.#tables, head, afterSeq) : [];
-      return [...stored, ...head.pending].filter((op) => op.seq > afterSeq);
-    });
+    return this.#guard("conversationOps", () =>
+      readConversationOps(this.#tables, this.#memtable, conversation, afterSeq),
+    );
   }
 
   async fold(block: BlockId, fold: Fold): Promise<void> {
     this.#guard("fold", () => {
-      const heads = this.#write(() => this.#fold(block, fold));
-      this.#settled(heads);
+      const heads = this.#write(() => writeFold(this.#tables, this.#memtable, block, fold));
+      this.#memtableFlush.settled(heads);
     });
   }
 
@@ -277,21 +237,11 @@ export class SqliteStore implements Store {
   }
 
   async raw(run: RawRun): Promise<Uint8Array> {
-    return this.#guard("raw", () => {
-      const head = this.#memtable.rawHead(run);
-      if (head === undefined) return new Uint8Array();
-      const stored = head.stored ? storedRaw(this.#tables, head) : [];
-      return new Uint8Array(Buffer.concat([...stored, ...head.pending]));
-    });
+    return this.#guard("raw", () => readRaw(this.#tables, this.#memtable, run));
   }
 
   async rawRuns(conversation: ConversationId): Promise<readonly string[]> {
-    return this.#guard("rawRuns", () => {
-      const runs = this.#tables.raws(conversation).map((row) => [row.id, row.run] as const);
-      const memtable = this.#memtable.dirtyRaws().filter((head) => head.run.conversation === conversation);
-      const all = new Map([...runs, ...memtable.map((head) => [head.row, head.run.run] as const)]);
-      return [...all].sort(([a], [b]) => a - b).map(([, run]) => run);
-    });
+    return this.#guard("rawRuns", () => readRawRuns(this.#tables, this.#memtable, conversation));
   }
 
   async putBlob(hash: string, mediaType: string, bytes: Uint8Array): Promise<void> {
@@ -341,7 +291,7 @@ export class SqliteStore implements Store {
       return this.#abandon(loss);
     }
     try {
-      this.#settleAll();
+      this.#memtableFlush.all(this.#lastJournal);
       this.#db.exec("PRAGMA incremental_vacuum");
       await ended;
       this.#db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -427,7 +377,7 @@ export class SqliteStore implements Store {
   #writeBatch(): void {
     const journal = this.#lastJournal + 1;
     const body = this.#batch.body();
-    const picked = this.#pick(body.length);
+    const picked = this.#memtableFlush.pick(body.length, this.#batch.touched);
     let settled = picked.size > 0;
     try {
       this.#attempt(() => this.#writeJournal(journal, body, picked));
@@ -439,7 +389,7 @@ export class SqliteStore implements Store {
     }
     this.#lastJournal = journal;
     this.#window.add(journal, body.length);
-    if (settled) this.#settled(picked);
+    if (settled) this.#memtableFlush.settled(picked);
     this.#batch.apply(journal);
     if (settled) this.#searchPool.index();
   }
@@ -451,115 +401,16 @@ export class SqliteStore implements Store {
     }
     const dictionary = transaction(this.#db, () => {
       this.#tables.addJournal(journal, body);
-      this.#settle(picked, journal);
+      this.#memtableFlush.settle(picked, journal);
       return this.#tables.dictionaries.make();
     });
     if (dictionary !== undefined) this.#tables.dictionaries.use(dictionary);
-  }
-
-  #pick(added: number): ReadonlySet<AnyHead> {
-    const { dirty, pendingBytes } = this.#memtable;
-    if (pendingBytes < this.#pendingBytes && dirty.size < PENDING_HEADS) return new Set();
-    const heads = Math.max(SLICE_HEADS, 2 * this.#batch.touched);
-    const bytes = Math.max(SLICE_BYTES, 2 * added);
-    return pickHeads(this.#memtable, {
-      maxHeads: heads,
-      maxBytes: bytes,
-      overdue: this.#window.first,
-      except: this.#stuck,
-    });
-  }
-
-  /** Inside a transaction: settles heads and deletes the journal rows before `journal` that nobody else needs. */
-  #settle(picked: ReadonlySet<AnyHead>, journal: number): void {
-    for (const head of picked) {
-      try {
-        settle(this.#tables, this.#memtable, head);
-      } catch (error) {
-        if (error instanceof StoreError) this.#stuck.add(head);
-        throw error;
-      }
-    }
-    let needed = journal;
-    for (const head of this.#memtable.dirty) {
-      if (picked.has(head)) continue;
-      needed = head.since;
-      break;
-    }
-    this.#tables.deleteJournalBefore(needed);
-    this.#tables.putMeta("journal", String(this.#lastJournal));
-    if (this.#hasFilters) this.#hasFilters = this.#tables.deleteFilters(FILTERS_AT_ONCE);
-  }
-
-  #settleAll(): void {
-    while (this.#memtable.dirty.size > this.#stuck.size) {
-      const picked = pickHeads(this.#memtable, {
-        maxHeads: 1_024,
-        maxBytes: 4 * 1024 * 1024,
-        overdue: Number.POSITIVE_INFINITY,
-        except: this.#stuck,
-      });
-      try {
-        transaction(this.#db, () => this.#settle(picked, this.#lastJournal + 1));
-      } catch (error) {
-        if (![...picked].some((head) => this.#stuck.has(head))) throw error;
-        continue;
-      }
-      this.#settled(picked);
-    }
-  }
-
-  /** Says that the tables have all of those heads. */
-  #settled(heads: Iterable<AnyHead>): void {
-    for (const head of heads) {
-      this.#memtable.settled(head);
-      if (head.type === "block") this.#searchPool.changed(head.row);
-    }
   }
 
   /** A write beside the journal, in a transaction of its own, after everything that was asked for before it. */
   #write<T>(work: () => T): T {
     this.#flush();
     return this.#attempt(() => transaction(this.#db, work));
-  }
-
-  /** Inside a transaction: puts the fold in the place of the ops before it. Gives the heads that this has settled. */
-  #fold(block: BlockId, fold: Fold): AnyHead[] {
-    const head = this.#memtable.blockHead(block);
-    assert(head !== undefined, `fold of ${block}, which does not exist`);
-    assert(
-      fold.version <= head.record.version,
-      `fold of ${block} at ${fold.version} is past its last version`,
-    );
-    const older = head.stored ? this.#tables.fold(head.row) : undefined;
-    // A fold that came late is older than what is kept: its ops are gone already, and so is its use.
-    if (older !== undefined && fold.version <= older.version) return [];
-    const ops = this.#ops(head, older?.version ?? 0);
-    // Of a run that the fold cuts, only the last number is known: history before it is better given twice than never.
-    const seq = ops.findLast((op) => op.versionFrom <= fold.version)?.seq ?? 0;
-    const kept = ops.filter((op) => op.version > fold.version);
-    const heads: AnyHead[] = [head];
-    const conversation = this.#memtable.conversationHead(head.record.conversation) as ConversationHead;
-    if (!conversation.stored) heads.unshift(conversation);
-    for (const each of heads) settle(this.#tables, this.#memtable, each);
-    rewriteOps(
-      this.#tables,
-      head.row,
-      kept.map((op) => cutRun(op, fold.version, fold.text.length)),
-    );
-    this.#tables.putFold({ id: head.row, version: fold.version, seq, body: packFold(fold) });
-    return heads;
-  }
-
-  #ops(head: BlockHead, folded: number): Op[] {
-    const stored = head.stored ? storedOps(this.#tables, head, { version: 0 }, folded) : [];
-    return [...stored, ...head.pending];
-  }
-
-  #text(head: BlockHead): string {
-    const fold = head.stored ? this.#tables.fold(head.row) : undefined;
-    const ops = this.#ops(head, fold?.version ?? 0);
-    return textOf(fold === undefined ? "" : unpackFold(fold).text, ops);
   }
 
   /** Takes in the journal. Gives the last number that a journal row has had. */
@@ -586,8 +437,4 @@ function putEpoch(tables: Tables): string {
   const epoch = randomBytes(12).toString("base64url");
   tables.putMeta("epoch", epoch);
   return epoch;
-}
-
-function withOwnBytes(op: Op): Op {
-  return op.body.type === "splice" ? { ...op, body: { ...op.body, update: op.body.update.slice() } } : op;
 }

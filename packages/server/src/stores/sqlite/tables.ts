@@ -1,99 +1,30 @@
 /**
- * The rows of the tables, one by one: prepared statements, and the checksum written and checked with every row. What
- * belongs into a row is decided elsewhere (settle.ts); which rows a query wants, too (query.ts).
+ * The tables, a row at a time: prepared statements, and the checksum written with every row. What belongs into a row is
+ * decided elsewhere (settle.ts); which rows a query wants, too (query.ts); how a row is opened is table-row.ts.
  */
 
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type {
-  Block,
-  BlockId,
-  Conversation,
-  ConversationId,
-  Json,
-  Kind,
-  Status,
-  Turn,
-} from "@blockyard/kernel";
-import { packBlock, packJson, unpackBlock, unpackJson } from "../encoding/codec.ts";
-import { checkSum, corrupt, rowSum, type SumPart } from "../encoding/fault.ts";
+import type { ConversationId, Json, Turn } from "@blockyard/kernel";
+import { packBlock, packJson } from "../encoding/codec.ts";
+import { checkSum, corrupt, rowSum } from "../encoding/fault.ts";
 import { Dictionaries, type Packed } from "./dictionary.ts";
-
-export interface ConversationRow {
-  readonly id: number;
-  readonly record: Conversation;
-  readonly ops: number;
-  readonly journal: number;
-}
-
-export interface BlockRow {
-  readonly id: number;
-  /** The conversation's row. */
-  readonly conversation: number;
-  readonly record: Block;
-  readonly journal: number;
-}
-
-export interface ChunkRow {
-  readonly id: number;
-  readonly owner: number;
-  readonly first: number;
-  readonly last: number;
-  readonly seq: number;
-  readonly dictionary: number;
-  readonly plain: number;
-  readonly sum: number;
-  readonly body: Uint8Array;
-}
-
-export interface RawRow {
-  readonly id: number;
-  readonly conversation: ConversationId;
-  readonly run: string;
-  readonly bytes: number;
-  readonly journal: number;
-}
-
-export interface FoldRow {
-  readonly id: number;
-  readonly version: number;
-  readonly seq: number;
-  readonly body: Uint8Array;
-}
-
-interface StoredBlock {
-  readonly id: number;
-  readonly conversation: number;
-  readonly born: number;
-  readonly seq: number;
-  readonly version: number;
-  readonly created_at: number;
-  readonly parent: number | string | null;
-  readonly kind: Kind;
-  readonly status: Status;
-  readonly path: string | null;
-  readonly journal: number;
-  readonly sum: number;
-  readonly body: Uint8Array;
-}
-
-interface StoredConversation {
-  readonly id: number;
-  readonly name: string;
-  readonly updated_at: number;
-  readonly seq: number;
-  readonly ops: number;
-  readonly journal: number;
-  readonly sum: number;
-  readonly body: Uint8Array;
-}
-
-interface Named {
-  readonly id: number;
-  readonly conversation: number;
-  readonly name: string;
-  readonly sum: number;
-  readonly body: Uint8Array;
-}
+import {
+  type BlockRow,
+  type ChunkRow,
+  type ConversationRow,
+  checkChunk,
+  type FoldRow,
+  type NamedRow,
+  openBlock,
+  openConversation,
+  openNamed,
+  openRaw,
+  parentColumn,
+  pathColumn,
+  type RawRow,
+  type StoredBlock,
+  type StoredConversation,
+} from "./table-row.ts";
 
 // Not a replacement of the row: that would write all its indexes again, and most of them do not change.
 const PUT_BLOCK = `INSERT INTO block VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET
@@ -314,7 +245,7 @@ export class Tables {
   // -- turns and answers
 
   turns(conversation: number): Turn[] {
-    const rows = this.all<Named>("SELECT * FROM turn WHERE conversation = ? ORDER BY id", conversation);
+    const rows = this.all<NamedRow>("SELECT * FROM turn WHERE conversation = ? ORDER BY id", conversation);
     return rows.map((row) => openNamed<Turn>("turn", row));
   }
 
@@ -331,7 +262,7 @@ export class Tables {
   answer(conversation: number, key: string): Json | undefined {
     const sql =
       "SELECT id, conversation, key AS name, sum, body FROM answer WHERE conversation = ? AND key = ?";
-    const row = this.get<Named>(sql, conversation, key);
+    const row = this.get<NamedRow>(sql, conversation, key);
     return row && openNamed<Json>("answer", row);
   }
 
@@ -398,63 +329,3 @@ export class Tables {
       .id;
   }
 }
-
-export function openConversation(row: StoredConversation): ConversationRow {
-  const { id, name, updated_at, seq, ops, journal, sum, body } = row;
-  checkSum(`conversation ${name}`, sum, [id, name, updated_at, seq, ops, journal], body);
-  return { id, ops, journal, record: unpackJson<Conversation>(body) };
-}
-
-export function openBlock(row: StoredBlock, name: ConversationId): BlockRow {
-  const { id, conversation, born, seq, version, created_at, parent, kind, status, path, journal, sum, body } =
-    row;
-  const columns: SumPart[] = [
-    id,
-    conversation,
-    born,
-    seq,
-    version,
-    created_at,
-    parent,
-    kind,
-    status,
-    path,
-    journal,
-  ];
-  checkSum(`block ${name}/…/${born}`, sum, columns, body);
-  const record = unpackBlock(
-    { conversation: name, born, seq, version, createdAt: created_at, kind, status },
-    body,
-  );
-  return { id, conversation, journal, record };
-}
-
-/** How a parent stands in the `parent` column: by its birth if it is in the same conversation. */
-export function parentKey(parent: BlockId, conversation: ConversationId): number | string {
-  return parent.startsWith(`${conversation}/`) ? Number(parent.slice(parent.lastIndexOf("/") + 1)) : parent;
-}
-
-function parentColumn({ parent, conversation }: Block): number | string | null {
-  return parent === null ? null : parentKey(parent, conversation);
-}
-
-function pathColumn({ metadata }: Block): string | null {
-  const path = metadata.path;
-  return typeof path === "string" ? path : null;
-}
-
-function checkChunk({ id, owner, first, last, seq, dictionary, plain, sum, body }: ChunkRow): void {
-  checkSum(`chunk ${id}`, sum, [owner, first, last, seq, dictionary, plain], body);
-}
-
-function openNamed<T>(table: string, { id, conversation, name, sum, body }: Named): T {
-  checkSum(`${table} ${name}`, sum, [id, conversation, name], body);
-  return unpackJson<T>(body);
-}
-
-function openRaw({ sum, ...row }: RawRow & { sum: number }): RawRow {
-  checkSum(`raw run ${row.run}`, sum, [row.id, row.conversation, row.run, row.bytes, row.journal]);
-  return row;
-}
-
-export type { StoredBlock, StoredConversation };

@@ -20,7 +20,7 @@ import type { RecentTexts } from "../../../search/recent-texts.ts";
 import type { SegmentReader } from "../../../search/segment/segment-reader.ts";
 import { textOf } from "../../encoding/text.ts";
 import type { StoreReader } from "../reader.ts";
-import type { BlockRow } from "../tables.ts";
+import type { BlockRow } from "../table-row.ts";
 import type { Segment } from "./index-folder.ts";
 import type { Indexer } from "./indexer.ts";
 

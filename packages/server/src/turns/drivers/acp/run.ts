@@ -7,20 +7,16 @@
  */
 
 import {
-  askOf,
-  type BlockEvent,
   type BlockId,
-  type BlockKey,
   isProblem,
-  type Json,
   type JsonObject,
   type Problem,
   problem,
   type Reason,
 } from "@blockyard/kernel";
-import { acpWith, isObject, type Provider } from "@blockyard/providers";
+import { acpWith, type Provider } from "@blockyard/providers";
 import { StreamIngest } from "../../../ingest/ingest-stream.ts";
-import { type Attached, fileText, readAttachments } from "../../attachments.ts";
+import { type Attached, readAttachments } from "../../attachments.ts";
 import { type ChildOptions, counted } from "../../child-run.ts";
 import type { Message } from "../../message.ts";
 import type { Mode } from "../../mode.ts";
@@ -28,9 +24,11 @@ import { openingOf } from "../../opening.ts";
 import type { Answer, Run, RunEnd, TurnStart } from "../../run.ts";
 import { TurnCost } from "../../turn-cost.ts";
 import { type AcpAgent, acpSpec } from "./agents.ts";
-import { acpResponse, cancelledResponse } from "./answer.ts";
+import { cancelledResponse } from "./answer.ts";
+import { AcpAsks } from "./asks.ts";
 import { Connection, type Listener } from "./connection.ts";
 import type { Reply, Respond } from "./peer.ts";
+import { promptOf, wordsOf } from "./prompt.ts";
 import { currentMode, effortSetting, hasMode, modelSetting, modeSetting, type Setting } from "./settings.ts";
 
 const SILENT_MS = 10 * 60_000;
@@ -55,11 +53,6 @@ export interface Idle {
   put(conversation: string, connection: Connection): void;
 }
 
-interface Waiting {
-  readonly method: string;
-  readonly respond: Respond;
-}
-
 export class AcpRun implements Run {
   readonly ended: Promise<RunEnd>;
   readonly #agent: AcpAgent;
@@ -74,10 +67,7 @@ export class AcpRun implements Run {
   #stopping: Reason | undefined;
   #why: string | undefined;
   #isOver = false;
-  /** What the agent waits for, by the id of its request. */
-  readonly #waiting = new Map<string, Waiting>();
-  /** The blocks on which it asks. */
-  readonly #asked = new Map<string, BlockKey>();
+  readonly #asks = new AcpAsks();
   #cancelSilence: (() => void) | undefined;
   #cancelGrace: (() => void) | undefined;
 
@@ -106,7 +96,7 @@ export class AcpRun implements Run {
     this.#isStopped(reason);
     const connection = this.#connection;
     if (connection === undefined || connection.sessionId === "") return connection?.kill();
-    this.#cancelAsks();
+    this.#asks.cancelAll();
     connection.notify("session/cancel", { sessionId: connection.sessionId });
     const { kernel, cancelMs } = this.#options;
     this.#cancelGrace ??= kernel.env.after(cancelMs ?? CANCEL_MS, () => connection.stop());
@@ -118,17 +108,12 @@ export class AcpRun implements Run {
   }
 
   asks(ask: string): BlockId | undefined {
-    const key = this.#asked.get(ask);
-    return key === undefined || !this.#waiting.has(ask) ? undefined : this.#stream?.idOf(key);
+    const key = this.#asks.blockOf(ask);
+    return key === undefined ? undefined : this.#stream?.idOf(key);
   }
 
   answer(answer: Answer): void {
-    const waiting = this.#waiting.get(answer.ask);
-    if (waiting === undefined) return;
-    this.#waiting.delete(answer.ask);
-    this.#asked.delete(answer.ask);
-    waiting.respond({ result: acpResponse(answer) });
-    this.#watchSilence();
+    if (this.#asks.answer(answer)) this.#watchSilence();
   }
 
   get connection(): Connection | undefined {
@@ -255,7 +240,7 @@ export class AcpRun implements Run {
       suggest: (ask) => this.#options.suggest?.(ask, connection.cwd) ?? [],
       ...{ conversation: request.conversation, agent: this.#agent.provider, turn: id, parent: prompt },
       provider: providerOf(this.#agent),
-      onEvent: (event) => this.#heard(event),
+      onEvent: (event) => this.#asks.heard(event),
       ...(before === undefined ? {} : { before }),
       ...(told === "" ? {} : { told }),
     });
@@ -317,10 +302,8 @@ export class AcpRun implements Run {
       respond({ result: cancelledResponse(method) });
       return true;
     }
-    this.#waiting.set(id, { method, respond });
-    void this.#queue.then(() => {
-      if (!this.#asked.has(id)) this.#cancelAsk(id);
-    });
+    this.#asks.add(id, method, respond);
+    void this.#queue.then(() => this.#asks.cancelUnseen(id));
     return true;
   }
 
@@ -338,31 +321,9 @@ export class AcpRun implements Run {
     return true;
   }
 
-  #cancelAsks(): void {
-    for (const id of [...this.#waiting.keys()]) this.#cancelAsk(id);
-  }
-
-  #cancelAsk(id: string): void {
-    const waiting = this.#waiting.get(id);
-    this.#waiting.delete(id);
-    waiting?.respond({ result: cancelledResponse(waiting.method) });
-  }
-
-  #heard(event: BlockEvent): void {
-    if (!("metadata" in event) || !("key" in event)) return;
-    const ask = askOf(event.metadata);
-    if (ask === undefined) return;
-    if (ask.state === "asked") this.#asked.set(ask.id, event.key);
-    else {
-      // Its call has ended without the answer.
-      this.#asked.delete(ask.id);
-      this.#cancelAsk(ask.id);
-    }
-  }
-
   /** The prompt was answered. */
   async #over(connection: Connection, reply: Reply): Promise<RunEnd> {
-    this.#cancelAsks();
+    this.#asks.cancelAll();
     connection.listen(undefined);
     await this.#queue;
     await this.#stream?.end();
@@ -423,34 +384,15 @@ export class AcpRun implements Run {
     const ms = silentMs ?? SILENT_MS;
     this.#cancelSilence?.();
     this.#cancelSilence = kernel.env.after(ms, () => {
-      if (this.#waiting.size > 0) return;
+      if (this.#asks.isOpen) return;
       this.#why ??= `The agent sent nothing for ${Math.round(ms / 1_000)} seconds and was stopped.`;
       this.stop("interrupted");
     });
   }
 }
 
-function wordsOf({ text, attached }: Message): string {
-  return [...attached.files.map(fileText), text].join("\n\n");
-}
-
 /** Prompts and answers are in the conversation already, and so is what a loaded session replays. */
 function providerOf({ provider }: AcpAgent): Provider {
   const known = { showsPrompts: false, showsHistory: false, showsAnswers: false };
   return { name: provider, adapter: acpWith({ provider, ...known }), framing: "lines" };
-}
-
-function promptOf(prompt: string, told: string, attached: Attached, agent: JsonObject): Json[] {
-  const abilities = isObject(agent["agentCapabilities"]) ? agent["agentCapabilities"] : {};
-  const prompts = isObject(abilities["promptCapabilities"]) ? abilities["promptCapabilities"] : {};
-  const pictures = prompts["image"] === true ? attached.pictures : [];
-  const text = (words: string) => ({ type: "text", text: words });
-  return [
-    ...(told === "" ? [] : [text(told)]),
-    ...pictures.map(({ mediaType, bytes }) => ({
-      ...{ type: "image", mimeType: mediaType, data: Buffer.from(bytes).toString("base64") },
-    })),
-    ...attached.files.map((file) => text(fileText(file))),
-    text(prompt),
-  ];
 }

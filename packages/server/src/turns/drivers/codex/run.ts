@@ -43,6 +43,7 @@ import {
   versionOf,
   type Wanted,
 } from "./settings.ts";
+import { UsageLimit } from "./usage-limit.ts";
 
 export interface Program {
   readonly provider: Provider;
@@ -90,8 +91,7 @@ export class CodexRun implements Trial {
   #stopping: Reason | undefined;
   #why: string | undefined;
   #isOver = false;
-  #isLimited = false;
-  #resetsAt: number | undefined;
+  readonly #usage = new UsageLimit();
   #cancelSilence: (() => void) | undefined;
   #cancelLinger: (() => void) | undefined;
 
@@ -134,11 +134,11 @@ export class CodexRun implements Trial {
     });
   }
 
-  /** Its turn and those of its sub-agents are interrupted, which each has to be told; then the process goes. */
   get limit(): { readonly resetsAt?: number } | undefined {
-    return this.#isLimited ? (this.#resetsAt === undefined ? {} : { resetsAt: this.#resetsAt }) : undefined;
+    return this.#usage.reached;
   }
 
+  /** Its turn and those of its sub-agents are interrupted, which each has to be told; then the process goes. */
   stop(reason: Reason): void {
     this.#isStopped(reason);
     const { kernel, graceMs } = this.#options;
@@ -336,10 +336,7 @@ export class CodexRun implements Trial {
     const isRetry = method === "error" && params["willRetry"] === true;
     if (!isRetry && !IDLE_WORDS.has(method)) this.#watchSilence();
     const thread = typeof params["threadId"] === "string" ? params["threadId"] : "";
-    if (method === "account/rateLimits/updated") this.#resetsAt = resetIn(params) ?? this.#resetsAt;
-    const { error } = params;
-    if (method === "error" && !isRetry && isObject(error))
-      this.#isLimited ||= error["codexErrorInfo"] === "usageLimitExceeded";
+    this.#usage.notified(method, params);
     if (method === "turn/started") this.#turnStarted(thread, params["turn"]);
     if (method === "turn/completed") this.#children.delete(thread);
     if (method === "item/started" && isObject(params["item"])) this.#read(params["item"]);
@@ -405,18 +402,6 @@ export class CodexRun implements Trial {
       this.stop("interrupted");
     });
   }
-}
-
-/** When the limits that are used up begin anew: the last of them. */
-function resetIn({ rateLimits }: JsonObject): number | undefined {
-  const { primary, secondary } = isObject(rateLimits) ? rateLimits : {};
-  const times = [primary, secondary].flatMap((each) => {
-    if (!isObject(each) || typeof each["resetsAt"] !== "number") return [];
-    return typeof each["usedPercent"] === "number" && each["usedPercent"] >= 99
-      ? [each["resetsAt"] * 1_000]
-      : [];
-  });
-  return times.length === 0 ? undefined : Math.max(...times);
 }
 
 /** Not a reason to show: what follows says it. */

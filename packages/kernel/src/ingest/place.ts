@@ -1,0 +1,30 @@
+/** Where a stream writes: what its caller has said of it, and where it has come to. Only shapes. */
+
+import type { AgentId, BlockId, ConversationId } from "../model/ids.ts";
+
+export interface IngestOptions {
+  readonly conversation: ConversationId;
+  readonly agent: AgentId;
+  /** Where the first block goes; the conversation's head by default. */
+  readonly parent?: BlockId;
+  /** Remember keys in the blocks, so that the same events can come again. */
+  readonly keep?: boolean;
+  /** The turn that the caller has opened already: the adapter's first turn is this one. */
+  readonly turn?: string;
+  /** These events are of the past: the time of those that carry none, before the first that does. */
+  readonly from?: number;
+  /**
+   * Who writes it, where that is not the owner: prompts in the stream are not the owner's words, and the stream says nothing
+   * about a conversation that belongs to somebody else.
+   */
+  readonly guest?: boolean;
+}
+
+export interface Place {
+  head: BlockId | null;
+  turn: string | undefined;
+  alias: string | undefined;
+  titled: boolean;
+  /** The time of the last event that had one; undefined where events are written as they happen. */
+  at: number | undefined;
+}

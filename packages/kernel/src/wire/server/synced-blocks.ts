@@ -1,0 +1,114 @@
+/**
+ * The blocks that a client has open as CRDT documents: their state when it opens them, every update from then on, and the
+ * updates that it sends. Merging itself is the kernel's business.
+ *
+ * No update falls between a block's state and those that follow it; one that comes twice changes nothing.
+ */
+
+import type { Change } from "../../model/change.ts";
+import { type AgentId, type BlockId, conversationOf } from "../../model/ids.ts";
+import type { Json } from "../../model/json.ts";
+import { isProblem, type Problem, problem } from "../../model/problem.ts";
+import { type CallerRole, mayNot } from "../../tools/access.ts";
+import { mayEdit } from "../../tools/rights.ts";
+import type { Kernel } from "../../write/kernel.ts";
+import { type ClientFrame, fromBase64, type ServerFrame, toBase64 } from "../frame.ts";
+
+export interface SyncOptions {
+  readonly kernel: Kernel;
+  readonly agent: AgentId;
+  readonly role: CallerRole;
+  readonly send: (frame: ServerFrame) => void;
+  /** Runs what costs something when it is this caller's turn. */
+  readonly inTurn: <T>(work: () => Promise<T>) => Promise<T | Problem>;
+}
+
+export class SyncedBlocks {
+  readonly #options: SyncOptions;
+  readonly #open = new Set<BlockId>();
+  readonly #unfollows = new Map<BlockId, () => void>();
+
+  constructor(options: SyncOptions) {
+    this.#options = options;
+  }
+
+  has(block: BlockId): boolean {
+    return this.#open.has(block);
+  }
+
+  async open({ block, vector }: ClientFrame & { type: "sync" }): Promise<void> {
+    const { kernel, agent, inTurn, send } = this.#options;
+    const refused = this.#mayWrite() ?? (await this.#mayEdit(block));
+    const bytes = vector === undefined ? undefined : fromBase64(vector);
+    if (refused) return send({ type: "state", block, problem: refused });
+    if (vector !== undefined && !bytes) {
+      return send({ type: "state", block, problem: problem("invalid", "the vector is not base64") });
+    }
+    this.#open.add(block); // first, so that no update falls between; a double one changes nothing
+    await this.#follow(block);
+    const state = await inTurn(() => kernel.mergeState(block, agent, bytes));
+    if (isProblem(state)) {
+      this.close(block);
+      return send({ type: "state", block, problem: state });
+    }
+    send({ type: "state", block, version: state.version, update: toBase64(state.update) });
+  }
+
+  /** A client's update is written; the answer. */
+  async update({ block, key, update }: ClientFrame & { type: "update" }): Promise<Json | Problem> {
+    const { kernel, agent, inTurn } = this.#options;
+    const bytes = fromBase64(update);
+    const refused = this.#mayWrite() ?? (bytes ? undefined : problem("invalid", "the update is not base64"));
+    if (refused || !bytes) return refused ?? null;
+    return inTurn(() =>
+      kernel.writeBlock(block, {
+        agent,
+        key,
+        plan: (draft) => {
+          const target = draft.block(block);
+          const refused = isProblem(target) ? target : mayEdit(this.#options, target);
+          if (refused) return refused;
+          const after = draft.merge(block, bytes);
+          return isProblem(after) ? after : { block_id: block, version: after.version };
+        },
+      }),
+    );
+  }
+
+  onCommit({ ops }: Change): void {
+    if (this.#open.size === 0) return;
+    for (const { block, version, body } of ops) {
+      if (block === null || body.type !== "splice" || !this.#open.has(block)) continue;
+      this.#options.send({ type: "update", block, version, update: toBase64(body.update) });
+    }
+  }
+
+  close(block: BlockId): void {
+    this.#open.delete(block);
+    this.#unfollows.get(block)?.();
+    this.#unfollows.delete(block);
+  }
+
+  closeAll(): void {
+    for (const block of [...this.#open]) this.close(block);
+  }
+
+  /** An editor must hear what other nodes commit, also where nobody here follows the conversation. */
+  async #follow(block: BlockId): Promise<void> {
+    const { kernel } = this.#options;
+    if (!kernel.isShared || this.#unfollows.has(block)) return;
+    const stop = await kernel.follow(conversationOf(block));
+    if (isProblem(stop)) return; // and so is the answer to come
+    if (this.#open.has(block) && !this.#unfollows.has(block)) this.#unfollows.set(block, stop);
+    else stop();
+  }
+
+  #mayWrite(): Problem | undefined {
+    return mayNot(this.#options.role, "edit");
+  }
+
+  async #mayEdit(id: BlockId): Promise<Problem | undefined> {
+    const block = await this.#options.kernel.block(id);
+    return isProblem(block) ? block : mayEdit(this.#options, block);
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * A batch: the writes of one conversation that are planned together and committed as one. It is planned here, as far as the
+ * base state goes; committing it, and what becomes of it, is the queue's business.
+ *
+ * Writes are planned in their order. One that cannot be planned yet ends the batch, so that none overtakes it.
+ */
+
+import type { Json } from "../model/json.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, problem } from "../model/problem.ts";
+import type { Env } from "../ports/env.ts";
+import type { Commit } from "../ports/store.ts";
+import type { BaseState } from "./base-state.ts";
+import { refusedWrite } from "./deletions.ts";
+import { Draft } from "./draft.ts";
+import { type DraftedUnit, Missing } from "./draft-base.ts";
+import type { Queued } from "./write.ts";
+
+export interface Batch {
+  readonly planned: readonly Queued[];
+  /** None where a piece has gone the short way. */
+  readonly draft: Draft | undefined;
+  readonly units: readonly DraftedUnit[];
+  /** None where no plan came to an op. */
+  readonly commit: Commit | undefined;
+  /** What the next write needs. */
+  readonly missing: Missing | undefined;
+}
+
+/** The first of what waits, until something is missing or the batch is full. */
+export function planBatch(env: Env, base: BaseState, waiting: readonly Queued[]): Batch {
+  base.planning = waiting[0];
+  const draft = new Draft(base);
+  let missing: Missing | undefined;
+  let count = 0;
+  while (count < waiting.length && count < limits.queuedWrites && draft.ops.length < limits.opsPerCommit) {
+    const write = waiting[count] as Queued;
+    if (!write.isNew) break; // it came after the keys were looked for
+    base.planning = write;
+    const answer = plan(env, base, draft, write);
+    if (answer instanceof Missing) {
+      missing = answer;
+      break;
+    }
+    write.answer = answer;
+    count++;
+  }
+  const planned = count === waiting.length ? waiting : waiting.slice(0, count);
+  if (draft.invalidated.size > 0) base.dropTexts(draft.invalidated);
+  const commit = draft.ops.length > 0 ? commitOfDraft(base, draft) : undefined;
+  return { planned, draft, units: draft.units, commit, missing };
+}
+
+function plan(env: Env, base: BaseState, draft: Draft, write: Queued): unknown {
+  const refused = base.removed ?? refusedWrite(base.committed !== undefined, draft.record, write);
+  if (refused) return refused;
+  const before = draft.ops.length;
+  try {
+    const answer = draft.plan(write.agent, env.now(), write);
+    if (write.key !== undefined && !isProblem(answer) && draft.ops.length > before) {
+      draft.answered(write.key, (answer ?? null) as Json);
+    }
+    return answer;
+  } catch (thrown) {
+    if (thrown instanceof Missing) return thrown;
+    // A bug in one plan must not take the others with it; its draft is rolled back.
+    return problem(
+      "unavailable",
+      `internal error: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+    );
+  }
+}
+
+function commitOfDraft({ conversation }: BaseState, draft: Draft): Commit {
+  const { ops, record, answers } = draft;
+  const expectedSeq = record.seq - ops.length;
+  const { changedBlocks: blocks, changedTurns: turns } = draft;
+  return { conversation, expectedSeq, ops, blocks, record, turns, answers };
+}

@@ -1,0 +1,103 @@
+/**
+ * Compaction: replaces the old history of promoted blocks with their text at a version, so that logs do not grow for ever. It
+ * knows which blocks were written and how much; when to look is the business of whoever calls `sweep`.
+ *
+ * What a block is does not change. What lies before the fold can no longer be undone.
+ */
+
+import type { Block } from "../model/block.ts";
+import type { Change } from "../model/change.ts";
+import type { BlockId } from "../model/ids.ts";
+import { isEnded } from "../model/kind.ts";
+import { limits } from "../model/limits.ts";
+import { isProblem, type Problem } from "../model/problem.ts";
+import type { Env } from "../ports/env.ts";
+import type { BlockLog, LogPoint, Store } from "../ports/store.ts";
+import { BlockText } from "../text/block-text.ts";
+import type { TextCache } from "../text/text-cache.ts";
+
+/** Where blocks and their logs are read: the kernel. */
+interface Blocks {
+  readonly env: Env;
+  readonly store: Store;
+  block(id: BlockId): Promise<Block | Problem>;
+  log(id: BlockId, after: LogPoint): Promise<BlockLog | Problem>;
+}
+
+export class Compaction {
+  readonly #blocks: Blocks;
+  readonly #texts: TextCache;
+  /** Asks the store; what it throws comes back as a problem. */
+  readonly #ask: <T>(ask: () => Promise<T>) => Promise<T | Problem>;
+  /** Promoted blocks that were written: when last, and how often since they were folded. */
+  readonly #promoted = new Map<BlockId, { readonly at: number; readonly ops: number }>();
+
+  constructor(blocks: Blocks, texts: TextCache, ask: <T>(ask: () => Promise<T>) => Promise<T | Problem>) {
+    this.#blocks = blocks;
+    this.#texts = texts;
+    this.#ask = ask;
+  }
+
+  onCommit({ blocks, ops: written }: Change): void {
+    for (const { id, promoted } of blocks) {
+      if (!promoted) continue;
+      const ops = written.reduce(
+        (sum, op) => (op.block === id ? sum + 1 : sum),
+        this.#promoted.get(id)?.ops ?? 0,
+      );
+      this.#promoted.set(id, { at: this.#blocks.env.monotonic(), ops });
+    }
+  }
+
+  /** Folds a promoted block's history, except for its last `keepUnits` units. */
+  async fold(id: BlockId, keepUnits: number): Promise<Problem | undefined> {
+    const block = await this.#blocks.block(id);
+    if (isProblem(block)) return block;
+    if (!block.promoted) return undefined;
+    const log = await this.#blocks.log(id, { version: 0 });
+    if (isProblem(log)) return log;
+    const until = foldUntil(id, log, keepUnits);
+    if (until === undefined) return undefined;
+    const part = BlockText.load(id, { ...log, ops: log.ops.filter((op) => op.version <= until) });
+    if (!part.merge) return undefined;
+    part.buildUndo({ ...log, ops: log.ops.filter((op) => op.version <= until) });
+    const fold = {
+      version: until,
+      text: part.value.toString(),
+      state: part.merge.state(),
+      anchors: part.anchors,
+    };
+    const failed = await this.#ask(async () => {
+      await this.#blocks.store.fold(id, fold);
+      return null;
+    });
+    if (isProblem(failed)) return failed;
+    const loaded = this.#texts.peek(id);
+    if (loaded && loaded.version === loaded.committed.version) this.#texts.dropId(id);
+    return undefined;
+  }
+
+  /** Folds what has been finished and quiet for long, or has gathered much history; how many. */
+  async sweep(): Promise<number> {
+    const now = this.#blocks.env.monotonic();
+    let folded = 0;
+    for (const [id, { at, ops }] of this.#promoted) {
+      const block = await this.#blocks.block(id);
+      if (isProblem(block)) continue;
+      const isQuiet = isEnded(block.status) && now - at > limits.foldAfterMs;
+      if (!isQuiet && ops < limits.foldAfterOps) continue;
+      this.#promoted.delete(id);
+      if (!(await this.fold(id, isQuiet ? 0 : limits.undoUnits))) folded++;
+    }
+    return folded;
+  }
+}
+
+/** The version up to which a fold may go: before the oldest unit that is kept. */
+function foldUntil(id: BlockId, log: BlockLog, keepUnits: number): number | undefined {
+  const last = log.ops.at(-1)?.version;
+  if (last === undefined || keepUnits === 0) return last;
+  const units = BlockText.load(id, log).buildUndo(log).units();
+  const oldest = units.at(-keepUnits);
+  return oldest === undefined || units.length < keepUnits ? undefined : oldest.unit - 1;
+}

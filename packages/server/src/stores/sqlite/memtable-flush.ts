@@ -1,0 +1,120 @@
+/**
+ * The flush of the memtable: writes the oldest of it into the tables, a slice with every transaction once there is much, and
+ * deletes the journal rows that nobody needs any more. What is written to the journal itself is sqlite.ts.
+ *
+ * A journal row stays until everything in it is in the tables. What cannot be written there stays in memtable and journal.
+ */
+
+import type { DatabaseSync } from "node:sqlite";
+import { StoreError } from "@blockyard/kernel";
+import { pickHeads, settle } from "../encoding/settle.ts";
+import type { JournalWindow } from "./journal-window.ts";
+import type { AnyHead, Memtable } from "./memtable.ts";
+import { transaction } from "./schema.ts";
+import type { Tables } from "./tables.ts";
+
+/** From here on transactions also settle. */
+const PENDING_BYTES = 512 * 1024;
+const PENDING_HEADS = 1_024;
+
+/** What one transaction settles at least when there is that much; it also settles twice what it adds. */
+const SLICE_HEADS = 48;
+const SLICE_BYTES = 96 * 1024;
+
+/** Search filters of an earlier program that one transaction deletes. */
+const FILTERS_AT_ONCE = 64;
+
+export interface FlushOptions {
+  readonly db: DatabaseSync;
+  readonly tables: Tables;
+  readonly memtable: Memtable;
+  readonly window: JournalWindow;
+  /** From here on transactions also settle; undefined: the usual. */
+  readonly pendingBytes: number | undefined;
+  /** Told of each block that the tables have got. */
+  readonly onChange: (row: number) => void;
+}
+
+export class MemtableFlush {
+  readonly #db: DatabaseSync;
+  readonly #tables: Tables;
+  readonly #memtable: Memtable;
+  readonly #window: JournalWindow;
+  readonly #pendingBytes: number;
+  readonly #onChange: (row: number) => void;
+  /** Heads that could not be settled because what they join is damaged. Their journal rows stay. */
+  readonly #stuck = new Set<AnyHead>();
+  /** Whether the tables may still have search filters of an earlier program. */
+  #hasFilters = true;
+
+  constructor({ db, tables, memtable, window, pendingBytes = PENDING_BYTES, onChange }: FlushOptions) {
+    this.#db = db;
+    this.#tables = tables;
+    this.#memtable = memtable;
+    this.#window = window;
+    this.#pendingBytes = pendingBytes;
+    this.#onChange = onChange;
+  }
+
+  /** What a transaction that adds so many bytes, and touches so many heads, settles besides. */
+  pick(addedBytes: number, touched: number): ReadonlySet<AnyHead> {
+    const { dirty, pendingBytes } = this.#memtable;
+    if (pendingBytes < this.#pendingBytes && dirty.size < PENDING_HEADS) return new Set();
+    const heads = Math.max(SLICE_HEADS, 2 * touched);
+    const bytes = Math.max(SLICE_BYTES, 2 * addedBytes);
+    return pickHeads(this.#memtable, {
+      maxHeads: heads,
+      maxBytes: bytes,
+      overdue: this.#window.first,
+      except: this.#stuck,
+    });
+  }
+
+  /** Inside a transaction: settles heads and deletes the journal rows before `journal` that nobody else needs. */
+  settle(picked: ReadonlySet<AnyHead>, journal: number): void {
+    for (const head of picked) {
+      try {
+        settle(this.#tables, this.#memtable, head);
+      } catch (error) {
+        if (error instanceof StoreError) this.#stuck.add(head);
+        throw error;
+      }
+    }
+    let needed = journal;
+    for (const head of this.#memtable.dirty) {
+      if (picked.has(head)) continue;
+      needed = head.since;
+      break;
+    }
+    this.#tables.deleteJournalBefore(needed);
+    this.#tables.putMeta("journal", String(journal - 1));
+    if (this.#hasFilters) this.#hasFilters = this.#tables.deleteFilters(FILTERS_AT_ONCE);
+  }
+
+  /** All that can be, in transactions of its own. `lastJournal`: the last number that a journal row has had. */
+  all(lastJournal: number): void {
+    while (this.#memtable.dirty.size > this.#stuck.size) {
+      const picked = pickHeads(this.#memtable, {
+        maxHeads: 1_024,
+        maxBytes: 4 * 1024 * 1024,
+        overdue: Number.POSITIVE_INFINITY,
+        except: this.#stuck,
+      });
+      try {
+        transaction(this.#db, () => this.settle(picked, lastJournal + 1));
+      } catch (error) {
+        if (![...picked].some((head) => this.#stuck.has(head))) throw error;
+        continue;
+      }
+      this.settled(picked);
+    }
+  }
+
+  /** Says that the tables have all of those heads. */
+  settled(heads: Iterable<AnyHead>): void {
+    for (const head of heads) {
+      this.#memtable.settled(head);
+      if (head.type === "block") this.#onChange(head.row);
+    }
+  }
+}

@@ -4,7 +4,7 @@
 
 export type { IngestOptions } from "./ingest/event-writer.ts";
 export { keyIn } from "./ingest/imported.ts";
-export { Ingest } from "./ingest/ingest.ts";
+export { Ingest, type IngestKernel } from "./ingest/ingest.ts";
 export { applyOp, applyToConversation } from "./model/apply.ts";
 export {
   ASK_KINDS,
@@ -66,6 +66,8 @@ export {
 } from "./model/ids.ts";
 export {
   cleanJson,
+  type Defined,
+  defined,
   type Exact,
   type Json,
   type JsonObject,

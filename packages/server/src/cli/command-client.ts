@@ -15,6 +15,7 @@ import {
   type Json,
   Kernel,
   type Problem,
+  problem,
   type Store,
   StoreError,
   typedCalls,
@@ -25,6 +26,7 @@ import { type Config, makeConfig, prepareHome } from "../config/config.ts";
 import { useCredentials } from "../config/credentials-file.ts";
 import type { CallServer } from "../contract/index.ts";
 import { rawRuns } from "../export/export-file.ts";
+import { type Imported, importedSchema } from "../import/body-import.ts";
 import { auditedImport } from "../import/import-stream.ts";
 import { ingestStream } from "../ingest/ingest-stream.ts";
 import { redactBody } from "../ingest/redact-body.ts";
@@ -43,7 +45,7 @@ export interface CommandClient {
   lines(conversation: string): AsyncIterable<ExportLine>;
   raw(conversation: string): AsyncIterable<Uint8Array>;
   ingest(query: Readonly<Record<string, string>>, body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
-  import(body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
+  import(body: AsyncIterable<Uint8Array>): Promise<Imported | Problem>;
   close(): Promise<void>;
 }
 
@@ -165,7 +167,7 @@ async function remoteClient(home: string): Promise<CommandClient | undefined> {
       if (response.body) yield* response.body;
     },
     ingest: (query, body) => sendBody(`${url}/v1/ingest?${new URLSearchParams(query)}`, token, body),
-    import: (body) => sendBody(`${url}/v1/import`, token, body),
+    import: async (body) => importedOf(await sendBody(`${url}/v1/import`, token, body)),
     close: async () => undefined,
   };
 }
@@ -198,6 +200,14 @@ async function* jsonLines(response: Response): AsyncGenerator<unknown> {
   }
   const last = pieces.join("");
   if (last !== "") yield JSON.parse(last);
+}
+
+function importedOf(answer: Json | Problem): Imported | Problem {
+  if (isProblem(answer)) return answer;
+  const parsed = importedSchema.safeParse(answer);
+  return (
+    parsed.data ?? problem("unavailable", "the server's answer is none of an import. Is it another version?")
+  );
 }
 
 /** The answer, or the problem as a command's failure. */

@@ -115,13 +115,12 @@ export async function importLog(
   if (isProblem(answer) && answer.details?.["importing"] === true) return { type: "importing" };
   if (isProblem(answer) && answer.details?.["deleted"] === true) return { type: "deleted" };
   if (isProblem(answer)) return { type: "failed", problem: answer };
-  const imported = answer as unknown as Imported;
   const { provider, name, path } = log;
-  sessions.remember(log, imported.conversation, {
+  sessions.remember(log, answer.conversation, {
     ...{ provider: provider.name, name, path, stamp },
-    ...{ open: openEnd === "leave", raw_bytes: imported.raw_bytes ?? 0 },
+    ...{ open: openEnd === "leave", raw_bytes: answer.raw_bytes ?? 0 },
   });
-  return { type: "imported", imported, isNew: mark === undefined };
+  return { type: "imported", imported: answer, isNew: mark === undefined };
 }
 
 /** A log that is another account's, or was moved away meanwhile, ends its own import and no other. */

@@ -14,7 +14,6 @@ import {
   type ConversationId,
   derivedName,
   isProblem,
-  type Json,
   type Kernel,
   legacyName,
   type Problem,
@@ -223,10 +222,7 @@ export class Files {
         const next = change(grantsIn(draft.record.metadata));
         if ("problem" in next) return next;
         const isNew = draft.record.seq === 0;
-        draft.conversation({
-          ...(isNew ? { title } : {}),
-          metadata: { [GRANTS]: next as unknown as Json },
-        });
+        draft.conversation({ ...(isNew ? { title } : {}), metadata: { [GRANTS]: next } });
         return { grants: next };
       },
     });

@@ -7,7 +7,6 @@
 import {
   Ingest,
   isProblem,
-  type Json,
   type JsonObject,
   type Kernel,
   type Problem,
@@ -47,14 +46,14 @@ export const logHead = z.strictObject({
 export type LogHead = z.infer<typeof logHead>;
 
 /** What a conversation remembers of the log that it came from. */
-export interface LogMark {
+export type LogMark = {
   readonly provider: string;
   readonly name: string;
   readonly path: string;
   readonly stamp: string;
   readonly open: boolean;
   readonly raw_bytes: number;
-}
+};
 
 export function markOf(metadata: JsonObject): LogMark | undefined {
   const mark = metadata[IMPORT_MARK] as Partial<LogMark> | undefined;
@@ -113,7 +112,7 @@ export class LogImport implements BodyImport {
         const { provider, name, path } = head;
         // Whose conversation this is stands in it from its first op on, also where the import is cut.
         const mark: LogMark = { provider, name, path, stamp: "", open: true, raw_bytes: 0 };
-        draft.conversation({ provider, metadata: { [IMPORT_MARK]: mark as unknown as Json } });
+        draft.conversation({ provider, metadata: { [IMPORT_MARK]: mark } });
         return { blocks };
       },
     });
@@ -202,7 +201,7 @@ export class LogImport implements BodyImport {
         const { record } = draft;
         if (!sameJson(record.metadata[IMPORT_MARK], mark)) {
           draft.dated(record.updatedAt);
-          draft.conversation({ metadata: { [IMPORT_MARK]: mark as unknown as Json } });
+          draft.conversation({ metadata: { [IMPORT_MARK]: mark } });
         }
         return { blocks: record.blocks, title: record.title };
       },

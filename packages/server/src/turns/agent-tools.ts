@@ -3,17 +3,10 @@
  * offered what an agent cannot do.
  */
 
-import {
-  type Call,
-  type Draft,
-  isProblem,
-  type JsonObject,
-  type Problem,
-  problem,
-  tool,
-} from "@blockyard/kernel";
+import { type Call, type Draft, isProblem, type Problem, problem, tool } from "@blockyard/kernel";
 import { folderFor } from "../processes/folder.ts";
 import { agentChange, agentList, agentOffers } from "./contract.ts";
+import type { Offers } from "./driver.ts";
 import { checkMode, keepMode, type Mode } from "./mode.ts";
 import type { Turns } from "./turns.ts";
 
@@ -43,7 +36,7 @@ export function agentTools(turns: Turns, root: string) {
       const cwd = folderFor(root, { own, whose: "conversation" });
       if (isProblem(cwd)) return cwd;
       const offered = await turns.offers(conversation ?? "", provider ?? record?.provider ?? "", cwd);
-      return isProblem(offered) ? offered : (JSON.parse(JSON.stringify(offered)) as JsonObject);
+      return isProblem(offered) ? offered : (JSON.parse(JSON.stringify(offered)) as Offers);
     },
   });
 

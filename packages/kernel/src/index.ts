@@ -92,6 +92,7 @@ export {
 export { latency, lineSeenWithinMs, seenWithinMs } from "./model/latency.ts";
 export { limits } from "./model/limits.ts";
 export {
+  type AnyMetadata,
   CHANGE_KINDS,
   checkMetadata,
   type FileConflict,
@@ -292,6 +293,7 @@ export {
   type Contract,
   contract,
   conversationField,
+  conversationMetadataField,
   type FilePort,
   jsonField,
   type Signal,

@@ -5,13 +5,13 @@
 
 import { z } from "zod";
 import type { Block, WholeBlock } from "../model/block.ts";
-import type { Conversation, ConversationMetadata, MessageUsage, Turn } from "../model/conversation.ts";
+import type { Conversation, MessageUsage, Turn } from "../model/conversation.ts";
 import type { Usage } from "../model/event.ts";
 import { defined } from "../model/json.ts";
 import { type Kind, REASONS } from "../model/kind.ts";
 import type { Metadata } from "../model/metadata.ts";
 import type { AnswerOf } from "./calls.ts";
-import { kindField, metadataField, roleField, statusField } from "./tool.ts";
+import { conversationMetadataField, kindField, metadataField, roleField, statusField } from "./tool.ts";
 
 const count = z.number().int();
 
@@ -103,7 +103,7 @@ export const conversationSchema = z.object({
   usage: usageSchema,
   cost_usd: z.number().nullable(),
   turns: count,
-  metadata: metadataField as z.ZodType<ConversationMetadata>,
+  metadata: conversationMetadataField,
 });
 
 export type ConversationView = AnswerOf<typeof conversationSchema>;

@@ -13,6 +13,7 @@
 
 import {
   type BlockId,
+  conversationMetadataField,
   copiedKind,
   type Draft,
   defined,
@@ -63,7 +64,7 @@ const headLine = z.object({
   head: z.string().nullable(),
   sessions: z.record(z.string(), z.string()),
   included: z.array(z.string()),
-  metadata: z.record(z.string(), z.json()),
+  metadata: conversationMetadataField,
 });
 
 const blockLine = z.object({

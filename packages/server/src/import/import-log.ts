@@ -46,18 +46,20 @@ export const logHead = z.strictObject({
 export type LogHead = z.infer<typeof logHead>;
 
 /** What a conversation remembers of the log that it came from. */
-export type LogMark = {
-  readonly provider: string;
-  readonly name: string;
-  readonly path: string;
-  readonly stamp: string;
-  readonly open: boolean;
-  readonly raw_bytes: number;
-};
+const markSchema = z.object({
+  provider: z.string(),
+  name: z.string(),
+  path: z.string().default(""),
+  stamp: z.string(),
+  open: z.boolean().default(false),
+  raw_bytes: z.number().default(0),
+});
 
+export type LogMark = Readonly<z.output<typeof markSchema>>;
+
+/** Undefined where an export was imported, or nothing. */
 export function markOf(metadata: JsonObject): LogMark | undefined {
-  const mark = metadata[IMPORT_MARK] as Partial<LogMark> | undefined;
-  return typeof mark?.name === "string" && typeof mark.stamp === "string" ? (mark as LogMark) : undefined;
+  return markSchema.safeParse(metadata[IMPORT_MARK]).data;
 }
 
 export class LogImport implements BodyImport {

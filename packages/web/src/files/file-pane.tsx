@@ -2,10 +2,9 @@
  * A file of the workspace, open to be edited by everybody at once: its path, whether it is saved, what is the matter with
  * it, and the text with others' cursors in it.
  */
-import { isProblem, type Problem, type View } from "@blockyard/kernel";
+import { isProblem, metadataOf, type Problem, type View } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { FilePath } from "../blocks/file-path.tsx";
-import { metadataOf } from "../blocks/renderer.ts";
 import { inspected } from "../state/page-state.ts";
 import { useBlock, useSession, ViewProvider } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";

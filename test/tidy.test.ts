@@ -4,6 +4,7 @@
  */
 import { expect, it } from "vitest";
 import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./tidy/calls.ts";
+import { checkCasts, checkMetadataReads } from "./tidy/casts.ts";
 import { checkWalk, findBrokenLinks, findUnlinked } from "./tidy/docs.ts";
 import { recorded } from "./tidy/house.ts";
 import { checkImports, findCycles, findDead, findFolderCycles } from "./tidy/imports.ts";
@@ -25,6 +26,8 @@ it.each<[string, () => string[]]>([
   ["pure packages take clock, chance and timers from env", () => checkPurity(code)],
   ["no shell is started with a pasted command", () => checkShells(code)],
   ["no raw HTML gets into the page", () => checkRawHtml(code)],
+  ["few casts forget a type, and each says why", () => checkCasts(code)],
+  ["metadata is read by its type", () => checkMetadataReads(code)],
   ["no test is switched off", () => checkSwitchedOff(code)],
   ["files are of a size that one can read", () => checkFileLength([...code, ...styles])],
   ["functions are of a size that one can read", () => checkFunctionLength(code)],

@@ -168,3 +168,8 @@ export const longChecks = /^test\/(faults|load|mutation|nodes|postgres)\/.*\.ts$
 export const recorded = /(^|\/)(fixtures|recordings)\//;
 /** Files in which describe blocks and suites make functions long. */
 export const testing = /(\.(test|fuzz|contract)\.tsx?$)|(\/testing\/)|(^test\/)/;
+
+/** Casts in product code that forget what the compiler knows: `as unknown as`, `as any`, `as never`. */
+export const maxCasts = 5;
+/** Where metadata gets its type by the kind of its block. */
+export const metadataFile = "packages/kernel/src/model/metadata.ts";

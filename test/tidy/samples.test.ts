@@ -1,6 +1,7 @@
 /** The checks of the tidy test on small samples, good and bad: a check that cannot fail is worth nothing. */
 import { describe, expect, it } from "vitest";
 import { checkPurity, checkRawHtml, checkShells, checkSwitchedOff } from "./calls.ts";
+import { checkCasts, checkMetadataReads } from "./casts.ts";
 import { checkWalk, findBrokenLinks, findUnlinked } from "./docs.ts";
 import { checkImports, findCycles, findDead } from "./imports.ts";
 import { checkFileLength, checkFunctionLength, checkHeaders, checkNames } from "./shape.ts";
@@ -213,6 +214,47 @@ describe("raw HTML", () => {
     [`${web}/a.tsx`, "const a = <p>dangerouslySetInnerHTML</p>", undefined],
   ];
   check(rows, (files) => checkRawHtml(files.map(parse)));
+});
+
+describe("casts", () => {
+  const rows: Rows = [
+    [`${web}/a.tsx`, "const a = <p>{(b as unknown as C).d}</p>", "a.tsx:1: say why"],
+    [`${web}/a.ts`, "const a = (b as unknown) as C", "say why"],
+    [`${web}/a.ts`, "const a = b as any", "say why"],
+    [`${web}/a.ts`, "const a = b as never", "say why"],
+    [`${web}/a.ts`, "// The library has no such type.\nconst a = b as unknown as C", undefined],
+    [`${web}/a.ts`, "const a = b as unknown; const c = d as C; const as = 'a as unknown as b'", undefined],
+    [`${web}/a.test.ts`, "const a = b as unknown as C", undefined],
+    [`${kernel}/testing/a.ts`, "const a = b as unknown as C", undefined],
+    ["test/a.ts", "const a = b as unknown as C", undefined],
+  ];
+  check(rows, (files) => checkCasts(files.map(parse)));
+
+  it("are counted over all files", () => {
+    const text = "// why\nconst a = b as unknown as C\n";
+    const files = [`${kernel}/a.ts`, `${web}/a.ts`].map((path) => parse({ path, text }));
+    expect(checkCasts(files, 2)).toEqual([]);
+    expect(checkCasts(files, 1)).toEqual([
+      `2 casts that forget a type, of 1: ${kernel}/a.ts:2, ${web}/a.ts:2`,
+    ]);
+  });
+});
+
+describe("reads of metadata", () => {
+  const rows: Rows = [
+    [`${web}/a.ts`, 'const turn = block.metadata["turn"]', 'reads metadata["turn"]'],
+    [`${web}/a.ts`, 'const turn = block?.metadata?.["turn"]', 'reads metadata["turn"]'],
+    [`${web}/a.ts`, 'const turn = blocks.get(id)!.metadata["turn"]', 'reads metadata["turn"]'],
+    [`${web}/a.ts`, 'const { metadata } = block; f(metadata["turn"])', 'reads metadata["turn"]'],
+    [`${web}/a.ts`, "const { path } = block.metadata as FileMetadata", "casts metadata"],
+    [`${web}/a.ts`, "const path = (metadata as { path?: string }).path", "casts metadata"],
+    [`${web}/a.ts`, "const turn = block.metadata.turn; const mark = metadata[IMPORT_MARK]", undefined],
+    [`${web}/a.ts`, "write(metadata as JsonObject)", undefined],
+    [`${web}/a.ts`, 'const width = image["width"]; const a = metadata.of["b"]', undefined],
+    [`${web}/a.test.ts`, 'const turn = block.metadata["turn"]', undefined],
+    [`${kernel}/model/metadata.ts`, "const own = () => block.metadata as Metadata<K>", undefined],
+  ];
+  check(rows, (files) => checkMetadataReads(files.map(parse)));
 });
 
 describe("switched off tests", () => {

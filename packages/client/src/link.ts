@@ -35,7 +35,7 @@ const LONGEST_WAIT_MS = 10_000;
 /** A connection that has lasted this long was a good one: the next pause is the shortest again. */
 const STEADY_MS = 10_000;
 
-/** Outside of browsers a WebSocket may be given headers; the type of browsers does not know it. */
+/** What WebSocket is outside of browsers. */
 type Socket = new (url: string, options?: { headers: Record<string, string> }) => WebSocket;
 
 export class Link {
@@ -108,6 +108,7 @@ export class Link {
     const url = `${this.#url.replace(/^http/, "ws")}/v1/feed${query}`;
     const headers = this.#headers;
     const isBare = Object.keys(headers).length === 0;
+    // Node's WebSocket takes headers, and the types of browsers have no such parameter.
     const socket = isBare ? new WebSocket(url) : new (WebSocket as unknown as Socket)(url, { headers });
     this.#socket = socket;
     socket.onopen = () => {

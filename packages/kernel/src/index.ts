@@ -3,7 +3,7 @@
  */
 
 export { keyIn } from "./ingest/imported.ts";
-export { Ingest } from "./ingest/ingest.ts";
+export { Ingest, type IngestKernel } from "./ingest/ingest.ts";
 export type { IngestOptions } from "./ingest/place.ts";
 export { applyOp, applyToConversation } from "./model/apply.ts";
 export {
@@ -66,6 +66,8 @@ export {
 } from "./model/ids.ts";
 export {
   cleanJson,
+  type Defined,
+  defined,
   type Exact,
   type Json,
   type JsonObject,
@@ -90,6 +92,7 @@ export {
 export { latency, lineSeenWithinMs, seenWithinMs } from "./model/latency.ts";
 export { limits } from "./model/limits.ts";
 export {
+  type AnyMetadata,
   CHANGE_KINDS,
   checkMetadata,
   type FileConflict,
@@ -297,6 +300,7 @@ export {
   type Contract,
   contract,
   conversationField,
+  conversationMetadataField,
   type FilePort,
   jsonField,
   type Signal,

@@ -14,14 +14,14 @@
 import type { ChangeKind, Hunk } from "./unified-diff.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 
-export interface PatchChange {
+export type PatchChange = {
   readonly path: string;
   readonly kind: ChangeKind;
   readonly diff?: string;
   readonly movedTo?: string;
   /** The diff is what was asked for; nobody has compared it with the file. */
   readonly unverified?: boolean;
-}
+};
 
 interface Draft {
   readonly path: string;

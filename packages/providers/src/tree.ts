@@ -62,7 +62,7 @@ function turnLine(turn: FoldedTurn, options: TreeOptions): string {
   const parts = [
     `turn ${name} ${provider} ${status}${reason === undefined ? "" : ` (${reason})`}`,
     ...(usage === undefined ? [] : [usageText(usage)]),
-    oneLine(rest as unknown as JsonObject, options),
+    oneLine(rest, options),
   ];
   return parts.filter((part) => part !== "").join(" ");
 }

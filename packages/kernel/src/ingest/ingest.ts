@@ -36,8 +36,14 @@ interface StreamedTo {
   pieces: number;
 }
 
+/** What an ingest uses of the kernel. */
+export type IngestKernel = Pick<
+  Kernel,
+  "env" | "store" | "conversation" | "turns" | "allBlocks" | "heard" | "stream" | "drain" | "write"
+>;
+
 export class Ingest {
-  readonly #kernel: Kernel;
+  readonly #kernel: IngestKernel;
   readonly #options: IngestOptions;
   readonly #known = new Map<BlockKey, Known>();
   readonly #turns = new Map<string, Turn>();
@@ -61,7 +67,7 @@ export class Ingest {
   /** Events that the kernel refused and that became `unknown` blocks. */
   refused = 0;
 
-  constructor(kernel: Kernel, options: IngestOptions) {
+  constructor(kernel: IngestKernel, options: IngestOptions) {
     this.#kernel = kernel;
     this.#options = options;
     this.#head = options.parent;

@@ -7,7 +7,7 @@
  */
 
 import { z } from "zod";
-import type { Json, JsonObject } from "./json.ts";
+import type { Exact, Json, JsonObject } from "./json.ts";
 
 export const ASK_KINDS = ["permission", "question", "plan", "elicitation"] as const;
 export type AskKind = (typeof ASK_KINDS)[number];
@@ -128,13 +128,13 @@ export const approvalSchema = z.strictObject({
   message: z.string().optional(),
 });
 
-export type Ask = z.infer<typeof askSchema>;
-export type AskSubject = z.infer<typeof subject>;
-export type AskQuestion = z.infer<typeof question>;
-export type AskOption = z.infer<typeof option>;
-export type AskForm = z.infer<typeof form>;
-export type AskSuggestion = z.infer<typeof suggestion>;
-export type AskAnswer = z.infer<typeof answer>;
+export type Ask = Exact<z.infer<typeof askSchema>>;
+export type AskSubject = Exact<z.infer<typeof subject>>;
+export type AskQuestion = Exact<z.infer<typeof question>>;
+export type AskOption = Exact<z.infer<typeof option>>;
+export type AskForm = Exact<z.infer<typeof form>>;
+export type AskSuggestion = Exact<z.infer<typeof suggestion>>;
+export type AskAnswer = Exact<z.infer<typeof answer>>;
 
 interface Asking {
   readonly ask?: unknown;
@@ -144,7 +144,7 @@ interface Asking {
 /** The ask of a block, however old the block is. */
 export function askOf(metadata: Asking | undefined): Ask | undefined {
   if (metadata?.ask !== undefined && metadata.ask !== null) return metadata.ask as Ask;
-  const old = metadata?.approval as z.infer<typeof approvalSchema> | null | undefined;
+  const old = metadata?.approval as Exact<z.infer<typeof approvalSchema>> | null | undefined;
   if (old === undefined || old === null) return undefined;
   const { diff, suggestions: _raw, ...same } = old;
   return { ...same, kind: "permission", ...(diff === undefined ? {} : { subject: { type: "diff", diff } }) };

@@ -9,8 +9,8 @@ import type { AgentId, BlockId, ConversationId } from "./ids.ts";
 import type { JsonObject } from "./json.ts";
 import type { Reason } from "./kind.ts";
 
-/** What a conversation carries besides its record: some keys are known, a program may add others. */
-export type ConversationMetadata = JsonObject & {
+/** What is known of what a conversation carries besides its record. */
+type KnownMetadata = {
   /** The folder in which its agents work, and the version of the one that worked last. */
   readonly cwd?: string;
   readonly version?: string;
@@ -20,6 +20,9 @@ export type ConversationMetadata = JsonObject & {
   /** Where its title comes from, if no person gave it. */
   readonly titled?: "prompt" | "provider";
 };
+
+/** What a conversation carries besides its record: some keys are known, a program may add others. */
+export type ConversationMetadata = JsonObject & KnownMetadata;
 
 export interface Conversation {
   readonly id: ConversationId;
@@ -72,7 +75,7 @@ export interface ConversationPatch {
   readonly exclude?: BlockId;
   readonly forkedFrom?: BlockId;
   /** null deletes a key. */
-  readonly metadata?: JsonObject;
+  readonly metadata?: JsonObject & { readonly [Key in keyof KnownMetadata]?: KnownMetadata[Key] | null };
   readonly head?: BlockId;
   /** null restores it. */
   readonly deleted?: Deleted | null;

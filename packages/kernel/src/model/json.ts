@@ -19,6 +19,16 @@ export type Exact<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Exact<Exclude<T[Key], undefined>> }
     : T;
 
+/** The same without the fields that are undefined: those that may be are optional. */
+export type Defined<T> = {
+  readonly [Key in keyof T as undefined extends T[Key] ? never : Key]: T[Key];
+} & { readonly [Key in keyof T as undefined extends T[Key] ? Key : never]?: Exclude<T[Key], undefined> };
+
+/** The fields that have a value. */
+export function defined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
 const POLLUTING = new Set(["__proto__", "constructor", "prototype"]);
 
 /**

@@ -94,26 +94,11 @@ const told: z.ZodType<ToldMark> = z.strictObject({
 });
 
 /** Why a message that waits is not sent by itself. */
-export type HoldReason = "stopped" | "restarted";
+const HOLD_REASONS = ["stopped", "restarted"] as const;
+export type HoldReason = (typeof HOLD_REASONS)[number];
 
 /** How a message that waits for its turn is to be asked. */
-export interface QueuedMark {
-  readonly provider: string;
-  readonly model?: string | undefined;
-  readonly parent?: string | null | undefined;
-  readonly fresh?: boolean | undefined;
-  readonly allow?: readonly string[] | undefined;
-  readonly mode?: string | undefined;
-  readonly effort?: string | undefined;
-  readonly goesOn?: boolean | undefined;
-  readonly cwd?: string | undefined;
-  readonly attachments?:
-    | readonly { readonly type: "text" | "image"; readonly name: string; readonly blob: string }[]
-    | undefined;
-  readonly held?: HoldReason | undefined;
-  /** Where it stands among those that wait, where somebody has moved it; else where it was written. */
-  readonly place?: number | undefined;
-}
+export type QueuedMark = Exact<z.infer<typeof queued>>;
 
 const queued = z.strictObject({
   provider: z.string(),
@@ -128,7 +113,8 @@ const queued = z.strictObject({
   attachments: z
     .array(z.strictObject({ type: z.enum(["text", "image"]), name: z.string(), blob: z.string() }))
     .optional(),
-  held: z.enum(["stopped", "restarted"]).optional(),
+  held: z.enum(HOLD_REASONS).optional(),
+  /** Where it stands among those that wait, where somebody has moved it; else where it was written. */
   place: z.number().optional(),
 });
 
@@ -283,6 +269,9 @@ export type Metadata<K extends Kind> = K extends Kind
   ? Fields<K> & { readonly [Other in Exclude<Key, keyof Fields<K>>]?: never }
   : never;
 
+/** Metadata of whatever kind: every key that some kind has. */
+export type AnyMetadata = { readonly [Each in Key]?: Exclude<Metadata<Kind>[Each], undefined> };
+
 /** The metadata of a block whose kind is known: it says so itself, or it was found by its kind. */
 export function metadataOf<K extends Kind>(
   block: { readonly metadata: Metadata<Kind> },
@@ -336,8 +325,8 @@ function withinSize(metadata: JsonObject): JsonObject | Problem {
 }
 
 /** A result names its call, of which there may be a second with the same name. A result below another's call is not its own. */
-export function answersCall(result: JsonObject, call: JsonObject): boolean {
-  const given = result["toolUseId"];
-  const own = String(call["toolUseId"]);
+export function answersCall({ toolUseId: given }: Named, { toolUseId: own = "" }: Named): boolean {
   return given === undefined || own === given || own.startsWith(`${given}#`);
 }
+
+type Named = Pick<AnyMetadata, "toolUseId">;

@@ -5,7 +5,7 @@
 
 import type { Conversation } from "./conversation.ts";
 import type { BlockEvent } from "./event.ts";
-import { type Json, type JsonObject, sameJson } from "./json.ts";
+import { defined, type Json, type JsonObject, sameJson } from "./json.ts";
 
 export interface SessionFact {
   readonly label: string;
@@ -17,10 +17,9 @@ export interface SessionFacts {
   readonly facts: readonly SessionFact[];
 }
 
-type Record = Pick<Conversation, "sessions"> & {
+type Record = Pick<Conversation, "sessions" | "metadata"> & {
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
-  readonly metadata: { readonly [key: string]: unknown };
 };
 
 /** One for each provider that has had a session here. */
@@ -33,7 +32,7 @@ export function sessionFacts(record: Record): readonly SessionFacts[] {
     const all: JsonObject = {
       sessionId: record.sessions[provider] ?? null,
       ...(isLast && record.model !== undefined ? { model: record.model } : {}),
-      ...(isLast ? { cwd: record.metadata.cwd as Json, version: record.metadata.version as Json } : {}),
+      ...(isLast ? defined({ cwd: record.metadata.cwd, version: record.metadata.version }) : {}),
       ...known,
     };
     return { provider, facts: factsOf(all) };

@@ -1,6 +1,8 @@
 /** What people read of an ask that was answered. */
 import { describe, expect, it } from "vitest";
 import type { Ask } from "../model/ask.ts";
+import type { Reason } from "../model/kind.ts";
+import type { AnyMetadata } from "../model/metadata.ts";
 import { askWords, repeatsDenial } from "./ask-words.ts";
 
 const asking = {
@@ -54,7 +56,7 @@ describe("an answered ask in words", () => {
     expect(askWords({ id: "a", ...ask } as unknown as Ask, "ann")).toBe(words);
   });
 
-  it.each([
+  it.each<[Reason, string]>([
     ["cancelled", "Not answered: the turn was stopped"],
     ["interrupted", "Not answered: the turn was cut off"],
     ["failed", "Nobody answered in time"],
@@ -62,13 +64,15 @@ describe("an answered ask in words", () => {
     expect(askWords({ id: "a", kind: "permission", state: "expired" }, "ann", reason)).toBe(words);
   });
 
-  it.each([
-    [{ ask: { state: "expired" }, reason: "cancelled" }, { isError: true }, true],
-    [{ ask: { state: "expired" }, reason: "failed" }, { isError: true }, false],
-    [{ ask: { state: "allowed" }, reason: "cancelled" }, { isError: true }, false],
-    [{ ask: { state: "denied" } }, { isError: true }, true],
-    [{ ask: { state: "denied" } }, {}, false],
-    [{ ask: { state: "allowed" } }, { isError: true }, false],
+  const asked = (state: Ask["state"]): AnyMetadata => ({ ask: { id: "a", kind: "permission", state } });
+
+  it.each<[AnyMetadata, AnyMetadata, boolean]>([
+    [{ ...asked("expired"), reason: "cancelled" }, { isError: true }, true],
+    [{ ...asked("expired"), reason: "failed" }, { isError: true }, false],
+    [{ ...asked("allowed"), reason: "cancelled" }, { isError: true }, false],
+    [asked("denied"), { isError: true }, true],
+    [asked("denied"), {}, false],
+    [asked("allowed"), { isError: true }, false],
     [{}, { isError: true }, false],
   ])("[V37] what a denied call's result adds: %j %j", (call, result, isRepeated) => {
     expect(repeatsDenial(call, result)).toBe(isRepeated);

@@ -4,9 +4,11 @@
  */
 
 import { type Ask, askOf } from "../model/ask.ts";
+import type { Reason } from "../model/kind.ts";
+import type { AnyMetadata } from "../model/metadata.ts";
 
 /** `self` is the reader, who is spoken to; `reason` is why its block ended. Empty while nobody has answered. */
-export function askWords(ask: Ask, self?: string, reason?: unknown): string {
+export function askWords(ask: Ask, self?: string, reason?: Reason): string {
   const { state, answeredBy, message, rule } = ask;
   if (state === "asked") return "";
   if (state === "expired") {
@@ -53,8 +55,8 @@ function answersIn({ answer, questions = [], suggestions = [] }: Ask): string | 
 
 /** The result of a call that was denied, or stopped while it asked, says only that: the request says so already, and who did it. */
 export function repeatsDenial(
-  call: { readonly ask?: unknown; readonly approval?: unknown; readonly reason?: unknown },
-  result: { readonly isError?: unknown },
+  call: Pick<AnyMetadata, "ask" | "approval" | "reason">,
+  result: Pick<AnyMetadata, "isError">,
 ): boolean {
   const state = askOf(call)?.state;
   const hasRun = state !== "denied" && !(state === "expired" && call.reason === "cancelled");

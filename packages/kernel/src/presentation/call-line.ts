@@ -23,28 +23,23 @@ export interface CallLine {
 }
 
 export function callLine(call: Facts, results: readonly Facts[]): CallLine {
-  const { toolName, displayName, compactParams, input } = call.metadata as {
-    readonly toolName?: string;
-    readonly displayName?: string;
-    readonly compactParams?: string;
-    readonly input?: Json;
-  };
+  const { toolName, displayName, compactParams, input } = call.metadata;
   const kinds = results.map(({ kind }) => kind);
   const deed = deedOf(toolName ?? "", kinds);
   const name = toolTitle(toolName ?? "", displayName);
   const ran = results.find(({ kind }) => kind === "command")?.metadata;
   const isRun = deed === "run" || deedOf(toolName ?? "") === "run";
-  const command = isRun ? (wordsOf(ran?.["command"]) ?? commandIn(input)) : undefined;
+  const command = isRun ? (wordsOf(ran?.command) ?? commandIn(input)) : undefined;
   if (command === undefined)
     return { deed, name, subject: compactParams ?? "", isCommand: false, purpose: undefined };
-  const purpose = wordsOf(ran?.["description"]) ?? wordsOf(fieldOf(input, "description"));
+  const purpose = wordsOf(ran?.description) ?? wordsOf(fieldOf(input, "description"));
   return { deed, name, subject: onOneLine(command), isCommand: true, purpose };
 }
 
 /** How a call ended, in a word: of a command that failed its exit code. Nothing where it is done. */
 export function endWord(call: Facts, results: readonly Facts[]): string {
   const { state, word } = callOutcome(call);
-  const code = results.find(({ kind }) => kind === "command")?.metadata["exitCode"];
+  const code = results.find(({ kind }) => kind === "command")?.metadata.exitCode;
   return state === "failed" && typeof code === "number" && code !== 0 ? `exit ${code}` : word;
 }
 

@@ -3,10 +3,11 @@
  * result is neither at work nor failed: an API asked for it, and anybody may bring the result.
  */
 import { isEnded, type Status } from "../model/kind.ts";
+import type { AnyMetadata } from "../model/metadata.ts";
 
 interface Stated {
   readonly status: Status;
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly metadata: Pick<AnyMetadata, "reason" | "success" | "waiting">;
 }
 
 export interface CallOutcome {
@@ -16,7 +17,7 @@ export interface CallOutcome {
 }
 
 export function callOutcome({ status, metadata }: Stated): CallOutcome {
-  const { reason, success, waiting } = metadata as Record<"reason" | "success" | "waiting", unknown>;
+  const { reason, success, waiting } = metadata;
   if (!isEnded(status))
     return waiting === "result"
       ? { state: "waiting", word: "waiting for result" }
@@ -24,7 +25,7 @@ export function callOutcome({ status, metadata }: Stated): CallOutcome {
   if (reason === "denied") return { state: "denied", word: "denied" };
   if (reason === "cancelled") return { state: "stopped", word: "stopped" };
   if (status === "done" && success !== false) return { state: "done", word: "" };
-  return { state: "failed", word: typeof reason === "string" ? reason : "failed" };
+  return { state: "failed", word: reason ?? "failed" };
 }
 
 /** Whether somebody is at work on the block, or may be. */

@@ -64,7 +64,7 @@ function used(entries: readonly Entry[], count: number): string {
   const names = new Set(
     entries.flatMap(({ block, results }) => {
       if (block.kind !== "tool_call" || deedOfCall(block, results) !== "other") return [];
-      const { toolName, displayName } = block.metadata as { toolName?: string; displayName?: string };
+      const { toolName, displayName } = block.metadata;
       return [toolTitle(toolName ?? "a tool", displayName)];
     }),
   );

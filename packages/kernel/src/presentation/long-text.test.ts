@@ -1,5 +1,6 @@
 /** How much there is, and what a long one shows of itself. */
 import { expect, it } from "vitest";
+import type { AnyMetadata } from "../model/metadata.ts";
 import { amountOf, excerptOf, isAskedFor, isFailedResult, isLong, leftWords } from "./long-text.ts";
 
 it.each([
@@ -13,11 +14,11 @@ it.each([
   expect([isLong(lines, chars), amountOf(lines, chars)]).toEqual([long, words]);
 });
 
-it.each([
+it.each<[AnyMetadata, AnyMetadata | undefined, boolean]>([
   [{ notice: "rerun" }, undefined, true],
-  [{}, { approval: { state: "allowed", answeredBy: "ann" } }, true],
-  [{}, { approval: { state: "allowed" } }, false],
-  [{}, { approval: { state: "denied", answeredBy: "ann" } }, false],
+  [{}, { approval: { id: "a", state: "allowed", answeredBy: "ann" } }, true],
+  [{}, { approval: { id: "a", state: "allowed" } }, false],
+  [{}, { approval: { id: "a", state: "denied", answeredBy: "ann" } }, false],
   [{}, {}, false],
 ])("[V25] a person asked for %j of %j: %s", (result, call, isAsked) => {
   expect(isAskedFor(result, call)).toBe(isAsked);

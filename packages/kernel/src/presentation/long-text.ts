@@ -5,6 +5,7 @@
 
 import { askOf } from "../model/ask.ts";
 import type { Status } from "../model/kind.ts";
+import type { AnyMetadata } from "../model/metadata.ts";
 
 const FOLD_LINES = 10;
 const FOLD_CHARS = 4_000;
@@ -23,8 +24,8 @@ export interface Extent {
 
 /** Whether a result was asked for by a person: its command was run again, or its call was allowed. */
 export function isAskedFor(
-  result: { readonly notice?: unknown },
-  call: { readonly ask?: unknown; readonly approval?: unknown } | undefined,
+  result: Pick<AnyMetadata, "notice">,
+  call: Pick<AnyMetadata, "ask" | "approval"> | undefined,
 ): boolean {
   const ask = askOf(call);
   const isAllowed = ask?.state === "allowed" && ask.answeredBy !== undefined;
@@ -37,7 +38,7 @@ export function isFailedResult({
   metadata,
 }: {
   readonly status: Status;
-  readonly metadata: { readonly [name: string]: unknown };
+  readonly metadata: Pick<AnyMetadata, "isError" | "exitCode">;
 }): boolean {
   const { isError, exitCode } = metadata;
   return isError === true || status === "error" || (typeof exitCode === "number" && exitCode !== 0);

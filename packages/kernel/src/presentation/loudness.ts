@@ -8,6 +8,7 @@
 
 import { askOf } from "../model/ask.ts";
 import { isEnded, type Kind, type Role, type Status } from "../model/kind.ts";
+import type { AnyMetadata } from "../model/metadata.ts";
 import { callOutcome } from "./call-outcome.ts";
 import { type Deed, deedOf } from "./deed.ts";
 import { type Extent, isAskedFor, isFailedResult, isLong } from "./long-text.ts";
@@ -20,7 +21,7 @@ export interface Facts {
   readonly kind: Kind;
   readonly role: Role;
   readonly status: Status;
-  readonly metadata: { readonly [name: string]: unknown };
+  readonly metadata: AnyMetadata;
 }
 
 /** A block with what belongs to its row. */
@@ -42,7 +43,7 @@ export function loudnessOf(entry: Entry): Loudness {
     case "tool_call":
       return callLoudness(entry);
     case "error":
-      return block.metadata["notice"] === "retry" ? "quiet" : "loud";
+      return block.metadata.notice === "retry" ? "quiet" : "loud";
     case "thinking":
     case "unknown":
       return "quiet";
@@ -76,14 +77,14 @@ export function isGathered(entry: Entry): boolean {
 
 export function deedOfCall({ metadata }: Facts, results: readonly Facts[]): Deed {
   return deedOf(
-    String(metadata["toolName"] ?? ""),
+    metadata.toolName ?? "",
     results.map(({ kind }) => kind),
   );
 }
 
 /** What the system notes in passing. */
 export function isNotice({ kind, role, metadata }: Facts): boolean {
-  return kind === "text" && (role === "system" || metadata["notice"] !== undefined);
+  return kind === "text" && (role === "system" || metadata.notice !== undefined);
 }
 
 /**
@@ -124,7 +125,7 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
     return deed !== undefined && QUIET.has(deed) && kind !== "command" ? "line" : "tail";
   if (call === undefined || result.isFollowed) return byLength;
   if (kind === "tool_result" && (deed === "agent" || deed === "ask")) {
-    const isReport = isMarkdownResult(metadata as { toolName: string; isError?: boolean });
+    const isReport = isMarkdownResult(metadata);
     return isReport && lines <= REPORT_LINES && chars <= REPORT_CHARS ? "whole" : byLength;
   }
   return kind === "tool_result" && showsPictures(kind, metadata) ? byLength : "line";

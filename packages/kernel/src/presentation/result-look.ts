@@ -4,7 +4,7 @@
  */
 
 import type { Kind } from "../model/kind.ts";
-import type { Metadata } from "../model/metadata.ts";
+import type { AnyMetadata, Metadata } from "../model/metadata.ts";
 
 /** Tools by the names that their providers give them. */
 const WRITERS: ReadonlySet<string> = new Set([
@@ -34,11 +34,8 @@ const WRITERS: ReadonlySet<string> = new Set([
   "google_web_search",
 ]);
 
-export function isMarkdownResult({
-  toolName,
-  isError,
-}: Pick<Metadata<"tool_result">, "toolName" | "isError">): boolean {
-  return isError !== true && WRITERS.has(toolName);
+export function isMarkdownResult({ toolName, isError }: Pick<AnyMetadata, "toolName" | "isError">): boolean {
+  return isError !== true && WRITERS.has(toolName ?? "");
 }
 
 const BOXES = { pending: "☐", in_progress: "◐", completed: "☑" } as const;
@@ -49,7 +46,7 @@ export function todoLine({ content, status, activeForm }: Metadata<"todo">["item
 }
 
 /** Whether a result draws pictures itself: its call, which holds them once more, need not. */
-export function showsPictures(kind: Kind, metadata: { readonly [key: string]: unknown }): boolean {
+export function showsPictures(kind: Kind, metadata: Pick<AnyMetadata, "images">): boolean {
   if (kind === "image") return true;
   return (kind === "tool_result" || kind === "code" || kind === "command") && metadata.images !== undefined;
 }

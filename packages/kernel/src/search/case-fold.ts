@@ -49,7 +49,7 @@ function foldPart(text: string, from: number, to: number): string {
       units[at - from] = known[unit] || foldUnit(unit);
     }
   }
-  return String.fromCharCode.apply(null, units as unknown as number[]);
+  return Reflect.apply(String.fromCharCode, null, units);
 }
 
 function foldUnit(unit: number): number {

@@ -264,6 +264,7 @@ function rows(w: World): Row[] {
     // conversation
     ["conversation.create", { title: 7 }, "invalid", { field: "title" }],
     ["conversation.create", { metadata: [] }, "invalid", { field: "metadata" }],
+    ["conversation.create", { metadata: { cwd: 7 } }, "invalid", { field: "metadata.cwd" }],
     ["conversation.read", { conversation: "nowhere" }, "not_found"],
     ["conversation.read", { conversation: "../etc" }, "not_found"],
     ["conversation.changes", { conversation: "nowhere" }, "not_found"],

@@ -20,7 +20,7 @@ export interface ToolTable {
   find(name: string): Tool | undefined;
 }
 
-export interface ToolSchema {
+export type ToolSchema = {
   readonly name: string;
   /** For transports whose names may hold no dot. */
   readonly modelName: string;
@@ -31,7 +31,7 @@ export interface ToolSchema {
   /** JSON Schema of the input, and of the answer (of one item, where the tool streams). */
   readonly input: Json;
   readonly output: Json;
-}
+};
 
 export function makeTable(tools: readonly Tool[]): ToolTable {
   const byName = new Map<string, Tool>();

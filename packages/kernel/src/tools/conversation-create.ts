@@ -1,18 +1,17 @@
 /** conversation.create: a new, empty conversation. */
 
 import { z } from "zod";
-import type { JsonObject } from "../model/json.ts";
 import { limits } from "../model/limits.ts";
 import { problem } from "../model/problem.ts";
 import { cleanText } from "../text/sanitize.ts";
 import { mayRecord } from "./rights.ts";
-import { metadataField, tool } from "./tool.ts";
+import { conversationMetadataField, tool } from "./tool.ts";
 
 const input = z.strictObject({
   title: z.string().max(limits.titleChars).default(""),
   provider: z.string().max(limits.titleChars).optional(),
   model: z.string().max(limits.titleChars).optional(),
-  metadata: metadataField.optional(),
+  metadata: conversationMetadataField.optional(),
 });
 
 export const conversationCreate = tool({
@@ -37,7 +36,7 @@ export const conversationCreate = tool({
         title: cleanText(title),
         ...(provider === undefined ? {} : { provider }),
         ...(model === undefined ? {} : { model }),
-        ...(metadata === undefined ? {} : { metadata: metadata as JsonObject }),
+        ...(metadata === undefined ? {} : { metadata }),
       });
       return { conversation, seq: draft.record.seq };
     });

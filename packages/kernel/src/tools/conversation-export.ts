@@ -12,7 +12,7 @@ import { changePictures } from "../model/pictures.ts";
 import { isProblem, type Problem } from "../model/problem.ts";
 import type { Kernel } from "../write/kernel.ts";
 import { StreamProblem } from "./block-subscribe.ts";
-import type { Answer } from "./calls.ts";
+import type { AnswerOf } from "./calls.ts";
 import { conversationField, type Signal, type Streamed, streamTool } from "./tool.ts";
 import {
   conversationSchema,
@@ -30,7 +30,7 @@ const line = z.discriminatedUnion("type", [
   z.object({ type: z.literal("end"), blocks: z.number().int(), seq: z.number().int() }),
 ]);
 
-export type ExportLine = Answer<typeof line>;
+export type ExportLine = AnswerOf<typeof line>;
 
 const PAGE = 200;
 

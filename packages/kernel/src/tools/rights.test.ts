@@ -164,13 +164,14 @@ describe("metadata", () => {
     expect(await harness.everything()).toBe(before);
   });
 
-  it.each(["imported", "archived"])("[AC122] nobody claims %s for a conversation", async (key) => {
+  it.each([
+    ["imported", { name: "n" }],
+    ["archived", true],
+  ])("[AC122] nobody claims %s for a conversation", async (key, value) => {
     const harness = new TestHarness();
     for (const caller of [ann, bob])
       expect(
-        await harness.problem("conversation.create", { metadata: { [key]: { name: "n" } } }, caller),
-      ).toMatchObject({
-        problem: "forbidden",
-      });
+        await harness.problem("conversation.create", { metadata: { [key]: value } }, caller),
+      ).toMatchObject({ problem: "forbidden" });
   });
 });

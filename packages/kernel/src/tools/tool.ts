@@ -8,6 +8,7 @@
 
 import { z } from "zod";
 import type { Block } from "../model/block.ts";
+import type { ConversationMetadata } from "../model/conversation.ts";
 import type { AgentId } from "../model/ids.ts";
 import type { Json } from "../model/json.ts";
 import { KINDS, ROLES, STATUSES } from "../model/kind.ts";
@@ -172,6 +173,16 @@ export const statusField = z.enum(STATUSES);
 /** Any JSON: what comes in is clean before it is looked at, what goes out was. */
 export const jsonField = z.unknown() as z.ZodType<Json>;
 export const metadataField = z.record(z.string(), jsonField);
+/** Of a conversation: what is known of it has its type, wherever it comes from. */
+export const conversationMetadataField = z
+  .object({
+    cwd: z.string().exactOptional(),
+    version: z.string().exactOptional(),
+    mode: z.string().exactOptional(),
+    archived: z.boolean().exactOptional(),
+    titled: z.enum(["prompt", "provider"]).exactOptional(),
+  })
+  .catchall(jsonField) satisfies z.ZodType<ConversationMetadata>;
 
 export function rowsField(most: number, usual: number): z.ZodDefault<z.ZodNumber> {
   return z.number().int().min(1).max(most).default(usual);

@@ -5,12 +5,13 @@
 
 import { z } from "zod";
 import type { Block, WholeBlock } from "../model/block.ts";
-import type { Conversation, Turn } from "../model/conversation.ts";
+import type { Conversation, MessageUsage, Turn } from "../model/conversation.ts";
 import type { Usage } from "../model/event.ts";
-import type { Kind } from "../model/kind.ts";
+import { defined } from "../model/json.ts";
+import { type Kind, REASONS } from "../model/kind.ts";
 import type { Metadata } from "../model/metadata.ts";
-import type { Answer } from "./calls.ts";
-import { kindField, metadataField, roleField, statusField } from "./tool.ts";
+import type { AnswerOf } from "./calls.ts";
+import { conversationMetadataField, kindField, metadataField, roleField, statusField } from "./tool.ts";
 
 const count = z.number().int();
 
@@ -39,8 +40,8 @@ export const blockSchema = z.object({
 /** A block with its text. */
 export const snapshotSchema = blockSchema.extend({ content: z.string() });
 
-export type BlockView = Answer<typeof blockSchema>;
-export type BlockSnapshot = Answer<typeof snapshotSchema>;
+export type BlockView = AnswerOf<typeof blockSchema>;
+export type BlockSnapshot = AnswerOf<typeof snapshotSchema>;
 
 export function blockView(block: Block): BlockView {
   return {
@@ -88,7 +89,7 @@ export const conversationSchema = z.object({
   head: z.string().nullable(),
   running: z.array(z.string()),
   ended: z
-    .string()
+    .enum(REASONS)
     .optional()
     .describe(
       "Why its last turn ended as it did: failed, cancelled, interrupted; absent where it ended well",
@@ -102,10 +103,10 @@ export const conversationSchema = z.object({
   usage: usageSchema,
   cost_usd: z.number().nullable(),
   turns: count,
-  metadata: metadataField,
+  metadata: conversationMetadataField,
 });
 
-export type ConversationView = Answer<typeof conversationSchema>;
+export type ConversationView = AnswerOf<typeof conversationSchema>;
 
 export function conversationView(record: Conversation): ConversationView {
   return {
@@ -139,7 +140,7 @@ export const turnSchema = z.object({
   model: z.string().optional(),
   session_id: z.string().optional(),
   status: z.enum(["running", "done", "error"]),
-  reason: z.string().optional(),
+  reason: z.enum(REASONS).optional(),
   stop_reason: z.string().optional(),
   error: z.string().optional(),
   started_at: z.number(),
@@ -156,7 +157,8 @@ export const turnSchema = z.object({
   native: metadataField.optional(),
 });
 
-export type TurnView = Answer<typeof turnSchema>;
+export type TurnView = AnswerOf<typeof turnSchema>;
+type MessageView = NonNullable<TurnView["messages"]>[string];
 
 export function turnView(turn: Turn): TurnView {
   const { id, provider, agent, status, startedAt, messages } = turn;
@@ -175,14 +177,15 @@ export function turnView(turn: Turn): TurnView {
     duration_ms: turn.durationMs,
     usage: turn.usage && usageView(turn.usage),
     cost_usd: turn.costUsd,
-    messages: messages && Object.fromEntries(Object.entries(messages).map(messageView)),
+    messages:
+      messages &&
+      Object.fromEntries(Object.entries(messages).map(([message, used]) => [message, messageView(used)])),
     native: turn.native,
-  }) as TurnView;
+  });
 }
 
-function messageView([id, message]: [string, NonNullable<Turn["messages"]>[string]]): [string, unknown] {
-  const { usage, model, parent } = message;
-  return [id, defined({ usage: usageView(usage), model, parent_id: parent })];
+function messageView({ usage, model, parent }: MessageUsage): MessageView {
+  return defined({ usage: usageView(usage), model, parent_id: parent });
 }
 
 function usageView(usage: Usage): z.infer<typeof usageSchema> {
@@ -193,8 +196,4 @@ function usageView(usage: Usage): z.infer<typeof usageSchema> {
     output: usage.output,
     reasoning: usage.reasoning,
   };
-}
-
-function defined(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

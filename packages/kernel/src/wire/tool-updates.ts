@@ -203,7 +203,7 @@ function commandOf({ metadata: { command, cwd } }: Block): string {
 }
 
 function describe(block: Block, seen: Seen, stage: Stage): ToolUpdate {
-  const { toolName, compactParams } = block.metadata as { [key: string]: string | undefined };
+  const { toolName, compactParams } = block.metadata;
   const { id, parameters, waiting, isLate } = seen;
   return {
     id,

@@ -83,7 +83,7 @@ function step(state: AnthropicState, event: Json, options: AnthropicOptions): re
   if (!isObject(event)) return event === "[DONE]" ? [] : unknownEvent(stray(state), event);
   switch (event.type) {
     case "message_start":
-      return startMessage(state, isObject(event.message) ? event.message : {}, options);
+      return startMessage(state, isObject(event.message) ? event.message : {}, options).events;
     case "content_block_start":
       return startBlock(state, event);
     case "content_block_delta":
@@ -106,17 +106,18 @@ function step(state: AnthropicState, event: Json, options: AnthropicOptions): re
 // ---------------------------------------------------------------------------------------------------------------------
 // Messages
 
-function startMessage(
-  state: AnthropicState,
-  native: JsonObject,
-  options: AnthropicOptions,
-): readonly BlockEvent[] {
+interface Started {
+  readonly message: Message;
+  readonly events: readonly BlockEvent[];
+}
+
+function startMessage(state: AnthropicState, native: JsonObject, options: AnthropicOptions): Started {
   const id = stringOf(native.id);
   const open = state.message;
   // Said again before anything else was: still the same message, whose tokens count once.
   if (open !== undefined && open.blocks === 0 && id !== undefined && open.id === id) {
     if (isObject(native.usage)) open.native = mergeNative(open.native, native.usage);
-    return wholeBlocks(state, open, native.content);
+    return { message: open, events: wholeBlocks(state, open, native.content) };
   }
   const before = open === undefined ? [] : cutMessage(state, options);
   const model = stringOf(native.model);
@@ -143,7 +144,7 @@ function startMessage(
     provider: PROVIDER,
     ...(model === undefined ? {} : { model }),
   };
-  return [...before, start, ...wholeBlocks(state, message, native.content)];
+  return { message, events: [...before, start, ...wholeBlocks(state, message, native.content)] };
 }
 
 function wholeBlocks(
@@ -156,10 +157,8 @@ function wholeBlocks(
 }
 
 /** The message that events belong to; one is begun for events that come without it. */
-function currentMessage(state: AnthropicState): [Message, readonly BlockEvent[]] {
-  if (state.message !== undefined) return [state.message, []];
-  const events = startMessage(state, {}, {});
-  return [state.message as unknown as Message, events];
+function currentMessage(state: AnthropicState): Started {
+  return state.message === undefined ? startMessage(state, {}, {}) : { message: state.message, events: [] };
 }
 
 function messageDelta(state: AnthropicState, event: JsonObject): readonly BlockEvent[] {
@@ -274,8 +273,7 @@ function wholeMessage(
   native: JsonObject,
   options: AnthropicOptions,
 ): readonly BlockEvent[] {
-  const events = startMessage(state, native, options);
-  const message = state.message as unknown as Message;
+  const { message, events } = startMessage(state, native, options);
   message.stopReason = stringOf(native.stop_reason);
   message.stopDetails = native.stop_details;
   return [...events, ...endMessage(state, message, options)];
@@ -283,7 +281,7 @@ function wholeMessage(
 
 /** An error ends the message: what was open was not said to its end. */
 function failed(state: AnthropicState, event: JsonObject, options: AnthropicOptions): readonly BlockEvent[] {
-  const [message, events] = currentMessage(state);
+  const { message, events } = currentMessage(state);
   const error = isObject(event.error) ? event.error : event;
   const text = stringOf(error.message) ?? JSON.stringify(event);
   const code = stringOf(error.type);
@@ -314,7 +312,7 @@ const RETRYABLE = new Set(["overloaded_error", "rate_limit_error", "api_error", 
 // Blocks
 
 function startBlock(state: AnthropicState, event: JsonObject): readonly BlockEvent[] {
-  const [message, events] = currentMessage(state);
+  const { message, events } = currentMessage(state);
   const block = isObject(event.content_block) ? event.content_block : {};
   const index = indexOf(event) ?? message.blocks;
   const before = message.open.get(index);
@@ -340,7 +338,7 @@ function startBlock(state: AnthropicState, event: JsonObject): readonly BlockEve
 }
 
 function growBlock(state: AnthropicState, event: JsonObject): readonly BlockEvent[] {
-  const [message, events] = currentMessage(state);
+  const { message, events } = currentMessage(state);
   const index = indexOf(event) ?? lastIndex(message);
   const delta = isObject(event.delta) ? event.delta : {};
   if (message.part?.index === index) {

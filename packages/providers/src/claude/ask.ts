@@ -192,7 +192,7 @@ function takenSuggestion({ suggestions = [] }: Ask, updates: Json | undefined): 
 function answersIn({ questions = [] }: Ask, input: JsonObject): AskAnswer {
   const answers = objectOf(input.answers);
   const notes = objectOf(input.annotations);
-  const given: NonNullable<AskAnswer["questions"]> = {};
+  const given: Record<string, NonNullable<AskAnswer["questions"]>[string]> = {};
   for (const asked of questions) {
     const note = objectOf(notes[asked.question]);
     const words = wordsOf(note.notes);

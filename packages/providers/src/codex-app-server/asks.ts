@@ -40,7 +40,7 @@ export function asked(
   const spec = askOf(method, params, thread);
   if (spec === undefined || state.asks.size >= bounds.openCalls) return false;
   resolved(state, out, id); // a number that comes again is another question
-  const ask = { id: `${state.run}:${id}`, state: "asked", ...spec.ask } as unknown as JsonObject;
+  const ask = { id: `${state.run}:${id}`, state: "asked", ...spec.ask };
   const item = textOf(params.itemId) ?? spec.item;
   const known = item === undefined ? undefined : thread.open.get(item);
   if (thread.turn !== undefined && spec.own !== undefined) thread.turn.calls++;

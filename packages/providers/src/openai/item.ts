@@ -244,7 +244,7 @@ function patched(item: JsonObject, input: Json | undefined, failed: boolean): Om
   const changes = operationChanges(objectOf(input));
   if (failed || changes.length === 0) return { error: said, ...plainResult(said ?? "", item.output) };
   const text = joinDiffs(changes.map((change) => change.diff));
-  const metadata = { changes: changes as unknown as Json };
+  const metadata = { changes };
   return {
     shortResult: said ?? plural(changes.length, "file"),
     result: { kind: "file_change", text, metadata },
@@ -269,7 +269,7 @@ function sources(action: JsonObject, item: JsonObject): Omit<Outcome, "failed"> 
     given({ url: textOf(source.url) ?? "", title: wordsOf(source.title) }),
   );
   const text = citations.map((one) => [one.title, one.url].filter((part) => part).join("\n")).join("\n\n");
-  const metadata = { citations: citations as unknown as Json, result: found };
+  const metadata = { citations, result: found };
   return { shortResult: plural(found.length, "result"), result: { kind: "tool_result", text, metadata } };
 }
 

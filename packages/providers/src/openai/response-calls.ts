@@ -23,10 +23,16 @@ import {
 import { type Item, indexIn, itemOf, type OpenCall, type Response } from "./response-state.ts";
 import { blockMetadata, nextKey, startBlock, unknownIn, wholeBlock } from "./turn.ts";
 
-export function openCall(response: Response, item: Item, call: ItemCall): readonly BlockEvent[] {
+/** The call that an item is, and what starts it. */
+interface Opened {
+  readonly open: OpenCall;
+  readonly started: readonly BlockEvent[];
+}
+
+export function openCall(response: Response, item: Item, call: ItemCall): Opened {
   const key = nextKey(response.turn);
   const shown = call.streams === true ? "" : call.inputText;
-  item.call = {
+  const open: OpenCall = {
     key,
     call,
     text: shown,
@@ -37,38 +43,33 @@ export function openCall(response: Response, item: Item, call: ItemCall): readon
     isRewritten: false,
     hasResult: false,
   };
-  return [
-    {
-      type: "block-start",
-      key,
-      kind: "tool_call",
-      role: "model",
-      metadata: blockMetadata(response.turn, {
-        toolUseId: call.toolUseId === "" ? key : call.toolUseId,
-        toolName: call.toolName,
-        ...given({
-          remote: call.remote ? true : undefined,
-          server: call.server,
-          ask: call.ask as JsonObject | undefined,
-        }),
-        ...(item.id === "" || item.id === call.toolUseId ? {} : { extra: { itemId: item.id } }),
-      }),
-      ...given({ text: shown === "" ? undefined : shown }),
-    },
-  ];
+  item.call = open;
+  const start: BlockEvent = {
+    type: "block-start",
+    key,
+    kind: "tool_call",
+    role: "model",
+    metadata: blockMetadata(response.turn, {
+      toolUseId: call.toolUseId === "" ? key : call.toolUseId,
+      toolName: call.toolName,
+      ...given({ remote: call.remote ? true : undefined, server: call.server, ask: call.ask }),
+      ...(item.id === "" || item.id === call.toolUseId ? {} : { extra: { itemId: item.id } }),
+    }),
+    ...given({ text: shown === "" ? undefined : shown }),
+  };
+  return { open, started: [start] };
 }
 
-function callOf(response: Response, event: JsonObject): [OpenCall, readonly BlockEvent[]] {
+function callOf(response: Response, event: JsonObject): Opened {
   const item = itemOf(response, event, "function_call");
-  if (item.call !== undefined) return [item.call, []];
+  if (item.call !== undefined) return { open: item.call, started: [] };
   const name = String(event.type).replace(/^response\.|_(arguments|input|code|command)\.\w+$/g, "");
   const call = itemCall({ type: name, name: wordsOf(event.name) ?? name, id: item.id }) as ItemCall;
-  const started = openCall(response, item, call);
-  return [item.call as unknown as OpenCall, started];
+  return openCall(response, item, call);
 }
 
 export function growCall(response: Response, event: JsonObject, text: string): readonly BlockEvent[] {
-  const [call, started] = callOf(response, event);
+  const { open: call, started } = callOf(response, event);
   return [...started, ...appendInput(call, text)];
 }
 
@@ -78,7 +79,7 @@ export function settleCall(
   event: JsonObject,
   whole: Json | undefined,
 ): readonly BlockEvent[] {
-  const [call, started] = callOf(response, event);
+  const { open: call, started } = callOf(response, event);
   return [...started, ...(call.text === "" ? appendInput(call, textOf(whole) ?? "") : [])];
 }
 
@@ -89,13 +90,13 @@ function appendInput(call: OpenCall, text: string): readonly BlockEvent[] {
 }
 
 export function growCode(response: Response, event: JsonObject): readonly BlockEvent[] {
-  const [call, started] = callOf(response, event);
+  const { open: call, started } = callOf(response, event);
   const opening = call.text === "" ? '{"code":"' : "";
   return [...started, ...appendInput(call, opening + inJson(textOf(event.delta) ?? ""))];
 }
 
 export function addCommand(response: Response, event: JsonObject): readonly BlockEvent[] {
-  const [call, started] = callOf(response, event);
+  const { open: call, started } = callOf(response, event);
   const opening = call.text === "" ? '{"commands":["' : '","';
   return [...started, ...appendInput(call, opening + inJson(textOf(event.command) ?? ""))];
 }
@@ -111,10 +112,9 @@ export function doneCall(
   native: JsonObject,
   call: ItemCall,
 ): readonly BlockEvent[] {
-  const events: BlockEvent[] = [];
-  if (item.call === undefined) events.push(...openCall(response, item, call));
-  const open = item.call as unknown as OpenCall;
-  events.push(...settleText(open, call.inputText));
+  const { open, started } =
+    item.call === undefined ? openCall(response, item, call) : { open: item.call, started: [] };
+  const events = [...started, ...settleText(open, call.inputText)];
   const cutShort = native.status === "incomplete" && call.isPlain !== true;
   const input = cutShort ? undefined : inputFrom(call, open.text);
   open.input = input;

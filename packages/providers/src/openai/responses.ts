@@ -285,7 +285,7 @@ function addItem(response: Response, event: JsonObject): readonly BlockEvent[] {
   if (type === "shell_call_output") return openOutput(response, item, native);
   if (answers(native) !== undefined) return [];
   const call = itemCall(native);
-  if (call !== undefined) return openCall(response, item, call);
+  if (call !== undefined) return openCall(response, item, call).started;
   return type === "message" || Object.hasOwn(NOTICES, type) ? [] : openUnknown(response, item, native);
 }
 

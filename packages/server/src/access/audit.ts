@@ -63,7 +63,7 @@ export async function aboutCall(kernel: Kernel, input: unknown): Promise<JsonObj
 }
 
 function subject({ metadata }: Block): JsonObject {
-  const { command, toolName, path } = metadata as Partial<Record<"command" | "toolName" | "path", string>>;
+  const { command, toolName, path } = metadata;
   return {
     ...(command === undefined ? {} : { command }),
     ...(toolName === undefined ? {} : { tool: toolName }),

@@ -18,6 +18,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { z } from "zod";
 import { removePrivate, writePrivate } from "../system/private-file.ts";
 import { isKey } from "./page-proof.ts";
 
@@ -45,6 +46,15 @@ export interface Opened {
   readonly session: PageSession;
   readonly cookie: string;
 }
+
+/** The file of a link. */
+const linkSchema = z.object({
+  role: z.enum(["owner", "viewer"]),
+  agent: z.string(),
+  hash: z.string().exactOptional(),
+  name: z.string(),
+  expiresAt: z.number(),
+}) satisfies z.ZodType<Guest & { readonly expiresAt: number }>;
 
 /** A link that nobody opens ends after a day, a session after thirty. */
 const LINK_MS = 24 * 3600 * 1000;
@@ -81,9 +91,9 @@ export class PageSessions {
   trade(code: string, name: string): (Opened & { readonly bind: string }) | undefined {
     if (!/^[\w-]{43}$/.test(code)) return undefined;
     const file = sha256(code).toString("hex");
-    const link = read(this.#links, file);
-    if (!link || !remove(this.#links, file) || !(Number(link["expiresAt"]) > this.#now())) return undefined;
-    const { expiresAt: _, ...guest } = link as unknown as Guest & { expiresAt: number };
+    const link = linkSchema.safeParse(read(this.#links, file)).data;
+    if (!link || !remove(this.#links, file) || !(link.expiresAt > this.#now())) return undefined;
+    const { expiresAt: _, ...guest } = link;
     const bind = randomBytes(32).toString("base64url");
     const session: PageSession = {
       ...guest,

@@ -68,7 +68,8 @@ export class CallGateway {
     const work = () => this.#run(caller, tool, input, key, signal);
     const said: unknown = await this.#scheduler.run(caller, work, { signal });
     const answer = isStreamed(said)
-      ? ({ stream: resting(said.stream, () => this.rest(caller)) } as never)
+      ? // A stream is no JSON; the transports ask isStreamed before they look at an answer.
+        ({ stream: resting(said.stream, () => this.rest(caller)) } as never)
       : (said as Json | Problem);
     if (isProblem(answer)) {
       this.#metrics.count("blockyard_problems_total");

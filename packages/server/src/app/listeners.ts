@@ -44,10 +44,7 @@ export class Listeners {
   constructor(certificate: Certificate | undefined, arrivals: Arrivals) {
     const { request } = arrivals;
     this.#main = certificate
-      ? (createTlsServer(
-          { ...BOUNDS, cert: certificate.cert, key: certificate.key },
-          request,
-        ) as unknown as Server)
+      ? createTlsServer({ ...BOUNDS, cert: certificate.cert, key: certificate.key }, request)
       : createServer(BOUNDS, request);
     this.#local = certificate && createServer(BOUNDS, request);
     for (const server of this.#all()) {

@@ -246,7 +246,7 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     callerWith: (...call) => httpGateway.callerWith(...call),
     call: (...call) => gateway.audited(...call),
     sliced: (caller, answer) => gateway.sliced(caller, answer),
-    tools: (caller) => tools.schemasFor(caller) as unknown as Json,
+    tools: (caller) => tools.schemasFor(caller),
     page: pageFiles(DIST),
     addRoutes: (routes) =>
       sessionRoutes(

@@ -70,6 +70,7 @@ interface CallCare {
 export function agentSchemas(): readonly ToolSchema[] {
   const providers: readonly string[] = [...AGENTS.keys(), ...acpAgents({}).map(({ provider }) => provider)];
   const turns = { providers } as Turns;
+  // The schemas name no part: only a call would reach for one, and nobody calls here.
   const nothing = undefined as never;
   const table = tableOf(turns, nothing, nothing, nothing, nothing, { auth: nothing, audit: nothing }, "");
   return schemasOf(table).filter(({ access }) => may("agent", access));

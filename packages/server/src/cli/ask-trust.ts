@@ -4,15 +4,19 @@
  */
 
 import { isProblem, type Problem } from "@blockyard/kernel";
+import { z } from "zod";
 import type { BlockSource } from "./block-source.ts";
 import { CommandError } from "./command.ts";
 import { printNote, safeText } from "./terminal.ts";
 
-interface TrustQuestion {
-  readonly folder: string;
-  readonly digest: string;
-  readonly files: readonly { readonly path: string; readonly reason: string; readonly state: string }[];
-}
+/** What `trust.show` names, as a problem's details have it. */
+const questionSchema = z.object({
+  folder: z.string(),
+  digest: z.string(),
+  files: z.array(z.object({ path: z.string(), reason: z.string(), state: z.string() })),
+});
+
+type TrustQuestion = z.infer<typeof questionSchema>;
 
 /** Starts what `start` starts; where trust has to be asked for first, asks, or takes `isTrusted` for the answer. */
 export async function withTrust<T>(
@@ -42,5 +46,6 @@ export function trustText({ folder, files }: TrustQuestion): string {
 }
 
 function trustQuestion({ details }: Problem): TrustQuestion | undefined {
-  return details?.["ask"] === "trust" ? (details as unknown as TrustQuestion) : undefined;
+  const question = details?.["ask"] === "trust" ? questionSchema.safeParse(details) : undefined;
+  return question?.data;
 }

@@ -6,8 +6,11 @@
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { typedCalls } from "@blockyard/kernel";
 import { WebSocket, WebSocketServer } from "ws";
 import type { Running } from "../app/serve.ts";
+import type { ServerCalls } from "../contract/index.ts";
+import { known } from "./block-source.ts";
 
 /** One way of a line: writes it, and later says that it came. */
 export interface Way {
@@ -47,11 +50,10 @@ export function throughServer({ url, auth, tools }: Running) {
   return async (seen: (text: string) => void): Promise<Way> => {
     // The same writer as the socket: a second one would make the block a merged one.
     const owner = { agent: auth.ownerAgent, role: "owner", by: "token" } as const;
-    const call = async (tool: string, input: object) =>
-      (await tools.call(owner, tool, input)) as unknown as Record<string, string>;
-    const { conversation } = await call("conversation.create", { title: "bench" });
-    const spec = { conversation, kind: "text", role: "model", status: "running" };
-    const { block_id } = await call("block.create", spec);
+    const call = typedCalls<ServerCalls>((tool, input) => tools.call(owner, tool, input));
+    const { conversation } = known(await call("conversation.create", { title: "bench" }));
+    const spec = { conversation, kind: "text", role: "model", status: "running" } as const;
+    const { block_id } = known(await call("block.create", spec));
     const join = async () => {
       const headers = { authorization: `Bearer ${auth.ownerToken}` };
       const socket = new WebSocket(`${url.replace("http", "ws")}/v1/feed`, {

@@ -2,6 +2,7 @@
 
 import { type ExportLine, isProblem, type Json, type Problem } from "@blockyard/kernel";
 import type { CallServer } from "../contract/index.ts";
+import type { Imported } from "../import/body-import.ts";
 import { CommandError, EXIT } from "./command.ts";
 
 export interface BlockSource {
@@ -10,7 +11,7 @@ export interface BlockSource {
   lines(conversation: string): AsyncIterable<ExportLine>;
   raw(conversation: string): AsyncIterable<Uint8Array>;
   ingest(query: Readonly<Record<string, string>>, body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
-  import(body: AsyncIterable<Uint8Array>): Promise<Json | Problem>;
+  import(body: AsyncIterable<Uint8Array>): Promise<Imported | Problem>;
   close(): Promise<void>;
 }
 

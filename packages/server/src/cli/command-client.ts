@@ -8,9 +8,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ExportLine, Problem } from "@blockyard/kernel";
+import { type ExportLine, isProblem, type Json, type Problem, problem } from "@blockyard/kernel";
 import { makeConfig } from "../config/config.ts";
 import { useCredentials } from "../config/credentials-file.ts";
+import { type Imported, importedSchema } from "../import/body-import.ts";
 import { type BlockSource, known } from "./block-source.ts";
 import { type ServerClient, serverClient, TokenRefused } from "./client.ts";
 import { CommandError } from "./command.ts";
@@ -89,7 +90,7 @@ async function remoteClient(home: string): Promise<BlockSource | undefined> {
       if (response.body) yield* response.body;
     },
     ingest: (query, body) => sendBody(`${url}/v1/ingest?${new URLSearchParams(query)}`, token, body),
-    import: (body) => sendBody(`${url}/v1/import`, token, body),
+    import: async (body) => importedOf(await sendBody(`${url}/v1/import`, token, body)),
     close: async () => undefined,
   };
 }
@@ -122,4 +123,12 @@ async function* jsonLines(response: Response): AsyncGenerator<unknown> {
   }
   const last = pieces.join("");
   if (last !== "") yield JSON.parse(last);
+}
+
+function importedOf(answer: Json | Problem): Imported | Problem {
+  if (isProblem(answer)) return answer;
+  const parsed = importedSchema.safeParse(answer);
+  return (
+    parsed.data ?? problem("unavailable", "the server's answer is none of an import. Is it another version?")
+  );
 }

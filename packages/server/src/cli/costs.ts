@@ -52,7 +52,7 @@ export const costs: Command = {
     const client = await openClient({ home: values.home });
     try {
       const answer = await client.call("cost.report", { by, time_zone, limit, ...range });
-      const report = known(answer) as unknown as Report;
+      const report: Report = known(answer);
       if (values.csv) await print(csvOf(report, by));
       else if (values.json) for (const row of report.rows) await printJson(row);
       else await print(tableOf(report, by));

@@ -44,8 +44,8 @@ export const deleteCommand: Command = {
 async function remove(client: BlockSource, given: string, isSure: boolean, isJson: boolean): Promise<void> {
   const conversation = await wholeId(client, given);
   const read = known(await client.call("conversation.read", { conversation, blocks: 0 }));
-  const view = (read as unknown as { conversation: ConversationView }).conversation;
-  if (!isSure && !(await confirmed(view))) throw new CommandError(`${conversation} was not deleted`);
+  if (!isSure && !(await confirmed(read.conversation)))
+    throw new CommandError(`${conversation} was not deleted`);
   const deleted = known(await client.call("conversation.delete", { conversation }));
   if (isJson) return void (await printJson(deleted));
   await print(`${conversation} deleted.\n`);

@@ -73,8 +73,7 @@ export class Follower {
       this.#asked.add(request);
       await this.#port.asked(block);
     }
-    const queued = block.metadata.queued as { held?: string } | undefined;
-    if (!isEnded(block) && queued?.held !== undefined) return this.#port.held?.(block);
+    if (!isEnded(block) && block.metadata.queued?.held !== undefined) return this.#port.held?.(block);
     if (!isEnded(block)) return this.#grow(block);
     this.#open.delete(block.block_id);
     await this.#finish(block);

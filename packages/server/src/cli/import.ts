@@ -217,7 +217,7 @@ async function importFile(client: BlockSource, sessions: KnownSessions, path: st
   const head = readHead(path);
   if (/^\s*\{"type":"conversation","epoch":/.test(head)) {
     const body = createReadStream(path) as AsyncIterable<Uint8Array>;
-    return known(await client.import(body)) as unknown as Imported;
+    return known(await client.import(body));
   }
   const found = recognise(head);
   const provider = found === undefined ? undefined : providers.get(found.provider);

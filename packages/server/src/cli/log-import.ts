@@ -3,14 +3,7 @@
  * server remembers every log's stamp in its conversation, so an unchanged log is not even read.
  */
 
-import {
-  type ConversationView,
-  everySession,
-  isProblem,
-  type JsonObject,
-  type Problem,
-  problem,
-} from "@blockyard/kernel";
+import { type ConversationView, everySession, isProblem, type Problem, problem } from "@blockyard/kernel";
 import type { Imported } from "../import/body-import.ts";
 import { type LogMark, markOf } from "../import/import-log.ts";
 import { LIVE_MS, type LogContent, logBody, type OpenEnd, readLog } from "../import/log-body.ts";
@@ -74,7 +67,7 @@ export class KnownSessions {
 
   #add(view: ConversationView): void {
     const { conversation, metadata } = view;
-    const mark = markOf(metadata as JsonObject);
+    const mark = markOf(metadata);
     if (mark) this.#marks.set(keyOf(mark.provider, mark.name), { conversation, mark });
     else for (const [provider, id] of everySession(view)) this.#others.set(`${provider} ${id}`, conversation);
   }
@@ -115,13 +108,12 @@ export async function importLog(
   if (isProblem(answer) && answer.details?.["importing"] === true) return { type: "importing" };
   if (isProblem(answer) && answer.details?.["deleted"] === true) return { type: "deleted" };
   if (isProblem(answer)) return { type: "failed", problem: answer };
-  const imported = answer as unknown as Imported;
   const { provider, name, path } = log;
-  sessions.remember(log, imported.conversation, {
+  sessions.remember(log, answer.conversation, {
     ...{ provider: provider.name, name, path, stamp },
-    ...{ open: openEnd === "leave", raw_bytes: imported.raw_bytes ?? 0 },
+    ...{ open: openEnd === "leave", raw_bytes: answer.raw_bytes ?? 0 },
   });
-  return { type: "imported", imported, isNew: mark === undefined };
+  return { type: "imported", imported: answer, isNew: mark === undefined };
 }
 
 /** A log that is another account's, or was moved away meanwhile, ends its own import and no other. */

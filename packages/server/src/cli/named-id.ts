@@ -23,7 +23,7 @@ async function conversationId(client: BlockSource, given: string): Promise<strin
   if (!isProblem(exact)) return given;
   const found = exact.problem === "not_found" ? await beginningWith(client, given) : [];
   const [only, ...others] = found;
-  if (only === undefined) return known(exact) as never;
+  if (only === undefined) return known<string>(exact);
   if (others.length === 0) return only.conversation;
   const lines = found
     .slice(0, SHOWN)

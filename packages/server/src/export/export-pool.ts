@@ -99,6 +99,7 @@ class ExportThread {
         } else message = (await input.next()).value;
       }
     } finally {
+      // What a generator that is ended gives back, nobody reads.
       await input.return(undefined as never);
     }
   }

@@ -104,10 +104,9 @@ export function isFollowed({ work, results, nested }: ExportNode): boolean {
 }
 
 function todoStep({ block, results }: ExportNode) {
-  const turn = block.metadata["turn"];
   return {
     id: block,
-    turn: typeof turn === "string" ? turn : undefined,
+    turn: block.metadata.turn,
     isPrompt: block.kind === "text" && block.role === "user" && !block.side,
     todo: results.find((result) => result.block.kind === "todo")?.block,
   };
@@ -115,13 +114,12 @@ function todoStep({ block, results }: ExportNode) {
 
 function tookOf({ status, metadata, created_at, updated_at }: BlockSnapshot): number {
   if (!isEnded(status)) return 0;
-  const given = metadata["durationMs"];
-  const took = typeof given === "number" ? given : updated_at - created_at;
+  const took = metadata.durationMs ?? updated_at - created_at;
   return took > 0 && took < 1e9 ? took : 0;
 }
 
 /** The line that a command which succeeded is remembered by. */
 export function commandSummary({ content, metadata }: BlockSnapshot): string {
-  const text = content === "" ? String(metadata["stderr"] ?? "").trimEnd() : content;
+  const text = content === "" ? (metadata.stderr ?? "").trimEnd() : content;
   return outputSummary(linesOf(text).slice(-SUMMARY_LINES).map(plainTerminal));
 }

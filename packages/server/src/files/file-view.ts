@@ -1,12 +1,20 @@
 /** How a file looks in the answers of the file tools, and how callers name one. */
 
-import { type Block, type BlockId, type Call, isProblem, type Problem, problem } from "@blockyard/kernel";
+import {
+  type Block,
+  type BlockId,
+  type Call,
+  isProblem,
+  metadataOf,
+  type Problem,
+  problem,
+} from "@blockyard/kernel";
 import type { FileView } from "./contract.ts";
-import type { Conflict, FileMetadata } from "./file-block.ts";
+import type { Conflict } from "./file-block.ts";
 import { type Files, isUnsaved, notAFile } from "./files.ts";
 
 export function fileView(files: Files, block: Block): FileView {
-  const { path, persistedVersion = 0, missing, language, eol, encoding } = block.metadata as FileMetadata;
+  const { path, persistedVersion = 0, missing, language, eol, encoding } = metadataOf(block, "file");
   const { conflict } = block.metadata;
   return {
     block_id: block.id,

@@ -16,6 +16,7 @@ import {
   isProblem,
   type Kernel,
   legacyName,
+  metadataOf,
   type Problem,
   parseBlockId,
   problem,
@@ -23,7 +24,7 @@ import {
 import type { Log } from "../system/log.ts";
 import { type Bounds, bounds as usualBounds } from "./bounds.ts";
 import { type DiskFile, readDisk, sweepFolder, writeDisk } from "./disk-file.ts";
-import { createFile, DISK, type FileMetadata, replaceText } from "./file-block.ts";
+import { createFile, DISK, replaceText } from "./file-block.ts";
 import { FlushClock } from "./flush-clock.ts";
 import { GuardedFiles } from "./guarded-files.ts";
 import { guardOf } from "./guarded-path.ts";
@@ -440,7 +441,7 @@ export class Files {
     if (refused) return refused;
     const block = await this.#kernel.block(id);
     if (isProblem(block)) return block;
-    const { missing, conflict } = block.metadata as FileMetadata;
+    const { missing, conflict } = metadataOf(block, "file");
     if (!missing || !create || conflict !== undefined) return { file, created: false };
     return (await file.remake()) ?? { file, created: true };
   }
@@ -470,7 +471,7 @@ export class Files {
 }
 
 export function isUnsaved(block: Block): boolean {
-  return block.version > ((block.metadata as FileMetadata).persistedVersion ?? 0);
+  return block.version > (block.metadata.persistedVersion ?? 0);
 }
 
 export function notAFile(id: BlockId): Problem {

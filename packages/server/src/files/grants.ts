@@ -6,14 +6,15 @@
 
 import type { Json, JsonObject } from "@blockyard/kernel";
 
-export interface Grant {
+/** A type, not an interface: it is kept as JSON. */
+export type Grant = {
   /** From the workspace's root. */
   readonly path: string;
   /** For whom; absent: for every agent and viewer. */
   readonly agent?: string;
   readonly by: string;
   readonly at: number;
-}
+};
 
 /** The key of the record's metadata. */
 export const GRANTS = "grants";

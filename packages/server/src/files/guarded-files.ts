@@ -9,7 +9,6 @@ import {
   type Block,
   type ConversationId,
   isProblem,
-  type Json,
   type Kernel,
   type Problem,
   problem,
@@ -107,7 +106,7 @@ export class GuardedFiles {
         const isNew = draft.record.seq === 0;
         draft.conversation({
           ...(isNew ? { title } : {}),
-          metadata: { [GRANTS]: next as unknown as Json },
+          metadata: { [GRANTS]: next },
         });
         return { grants: next };
       },

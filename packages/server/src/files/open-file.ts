@@ -10,6 +10,7 @@ import {
   type BlockId,
   isProblem,
   type Kernel,
+  metadataOf,
   type Problem,
   problem,
   splicesOf,
@@ -27,7 +28,7 @@ import {
   writeDisk,
 } from "./disk-file.ts";
 import { encodeFile, tooLarge } from "./encoding.ts";
-import { type Base, DISK, endConflict, type FileMetadata, persisted, takeIn } from "./file-block.ts";
+import { type Base, DISK, endConflict, persisted, takeIn } from "./file-block.ts";
 import type { CleanPath } from "./path.ts";
 import type { Root } from "./root.ts";
 
@@ -57,7 +58,7 @@ export class OpenFile {
   static async load(kernel: Kernel, root: Root, bounds: Bounds, id: BlockId, path: CleanPath) {
     const block = await kernel.block(id);
     if (isProblem(block)) return block;
-    const metadata = block.metadata as FileMetadata;
+    const metadata = metadataOf(block, "file");
     const hash = metadata.baseHash ?? null;
     const hasBom = metadata.encoding === "utf-8-bom";
     const text = hash === null ? "" : await textThen(kernel, id, metadata.persistedVersion ?? 0);
@@ -99,7 +100,7 @@ export class OpenFile {
       if (refused) return refused;
       const read = await this.#kernel.read(this.id);
       if (isProblem(read)) return read;
-      const { conflict, persistedVersion = 0 } = read.block.metadata as FileMetadata;
+      const { conflict, persistedVersion = 0 } = metadataOf(read.block, "file");
       if (conflict !== undefined || read.block.version <= persistedVersion) return undefined;
       const written = await this.#write(read.text.toString(), read.block.version);
       if (written !== "moved") return written;
@@ -185,7 +186,7 @@ export class OpenFile {
   async #isDisputed(): Promise<boolean> {
     const block = await this.#kernel.block(this.id);
     if (isProblem(block)) return false;
-    const { conflict, missing } = block.metadata as FileMetadata;
+    const { conflict, missing } = metadataOf(block, "file");
     return conflict !== undefined || (missing === true && this.#base.hash !== null);
   }
 

@@ -2,17 +2,23 @@
  * What every kind of import is: lines in, and what came of them out. How lines come is import-stream.ts' business.
  */
 
-import type { Problem } from "@blockyard/kernel";
+import type { Exact, Problem } from "@blockyard/kernel";
+import { z } from "zod";
 
-export interface Imported {
-  readonly conversation: string;
-  readonly title: string;
-  /** Blocks that were not there before. */
-  readonly added: number;
-  readonly blocks: number;
-  /** Of a log: how much of it is kept as it was, from its beginning. */
-  readonly raw_bytes?: number;
-}
+/** What an import answers, here and through the server. */
+export const importedSchema = z.object({
+  conversation: z.string(),
+  title: z.string(),
+  added: z.number().int().describe("Blocks that were not there before"),
+  blocks: z.number().int(),
+  raw_bytes: z
+    .number()
+    .int()
+    .exactOptional()
+    .describe("Of a log: how much of it is kept as it was, from its beginning"),
+});
+
+export type Imported = Exact<z.infer<typeof importedSchema>>;
 
 /** One kind of body, line by line. */
 export interface BodyImport {

@@ -11,7 +11,6 @@ import {
   type Conversation,
   conversationOf,
   isProblem,
-  type JsonObject,
   Kernel,
   keyIn,
   type Store,
@@ -145,7 +144,7 @@ async function importAnew(kernel: Kernel, before: Conversation, log: SessionLog)
   const answer = await importStream(kernel, owner, logBody(log, readLog(log, "close"), "close", 0));
   if (isProblem(answer)) throw new Error(answer.message);
   // What somebody has said of the conversation as a whole stays.
-  const { [IMPORT_MARK]: _, ...metadata } = before.metadata as JsonObject;
+  const { [IMPORT_MARK]: _, ...metadata } = before.metadata;
   const kept = await kernel.write(before.id, {
     agent: owner.agent,
     plan: (draft) => {

@@ -36,7 +36,7 @@ async function imported(head: object, turn: object, block: object) {
   };
   const answer = await importStream(kernel, owner, body());
   if (isProblem(answer)) return answer;
-  return kernel.conversation((answer as { conversation: string }).conversation);
+  return kernel.conversation(answer.conversation);
 }
 
 it.each<[string, object, object, object]>([
@@ -46,6 +46,9 @@ it.each<[string, object, object, object]>([
   ["a cost that is no number", {}, { cost_usd: "12" }, {}],
   ["usage that is no number", {}, { usage: { input: "a" } }, {}],
   ["a model that is no name", { model: { a: 1 } }, {}, {}],
+  ["a folder that is no text", { metadata: { cwd: 7 } }, {}, {}],
+  ["a reason that is none", {}, { reason: "bored" }, {}],
+  ["a kind of block that is none", {}, {}, { kind: "txt" }],
   ["a provider without end", { provider: "x".repeat(1_000) }, {}, {}],
 ])("[E11] refuses %s", async (_, head, turn, block) =>
   expect(await imported(head, turn, block)).toMatchObject({ problem: "invalid" }),

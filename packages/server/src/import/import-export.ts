@@ -13,23 +13,23 @@
 
 import {
   type BlockId,
-  type BlockSnapshot,
-  type ConversationView,
+  conversationMetadataField,
   copiedKind,
   type Draft,
+  defined,
   expiredAsk,
   isAgentId,
   isEnded,
   isProblem,
-  type Json,
   type JsonObject,
   type Kernel,
+  KINDS,
   limits,
   type Problem,
   problem,
-  type Reason,
+  ROLES,
+  STATUSES,
   type Turn,
-  type TurnView,
   turnSchema,
 } from "@blockyard/kernel";
 import { z } from "zod";
@@ -50,7 +50,7 @@ const agentName = z
   .refine(isAgentId, "not a valid agent name")
   .refine((name) => !RESERVED.includes(name), "a name reserved for the server");
 
-const headLine = z.looseObject({
+const headLine = z.object({
   epoch: z.string().max(200),
   conversation: z.string().min(1).max(80),
   seq: z.number().int().nonnegative(),
@@ -64,15 +64,15 @@ const headLine = z.looseObject({
   head: z.string().nullable(),
   sessions: z.record(z.string(), z.string()),
   included: z.array(z.string()),
-  metadata: z.record(z.string(), z.json()),
+  metadata: conversationMetadataField,
 });
 
-const blockLine = z.looseObject({
+const blockLine = z.object({
   block_id: z.string().min(1).max(200),
   agent: agentName,
-  kind: z.string(),
-  role: z.string(),
-  status: z.enum(["pending", "running", "done", "error"]),
+  kind: z.enum(KINDS),
+  role: z.enum(ROLES),
+  status: z.enum(STATUSES),
   parent_id: z.string().nullable(),
   side: z.boolean(),
   created_at: time,
@@ -91,15 +91,17 @@ const turnLine = turnSchema.extend({
   ended_at: time.optional(),
 });
 
-type Head = ConversationView & { readonly epoch: string };
+type HeadLine = z.output<typeof headLine>;
+type BlockLine = Omit<z.output<typeof blockLine>, "metadata"> & { readonly metadata: JsonObject };
+type TurnLine = z.output<typeof turnLine>;
 
 export class ExportImport implements BodyImport {
   readonly #kernel: Kernel;
-  readonly #head: Head;
+  readonly #head: HeadLine;
   readonly #conversation: string;
   readonly #ids = new Map<BlockId, BlockId>();
-  readonly #turns: TurnView[] = [];
-  #batch: BlockSnapshot[] = [];
+  readonly #turns: TurnLine[] = [];
+  #batch: BlockLine[] = [];
   #batchChars = 0;
   #writes = 0;
   #count = 0;
@@ -110,7 +112,7 @@ export class ExportImport implements BodyImport {
   static async begin(kernel: Kernel, line: unknown): Promise<ExportImport | Problem> {
     const parsed = headLine.safeParse(line);
     if (!parsed.success) return wrong("the first line", parsed.error);
-    const head = parsed.data as unknown as Head;
+    const head = parsed.data;
     const { epoch, conversation: source, seq } = head;
     const place = await importPlace(
       kernel,
@@ -125,7 +127,7 @@ export class ExportImport implements BodyImport {
     return refused ?? work;
   }
 
-  private constructor(kernel: Kernel, head: Head, conversation: string, isKnown: boolean) {
+  private constructor(kernel: Kernel, head: HeadLine, conversation: string, isKnown: boolean) {
     this.#kernel = kernel;
     this.#head = head;
     this.#conversation = conversation;
@@ -158,7 +160,7 @@ export class ExportImport implements BodyImport {
   #turn(line: unknown): Problem | undefined {
     const parsed = turnLine.safeParse(line);
     if (!parsed.success) return wrong(`turn ${this.#turns.length + 1}`, parsed.error);
-    this.#turns.push(parsed.data as unknown as TurnView);
+    this.#turns.push(parsed.data);
     return undefined;
   }
 
@@ -168,7 +170,7 @@ export class ExportImport implements BodyImport {
     this.#count++;
     if (this.#isKnown) return undefined;
     const metadata = await keepPicturesIn(this.#kernel, parsed.data.metadata);
-    const block = { ...parsed.data, metadata } as unknown as BlockSnapshot;
+    const block = { ...parsed.data, metadata };
     const [first] = this.#batch;
     const isFull = this.#batch.length >= BATCH_BLOCKS || this.#batchChars >= BATCH_CHARS;
     const refused = isFull || (first && first.agent !== block.agent) ? await this.#flush() : undefined;
@@ -229,7 +231,7 @@ export class ExportImport implements BodyImport {
         ...(model === undefined ? {} : { model }),
         ...(at === undefined || at === draft.record.head ? {} : { head: at }),
         metadata: {
-          ...(metadata as JsonObject),
+          ...metadata,
           [IMPORT_MARK]: { ...this.#mark(), until: draft.record.seq },
         },
       });
@@ -261,15 +263,11 @@ export class ExportImport implements BodyImport {
   }
 }
 
-function copyBlock(
-  draft: Draft,
-  block: BlockSnapshot,
-  ids: ReadonlyMap<BlockId, BlockId>,
-): BlockId | Problem {
+function copyBlock(draft: Draft, block: BlockLine, ids: ReadonlyMap<BlockId, BlockId>): BlockId | Problem {
   const { role, side, content: text } = block;
   const includes = block.metadata.includes;
   const { kind, metadata } = copiedKind(block.kind, {
-    ...unasked(block.metadata as JsonObject),
+    ...unasked(block.metadata),
     ...(typeof includes === "string" ? { includes: ids.get(includes) ?? includes } : {}),
     ...(isSettled(block) ? {} : { reason: "interrupted" }),
   });
@@ -292,7 +290,7 @@ function copyBlock(
   return isProblem(pruned) ? pruned : made.id;
 }
 
-function isSettled({ status, metadata }: BlockSnapshot): boolean {
+function isSettled({ status, metadata }: BlockLine): boolean {
   return isEnded(status) || metadata.waiting === "result";
 }
 
@@ -301,15 +299,15 @@ function unasked(metadata: JsonObject): JsonObject {
   return { ...metadata, ...expiredAsk(metadata) };
 }
 
-function copyTurn(view: TurnView, turned: (id: BlockId) => BlockId): Turn {
+function copyTurn(view: TurnLine, turned: (id: BlockId) => BlockId): Turn {
   const { turn: id, provider, agent, usage, messages } = view;
   const isOpen = view.status === "running";
-  const fields = {
+  return defined({
     ...{ id, provider, agent },
     model: view.model,
     sessionId: view.session_id,
     status: isOpen ? "error" : view.status,
-    reason: isOpen ? "interrupted" : (view.reason as Reason | undefined),
+    reason: isOpen ? "interrupted" : view.reason,
     stopReason: view.stop_reason,
     error: view.error,
     startedAt: view.started_at,
@@ -329,17 +327,12 @@ function copyTurn(view: TurnView, turned: (id: BlockId) => BlockId): Turn {
           }),
         ]),
       ),
-    native: view.native as Json | undefined,
-  };
-  return defined(fields) as unknown as Turn;
+    native: view.native,
+  });
 }
 
-function copyUsage({ input, cache_read, cache_write, output, reasoning }: NonNullable<TurnView["usage"]>) {
+function copyUsage({ input, cache_read, cache_write, output, reasoning }: NonNullable<TurnLine["usage"]>) {
   return { input, cacheRead: cache_read, cacheWrite: cache_write, output, reasoning };
-}
-
-function defined(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }
 
 function wrong(where: string, error: z.ZodError): Problem {

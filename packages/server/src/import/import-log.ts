@@ -7,7 +7,6 @@
 import {
   Ingest,
   isProblem,
-  type Json,
   type JsonObject,
   type Kernel,
   type Problem,
@@ -47,18 +46,20 @@ export const logHead = z.strictObject({
 export type LogHead = z.infer<typeof logHead>;
 
 /** What a conversation remembers of the log that it came from. */
-export interface LogMark {
-  readonly provider: string;
-  readonly name: string;
-  readonly path: string;
-  readonly stamp: string;
-  readonly open: boolean;
-  readonly raw_bytes: number;
-}
+const markSchema = z.object({
+  provider: z.string(),
+  name: z.string(),
+  path: z.string().default(""),
+  stamp: z.string(),
+  open: z.boolean().default(false),
+  raw_bytes: z.number().default(0),
+});
 
+export type LogMark = Readonly<z.output<typeof markSchema>>;
+
+/** Undefined where an export was imported, or nothing. */
 export function markOf(metadata: JsonObject): LogMark | undefined {
-  const mark = metadata[IMPORT_MARK] as Partial<LogMark> | undefined;
-  return typeof mark?.name === "string" && typeof mark.stamp === "string" ? (mark as LogMark) : undefined;
+  return markSchema.safeParse(metadata[IMPORT_MARK]).data;
 }
 
 export class LogImport implements BodyImport {
@@ -113,7 +114,7 @@ export class LogImport implements BodyImport {
         const { provider, name, path } = head;
         // Whose conversation this is stands in it from its first op on, also where the import is cut.
         const mark: LogMark = { provider, name, path, stamp: "", open: true, raw_bytes: 0 };
-        draft.conversation({ provider, metadata: { [IMPORT_MARK]: mark as unknown as Json } });
+        draft.conversation({ provider, metadata: { [IMPORT_MARK]: mark } });
         return { blocks };
       },
     });
@@ -202,7 +203,7 @@ export class LogImport implements BodyImport {
         const { record } = draft;
         if (!sameJson(record.metadata[IMPORT_MARK], mark)) {
           draft.dated(record.updatedAt);
-          draft.conversation({ metadata: { [IMPORT_MARK]: mark as unknown as Json } });
+          draft.conversation({ metadata: { [IMPORT_MARK]: mark } });
         }
         return { blocks: record.blocks, title: record.title };
       },

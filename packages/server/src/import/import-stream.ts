@@ -12,20 +12,11 @@
  * completes it. Only the owner imports: an import writes under the names that it brings.
  */
 
-import {
-  isProblem,
-  type Json,
-  type JsonObject,
-  type Kernel,
-  limits,
-  may,
-  type Problem,
-  problem,
-} from "@blockyard/kernel";
+import { isProblem, type Kernel, limits, may, type Problem, problem } from "@blockyard/kernel";
 import { hasMoreValues, LineReader } from "@blockyard/providers";
 import type { Audit } from "../access/audit.ts";
 import type { Caller } from "../access/auth.ts";
-import type { BodyImport } from "./body-import.ts";
+import type { BodyImport, Imported } from "./body-import.ts";
 import { ExportImport } from "./import-export.ts";
 import { lockImport } from "./import-lock.ts";
 import { LogImport } from "./import-log.ts";
@@ -37,7 +28,7 @@ export async function importStream(
   kernel: Kernel,
   caller: Caller,
   body: AsyncIterable<Uint8Array>,
-): Promise<Json | Problem> {
+): Promise<Imported | Problem> {
   if (!may(caller.role, "import")) return problem("forbidden", "only the owner can import");
   const lines = new LineReader({ maxBytes: LINE_BYTES });
   let work: BodyImport | undefined;
@@ -67,7 +58,7 @@ export async function importStream(
       if (refused) return refused;
     }
     if (!work) return problem("invalid", "the body is empty: send an export, or a session log");
-    return (await work.end()) as unknown as Json | Problem;
+    return await work.end();
   } finally {
     unlock();
   }
@@ -108,11 +99,6 @@ export async function auditedImport(
   if (unwritten) return unwritten;
   const answer = await importStream(kernel, caller, body);
   if (isProblem(answer)) await audit.refused(caller, "import", {}, answer);
-  else await audit.record(caller, "import", conversationIn(answer));
+  else await audit.record(caller, "import", { conversation: answer.conversation });
   return answer;
-}
-
-function conversationIn(answer: Json): JsonObject {
-  const { conversation } = (answer ?? {}) as { readonly conversation?: string };
-  return conversation === undefined ? {} : { conversation };
 }

@@ -8,6 +8,7 @@
 import {
   type ConversationId,
   type Draft,
+  type IngestKernel,
   type Kernel,
   type Problem,
   problem,
@@ -15,17 +16,17 @@ import {
 } from "@blockyard/kernel";
 
 /** The kernel as a stream may use it; `turn`: the one that was opened for it. */
-export function fenced(kernel: Kernel, turn?: string): Kernel {
+export function fenced(kernel: Kernel, turn?: string): IngestKernel {
   const { node } = kernel;
   if (node === undefined) return kernel;
   const own = new Set(turn === undefined ? [] : [turn]);
-  type Used = "env" | "store" | "isShared" | "conversation" | "turns" | "write" | "stream" | "drain";
-  const view: Pick<Kernel, Used> = {
+  return {
     env: kernel.env,
     store: kernel.store,
-    isShared: true,
     conversation: (id) => kernel.conversation(id),
     turns: (id) => kernel.turns(id),
+    allBlocks: (id) => kernel.allBlocks(id),
+    heard: (id, seq) => kernel.heard(id, seq),
     // Whoever ends a turn in its node's place ends its blocks with it, and those take no more pieces.
     stream: (id, agent, text) => kernel.stream(id, agent, text),
     drain: (id, agent) => kernel.drain(id, agent),
@@ -41,8 +42,6 @@ export function fenced(kernel: Kernel, turn?: string): Kernel {
         },
       }),
   };
-  // A stream uses no more of it.
-  return view as unknown as Kernel;
 }
 
 /** A run that ends its turn takes the node off; whoever ends it in its place leaves it there. */

@@ -9,6 +9,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, realpathSync } from "node:fs";
+import { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { childEnvironment } from "./child-env.ts";
 import { type Environment, findMarked, killMarked, withMark, withoutOurs } from "./child-mark.ts";
@@ -79,7 +80,7 @@ export class ProcessTracker {
     });
     reaper.stdin?.on("error", () => undefined);
     reaper.unref();
-    (reaper.stdin as unknown as { unref?: () => void }).unref?.();
+    if (reaper.stdin instanceof Socket) reaper.stdin.unref();
     return reaper;
   }
 }

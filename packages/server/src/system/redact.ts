@@ -189,7 +189,8 @@ function isNamedSecret(value: string): boolean {
 export function redactLine(line: ExportLine, found: Found): ExportLine {
   const where = line.type === "block" ? line.block_id : line.type;
   const seen = (name: string, secret: string) => found({ name, where, sample: sampleOf(secret) });
-  const clean = redactValue(line as unknown as Json, seen, LINE) as unknown as ExportLine;
+  // Only texts change: the line keeps its shape.
+  const clean = redactValue(line, seen, LINE) as ExportLine;
   if (clean.type !== "block") return clean;
   return { ...clean, chars: clean.content.length, newlines: countNewlines(clean.content) };
 }

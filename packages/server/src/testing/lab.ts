@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { type Block, isProblem, Kernel, MemoryStore, type Problem } from "@blockyard/kernel";
+import { type Block, isProblem, Kernel, MemoryStore, metadataOf, type Problem } from "@blockyard/kernel";
 import type { FileMetadata } from "../files/file-block.ts";
 import { Files, type FilesOptions, type Opening } from "../files/files.ts";
 import { nodeEnv } from "../system/env.ts";
@@ -95,7 +95,7 @@ export class Lab {
   }
 
   async metadata(id: string): Promise<FileMetadata> {
-    return (await this.block(id)).metadata as FileMetadata;
+    return metadataOf(await this.block(id), "file");
   }
 
   async text(id: string): Promise<string> {
@@ -135,6 +135,6 @@ export class Lab {
 
   /** When everything that was changed in blocks is on the disk. */
   saved(id: string): Promise<void> {
-    return this.until(id, (block) => block.version === (block.metadata as FileMetadata).persistedVersion);
+    return this.until(id, (block) => block.version === block.metadata.persistedVersion);
   }
 }

@@ -3,17 +3,10 @@
  * offered what an agent cannot do.
  */
 
-import {
-  type Call,
-  type Draft,
-  isProblem,
-  type JsonObject,
-  type Problem,
-  problem,
-  tool,
-} from "@blockyard/kernel";
+import { type Call, type Draft, isProblem, type Problem, problem, tool } from "@blockyard/kernel";
 import { folderFor } from "../processes/folder.ts";
 import { agentChange, agentList, agentOffers } from "./contract.ts";
+import type { Offers } from "./driver.ts";
 import type { DriverTable } from "./driver-table.ts";
 import { checkMode, keepMode, type Mode } from "./mode.ts";
 import type { Turns } from "./turns.ts";
@@ -46,7 +39,7 @@ export function agentTools(turns: Turns, root: string) {
       const cwd = folderFor(root, { own, whose: "conversation" });
       if (isProblem(cwd)) return cwd;
       const offered = await turns.drivers.offers(conversation ?? "", provider ?? record?.provider ?? "", cwd);
-      return isProblem(offered) ? offered : (JSON.parse(JSON.stringify(offered)) as JsonObject);
+      return isProblem(offered) ? offered : (JSON.parse(JSON.stringify(offered)) as Offers);
     },
   });
 

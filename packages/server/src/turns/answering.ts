@@ -177,7 +177,7 @@ export class Answering {
     const turns = await kernel.turns(conversation);
     if (isProblem(turns)) return turns;
     const turn = turns.at(-1);
-    const isLast = turn !== undefined && turn.id === metadata["turn"] && turn.status !== "running";
+    const isLast = turn !== undefined && turn.id === metadata.turn && turn.status !== "running";
     // Only what a restart has cut off: who stopped the turn wanted no answer.
     if (!isLast || turn.reason !== "interrupted" || turn.startedBy === undefined) return gone;
     const wrong = checkAnswer(ask, given);
@@ -185,11 +185,11 @@ export class Answering {
     const record = await kernel.conversation(conversation);
     if (isProblem(record)) return record;
     const plan = ask.plan === undefined ? undefined : await kernel.whole(ask.plan);
-    const cwd = record.metadata["cwd"];
+    const { cwd } = record.metadata;
     const request: TurnRequest = {
       ...{ conversation, provider: turn.provider },
       prompt: lateText(ask, given, isProblem(plan) ? undefined : plan?.text),
-      ...(typeof cwd === "string" ? { cwd } : {}),
+      ...(cwd === undefined ? {} : { cwd }),
       ...(turn.model === undefined ? {} : { model: turn.model }),
     };
     if (given.allow && ask.kind === "permission")

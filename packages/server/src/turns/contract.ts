@@ -233,13 +233,52 @@ export const agentList = contract({
   }),
 });
 
+const described = z.object({ name: z.string(), description: z.string() });
+
+/** What an agent does not tell is absent. */
 export const agentOffers = contract({
   name: "agent.offers",
   input: z.strictObject({
     conversation: conversationField.optional().describe("Conversation id. Without it: before there is one"),
     provider: z.string().min(1).max(80).optional().describe("Default: the agent that ran the last turn"),
   }),
-  output: z.looseObject({}),
+  output: z.object({
+    mode: z.enum(MODES).optional(),
+    model: z.string().optional(),
+    effort: z.string().optional(),
+    commands: z.array(described.extend({ hint: z.string().optional() })).optional(),
+    models: z
+      .array(
+        z.object({
+          id: z.string().describe("What model of turn.start takes"),
+          name: z.string(),
+          description: z.string().optional(),
+          efforts: z.array(z.string()).optional(),
+        }),
+      )
+      .optional(),
+    usage: z
+      .object({
+        usedTokens: z.number(),
+        windowTokens: z.number(),
+        parts: z.array(z.object({ name: z.string(), tokens: z.number() })).optional(),
+      })
+      .optional(),
+    tasks: z.array(z.object({ id: z.string(), description: z.string() })).optional(),
+    agents: z.array(described).optional().describe("Sub-agents that it can start"),
+    limits: z
+      .array(
+        z.object({
+          name: z.string(),
+          usedPercent: z.number(),
+          resetsAt: z.number().optional().describe("Milliseconds since 1970"),
+        }),
+      )
+      .optional(),
+    servers: z
+      .array(z.object({ name: z.string(), status: z.string(), error: z.string().optional() }))
+      .optional(),
+  }),
 });
 
 export const agentChange = contract({

@@ -3,7 +3,7 @@
  * conversation keeps the mode that was last chosen for it.
  */
 
-import { type Draft, type JsonObject, type Problem, problem } from "@blockyard/kernel";
+import { type ConversationMetadata, type Draft, type Problem, problem } from "@blockyard/kernel";
 
 /** Plan only, ask before it changes anything, edit without asking, do everything. */
 export const MODES = ["plan", "ask", "edits", "full"] as const;
@@ -30,12 +30,11 @@ export function checkMode(
 }
 
 /** The mode of a conversation, where one was chosen. */
-export function modeIn(metadata: JsonObject): Mode | undefined {
-  return MODES.find((mode) => mode === metadata["mode"]);
+export function modeIn(metadata: ConversationMetadata): Mode | undefined {
+  return MODES.find((mode) => mode === metadata.mode);
 }
 
 /** Keeps a mode for the turns that follow. */
 export function keepMode(draft: Draft, mode: Mode | undefined): void {
-  if (mode !== undefined && draft.record.metadata["mode"] !== mode)
-    draft.conversation({ metadata: { mode } });
+  if (mode !== undefined && draft.record.metadata.mode !== mode) draft.conversation({ metadata: { mode } });
 }

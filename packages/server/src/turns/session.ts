@@ -189,7 +189,7 @@ function knowsTooMuch({ own, from, until, included }: Known, base: SessionBase):
 }
 
 function toldOf({ metadata }: Block): ToldMark | undefined {
-  return metadata.told as ToldMark | undefined;
+  return metadata.told;
 }
 
 async function newsFor(known: Known, base: SessionBase): Promise<readonly News[] | Problem> {

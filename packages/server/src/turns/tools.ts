@@ -7,6 +7,7 @@ import {
   type BlockId,
   type Call,
   type ConversationId,
+  defined,
   isFromPrompt,
   isProblem,
   type Kernel,
@@ -112,10 +113,10 @@ async function goOnLater(
   }
   const last = known.at(-1);
   if (at === undefined || last === undefined) return problem("invalid", "at is missing: when it can go on");
-  const cwd = record.metadata["cwd"];
+  const { cwd } = record.metadata;
   const refused = turns.later.set({
     ...{ conversation, provider: last.provider, at, by: caller.agent },
-    ...(typeof cwd === "string" ? { cwd } : {}),
+    ...(cwd === undefined ? {} : { cwd }),
     ...(last.model === undefined ? {} : { model: last.model }),
   });
   return refused ?? { at };
@@ -159,7 +160,7 @@ async function begin(turns: Turns, root: string, { caller, kernel }: Call, input
   const cwd = turnFolder(root, turns.drivers.folderOf(input.provider), folderFor(root, wish), input.provider);
   if (isProblem(cwd)) return cwd;
   const asked = {
-    ...given(request),
+    ...defined(request),
     ...(parent === undefined ? {} : { parent }),
     ...(goesOn ? { goesOn } : {}),
     cwd,
@@ -233,9 +234,4 @@ function turnFolder(
   return problem("unavailable", `${provider} works only in ${root}, the folder this server serves: ${fix}`, {
     root,
   });
-}
-
-/** Without the keys whose value is undefined. */
-function given<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as never;
 }

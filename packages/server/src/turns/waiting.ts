@@ -16,7 +16,6 @@ import {
   type HoldReason,
   isEnded,
   isProblem,
-  type JsonObject,
   type Kernel,
   limits,
   type Problem,
@@ -89,7 +88,7 @@ export async function writeWaiting(
   if (isProblem(known)) return known;
   if (known.length >= MAX_QUEUED)
     return problem("busy", `${known.length} messages are already queued in this conversation`);
-  const queued = { ...(await markOf(kernel.store, request)) } as JsonObject;
+  const queued = await markOf(kernel.store, request);
   const said = await kernel.write(conversation, {
     agent: by,
     plan: (draft) => {
@@ -112,7 +111,7 @@ export async function moveWaiting(
 ): Promise<readonly string[] | Problem> {
   const all = await waitingIn(kernel, conversation);
   if (isProblem(all)) return all;
-  const at = all.findIndex((block) => block.metadata["turn"] === turn);
+  const at = all.findIndex((block) => block.metadata.turn === turn);
   const moved = all[at];
   const other = all[at + (direction === "up" ? -1 : 1)];
   if (moved === undefined) return problem("gone", "this message is no longer queued");
@@ -131,7 +130,7 @@ export async function moveWaiting(
         const mark = queuedIn(block);
         if (isEnded(block.status) || mark === undefined)
           return problem("conflict", "one of these messages is no longer queued");
-        const after = draft.meta(id, { queued: { ...mark, place } as JsonObject });
+        const after = draft.meta(id, { queued: { ...mark, place } });
         if (isProblem(after)) return after;
       }
       return null;
@@ -139,7 +138,7 @@ export async function moveWaiting(
   });
   if (isProblem(written)) return written;
   const order = all.map((block) => (block === moved ? other : block === other ? moved : block));
-  return order.map((block) => String(block.metadata["turn"]));
+  return order.map((block) => block.metadata.turn ?? "");
 }
 
 function placeOf(block: Block): number {
@@ -147,7 +146,7 @@ function placeOf(block: Block): number {
 }
 
 export function queuedIn({ metadata }: Pick<Block, "metadata">): QueuedMark | undefined {
-  return metadata.notice === "queued" ? (metadata.queued as QueuedMark | undefined) : undefined;
+  return metadata.notice === "queued" ? metadata.queued : undefined;
 }
 
 /** Messages that wait in a conversation, the next one first, those that are held among them. */
@@ -170,7 +169,7 @@ export async function hold(kernel: Kernel, id: BlockId, by: AgentId, held: HoldR
   return changeWaiting(kernel, id, by, (draft, mark) =>
     mark === undefined
       ? draft.status(id, "error", { reason: "interrupted" })
-      : draft.meta(id, { queued: { ...mark, held } as JsonObject }),
+      : draft.meta(id, { queued: { ...mark, held } }),
   );
 }
 
@@ -184,7 +183,7 @@ export function claim(kernel: Kernel, id: BlockId, by: AgentId, node: string | u
   return changeWaiting(kernel, id, by, (draft, mark) => {
     if (mark?.held === undefined) return problem("conflict", "this message is no longer held");
     const { held: _held, ...rest } = mark;
-    return draft.meta(id, { queued: rest, ...(node === undefined ? {} : { node }) } as JsonObject);
+    return draft.meta(id, { queued: rest, ...(node === undefined ? {} : { node }) });
   });
 }
 

@@ -8,7 +8,6 @@ import {
   type ConversationId,
   isProblem,
   isShellCommand,
-  type Json,
   type Problem,
 } from "@blockyard/kernel";
 import { focusPrompt, invite } from "../state/invitation.ts";
@@ -45,10 +44,8 @@ export async function forkAt(session: Session, block: Block): Promise<void> {
 export async function forkAway(session: Session, block: Block): Promise<void> {
   const answer = await session.write("conversation.fork", { block_id: block.id, into_new: true });
   if (isProblem(answer)) return refused("Not forked", answer);
-  const conversation = fieldOf(answer, "conversation");
-  if (typeof conversation !== "string") return;
   notify("This is the new conversation");
-  go(linkTo(conversation));
+  go(linkTo(answer.conversation));
 }
 
 export async function prune(session: Session, block: BlockId, pruned: boolean): Promise<void> {
@@ -86,17 +83,14 @@ export async function archive(
 
 /** Takes a message back that waits for its turn; whether it still waited. */
 export async function dropQueued(session: Session, block: Block): Promise<boolean> {
-  const turn = block.metadata.turn;
   const { conversation } = block;
-  const answer = await session.write("turn.stop", {
-    conversation,
-    turn: typeof turn === "string" ? turn : "",
-  });
+  const turn = block.metadata.turn ?? "";
+  const answer = await session.write("turn.stop", { conversation, turn });
   if (isProblem(answer)) {
     refused("Not removed", answer);
     return false;
   }
-  const isDropped = fieldOf(answer, "dropped") === 1;
+  const isDropped = answer.dropped === 1;
   if (!isDropped) notify("Too late: its turn has begun", true);
   return isDropped;
 }
@@ -112,7 +106,7 @@ export async function releaseQueued(session: Session, block: Block): Promise<voi
 /** Before or behind its neighbour in the queue. */
 export async function moveQueued(session: Session, block: Block, by: "up" | "down"): Promise<void> {
   const { conversation } = block;
-  const turn = String(block.metadata["turn"] ?? "");
+  const turn = block.metadata.turn ?? "";
   const answer = await session.write("turn.move", { conversation, turn, by });
   if (isProblem(answer)) refused("Not moved", answer);
 }
@@ -141,12 +135,4 @@ export async function stopCommand(session: Session, block: BlockId): Promise<voi
 /** A tool that this server does not have is said plainly. */
 export function refused(what: string, { problem, message }: Problem): void {
   notify(problem === "unknown_tool" ? `${what}: this server cannot do that` : `${what}: ${message}`, true);
-}
-
-/** The first of these fields that an answer has. */
-export function fieldOf(answer: Json, ...names: readonly string[]): Json | undefined {
-  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) return undefined;
-  const fields = answer as { readonly [name: string]: Json };
-  const name = names.find((known) => fields[known] !== undefined);
-  return name === undefined ? undefined : fields[name];
 }

@@ -6,7 +6,7 @@ import { type BlockId, type ConversationId, isProblem } from "@blockyard/kernel"
 import { Cell } from "../state/cell.ts";
 import { notify } from "../state/page-state.ts";
 import type { Session } from "../state/session.tsx";
-import { fieldOf, refused } from "./actions.ts";
+import { refused } from "./actions.ts";
 
 /** For the conversation that the next prompt begins. */
 export const toInclude = new Cell<readonly BlockId[]>([]);
@@ -33,8 +33,7 @@ export async function includeFile(
 ): Promise<void> {
   const answer = await session.write("file.open", { path });
   if (isProblem(answer)) return refused("Not added", answer);
-  const block = fieldOf(answer, "block_id");
-  if (typeof block === "string") await include(session, conversation, block);
+  await include(session, conversation, answer.block_id);
 }
 
 /** The context of the conversation that the next prompt begins. */

@@ -6,7 +6,6 @@ import { type BlockId, isProblem, type View } from "@blockyard/kernel";
 import { sought } from "../rows/sought.ts";
 import { focused, notify } from "../state/page-state.ts";
 import type { Session } from "../state/session.tsx";
-import { fieldOf } from "./actions.ts";
 
 const MOST = 500;
 const SHOWN_CHARS = 60;
@@ -38,7 +37,7 @@ export async function undoLast(session: Session, direction: "undo" | "redo"): Pr
     if (isProblem(answer)) return notify(refusal(direction, answer.problem, answer.message), true);
     if (to.at(-1) !== block) to.push(block);
     if (!view) return notify(`${WORDS[direction]} in another conversation`);
-    await arrived(session, view, block, Number(fieldOf(answer, "version")));
+    await arrived(session, view, block, answer.version);
     sought.set(block);
     return notify(
       `${WORDS[direction]}: ${difference(before ?? "", view.texts.get(block)?.toString() ?? "")}`,

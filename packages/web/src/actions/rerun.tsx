@@ -3,6 +3,7 @@
  * half a second. What is confirmed is good once, for a minute, and only for what is shown: whenever it does not hold any
  * more, the dialog says why and lets one look again.
  */
+import type { ToolAnswer } from "@blockyard/client";
 import { type BlockId, isProblem, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { type FolderQuestion, overlay } from "../state/page-state.ts";
@@ -14,12 +15,7 @@ import { useSettled } from "../ui/wait.ts";
 import { FolderButtons } from "./folder-choice.tsx";
 import { folderQuestion } from "./folder-question.ts";
 
-interface Confirmed {
-  readonly confirmation: string;
-  readonly command_visible: string;
-  readonly cwd_visible: string;
-  readonly sandbox: string;
-}
+type Confirmed = ToolAnswer<"command.confirm">;
 
 type State =
   | { readonly state: "asking" }
@@ -36,8 +32,7 @@ export function Rerun({ block }: { block: BlockId }): ReactNode {
       setNow({ state: "asking" });
       const chosen = { ...(cwd === undefined ? {} : { cwd }), ...(network ? { network } : {}) };
       const answer = await session.once("command.confirm", { block_id: block, ...chosen });
-      if (!isProblem(answer))
-        return setNow({ state: "shown", confirmed: answer as unknown as Confirmed, cwd });
+      if (!isProblem(answer)) return setNow({ state: "shown", confirmed: answer, cwd });
       const question = folderQuestion(answer);
       setNow(question ? { state: "where", question } : { state: "refused", problem: answer });
     },

@@ -67,7 +67,7 @@ async function promptOf(
 ): Promise<Omit<Resent, "how"> | undefined> {
   const own = view.order.flatMap((id) => {
     const block = view.blocks.get(id);
-    const isOwn = block?.role === "user" && block.metadata["turn"] === turn && !block.side;
+    const isOwn = block?.role === "user" && block.metadata.turn === turn && !block.side;
     return isOwn ? [block] : [];
   });
   const [first] = own;

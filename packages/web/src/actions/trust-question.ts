@@ -7,7 +7,15 @@ import { overlay, type TrustQuestion } from "../state/page-state.ts";
 
 /** The question in an answer of the server, if it is one. */
 export function trustQuestion({ details }: Problem): TrustQuestion | undefined {
-  return details?.["ask"] === "trust" ? (details as unknown as TrustQuestion) : undefined;
+  const { ask, folder, digest, files } = details ?? {};
+  if (ask !== "trust" || typeof folder !== "string" || typeof digest !== "string") return undefined;
+  return Array.isArray(files) && files.every(isTrustFile) ? { folder, digest, files } : undefined;
+}
+
+function isTrustFile(value: unknown): value is TrustQuestion["files"][number] {
+  if (typeof value !== "object" || value === null) return false;
+  const { path, reason, state } = value as { readonly [key: string]: unknown };
+  return typeof path === "string" && typeof reason === "string" && typeof state === "string";
 }
 
 /** False where the dialog is closed without a yes. */

@@ -12,8 +12,8 @@ const MILLIS = 100_000_000_000;
 export function limitOf({ order, blocks }: Pick<View, "order" | "blocks">, turn: Turn): number | undefined {
   for (const id of order.slice(-LOOKED_AT).reverse()) {
     const block = blocks.get(id);
-    if (block?.metadata["turn"] !== turn.id || block.metadata["notice"] !== "rate_limit") continue;
-    const { status, resetsAt } = (block.metadata["extra"] ?? {}) as JsonObject;
+    if (block?.metadata.turn !== turn.id || block.metadata.notice !== "rate_limit") continue;
+    const { status, resetsAt } = block.metadata.extra ?? {};
     if (status === "rejected") return timeOf(resetsAt);
   }
   return isLimit(turn) ? resetIn(turn.native) : undefined;

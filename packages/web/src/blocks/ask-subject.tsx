@@ -26,7 +26,7 @@ export function headingOf({ kind, subject, form, title }: Ask, block: Block): st
     case "tool":
       return title ?? toolHeading(subject.tool, subject.server);
     default:
-      return title ?? toolHeading(String(block.metadata["toolName"] ?? "this tool"), undefined);
+      return title ?? toolHeading(block.metadata.toolName ?? "this tool", undefined);
   }
 }
 
@@ -48,7 +48,7 @@ function hostOf(url: string): string {
 
 export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactNode {
   const { subject, title } = ask;
-  const input = ask.input ?? (block.metadata["input"] as Json | undefined);
+  const input = ask.input ?? block.metadata.input;
   if (subject?.type === "diff")
     return (
       <>

@@ -25,7 +25,7 @@ export function AskView({ block, ask }: { block: Block; ask: Ask }): ReactNode {
   if (ask.state !== "asked")
     return (
       <div className={`agent-ask answered ${ask.state}`}>
-        <Message text={askWords(ask, session.replica.self?.agent, block.metadata["reason"])} />
+        <Message text={askWords(ask, session.replica.self?.agent, block.metadata.reason)} />
       </div>
     );
   return <OpenAsk key={ask.id} block={block} ask={ask} />;

@@ -1,6 +1,7 @@
 /**
  * Code: what was read of a file, with the file's own line numbers, coloured by its name.
  */
+import { metadataOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
@@ -9,7 +10,7 @@ import { CopyButton } from "../ui/copy.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
 import { Pictures } from "./image.tsx";
-import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
+import { type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 export function CodeBlock({ block }: RendererProps): ReactNode {

@@ -8,6 +8,7 @@ import {
   formatDuration,
   isEnded,
   isShellCommand,
+  metadataOf,
   plainTerminal,
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
@@ -22,7 +23,7 @@ import { Icon } from "../ui/icons.tsx";
 import { Fold } from "./fold.tsx";
 import { useForm } from "./form.ts";
 import { Pictures } from "./image.tsx";
-import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
+import { type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 export function CommandBlock({ block }: RendererProps): ReactNode {

@@ -1,13 +1,13 @@
 /**
  * An error: what happened, what can be done about it, and the provider's own details for whoever needs them.
  */
-import { timesText } from "@blockyard/kernel";
+import { metadataOf, timesText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Details } from "./fold.tsx";
 import { JsonView } from "./json-view.tsx";
-import { metadataOf, type RendererProps } from "./renderer.ts";
+import type { RendererProps } from "./renderer.ts";
 
 /** By a word in the code or the message; the first that fits is shown. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [

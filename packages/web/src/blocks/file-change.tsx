@@ -8,6 +8,7 @@ import {
   changeTexts,
   isResult,
   type Metadata,
+  metadataOf,
   observedHeading,
   startLines,
   UNVERIFIED,
@@ -21,7 +22,7 @@ import { useText, useView } from "../state/session.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
-import { metadataOf, type RendererProps } from "./renderer.ts";
+import type { RendererProps } from "./renderer.ts";
 import { Counts, firstLine, onlyChange } from "./tool-line.tsx";
 
 type Change = Metadata<"file_change">["changes"][number];

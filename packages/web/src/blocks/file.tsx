@@ -1,6 +1,7 @@
 /**
  * A workspace file as a block: its path, whether it is saved, its content.
  */
+import { metadataOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
@@ -8,7 +9,7 @@ import { useText } from "../state/session.tsx";
 import { CopyText } from "./code.tsx";
 import { FilePath } from "./file-path.tsx";
 import { Fold } from "./fold.tsx";
-import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
+import { type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 export function FileBlock({ block }: RendererProps): ReactNode {

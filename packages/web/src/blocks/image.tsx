@@ -1,12 +1,12 @@
 /**
  * Pictures that the kernel holds: their data, or a blob of this server. A picture from elsewhere is a link.
  */
-import { hostOf, safeLink, safePicture } from "@blockyard/kernel";
+import { hostOf, metadataOf, safeLink, safePicture } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { usePicture } from "../state/pictures.ts";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { metadataOf, type RendererProps } from "./renderer.ts";
+import type { RendererProps } from "./renderer.ts";
 
 interface Picture {
   readonly data?: string | undefined;

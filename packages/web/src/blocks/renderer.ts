@@ -2,7 +2,7 @@
  * What a renderer is: a component for one kind of block. It gets the block's record and asks for the text itself, if it
  * shows it: what is closed is neither loaded nor drawn.
  */
-import type { Block, Kind, Metadata, Text } from "@blockyard/kernel";
+import type { Block, Text } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useTextHere } from "../state/session.tsx";
 
@@ -11,11 +11,6 @@ export interface RendererProps {
 }
 
 export type Renderer = (props: RendererProps) => ReactNode;
-
-/** The metadata of a block whose kind is known; the kernel has checked it against the kind's schema. */
-export function metadataOf<K extends Kind>(block: Block, _kind: K): Metadata<K> {
-  return block.metadata as Metadata<K>;
-}
 
 /** How many lines a block has, closed or not: nothing is loaded for it. */
 export function useLineCount(block: Block): number {

@@ -5,6 +5,7 @@ import {
   citedMarkdown,
   isEnded,
   type Metadata,
+  metadataOf,
   plural,
   Text,
   type ToldMark,
@@ -16,7 +17,7 @@ import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Citations } from "./citations.tsx";
 import { Reason } from "./reason.tsx";
-import { metadataOf, type RendererProps } from "./renderer.ts";
+import type { RendererProps } from "./renderer.ts";
 
 export function TextBlock({ block }: RendererProps): ReactNode {
   const text = useText(block.id);

@@ -1,13 +1,13 @@
 /**
  * Thinking: one quiet line, its first sentence as it was written, and how long it took; while it is written, its last two lines.
  */
-import { firstSentence, formatDuration, isEnded } from "@blockyard/kernel";
+import { firstSentence, formatDuration, isEnded, metadataOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { useOpen } from "../state/disclosure.ts";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
-import { metadataOf, type RendererProps } from "./renderer.ts";
+import type { RendererProps } from "./renderer.ts";
 
 /** More than two lines of any width have. */
 const TAIL_CHARS = 600;

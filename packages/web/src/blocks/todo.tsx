@@ -1,13 +1,13 @@
 /**
  * A to-do list, ticking off as the agent goes: the first of its turn shows the latest.
  */
-import { todoLine } from "@blockyard/kernel";
+import { metadataOf, todoLine } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useBlock } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Fold } from "./fold.tsx";
 import { useLivingTodo } from "./form.ts";
-import { metadataOf, type RendererProps } from "./renderer.ts";
+import type { RendererProps } from "./renderer.ts";
 
 interface Item {
   readonly content: string;

@@ -11,6 +11,7 @@ import {
   isAtWork,
   isEnded,
   isResult,
+  metadataOf,
   plural,
   showsPictures,
 } from "@blockyard/kernel";
@@ -25,7 +26,7 @@ import { AskView } from "./ask.tsx";
 import { Details } from "./fold.tsx";
 import { isLineOnly, useLivingTodo } from "./form.ts";
 import { Pictures } from "./image.tsx";
-import { metadataOf, type Renderer, type RendererProps } from "./renderer.ts";
+import type { Renderer, RendererProps } from "./renderer.ts";
 import { GrowingInput, WholeInput } from "./tool-input.tsx";
 import { ToolLine } from "./tool-line.tsx";
 
@@ -53,7 +54,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
   const isWhole = stage === "running" || input !== undefined;
   const isGrowing = deed === "edit" && !isEnded(block.status) && !isWhole && results.length === 0;
   const shown = useShownResults(block, results, isOpened);
-  const isDenied = ask?.state === "denied" || block.metadata["reason"] === "cancelled";
+  const isDenied = ask?.state === "denied" || block.metadata.reason === "cancelled";
   return (
     <div className="tool">
       <ToolLine

@@ -8,6 +8,7 @@ import {
   type Json,
   type LiveInput,
   liveInput,
+  metadataOf,
   PartialJson,
   type Text,
 } from "@blockyard/kernel";
@@ -19,7 +20,7 @@ import { grammarOf } from "../highlight/language.ts";
 import { useText } from "../state/session.tsx";
 import { FilePath } from "./file-path.tsx";
 import { JsonView } from "./json-view.tsx";
-import { metadataOf, type RendererProps } from "./renderer.ts";
+import type { RendererProps } from "./renderer.ts";
 import { TodoList } from "./todo.tsx";
 
 /** While it streams: a window on the end of it, whose height does not grow with it. */

@@ -15,6 +15,7 @@ import {
   formatDuration,
   isAtWork,
   type Json,
+  metadataOf,
   onOneLine,
   outputSummary,
   PartialJson,
@@ -28,7 +29,7 @@ import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { useEndLines } from "./excerpt.tsx";
 import { FilePath } from "./file-path.tsx";
-import { metadataOf, type RendererProps } from "./renderer.ts";
+import type { RendererProps } from "./renderer.ts";
 import { toolIcon } from "./tool-icon.ts";
 
 interface ToolLineProps extends RendererProps {

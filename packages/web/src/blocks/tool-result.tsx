@@ -1,7 +1,7 @@
 /**
  * A tool's result that has no more exact kind: text as it came, a report as Markdown, pictures, sources.
  */
-import { isEnded, isMarkdownResult, type Json, type Metadata } from "@blockyard/kernel";
+import { isEnded, isMarkdownResult, type Json, type Metadata, metadataOf } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { Markdown } from "../markdown/markdown.tsx";
@@ -11,7 +11,7 @@ import { CopyText } from "./code.tsx";
 import { Details, Fold } from "./fold.tsx";
 import { Pictures } from "./image.tsx";
 import { JsonView } from "./json-view.tsx";
-import { metadataOf, type RendererProps, useLineCount } from "./renderer.ts";
+import { type RendererProps, useLineCount } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 /** Longer ones are shown as they came: reading them takes too long. */

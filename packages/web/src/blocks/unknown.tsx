@@ -1,12 +1,13 @@
 /**
  * Something that the provider said and no adapter knows yet: kept, shown, folded.
  */
+import { metadataOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Details } from "./fold.tsx";
-import { metadataOf, type RendererProps } from "./renderer.ts";
+import type { RendererProps } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
 
 export function UnknownBlock({ block }: RendererProps): ReactNode {

@@ -2,49 +2,33 @@
  * The agents that can be asked here: what each can do, and what it offers (models, commands). As the server says; asked when
  * somebody looks, and again when that may have changed.
  */
-import { type ConversationId, isProblem, type Json } from "@blockyard/kernel";
+import type { ToolAnswer } from "@blockyard/client";
+import { type ConversationId, isProblem } from "@blockyard/kernel";
 import { useEffect } from "react";
 import { Cell, useCell } from "../state/cell.ts";
 import { type Session, useSession } from "../state/session.tsx";
 import type { IconName } from "../ui/icons.tsx";
 
-export type Mode = "plan" | "ask" | "edits" | "full";
+type Listed = ToolAnswer<"agent.list">["agents"][number];
+type Offered = ToolAnswer<"agent.offers">;
 
-export interface Abilities {
-  readonly modes: readonly Mode[];
-  readonly steering: "step" | "turn";
-  /** What can be changed while it works. */
-  readonly midTurn: readonly string[];
-  readonly commands: boolean;
-  readonly models: boolean;
-}
+export type Mode = Listed["abilities"]["modes"][number];
+export type Abilities = Pick<Listed["abilities"], "modes" | "steering" | "midTurn" | "commands" | "models">;
 
-export interface AgentFacts {
-  readonly provider: string;
+export interface AgentFacts extends Pick<Listed, "provider" | "problem"> {
   readonly abilities: Abilities;
-  /** Why it cannot be asked here, and what to do about it. */
-  readonly problem?: string;
 }
 
-export interface AgentModel {
-  readonly id: string;
-  readonly name: string;
-  readonly description?: string;
-  readonly efforts?: readonly string[];
+export type AgentCommand = NonNullable<Offered["commands"]>[number];
+
+type OfferedModel = NonNullable<Offered["models"]>[number];
+
+export interface AgentModel extends OfferedModel {
   /** The one that is asked where none is chosen. */
   readonly isDefault?: boolean;
 }
 
-export interface AgentCommand {
-  readonly name: string;
-  readonly description: string;
-  readonly hint?: string;
-}
-
-export interface Offers {
-  readonly mode?: Mode;
-  readonly model?: string;
-  readonly commands?: readonly AgentCommand[];
+export interface Offers extends Pick<Offered, "mode" | "model" | "commands"> {
   readonly models?: readonly AgentModel[];
   readonly sandboxes?: readonly string[];
 }
@@ -84,8 +68,7 @@ export function useAgents(): readonly AgentFacts[] {
 export async function refreshAgents(session: Session): Promise<void> {
   // Sent when the connection is there, which it may not be yet.
   const answer = await session.write("agent.list", {});
-  if (!isProblem(answer))
-    agents.set((answer as unknown as { readonly agents: readonly AgentFacts[] }).agents);
+  if (!isProblem(answer)) agents.set(answer.agents);
 }
 
 const offered = new Cell<ReadonlyMap<string, Offers>>(new Map());
@@ -109,7 +92,7 @@ export async function readOffers(
   const place = conversation === undefined ? {} : { conversation };
   const answer = await session.ask("agent.offers", { provider, ...place });
   underWay.delete(name);
-  if (!isProblem(answer)) offered.change((all) => new Map(all).set(name, answer as Json as Offers));
+  if (!isProblem(answer)) offered.change((all) => new Map(all).set(name, answer));
 }
 
 function nameOf(provider: string, conversation: ConversationId | undefined): string {

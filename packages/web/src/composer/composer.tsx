@@ -14,7 +14,7 @@ import { go, linkTo, readRoute } from "../state/route.ts";
 import { useIsViewer, useSession, useViewPart } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { AgentNote } from "./agent-picker.tsx";
-import { type Mode, readOffers, useAgents, useOffers } from "./agents.ts";
+import { readOffers, useAgents, useOffers } from "./agents.ts";
 import { AttachButton, useDrop } from "./attach-button.tsx";
 import { AttachedList } from "./attached-list.tsx";
 import { useAttachments } from "./attachments.ts";
@@ -24,6 +24,7 @@ import { joined, useDraft } from "./drafts.ts";
 import { Field } from "./field.tsx";
 import { Foot } from "./foot.tsx";
 import { remember } from "./history.ts";
+import { modeIn } from "./mode-picker.tsx";
 import { post, useLetters } from "./outbox.ts";
 import { Queue, Sending } from "./queue.tsx";
 import { startTurn } from "./start-turn.ts";
@@ -46,7 +47,7 @@ export function Composer({ conversation, view }: ComposerProps): ReactNode {
 function Inside({ conversation, view }: { conversation: ConversationId | undefined; view: View }): ReactNode {
   const isRunning = useViewPart(view, ({ record }) => (record?.running.length ?? 0) > 0);
   const provider = useViewPart(view, ({ record }) => record?.provider);
-  const mode = useViewPart(view, ({ record }) => record?.metadata["mode"] as Mode | undefined);
+  const mode = useViewPart(view, ({ record }) => modeIn(record?.metadata));
   return <Box conversation={conversation} isRunning={isRunning} last={{ provider, mode }} view={view} />;
 }
 

@@ -2,7 +2,8 @@
  * The foot of the composer: whom it asks, with which model, how freely; and the buttons that send, queue and stop. What is chosen
  * while the agent works changes how it goes on, where it can.
  */
-import { type ConversationId, isProblem, type JsonObject, type View } from "@blockyard/kernel";
+import type { ToolInput } from "@blockyard/client";
+import { type ConversationId, isProblem, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect } from "react";
 import { refused, stopTurn } from "../actions/actions.ts";
 import { focusPrompt } from "../state/invitation.ts";
@@ -109,13 +110,15 @@ export function Foot(props: FootProps): ReactNode {
   );
 }
 
+type Change = Pick<ToolInput<"agent.change">, "mode" | "model" | "effort">;
+
 /** Changes how the agent that works goes on; where it cannot, the choice is for its next turn, which is said. */
 function useChange({ conversation, isRunning, chosen, agents }: FootProps) {
   const session = useSession();
-  return (what: string, fields: JsonObject): void => {
+  return (what: keyof Change, fields: Change): void => {
     if (!isRunning || conversation === undefined) return;
     const { abilities } = agents.find(({ provider }) => provider === chosen.provider) ?? {};
-    if (!abilities?.midTurn.includes(what))
+    if (!abilities?.midTurn.some((each) => each === what))
       return notify(`${agentName(chosen.provider)} uses this from its next turn on`);
     void session.write("agent.change", { conversation, ...fields }).then((answer) => {
       if (isProblem(answer)) refused("Not changed", answer);

@@ -2,6 +2,7 @@
  * How freely the agent works. Always shown, so that nobody is surprised by what happens without asking. Full access is offered only
  * where the server was started with it.
  */
+import type { ConversationMetadata } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import type { IconName } from "../ui/icons.tsx";
 import type { Mode } from "./agents.ts";
@@ -23,6 +24,13 @@ const MODES: Readonly<Record<Mode, ModeWords>> = {
   },
   full: { name: "Full access", description: "Does everything without asking", icon: "unlock" },
 };
+
+/** The mode of a conversation, where it is one that is known here. */
+export function modeIn(metadata: ConversationMetadata | undefined): Mode | undefined {
+  return MODE_NAMES.find((mode) => mode === metadata?.mode);
+}
+
+const MODE_NAMES = ["plan", "ask", "edits", "full"] as const satisfies readonly Mode[];
 
 const SANDBOXES: Readonly<Record<string, { readonly name: string; readonly description: string }>> = {
   "read-only": { name: "Read only", description: "Commands cannot write files" },

@@ -53,8 +53,7 @@ function Waiting({ id, onEdit, before, after }: WaitingProps): ReactNode {
   const text = useText(id)?.toString() ?? "";
   const block = useBlock(id);
   if (!block) return null;
-  const mark = (block.metadata["queued"] ?? {}) as Partial<QueuedMark>;
-  const { held, attachments = [] } = mark;
+  const { held, attachments = [] } = block.metadata.queued ?? {};
   const move = (to: BlockId | undefined, by: "up" | "down") =>
     to !== undefined && void moveQueued(session, block, by);
   return (
@@ -154,9 +153,9 @@ function queuedIn({ order, blocks }: View): string {
 
 /** Where somebody has put it; else where it came. */
 function placeOf({ metadata, born }: Block): number {
-  return ((metadata["queued"] ?? {}) as Partial<QueuedMark>).place ?? born;
+  return metadata.queued?.place ?? born;
 }
 
 function isWaiting({ metadata, status }: Block): boolean {
-  return metadata["notice"] === "queued" && !isEnded(status);
+  return metadata.notice === "queued" && !isEnded(status);
 }

@@ -2,7 +2,7 @@
  * What can be completed: the agent's commands and skills, the files of the workspace, and conversations whose answer can be added
  * to the context. Files are read when the first @ is typed, and again when that was a while ago.
  */
-import { type BlockId, isProblem, type Json } from "@blockyard/kernel";
+import { type BlockId, isProblem } from "@blockyard/kernel";
 import { useEffect, useMemo, useState } from "react";
 import { type Session, useSession } from "../state/session.tsx";
 import { best } from "../ui/fits.ts";
@@ -74,20 +74,14 @@ async function readFiles(session: Session): Promise<readonly string[]> {
     files = undefined;
     return [];
   }
-  const { entries } = answer as unknown as {
-    readonly entries: readonly { readonly path: string; readonly type: string }[];
-  };
-  return entries.flatMap(({ path, type }) => (type === "file" ? [path] : []));
+  return answer.entries.flatMap(({ path, type }) => (type === "file" ? [path] : []));
 }
 
 /** Conversations by their title: what their last block says. */
 async function findAnswers(session: Session, query: string): Promise<readonly Suggestion[]> {
   const answer = await session.ask("conversation.list", { title: query, limit: ANSWERS });
   if (isProblem(answer)) return [];
-  const { conversations } = answer as Json as unknown as {
-    readonly conversations: readonly { readonly title: string; readonly head: BlockId | null }[];
-  };
-  return conversations.flatMap(({ title, head }) =>
+  return answer.conversations.flatMap(({ title, head }) =>
     head === null ? [] : [{ type: "answer", title: title || "Untitled", block: head } as const],
   );
 }

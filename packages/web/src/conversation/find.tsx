@@ -19,12 +19,6 @@ const MIN_CHARS = 2;
 /** Of a block that has more, so many are counted and gone through. */
 const MATCHES_PER_BLOCK = 100;
 
-interface Answered {
-  readonly block_id: BlockId;
-  readonly matches: readonly unknown[];
-  readonly more?: boolean;
-}
-
 /** A block that has the words, and how often. */
 interface Hit {
   readonly id: BlockId;
@@ -152,9 +146,9 @@ function useFound(view: View, words: string): Found {
       });
       if (isOld) return;
       if (isProblem(answer)) return setFound({ ...NOTHING, words, seq, failure: answer.message });
-      const { blocks, more } = answer as unknown as { blocks: Answered[]; more: boolean };
+      const { blocks, more } = answer;
       const hits = blocks.map(({ block_id, matches }) => ({ id: block_id, count: matches.length })).reverse();
-      setFound({ words, seq, blocks: hits, more: more || blocks.some((block) => block.more === true) });
+      setFound({ words, seq, blocks: hits, more: more || blocks.some((block) => block.more) });
     }, PAUSE_MS);
     return () => {
       isOld = true;

@@ -84,7 +84,6 @@ function Now({ block }: { block: Block }): ReactNode {
 
 function tookOf(block: Block): number {
   if (isAtWork(block)) return 0;
-  const given = block.metadata["durationMs"];
-  const took = typeof given === "number" ? given : block.updatedAt - block.createdAt;
+  const took = block.metadata.durationMs ?? block.updatedAt - block.createdAt;
   return took > 0 && took < 1e9 ? took : 0;
 }

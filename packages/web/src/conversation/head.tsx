@@ -66,8 +66,8 @@ export function stateOf({ asking, running, ended }: Conversation): MarkedState {
 function Place({ record }: { record: Conversation }): ReactNode {
   const root = useCell(workspaceRoot);
   const branch = useCell(workspaceBranch);
-  const folder = record.metadata["cwd"];
-  if (typeof folder !== "string") return null;
+  const folder = record.metadata.cwd;
+  if (folder === undefined) return null;
   // Elsewhere than in the workspace, the name alone does not say where.
   const name = folder === root ? (folder.split("/").filter(Boolean).at(-1) ?? folder) : folder;
   return (

@@ -89,7 +89,7 @@ function MoreMenu({ view }: { view: View }): ReactNode {
   const record = useRecord(view);
   const isViewer = useIsViewer();
   const { conversation } = view;
-  const isArchived = record?.metadata["archived"] === true;
+  const isArchived = record?.metadata.archived === true;
   const canDelete = useCell(capabilities)?.tools.has("conversation.delete") ?? false;
   return (
     <Menu label="More" icon="more">
@@ -172,13 +172,8 @@ async function copied(text: string): Promise<void> {
 
 /** For each agent whose session can be resumed in a terminal. */
 export function resumeLines(record: Conversation): readonly { provider: string; line: string }[] {
-  const folder = record.metadata["cwd"];
   return sessionFacts(record).flatMap(({ provider }) => {
-    const line = resumeLine(
-      provider,
-      record.sessions[provider] ?? "",
-      typeof folder === "string" ? folder : undefined,
-    );
+    const line = resumeLine(provider, record.sessions[provider] ?? "", record.metadata.cwd);
     return line === undefined ? [] : [{ provider, line }];
   });
 }

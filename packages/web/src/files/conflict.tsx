@@ -2,25 +2,24 @@
  * A file that was changed here and on the disk in the same lines: what happened, and the three ways out. Nothing is
  * written to either side until one of them is taken, and what this side loses by it can be undone.
  */
-import { type Block, isProblem, type Problem, problem } from "@blockyard/kernel";
+import { type BlockId, type FileConflict, isProblem, type Problem, problem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
-import { fieldOf, refused } from "../actions/actions.ts";
+import { refused } from "../actions/actions.ts";
 import { notify, overlay } from "../state/page-state.ts";
 import { type Session, useSession } from "../state/session.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { hasMarks, proposeMerge } from "./merge-text.ts";
 
-interface Facts {
-  readonly kind: "overlap" | "deleted" | "unreadable";
-  readonly message: string;
-  readonly diskHash: string | null;
+interface ConflictProps {
+  readonly block: BlockId;
+  readonly conflict: FileConflict;
 }
 
-export function Conflict({ block }: { block: Block }): ReactNode {
+export function Conflict({ block, conflict }: ConflictProps): ReactNode {
   const session = useSession();
-  const { kind, message, diskHash } = block.metadata.conflict as unknown as Facts;
-  const take = (side: "mine" | "disk") => void resolve(session, block.id, diskHash, { take: side });
+  const { kind, message, diskHash } = conflict;
+  const take = (side: "mine" | "disk") => void resolve(session, block, diskHash, { take: side });
   return (
     <section className="conflict" aria-label="Conflict with the disk" role="alert">
       <p>
@@ -36,11 +35,7 @@ export function Conflict({ block }: { block: Block }): ReactNode {
           </button>
         )}
         {kind === "overlap" && (
-          <button
-            type="button"
-            className="primary"
-            onClick={() => overlay.set({ type: "merge", block: block.id })}
-          >
+          <button type="button" className="primary" onClick={() => overlay.set({ type: "merge", block })}>
             Merge by hand…
           </button>
         )}
@@ -127,12 +122,11 @@ export function Merge({ block }: { block: string }): ReactNode {
 async function readSides(session: Session, block: string): Promise<Sides | Problem> {
   const status = await session.ask("file.status", { block_id: block, disk_content: true });
   if (isProblem(status)) return status;
-  const { files, disk } = status as unknown as {
-    readonly files: readonly { readonly version: number; readonly persisted_version: number }[];
-    readonly disk: { readonly hash: string | null; readonly content: string | null; readonly more: boolean };
-  };
-  const [file] = files;
-  if (!file || disk.content === null || disk.more)
+  const {
+    files: [file],
+    disk,
+  } = status;
+  if (!file || !disk || disk.content === null || disk.more)
     return problem("too_large", "The file on disk is too long to show here: choose one of the two versions");
   const mine = await textAt(session, block, file.version);
   if (isProblem(mine)) return mine;
@@ -143,5 +137,5 @@ async function readSides(session: Session, block: string): Promise<Sides | Probl
 
 async function textAt(session: Session, block: string, version: number): Promise<string | Problem> {
   const answer = await session.ask("block.history", { block_id: block, version, limit: 1 });
-  return isProblem(answer) ? answer : String(fieldOf(answer, "content"));
+  return isProblem(answer) ? answer : (answer.content ?? "");
 }

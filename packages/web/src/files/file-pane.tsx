@@ -2,10 +2,9 @@
  * A file of the workspace, open to be edited by everybody at once: its path, whether it is saved, what is the matter with
  * it, and the text with others' cursors in it.
  */
-import { isProblem, type Problem, type View } from "@blockyard/kernel";
+import { isProblem, metadataOf, type Problem, type View } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { FilePath } from "../blocks/file-path.tsx";
-import { metadataOf } from "../blocks/renderer.ts";
 import { inspected } from "../state/page-state.ts";
 import { useBlock, useSession, ViewProvider } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
@@ -23,12 +22,6 @@ type State =
   | { readonly state: "open"; readonly id: string; readonly view: View; readonly guarded?: string }
   | { readonly state: "refused"; readonly problem: Problem };
 
-interface OpenAnswer {
-  readonly block_id: string;
-  readonly conversation: string;
-  readonly guarded?: string;
-}
-
 export default function FilePane({ path }: { path: string }): ReactNode {
   const session = useSession();
   const [now, setNow] = useState<State>({ state: "opening" });
@@ -36,7 +29,7 @@ export default function FilePane({ path }: { path: string }): ReactNode {
     async (create: boolean) => {
       const answer = await session.write("file.open", { path, create });
       if (isProblem(answer)) return setNow({ state: "refused", problem: answer });
-      const { block_id: id, conversation, guarded } = answer as unknown as OpenAnswer;
+      const { block_id: id, conversation, guarded } = answer;
       const view = await followFile(session, conversation, id);
       setNow({ state: "open", id, view, ...(guarded === undefined ? {} : { guarded }) });
     },
@@ -97,8 +90,7 @@ function useFailure(id: string, isWaiting: boolean): string | undefined {
     const timer = setInterval(async () => {
       const answer = await session.ask("file.status", { block_id: id });
       if (isProblem(answer)) return;
-      const { files } = answer as unknown as { files: readonly { error: string | null }[] };
-      setFailure(files[0]?.error ?? undefined);
+      setFailure(answer.files[0]?.error ?? undefined);
     }, ASK_MS);
     return () => clearInterval(timer);
   }, [session, id, isWaiting]);
@@ -142,7 +134,7 @@ function OpenFile({ id, view, guarded }: OpenFileProps): ReactNode {
           <Icon name="history" />
         </button>
       </Bar>
-      {conflict !== undefined && <Conflict block={block} />}
+      {conflict !== undefined && <Conflict block={id} conflict={conflict} />}
       <FileEditor key={id} id={id} path={path} view={view} />
     </>
   );

@@ -2,16 +2,15 @@
  * A guarded file's lock: why it is guarded, who may read and edit it besides the owner, and the buttons that allow it and
  * take it back. Only the owner has it.
  */
-import { isProblem, type Json } from "@blockyard/kernel";
+import type { ToolAnswer } from "@blockyard/client";
+import { isProblem } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { notify } from "../state/page-state.ts";
 import { useSession } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 
-interface Grant {
-  readonly path: string;
-  readonly agent?: string;
-}
+type Answer = ToolAnswer<"file.grants">;
+type Grant = Answer["grants"][number];
 
 interface Guard {
   readonly grants: readonly Grant[];
@@ -23,10 +22,7 @@ function useGuard(path: string): Guard {
   const session = useSession();
   const [grants, setGrants] = useState<readonly Grant[]>([]);
   const take = useCallback(
-    (answer: Json) => {
-      const { grants: all } = answer as unknown as { grants: readonly Grant[] };
-      setGrants(all.filter((grant) => grant.path === path));
-    },
+    (answer: Answer) => setGrants(answer.grants.filter((grant) => grant.path === path)),
     [path],
   );
   useEffect(() => {

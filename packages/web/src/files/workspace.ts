@@ -2,14 +2,17 @@
  * The workspace as the page knows it: folders as they were listed, and the live view of the files that somebody has
  * opened. Folders are asked for when they are first looked into; files follow what happens to them.
  */
-import { type Block, type ConversationId, isProblem, type Json, type View } from "@blockyard/kernel";
+import type { ToolAnswer } from "@blockyard/client";
+import { type Block, type ConversationId, isProblem, type View } from "@blockyard/kernel";
 import { Cell } from "../state/cell.ts";
 import type { Session } from "../state/session.tsx";
+
+type Listed = ToolAnswer<"file.list">;
 
 export interface Entry {
   readonly path: string;
   readonly name: string;
-  readonly type: "file" | "folder" | "link" | "other";
+  readonly type: Listed["entries"][number]["type"];
 }
 
 export type Folder =
@@ -99,11 +102,7 @@ function foldersFirst(a: Entry, b: Entry): number {
   return Number(b.type === "folder") - Number(a.type === "folder") || a.path.localeCompare(b.path);
 }
 
-function readEntries(answer: Json): { entries: readonly Entry[]; more: boolean } {
-  const { entries, more } = answer as unknown as {
-    readonly entries: readonly Omit<Entry, "name">[];
-    readonly more: boolean;
-  };
+function readEntries({ entries, more }: Listed): { entries: readonly Entry[]; more: boolean } {
   const named = entries.map(({ path, type }) => ({
     path,
     type,

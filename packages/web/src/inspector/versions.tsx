@@ -3,7 +3,6 @@
  */
 import { type Block, isProblem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
-import { fieldOf } from "../actions/actions.ts";
 import { editRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { type History, type Unit, writerColor } from "../state/history.ts";
@@ -59,8 +58,7 @@ function OldText({ block, version }: { block: Block; version: number }): ReactNo
     let isOld = false;
     void session.ask("block.history", { block_id: block.id, version, limit: 1 }).then((answer) => {
       if (isOld) return;
-      const content = isProblem(answer) ? undefined : fieldOf(answer, "content");
-      setThen(typeof content === "string" ? content : undefined);
+      setThen(isProblem(answer) ? undefined : answer.content);
       setFailure(isProblem(answer) ? answer.message : "");
     });
     return () => {

@@ -2,20 +2,14 @@
  * The audit log: what was allowed, run, granted, imported and revoked, by whom and when, newest first. It is only read here;
  * it can be saved as lines of JSON.
  */
-import { isProblem, type JsonObject, type Problem } from "@blockyard/kernel";
+import type { ToolAnswer } from "@blockyard/client";
+import { isProblem, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useCallback, useEffect, useState } from "react";
 import { save } from "../actions/export.ts";
 import { useSession } from "../state/session.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 
-interface Entry {
-  readonly id: number;
-  readonly at: number;
-  readonly agent: string;
-  readonly by: string;
-  readonly action: string;
-  readonly details: JsonObject;
-}
+type Entry = ToolAnswer<"audit.list">["entries"][number];
 
 const PAGE = 100;
 
@@ -29,7 +23,7 @@ export function AuditLog(): ReactNode {
       const input = { limit: PAGE, ...(before === undefined ? {} : { before }) };
       const answer = await session.ask("audit.list", input);
       if (isProblem(answer)) return setState(answer);
-      const { entries: found } = answer as unknown as { entries: readonly Entry[] };
+      const { entries: found } = answer;
       setEntries((all) => (before === undefined ? found : [...all, ...found]));
       setState(found.length < PAGE ? "whole" : "more");
     },

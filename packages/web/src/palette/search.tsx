@@ -1,7 +1,8 @@
 /**
  * Search over everything: hits with their line, the words marked, the newest first; choosing one opens its block.
  */
-import { isProblem, type Json, type Problem } from "@blockyard/kernel";
+import type { ToolAnswer } from "@blockyard/client";
+import { isProblem, type Problem } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { useCell } from "../state/cell.ts";
@@ -29,33 +30,8 @@ interface Hit {
   readonly after: string;
 }
 
-interface Match {
-  readonly line: number;
-  readonly content: string;
-  readonly content_line: number;
-  readonly match_start: number;
-  readonly match_end: number;
-  readonly shown_from?: number;
-}
-
-interface Answer {
-  readonly blocks: readonly {
-    readonly block_id: string;
-    readonly conversation: string;
-    readonly kind: string;
-    readonly path?: string;
-    readonly matches: readonly Match[];
-  }[];
-  readonly more: boolean;
-  readonly next?: string;
-  readonly indexing?: Indexing;
-}
-
-/** Conversations that the search index has, and all of them. */
-interface Indexing {
-  readonly indexed: number;
-  readonly total: number;
-}
+type Answer = ToolAnswer<"kernel.search">;
+type Match = Answer["blocks"][number]["matches"][number];
 
 interface Page {
   readonly state: "found";
@@ -66,7 +42,7 @@ interface Page {
   readonly more: boolean;
   /** Where the next page begins. */
   readonly next: string | undefined;
-  readonly indexing: Indexing | undefined;
+  readonly indexing: Answer["indexing"];
 }
 
 type Found =
@@ -196,8 +172,8 @@ function useSearch(query: string): { readonly found: Found; readonly goOn: () =>
   return { found, goOn: () => void goOn() };
 }
 
-function readAnswer(answer: Json, after: string | undefined): Omit<Page, "words"> {
-  const { blocks, more, next, indexing } = answer as unknown as Answer;
+function readAnswer(answer: Answer, after: string | undefined): Omit<Page, "words"> {
+  const { blocks, more, next, indexing } = answer;
   const hits = blocks.flatMap(({ block_id, conversation, kind, path, matches }) =>
     matches.map((match, i) => ({
       key: `${block_id}:${i}`,

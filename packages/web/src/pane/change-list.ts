@@ -32,13 +32,15 @@ export interface ChangeBlock {
   readonly text: string;
 }
 
-export function changeBlockOf(block: Block, text: string): ChangeBlock | undefined {
-  const { changes } = block.metadata as Partial<Metadata<"file_change">>;
-  if (block.kind !== "file_change" || !Array.isArray(changes)) return undefined;
+type Facts = Pick<Block, "id" | "born" | "kind" | "status" | "metadata">;
+
+export function changeBlockOf(block: Facts, text: string): ChangeBlock | undefined {
+  const { id, born, kind, status } = block;
+  const { changes, isError, turn } = block.metadata;
+  if (kind !== "file_change" || changes === undefined) return undefined;
   // What was refused or failed changed nothing.
-  if (block.status === "error" || block.metadata["isError"] === true) return undefined;
-  const turn = block.metadata["turn"];
-  return { id: block.id, born: block.born, turn: typeof turn === "string" ? turn : undefined, changes, text };
+  if (status === "error" || isError === true) return undefined;
+  return { id, born, turn, changes, text };
 }
 
 export function changedFiles(blocks: readonly ChangeBlock[]): readonly ChangedFile[] {

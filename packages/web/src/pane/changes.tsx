@@ -1,7 +1,8 @@
 /**
  * Changes: every file that the conversation, or its last turn, has changed, with its diffs and the way to where it happened.
  */
-import { type Block, type BlockId, isProblem, type Json, plural, type View } from "@blockyard/kernel";
+import type { ToolAnswer } from "@blockyard/client";
+import { type BlockId, isProblem, plural, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
 import { DiffView } from "../diff/diff-view.tsx";
 import { useOpen } from "../state/disclosure.ts";
@@ -22,7 +23,7 @@ export function Changes({ view }: { view: View }): ReactNode {
   const [scope, setScope] = useState<Scope>("all");
   const { blocks, isReading } = useChangeBlocks(view);
   const record = useRecord(view);
-  const folder = typeof record?.metadata["cwd"] === "string" ? record.metadata["cwd"] : undefined;
+  const folder = record?.metadata.cwd;
   const last = lastTurn(view);
   const files = useMemo(
     () => changedFiles(scope === "all" ? blocks : blocks.filter(({ turn }) => turn === last)),
@@ -173,21 +174,17 @@ async function readEarlier(
     ...{ conversation: view.conversation, kind: "file_change", limit: MOST_READ },
   });
   if (isProblem(listed)) return found;
-  const { blocks } = listed as unknown as { readonly blocks: readonly { readonly block_id: BlockId }[] };
-  for (const { block_id: id } of blocks) {
+  for (const { block_id: id } of listed.blocks) {
     if (isOver()) break;
     if (view.blocks.has(id)) continue;
     const answer = await session.ask("block.read", { block_id: id, line_numbers: false });
-    const block = isProblem(answer) ? undefined : readBlock(id, answer);
+    const block = isProblem(answer) ? undefined : readBlock(answer);
     if (block) found.set(id, block);
   }
   return found;
 }
 
-function readBlock(id: BlockId, answer: Json): ChangeBlock | undefined {
-  const { content, seq, ...said } = answer as unknown as Pick<Block, "kind" | "status" | "metadata"> & {
-    readonly content: string;
-    readonly seq: number;
-  };
-  return changeBlockOf({ ...said, id, born: seq } as unknown as Block, content);
+function readBlock(answer: ToolAnswer<"block.read">): ChangeBlock | undefined {
+  const { block_id: id, seq: born, kind, status, metadata, content } = answer;
+  return changeBlockOf({ id, born, kind, status, metadata }, content);
 }

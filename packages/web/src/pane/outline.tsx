@@ -35,8 +35,8 @@ export function Outline({ view }: { view: View }): ReactNode {
 }
 
 function Mark({ view, prompt, isLast }: { view: View; prompt: BlockId; isLast: boolean }): ReactNode {
-  const turn = view.blocks.get(prompt)?.metadata["turn"];
-  const known = typeof turn === "string" ? view.turns.get(turn) : undefined;
+  const turn = view.blocks.get(prompt)?.metadata.turn;
+  const known = turn === undefined ? undefined : view.turns.get(turn);
   if (!known) return null;
   const asks = isLast && (view.record?.asking ?? []).length > 0;
   return <StateMark state={asks ? "needs" : stateOfTurn(known)} />;
@@ -60,7 +60,7 @@ function usePrompts(view: View): readonly Prompt[] | undefined {
     const request = { conversation: view.conversation, kind: "text", limit: MOST } as const;
     void session.ask("block.list", request).then((answer) => {
       if (isOver) return;
-      const { blocks = [] } = isProblem(answer) ? {} : (answer as unknown as { blocks?: readonly Row[] });
+      const blocks = isProblem(answer) ? [] : answer.blocks;
       setListed(
         blocks
           .filter(({ role, side }) => role === "user" && !side)
@@ -82,13 +82,6 @@ function usePrompts(view: View): readonly Prompt[] | undefined {
   );
   for (const prompt of here) if (!known.has(prompt.id)) known.set(prompt.id, prompt);
   return [...known.values()];
-}
-
-interface Row {
-  readonly block_id: BlockId;
-  readonly role: string;
-  readonly side: boolean;
-  readonly summary: string;
 }
 
 function firstLine(text: string): string {

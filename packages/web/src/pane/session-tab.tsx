@@ -43,12 +43,7 @@ export function SessionTab({ view }: { view: View }): ReactNode {
 
 function SessionSection({ session, record }: { session: SessionFacts; record: Conversation }): ReactNode {
   const { provider, facts } = session;
-  const folder = record.metadata["cwd"];
-  const line = resumeLine(
-    provider,
-    record.sessions[provider] ?? "",
-    typeof folder === "string" ? folder : undefined,
-  );
+  const line = resumeLine(provider, record.sessions[provider] ?? "", record.metadata.cwd);
   return (
     <section aria-label={`Session: ${agentName(provider)}`}>
       <h2>

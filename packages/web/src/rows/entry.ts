@@ -51,14 +51,13 @@ function isSame(a: RowEntry, b: RowEntry): boolean {
 
 /** What a block does to the to-do list of its turn. */
 export function todoStep(outline: Outline, tree: Tree, block: Block): TodoStep<BlockId> {
-  const turn = block.metadata["turn"];
   const todo =
     block.kind === "tool_call"
       ? tree.sides(block.id).find((id) => outline.blocks.get(id)?.kind === "todo")
       : undefined;
   return {
     id: block.id,
-    turn: typeof turn === "string" ? turn : undefined,
+    turn: block.metadata.turn,
     isPrompt: block.kind === "text" && block.role === "user" && !block.side,
     todo,
   };

@@ -2,16 +2,8 @@
  * The list of conversations: asked for when the page connects, then told of every change. Those that ask for an
  * answer first, then those that run, then the newest. What is told and changes nothing that is shown is passed over, so that streaming costs the list nothing.
  */
-import { ownEnv } from "@blockyard/client";
-import {
-  type Conversation,
-  isPassing,
-  isProblem,
-  type Json,
-  type Problem,
-  type Reason,
-  Retry,
-} from "@blockyard/kernel";
+import { ownEnv, type ToolAnswer } from "@blockyard/client";
+import { type Conversation, isPassing, isProblem, type Problem, type Reason, Retry } from "@blockyard/kernel";
 import { Cell } from "../state/cell.ts";
 import { newsBetween } from "../state/news.ts";
 import { tell } from "../state/notifications.ts";
@@ -95,7 +87,7 @@ export class Conversations {
       for (const { id, seq } of rows) this.#seen.assume(id, seq);
       this.#take(rows);
       if (rows.length === 0) this.#show();
-      if (!(answer as { readonly more?: boolean }).more) return this.#retry.over();
+      if (!answer.more) return this.#retry.over();
       before = rows.at(-1)?.updatedAt;
       read += rows.length;
     }
@@ -149,9 +141,10 @@ function byId(rows: readonly ListedConversation[]): ReadonlyMap<string, ListedCo
 }
 
 /** An answer of conversation.list. */
-export function readListing(answer: Json): readonly ListedConversation[] {
-  const { conversations } = answer as unknown as { readonly conversations: readonly Row[] };
-  return conversations.map((row) =>
+export function readListing(
+  answer: Pick<ToolAnswer<"conversation.list">, "conversations">,
+): readonly ListedConversation[] {
+  return answer.conversations.map((row) =>
     listed({
       ...row,
       id: row.conversation,
@@ -181,14 +174,6 @@ type Facts = Pick<
   | "metadata"
 > & { readonly provider?: string; readonly model?: string };
 
-type Row = Omit<Facts, "id" | "createdBy" | "createdAt" | "updatedAt" | "costUsd"> & {
-  readonly conversation: string;
-  readonly created_by: string;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly cost_usd: number | null;
-};
-
 function listed(record: Facts): ListedConversation {
   const { id, title, provider, model, running, costUsd, createdAt, updatedAt, blocks, seq, metadata } =
     record;
@@ -199,10 +184,10 @@ function listed(record: Facts): ListedConversation {
     model,
     isRunning: running.length > 0,
     ended: record.ended,
-    folder: typeof metadata["cwd"] === "string" ? metadata["cwd"] : undefined,
+    folder: metadata.cwd,
     turns: record.turns,
     isAsking: (record.asking ?? []).length > 0,
-    isArchived: metadata["archived"] === true,
+    isArchived: metadata.archived === true,
     isDeleted: record.deleted !== undefined,
     isUnread: false,
     isFiles: record.createdBy === "disk",

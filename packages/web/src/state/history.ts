@@ -1,23 +1,13 @@
 /**
  * A block's history as the kernel tells it (block.history), in the page's words.
  */
-import { isProblem, type Json, type Problem } from "@blockyard/kernel";
+import type { ToolAnswer } from "@blockyard/client";
+import { isProblem, type Problem } from "@blockyard/kernel";
 
-export interface Unit {
-  readonly unit: number;
-  readonly agent: string;
-  readonly at: number;
-  readonly version: number;
-  readonly inserted: number;
-  readonly deleted: number;
-  readonly active: boolean;
-}
+type Answer = ToolAnswer<"block.history">;
 
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-  readonly agent: string | null;
-}
+export type Unit = Answer["units"][number];
+export type Span = NonNullable<Answer["authors"]>[number];
 
 export interface History {
   readonly version: number;
@@ -28,22 +18,10 @@ export interface History {
   readonly nextRedo: number | undefined;
 }
 
-export function historyOf(answer: Json | Problem): History | Problem {
+export function historyOf(answer: Answer | Problem): History | Problem {
   if (isProblem(answer)) return answer;
-  const given = answer as unknown as {
-    readonly version: number;
-    readonly units: readonly Unit[];
-    readonly authors?: readonly Span[];
-    readonly next_undo?: number;
-    readonly next_redo?: number;
-  };
-  return {
-    version: given.version,
-    units: given.units,
-    authors: given.authors ?? [],
-    nextUndo: given.next_undo,
-    nextRedo: given.next_redo,
-  };
+  const { version, units, authors = [], next_undo: nextUndo, next_redo: nextRedo } = answer;
+  return { version, units, authors, nextUndo, nextRedo };
 }
 
 /** A colour's number for each writer, the same all over the page. */

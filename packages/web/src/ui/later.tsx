@@ -32,7 +32,8 @@ export function later<Props extends object>(
     });
     return loading;
   };
-  const Loaded = ({ meanwhile = null, onMissing, ...props }: Props & Waits): ReactNode => {
+  const Loaded = (props: Props & Waits): ReactNode => {
+    const { meanwhile = null, onMissing } = props;
     const [state, setState] = useState<"loading" | "here" | "missing">(Part ? "here" : "loading");
     useEffect(() => {
       if (state !== "loading") return;
@@ -49,7 +50,7 @@ export function later<Props extends object>(
         isGone = true;
       };
     }, [state, onMissing]);
-    if (Part) return <Part {...(props as unknown as Props)} />;
+    if (Part) return <Part {...props} />;
     return state === "missing" ? <Missing /> : meanwhile;
   };
   return Object.assign(Loaded, { prepare: () => void get().catch(() => {}) });

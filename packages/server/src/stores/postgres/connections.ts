@@ -61,7 +61,7 @@ export class Connection {
 
   /** Statements without values, in one go; the rows of the last. */
   async script<T = Row>(text: string): Promise<T[]> {
-    const results = (await this.#client.query(text)) as unknown as pg.QueryResult | pg.QueryResult[];
+    const results = (await this.#client.query(text)) as pg.QueryResult | pg.QueryResult[];
     return ((Array.isArray(results) ? results.at(-1) : results)?.rows ?? []) as T[];
   }
 

@@ -53,9 +53,9 @@ export function queryConversations(
   const stored: Conversation[] = [];
   const sql = "SELECT * FROM conversation WHERE updated_at < ? ORDER BY updated_at DESC, name";
   // No limit in the statement: titles are looked at here, where case folds as it does in every store.
-  for (const row of tables.statement(sql).iterate(query.before ?? Number.MAX_VALUE)) {
+  for (const row of tables.each<StoredConversation>(sql, query.before ?? Number.MAX_VALUE)) {
     if (stored.length >= query.limit) break;
-    const { record } = openConversation(row as unknown as StoredConversation);
+    const { record } = openConversation(row);
     if (!hidden.has(record.id) && fits(record)) stored.push(record);
   }
   return stored.concat(newer.filter(fits)).sort(newestFirst).slice(0, query.limit);

@@ -99,8 +99,7 @@ export class StoreReader {
   /** Every block, conversation by conversation. */
   *blocks(): Generator<Block> {
     const sql = `${BLOCK} ORDER BY b.conversation, b.born`;
-    for (const row of this.#tables.statement(sql).iterate())
-      yield opened(row as unknown as NamedBlock).record;
+    for (const row of this.#tables.each<NamedBlock>(sql)) yield opened(row).record;
   }
 
   /** Blocks that are still being written. */

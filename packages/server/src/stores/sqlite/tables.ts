@@ -56,6 +56,11 @@ export class Tables {
     return this.statement(sql).all(...values) as T[];
   }
 
+  /** One row after the other, as many as are looked at. */
+  each<T>(sql: string, ...values: (number | string | bigint | null)[]): Iterable<T> {
+    return this.statement(sql).iterate(...values) as Iterable<T>;
+  }
+
   run(sql: string, ...values: (number | string | bigint | null | Uint8Array)[]): void {
     this.statement(sql).run(...values);
   }
@@ -108,8 +113,8 @@ export class Tables {
   }
 
   *journal(): Generator<{ id: number; body: Uint8Array }> {
-    for (const stored of this.statement("SELECT id, sum, body FROM journal ORDER BY id").iterate()) {
-      const row = stored as unknown as { id: number; sum: number; body: Uint8Array };
+    const sql = "SELECT id, sum, body FROM journal ORDER BY id";
+    for (const row of this.each<{ id: number; sum: number; body: Uint8Array }>(sql)) {
       checkSum(`journal ${row.id}`, row.sum, [row.id], row.body);
       yield row;
     }
@@ -178,7 +183,7 @@ export class Tables {
   *newestChunks(owner: number): Generator<Omit<ChunkRow, "body" | "sum">> {
     const sql =
       "SELECT id, owner, first, last, seq, dictionary, plain FROM chunk WHERE owner = ? ORDER BY last DESC";
-    for (const row of this.statement(sql).iterate(owner)) yield row as unknown as ChunkRow;
+    yield* this.each<ChunkRow>(sql, owner);
   }
 
   chunk(id: number): ChunkRow {

@@ -222,13 +222,16 @@ class Hearing {
   isRefused = false;
   refusal: string | undefined = "The model declined to answer this.";
   isWhole = false;
-  readonly #calls = new Map<BlockKey, ToolCall>();
+  /** The input is not there until it is whole. */
+  readonly #calls = new Map<BlockKey, Omit<ToolCall, "input"> & { readonly input?: Json }>();
   /** Errors are told when it is known whether the answer is asked for again. */
   readonly #errors = new Set<BlockKey>();
   #failure: Failure | undefined;
 
   get calls(): readonly ToolCall[] {
-    return [...this.#calls.values()].filter(({ input }) => input !== undefined);
+    return [...this.#calls.values()].flatMap(({ input, ...call }) =>
+      input === undefined ? [] : [{ ...call, input }],
+    );
   }
 
   get failure(): Failure {
@@ -287,7 +290,7 @@ class Hearing {
     if (kind === "tool_call" && metadata.remote !== true) {
       const toolUseId = String(metadata.toolUseId);
       const toolName = String(metadata.toolName);
-      this.#calls.set(key, { key, toolUseId, toolName, input: undefined as unknown as Json });
+      this.#calls.set(key, { key, toolUseId, toolName });
     }
     return true;
   }

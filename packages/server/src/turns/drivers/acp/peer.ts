@@ -21,6 +21,12 @@ export type Reply = { readonly result: Json } | { readonly error: Failure; reado
 /** Answers a request of the other side; called again, it does nothing. */
 export type Respond = (answer: { readonly result: Json } | { readonly error: Failure }) => void;
 
+type Id = { readonly id: number | string };
+type Asked = { readonly method: string; readonly params: JsonObject };
+
+/** What JSON-RPC lets one side send: a request, a notification, an answer. */
+type Message = { readonly jsonrpc: "2.0" } & (Asked | (Id & (Asked | Parameters<Respond>[0])));
+
 export interface PeerOptions {
   readonly write: (line: string) => void;
   /** Told every line, before it is acted on. */
@@ -93,13 +99,13 @@ export class Peer {
     this.#open.add(key);
     const respond: Respond = (answer) => {
       if (!this.#open.delete(key) || this.#isClosed) return;
-      this.#send({ jsonrpc: "2.0", id, ...answer } as unknown as JsonObject);
+      this.#send({ jsonrpc: "2.0", id, ...answer });
     };
     const isTaken = this.#open.size <= MOST_OPEN && this.#options.onRequest(method, params, key, respond);
     if (!isTaken) respond({ error: { code: METHOD_NOT_FOUND, message: `Method not found: ${method}` } });
   }
 
-  #send(message: JsonObject): void {
+  #send(message: Message): void {
     const line = JSON.stringify(message);
     this.#options.onLine("in", line);
     this.#options.write(line);

@@ -153,7 +153,7 @@ export class ClaudeRun implements Trial {
 
   async setMode(mode: Mode): Promise<Problem | undefined> {
     const answer = await this.#peer.request("set_permission_mode", { mode: NATIVE_MODES[mode] });
-    return "problem" in answer ? (answer as unknown as Problem) : undefined;
+    return isProblem(answer) ? answer : undefined;
   }
 
   async setModel(model: string): Promise<Problem | undefined> {
@@ -172,7 +172,7 @@ export class ClaudeRun implements Trial {
 
   async stopTask(task: string): Promise<Problem | undefined> {
     const answer = await this.#peer.request("stop_task", { task_id: task });
-    return "problem" in answer ? (answer as unknown as Problem) : undefined;
+    return isProblem(answer) ? answer : undefined;
   }
 
   async #follow(): Promise<RunEnd> {

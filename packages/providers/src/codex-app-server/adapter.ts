@@ -17,7 +17,8 @@ import { isObject } from "../framing/json.ts";
 import { given, objectOf, textOf, wordsOf } from "../read.ts";
 import { readTraffic } from "../traffic.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
-import { answered, asked, expireAsks, resolved } from "./asks.ts";
+import { answered, expireAsks, resolved } from "./answers.ts";
+import { asked } from "./asks.ts";
 import {
   cut,
   itemCompleted,

@@ -12,7 +12,7 @@ import { commandMetadata, displayOf, outcomeOf } from "../codex/outcome.ts";
 import { given, listOf, numberOf, textOf, wordsOf } from "../read.ts";
 import { rowOf } from "../row.ts";
 import { unknownEvent } from "../unknown.ts";
-import { takeExpired } from "./asks.ts";
+import { takeExpired } from "./answers.ts";
 import { changesOf, readCommand, readTool, saidIn, thoughtsIn } from "./item.ts";
 import { noticeOf, otherCall } from "./other-items.ts";
 import {

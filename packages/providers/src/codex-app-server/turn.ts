@@ -16,7 +16,7 @@ import { isObject } from "../framing/json.ts";
 import { checklist, type TodoItem, todoRow } from "../outcome.ts";
 import { given, listOf, numberOf, objectOf, plural, textOf, wordsOf } from "../read.ts";
 import { count, usageSince } from "../usage.ts";
-import { expireAsks } from "./asks.ts";
+import { expireAsks } from "./answers.ts";
 import { adopt, cut } from "./items.ts";
 import {
   itemKey,

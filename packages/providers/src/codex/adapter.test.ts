@@ -2,7 +2,8 @@
 import type { BlockEvent, Json, JsonObject, Usage } from "@blockyard/kernel";
 import { describe, expect, it } from "vitest";
 import { type Folded, type FoldedBlock, fold } from "../fold.ts";
-import { type CodexStart, codexAdapter } from "./adapter.ts";
+import { codexAdapter } from "./adapter.ts";
+import type { CodexStart } from "./state.ts";
 
 function eventsOf(lines: readonly Json[], before?: CodexStart): BlockEvent[] {
   const state = codexAdapter.start("run", before);

@@ -10,7 +10,8 @@ import type { Adapter } from "../adapter.ts";
 import { isObject } from "../framing/json.ts";
 import { END_MARKER } from "../framing/sse.ts";
 import { noiseBlock, unknownEvent } from "../unknown.ts";
-import { type ChatState, endChat, failChat, isChatEvent, stepChat } from "./chat.ts";
+import { endChat, failChat, isChatEvent, stepChat } from "./chat.ts";
+import type { ChatState } from "./chat-state.ts";
 import {
   endOfStream,
   failResponse,

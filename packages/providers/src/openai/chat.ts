@@ -2,73 +2,24 @@
  * OpenAI's Chat Completions: chunks, a whole completion as it comes without streaming, and what the many servers that
  * speak this format do with it.
  *
- * Text, thinking and each tool call of a choice are blocks of their own, in the order in which they begin. Tool calls
- * are joined by their index; where a server leaves indexes or ids out, by id and by order. The turn ends with the end
- * marker or the stream, because usage comes after the last word.
+ * Text, thinking and each tool call of a choice (chat-call.ts) are blocks of their own, in the order in which they begin.
+ * The turn ends with the end marker or the stream, because usage comes after the last word.
  */
 
-import type { BlockEvent, BlockKey, Json, JsonObject } from "@blockyard/kernel";
-import { bounds } from "../bounds.ts";
-import { cutCall } from "../call.ts";
-import { isObject, parseJson } from "../framing/json.ts";
+import type { BlockEvent, Json, JsonObject } from "@blockyard/kernel";
+import { isObject } from "../framing/json.ts";
 import { given, listOf, objectOf, textOf, wholeOf, wordsOf } from "../read.ts";
-import { compactParams } from "../row.ts";
+import { closeCall, growCall } from "./chat-call.ts";
 import { contentText, errorOf, imagesOf, thinkingText, unknownParts, usageOf } from "./chat-content.ts";
 import {
-  blockMetadata,
-  type Count,
-  citationsOf,
-  endTurn,
-  errorBlock,
-  nextKey,
-  startBlock,
-  startTurn,
-  type Turn,
-  unknownIn,
-  wholeBlock,
-} from "./turn.ts";
-
-type SaidName = "text" | "thinking" | "refusal" | "audio";
-
-interface ChatCall {
-  key: BlockKey | undefined;
-  id: string | undefined;
-  name: string | undefined;
-  /** What a custom tool takes is plain text. */
-  isPlain: boolean;
-  input: string;
-}
-
-interface Choice {
-  readonly index: number;
-  /** The block that is being written; another kind of content ends it. */
-  open: { readonly name: SaidName; readonly key: BlockKey; text: string } | undefined;
-  annotations: Json[];
-  readonly calls: ChatCall[];
-  /** Calls by the index that the server gives them. */
-  readonly byIndex: Map<number, ChatCall>;
-  finishReason: string | undefined;
-  /** Sound has come, and the words that it says. */
-  hasAudio: boolean;
-  hasTranscript: boolean;
-}
-
-interface Completion {
-  readonly turn: Turn;
-  /** The server's own id, once one has come; and whether it has come again. */
-  id: string | undefined;
-  hasSteadyId: boolean;
-  readonly choices: Map<number, Choice>;
-  finishReason: string | undefined;
-  /** Web pages that some servers list once for the whole answer. */
-  sources: readonly Json[];
-}
-
-export interface ChatState {
-  readonly count: Count;
-  readonly runsTools: boolean;
-  completion: Completion | undefined;
-}
+  type ChatCall,
+  type ChatState,
+  type Choice,
+  type Completion,
+  choiceLabel,
+  type SaidName,
+} from "./chat-state.ts";
+import { citationsOf, endTurn, errorBlock, startBlock, startTurn, unknownIn, wholeBlock } from "./turn.ts";
 
 /** Whether an event is one of this API's, or of its older sister, whose choices hold a plain `text`. */
 export function isChatEvent(event: JsonObject): boolean {
@@ -152,9 +103,6 @@ export function failChat(state: ChatState, event: JsonObject): readonly BlockEve
   return [...started, ...closed, ...events, ...end];
 }
 
-// ---------------------------------------------------------------------------------------------------------------------
-// Choices
-
 function stepChoice(state: ChatState, completion: Completion, native: JsonObject): readonly BlockEvent[] {
   const choice = choiceOf(completion, native);
   const delta = isObject(native.delta) ? native.delta : objectOf(native.message);
@@ -171,12 +119,13 @@ function stepChoice(state: ChatState, completion: Completion, native: JsonObject
     ...unknownParts(delta.content).flatMap(([part, type]) => [...unknownIn(completion.turn, part, type)]),
   ];
   choice.hasAudio ||= wordsOf(objectOf(delta.audio).data) !== undefined;
-  const calls = listOf(delta.tool_calls);
   const inThisChunk = new Set<ChatCall>();
-  for (const call of calls) events.push(...growCall(completion, choice, objectOf(call), inThisChunk));
-  if (isObject(delta.function_call)) {
-    events.push(...growCall(completion, choice, { index: 0, function: delta.function_call }, inThisChunk));
-  }
+  const calls = [
+    ...listOf(delta.tool_calls).map(objectOf),
+    ...(isObject(delta.function_call) ? [{ index: 0, function: delta.function_call }] : []),
+  ];
+  if (calls.length > 0) events.push(...closeSaid(completion, choice, "done"));
+  for (const call of calls) events.push(...growCall(completion, choice, call, inThisChunk));
   const finish = wordsOf(native.finish_reason);
   if (finish === undefined) return events;
   choice.finishReason = finish;
@@ -223,11 +172,6 @@ function say(completion: Completion, choice: Choice, name: SaidName, text: strin
   if (name === "text") open.text += text;
   events.push({ type: "block-append", key: open.key, text });
   return events;
-}
-
-/** Only where several answers were asked for. */
-function choiceLabel(choice: Choice): JsonObject {
-  return choice.index === 0 ? {} : { label: `choice ${choice.index + 1}` };
 }
 
 function closeSaid(
@@ -282,130 +226,4 @@ function closeChoice(
   choice.calls.length = 0;
   choice.byIndex.clear();
   return events;
-}
-
-// ---------------------------------------------------------------------------------------------------------------------
-// Calls
-
-function growCall(
-  completion: Completion,
-  choice: Choice,
-  native: JsonObject,
-  inThisChunk: Set<ChatCall>,
-): readonly BlockEvent[] {
-  const body = isObject(native.function) ? native.function : objectOf(native.custom);
-  const call = callOf(choice, native, body, inThisChunk);
-  inThisChunk.add(call);
-  call.id = call.id ?? wordsOf(native.id);
-  call.name = call.name ?? wordsOf(body.name);
-  call.isPlain = call.isPlain || isObject(native.custom);
-  const text = inputText(body);
-  call.input += text;
-  const events: BlockEvent[] = [...closeSaid(completion, choice, "done")];
-  if (call.key === undefined) {
-    // Without a name there is nothing to show yet; its input waits for it.
-    if (call.name !== undefined) events.push(...openCall(completion, choice, call));
-  } else if (text !== "") {
-    events.push({ type: "block-append", key: call.key, text });
-  }
-  return events;
-}
-
-function inputText(body: JsonObject): string {
-  const said = body.arguments ?? body.input;
-  return typeof said === "string" ? said : isObject(said) ? JSON.stringify(said) : "";
-}
-
-/** The call that a piece belongs to. */
-function callOf(
-  choice: Choice,
-  native: JsonObject,
-  body: JsonObject,
-  inThisChunk: ReadonlySet<ChatCall>,
-): ChatCall {
-  const index = wholeOf(native.index);
-  const known = index === undefined ? choice.calls.at(-1) : choice.byIndex.get(index);
-  const same = known === undefined ? undefined : sameCall(choice, known, native, body, inThisChunk);
-  if (same !== undefined) return same;
-  const call: ChatCall = { key: undefined, id: undefined, name: undefined, isPlain: false, input: "" };
-  choice.calls.push(call);
-  if (index !== undefined) choice.byIndex.set(index, call);
-  return call;
-}
-
-/** The call at this place, unless the piece belongs to another one or begins one. */
-function sameCall(
-  choice: Choice,
-  known: ChatCall,
-  native: JsonObject,
-  body: JsonObject,
-  inThisChunk: ReadonlySet<ChatCall>,
-): ChatCall | undefined {
-  const id = wordsOf(native.id);
-  const hasIndex = wholeOf(native.index) !== undefined;
-  if (id === undefined) {
-    // With an index, a name may also be repeated with every piece, the last of which is empty.
-    const isNew = beginsCall(known, body, inThisChunk) && (!hasIndex || inputText(body).trim() !== "");
-    return isNew ? undefined : known;
-  }
-  if (known.id === id) return known;
-  // Some servers number every call 0 and tell them apart by id alone; some make up an id for every piece.
-  const byId = choice.calls.find((call) => call.id === id);
-  if (byId !== undefined) return byId;
-  const isNew = known.id === undefined ? !hasIndex : wordsOf(body.name) !== undefined;
-  return isNew ? undefined : known;
-}
-
-/** Without an id, and with the index of another call or none, a name begins a call if the last one can take no more. */
-function beginsCall(last: ChatCall, body: JsonObject, inThisChunk: ReadonlySet<ChatCall>): boolean {
-  if (wordsOf(body.name) === undefined || last.name === undefined) return false;
-  return inThisChunk.has(last) || parseJson(last.input, bounds.inputDepth) !== undefined;
-}
-
-function openCall(completion: Completion, choice: Choice, call: ChatCall): readonly BlockEvent[] {
-  const key = nextKey(completion.turn);
-  call.key = key;
-  return [
-    {
-      type: "block-start",
-      key,
-      kind: "tool_call",
-      role: "model",
-      metadata: blockMetadata(completion.turn, {
-        toolUseId: call.id ?? key,
-        toolName: call.name ?? "function",
-        ...choiceLabel(choice),
-      }),
-    },
-    ...(call.input === "" ? [] : [{ type: "block-append", key, text: call.input } as const]),
-  ];
-}
-
-function closeCall(
-  state: ChatState,
-  completion: Completion,
-  choice: Choice,
-  call: ChatCall,
-  how: "done" | "interrupted" | "cut",
-): readonly BlockEvent[] {
-  const started = call.key === undefined ? openCall(completion, choice, call) : [];
-  const key = call.key as BlockKey;
-  if (how === "interrupted") return [...started, cutCall(key)];
-  const isEmpty = call.input.trim() === "";
-  const input = call.isPlain ? call.input : isEmpty ? {} : parseJson(call.input, bounds.inputDepth);
-  if (input === undefined || how === "cut") {
-    const error =
-      input === undefined
-        ? "The input of this call is incomplete JSON"
-        : "The answer hit its length limit inside this call";
-    const metadata = { error, success: false };
-    return [...started, { type: "block-end", key, status: "error", reason: "truncated", metadata }];
-  }
-  const metadata = { stage: "running", input, ...given({ compactParams: compactParams(input) }) };
-  return [
-    ...started,
-    ...(isEmpty && !call.isPlain ? [{ type: "block-append", key, text: "{}" } as const] : []),
-    { type: "block-meta", key, metadata },
-    ...(state.runsTools ? [] : [{ type: "block-meta", key, metadata: { waiting: "result" } } as const]),
-  ];
 }

@@ -18,8 +18,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { serve } from "../app/serve.ts";
 import { makeConfig } from "../config/config.ts";
+import { checkDatabase } from "./database-check.ts";
 import {
-  checkDatabase,
   checkHome,
   checkNode,
   checkPage,
@@ -27,8 +27,8 @@ import {
   checkSandbox,
   checkSqlite,
   examine,
-  type Finding,
 } from "./doctor.ts";
+import type { Finding } from "./finding.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "blockyard-doctor-"));
 const home = join(folder, "home");

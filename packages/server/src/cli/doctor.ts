@@ -4,21 +4,15 @@
  */
 
 import { execFile } from "node:child_process";
-import { accessSync, constants, existsSync, lstatSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { plural } from "@blockyard/kernel";
 import { Auth, AuthError } from "../access/auth.ts";
-import { ConfigError, makeConfig } from "../config/config.ts";
+import { makeConfig } from "../config/config.ts";
 import type { DatabaseAddress } from "../config/database-address.ts";
-import { countDoubles, type Repaired, repairDoubled } from "../import/doubled.ts";
 import { findCommand } from "../processes/child.ts";
 import { childEnvironment } from "../processes/child-env.ts";
-import { describeNamed } from "../stores/postgres/named.ts";
-import { quickCheck } from "../stores/sqlite/quick-check.ts";
-import { StoreReader } from "../stores/sqlite/reader.ts";
-import { restoreSqliteStore } from "../stores/sqlite/restore.ts";
-import { isRestored } from "../stores/sqlite/restored.ts";
 import { nodeEnv } from "../system/env.ts";
 import { DIST } from "../transports/page.ts";
 import { AGENTS, type Agent } from "../turns/agents.ts";
@@ -27,21 +21,16 @@ import { logins } from "../turns/logins.ts";
 import { Prices } from "../turns/prices.ts";
 import { DATABASE_OPTION, HOME_OPTION, readArguments } from "./args.ts";
 import { pageUrl, serverClient } from "./client.ts";
-import { type Command, CommandError, EXIT } from "./command.ts";
-import { oneLine, print, printJson, printNote } from "./terminal.ts";
-
-export interface Finding {
-  readonly check: string;
-  readonly state: "ok" | "warn" | "fail";
-  readonly message: string;
-  readonly fix?: string;
-}
+import { type Command, CommandError } from "./command.ts";
+import { checkFile, checkNamed } from "./database-check.ts";
+import { repair } from "./database-repair.ts";
+import { type Finding, plain } from "./finding.ts";
+import { print, printJson } from "./terminal.ts";
 
 const MIN_NODE = 24;
 const MIN_SQLITE = "3.51.3";
 const VERSION_MS = 5_000;
 const HEALTH_MS = 3_000;
-const RESTORE = "restore a backup: blockyard restore FILE --replace";
 
 const options = {
   home: HOME_OPTION,
@@ -191,146 +180,6 @@ function unusableTokens(home: string): readonly Finding[] {
   }
 }
 
-/** Also what is in it, where it is sound. */
-function checkFile(path: string, hasServer: boolean): readonly Finding[] {
-  const found = checkDatabase(path, hasServer);
-  return found.state === "ok" && existsSync(path) ? [found, ...checkImports(path)] : [found];
-}
-
-/** Sessions that an earlier version has imported twice at the same time. */
-export function checkImports(path: string): readonly Finding[] {
-  const reader = new StoreReader(path);
-  try {
-    const doubles = countDoubles(reader.blocks());
-    if (doubles.size === 0) return [];
-    const blocks = [...doubles.values()].reduce((sum, count) => sum + count, 0);
-    const message = `${plural(doubles.size, "session")} imported twice: ${plural(blocks, "duplicate block")}`;
-    const fix = "stop the server, then: blockyard doctor --repair";
-    return [{ check: "imports", state: "warn", message, fix }];
-  } finally {
-    reader.close();
-  }
-}
-
-/** On a copy, which then takes the database's place. */
-async function repair(home: string, database: DatabaseAddress | undefined, isJson: boolean): Promise<number> {
-  if (database)
-    throw new CommandError("--repair is for the database in the data directory, not for PostgreSQL");
-  const path = join(home, "blockyard.db");
-  if (!existsSync(path)) throw new CommandError(`there is no database at ${path} yet`, EXIT.nothing);
-  let all: readonly Repaired[] = [];
-  const kept = await restoreSqliteStore(path, path, {
-    replace: true,
-    change: async (fresh) => {
-      all = await repairDoubled(fresh);
-      if (all.every(({ left }) => left !== undefined)) throw new NothingToRepair();
-    },
-  }).catch((error: unknown) => {
-    if (error instanceof NothingToRepair) return undefined;
-    throw error;
-  });
-  if (isJson) await printJson({ repaired: all, ...(kept === undefined ? {} : { kept }) });
-  else await print(all.map(repairedLine).join(""));
-  if (kept === undefined) printNote("Nothing was changed.");
-  else printNote(`The previous database is at ${kept}`);
-  return EXIT.done;
-}
-
-class NothingToRepair extends Error {}
-
-function repairedLine({ conversation, doubles, title, left }: Repaired): string {
-  const what = left === undefined ? `${plural(doubles, "block")} removed` : `unchanged: ${left}`;
-  return `${conversation}  ${what}  ${oneLine(title, 60)}\n`;
-}
-
-export function checkDatabase(path: string, hasServer: boolean): Finding {
-  const check = "database";
-  if (isRestored(path)) {
-    const message = `${path} is being restored, or its restore was interrupted`;
-    return { check, state: "warn", message, fix: "start a server, which finishes the restore: blockyard" };
-  }
-  if (!isThere(path)) {
-    if (!existsSync(`${path}.lock`) || quickCheck(path).is !== "in use")
-      return { check, state: "ok", message: "none yet: the first start creates it" };
-    const message = `${path} is missing, but a process still has it open`;
-    return {
-      check,
-      state: "fail",
-      message,
-      fix: `move the file back if you can; otherwise stop that process and ${RESTORE}`,
-    };
-  }
-  const unusable = unusableDatabase(path);
-  if (unusable) return { check, state: "fail", ...unusable };
-  const found = quickCheck(path);
-  if (found.is === "sound") return { check, state: "ok", message: `${path} is intact` };
-  if (found.is === "damaged")
-    return { check, state: "fail", message: `${path} is damaged: ${found.why}`, fix: RESTORE };
-  return hasServer
-    ? { check, state: "ok", message: `${path} is open in the running server, which checked it at startup` }
-    : {
-        check,
-        state: "warn",
-        message: `${path} is in use, but no server answers`,
-        fix: "stop the process that uses it",
-      };
-}
-
-/** A database on a server: whether it could be used, as a start would find it. */
-async function checkNamed(address: DatabaseAddress): Promise<Finding> {
-  const check = "database";
-  try {
-    return { check, state: "ok", message: await describeNamed(address) };
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const fix = `check that the server is up and that name, user and password are right. Try: psql ${address.shown}`;
-    return { check, state: "fail", message: plain(error.message, 500), fix };
-  }
-}
-
-/** Also a link that leads nowhere. What is in a closed folder is not seen; the check of the home tells of that. */
-function isThere(path: string): boolean {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  } catch {
-    return false;
-  }
-}
-
-/**
- * What is there, but is no database that could be opened: it is not given to SQLite, which takes an empty file for a new
- * database.
- */
-function unusableDatabase(path: string): Pick<Finding, "message" | "fix"> | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (!stat)
-    return {
-      message: `${path} is a broken link`,
-      fix: "restore its target (is the disk mounted?) or remove the link",
-    };
-  const anew = `${RESTORE}. Without a backup, move the file away; the next start creates a new database`;
-  if (!stat.isFile())
-    return {
-      message: `${path} is a ${stat.isDirectory() ? "directory" : "special file"}, not a database`,
-      fix: anew,
-    };
-  if (stat.size === 0) return { message: `${path} is empty (0 bytes)`, fix: anew };
-  try {
-    accessSync(path, constants.R_OK | constants.W_OK);
-    return undefined;
-  } catch {
-    const mode = (stat.mode & 0o777).toString(8);
-    const message = `this account cannot read and write ${path} (mode ${mode}, owned by user ${stat.uid})`;
-    const isOwn = stat.uid === process.getuid?.();
-    return {
-      message,
-      fix: isOwn
-        ? `chmod 600 ${path}`
-        : "run blockyard as that user, or choose another directory with --home",
-    };
-  }
-}
-
 const DATABASE_FIX =
   "make the database reachable again, or stop the server and restore the file; the server recovers by itself";
 
@@ -414,14 +263,6 @@ export function checkPage(folder: string): Finding {
   return existsSync(join(folder, "index.html"))
     ? { check: "page", state: "ok", message: "built" }
     : { check: "page", state: "warn", message: "not built", fix: "run npm start, which builds it" };
-}
-
-/** What a program printed, as one short line without control characters. */
-function plain(text: string, most = 120): string {
-  return text
-    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
-    .trim()
-    .slice(0, most);
 }
 
 function line({ check, state, message, fix }: Finding): string {

@@ -1,0 +1,16 @@
+/** What a check of `blockyard doctor` has found: one line, with its fix where there is something to fix. */
+
+export interface Finding {
+  readonly check: string;
+  readonly state: "ok" | "warn" | "fail";
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** What a program printed, as one short line without control characters. */
+export function plain(text: string, most = 120): string {
+  return text
+    .replaceAll(/[\p{Cc}\p{Cf}]+/gu, " ")
+    .trim()
+    .slice(0, most);
+}

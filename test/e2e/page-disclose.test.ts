@@ -4,6 +4,7 @@
  */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { toEnd, wheelUp } from "./page/reader.ts";
 import { ingest, newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 /** Recordings that have, together, every kind of thing that can be opened. */
@@ -77,27 +78,6 @@ async function pressed(page: Page, probe: number, press: () => Promise<void>, co
     watched.left = -100;
     return isPressed ? watched.off : Number.NaN;
   }, count);
-}
-
-async function toEnd(page: Page): Promise<void> {
-  await page.evaluate(async () => {
-    (document.activeElement as HTMLElement | null)?.blur();
-    dispatchEvent(new KeyboardEvent("keydown", { key: "G" }));
-    for (let i = 0; i < 4; i++) await new Promise((done) => requestAnimationFrame(done));
-  });
-}
-
-/** Turns the wheel and waits until the list has come to rest somewhere else, or is at its top. */
-async function wheelUp(page: Page, px: number): Promise<void> {
-  const topOf = () => page.evaluate(() => (document.querySelector(".list") as HTMLElement).scrollTop);
-  const before = await topOf();
-  await page.mouse.wheel(0, -px);
-  await page.waitForFunction(async (from) => {
-    const list = document.querySelector(".list") as HTMLElement;
-    const now = list.scrollTop;
-    for (let i = 0; i < 3; i++) await new Promise((done) => requestAnimationFrame(done));
-    return list.scrollTop === now && (now !== from || now === 0);
-  }, before);
 }
 
 /** Opens and closes all that is on the screen; what moved, by name. */

@@ -6,8 +6,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isProblem, type JsonObject, KINDS, type Kind } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { hostilePayloads } from "./page/hostile.ts";
-import { newConversation, openYard, type Yard } from "./page/yard.ts";
+import { hostileDiagrams, hostilePayloads } from "./page/hostile.ts";
+import { toEnd } from "./page/reader.ts";
+import { newConversation, openYard, say, type Yard } from "./page/yard.ts";
 
 let yard: Yard;
 let canary: Server;
@@ -124,4 +125,41 @@ describe("hostile payloads", () => {
     expect(links.filter((protocol) => !["http:", "https:", "mailto:"].includes(protocol))).toEqual([]);
     await page.context().close();
   });
+
+  test("[R37] every diagram, drawn: what is shown has no script and points nowhere", async () => {
+    const sources = hostileDiagrams(canaryUrl);
+    const conversation = await newConversation(yard.kernel, "diagrams");
+    const { page, complaints } = await yard.open(`/c/${conversation}`);
+    // In every document, the frame's too.
+    await page.addInitScript(() => Object.assign(window, { hits: 0 }));
+    const drawn: string[] = [];
+    for (const source of sources) {
+      const [block = ""] = await say(yard.kernel, conversation, [
+        { text: `\`\`\`mermaid\n${source}\n\`\`\`` },
+      ]);
+      const row = page.locator(`[data-block="${block}"]`);
+      await toEnd(page);
+      await row.locator(".fence-tool").click();
+      await row.locator(".diagram img, .diagram-note.failed").waitFor();
+      for (const frame of page.frames())
+        expect(await frame.evaluate(() => (window as { hits?: number }).hits ?? 0).catch(() => 0)).toBe(0);
+      const image = row.locator(".diagram img");
+      if ((await image.count()) > 0) drawn.push((await image.getAttribute("src")) ?? "");
+    }
+    // Most can be drawn: it is not the parser that keeps them in.
+    expect(drawn.length).toBeGreaterThan(sources.length / 2);
+    for (const url of drawn) {
+      expect(url).toMatch(/^data:image\/svg\+xml;/);
+      const tags = decodeURIComponent(url).match(/<[^>]*>/g) ?? [];
+      expect(tags.filter((tag) => /^<(script|foreignObject|image|iframe|img)|\son\w+=/i.test(tag))).toEqual(
+        [],
+      );
+      expect(tags.filter((tag) => tag.includes(canaryUrl) || tag.includes("javascript:"))).toEqual([]);
+      const [, css = ""] = /<style>(.*?)<\/style>/s.exec(decodeURIComponent(url)) ?? [];
+      expect(css).not.toMatch(/@import|url\((?!&#34;#)/);
+    }
+    expect(asked).toEqual([]);
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  }, 180_000);
 });

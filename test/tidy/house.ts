@@ -67,7 +67,8 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     state: [],
     ui: ["state"],
     highlight: ["ui"],
-    markdown: ["ui", "highlight"],
+    diagram: ["state", "ui", "highlight"],
+    markdown: ["ui", "highlight", "diagram"],
     terminal: ["highlight"],
     diff: ["state", "highlight"],
     rows: ["state"],
@@ -133,7 +134,7 @@ export const rawHtmlFiles: readonly string[] = [];
 export const entries = [
   /^packages\/[^/]+\/src\/(index|main)\.tsx?$/,
   /^packages\/[^/]+\/vite\.config\.ts$/,
-  /\.worker\.tsx?$/,
+  /\.(worker|frame)\.tsx?$/,
   /\.d\.ts$/,
   /\.fuzz\.ts$/,
   /^bench\/[^/]+\.ts$/,

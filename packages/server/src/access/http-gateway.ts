@@ -14,6 +14,7 @@ import type { Log } from "../system/log.ts";
 import type { Rounds } from "../system/rounds.ts";
 import type { Audit } from "./audit.ts";
 import { type Auth, type Caller, setCookie } from "./auth.ts";
+import { PAGE_POLICY } from "./content-policy.ts";
 import {
   type Addresses,
   addressesOf,
@@ -68,9 +69,7 @@ const LAST_WORDS_MS = 1_000;
 const STREAMED = new Set(["/v1/ingest", "/v1/import"]);
 
 const SECURITY_HEADERS: Readonly<Record<string, string>> = {
-  "content-security-policy":
-    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; " +
-    "worker-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  "content-security-policy": PAGE_POLICY,
   "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",

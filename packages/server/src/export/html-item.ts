@@ -94,9 +94,9 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
   const inside = drawn.filter((each) => each.isInside).map(({ body }) => body);
   const shown = drawn.filter((each) => !each.isInside).map(({ body }) => body);
   const input = html`<details class="input"><summary>Input</summary><pre class="code">${highlight(pretty(block.content), "json")}</pre></details>`;
-  const answered = ask ? askWords(ask, undefined, block.metadata["reason"]) : "";
+  const answered = ask ? askWords(ask, undefined, block.metadata.reason) : "";
   const asked = answered === "" ? NOTHING : html`<div class="agent-ask dim">${answered}</div>`;
-  const isDenied = ask?.state === "denied" || block.metadata["reason"] === "cancelled";
+  const isDenied = ask?.state === "denied" || block.metadata.reason === "cancelled";
   const failed =
     error !== undefined && results.length === 0 && !isDenied
       ? html`<div class="tool-error bad">${error}</div>`

@@ -294,6 +294,7 @@ function pageResponse(page: PageFiles, path: string): Response {
     headers: {
       "content-type": file.mediaType,
       "cache-control": file.immutable ? "private, max-age=31536000, immutable" : "no-cache",
+      ...(file.policy === undefined ? {} : { "content-security-policy": file.policy }),
     },
   });
 }

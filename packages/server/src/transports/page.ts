@@ -3,15 +3,19 @@
  * other path without a dot is the page itself, whose router takes over.
  */
 
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { framePolicy } from "../access/content-policy.ts";
 
 export interface PageFile {
   readonly bytes: Uint8Array;
   readonly mediaType: string;
   /** Its name changes with its content. */
   readonly immutable: boolean;
+  /** Its content security policy, where that is not the page's. */
+  readonly policy?: string;
 }
 
 export interface PageFiles {
@@ -31,6 +35,9 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 
 export const DIST = fileURLToPath(new URL("../../../web/dist", import.meta.url));
 
+/** The document in which diagrams are drawn. */
+const FRAME = /^\/assets\/diagram-frame-[\w-]+\.html$/;
+
 const NOT_BUILT = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Blockyard</title>
 <h1>The page is not built</h1><p>Run <code>npm start</code> from the project's folder: it builds the page.</p></html>`;
 
@@ -42,7 +49,9 @@ export function pageFiles(folder: string): PageFiles {
       const path = join(entry.parentPath, entry.name);
       const name = `/${relative(folder, path).split(sep).join("/")}`;
       const mediaType = MEDIA_TYPES[extname(name)] ?? "application/octet-stream";
-      files.set(name, { bytes: readFileSync(path), mediaType, immutable: name.startsWith("/assets/") });
+      const bytes = readFileSync(path);
+      const policy = FRAME.test(name) ? { policy: framePolicy(hashOfScript(bytes)) } : {};
+      files.set(name, { bytes, mediaType, immutable: name.startsWith("/assets/"), ...policy });
     }
   }
   const notBuilt = { bytes: Buffer.from(NOT_BUILT), mediaType: "text/html; charset=utf-8", immutable: false };
@@ -56,4 +65,12 @@ export function pageFiles(folder: string): PageFiles {
         : (files.get("/index.html") ?? notBuilt);
     },
   };
+}
+
+/** Of the only script of a document, which the page's build has put there. */
+function hashOfScript(document: Buffer): string {
+  const [from, to] = [document.indexOf("<script>"), document.lastIndexOf("</script>")];
+  return createHash("sha256")
+    .update(document.subarray(from + "<script>".length, to))
+    .digest("base64");
 }

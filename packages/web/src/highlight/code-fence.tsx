@@ -11,17 +11,25 @@ interface CodeFenceProps {
   readonly language: string | undefined;
   /** It is still being written. */
   readonly isOpen: boolean;
+  /** Buttons beside the one that copies. */
+  readonly tools?: ReactNode;
+  /** Shown in the place of the lines. */
+  readonly instead?: ReactNode;
+  /** Said about the lines, above them: they may be long. */
+  readonly note?: ReactNode;
 }
 
-export function CodeFence({ text, language, isOpen }: CodeFenceProps): ReactNode {
+export function CodeFence({ text, language, isOpen, tools, instead, note }: CodeFenceProps): ReactNode {
   const name = useId();
   return (
     <div className="fence">
       <div className="fence-head">
         <span className="fence-language">{language ?? ""}</span>
+        {tools}
         <CopyButton text={() => text} />
       </div>
-      <CodeLines name={name} text={text} grammar={grammarOf(language)} isGrowing={isOpen} />
+      {note}
+      {instead ?? <CodeLines name={name} text={text} grammar={grammarOf(language)} isGrowing={isOpen} />}
     </div>
   );
 }

@@ -5,6 +5,7 @@
 import { decodeReferences, hostOf, safeImageData, safeLink, type Text } from "@blockyard/kernel";
 import type { Token, Tokens } from "marked";
 import { type JSX, memo, type ReactNode, useRef } from "react";
+import { DiagramFence } from "../diagram/diagram-fence.tsx";
 import { CodeFence } from "../highlight/code-fence.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { later } from "../ui/later.tsx";
@@ -120,7 +121,7 @@ function renderBlock(token: Token, isOpen: boolean): ReactNode {
     case "text":
       return token.tokens ? inline(token.tokens) : decodeReferences(token.text);
     case "code":
-      return <CodeFence text={token.text} language={languageOf(token.lang)} isOpen={isOpen} />;
+      return renderCode(token as Tokens.Code, isOpen);
     case "blockquote":
       return (
         <blockquote>
@@ -144,6 +145,12 @@ function renderBlock(token: Token, isOpen: boolean): ReactNode {
     default:
       return <p>{inline([token])}</p>;
   }
+}
+
+function renderCode({ text, lang }: Tokens.Code, isOpen: boolean): ReactNode {
+  const language = languageOf(lang);
+  if (language === "mermaid") return <DiagramFence text={text} isOpen={isOpen} />;
+  return <CodeFence text={text} language={language} isOpen={isOpen} />;
 }
 
 const Sentences = memo(

@@ -1,7 +1,8 @@
 /**
  * What this reader has chosen: theme, what is shown, how diffs look. Kept in this browser, never sent anywhere.
  */
-import { Cell } from "./cell.ts";
+import { useSyncExternalStore } from "react";
+import { Cell, useCellPart } from "./cell.ts";
 
 export interface Preferences {
   readonly theme: "system" | "light" | "dark";
@@ -63,6 +64,20 @@ export function prefer(change: Partial<Preferences>): void {
   } catch {
     // A browser that stores nothing still works; it only forgets.
   }
+}
+
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+
+/** Whether the page is dark now, by the reader's choice or the system's. */
+export function useIsDark(): boolean {
+  const theme = useCellPart(preferences, (chosen) => chosen.theme);
+  const isSystemDark = useSyncExternalStore(listenSystem, () => systemDark.matches);
+  return theme === "system" ? isSystemDark : theme === "dark";
+}
+
+function listenSystem(listener: () => void): () => void {
+  systemDark.addEventListener("change", listener);
+  return () => systemDark.removeEventListener("change", listener);
 }
 
 /** Keeps only what has the shape of its default: the store may hold what an older page wrote. */

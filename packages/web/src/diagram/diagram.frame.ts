@@ -14,7 +14,7 @@ interface Mermaid {
   render(id: string, source: string): Promise<{ readonly svg: string }>;
 }
 
-/** The library stands before this program, in the same script: see the page's vite.config.ts. */
+// The library stands before this program, in the same script, which no type knows: see the page's vite.config.ts.
 const { mermaid } = globalThis as unknown as { mermaid: Mermaid };
 
 /** What the source cannot choose: bounds, safety, and all that has to fit the page around it. */

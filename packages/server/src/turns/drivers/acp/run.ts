@@ -53,6 +53,9 @@ export interface Idle {
   put(conversation: string, connection: Connection): void;
 }
 
+/** How long the end of a process that waited is listened for before it is used again. */
+const IDLE_LOOK_MS = 10;
+
 export class AcpRun implements Run {
   readonly ended: Promise<RunEnd>;
   readonly #agent: AcpAgent;
@@ -186,6 +189,8 @@ export class AcpRun implements Run {
     const given = await readAttachments(kernel.store, this.#start.request.attachments ?? []);
     if (isProblem(given)) return given;
     const idle = this.#idle.take(conversation, cwd);
+    // One that was killed a moment ago may not have been heard of yet.
+    if (idle !== undefined) await new Promise<void>((looked) => kernel.env.after(IDLE_LOOK_MS, looked));
     const isSame = idle !== undefined && !idle.isGone && idle.sessionId === opening.session;
     if (idle !== undefined && !isSame) void idle.close();
     const spec = acpSpec(this.#agent, cwd, env);

@@ -81,101 +81,14 @@ export type App = Hono<{ Bindings: NodeBindings }>;
 
 export function httpApp(options: HttpOptions): App {
   const app: App = new Hono();
-  const call = async (context: Asked, tool: string, input: unknown, by?: Caller) => {
-    const key = context.req.header("idempotency-key");
-    if (key !== undefined && !/^[\x21-\x7e]{1,200}$/.test(key))
-      return answer(context, problem("invalid", "idempotency-key must be 1 to 200 visible characters"));
-    const gone = new AbortController();
-    context.env.outgoing.once("close", () => gone.abort());
-    const caller = by ?? options.callerOf(context.env.incoming);
-    const said = await options.call(caller, tool, input, key, gone.signal);
-    if (isStreamed(said)) return lines(said.stream);
-    const sliced = await options.sliced(caller, said);
-    return sliced ? encodedAnswer(context, said, sliced) : answer(context, said);
-  };
-
+  const call: CallTool = (context, tool, input, by) => callTool(options, context, tool, input, by);
   const bodies = new Bodies(options);
-
-  app.get("/v1/tools", (context) =>
-    context.json(options.tools(options.callerOf(context.env.incoming)) as object),
-  );
-  app.post("/v1/tools/:name", (context) => {
-    const tool = context.req.param("name");
-    const maxBytes = options.callBytes(options.callerOf(context.env.incoming), tool);
-    return bodies.read(context, maxBytes, async (bytes, caller) => {
-      const input = await options.parse(caller, bytes);
-      if (isProblem(input)) return answer(context, input);
-      return call(context, tool, input.json, options.callerWith(context.env.incoming, tool, bytes));
-    });
-  });
-  app.all("/v1/tools/:name", (context) => {
-    context.header("allow", "POST");
-    return context.json(problem("invalid", "call a tool with POST and its input as the body"), 405);
-  });
-  app.get("/v1/conversations", (context) => call(context, "conversation.list", {}));
-  app.get("/v1/conversations/:id", (context) =>
-    call(context, "conversation.read", { conversation: context.req.param("id") }),
-  );
-  app.get("/v1/blocks/:conversation/:agent/:seq", (context) => {
-    const { conversation, agent, seq } = context.req.param();
-    return call(context, "block.read", { block_id: `${conversation}/${agent}/${seq}`, line_numbers: false });
-  });
-  // The same id as one part of the address, its slashes escaped.
-  app.get("/v1/blocks/:id", (context) =>
-    call(context, "block.read", { block_id: context.req.param("id"), line_numbers: false }),
-  );
-  app.get("/v1/conversations/:id/events", async (context) => {
-    const query = eventQuery(context.req.query(), context.req.header("last-event-id"));
-    if (isProblem(query)) return answer(context, query);
-    const stream = await options.events(
-      options.callerOf(context.env.incoming),
-      context.req.param("id"),
-      query,
-    );
-    return isProblem(stream) ? answer(context, stream) : sse(stream);
-  });
-  app.get("/v1/changes", () => sse(options.changes()));
-  app.use("/mcp", async (context, next) => {
-    const refused = options.mayUseMcp(options.callerOf(context.env.incoming));
-    return refused ? answer(context, refused) : next();
-  });
-  app.post("/mcp", (context) => {
-    const maxBytes = mcpBytes(options.callerOf(context.env.incoming));
-    return bodies.read(context, maxBytes, async (bytes, caller) => {
-      const body = await options.parse(caller, bytes);
-      if (isProblem(body)) return notJsonRpc(body);
-      const refused = bodies.tooLong(caller, body.json, bytes.length);
-      return refused ? answer(context, refused) : options.mcp(context.req.raw, caller, body.json);
-    });
-  });
-  app.all("/mcp", (context) => options.mcp(context.req.raw, options.callerOf(context.env.incoming)));
-  app.post("/v1/ingest", async (context) => {
-    const caller = options.callerOf(context.env.incoming);
-    return answer(context, await options.ingest(caller, context.req.query(), bodyOf(context)));
-  });
-  app.post("/v1/import", async (context) =>
-    answer(context, await options.import(options.callerOf(context.env.incoming), bodyOf(context))),
-  );
-  app.get("/v1/conversations/:id/export", async (context) => {
-    const format = context.req.query("format") ?? "jsonl";
-    if (!isFormat(format))
-      return answer(context, problem("invalid", `format must be one of ${FORMATS.join(", ")}`));
-    const redact = context.req.query("redact") === "true";
-    const caller = options.callerOf(context.env.incoming);
-    const found = await options.export(caller, context.req.param("id"), format, redact);
-    return isProblem(found) ? answer(context, found) : download(found);
-  });
-  app.post("/v1/blobs", (context) => {
-    const refused = options.mayWrite(options.callerOf(context.env.incoming));
-    return bodies.read(context, refused ?? PICTURE_BYTES, async (bytes) =>
-      answer(context, (await options.keep(bytes)) as Json | Problem),
-    );
-  });
-  app.get("/v1/blobs/:hash", async (context) => {
-    const blob = await options.blob(context.req.param("hash"));
-    if (!blob) return answer(context, problem("not_found", "no such blob"));
-    return blobResponse(blob);
-  });
+  addToolRoutes(app, options, bodies, call);
+  addReadRoutes(app, call);
+  addEventRoutes(app, options);
+  addMcpRoutes(app, options, bodies);
+  addTransferRoutes(app, options);
+  addBlobRoutes(app, options, bodies);
   app.get("/health", async (context) => {
     const health = await options.health();
     return context.json(health, health.ok ? 200 : 503);
@@ -194,6 +107,127 @@ export function httpApp(options: HttpOptions): App {
     return answer(context, problem("unavailable", "internal error; see the server's log"));
   });
   return app;
+}
+
+type CallTool = (context: Asked, tool: string, input: unknown, by?: Caller) => Promise<Response>;
+
+async function callTool(
+  options: HttpOptions,
+  context: Asked,
+  tool: string,
+  input: unknown,
+  by: Caller | undefined,
+): Promise<Response> {
+  const key = context.req.header("idempotency-key");
+  if (key !== undefined && !/^[\x21-\x7e]{1,200}$/.test(key))
+    return answer(context, problem("invalid", "idempotency-key must be 1 to 200 visible characters"));
+  const gone = new AbortController();
+  context.env.outgoing.once("close", () => gone.abort());
+  const caller = by ?? options.callerOf(context.env.incoming);
+  const said = await options.call(caller, tool, input, key, gone.signal);
+  if (isStreamed(said)) return lines(said.stream);
+  const sliced = await options.sliced(caller, said);
+  return sliced ? encodedAnswer(context, said, sliced) : answer(context, said);
+}
+
+function addToolRoutes(app: App, options: HttpOptions, bodies: Bodies, call: CallTool): void {
+  app.get("/v1/tools", (context) =>
+    context.json(options.tools(options.callerOf(context.env.incoming)) as object),
+  );
+  app.post("/v1/tools/:name", (context) => {
+    const tool = context.req.param("name");
+    const maxBytes = options.callBytes(options.callerOf(context.env.incoming), tool);
+    return bodies.read(context, maxBytes, async (bytes, caller) => {
+      const input = await options.parse(caller, bytes);
+      if (isProblem(input)) return answer(context, input);
+      return call(context, tool, input.json, options.callerWith(context.env.incoming, tool, bytes));
+    });
+  });
+  app.all("/v1/tools/:name", (context) => {
+    context.header("allow", "POST");
+    return context.json(problem("invalid", "call a tool with POST and its input as the body"), 405);
+  });
+}
+
+/** What some tools answer, at addresses of their own. */
+function addReadRoutes(app: App, call: CallTool): void {
+  app.get("/v1/conversations", (context) => call(context, "conversation.list", {}));
+  app.get("/v1/conversations/:id", (context) =>
+    call(context, "conversation.read", { conversation: context.req.param("id") }),
+  );
+  app.get("/v1/blocks/:conversation/:agent/:seq", (context) => {
+    const { conversation, agent, seq } = context.req.param();
+    return call(context, "block.read", { block_id: `${conversation}/${agent}/${seq}`, line_numbers: false });
+  });
+  // The same id as one part of the address, its slashes escaped.
+  app.get("/v1/blocks/:id", (context) =>
+    call(context, "block.read", { block_id: context.req.param("id"), line_numbers: false }),
+  );
+}
+
+function addEventRoutes(app: App, options: HttpOptions): void {
+  app.get("/v1/conversations/:id/events", async (context) => {
+    const query = eventQuery(context.req.query(), context.req.header("last-event-id"));
+    if (isProblem(query)) return answer(context, query);
+    const stream = await options.events(
+      options.callerOf(context.env.incoming),
+      context.req.param("id"),
+      query,
+    );
+    return isProblem(stream) ? answer(context, stream) : sse(stream);
+  });
+  app.get("/v1/changes", () => sse(options.changes()));
+}
+
+function addMcpRoutes(app: App, options: HttpOptions, bodies: Bodies): void {
+  app.use("/mcp", async (context, next) => {
+    const refused = options.mayUseMcp(options.callerOf(context.env.incoming));
+    return refused ? answer(context, refused) : next();
+  });
+  app.post("/mcp", (context) => {
+    const maxBytes = mcpBytes(options.callerOf(context.env.incoming));
+    return bodies.read(context, maxBytes, async (bytes, caller) => {
+      const body = await options.parse(caller, bytes);
+      if (isProblem(body)) return notJsonRpc(body);
+      const refused = bodies.tooLong(caller, body.json, bytes.length);
+      return refused ? answer(context, refused) : options.mcp(context.req.raw, caller, body.json);
+    });
+  });
+  app.all("/mcp", (context) => options.mcp(context.req.raw, options.callerOf(context.env.incoming)));
+}
+
+/** Streams and sessions in, conversations out. */
+function addTransferRoutes(app: App, options: HttpOptions): void {
+  app.post("/v1/ingest", async (context) => {
+    const caller = options.callerOf(context.env.incoming);
+    return answer(context, await options.ingest(caller, context.req.query(), bodyOf(context)));
+  });
+  app.post("/v1/import", async (context) =>
+    answer(context, await options.import(options.callerOf(context.env.incoming), bodyOf(context))),
+  );
+  app.get("/v1/conversations/:id/export", async (context) => {
+    const format = context.req.query("format") ?? "jsonl";
+    if (!isFormat(format))
+      return answer(context, problem("invalid", `format must be one of ${FORMATS.join(", ")}`));
+    const redact = context.req.query("redact") === "true";
+    const caller = options.callerOf(context.env.incoming);
+    const found = await options.export(caller, context.req.param("id"), format, redact);
+    return isProblem(found) ? answer(context, found) : download(found);
+  });
+}
+
+function addBlobRoutes(app: App, options: HttpOptions, bodies: Bodies): void {
+  app.post("/v1/blobs", (context) => {
+    const refused = options.mayWrite(options.callerOf(context.env.incoming));
+    return bodies.read(context, refused ?? PICTURE_BYTES, async (bytes) =>
+      answer(context, (await options.keep(bytes)) as Json | Problem),
+    );
+  });
+  app.get("/v1/blobs/:hash", async (context) => {
+    const blob = await options.blob(context.req.param("hash"));
+    if (!blob) return answer(context, problem("not_found", "no such blob"));
+    return blobResponse(blob);
+  });
 }
 
 /** Only pictures are shown as what they are; everything else is a download. */

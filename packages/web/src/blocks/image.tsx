@@ -6,7 +6,11 @@ import type { ReactNode } from "react";
 import { usePicture } from "../state/pictures.ts";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { fitted, sizeInData } from "../ui/picture-size.ts";
 import type { RendererProps } from "./renderer.ts";
+
+/** The room that a picture gets: as in blocks.css. */
+const MOST_PX = { width: 640, height: 480 };
 
 interface Picture {
   readonly data?: string | undefined;
@@ -48,7 +52,10 @@ interface ShownProps {
 
 function Shown({ picture, alt, width, height }: ShownProps): ReactNode {
   const kept = usePicture(keptIn(picture));
-  return <img className="picture" src={kept ?? dataOf(picture)} alt={alt} width={width} height={height} />;
+  const data = dataOf(picture);
+  const known = width && height ? { width, height } : data === undefined ? undefined : sizeInData(data);
+  // Its room is there before it is decoded.
+  return <img className="picture" src={kept ?? data} alt={alt} {...(known && fitted(known, MOST_PX))} />;
 }
 
 function isShown(picture: Picture): boolean {

@@ -15,6 +15,8 @@ const BEYOND_PX = 1_200;
 const KEPT_PX = 500;
 /** Nobody scrolls if nothing was heard of it for so long. */
 const QUIET_MS = 160;
+/** So long after the list has got another width, rows that have another height have it because of that. */
+const REFLOW_MS = 300;
 /** While the end is followed, so much of the window may stay empty below it where something became shorter. */
 const ROOM_SHARE = 0.5;
 /** A browser's boxes end at about 33 million pixels. */
@@ -59,6 +61,9 @@ export class Stage<Row extends Keyed> {
   #heightPx = 0;
   /** What stands below the last row. */
   #padPx = 0;
+  /** How wide the list is: with another width every row has other lines. */
+  #widthPx = 0;
+  #reflowUntil = 0;
   /** Where the end was when it was last seen, with the room that was left below it; 0 where it was not. */
   #endPx = 0;
   /** A place that was set by the stage itself: its echo is no reader's doing. */
@@ -213,13 +218,17 @@ export class Stage<Row extends Keyed> {
     const { scroller } = this.#elements;
     const sizes: [string, number][] = [];
     let isOther = false;
+    const { clientWidth } = scroller;
+    if (this.#widthPx > 0 && clientWidth !== this.#widthPx) this.#reflowUntil = performance.now() + REFLOW_MS;
+    this.#widthPx = clientWidth;
+    const isReflow = performance.now() < this.#reflowUntil;
     for (const { target, borderBoxSize } of entries) {
       const key = (target as HTMLElement).dataset["key"];
       if (key === undefined) isOther = true;
       else if (this.#slots.get(key) === target) sizes.push([key, borderBoxSize[0]?.blockSize ?? 0]);
     }
     if (isOther) this.strip.look(scroller.scrollTop, scroller.clientHeight);
-    const hasChanged = this.strip.measure(sizes, this.drawn);
+    const hasChanged = this.strip.measure(sizes, this.drawn, isReflow);
     if (!hasChanged && !isOther) return;
     this.#place();
     if (this.#isShort()) flushSync(this.#draw);

@@ -129,3 +129,45 @@ describe("what stays", () => {
     expect(stayed).toBeGreaterThan(1_000);
   });
 });
+
+describe("[V1] a list of another width", () => {
+  const half = (strip: Strip<Keyed>) => {
+    const range = strip.range(100);
+    const sizes = strip.rows.slice(range.from, range.to).map(({ key }, i) => [key, 30 + i] as const);
+    strip.measure(sizes, range, true);
+  };
+
+  it("keeps the first row that begins in the window, though the one before it has other lines", () => {
+    const strip = stripOf(rowsOf(0, 100), 1_010, 200);
+    drawnAll(strip, () => 60);
+    const { from } = strip.range(0);
+    const before = strip.topOf(from + 1);
+    half(strip);
+    expect(strip.topOf(from + 1)).toBe(before);
+  });
+
+  it("keeps about the same part of a row that fills the window", () => {
+    const strip = stripOf(rowsOf(0, 3), 0, 200);
+    strip.measure(
+      [
+        ["row 0", 50],
+        ["row 1", 2_050],
+        ["row 2", 50],
+      ],
+      { from: 0, to: 3 },
+    );
+    strip.look(1_075, 200);
+    strip.measure([["row 1", 4_100]], { from: 0, to: 3 }, true);
+    expect(1_075 - strip.topOf(1)).toBe(2_050);
+  });
+
+  it("keeps what was gone to", () => {
+    const strip = stripOf(rowsOf(0, 100), 1_010, 200);
+    drawnAll(strip, () => 60);
+    const { from } = strip.range(0);
+    strip.pin(from + 2);
+    const before = strip.topOf(from + 2);
+    half(strip);
+    expect(strip.topOf(from + 2)).toBe(before);
+  });
+});

@@ -66,10 +66,18 @@ export class Strip<Row extends Keyed> {
     }
   }
 
-  /** Rows have been drawn with these heights; whether anything changed. */
-  measure(sizes: readonly (readonly [key: string, height: number])[], near: Range): boolean {
-    const known = this.#anchors()[0];
+  /**
+   * Rows have been drawn with these heights; whether anything changed. Where all of them are new because the list has another
+   * width, a row that begins above the window is no anchor: its lines are others, and what is below it would move by them.
+   */
+  measure(
+    sizes: readonly (readonly [key: string, height: number])[],
+    near: Range,
+    isReflow = false,
+  ): boolean {
+    const known = isReflow ? this.#reflowAnchor() : this.#anchors()[0];
     const top = known === undefined ? 0 : this.topOf(known);
+    const before = known === undefined ? 0 : this.sizeOf(known);
     let hasChanged = false;
     for (const [key, height] of sizes) {
       this.#measured.set(key, height);
@@ -79,8 +87,13 @@ export class Strip<Row extends Keyed> {
       this.#summed = Math.min(this.#summed, at);
       hasChanged = true;
     }
-    if (hasChanged && known !== undefined) this.start += top - this.topOf(known);
-    return hasChanged;
+    if (!hasChanged || known === undefined) return hasChanged;
+    this.start += top - this.topOf(known);
+    // A row that is higher than the window, with other lines: about the same of it is above.
+    const above = this.#window.top - top;
+    if (isReflow && above > 0 && before > 0)
+      this.start += Math.round(above - (above * this.sizeOf(known)) / before);
+    return true;
   }
 
   /** Moves everything, the reader included. */
@@ -134,6 +147,14 @@ export class Strip<Row extends Keyed> {
     for (let at = from; at < to; at++) (this.isMeasured(at) ? seen : guessed).push(at);
     const pinned = this.#pinned === undefined ? -1 : indexNear(this.rows, this.#pinned, from, 0);
     return [...(pinned === -1 ? [] : [pinned]), ...seen, ...guessed];
+  }
+
+  /** The first row that begins in the window; where none does, the one that fills it. */
+  #reflowAnchor(): number | undefined {
+    const anchors = this.#anchors();
+    if (this.#pinned !== undefined) return anchors[0];
+    const { top, height } = this.#window;
+    return anchors.find((at) => this.topOf(at) >= top && this.topOf(at) < top + height) ?? anchors[0];
   }
 
   #offsetOf(index: number): number {

@@ -9,6 +9,7 @@ import { DiagramFence } from "../diagram/diagram-fence.tsx";
 import { CodeFence } from "../highlight/code-fence.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { later } from "../ui/later.tsx";
+import { sizeInData } from "../ui/picture-size.ts";
 import { type LongParagraph, type Parsed, parseGrowing, parseWhole } from "./parse.ts";
 
 const Formula = later(() => import("./formula.tsx"));
@@ -274,7 +275,7 @@ function renderLink(token: Tokens.Link, key: number): ReactNode {
 function renderImage(token: Tokens.Image, key: number): ReactNode {
   const alt = decodeReferences(token.text);
   const data = safeImageData(token.href);
-  if (data) return <img key={key} src={data} alt={alt} />;
+  if (data) return <img key={key} src={data} alt={alt} {...sizeInData(data)} />;
   const href = safeLink(decodeReferences(token.href));
   if (!href) return alt;
   return (

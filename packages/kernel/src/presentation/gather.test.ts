@@ -76,6 +76,7 @@ it.each([
   [["===== 3 passed in 0.12s =====", "", "------"], "===== 3 passed in 0.12s ====="],
   [["built in 3s", "======"], "built in 3s"],
   [["x".repeat(500)], `${"x".repeat(119)}…`],
+  [["ok 5 - half", "1..5", "# tests 5", "# pass 5", "# fail 0"], "pass 5"],
 ])("[V122] %j is remembered by %j", (lines, summary) => {
   expect(outputSummary(lines)).toBe(summary);
 });

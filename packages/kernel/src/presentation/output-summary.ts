@@ -7,7 +7,9 @@
 export const SUMMARY_LINES = 12;
 const SUMMARY_CHARS = 120;
 const COUNTS =
-  /\b\d+ (?:tests? )?(?:passed|passing|pass|ok|succeeded|failed|failing)\b|\bTests?:?\s+\d+|\bok\b.*\b\d+ tests?\b/i;
+  /\b\d+ (?:tests? )?(?:passed|passing|pass|ok|succeeded|failed|failing)\b|\bTests?:?\s+\d+|\bok\b.*\b\d+ tests?\b|^[#ℹ] pass [1-9]/i;
+/** What a runner puts in front of each of its lines. */
+const PREFIX = /^[#ℹ] /;
 /** Lines that say how long it took, or nothing at all, say less than the one before them. */
 const EMPTY = /^[\s=\-–—─│|.*~#]*$/;
 
@@ -15,6 +17,6 @@ const EMPTY = /^[\s=\-–—─│|.*~#]*$/;
 export function outputSummary(lines: readonly string[]): string {
   const last = lines.slice(-SUMMARY_LINES).filter((line) => !EMPTY.test(line));
   const counted = last.findLast((line) => line.length < 400 && COUNTS.test(line));
-  const line = (counted ?? last.at(-1) ?? "").replace(/\s+/g, " ").trim();
+  const line = (counted ?? last.at(-1) ?? "").replace(/\s+/g, " ").trim().replace(PREFIX, "");
   return line.length <= SUMMARY_CHARS ? line : `${line.slice(0, SUMMARY_CHARS - 1).toWellFormed()}…`;
 }

@@ -314,10 +314,10 @@ test("[A41] questions of an agent are a form, a plan and suggestions have button
   const { page, complaints } = await yard.open(`/c/${conversation}`);
   const form = page.getByRole("region", { name: "Needs an answer" });
   await form.getByRole("radio", { name: /luxon/ }).focus();
-  expect(await form.getByRole("button", { name: "Answer" }).isDisabled()).toBe(true);
+  expect(await form.getByRole("button", { name: "Answer", exact: true }).isDisabled()).toBe(true);
   await page.keyboard.press("2");
   expect(await form.getByRole("radio", { name: /temporal/ }).isChecked()).toBe(true);
-  await expect.poll(() => form.getByRole("button", { name: "Answer" }).isEnabled()).toBe(true);
+  await expect.poll(() => form.getByRole("button", { name: "Answer", exact: true }).isEnabled()).toBe(true);
   await form.getByRole("textbox").fill("my own 1");
   expect(await form.getByRole("radio", { name: /temporal/ }).isChecked()).toBe(false);
   const plan = page.getByRole("region", { name: "Needs approval" });
@@ -325,7 +325,7 @@ test("[A41] questions of an agent are a form, a plan and suggestions have button
   await plan.getByRole("button", { name: "Keep planning…" }).waitFor();
   expect(complaints).toEqual([]);
   // Nobody runs that asked this: the answer is refused, and the form says so.
-  await form.getByRole("button", { name: "Answer" }).click();
+  await form.getByRole("button", { name: "Answer", exact: true }).click();
   await form.getByRole("alert").waitFor();
   await page.context().close();
 });

@@ -62,7 +62,7 @@ describe("a turn", () => {
       const question = page.getByRole("region", { name: "Needs an answer" });
       if ((await question.count()) > 0) {
         await question.getByRole("radio").or(question.getByRole("checkbox")).first().check();
-        await question.getByRole("button", { name: "Answer" }).click();
+        await question.getByRole("button", { name: "Answer", exact: true }).click();
       } else {
         await expect.poll(() => allow.first().isEnabled()).toBe(true);
         await allow.first().click();

@@ -1,249 +1,104 @@
 /**
- * Pictures of the page's states, from recordings on a real server in a real browser.
+ * Pictures of the page's states, from recordings and a scripted agent on a real server in a real browser.
  *
- *   node scripts/run.mjs scripts/screens.mjs                 the pictures of docs/screens
- *   node scripts/run.mjs scripts/screens.mjs --all <folder>  every state, in both themes, at three widths, and a page that shows them
- *   node scripts/run.mjs scripts/screens.mjs --all <folder> home costs   only these
+ *   node scripts/run.mjs scripts/screens.mjs                        the pictures of docs/screens
+ *   node scripts/run.mjs scripts/screens.mjs --gallery              every state, in both themes, at three widths, in dist/gallery
+ *   node scripts/run.mjs scripts/screens.mjs --gallery home costs   only these
+ *   … --out <folder>                                                the gallery somewhere else
+ *   … --axe                                                         also what axe finds in each, in both themes, narrow and wide;
+ *                                                                   and targets that are too small for a finger
+ *
+ * A state that cannot be reached, and each finding, is a line on stderr, and the exit code is 1.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ingest, newConversation, openYard, replayed, say } from "../test/e2e/page/yard.ts";
+import { parseArgs } from "node:util";
+import { axeFindings } from "../test/e2e/page/axe.ts";
+import { fill, firstStart, openShowcase } from "../test/e2e/page/showcase.ts";
+import { FIRST_START, statesOf } from "../test/e2e/page/states.ts";
+import { smallTargets } from "../test/e2e/page/targets.ts";
 
-/** @typedef {import("playwright-core").Page} Page */
-/** @typedef {{ name: string, path: () => string, act?: (page: Page) => Promise<unknown> }} State */
+/** @typedef {import("../test/e2e/page/states.ts").State} State */
+/** @typedef {"light" | "dark"} Theme */
+/** @typedef {keyof typeof WIDTHS} Width */
 
 const WIDTHS = {
-  phone: { width: 390, height: 844 },
+  phone: { width: 390, height: 844, touch: true },
   wide: { width: 1400, height: 900 },
   widest: { width: 1920, height: 1080 },
 };
 /** What docs show: a state, its theme, its width, and the picture's name. */
 const DOCS = /** @type {const} */ ([
-  ["first-start", "light", "wide", "first-start"],
-  ["home", "light", "wide", "home"],
-  ["conversation", "light", "wide", "conversation"],
+  ["changes", "light", "wide", "conversation"],
   ["changes", "dark", "wide", "conversation-dark"],
-  ["conversation", "light", "phone", "conversation-phone"],
-  ["list", "dark", "phone", "list-phone"],
-  ["terminal", "light", "wide", "terminal"],
-  ["sub-agents", "light", "wide", "sub-agents"],
-  ["failed", "light", "wide", "error"],
+  ["permission-edit", "light", "phone", "permission-phone"],
   ["run-again", "light", "wide", "run-again"],
   ["file-together", "light", "wide", "file-together"],
   ["costs", "light", "wide", "costs"],
-  ["palette", "dark", "wide", "palette"],
 ]);
+/** A picture is taken when nothing moves any more. */
+const LOADED_MS = 900;
+const STILL_MS = 600;
+const REACHED_MS = 8_000;
 
-const TOTAL = `/** What a cart comes to, in cents. */
-export interface Line {
-  readonly price: number;
-  readonly count: number;
-}
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { gallery: { type: "boolean" }, axe: { type: "boolean" }, out: { type: "string" } },
+});
+const under = (/** @type {string} */ path) => fileURLToPath(new URL(`../${path}/`, import.meta.url));
+const folder = values.out ?? under(values.gallery ? "dist/gallery" : "docs/screens");
+mkdirSync(folder, { recursive: true });
 
-export function total(lines: readonly Line[]): number {
-  let sum = 0;
-  for (const { price, count } of lines) sum += price * count;
-  return sum;
-}
-`;
+let wrong = 0;
+const showcase = await openShowcase();
+const first = await firstStart(showcase);
+await drawAll([FIRST_START]);
+const states = statesOf(showcase, { ...first, ...(await fill(showcase)) });
+await drawAll(states);
+if (values.gallery) writeIndex([FIRST_START, ...states].map(({ name }) => name));
+await showcase.close();
+process.exit(wrong === 0 ? 0 : 1);
 
-const [mode, folder = "", ...only] = process.argv.slice(2);
-const harness = await openYard();
-const { kernel } = harness;
-const docs = fileURLToPath(new URL("../docs/screens/", import.meta.url));
-/** @type {readonly State[]} */
-let states = [];
-await firstStart();
-states = statesOf(await fill());
-
-if (mode === "--all") await everything();
-else
-  for (const [state, theme, width, name] of DOCS)
-    if (state !== "first-start") await draw(state, theme, width, join(docs, `${name}.png`));
-await harness.close();
-process.exit(0);
-
-/** Before anything else is there. @returns {Promise<void>} */
-async function firstStart() {
-  mkdirSync(join(harness.root, ".git"));
-  writeFileSync(join(harness.root, ".git", "HEAD"), "ref: refs/heads/main\n");
-  if (mode !== "--all") await draw("first-start", "light", "wide", join(docs, "first-start.png"), "/");
-  else if (wants("first-start"))
-    for (const [theme, width] of looks())
-      await draw("first-start", theme, width, file("first-start", theme, width), "/");
-}
-
-/** Conversations in every state, and files. */
-async function fill() {
-  const [claude, terminal, agents, markdown, failed] = [
-    await ingest(kernel, "claude", "claude/write-edit.jsonl", "Add a multiply function"),
-    await ingest(kernel, "claude", "claude/bash-ansi.jsonl", "Print in colours"),
-    await ingest(kernel, "claude", "claude/subagent-parallel.jsonl", "Look at two files at once"),
-    await ingest(kernel, "claude", "claude/text-markdown.jsonl", "Explain the plan"),
-    await ingest(kernel, "claude", "claude/api-429.jsonl", "Summarise the log"),
-  ];
-  await ingest(kernel, "codex", "codex/patch-add-update-delete.jsonl", "Move the helpers");
-  const asking = await newConversation(kernel, "Delete the old migrations");
-  const turn = /** @type {const} */ ({ id: "t", provider: "claude", agent: "claude", startedAt: Date.now() });
-  await kernel.write(asking, {
-    agent: "claude",
-    plan: (draft) => {
-      draft.conversation({ metadata: { cwd: harness.root } });
-      draft.setTurn({ ...turn, status: "running" });
-      const user = { turn: "t" };
-      draft.create({
-        kind: "text",
-        role: "user",
-        status: "done",
-        text: "Delete the migrations of 2019",
-        metadata: user,
-      });
-      const input = { command: "rm -rf migrations/2019", description: "Delete old migrations" };
-      const metadata = { toolName: "Bash", toolUseId: "u", turn: "t", stage: "running", input };
-      const approval = { id: "a", state: "asked", title: "Run this command?" };
-      draft.create({
-        ...{ kind: "tool_call", role: "model", status: "running", text: JSON.stringify(input) },
-        metadata: { ...metadata, approval },
-      });
-      return null;
-    },
-  });
-  const stopped = await newConversation(kernel, "Try the new bundler");
-  await kernel.write(stopped, {
-    agent: "claude",
-    plan: (draft) => {
-      draft.setTurn({ ...turn, status: "error", reason: "cancelled" });
-      return null;
-    },
-  });
-  const live = await replayed(kernel, "claude", "claude/long-text.jsonl");
-  for (let i = 0; i < 40; i++) await live.next();
-  const together = await newConversation(kernel, "Release notes");
-  const [notes = ""] = await say(kernel, together, [
-    { text: "The agent has written the notes so far, and is still at it.\n", status: "running" },
-  ]);
-  mkdirSync(join(harness.root, "src/cart"), { recursive: true });
-  writeFileSync(join(harness.root, "README.md"), "# Shop\n");
-  writeFileSync(join(harness.root, "src/cart/total.ts"), TOTAL);
-  return { claude, terminal, agents, markdown, failed, asking, live: live.conversation, together, notes };
-}
-
-/** @param {Awaited<ReturnType<typeof fill>>} of @returns {readonly State[]} */
-function statesOf(of) {
-  const at = (/** @type {string} */ id) => () => `/c/${id}`;
-  /** @type {(tab: string) => (page: Page) => Promise<void>} */
-  const pane = (tab) => async (page) => {
-    await page.getByRole("button", { name: "Side pane" }).click();
-    await page.getByRole("tab", { name: tab }).click();
-  };
-  /** @type {(words: string) => (page: Page) => Promise<void>} */
-  const command = (words) => async (page) => {
-    await page.keyboard.press("Control+k");
-    await page.getByRole("combobox", { name: "Commands" }).fill(words);
-    if (words !== "") await page.keyboard.press("Enter");
-  };
-  const home = () => "/";
-  return [
-    { name: "home", path: home },
-    { name: "conversation", path: at(of.claude) },
-    { name: "changes", path: at(of.claude), act: pane("Changes") },
-    { name: "session", path: at(of.claude), act: pane("Session") },
-    { name: "outline", path: at(of.agents), act: pane("Outline") },
-    { name: "terminal", path: at(of.terminal) },
-    { name: "sub-agents", path: at(of.agents), act: openNested },
-    { name: "markdown", path: at(of.markdown) },
-    { name: "failed", path: at(of.failed) },
-    { name: "needs-you", path: at(of.asking) },
-    { name: "streaming", path: at(of.live) },
-    { name: "list", path: at(of.claude), act: openList },
-    {
-      name: "view-menu",
-      path: at(of.claude),
-      act: (page) => page.getByRole("button", { name: "View" }).click(),
-    },
-    {
-      name: "more-menu",
-      path: at(of.claude),
-      act: (page) => page.getByRole("button", { name: "More", exact: true }).click(),
-    },
-    { name: "palette", path: at(of.claude), act: command("") },
-    { name: "costs", path: at(of.claude), act: command("costs") },
-    { name: "settings", path: at(of.claude), act: command("settings") },
-    { name: "delete", path: at(of.claude), act: command("delete the") },
-    { name: "search", path: home, act: search },
-    { name: "run-again", path: at(of.terminal), act: runAgain },
-    { name: "file-together", path: () => "/files?path=src%2Fcart%2Ftotal.ts", act: together },
-    { name: "block", path: at(of.together), act: (page) => details(page, of.notes) },
-  ];
-}
-
-/** @param {Page} page */
-async function openNested(page) {
-  for (const line of await page.getByRole("button", { name: /^Agent/ }).all()) await line.click();
-}
-
-/** @param {Page} page */
-async function openList(page) {
-  const toggle = page.getByRole("button", { name: "Conversations" });
-  if (await toggle.isVisible()) await toggle.click();
-}
-
-/** @param {Page} page */
-async function search(page) {
-  await page.getByRole("textbox", { name: "Prompt" }).press("Escape");
-  await page.keyboard.press("/");
-  await page.getByRole("combobox", { name: "Search everything" }).fill("math");
-  await page.getByRole("dialog").getByRole("option").first().waitFor();
-}
-
-/** @param {Page} page */
-async function runAgain(page) {
-  await page.getByRole("button", { name: /^Bash/ }).first().click();
-  await page.getByRole("button", { name: "Run again" }).first().click();
-  // Where it ran first is on another machine.
-  await page.getByRole("button", { name: /^Work in/ }).click();
-  await page.waitForSelector("dialog .exact");
-}
-
-/** A file with an agent's cursor in it. @param {Page} page */
-async function together(page) {
-  await page.getByRole("button", { name: "Side pane" }).click();
-  await page.getByRole("treeitem", { name: "src" }).click();
-  await page.getByRole("treeitem", { name: "cart" }).click();
-  const agent = /** @type {const} */ ({ agent: "claude", role: "agent", by: "token" });
-  const opened = await harness.running.tools.call(agent, "file.open", { path: "src/cart/total.ts" });
-  const block_id = /** @type {{ block_id: string }} */ (/** @type {unknown} */ (opened)).block_id;
-  await harness.running.tools.call(agent, "cursor.set", { block_id, head: { line: 8, column: 33 } });
-  await page.locator(".file-editor .t-keyword").first().waitFor();
-}
-
-/** @param {Page} page @param {string} block */
-async function details(page, block) {
-  await page.locator(`[data-block="${block}"]`).focus();
-  await page.keyboard.press("i");
-}
-
-/** @typedef {"light" | "dark"} Theme */
-/** @typedef {keyof typeof WIDTHS} Width */
-
-/** @type {(state: string, theme: Theme, width: Width, to: string, path?: string) => Promise<void>} */
-async function draw(state, theme, width, to, path) {
-  const known = states.find(({ name }) => name === state);
-  const look = { ...WIDTHS[width], dark: theme === "dark" };
-  const { page, context } = await harness.open(path ?? known?.path() ?? "/", look);
-  await page.waitForTimeout(900);
-  try {
-    await known?.act?.(page);
-  } catch (error) {
-    console.error(
-      `${state} ${theme} ${width}: ${error instanceof Error ? error.message.split("\n")[0] : error}`,
-    );
+/** @param {readonly State[]} all */
+async function drawAll(all) {
+  for (const state of all) {
+    if (!values.gallery) {
+      for (const [name, theme, width, picture] of DOCS)
+        if (name === state.name) await draw(state, theme, width, picture);
+    } else if (positionals.length === 0 || positionals.includes(state.name))
+      for (const [theme, width] of looks())
+        await draw(state, theme, width, `${state.name}-${theme}-${width}`);
   }
-  await page.waitForTimeout(600);
-  await page.screenshot({ path: to });
+}
+
+/** @type {(state: State, theme: Theme, width: Width, picture: string) => Promise<void>} */
+async function draw(state, theme, width, picture) {
+  const { page, context } = await showcase.open(state.path, { ...WIDTHS[width], dark: theme === "dark" });
+  page.setDefaultTimeout(REACHED_MS);
+  try {
+    await page.waitForTimeout(LOADED_MS);
+    await state.act?.(page);
+    await page.waitForTimeout(STILL_MS);
+    await page.screenshot({ path: join(folder, `${picture}.png`) });
+    console.log(`${picture}.png`);
+    if (values.axe && theme === "light" && width !== "widest") {
+      if (width === "phone") for (const each of await smallTargets(page)) report(picture, each);
+      // Which heading a text begins with is its writer's.
+      for (const each of await axeFindings(page))
+        if (!/heading-order: <h\d class="md-/.test(each)) report(picture, each);
+    }
+  } catch (error) {
+    await page.screenshot({ path: join(folder, `${picture}.png`) });
+    report(picture, String(error instanceof Error ? error.message : error).split("\n")[0] ?? "");
+  }
   await context.close();
-  console.log(to);
+}
+
+/** @type {(picture: string, what: string) => void} */
+function report(picture, what) {
+  wrong++;
+  console.error(`${picture}: ${what}`);
 }
 
 /** @returns {readonly (readonly [Theme, Width])[]} */
@@ -254,34 +109,22 @@ function looks() {
   );
 }
 
-/** @param {string} name */
-function wants(name) {
-  return only.length === 0 || only.includes(name);
-}
-
-/** @type {(state: string, theme: Theme, width: Width) => string} */
-function file(state, theme, width) {
-  mkdirSync(folder, { recursive: true });
-  return join(folder, `${state}-${theme}-${width}.png`);
-}
-
-async function everything() {
-  const shown = ["first-start", ...states.map(({ name }) => name)].filter(wants);
-  for (const name of shown)
-    if (name !== "first-start")
-      for (const [theme, width] of looks()) await draw(name, theme, width, file(name, theme, width));
-  const rows = shown.map(
-    (name) =>
-      `<h2>${name}</h2><p>${looks()
-        .map(
-          ([theme, width]) =>
-            `<a href="${name}-${theme}-${width}.png"><img src="${name}-${theme}-${width}.png" alt="${name}, ${theme}, ${width}" height="300"></a>`,
-        )
-        .join(" ")}</p>`,
-  );
+/** A page that shows what is there side by side. @param {readonly string[]} names */
+function writeIndex(names) {
+  const there = new Set(readdirSync(folder));
+  const rows = names.map((name) => {
+    const pictures = looks().map(([theme, width]) => {
+      const file = `${name}-${theme}-${width}.png`;
+      return there.has(file)
+        ? `<a href="${file}"><img src="${file}" alt="${name}, ${theme}, ${width}" height="300" loading="lazy"></a>`
+        : "";
+    });
+    return `<h2>${name}</h2><p>${pictures.join(" ")}</p>`;
+  });
+  const style = "body{font:14px system-ui;margin:24px}img{border:1px solid #ccc;border-radius:6px}";
   writeFileSync(
     join(folder, "index.html"),
-    `<!doctype html><meta charset="utf-8"><title>The page</title><h1>The page</h1>${rows.join("\n")}`,
+    `<!doctype html><meta charset="utf-8"><title>The page</title><style>${style}</style><h1>The page</h1>${rows.join("\n")}\n`,
   );
   console.log(join(folder, "index.html"));
 }

@@ -55,7 +55,7 @@ describe("[AC11] a server with a certificate", () => {
   });
 
   it("[U8] serves the commands of its machine, which cannot check a certificate for another name", async () => {
-    expect((await run(place, ["ls"])).stdout).toContain("Recorded with");
+    expect((await run(place, ["ls"])).stdout).toContain("(recorded)");
     expect((await run(place, ["link"])).stdout.trim()).toMatch(`${link.origin}/?link=`);
     expect((await run(place, ["doctor"])).stdout).toContain(`ok    server: answers at ${link.origin}`);
     const token = await run(place, ["token", "create", "--agent", "wall", "--viewer"]);

@@ -53,7 +53,7 @@ function isPage({ path }: File): boolean {
 /** Links to files of this repository, without their fragment. */
 function links({ path, text }: File): { target: string; line: number }[] {
   return [...text.matchAll(/\]\(([^)\s#]+)[^)]*\)/g)]
-    .filter((match) => !/^[a-z]+:/.test(match[1]!) && !/\.(png|svg)$/.test(match[1]!))
+    .filter((match) => !/^[a-z]+:/.test(match[1]!) && !/\.(png|svg|webp)$/.test(match[1]!))
     .map((match) => ({
       target: posix.join(posix.dirname(path), match[1]!),
       line: lineAt(text, match.index),

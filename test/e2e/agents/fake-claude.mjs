@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
  * Stands where Claude Code would stand and misbehaves on purpose. It reads one message, whose last text is a plan as JSON
- * (see `Plan` in ../lifecycle/world.ts): prints that many lines of a recording, then does what the plan says.
+ * (see `Plan` in ../lifecycle/world.ts): prints that many lines of a recording, then does what the plan says. Where that text is plain
+ * words, the file that `CLAUDE_FAKE_PLANS` names has the plan of each.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, closeSync, readFileSync, writeFileSync, writeSync } from "node:fs";
@@ -33,7 +34,7 @@ process.stdin.on("error", () => undefined);
 /** @param {any} message */
 function run(message) {
   const { content } = message.message;
-  const plan = JSON.parse(content.at(-1).text);
+  const plan = planOf(content.at(-1).text);
   if (plan.heard) writeFileSync(plan.heard, JSON.stringify(content));
   if (plan.deaf) for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => undefined);
   const lines = readFileSync(plan.recording, "utf8").split("\n").slice(0, plan.lines);
@@ -41,6 +42,13 @@ function run(message) {
   if (plan.act === "ask") return ask(plan);
   const act = ACTS[/** @type {keyof Acts} */ (plan.act)];
   act();
+}
+
+/** @param {string} text */
+function planOf(text) {
+  const { CLAUDE_FAKE_PLANS: plans } = process.env;
+  const known = plans === undefined ? undefined : JSON.parse(readFileSync(plans, "utf8"))[text];
+  return known ?? JSON.parse(text);
 }
 
 /** Goes on behind each permission request only when it is answered. @param {any} plan */

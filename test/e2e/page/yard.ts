@@ -21,6 +21,8 @@ export interface Look {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
+  /** As on a phone: a finger points, and nothing hovers. */
+  readonly touch?: boolean;
   /** Another's link than the owner's. */
   readonly token?: string;
 }
@@ -46,13 +48,23 @@ export interface Visit {
 /** The program that stands in for Claude Code; what it does is in its prompt. */
 export const FAKE_CLAUDE = fileURLToPath(new URL("../agents/fake-claude.mjs", import.meta.url));
 
-export async function openYard({ fakeClaude = false } = {}): Promise<Yard> {
+interface YardOptions {
+  readonly fakeClaude?: boolean;
+  /** Another program in the place of Claude Code. */
+  readonly claude?: string;
+  /** The name of the workspace's folder. */
+  readonly workspace?: string;
+}
+
+export async function openYard(options: YardOptions = {}): Promise<Yard> {
+  const { fakeClaude = false, workspace = "root" } = options;
   const claude = process.env["BLOCKYARD_CLAUDE"];
-  if (fakeClaude) process.env["BLOCKYARD_CLAUDE"] = FAKE_CLAUDE;
+  const program = options.claude ?? (fakeClaude ? FAKE_CLAUDE : undefined);
+  if (program !== undefined) process.env["BLOCKYARD_CLAUDE"] = program;
   await buildPage();
   const folder = mkdtempSync(join(tmpdir(), "blockyard-page-"));
-  mkdirSync(join(folder, "root"));
-  const config = { home: join(folder, "home"), root: join(folder, "root"), host: "127.0.0.1", port: 0 };
+  mkdirSync(join(folder, workspace));
+  const config = { home: join(folder, "home"), root: join(folder, workspace), host: "127.0.0.1", port: 0 };
   const running = await serve(config, () => {});
   const browser = await chromium.launch({
     executablePath: chromiumPath(),
@@ -78,6 +90,7 @@ async function visit(browser: Browser, running: Running, path: string, look: Loo
   const context = await browser.newContext({
     viewport: { width: look.width ?? 1280, height: look.height ?? 800 },
     colorScheme: look.dark ? "dark" : "light",
+    ...(look.touch ? { hasTouch: true, isMobile: true } : {}),
     permissions: ["clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();

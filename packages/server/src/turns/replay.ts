@@ -27,14 +27,14 @@ export const RECORDINGS: readonly Recording[] = [
   {
     name: "codex-shop",
     provider: "codex",
-    title: "Recorded with Codex: review the fix",
+    title: "Review the fix (recorded)",
     prompt: "Review the fix of discounted() in src/price.js, and add the test that is missing.",
     lineMs: 900,
   },
   {
     name: "claude-shop",
     provider: "claude",
-    title: "Recorded with Claude Code: a missing cent",
+    title: "A missing cent (recorded)",
     prompt: "A 90 % voucher on €10.00 costs the customer €0.99 instead of €1.00. Find out why and fix it.",
     lineMs: 60,
   },

@@ -4,7 +4,7 @@
  */
 import { type BlockId, isProblem, type View } from "@blockyard/kernel";
 import { sought } from "../rows/sought.ts";
-import { focused, notify } from "../state/page-state.ts";
+import { focused, leaveUndo, notify } from "../state/page-state.ts";
 import type { Session } from "../state/session.tsx";
 
 const MOST = 500;
@@ -19,6 +19,7 @@ const undone: BlockId[] = [];
 /** Somebody types in a block here. */
 export function noteEdit(block: BlockId): void {
   undone.length = 0;
+  leaveUndo();
   if (edited.at(-1) === block) return;
   edited.push(block);
   edited.splice(0, edited.length - MOST);

@@ -6,15 +6,17 @@ import { useEffect } from "react";
 import { isOpen, setOpen } from "../state/disclosure.ts";
 import { isField, isInvited, listenInvited } from "../state/invitation.ts";
 import {
+  dismiss,
   editing,
   focused,
   inspected,
   isFinding,
   isFollowing,
+  notices,
   overlay,
   renaming,
 } from "../state/page-state.ts";
-import { togglePane } from "../state/pane.ts";
+import { togglePaneVisit } from "../state/pane.ts";
 import { readRoute } from "../state/route.ts";
 import { type Session, useSession } from "../state/session.tsx";
 import { isComposing } from "../ui/composing.ts";
@@ -129,7 +131,9 @@ const SHORTCUTS: readonly Shortcut[] = [
     label: "Undo my last edit, in whichever block",
     needs: "conversation",
     writes: true,
-    run: (session) => void undoLast(session, "undo"),
+    run: (session) => {
+      if (!undoNotice()) void undoLast(session, "undo");
+    },
   },
   {
     key: "Z",
@@ -149,7 +153,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   },
   { key: "k", ctrl: true, label: "Commands", run: () => overlay.set({ type: "palette" }) },
   { key: "[", label: "Show or hide the sidebar", run: () => toggleSidebar() },
-  { key: "]", label: "Show or hide the side pane", run: () => togglePane() },
+  { key: "]", label: "Show or hide the side pane", run: () => togglePaneVisit() },
   { key: "s", label: "Go to the list of conversations", run: () => toList() },
   { key: "?", label: "This help", run: () => overlay.set({ type: "help" }) },
   { key: "Escape", label: "Close what is open", run: () => close() },
@@ -302,6 +306,15 @@ function toList(): void {
   const open =
     list?.querySelector<HTMLElement>("a.entry.current") ?? list?.querySelector<HTMLElement>("a.entry");
   open?.focus();
+}
+
+/** What was done last may offer to be undone at the edge of the page: that goes before edits, which were earlier. */
+function undoNotice(): boolean {
+  const offer = notices.get().findLast(({ action }) => action?.isUndo === true);
+  if (offer?.action === undefined) return false;
+  dismiss(offer.id);
+  offer.action.run();
+  return true;
 }
 
 function renameCurrent(): void {

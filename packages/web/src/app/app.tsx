@@ -6,8 +6,8 @@ import { useShortcuts } from "../actions/shortcuts.ts";
 import { ConversationPane } from "../conversation/conversation.tsx";
 import type { Conversations } from "../sidebar/conversations.ts";
 import { Sidebar } from "../sidebar/sidebar.tsx";
-import { useCell } from "../state/cell.ts";
-import { dismiss, isSidebarOpen, notices, notify, overlay } from "../state/page-state.ts";
+import { useCell, useCellPart } from "../state/cell.ts";
+import { dismiss, editing, isSidebarOpen, notices, notify, overlay } from "../state/page-state.ts";
 import { hidePane, putSheetAway, useIsPaneShown } from "../state/pane.ts";
 import { preferences } from "../state/preferences.ts";
 import { useRoute } from "../state/route.ts";
@@ -31,6 +31,7 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
   const isCovered = useCell(isSidebarOpen);
   const isPaneShown = useIsPaneShown();
   const shown = useCell(overlay);
+  const isEditing = useCellPart(editing, (now) => now !== undefined);
   const { sidebar, sidebarWidth, paneWidth } = useCell(preferences);
   const { link } = useSession();
   useShortcuts();
@@ -44,7 +45,12 @@ export function App({ conversations }: { conversations: Conversations }): ReactN
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the page goes elsewhere
   useEffect(() => putSheetAway(), [conversation, file]);
   const widths = { "--sidebar": `${sidebarWidth}px`, "--pane": `${paneWidth}px` } as CSSProperties;
-  const names = ["page", ...(sidebar ? [] : ["no-sidebar"]), ...(isPaneShown ? ["with-pane"] : [])];
+  const names = [
+    "page",
+    ...(sidebar ? [] : ["no-sidebar"]),
+    ...(isPaneShown ? ["with-pane"] : []),
+    ...(isEditing ? ["editing"] : []),
+  ];
   return (
     <div className={names.join(" ")} style={widths}>
       <Sidebar conversations={conversations} />

@@ -114,7 +114,7 @@ interface RowsProps {
 
 function Rows({ name, conversations, now }: RowsProps): ReactNode {
   return (
-    <section aria-label={name}>
+    <section aria-label={`${name}: conversations`}>
       <h2 className={name === STATE_WORDS.needs ? "group-name needs" : "group-name"}>{name}</h2>
       <ul>
         {conversations.slice(0, NAMED).map((conversation) => (
@@ -164,7 +164,8 @@ function FirstStart({ story }: { story: ListedConversation | undefined }): React
           <span>
             <strong>Watch an agent work</strong>
             <span className="dim">
-              A recorded session: “{story.title || "Untitled"}”. Edit, fork and search it.
+              “{(story.title || "Untitled").replace(" (recorded)", "")}”, a recorded session. Edit, fork and
+              search it.
             </span>
           </span>
           <Icon name="chevron" />

@@ -14,8 +14,8 @@ interface PlanTextProps {
 }
 
 export function PlanText({ ask, canEdit }: PlanTextProps): ReactNode {
-  if (ask.plan !== undefined) return <SharedPlan id={ask.plan} canEdit={canEdit} />;
   const { plan } = (ask.input ?? {}) as { readonly plan?: unknown };
+  if (ask.plan !== undefined) return <SharedPlan id={ask.plan} canEdit={canEdit} proposed={plan} />;
   if (typeof plan !== "string") return null;
   return (
     <div className="asked-plan">
@@ -24,16 +24,25 @@ export function PlanText({ ask, canEdit }: PlanTextProps): ReactNode {
   );
 }
 
-/** It stands above as a block of its own; from here it is opened to be edited. */
-function SharedPlan({ id, canEdit }: { id: string; canEdit: boolean }): ReactNode {
+interface SharedPlanProps {
+  readonly id: string;
+  readonly canEdit: boolean;
+  /** As the agent has written it, where that is known. */
+  readonly proposed: unknown;
+}
+
+/** It stands below as a block of its own; from here it is opened to be edited. */
+function SharedPlan({ id, canEdit, proposed }: SharedPlanProps): ReactNode {
   const block = useBlock(id);
   const text = useText(id);
-  const isEdited = block?.promoted === true;
   if (!block || !text) return null;
+  // Who only opens it has edited nothing.
+  const isSame = typeof proposed === "string" && text.toString().trim() === proposed.trim();
+  const isEdited = block.promoted === true && !isSame;
   return (
     <p className="asked-plan-note">
       <span className="dim">
-        {isEdited ? "The plan above was edited. It is approved as it reads now." : "The plan is above."}
+        {isEdited ? "The plan below was edited. It is approved as it reads now." : "The plan is below."}
       </span>
       {canEdit && (
         <button type="button" className="quiet-button" onClick={() => editBlock(block)}>

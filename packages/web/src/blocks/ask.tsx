@@ -6,7 +6,7 @@
  * answered first shows who.
  */
 import { type Ask, askWords, type Block, isProblem, type JsonObject } from "@blockyard/kernel";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { isField } from "../state/invitation.ts";
 import { overlay } from "../state/page-state.ts";
 import { useIsViewer, useSession } from "../state/session.tsx";
@@ -46,7 +46,10 @@ function OpenAsk({ block, ask }: { block: Block; ask: Ask }): ReactNode {
   const [failure, setFailure] = useState("");
   const panel = useRef<HTMLElement>(null);
   const isReady = isSettled && !isAnswering;
+  useFocusKept(panel);
   const answer: GiveAnswer = async (allow, message = "", given) => {
+    // A button that is disabled loses the focus.
+    if (panel.current?.contains(document.activeElement)) panel.current.focus({ preventScroll: true });
     setAnswering(true);
     const said = await session.write("turn.answer", {
       ...{ block_id: block.id, ask_id: ask.id, allow },
@@ -93,6 +96,17 @@ function OpenAsk({ block, ask }: { block: Block; ask: Ask }): ReactNode {
   );
 }
 
+/** Who has answered stays at the call, not at the page's beginning. */
+function useFocusKept(panel: { readonly current: HTMLElement | null }): void {
+  useLayoutEffect(() => {
+    const element = panel.current;
+    const row = element?.closest<HTMLElement>("article");
+    return () => {
+      if (element?.contains(document.activeElement)) row?.focus({ preventScroll: true });
+    };
+  }, [panel]);
+}
+
 /** A number presses the answer that has it: in the first ask that is open, wherever no field has the focus. */
 function useNumberKeys(panel: { readonly current: HTMLElement | null }): void {
   useEffect(() => {
@@ -109,6 +123,8 @@ function useNumberKeys(panel: { readonly current: HTMLElement | null }): void {
       const button = first?.querySelector<HTMLElement>(`[data-key="${event.key}"]`);
       if (!button) return;
       event.preventDefault();
+      // Enter, which answers, has to come to the form.
+      if (button instanceof HTMLInputElement) button.focus({ preventScroll: true });
       button.click();
     };
     addEventListener("keydown", onKey);

@@ -79,7 +79,7 @@ export function Foot(props: FootProps): ReactNode {
         />
       </div>
       {attach}
-      <span className="composer-hint" aria-live="polite">
+      <span className={isArmed ? "composer-hint armed" : "composer-hint"} aria-live="polite">
         {isArmed
           ? "Press Esc again to stop"
           : isRunning && steers

@@ -1,6 +1,6 @@
 /**
- * Escape, pressed twice, stops what runs. The first one does what it does anyway; one that closes a menu, a dialog or an editor does
- * not count.
+ * Escape, pressed twice and nothing in between, stops what runs. The first one does what it does anyway; one that closes a menu, a
+ * dialog or an editor does not count.
  */
 import { useEffect, useState } from "react";
 import { editing, inspected, isFinding, overlay } from "../state/page-state.ts";
@@ -13,14 +13,23 @@ export function useDoubleEscape(isRunning: boolean, stop: () => void): boolean {
   const [isArmed, setArmed] = useState(false);
   useEffect(() => {
     if (!isRunning) return setArmed(false);
+    let wasTaken = false;
+    // What the key closes may be closed when it comes to the page.
+    const onBefore = (event: KeyboardEvent) => {
+      wasTaken = isTaken(event);
+      if (event.key !== "Escape") setArmed(false);
+    };
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Escape" || event.repeat || isComposing(event) || isTaken(event)) return;
+      if (event.key !== "Escape" || event.repeat || isComposing(event)) return;
+      if (wasTaken || isTaken(event)) return;
       if (isArmed) stop();
       setArmed(!isArmed);
     };
+    addEventListener("keydown", onBefore, { capture: true });
     addEventListener("keydown", onKey);
     const timer = isArmed ? setTimeout(() => setArmed(false), TWICE_MS) : undefined;
     return () => {
+      removeEventListener("keydown", onBefore, { capture: true });
       removeEventListener("keydown", onKey);
       clearTimeout(timer);
     };

@@ -25,8 +25,8 @@ export function BranchRow({ ways, chosen }: BranchRowProps): ReactNode {
       <Icon name="branch" />
       <span>
         {chosen === undefined
-          ? `The next prompt goes on from here. ${plural(ways.length, "other way")} below.`
-          : `Way ${now + 1} of ${ways.length}`}
+          ? `The next prompt goes on from here. ${plural(ways.length, "other branch", "other branches")} below.`
+          : `Branch ${now + 1} of ${ways.length}`}
       </span>
       <button type="button" className="quiet-button" disabled={now <= 0} onClick={() => show(ways[now - 1])}>
         Previous

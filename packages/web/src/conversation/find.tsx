@@ -6,6 +6,7 @@
 import { type BlockId, isProblem, limits, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { sought } from "../rows/sought.ts";
+import { focusPrompt } from "../state/invitation.ts";
 import { isFinding, isFollowing } from "../state/page-state.ts";
 import { useOrder, useSession, useViewPart } from "../state/session.tsx";
 import { isComposing } from "../ui/composing.ts";
@@ -55,7 +56,10 @@ export function Find({ view }: { view: View }): ReactNode {
     const list = document.querySelector(".list");
     return list && words.length >= MIN_CHARS ? markMatches(list, words, now) : undefined;
   }, [words, now]);
-  const close = () => isFinding.set(false);
+  const close = () => {
+    leaveFor(now?.block);
+    isFinding.set(false);
+  };
   const step = (by: number) => {
     if (count === 0) return;
     const first = by > 0 ? 0 : count - 1;
@@ -96,6 +100,14 @@ export function Find({ view }: { view: View }): ReactNode {
       </button>
     </search>
   );
+}
+
+/** Who has found something is there; who has not goes on writing. */
+function leaveFor(block: BlockId | undefined): void {
+  const id = CSS.escape(block ?? "");
+  const row = document.querySelector<HTMLElement>(`article[data-block="${id}"]`);
+  if (row) row.focus({ preventScroll: true });
+  else focusPrompt();
 }
 
 /** Which of all matches it is, from 0; -1 where it is none of them. */

@@ -17,7 +17,7 @@ export function SpeakerRow({ id }: { id: BlockId }): ReactNode {
       <span className="speaker-icon">
         <Icon name={speaker.side === "person" ? "user" : "agent"} />
       </span>
-      <span className="speaker-name">{speaker.name}</span>
+      <h2 className="speaker-name">{speaker.name}</h2>
       <Time at={block.createdAt} />
     </div>
   );

@@ -52,9 +52,9 @@ export function Costs(): ReactNode {
           value={String(days)}
           onChoose={(value) => setDays(Number(value))}
         />
-        <span className="spread" />
         <button
           type="button"
+          className="costs-export"
           disabled={!shown || "failure" in shown || shown.report.rows.length === 0}
           onClick={() => shown && "report" in shown && exportCsv(shown.report.rows, group)}
         >

@@ -5,6 +5,7 @@
 import { type CSSProperties, Fragment, memo, type ReactNode, useMemo } from "react";
 import { colouredLine } from "../highlight/code-lines.tsx";
 import { useHighlight } from "../highlight/highlight.ts";
+import { grammarOf } from "../highlight/language.ts";
 import type { LineTokens } from "../highlight/message.ts";
 import { useCellPart } from "../state/cell.ts";
 import { preferences } from "../state/preferences.ts";
@@ -21,17 +22,22 @@ interface DiffViewProps {
   /** Names the text for its colours. */
   readonly name?: string;
   readonly grammar?: string | undefined;
+  /** Says the grammar where nobody else does. */
+  readonly path?: string;
 }
 
-export function DiffView({ rows, label, name = label, grammar }: DiffViewProps): ReactNode {
+export function DiffView({ rows, label, name = label, grammar, path }: DiffViewProps): ReactNode {
   const isSplit = useCellPart(preferences, ({ diff }) => diff === "split");
   const digits = String(rows.reduce((most, row) => Math.max(most, row.old ?? 0, row.new ?? 0), 1)).length;
   const chunks = useMemo(() => (isSplit ? chunked(splitRows(rows)) : chunked(rows)), [rows, isSplit]);
-  const colours = useColours(rows, name, grammar);
+  const colours = useColours(rows, name, grammar ?? grammarOf(undefined, path));
   const style = { "--digits": digits } as CSSProperties;
+  // A file that is new, or a part of one whose place is not known, has no numbers of before.
+  const hasOld = rows.some((row) => row.old !== undefined || row.type === "hunk");
+  const names = ["diff", ...(isSplit ? ["split"] : []), ...(hasOld ? [] : ["no-old"])];
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-    <section className={isSplit ? "diff split" : "diff"} style={style} aria-label={label} tabIndex={0}>
+    <section className={names.join(" ")} style={style} aria-label={label} tabIndex={0}>
       {chunks.map((chunk, i) =>
         isSplit ? (
           <SplitChunk key={i} rows={chunk as readonly SplitRow[]} colours={colours} />

@@ -13,7 +13,7 @@ import {
   useRef,
   useState,
 } from "react";
-import { useCell } from "../state/cell.ts";
+import { useCell, useCellPart } from "../state/cell.ts";
 import { isOpen, setOpen, useOpen } from "../state/disclosure.ts";
 import { go, linkToFile, useRoute } from "../state/route.ts";
 import { useSession, useViewPart } from "../state/session.tsx";
@@ -26,7 +26,10 @@ export default function FileTree(): ReactNode {
   const [focusedPath, setFocused] = useState<string | undefined>(undefined);
   const top = useCell(folders).get(".");
   const hasItems = top?.state === "here" && top.entries.length > 0;
-  useEffect(() => void listFolder(session, "."), [session]);
+  const isConnected = useCellPart(session.link.state, ({ state }) => state === "open");
+  useEffect(() => {
+    if (isConnected) void listFolder(session, ".");
+  }, [session, isConnected]);
   const onKey = (event: KeyboardEvent) => {
     const items = [...(tree.current?.querySelectorAll<HTMLElement>("[role=treeitem]") ?? [])];
     const at = items.indexOf(document.activeElement as HTMLElement);

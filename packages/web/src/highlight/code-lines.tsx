@@ -37,7 +37,8 @@ export function CodeLines({ name, text, grammar, startLine, isGrowing = false }:
   const last = (startLine ?? 1) + lines.length;
   const style = { "--digits": String(last).length } as CSSProperties;
   return (
-    <pre className={startLine === undefined ? "code" : "code numbered"} style={style}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <pre className={startLine === undefined ? "code" : "code numbered"} style={style} tabIndex={0}>
       {chunks}
     </pre>
   );

@@ -12,7 +12,7 @@ import { capabilities } from "../state/capabilities.ts";
 import { useCell } from "../state/cell.ts";
 import { setAll } from "../state/disclosure.ts";
 import { focused, notify, overlay } from "../state/page-state.ts";
-import { showPane } from "../state/pane.ts";
+import { visitPane } from "../state/pane.ts";
 import { prefer, preferences } from "../state/preferences.ts";
 import { go, linkTo, useRoute } from "../state/route.ts";
 import { type Session, useSession } from "../state/session.tsx";
@@ -108,7 +108,7 @@ function verbs(
   ];
   return [
     ...(session.isViewer ? [] : writes),
-    { name: "Review changes", icon: "diff", run: () => showPane("changes") },
+    { name: "Review changes", icon: "diff", run: () => visitPane("changes") },
     ...exportFormats.map(({ format, label }) => ({
       name: `Export as ${label}`,
       icon: "download" as const,
@@ -179,8 +179,8 @@ function viewCommands({
     },
     { name: "Expand all", icon: "expand", run: () => setAll(true) },
     { name: "Collapse all", icon: "collapse", run: () => setAll(false) },
-    { name: "Outline of the conversation", icon: "turns", run: () => showPane("outline") },
-    { name: "Session: model, tools, MCP servers", icon: "plug", run: () => showPane("session") },
+    { name: "Outline of the conversation", icon: "turns", run: () => visitPane("outline") },
+    { name: "Session: model, tools, MCP servers", icon: "plug", run: () => visitPane("session") },
   ];
 }
 
@@ -206,7 +206,7 @@ function settingCommands(session: Session, tools: ReadonlySet<string>): readonly
       : []),
     ...(session.isViewer
       ? []
-      : [{ name: "Show the files", icon: "files" as const, run: () => showPane("files") }]),
+      : [{ name: "Show the files", icon: "files" as const, run: () => visitPane("files") }]),
   ];
 }
 

@@ -63,6 +63,7 @@ async function remove(session: Session, conversation: ConversationId, title: str
   notify(`Deleted “${title}”`, false, {
     label: "Undo",
     stayMs,
+    isUndo: true,
     run: () => void restore(session, conversation),
   });
   return true;

@@ -1,26 +1,53 @@
 /**
- * The keys, from the table that they are read from.
+ * The keys, from the table that they are read from: what they are about together, in the order of that table.
  */
 import type { ReactNode } from "react";
 import { shortcutsFor } from "../actions/shortcuts.ts";
 import { useSession } from "../state/session.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 
+const GROUPS = [
+  { needs: undefined, name: "Everywhere" },
+  { needs: "conversation", name: "In a conversation" },
+  { needs: "block", name: "The chosen block" },
+] as const;
+const NAMES: Readonly<Record<string, string>> = { Escape: "esc", ArrowRight: "→", ArrowLeft: "←" };
+
 export function Help(): ReactNode {
-  const session = useSession();
+  const shortcuts = shortcutsFor(useSession());
   return (
     <Dialog label="Keyboard" className="help">
-      <h2>Keyboard</h2>
-      <dl>
-        {shortcutsFor(session).map(({ key, ctrl, label }) => (
-          <div key={`${ctrl ?? ""}${key}`}>
-            <dt>
-              {ctrl && <kbd>ctrl</kbd>} <kbd>{key === "Escape" ? "esc" : key}</kbd>
-            </dt>
-            <dd>{label}</dd>
-          </div>
-        ))}
-      </dl>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <div className="help-body" tabIndex={0} role="document">
+        <h2>Keyboard</h2>
+        <div className="help-groups">
+          {GROUPS.map((group) => (
+            <section key={group.name} aria-label={group.name}>
+              <h3>{group.name}</h3>
+              <dl>
+                {shortcuts
+                  .filter(({ needs }) => needs === group.needs)
+                  .map(({ key, ctrl, label }) => (
+                    <div key={`${ctrl ?? ""}${key}`}>
+                      <dt>
+                        {keysOf(key, ctrl).map((each) => (
+                          <kbd key={each}>{each}</kbd>
+                        ))}
+                      </dt>
+                      <dd>{label}</dd>
+                    </div>
+                  ))}
+              </dl>
+            </section>
+          ))}
+        </div>
+      </div>
     </Dialog>
   );
+}
+
+/** As they are pressed: with Ctrl a capital letter is Shift and the letter. */
+function keysOf(key: string, ctrl: true | undefined): readonly string[] {
+  if (!ctrl) return [NAMES[key] ?? key];
+  return ["ctrl", ...(/[A-Z]/.test(key) ? ["shift"] : []), key.toLowerCase()];
 }

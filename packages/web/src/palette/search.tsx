@@ -16,7 +16,8 @@ const PAUSE_MS = 120;
 const PAGE_BLOCKS = 40;
 /** How often is asked again while the search index is being made. */
 const INDEXING_MS = 2_000;
-const SHOWN_BEFORE = 40;
+/** On a phone a row ends before so many: what was found has to be in it. */
+const SHOWN_BEFORE = innerWidth < 600 ? 12 : 40;
 const SHOWN_CHARS = 200;
 
 interface Hit {

@@ -105,7 +105,14 @@ function File({ file, folder, isOpenFirst, name }: FileProps): ReactNode {
                 Jump to it
               </button>
             </div>
-            {edit.rows.length > 0 && <DiffView rows={edit.rows} label={`changes of ${path}`} />}
+            {edit.rows.length > 0 && (
+              <DiffView
+                rows={edit.rows}
+                label={`changes of ${path}, edit ${i + 1} of ${edits.length}`}
+                name={`${edit.block}:${i}:pane`}
+                path={path}
+              />
+            )}
           </div>
         ))}
     </section>

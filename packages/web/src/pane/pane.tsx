@@ -3,13 +3,14 @@
  * are asked for. In a narrow window it is a sheet over the page.
  */
 import type { View } from "@blockyard/kernel";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef } from "react";
 import FileTree from "../files/file-tree.tsx";
 import Inspector from "../inspector/inspector.tsx";
 import { capabilities } from "../state/capabilities.ts";
 import { useCell, useCellPart } from "../state/cell.ts";
+import { focusPrompt } from "../state/invitation.ts";
 import { inspected } from "../state/page-state.ts";
-import { hidePane, type PaneTab, showPane, useIsWide, usePaneTab } from "../state/pane.ts";
+import { hidePane, isPaneVisited, type PaneTab, showPane, useIsWide, usePaneTab } from "../state/pane.ts";
 import { prefer, preferences } from "../state/preferences.ts";
 import { useRoute } from "../state/route.ts";
 import { useIsViewer, useSession } from "../state/session.tsx";
@@ -29,8 +30,9 @@ export default function Pane(): ReactNode {
   const block = useCell(inspected);
   useEffect(() => {
     // A sheet has the keys as long as it is there.
-    if (!isWide) pane.current?.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
+    if (!isWide) focusTab(pane.current);
   }, [isWide]);
+  useVisits(pane);
   return (
     <>
       {!isWide && (
@@ -59,6 +61,27 @@ export default function Pane(): ReactNode {
       </aside>
     </>
   );
+}
+
+/** Who comes by key or command is at the tab, and back where they were when the pane is gone. */
+function useVisits(pane: { readonly current: HTMLElement | null }): void {
+  const isVisited = useCell(isPaneVisited);
+  useEffect(() => {
+    if (!isVisited) return;
+    isPaneVisited.set(false);
+    // The palette gives the focus back first.
+    setTimeout(() => focusTab(pane.current));
+  }, [isVisited, pane]);
+  useLayoutEffect(() => {
+    const element = pane.current;
+    return () => {
+      if (element?.contains(document.activeElement)) focusPrompt();
+    };
+  }, [pane]);
+}
+
+function focusTab(pane: HTMLElement | null): void {
+  pane?.querySelector<HTMLElement>("[role=tab][aria-selected=true]")?.focus();
 }
 
 const LABELS: Readonly<Record<PaneTab | "block", string>> = {

@@ -82,6 +82,8 @@ export interface NoticeAction {
   readonly label: string;
   readonly run: () => void;
   readonly stayMs: number;
+  /** Ctrl Z does it too, until something is edited. */
+  readonly isUndo?: true;
 }
 
 /** Short messages at the edge of the page. */
@@ -100,6 +102,18 @@ export function notify(text: string, isBad = false, action?: NoticeAction): void
   });
   const stayMs = action?.stayMs ?? Math.max(NOTICE_MS, text.length * READ_MS);
   setTimeout(() => dismiss(notice.id), stayMs);
+}
+
+/** Something was edited since: Ctrl Z is about that. The offer stays. */
+export function leaveUndo(): void {
+  if (!notices.get().some(({ action }) => action?.isUndo)) return;
+  notices.change((shown) =>
+    shown.map((notice) => {
+      if (notice.action === undefined) return notice;
+      const { isUndo: _earlier, ...action } = notice.action;
+      return { ...notice, action };
+    }),
+  );
 }
 
 export function dismiss(id: number): void {

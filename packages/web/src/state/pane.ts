@@ -11,6 +11,8 @@ export const PANE_TABS = ["changes", "files", "session", "outline"] as const;
 export type PaneTab = (typeof PANE_TABS)[number];
 
 const wide = matchMedia("(min-width: 1280px)");
+/** Whether somebody comes to the pane by key or command, and not by pointing at it: it takes the focus then. */
+export const isPaneVisited = new Cell(false);
 /** Whether the pane lies over a narrow window. */
 const isSheet = new Cell(false);
 
@@ -51,6 +53,12 @@ export function showPane(tab?: PaneTab): void {
   else isSheet.set(true);
 }
 
+/** By key or command: the pane is shown, and has the keys. */
+export function visitPane(tab?: PaneTab): void {
+  showPane(tab);
+  isPaneVisited.set(true);
+}
+
 export function hidePane(): void {
   inspected.set(undefined);
   isSheet.set(false);
@@ -60,6 +68,12 @@ export function hidePane(): void {
 export function togglePane(): void {
   if (isPaneShown()) hidePane();
   else showPane();
+}
+
+/** By key. */
+export function togglePaneVisit(): void {
+  if (isPaneShown()) hidePane();
+  else visitPane();
 }
 
 /** A sheet is put away when the page goes on. */

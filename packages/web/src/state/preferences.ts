@@ -43,7 +43,8 @@ const DEFAULTS: Preferences = {
   models: {},
   sidebar: true,
   sidebarWidth: 264,
-  pane: false,
+  // Where a window has room for it, its sides are not left empty.
+  pane: matchMedia("(min-width: 1680px)").matches,
   paneWidth: 400,
   paneTab: "changes",
   folder: "",

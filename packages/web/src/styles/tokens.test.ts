@@ -36,7 +36,9 @@ const PAIRS: readonly (readonly [string, string, number])[] = [
   ]),
   ...["added", "removed"].flatMap((way) => [
     [way, `${way}-bg`, TEXT] as const,
-    ["text", `${way}-mark`, TEXT] as const,
+    ...["text", "dim", ...SYNTAX.filter((ink) => ink !== "t-comment")].map(
+      (ink) => [ink, `${way}-mark`, TEXT] as const,
+    ),
     ...SYNTAX.map((ink) => [ink, `${way}-bg`, TEXT] as const),
   ]),
   ...["term-text", "term-dim", "brand", ...ANSI].map((ink) => [ink, "term-bg", TEXT] as const),

@@ -1,7 +1,7 @@
 /**
  * A dialog in the browser's own top layer: Escape and a click outside close it, focus stays in it and goes back.
  */
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { overlay } from "../state/page-state.ts";
 
 interface DialogProps {
@@ -12,7 +12,8 @@ interface DialogProps {
 
 export function Dialog({ label, className, children }: DialogProps): ReactNode {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // It is closed while it is still in the page: only then does the browser give the focus back.
+  useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     return () => element?.close();

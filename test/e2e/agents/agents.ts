@@ -125,6 +125,7 @@ const kimi: MatrixAgent = {
   slash: { prompt: "/status", shows: /./ },
   modes: { ask: "ask" },
   lacks: {
+    "permission with a rule": "it asks before it says what would run",
     "question, own words": "its form has options only",
     "plan, edited and approved": PLANS,
     steering: STEPS,

@@ -396,3 +396,11 @@ describe("sessions and turns", () => {
     expect(below).toEqual(["thinking", "text", "tool_call", "text", "tool_result"]);
   });
 });
+
+it("[Y13] a request for a call whose input is not known yet says what it says itself, and no command is taken from its name", () => {
+  const asks = recorded("kimi/parallel").blocks.flatMap(({ metadata }) => metadata["ask"] ?? []);
+  expect(asks).toMatchObject([
+    { title: "Requesting approval to Running: pwd", subject: { type: "tool", tool: "Bash" } },
+    { title: "Requesting approval to Running: pwd", subject: { type: "tool", tool: "Bash" } },
+  ]);
+});

@@ -40,7 +40,11 @@ export function askPermission(
     id,
     kind: plan !== undefined ? "plan" : questions === undefined ? "permission" : "question",
     state: "asked",
-    title: wordsOf(objectOf(params.toolCall).title) ?? wordsOf(call.title),
+    // Of a call whose input has not come yet, only the request says what it does.
+    title:
+      (isNamedOnly(call) ? wordsOf(said) : undefined) ??
+      wordsOf(objectOf(params.toolCall).title) ??
+      wordsOf(call.title),
     input: call.input ?? {},
     subject: questions === undefined && plan === undefined ? subjectOf(state, call) : undefined,
     questions,
@@ -96,13 +100,18 @@ function subjectOf(state: State, call: Call): JsonObject {
     const paths = listOf(changes.metadata.changes).map((change) => textOf(objectOf(change).path) ?? "");
     return { type: "diff", diff: changes.text, paths };
   }
-  if (isCommand(call)) {
+  if (isCommand(call) && !isNamedOnly(call)) {
     const { command, cwd } = commandMetadata(call);
     return given({ type: "command", command: textOf(command) ?? "", cwd: wordsOf(cwd) }) as JsonObject;
   }
   const url = wordsOf(call.input?.["url"]);
   if (url !== undefined && call.kind === "fetch") return { type: "url", url };
   return given({ type: "tool", tool: call.toolName, server: call.server }) as JsonObject;
+}
+
+/** Its title is the tool's name, and its input has not come yet: what it would run is not known, so no rule may be made from it. */
+function isNamedOnly({ input, title, toolName }: Call): boolean {
+  return input === undefined && (title === toolName || /^\w+$/.test(title));
 }
 
 function suggestionOf(option: JsonObject): JsonObject {

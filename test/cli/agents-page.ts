@@ -25,6 +25,7 @@ const ROWS: readonly (readonly [string, (abilities: Abilities) => string])[] = [
     "modes (full access only with `--full-access`)",
     ({ modes }) => modes.map((mode) => MODE_WORDS[mode]).join(", "),
   ],
+  ["sandbox apart from the mode", ({ sandboxes }) => sandboxes.join(", ") || "–"],
   [
     "a message while it works",
     ({ steering }) => (steering === "step" ? "at its next step" : "after the turn"),

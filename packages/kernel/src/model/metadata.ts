@@ -107,6 +107,7 @@ const queued = z.strictObject({
   fresh: z.boolean().optional(),
   allow: z.array(z.string()).optional(),
   mode: z.string().optional(),
+  sandbox: z.string().optional(),
   effort: z.string().optional(),
   goesOn: z.boolean().optional(),
   cwd: z.string().optional(),

@@ -50,6 +50,7 @@ export const STREAM: Abilities = {
   asks: [],
   rules: false,
   modes: ["ask"],
+  sandboxes: [],
   steering: "turn",
   midTurn: [],
   stopsTasks: false,

@@ -50,6 +50,7 @@ const ABILITIES: Abilities = {
   asks: ["permission"],
   rules: true,
   modes: ["ask"],
+  sandboxes: [],
   steering: "turn",
   midTurn: [],
   stopsTasks: false,

@@ -12,7 +12,7 @@ import {
 } from "@blockyard/kernel";
 import { z } from "zod";
 import { ALLOWANCES } from "../access/allowance.ts";
-import { MODES } from "./mode.ts";
+import { MODES, SANDBOXES } from "./mode.ts";
 import { ruleList, ruleRemove, ruleSet } from "./rules/contract.ts";
 
 const MAX_ATTACHMENTS = 20;
@@ -62,6 +62,12 @@ export const turnStart = contract({
       .max(40)
       .optional()
       .describe("How hard the model thinks, as listed by agent.offers"),
+    sandbox: z
+      .enum(SANDBOXES)
+      .optional()
+      .describe(
+        "How the agent confines its commands, where agent.list says that this can be chosen. Default: as its mode does",
+      ),
     parent_id: z
       .string()
       .max(200)
@@ -201,8 +207,9 @@ const abilities = z.object({
   asks: z.array(z.enum(ASK_KINDS)).readonly(),
   rules: z.boolean(),
   modes: z.array(z.enum(MODES)).readonly(),
+  sandboxes: z.array(z.enum(SANDBOXES)).readonly(),
   steering: z.enum(["step", "turn"]),
-  midTurn: z.array(z.enum(["mode", "model"])).readonly(),
+  midTurn: z.array(z.enum(["mode", "model", "effort"])).readonly(),
   stopsTasks: z.boolean(),
   commands: z.boolean(),
   models: z.boolean(),

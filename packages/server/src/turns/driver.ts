@@ -7,7 +7,7 @@
  */
 
 import type { AskKind, ConversationId, Env, Problem } from "@blockyard/kernel";
-import type { Mode } from "./mode.ts";
+import type { Mode, SandboxChoice } from "./mode.ts";
 import type { Run, TurnRequest, TurnStart } from "./run.ts";
 
 /** What an agent can do here. */
@@ -21,10 +21,12 @@ export interface Abilities {
   /** It offers rules with what it asks, and keeps them itself. */
   readonly rules: boolean;
   readonly modes: readonly Mode[];
+  /** How it can be told to confine its commands, whatever its mode. */
+  readonly sandboxes: readonly SandboxChoice[];
   /** When a message reaches it while it works: at its next step, or not before its turn is over. */
   readonly steering: "step" | "turn";
   /** What can be changed while it works. */
-  readonly midTurn: readonly ("mode" | "model")[];
+  readonly midTurn: readonly ("mode" | "model" | "effort")[];
   /** What it runs in the background can be stopped. */
   readonly stopsTasks: boolean;
   /** It tells its slash commands and skills, its models, and how much of its context is used. */

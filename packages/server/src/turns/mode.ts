@@ -9,12 +9,19 @@ import { type ConversationMetadata, type Draft, type Problem, problem } from "@b
 export const MODES = ["plan", "ask", "edits", "full"] as const;
 export type Mode = (typeof MODES)[number];
 
+/** How an agent confines the commands that it runs, where that can be chosen apart from its mode. */
+export const SANDBOXES = ["read-only", "workspace-write", "danger-full-access"] as const;
+export type SandboxChoice = (typeof SANDBOXES)[number];
+
 /** Full access is offered only where the owner has started the server with it. */
-export function withoutFull<T extends { readonly abilities: { readonly modes: readonly Mode[] } }>(
-  driver: T,
-): T {
+export function withoutFull<
+  T extends {
+    readonly abilities: { readonly modes: readonly Mode[]; readonly sandboxes: readonly SandboxChoice[] };
+  },
+>(driver: T): T {
   const modes = driver.abilities.modes.filter((mode) => mode !== "full");
-  return { ...driver, abilities: { ...driver.abilities, modes } };
+  const sandboxes = driver.abilities.sandboxes.filter((sandbox) => sandbox !== "danger-full-access");
+  return { ...driver, abilities: { ...driver.abilities, modes, sandboxes } };
 }
 
 export function checkMode(
@@ -26,6 +33,19 @@ export function checkMode(
   const how = mode === "full" ? ": start the server with --full-access first" : "";
   return problem("invalid", `${provider} does not support the mode ${mode} here${how}`, {
     modes: [...modes],
+  });
+}
+
+export function checkSandbox(
+  provider: string,
+  sandboxes: readonly SandboxChoice[],
+  sandbox: SandboxChoice | undefined,
+): Problem | undefined {
+  if (sandbox === undefined || sandboxes.includes(sandbox)) return undefined;
+  const isFull = sandbox === "danger-full-access" && sandboxes.length > 0;
+  const how = isFull ? ": start the server with --full-access first" : "";
+  return problem("invalid", `${provider} does not support the sandbox ${sandbox} here${how}`, {
+    sandboxes: [...sandboxes],
   });
 }
 

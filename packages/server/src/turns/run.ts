@@ -19,7 +19,7 @@ import type {
 import type { Allowance } from "../access/allowance.ts";
 import type { Attachment, When } from "./contract.ts";
 import type { Message } from "./message.ts";
-import type { Mode } from "./mode.ts";
+import type { Mode, SandboxChoice } from "./mode.ts";
 
 export interface TurnRequest {
   readonly conversation: ConversationId;
@@ -38,6 +38,8 @@ export interface TurnRequest {
   readonly when?: When;
   /** How freely the agent works; the conversation's mode by default. */
   readonly mode?: Mode;
+  /** How the agent confines its commands; as its mode does by default. */
+  readonly sandbox?: SandboxChoice;
   /** Where it stops at a usage limit, it goes on by itself when that is reset. */
   readonly goesOn?: boolean;
   /** The folder to work in, a whole path. */

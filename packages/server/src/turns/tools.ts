@@ -123,14 +123,26 @@ async function goOnLater(
 }
 
 function allowsAnything(input: unknown): boolean {
-  const { allow, mode } = (input ?? {}) as { readonly allow?: unknown; readonly mode?: unknown };
-  return (Array.isArray(allow) && allow.length > 0) || mode === "edits" || mode === "full";
+  const { allow, mode, sandbox } = (input ?? {}) as {
+    readonly allow?: unknown;
+    readonly mode?: unknown;
+    readonly sandbox?: unknown;
+  };
+  const isFreer = sandbox === "workspace-write" || sandbox === "danger-full-access";
+  return (Array.isArray(allow) && allow.length > 0) || mode === "edits" || mode === "full" || isFreer;
 }
 
 type Asked = Pick<TurnRequest, "provider" | "prompt"> & {
-  readonly [K in "model" | "effort" | "fresh" | "allow" | "attachments" | "cwd" | "when" | "mode"]?:
-    | TurnRequest[K]
-    | undefined;
+  readonly [K in
+    | "model"
+    | "effort"
+    | "fresh"
+    | "allow"
+    | "attachments"
+    | "cwd"
+    | "when"
+    | "mode"
+    | "sandbox"]?: TurnRequest[K] | undefined;
 };
 
 interface StartInput extends Asked {

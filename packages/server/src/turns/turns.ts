@@ -32,7 +32,7 @@ import { type Driver, refusesModel } from "./driver.ts";
 import { DriverTable } from "./driver-table.ts";
 import { atLimit, Later } from "./later.ts";
 import { MessageQueue } from "./message-queue.ts";
-import { checkMode, type Mode, withoutFull } from "./mode.ts";
+import { checkMode, checkSandbox, type Mode, withoutFull } from "./mode.ts";
 import { isText, type Opened, openTurn } from "./open-turn.ts";
 import { RemoteTurns } from "./remote-turns.ts";
 import type { Rules } from "./rules/rules.ts";
@@ -175,6 +175,8 @@ export class Turns {
     if (!driver) return this.drivers.unknown(request.provider);
     const noMode = checkMode(request.provider, driver.abilities.modes, request.mode);
     if (noMode) return noMode;
+    const noSandbox = checkSandbox(request.provider, driver.abilities.sandboxes, request.sandbox);
+    if (noSandbox) return noSandbox;
     const refused = driver.check(request) ?? this.#trust(request.cwd) ?? (await this.#shows(request));
     return refused ?? refusesModel(this.#kernel.env, driver, request);
   }

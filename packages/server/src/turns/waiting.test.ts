@@ -16,6 +16,7 @@ const FIELDS: { readonly [K in keyof Required<TurnRequest>]: Required<TurnReques
   allow: ["write"],
   attachments: [{ type: "text", name: "a.txt", text: "hello" }],
   mode: "plan",
+  sandbox: "read-only",
   effort: "high",
   goesOn: true,
   cwd: "/srv",

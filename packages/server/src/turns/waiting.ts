@@ -32,7 +32,7 @@ const MAX_QUEUED = 20;
 
 /** What is kept of a request beside its text. */
 export async function markOf(store: Store, request: TurnRequest): Promise<QueuedMark> {
-  const { provider, model, parent, fresh, allow, mode, effort, goesOn, cwd, attachments } = request;
+  const { provider, model, parent, fresh, allow, mode, sandbox, effort, goesOn, cwd, attachments } = request;
   const kept = await Promise.all((attachments ?? []).map((each) => keep(store, each)));
   return {
     provider,
@@ -41,6 +41,7 @@ export async function markOf(store: Store, request: TurnRequest): Promise<Queued
     ...(fresh === undefined ? {} : { fresh }),
     ...(allow === undefined ? {} : { allow: [...allow] }),
     ...(mode === undefined ? {} : { mode }),
+    ...(sandbox === undefined ? {} : { sandbox }),
     ...(effort === undefined ? {} : { effort }),
     ...(goesOn === undefined ? {} : { goesOn }),
     ...(cwd === undefined ? {} : { cwd }),

@@ -13,7 +13,10 @@ type Listed = ToolAnswer<"agent.list">["agents"][number];
 type Offered = ToolAnswer<"agent.offers">;
 
 export type Mode = Listed["abilities"]["modes"][number];
-export type Abilities = Pick<Listed["abilities"], "modes" | "steering" | "midTurn" | "commands" | "models">;
+export type Abilities = Pick<
+  Listed["abilities"],
+  "modes" | "sandboxes" | "steering" | "midTurn" | "commands" | "models"
+>;
 
 export interface AgentFacts extends Pick<Listed, "provider" | "problem"> {
   readonly abilities: Abilities;
@@ -30,7 +33,6 @@ export interface AgentModel extends OfferedModel {
 
 export interface Offers extends Pick<Offered, "mode" | "model" | "commands"> {
   readonly models?: readonly AgentModel[];
-  readonly sandboxes?: readonly string[];
 }
 
 const NAMES: Readonly<Record<string, string>> = {

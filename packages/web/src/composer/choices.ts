@@ -89,14 +89,15 @@ export function useChosen(
 export function requestOf(
   { provider, model, effort, mode, sandbox }: Chosen,
   agents: readonly AgentFacts[],
-): Pick<ToolInput<"turn.start">, "provider" | "model" | "mode"> {
-  const { modes = [] } = agents.find((agent) => agent.provider === provider)?.abilities ?? {};
+): Pick<ToolInput<"turn.start">, "provider" | "model" | "mode" | "sandbox"> {
+  const { modes = [], sandboxes = [] } = agents.find((agent) => agent.provider === provider)?.abilities ?? {};
+  const confined = sandboxes.find((each) => each === sandbox);
   return {
     provider,
     ...(model ? { model } : {}),
     ...(effort && takes("turn.start", "effort") ? { effort } : {}),
     ...(mode !== undefined && modes.length > 1 ? { mode } : {}),
-    ...(sandbox && takes("turn.start", "sandbox") ? { sandbox } : {}),
+    ...(confined === undefined ? {} : { sandbox: confined }),
   };
 }
 

@@ -70,7 +70,7 @@ export function Foot(props: FootProps): ReactNode {
           mode={chosen.mode}
           modes={facts?.abilities.modes ?? []}
           sandbox={chosen.sandbox || undefined}
-          sandboxes={offers.sandboxes ?? []}
+          sandboxes={facts?.abilities.sandboxes ?? []}
           onMode={(mode: Mode) => {
             chosen.choose({ mode });
             change("mode", { mode });

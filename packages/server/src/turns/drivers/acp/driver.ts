@@ -24,6 +24,7 @@ export const ACP_ABILITIES: Abilities = {
   asks: ["permission", "question", "plan", "elicitation"],
   rules: true,
   modes: ["plan", "ask", "edits", "full"],
+  sandboxes: [],
   steering: "turn",
   midTurn: ["mode", "model"],
   stopsTasks: false,

@@ -21,6 +21,7 @@ import { ProcessTracker } from "../../../processes/process-tracker.ts";
 import { nodeEnv } from "../../../system/env.ts";
 import { NOTHING_ATTACHED } from "../../attachments.ts";
 import type { Driver } from "../../driver.ts";
+import { checkSandbox } from "../../mode.ts";
 import type { Run, TurnRequest } from "../../run.ts";
 import { Turns } from "../../turns.ts";
 import type { Given } from "../../write-answer.ts";
@@ -288,6 +289,16 @@ describe("modes", () => {
       { collaborationMode: { mode: collaboration, settings: { model: "gpt-5.5" } } },
     ]);
   });
+});
+
+it("[D86] the sandbox can be chosen apart from the mode; no other agent has one to choose", async () => {
+  const world = new World({ recording: "text" });
+  await world.turn({ mode: "ask", sandbox: "workspace-write" });
+  expect(world.sent("thread/start")).toMatchObject([
+    { approvalPolicy: "on-request", sandbox: "workspace-write" },
+  ]);
+  expect(checkSandbox("claude", [], "read-only")).toMatchObject({ problem: "invalid" });
+  expect(checkSandbox("codex", ["read-only"], "danger-full-access")?.message).toContain("--full-access");
 });
 
 describe("questions", () => {

@@ -12,6 +12,7 @@ import { AGENTS, type Agent, type AgentRequest, childSpec, STREAM } from "../../
 import { fileText, NOTHING_ATTACHED, pictureFiles, readAttachments } from "../../attachments.ts";
 import { type ChildOptions, childDriver } from "../../child-run.ts";
 import type { Abilities, Driver } from "../../driver.ts";
+import { SANDBOXES } from "../../mode.ts";
 import { openingOf } from "../../opening.ts";
 import type { Run, TurnRequest, TurnStart } from "../../run.ts";
 import { SecondTry } from "../../second-try.ts";
@@ -24,8 +25,9 @@ export const CODEX_ABILITIES: Abilities = {
   asks: ["permission", "question", "elicitation"],
   rules: true,
   modes: ["plan", "ask", "edits", "full"],
+  sandboxes: [...SANDBOXES],
   steering: "step",
-  midTurn: ["model"],
+  midTurn: ["model", "effort"],
   stopsTasks: true,
   commands: true,
   models: true,
@@ -131,7 +133,7 @@ async function beginRun(
   const run = new CodexRun(options, start, {
     provider,
     spec: confined,
-    wanted: { cwd, model, effort: request.effort, mode: request.mode, session },
+    wanted: { cwd, model, effort: request.effort, mode: request.mode, sandbox: request.sandbox, session },
     command: commandIn(request.prompt),
     input: { texts: [told.text, ...given.files.map(fileText), request.prompt], picturePaths: files.paths },
     told: told.text,

@@ -5,7 +5,7 @@
  */
 
 import type { JsonObject } from "@blockyard/kernel";
-import type { Mode } from "../../mode.ts";
+import type { Mode, SandboxChoice } from "../../mode.ts";
 
 /** Approvals and sandbox of each mode. In plan and ask nothing is written without leave; edits stay in the workspace. */
 const MODES: Readonly<Record<Mode, JsonObject>> = {
@@ -20,12 +20,14 @@ export interface Wanted {
   readonly model?: string | undefined;
   readonly effort?: string | undefined;
   readonly mode?: Mode | undefined;
+  /** In place of the one that the mode has. */
+  readonly sandbox?: SandboxChoice | undefined;
   /** The thread to go on with. */
   readonly session?: string | undefined;
 }
 
 /** A thread: a new one, or one that goes on. Its history stays where it is: the conversation has it. */
-export function threadRequest({ cwd, model, mode, session }: Wanted): {
+export function threadRequest({ cwd, model, mode, sandbox, session }: Wanted): {
   readonly method: string;
   readonly params: JsonObject;
 } {
@@ -33,6 +35,7 @@ export function threadRequest({ cwd, model, mode, session }: Wanted): {
     cwd,
     ...(model === undefined ? {} : { model }),
     ...(mode === undefined ? {} : MODES[mode]),
+    ...(sandbox === undefined ? {} : { sandbox }),
   };
   if (session === undefined) return { method: "thread/start", params };
   return { method: "thread/resume", params: { ...params, threadId: session, excludeTurns: true } };

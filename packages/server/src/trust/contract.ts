@@ -3,7 +3,12 @@
 import { contract } from "@blockyard/kernel";
 import { z } from "zod";
 
-const folder = z.string().min(1).max(4_096).describe("An absolute path. Default: the served folder");
+const folder = z
+  .string()
+  .min(1)
+  .max(4_096)
+  .regex(/^[^\0]*$/, "a path has no zero character")
+  .describe("An absolute path. Default: the served folder");
 
 const output = z.object({
   folder: z.string(),

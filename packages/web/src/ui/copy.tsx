@@ -18,7 +18,7 @@ export function CopyButton({
   const copy = async () => {
     const copied = await text();
     if (copied === undefined) return notify("Couldn't copy: the server did not send the text", true);
-    if (!(await copyText(copied))) return;
+    if (!(await copyText(copied))) return notify("Couldn't copy: the browser refused", true);
     setDone(true);
     setTimeout(() => setDone(false), SAID_MS);
   };

@@ -19,9 +19,9 @@ import { copyText } from "../ui/copy.tsx";
 export async function copyBlock(session: Session, block: Block): Promise<void> {
   const view = [...session.replica.views.values()].find((known) => known.conversation === block.conversation);
   const text = view && (await session.text(view, block.id));
-  if (text === undefined) return notify("Not copied: its text did not come from the server", true);
+  if (text === undefined) return notify("Couldn't copy: the server did not send the text", true);
   const isDone = await copyText(text);
-  notify(isDone ? "Copied" : "Not copied: the browser did not allow it", !isDone);
+  notify(isDone ? "Copied" : "Couldn't copy: the browser refused", !isDone);
 }
 
 export function editBlock(block: Block): void {

@@ -31,5 +31,5 @@ export function openPath(path: string, line: number, root: string | undefined): 
 
 export async function copyPath(path: string, root: string | undefined): Promise<void> {
   const isDone = await copyText(absolutePath(path, root) ?? path);
-  notify(isDone ? "Path copied" : "Not copied: the browser did not allow it", !isDone);
+  notify(isDone ? "Path copied" : "Couldn't copy: the browser refused", !isDone);
 }

@@ -33,7 +33,7 @@ export function editBlock(block: Block): void {
 export async function forkAt(session: Session, block: Block): Promise<void> {
   invite("prompt");
   const answer = await session.write("conversation.fork", { block_id: block.id });
-  if (isProblem(answer)) return refused("Not forked", answer);
+  if (isProblem(answer)) return refused("Couldn't fork", answer);
   forgetHead(block.conversation);
   // Where a dialog had the focus until now.
   if (document.activeElement === document.body) focusPrompt();
@@ -43,7 +43,7 @@ export async function forkAt(session: Session, block: Block): Promise<void> {
 /** The path to a block, as a conversation of its own. */
 export async function forkAway(session: Session, block: Block): Promise<void> {
   const answer = await session.write("conversation.fork", { block_id: block.id, into_new: true });
-  if (isProblem(answer)) return refused("Not forked", answer);
+  if (isProblem(answer)) return refused("Couldn't fork", answer);
   notify("This is the new conversation");
   go(linkTo(answer.conversation));
 }
@@ -66,7 +66,7 @@ export async function rename(
   title: string,
 ): Promise<boolean> {
   const answer = await session.write("conversation.update", { conversation, title });
-  if (isProblem(answer)) refused("Not renamed", answer);
+  if (isProblem(answer)) refused("Couldn't rename", answer);
   return !isProblem(answer);
 }
 
@@ -87,7 +87,7 @@ export async function dropQueued(session: Session, block: Block): Promise<boolea
   const turn = block.metadata.turn ?? "";
   const answer = await session.write("turn.stop", { conversation, turn });
   if (isProblem(answer)) {
-    refused("Not removed", answer);
+    refused("Couldn't remove", answer);
     return false;
   }
   const isDropped = answer.dropped === 1;
@@ -100,7 +100,7 @@ export async function releaseQueued(session: Session, block: Block): Promise<voi
   const { conversation } = block;
   const turn = block.metadata.turn ?? "";
   const answer = await session.write("turn.release", { conversation, turn });
-  if (isProblem(answer)) refused("Not sent", answer);
+  if (isProblem(answer)) refused("Couldn't send", answer);
 }
 
 /** Before or behind its neighbour in the queue. */
@@ -108,12 +108,12 @@ export async function moveQueued(session: Session, block: Block, by: "up" | "dow
   const { conversation } = block;
   const turn = block.metadata.turn ?? "";
   const answer = await session.write("turn.move", { conversation, turn, by });
-  if (isProblem(answer)) refused("Not moved", answer);
+  if (isProblem(answer)) refused("Couldn't move", answer);
 }
 
 export async function stopTurn(session: Session, conversation: ConversationId): Promise<void> {
   const answer = await session.write("turn.stop", { conversation });
-  if (isProblem(answer)) refused("Not stopped", answer);
+  if (isProblem(answer)) refused("Couldn't stop", answer);
 }
 
 /** Asks whether the command of this block, or of the call that it is, shall be run again. */
@@ -129,7 +129,7 @@ export function askRerun(session: Session, block: Block): void {
 
 export async function stopCommand(session: Session, block: BlockId): Promise<void> {
   const answer = await session.write("command.stop", { block_id: block });
-  if (isProblem(answer)) refused("Not stopped", answer);
+  if (isProblem(answer)) refused("Couldn't stop", answer);
 }
 
 /** A tool that this server does not have is said plainly. */

@@ -22,7 +22,7 @@ export async function include(
     return;
   }
   const answer = await session.write("conversation.include", { conversation, block_id: block, included });
-  if (isProblem(answer)) refused(included ? "Not added" : "Not removed", answer);
+  if (isProblem(answer)) refused(included ? "Couldn't add" : "Couldn't remove", answer);
 }
 
 /** A file of the workspace, as it reads whenever the agent is asked. */
@@ -32,7 +32,7 @@ export async function includeFile(
   path: string,
 ): Promise<void> {
   const answer = await session.write("file.open", { path });
-  if (isProblem(answer)) return refused("Not added", answer);
+  if (isProblem(answer)) return refused("Couldn't add", answer);
   await include(session, conversation, answer.block_id);
 }
 

@@ -49,13 +49,13 @@ export function continueTurn({ conversation }: View): void {
 /** At that time, by itself: the server remembers it, and any other message here cancels it. */
 export async function continueLater(session: Session, { conversation }: View, at: number): Promise<boolean> {
   const answer = await session.write("turn.later", { conversation, at });
-  if (isProblem(answer)) notify(`Not scheduled: ${answer.message}`, true);
+  if (isProblem(answer)) notify(`Couldn't schedule: ${answer.message}`, true);
   return !isProblem(answer);
 }
 
 export async function cancelLater(session: Session, { conversation }: View): Promise<boolean> {
   const answer = await session.write("turn.later", { conversation, cancel: true });
-  if (isProblem(answer)) notify(`Not cancelled: ${answer.message}`, true);
+  if (isProblem(answer)) notify(`Couldn't cancel: ${answer.message}`, true);
   return !isProblem(answer);
 }
 

@@ -21,7 +21,7 @@ export function RulesDialog(): ReactNode {
   useEffect(read, [read]);
   const remove = async (rule: Rule) => {
     const answer = await session.write("rule.remove", { id: rule.id });
-    if (isProblem(answer)) return refused("Not revoked", answer);
+    if (isProblem(answer)) return refused("Couldn't revoke", answer);
     notify("Rule revoked. Agents ask again");
     read();
   };
@@ -101,7 +101,7 @@ function RuleForm({ edited, onDone }: { edited: Rule | undefined; onDone: () => 
         : { conversation: edited.conversation };
     const id = edited === undefined ? {} : { id: edited.id };
     const answer = await session.write("rule.set", { ...id, effect, ...place, pattern });
-    if (isProblem(answer)) return refused("Not saved", answer);
+    if (isProblem(answer)) return refused("Couldn't save", answer);
     setText("");
     onDone();
   };

@@ -121,7 +121,7 @@ function useChange({ conversation, isRunning, chosen, agents }: FootProps) {
     if (!abilities?.midTurn.some((each) => each === what))
       return notify(`${agentName(chosen.provider)} uses this from its next turn on`);
     void session.write("agent.change", { conversation, ...fields }).then((answer) => {
-      if (isProblem(answer)) refused("Not changed", answer);
+      if (isProblem(answer)) refused("Couldn't change", answer);
     });
   };
 }

@@ -51,7 +51,7 @@ export async function startTurn(session: Session, asked: Asked): Promise<Convers
   if (cwd !== undefined) answer = await trusting(session, send, { cwd });
   if (answer === undefined) return undefined;
   if (isProblem(answer)) {
-    refused("Not sent", answer);
+    refused("Couldn't send", answer);
     return undefined;
   }
   isFollowing.set(true);

@@ -173,7 +173,7 @@ export class Desk {
       bytes += inserted.length * 3 > CHANGE_BYTES ? bytesOf(inserted.toString()) : inserted.length;
     });
     if (bytes <= CHANGE_BYTES || change.annotation(ySyncAnnotation) !== undefined) return true;
-    notify(`Not pasted: at most ${CHANGE_BYTES / 1000} KB fit at once. Paste it in parts.`, true);
+    notify(`Couldn't paste: at most ${CHANGE_BYTES / 1000} KB fit at once. Paste it in parts.`, true);
     return false;
   }
 
@@ -201,7 +201,7 @@ export class Desk {
     this.#isBehind = true;
     // What was written stays in the editor: with the next change all of it is sent again.
     if (problem.problem !== "stale")
-      return notify(`Not saved: ${problem.message}. Your text is still here.`, true);
+      return notify(`Couldn't save: ${problem.message}. Your text is still here.`, true);
     this.#sync();
   }
 

@@ -28,7 +28,7 @@ export default function Editor({ block }: { block: Block }): ReactNode {
       opened: () => setOpen(true),
       refused: (message) => {
         leave();
-        notify(`Not edited: ${message}`, true);
+        notify(`Couldn't edit: ${message}`, true);
         editing.set(undefined);
       },
       close: () => editing.set(undefined),

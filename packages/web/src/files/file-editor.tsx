@@ -25,7 +25,7 @@ export function FileEditor({ id, path, view }: FileEditorProps): ReactNode {
     if (!host.current) return;
     const events = {
       opened: () => setOpen(true),
-      refused: (message: string) => notify(`Not edited: ${message}`, true),
+      refused: (message: string) => notify(`Couldn't edit: ${message}`, true),
       close: () => frame.current?.focus(),
     };
     const look = { label: `Text of ${path}`, isFile: true, grammar: grammarOf(undefined, path) };

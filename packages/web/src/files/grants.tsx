@@ -34,7 +34,7 @@ function useGuard(path: string): Guard {
     grants,
     async change(tool, agent) {
       const answer = await session.write(tool, { path, ...(agent === undefined ? {} : { agent }) });
-      if (isProblem(answer)) notify(`Not changed: ${answer.message}`, true);
+      if (isProblem(answer)) notify(`Couldn't change: ${answer.message}`, true);
       else take(answer);
     },
   };

@@ -88,6 +88,12 @@ export class Child {
     });
   }
 
+  /** The program itself has ended; its pipes may still be open. */
+  get hasExited(): boolean {
+    const child = this.#process;
+    return child === undefined || child.exitCode !== null || child.signalCode !== null;
+  }
+
   /** It is gone; what it left is being cleared up, which on a busy machine takes its time. */
   get isOver(): boolean {
     return this.#isOver;

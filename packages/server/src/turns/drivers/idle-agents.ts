@@ -48,7 +48,7 @@ export class IdleAgents<T extends Waiting> {
   take(conversation: ConversationId, fits: (agent: T) => boolean): T | undefined {
     const known = this.#agents.get(conversation);
     if (known === undefined) return undefined;
-    if (known.agent.child.isOver || !fits(known.agent)) {
+    if (known.agent.child.hasExited || !fits(known.agent)) {
       this.#drop(conversation);
       return undefined;
     }

@@ -90,7 +90,7 @@ export class Connection {
   }
 
   get isGone(): boolean {
-    return this.#isGone;
+    return this.#isGone || this.#child.hasExited;
   }
 
   /** From here on, this one is told what is said. First what was said while nobody listened. */

@@ -54,7 +54,7 @@ export interface Idle {
 }
 
 /** How long the end of a process that waited is listened for before it is used again. */
-const IDLE_LOOK_MS = 10;
+const IDLE_LOOK_MS = 30;
 
 export class AcpRun implements Run {
   readonly ended: Promise<RunEnd>;

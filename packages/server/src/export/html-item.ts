@@ -66,10 +66,16 @@ function itemsHtml(nodes: readonly ExportNode[], depth: number): Html {
   return join(timeline(nodes, undefined).map((item) => itemHtml(item, depth)));
 }
 
+const WORK = "Its work";
+
 function nestedHtml(nested: readonly ExportNode[], depth: number, title: string): Html {
   if (nested.length === 0) return NOTHING;
-  const isShort = nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < SHORT_LINES);
-  return html`<details class="nested"${isShort && nested.length < 4 ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${itemsHtml(nested, depth + 1)}</details>`;
+  // A sub-agent's work is closed, as on the page; what else hangs off a block is there if it is short.
+  const isShort =
+    title !== WORK &&
+    nested.length < 4 &&
+    nested.every(({ block }) => block.kind !== "tool_call" && block.newlines < SHORT_LINES);
+  return html`<details class="nested"${isShort ? OPEN : NOTHING}><summary>${title}: ${plural(nested.length, "block")}</summary>${itemsHtml(nested, depth + 1)}</details>`;
 }
 
 function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefined): Html {
@@ -105,7 +111,7 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
   const isShown = results.some((result) => showsPictures(result.block.kind, result.block.metadata));
   const own = isShown ? NOTHING : pictures(images);
   const below = shown.length === 0 ? NOTHING : html`<div class="results">${shown}</div>`;
-  return html`<details class="tool">${lineHtml(node, shown.length > 0)}${input}${inside}</details>${asked}${nestedHtml(node.work, depth, "Its work")}${below}${failed}${own}${nestedHtml(node.nested, depth, "Its work")}`;
+  return html`<details class="tool">${lineHtml(node, shown.length > 0)}${input}${inside}</details>${asked}${nestedHtml(node.work, depth, WORK)}${below}${failed}${own}${nestedHtml(node.nested, depth, WORK)}`;
 }
 
 /** The line of a call, as on the page. */

@@ -80,12 +80,19 @@ function leaveField(field: HTMLElement): void {
   document.querySelector<HTMLElement>(".agent-ask.open")?.focus();
 }
 
+/** More is higher than the style allows anyway, and measuring it takes seconds. */
+const MEASURED_CHARS = 20_000;
+
 /** As high as what is written, up to what the style allows. */
 function useGrowth(field: { readonly current: HTMLTextAreaElement | null }, text: string): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: whenever the text changes
   useLayoutEffect(() => {
     const element = field.current;
     if (!element) return;
+    if (text.length > MEASURED_CHARS) {
+      element.style.height = "100vh";
+      return;
+    }
     element.style.height = "auto";
     element.style.height = `${element.scrollHeight}px`;
   }, [text]);

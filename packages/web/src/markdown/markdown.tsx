@@ -10,6 +10,7 @@ import { CodeFence } from "../highlight/code-fence.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { later } from "../ui/later.tsx";
 import { sizeInData } from "../ui/picture-size.ts";
+import { breakable } from "./long-words.tsx";
 import { type LongParagraph, type Parsed, parseGrowing, parseWhole } from "./parse.ts";
 
 const Formula = later(() => import("./formula.tsx"));
@@ -120,7 +121,7 @@ function renderBlock(token: Token, isOpen: boolean): ReactNode {
         </p>
       );
     case "text":
-      return token.tokens ? inline(token.tokens) : decodeReferences(token.text);
+      return token.tokens ? inline(token.tokens) : breakable(decodeReferences(token.text));
     case "code":
       return renderCode(token as Tokens.Code, isOpen);
     case "blockquote":
@@ -142,7 +143,7 @@ function renderBlock(token: Token, isOpen: boolean): ReactNode {
         </p>
       );
     case "html":
-      return <p className="literal">{token.text.trimEnd()}</p>;
+      return <p className="literal">{breakable(token.text.trimEnd())}</p>;
     default:
       return <p>{inline([token])}</p>;
   }
@@ -228,9 +229,9 @@ function inline(tokens: readonly Token[] | undefined): ReactNode[] {
 function renderInline(token: Token, key: number): ReactNode {
   switch (token.type) {
     case "text":
-      return token.tokens ? inline(token.tokens) : decodeReferences(token.text);
+      return token.tokens ? inline(token.tokens) : breakable(decodeReferences(token.text));
     case "escape":
-      return decodeReferences(token.text);
+      return breakable(decodeReferences(token.text));
     case "strong":
       return <strong key={key}>{inline(token.tokens)}</strong>;
     case "em":
@@ -238,7 +239,7 @@ function renderInline(token: Token, key: number): ReactNode {
     case "del":
       return <del key={key}>{inline(token.tokens)}</del>;
     case "codespan":
-      return <code key={key}>{token.text}</code>;
+      return <code key={key}>{breakable(token.text)}</code>;
     case "br":
       return <br key={key} />;
     case "math":

@@ -1,11 +1,12 @@
 /**
  * Which agent is asked. Those that cannot be asked here stand apart, and say why and what to do.
  */
+import { agentName } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useSession } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { Message } from "../ui/message.tsx";
-import { type AgentFacts, agentIcon, agentName, refreshAgents } from "./agents.ts";
+import { type AgentFacts, agentIcon, refreshAgents } from "./agents.ts";
 import type { Chosen } from "./choices.ts";
 import { Picker, PickerItem } from "./picker.tsx";
 

@@ -35,22 +35,6 @@ export interface Offers extends Pick<Offered, "mode" | "model" | "commands"> {
   readonly models?: readonly AgentModel[];
 }
 
-const NAMES: Readonly<Record<string, string>> = {
-  claude: "Claude Code",
-  codex: "Codex",
-  anthropic: "Anthropic API",
-  openai: "OpenAI API",
-  gemini: "Gemini CLI",
-  opencode: "opencode",
-  qwen: "Qwen Code",
-  copilot: "GitHub Copilot",
-  kimi: "Kimi Code",
-};
-
-export function agentName(provider: string): string {
-  return NAMES[provider] ?? provider;
-}
-
 /** Those that call a model's API themselves, and those that are programs. */
 export function agentIcon(provider: string): IconName {
   return provider === "anthropic" || provider === "openai" ? "spark" : "agent";

@@ -3,7 +3,7 @@
  * while the agent works changes how it goes on, where it can.
  */
 import type { ToolInput } from "@blockyard/client";
-import { type ConversationId, isProblem, type View } from "@blockyard/kernel";
+import { agentName, type ConversationId, isProblem, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect } from "react";
 import { refused, stopTurn } from "../actions/actions.ts";
 import { focusPrompt } from "../state/invitation.ts";
@@ -11,7 +11,7 @@ import { notify } from "../state/page-state.ts";
 import { useSession } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { AgentPicker } from "./agent-picker.tsx";
-import { type AgentFacts, agentName, type Mode, type Offers, readOffers } from "./agents.ts";
+import { type AgentFacts, type Mode, type Offers, readOffers } from "./agents.ts";
 import type { Chosen } from "./choices.ts";
 import { ModePicker } from "./mode-picker.tsx";
 import { ModelPicker } from "./model-picker.tsx";

@@ -33,8 +33,8 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     ingest: ["model", "ports", "text", "write"],
     nodes: ["model", "ports", "write"],
     tools: ["model", "ports", "text", "search", "write", "nodes"],
-    wire: ["model", "ports", "text", "write", "tools"],
     presentation: ["model"],
+    wire: ["model", "ports", "text", "write", "tools", "presentation"],
   },
   server: {
     system: [],

@@ -23,10 +23,20 @@ export interface Change {
   readonly whole?: readonly Snapshot[];
 }
 
-/** A block, with its text where that is given. */
+/** A block, with its text where that is given; or, in place of the text, with what is shown of a result that is closed. */
 export interface Snapshot {
   readonly block: Block;
   readonly text?: string;
+  readonly closed?: Closed;
+}
+
+/** What a result shows while it is closed: nothing, the line it is remembered by, or its first and last lines. */
+export interface Closed {
+  readonly summary?: string;
+  readonly head?: readonly string[];
+  readonly tail?: readonly string[];
+  /** Of how many lines these are the first and the last. */
+  readonly lines?: number;
 }
 
 /** What was committed, as it is told. `renewed`: see there. */

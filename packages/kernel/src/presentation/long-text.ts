@@ -59,20 +59,29 @@ export interface Excerpt {
 
 /** The first and the last lines; with `tailOnly`, only so many of the last. */
 export function excerptOf(lines: Lines, tailOnly?: number): Excerpt {
+  const { head, left, tail } = endsOf(lines, tailOnly);
+  return { head: head.map(cutLine), left, tail: tail.map(cutLine) };
+}
+
+/** The same lines as they are, however long. */
+export function endsOf(lines: Lines, tailOnly?: number): Excerpt {
   const head = tailOnly === undefined ? HEAD_LINES : 0;
   const tail = tailOnly ?? TAIL_LINES;
   const { length } = lines;
-  const some = (from: number, to: number) => lines.slice(from, to).map(cutLine);
-  if (length <= head + tail) return { head: some(0, length), left: 0, tail: [] };
-  return { head: some(0, head), left: length - head - tail, tail: some(length - tail, length) };
+  if (length <= head + tail) return { head: lines.slice(0, length), left: 0, tail: [] };
+  return {
+    head: lines.slice(0, head),
+    left: length - head - tail,
+    tail: lines.slice(length - tail, length),
+  };
 }
 
-/** A line of an excerpt. */
 /** Whether an excerpt shows less of a line than there is. */
 export function isCutLine(line: string): boolean {
   return line.length > EXCERPT_CHARS;
 }
 
+/** A line of an excerpt. */
 export function cutLine(line: string): string {
   return line.length <= EXCERPT_CHARS ? line : `${line.slice(0, EXCERPT_CHARS).toWellFormed()}…`;
 }

@@ -3,7 +3,8 @@
  *
  * client → server
  *   hello {protocol}                        first, once
- *   subscribe {sub, conversation, since?, blocks?}
+ *   subscribe {sub, conversation, since?, blocks?, brief?}
+ *                                           brief: of results that are closed at first, what they show in place of their texts
  *   unsubscribe {sub}
  *   page {sub, before, limit}               older blocks of a window
  *   want {sub, blocks}                      texts that the window left out
@@ -61,6 +62,7 @@ export const clientFrame = z.discriminatedUnion("type", [
     conversation: id,
     since: z.strictObject({ epoch: z.string().max(100), seq: z.number().int().nonnegative() }).optional(),
     blocks: z.number().int().min(1).max(limits.pageBlocks).optional(),
+    brief: z.boolean().optional(),
   }),
   z.strictObject({ type: z.literal("unsubscribe"), sub }),
   z.strictObject({

@@ -22,7 +22,7 @@ class Joined {
   readonly env = new VirtualEnv(7);
   readonly store = new MemoryStore("epoch-1");
   kernel = new Kernel(this.env, this.store);
-  readonly replica = new Replica({ env: this.env });
+  readonly replica: Replica;
   connection: Connection | undefined;
   readonly sent: ServerFrame[] = [];
   readonly received: ClientFrame[] = [];
@@ -32,6 +32,10 @@ class Joined {
   role: "owner" | "viewer" = "owner";
   presence: Presence | undefined;
   call = async (_tool: string, _input: unknown, _key: string | undefined): Promise<Json | Problem> => null;
+
+  constructor({ isBrief = false } = {}) {
+    this.replica = new Replica({ env: this.env, isBrief });
+  }
 
   connect(): void {
     const connection = new Connection({
@@ -134,6 +138,56 @@ describe("opening", () => {
     expect(said.at(-1)).toMatchObject({ type: "bye", resumable: false });
     expect(closed).toBe(true);
     expect(other.replica.isConnected).toBe(true);
+  });
+});
+
+describe("results that are closed", () => {
+  async function withResult(): Promise<{ joined: Joined; view: View; result: string; text: string }> {
+    const joined = new Joined({ isBrief: true });
+    const conversation = await joined.conversation();
+    const text = Array.from({ length: 500 }, (_, i) => `line ${i}`).join("\n");
+    const result = await joined.kernel.write(conversation, {
+      agent: "claude",
+      plan: (draft) => {
+        const call = draft.create({
+          ...{ kind: "tool_call", role: "model", status: "done", text: "{}" },
+          metadata: { toolName: "Bash", toolUseId: "a", stage: "end" },
+        });
+        if (isProblem(call)) return call;
+        const metadata = { toolUseId: "a", command: "make", exitCode: 0 };
+        const spec = { kind: "command", role: "tool", status: "done", parent: call.id, side: true } as const;
+        return draft.create({ ...spec, text, metadata });
+      },
+    });
+    if (isProblem(result)) throw new Error(result.message);
+    joined.connect();
+    const view = joined.replica.subscribe(conversation);
+    await joined.env.advance(50);
+    return { joined, view, result: result.id, text };
+  }
+
+  it("[W34] come with what they show, and with their texts when these are asked for", async () => {
+    const { joined, view, result, text } = await withResult();
+    expect(view.texts.has(result)).toBe(false);
+    expect(view.closed.get(result)).toEqual({ summary: "line 499" });
+    expect(JSON.stringify(joined.sent)).not.toContain("line 250");
+    joined.replica.want(view, [result]);
+    await joined.env.advance(50);
+    expect(view.texts.get(result)?.toString()).toBe(text);
+    expect(view.closed.has(result)).toBe(false);
+    await joined.expectEqual(view);
+  });
+
+  it("[W34] forget it when they change", async () => {
+    const { joined, view, result } = await withResult();
+    const edited = await joined.kernel.write(view.conversation, {
+      agent: "owner",
+      plan: (draft) => draft.splice(result, [{ at: 0, del: "", ins: "another beginning" }]),
+    });
+    expect(isProblem(edited)).toBe(false);
+    await joined.env.advance(limits.batchMs * 2);
+    expect(view.closed.has(result)).toBe(false);
+    await joined.expectEqual(view);
   });
 });
 

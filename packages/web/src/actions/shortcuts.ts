@@ -179,7 +179,8 @@ export function useShortcuts(): void {
       );
       if (!shortcut || (isTyping(event) && !isCtrl)) return;
       if (shortcut.key.startsWith("Arrow") && !isOnRow(event)) return;
-      if (shortcut.ctrl && shortcut.key === "f" && !document.querySelector(".list")) return;
+      // Also while a conversation is still opening: then it is found in as soon as it is here.
+      if (shortcut.ctrl && shortcut.key === "f" && !document.querySelector("main.conversation")) return;
       // In a field with words of its own these keys are the field's; an empty one has nothing to undo.
       if (/^[zy]$/i.test(shortcut.key) && shortcut.ctrl && isWritten(event)) return;
       event.preventDefault();

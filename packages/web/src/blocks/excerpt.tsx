@@ -4,6 +4,7 @@
  */
 import {
   type Block,
+  type Closed,
   cutLine,
   type Excerpt as Ends,
   excerptOf,
@@ -15,10 +16,10 @@ import {
   type Text,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useState } from "react";
-import { useSession, useText, useTextHere } from "../state/session.tsx";
+import { useClosed, useSession, useText, useTextHere } from "../state/session.tsx";
 
 /** A text of more characters is not fetched to show seven lines of it. */
-const WHOLE_CHARS = 64 * 1024;
+const WHOLE_CHARS = 8 * 1024;
 /** As many lines as an excerpt may have at either end. */
 const END_LINES = 12;
 
@@ -57,9 +58,17 @@ export function Excerpt({ block, lines, source, after, plain, tailOnly, drawTail
 export function useEndLines(block: Block, isWanted: boolean): Lines | undefined {
   const isShort = block.chars <= WHOLE_CHARS;
   const here = useTextHere(block.id);
-  const text = useText(block.id, isWanted && isShort) ?? here;
-  const ends = useEnds(block, isWanted && !isShort && here === undefined);
-  return text ? textLines(text) : ends;
+  const given = givenLines(useClosed(block.id));
+  const isMissing = isWanted && given === undefined;
+  const text = useText(block.id, isMissing && isShort) ?? here;
+  const ends = useEnds(block, isMissing && !isShort && here === undefined);
+  return text ? textLines(text) : (given ?? ends);
+}
+
+/** The lines that came in place of the text. */
+function givenLines(closed: Closed | undefined): Lines | undefined {
+  const { head, tail, lines } = closed ?? {};
+  return head && tail && lines !== undefined ? endsOnly(head, tail, lines - tail.length) : undefined;
 }
 
 /** Above a tail stands how much there is in all. */

@@ -25,7 +25,7 @@ import {
   waitsFor,
 } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useState } from "react";
-import { useText } from "../state/session.tsx";
+import { useClosed, useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { useEndLines } from "./excerpt.tsx";
 import { FilePath } from "./file-path.tsx";
@@ -161,7 +161,9 @@ export function Counts({ added, deleted }: { added: number; deleted: number }): 
 /** The line that a command which succeeded is remembered by. */
 function Summary({ block }: RendererProps): ReactNode {
   const { stderr } = metadataOf(block, "command");
-  const lines = useEndLines(block, block.chars > 0);
+  const summary = useClosed(block.id)?.summary;
+  const lines = useEndLines(block, block.chars > 0 && summary === undefined);
+  if (summary !== undefined) return <span className="tool-short">{summary}</span>;
   const own = lines?.slice(Math.max(0, lines.length - SUMMARY_LINES), lines.length) ?? [];
   const said = block.chars > 0 ? own : (stderr ?? "").trimEnd().split("\n").slice(-SUMMARY_LINES);
   return <span className="tool-short">{outputSummary(said.map(plainTerminal))}</span>;

@@ -6,6 +6,7 @@ import { ownEnv, type ToolAnswer, type ToolInput, type ToolName } from "@blockya
 import {
   type Block,
   type BlockId,
+  type Closed,
   type Conversation,
   type ConversationId,
   type Cursor,
@@ -45,7 +46,7 @@ export class Session {
   #drawnAt = 0;
 
   constructor(url: string) {
-    this.replica = new Replica({ env: ownEnv });
+    this.replica = new Replica({ env: ownEnv, isBrief: true });
     this.link = new PageLink(this.replica, url);
     this.replica.listen((change) => this.#hear(change));
   }
@@ -246,6 +247,12 @@ export function useText(id: BlockId, isWanted = true): Text | undefined {
     if (isMissing) session.want(view, id);
   }, [session, view, id, isMissing]);
   return text;
+}
+
+/** What a result whose text is not here shows while it is closed, where the server has said so. */
+export function useClosed(id: BlockId): Closed | undefined {
+  const view = useView();
+  return useTopic(id, () => view.closed.get(id));
 }
 
 /** A block's text if it is here; it is not asked for. */

@@ -30,11 +30,14 @@ import { mergedTurns, reorder, View, type ViewChange } from "./view.ts";
 export interface ReplicaOptions {
   readonly env: Env;
   readonly windowBlocks?: number;
+  /** Whether results that are closed at first come without their texts, with what they show (`View.closed`). */
+  readonly isBrief?: boolean;
 }
 
 export class Replica {
   readonly #env: Env;
   readonly #windowBlocks: number | undefined;
+  readonly #isBrief: boolean;
   #send: ((frame: ClientFrame) => void) | undefined;
   #greeted = false;
   #nextSub = 1;
@@ -53,6 +56,7 @@ export class Replica {
   constructor(options: ReplicaOptions) {
     this.#env = options.env;
     this.#windowBlocks = options.windowBlocks;
+    this.#isBrief = options.isBrief === true;
     this.#name = randomName(options.env, 10);
     this.#calls = new Calls(options.env, this.#name, this.#sendGreeted);
     this.#syncs = new Syncs(options.env, this.#sendGreeted);
@@ -199,6 +203,7 @@ export class Replica {
       conversation,
       ...(since ? { since } : {}),
       ...(blocks === undefined ? {} : { blocks }),
+      ...(this.#isBrief ? { brief: true } : {}),
     });
   }
 
@@ -206,6 +211,7 @@ export class Replica {
     if (frame.verdict === "reset") {
       view.blocks.clear();
       view.texts.clear();
+      view.closed.clear();
       view.results.clear();
       view.openCalls.clear();
       view.order = [];
@@ -264,6 +270,7 @@ export class Replica {
       return false;
     }
     view.blocks.set(id, applyOp(block, op));
+    view.closed.delete(id);
     const arriving = view.arriving.get(id);
     if (arriving) arriving.waiting.push(op);
     const text = view.texts.get(id);
@@ -290,6 +297,7 @@ export class Replica {
 
   #setText(view: View, id: BlockId, text: Text): void {
     view.texts.set(id, text);
+    view.closed.delete(id);
     this.#requests.get(view.sub)?.got(id);
   }
 
@@ -307,7 +315,7 @@ export class Replica {
     this.#subscribe(view);
   }
 
-  #put(view: View, { block, text }: Snapshot): boolean {
+  #put(view: View, { block, text, closed }: Snapshot): boolean {
     const known = view.blocks.get(block.id);
     if (known && known.version > block.version) return false;
     view.blocks.set(block.id, block);
@@ -316,7 +324,11 @@ export class Replica {
     if (parent !== null && RESULT_KINDS.includes(kind) && !isCommandAgain(block) && !view.results.has(parent))
       view.results.set(parent, block.id);
     if (text !== undefined) this.#setText(view, block.id, Text.of(text));
-    else if (known && known.version !== block.version) view.texts.delete(block.id);
+    else {
+      if (known && known.version !== block.version) view.texts.delete(block.id);
+      if (closed === undefined) view.closed.delete(block.id);
+      else if (!view.texts.has(block.id)) view.closed.set(block.id, closed);
+    }
     return known === undefined;
   }
 

@@ -249,7 +249,8 @@ export class Connection {
       return this.#refuse(sub, "subscribe", problem("busy", message));
     }
     const outbox = new Outbox();
-    const feed = new Feed(this.#kernel, conversation, (change) => this.#deliver(subscription, change));
+    const deliver = (change: Change) => this.#deliver(subscription, change);
+    const feed = new Feed(this.#kernel, { conversation, isBrief: frame.brief === true }, deliver);
     const subscription: Subscription = {
       sub,
       feed,

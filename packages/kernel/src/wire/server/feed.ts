@@ -10,9 +10,11 @@ import type { Block } from "../../model/block.ts";
 import type { Change, Snapshot } from "../../model/change.ts";
 import type { Conversation, Turn } from "../../model/conversation.ts";
 import type { BlockId, ConversationId } from "../../model/ids.ts";
+import { RESULT_KINDS } from "../../model/kind.ts";
 import { limits } from "../../model/limits.ts";
 import type { Op } from "../../model/op.ts";
 import { isProblem, type Problem } from "../../model/problem.ts";
+import { closedResult } from "../../presentation/closed-result.ts";
 import type { Kernel } from "../../write/kernel.ts";
 
 export interface Since {
@@ -36,9 +38,19 @@ export interface Opening {
 
 /** More changed blocks than this, and starting anew is cheaper than catching up. */
 const MAX_CATCH_UP_BLOCKS = 500;
+/** A longer text is not read to give a few lines of it, and of all texts of a window or page not more than … */
+const BRIEF_CHARS = 64 * 1024;
+const BRIEF_TOTAL_CHARS = 4 * 1024 * 1024;
+
+export interface FeedOptions {
+  readonly conversation: ConversationId;
+  /** Of results that are closed at first only what they show is given. */
+  readonly isBrief: boolean;
+}
 
 export class Feed {
   readonly conversation: ConversationId;
+  readonly #isBrief: boolean;
   readonly #kernel: Kernel;
   readonly #deliver: (change: Change) => void;
   /** Commits heard while the catch-up is read; undefined once it is through. */
@@ -50,9 +62,10 @@ export class Feed {
   #unfollow: (() => void) | undefined;
   #isClosed = false;
 
-  constructor(kernel: Kernel, conversation: ConversationId, deliver: (change: Change) => void) {
+  constructor(kernel: Kernel, options: FeedOptions, deliver: (change: Change) => void) {
     this.#kernel = kernel;
-    this.conversation = conversation;
+    this.conversation = options.conversation;
+    this.#isBrief = options.isBrief;
     this.#deliver = deliver;
   }
 
@@ -209,8 +222,13 @@ export class Feed {
   /** Blocks, with the texts of the first ones as far as there is room for them. */
   async #snapshots(blocks: readonly Block[], chars: number): Promise<Snapshot[] | Problem> {
     let room = chars;
+    let toLookThrough = this.#isBrief ? BRIEF_TOTAL_CHARS : 0;
     const reading = blocks.map((block) => {
+      const isResult =
+        block.chars <= Math.min(toLookThrough, BRIEF_CHARS) && RESULT_KINDS.includes(block.kind);
+      if (isResult) toLookThrough -= block.chars;
       const fits = block.chars <= room;
+      if (isResult) return this.#briefly(block, fits);
       if (fits) room -= block.chars;
       return fits ? this.#snapshot(block) : this.#outline(block);
     });
@@ -220,6 +238,20 @@ export class Feed {
       snapshots.push(snapshot);
     }
     return snapshots;
+  }
+
+  /** A result with what it shows while it is closed; with its text if all of that is shown, and wanted. */
+  async #briefly(block: Block, isTextWanted: boolean): Promise<Snapshot | Problem> {
+    const read = await this.#kernel.read(block.id);
+    if (isProblem(read)) return read;
+    const above = read.block.parent === null ? undefined : await this.#kernel.block(read.block.parent);
+    const call = above === undefined || isProblem(above) || above.kind !== "tool_call" ? undefined : above;
+    const { text } = read;
+    const lines = { length: text.lineCount, slice: (from: number, to: number) => text.lines(from, to) };
+    const closed = closedResult(read.block, call, lines);
+    this.#give(read.block, read.block.version);
+    if (closed) return { block: read.block, closed };
+    return isTextWanted ? { block: read.block, text: text.toString() } : { block: read.block };
   }
 
   /** A block and its text, of one version. */

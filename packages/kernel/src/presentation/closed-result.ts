@@ -1,0 +1,43 @@
+/**
+ * What a result shows of itself while nobody has opened it, so that whoever draws it need not have its text. By the rules of
+ * loudness.ts: nothing, the line that a command is remembered by, or its first and last lines.
+ */
+
+import type { Closed } from "../model/change.ts";
+import { isEnded, type Kind } from "../model/kind.ts";
+import { endsOf, isCutLine, isFailedResult, type Lines } from "./long-text.ts";
+import { type Facts, formOf, tailLines } from "./loudness.ts";
+import { outputSummary, SUMMARY_LINES } from "./output-summary.ts";
+import { plainTerminal } from "./terminal-text.ts";
+
+/** A shorter text is no more than what would be sent in its place. */
+const MIN_CHARS = 300;
+/** Of a line that is longer, so much: more than is shown of it, whatever codes for a terminal are in it. */
+const LINE_CHARS = 2_000;
+/** Changes and lists are drawn from more than their text. */
+const KINDS: readonly Kind[] = ["tool_result", "code", "command"];
+
+/** Undefined: it is shown whole, or is as short as what it shows. */
+export function closedResult(
+  result: Facts & { readonly chars: number },
+  call: Facts | undefined,
+  lines: Lines,
+): Closed | undefined {
+  const { kind, status, chars } = result;
+  if (chars < MIN_CHARS || !isEnded(status) || !KINDS.includes(kind)) return undefined;
+  const form = formOf(result, call, { lines: lines.length, chars });
+  if (form === "line") return kind === "command" && !isFailedResult(result) ? summaryOf(lines) : {};
+  if (form !== "ends" && form !== "tail") return undefined;
+  const { head, left, tail } = endsOf(lines, form === "tail" ? tailLines(result) : undefined);
+  if (left === 0 && !head.some(isCutLine)) return undefined;
+  return { lines: lines.length, head: head.map(bounded), tail: tail.map(bounded) };
+}
+
+function bounded(line: string): string {
+  return line.length <= LINE_CHARS ? line : line.slice(0, LINE_CHARS).toWellFormed();
+}
+
+function summaryOf(lines: Lines): Closed {
+  const last = lines.slice(Math.max(0, lines.length - SUMMARY_LINES), lines.length);
+  return { summary: outputSummary(last.map(plainTerminal)) };
+}

@@ -1,3 +1,5 @@
+// What a closed result gives in place of its text: the rules as a table.
+
 import { describe, expect, it } from "vitest";
 import type { Closed } from "../model/change.ts";
 import type { Kind, Status } from "../model/kind.ts";

@@ -36,7 +36,7 @@ export {
   type WholeBlock,
   withMetadata,
 } from "./model/block.ts";
-export type { Change, Closed, Snapshot } from "./model/change.ts";
+export type { Change, ClosedResult, Snapshot } from "./model/change.ts";
 export {
   addUsage,
   type Conversation,

@@ -27,11 +27,11 @@ export interface Change {
 export interface Snapshot {
   readonly block: Block;
   readonly text?: string;
-  readonly closed?: Closed;
+  readonly closed?: ClosedResult;
 }
 
 /** What a result shows while it is closed: nothing, the line it is remembered by, or its first and last lines. */
-export interface Closed {
+export interface ClosedResult {
   readonly summary?: string;
   readonly head?: readonly string[];
   readonly tail?: readonly string[];

@@ -1,7 +1,7 @@
 // What a closed result gives in place of its text: the rules as a table.
 
 import { describe, expect, it } from "vitest";
-import type { Closed } from "../model/change.ts";
+import type { ClosedResult } from "../model/change.ts";
 import type { Kind, Status } from "../model/kind.ts";
 import { closedResult } from "./closed-result.ts";
 import type { Facts } from "./loudness.ts";
@@ -27,7 +27,7 @@ const allowed: Facts["metadata"] = {
 };
 
 describe("what comes in place of a closed result's text", () => {
-  const cases: [string, Facts | undefined, Facts & { chars: number }, string, Closed | undefined][] = [
+  const cases: [string, Facts | undefined, Facts & { chars: number }, string, ClosedResult | undefined][] = [
     [
       "of a command that succeeded the line it is remembered by",
       ...row(call("Bash"), "command", { exitCode: 0 }),

@@ -3,7 +3,7 @@
  * loudness.ts: nothing, the line that a command is remembered by, or its first and last lines.
  */
 
-import type { Closed } from "../model/change.ts";
+import type { ClosedResult } from "../model/change.ts";
 import { isEnded, type Kind } from "../model/kind.ts";
 import { endsOf, isCutLine, isFailedResult, type Lines } from "./long-text.ts";
 import { type Facts, formOf, tailLines } from "./loudness.ts";
@@ -22,7 +22,7 @@ export function closedResult(
   result: Facts & { readonly chars: number },
   call: Facts | undefined,
   lines: Lines,
-): Closed | undefined {
+): ClosedResult | undefined {
   const { kind, status, chars } = result;
   if (chars < MIN_CHARS || !isEnded(status) || !KINDS.includes(kind)) return undefined;
   const form = formOf(result, call, { lines: lines.length, chars });
@@ -37,7 +37,7 @@ function bounded(line: string): string {
   return line.length <= LINE_CHARS ? line : line.slice(0, LINE_CHARS).toWellFormed();
 }
 
-function summaryOf(lines: Lines): Closed {
+function summaryOf(lines: Lines): ClosedResult {
   const last = lines.slice(Math.max(0, lines.length - SUMMARY_LINES), lines.length);
   return { summary: outputSummary(last.map(plainTerminal)) };
 }

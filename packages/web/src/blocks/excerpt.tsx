@@ -4,7 +4,7 @@
  */
 import {
   type Block,
-  type Closed,
+  type ClosedResult,
   cutLine,
   type Excerpt as Ends,
   excerptOf,
@@ -66,7 +66,7 @@ export function useEndLines(block: Block, isWanted: boolean): Lines | undefined 
 }
 
 /** The lines that came in place of the text. */
-function givenLines(closed: Closed | undefined): Lines | undefined {
+function givenLines(closed: ClosedResult | undefined): Lines | undefined {
   const { head, tail, lines } = closed ?? {};
   return head && tail && lines !== undefined ? endsOnly(head, tail, lines - tail.length) : undefined;
 }

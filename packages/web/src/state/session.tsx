@@ -6,7 +6,7 @@ import { ownEnv, type ToolAnswer, type ToolInput, type ToolName } from "@blockya
 import {
   type Block,
   type BlockId,
-  type Closed,
+  type ClosedResult,
   type Conversation,
   type ConversationId,
   type Cursor,
@@ -250,7 +250,7 @@ export function useText(id: BlockId, isWanted = true): Text | undefined {
 }
 
 /** What a result whose text is not here shows while it is closed, where the server has said so. */
-export function useClosed(id: BlockId): Closed | undefined {
+export function useClosed(id: BlockId): ClosedResult | undefined {
   const view = useView();
   return useTopic(id, () => view.closed.get(id));
 }

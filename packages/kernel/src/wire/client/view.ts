@@ -4,7 +4,7 @@
  */
 
 import type { Block } from "../../model/block.ts";
-import type { Closed } from "../../model/change.ts";
+import type { ClosedResult } from "../../model/change.ts";
 import type { Conversation, Turn } from "../../model/conversation.ts";
 import type { Cursor } from "../../model/cursor.ts";
 import type { BlockId, ConversationId } from "../../model/ids.ts";
@@ -23,7 +23,7 @@ export class View {
   readonly blocks = new Map<BlockId, Block>();
   readonly texts = new Map<BlockId, Text>();
   /** Of results whose texts were left out, what they show while they are closed. */
-  readonly closed = new Map<BlockId, Closed>();
+  readonly closed = new Map<BlockId, ClosedResult>();
   /** The first result of each call that has one here. */
   readonly results = new Map<BlockId, BlockId>();
   /** Calls that have not ended and are older than the window. */

@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import { isProblem, type Problem, type WholeBlock } from "@blockyard/kernel";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { actingFiles } from "../../packages/server/src/trust/acting-files.ts";
+import { Trust } from "../../packages/server/src/trust/trust.ts";
 import { Rig } from "../loop/rig.ts";
 import { say } from "../model/script.ts";
 
@@ -222,5 +223,56 @@ describe("[AC211] what acts by itself", () => {
     expect(actingFiles(rig.root, rig.root)[0]?.digest).toBe(found?.digest); // nothing else in it counts
     put(".git/config", "[alias]\n\tst = !./steal.sh\n");
     expect(actingFiles(rig.root, rig.root)).toHaveLength(1);
+  });
+});
+
+describe("[AC267] a rule that the owner allows, and the agent keeps in its settings", () => {
+  const FILE = ".claude/settings.local.json";
+  const rule = "Bash(npm test *)";
+  const granted = (allow: readonly string[], more: object = {}) =>
+    put(FILE, JSON.stringify({ ...more, permissions: { allow } }, null, 2));
+  let trust: Trust;
+  beforeEach(() => {
+    rmSync(join(rig.root, ".claude"), { recursive: true, force: true });
+    trust = new Trust(rig.home, rig.root, () => 1);
+  });
+  afterEach(() => rmSync(join(rig.root, ".claude"), { recursive: true, force: true }));
+  const open = () => (trust.question(rig.root) ? "asks" : "trusted");
+
+  it("is not asked about, in a file that was not there", () => {
+    trust.keeps("owner", rig.root, { file: FILE, rules: [rule] });
+    granted([rule]);
+    expect(open()).toBe("trusted");
+    trust.keeps("owner", rig.root, { file: FILE, rules: ["Bash(ls)"] });
+    granted([rule, "Bash(ls)"]);
+    expect(open()).toBe("trusted");
+    expect(new Trust(rig.home, rig.root, () => 2).question(rig.root)).toBeUndefined();
+  });
+
+  it("is not asked about, in a file that was trusted", () => {
+    granted(["Read"], { model: "opus" });
+    const { folder, digest } = trust.show(rig.root);
+    trust.allow("owner", folder, digest);
+    trust.keeps("owner", rig.root, { file: FILE, rules: [rule] });
+    granted(["Read", rule], { model: "opus" });
+    expect(open()).toBe("trusted");
+  });
+
+  it.each([
+    ["another rule", () => granted([rule, "Bash(*)"])],
+    ["a hook", () => granted([rule], { hooks: { Stop: [] } })],
+    ["what is no list of rules", () => put(FILE, JSON.stringify({ permissions: { allow: { [rule]: 1 } } }))],
+    ["what cannot be read as settings", () => put(FILE, "{")],
+  ])("%s beside it asks", (_name, write) => {
+    trust.keeps("owner", rig.root, { file: FILE, rules: [rule] });
+    write();
+    expect(open()).toBe("asks");
+  });
+
+  it("trusts nothing that was not trusted before", () => {
+    granted(["Bash(*)"]);
+    trust.keeps("owner", rig.root, { file: FILE, rules: [rule] });
+    granted(["Bash(*)", rule]);
+    expect(open()).toBe("asks");
   });
 });

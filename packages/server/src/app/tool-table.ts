@@ -149,6 +149,7 @@ export class Tools {
     const { sandbox } = this;
     const prices = new Prices(config.home);
     const rules = new Rules(config.home, kernel.env);
+    const trust = new Trust(config.home, config.root, () => kernel.env.now());
     const place = {
       kernel,
       root: config.root,
@@ -169,11 +170,10 @@ export class Tools {
       files: (agent: string) => loopFiles(this.files, kernel, agent),
       onFault: (what: string, error: unknown) => this.#fault(what, error),
     };
-    const trust = new Trust(config.home, config.root, () => kernel.env.now());
     this.turns = new Turns({
       kernel,
       drivers: [
-        claudeDriver(place),
+        claudeDriver({ ...place, keepsRules: (cwd, kept) => trust.keeps("owner", cwd, kept) }),
         codexDriver(place),
         ...acpAgents(process.env).map((agent) => acpDriver(agent, place)),
         ...APIS.map((api) => apiDriver(api, loop)),

@@ -7,10 +7,11 @@
 
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { type Problem, problem } from "@blockyard/kernel";
 import { writePrivate } from "../system/private-file.ts";
 import { actingFiles } from "./acting-files.ts";
+import { type KeptRules, type OwnRules, restOf } from "./own-rules.ts";
 
 export interface Shown {
   readonly folder: string;
@@ -28,6 +29,8 @@ interface Kept {
   readonly at: number;
   /** By path, what each held. */
   readonly files: Readonly<Record<string, string>>;
+  /** By path, what the owner has had added to it by an agent since. */
+  readonly own?: Readonly<Record<string, OwnRules>>;
 }
 
 const MAX_FOLDERS = 1_000;
@@ -46,11 +49,12 @@ export class Trust {
 
   show(folder: string = this.#root): Shown {
     const at = real(folder);
-    const trusted = this.#read()[at]?.files ?? {};
+    const { files: trusted = {}, own = {} } = this.#read()[at] ?? {};
     const found = actingFiles(this.#root, at);
     const files = found.map(({ path, reason, digest }) => {
       const known = trusted[path];
-      const state = known === digest ? "trusted" : known === undefined ? "new" : "changed";
+      const isTrusted = known === digest || isOwnChange(join(this.#root, path), own[path]);
+      const state = isTrusted ? "trusted" : known === undefined ? "new" : "changed";
       return { path, reason, state } as const;
     });
     return { folder: at, files, digest: digestOf(at, found) };
@@ -67,6 +71,23 @@ export class Trust {
     return problem("conflict", message, { ask: "trust", ...shown, files: open });
   }
 
+  /**
+   * The owner has allowed rules that the agent is about to keep in a file of this folder. Called before the agent is told, so that
+   * what the file holds now is what was trusted; where something is not, these rules change nothing about that.
+   */
+  keeps(by: string, folder: string, { file, rules }: KeptRules): void {
+    if (this.question(folder) !== undefined) return;
+    const at = real(folder);
+    const path = relative(this.#root, join(at, file));
+    const all = this.#read();
+    const known = all[at] ?? { by, at: this.#now(), files: {} };
+    const before = known.own?.[path];
+    const rest = before?.rest ?? restOf(join(this.#root, path), []);
+    if (rest === undefined) return;
+    const added = { rules: [...new Set([...(before?.rules ?? []), ...rules])], rest };
+    this.#keep(at, { ...known, own: { ...known.own, [path]: added } }, all);
+  }
+
   /** Trusts what was shown, if it is still the same. */
   allow(by: string, folder: string, digest: string): Problem | undefined {
     const at = real(folder);
@@ -76,10 +97,14 @@ export class Trust {
         folder: at,
       });
     const files = Object.fromEntries(found.map(({ path, digest: each }) => [path, each]));
-    const { [at]: _, ...others } = this.#read();
-    const kept = Object.entries({ ...others, [at]: { by, at: this.#now(), files } }).slice(-MAX_FOLDERS);
-    writePrivate(this.#file, JSON.stringify(Object.fromEntries(kept), null, 1));
+    this.#keep(at, { by, at: this.#now(), files }, this.#read());
     return undefined;
+  }
+
+  #keep(folder: string, kept: Kept, all: Readonly<Record<string, Kept>>): void {
+    const { [folder]: _, ...others } = all;
+    const newest = Object.entries({ ...others, [folder]: kept }).slice(-MAX_FOLDERS);
+    writePrivate(this.#file, JSON.stringify(Object.fromEntries(newest), null, 1));
   }
 
   revoke(folder: string): boolean {
@@ -96,6 +121,11 @@ export class Trust {
       return {};
     }
   }
+}
+
+/** Whether a file differs from what was trusted by nothing but rules that the owner has allowed. */
+function isOwnChange(path: string, own: OwnRules | undefined): boolean {
+  return own !== undefined && restOf(path, own.rules) === own.rest;
 }
 
 function digestOf(

@@ -54,6 +54,8 @@ export const CLAUDE_ABILITIES: Abilities = {
 export interface ClaudeOptions extends ChildOptions {
   /** How long a process waits for its next turn; 0: it ends with its turn. */
   readonly idleMs?: number | undefined;
+  /** It is about to write rules that the owner allows into its settings of a folder. */
+  readonly keepsRules?: (cwd: string, kept: { file: string; rules: readonly string[] }) => void;
 }
 
 export function claudeDriver(options: ClaudeOptions): Driver {
@@ -185,6 +187,7 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
     input: claudeMessage(words, randomUUID()),
     mayBeLost: session !== undefined,
     keeps: options.idleMs !== 0,
+    keepsRules: (kept) => options.keepsRules?.(asked.cwd, kept),
     silentMs: options.silentMs ?? SILENT_MS,
     lingerMs: options.lingerMs ?? LINGER_MS,
     words: { stopped: STOPPED, lost: LOST, explain },

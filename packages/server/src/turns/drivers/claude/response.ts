@@ -17,9 +17,34 @@ export function claudeResponse(answer: Answer): JsonObject {
       : { action: "decline" };
   if (!allow)
     return { behavior: "deny", message: shown.kind === "plan" ? (answer.said ?? KEEP_PLANNING) : message };
-  const taken = shown.suggestions?.find(({ id }) => id === answer.answer?.suggestion)?.native;
+  const taken = takenBy(answer);
   const rules = taken === undefined ? {} : { updatedPermissions: [taken] };
   return { behavior: "allow", updatedInput: inputAfter(answer, objectOf(input)), ...rules };
+}
+
+/** What the owner has chosen besides yes, as the CLI suggested it. */
+function takenBy({ shown, answer }: Answer): Json | undefined {
+  return shown.suggestions?.find(({ id }) => id === answer?.suggestion)?.native;
+}
+
+const SETTINGS: Readonly<Record<string, string>> = {
+  localSettings: ".claude/settings.local.json",
+  projectSettings: ".claude/settings.json",
+};
+
+/** The rules that it will write into its settings of the folder for this answer, and where; undefined where it writes none. */
+export function keptRules(answer: Answer): { file: string; rules: readonly string[] } | undefined {
+  const { type, behavior, destination, rules } = objectOf(
+    (answer.allow ? takenBy(answer) : undefined) ?? null,
+  );
+  const file = typeof destination === "string" ? SETTINGS[destination] : undefined;
+  if (file === undefined || type !== "addRules" || behavior !== "allow" || !Array.isArray(rules))
+    return undefined;
+  return { file, rules: rules.map((rule) => ruleText(objectOf(rule))) };
+}
+
+function ruleText({ toolName, ruleContent }: JsonObject): string {
+  return typeof ruleContent === "string" ? `${toolName}(${ruleContent})` : String(toolName);
 }
 
 const KEEP_PLANNING = "The user wants you to keep planning. Revise the plan, or ask for missing details.";

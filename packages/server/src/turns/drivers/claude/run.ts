@@ -27,7 +27,7 @@ import type { Answer, RunEnd } from "../../run.ts";
 import type { Trial } from "../../second-try.ts";
 import { claudeMessage, modeOf, NATIVE_MODES } from "./message.ts";
 import { type ClaudePeer, objectOf } from "./peer.ts";
-import { claudeResponse } from "./response.ts";
+import { claudeResponse, keptRules } from "./response.ts";
 
 export interface ClaudeTurn {
   readonly kernel: Kernel;
@@ -45,6 +45,8 @@ export interface ClaudeTurn {
   readonly lost: RegExp;
   /** Its process may wait for the next turn. */
   readonly keeps: boolean;
+  /** It is about to write rules that the owner allows into its settings of the folder. */
+  readonly keepsRules?: (kept: { file: string; rules: readonly string[] }) => void;
   readonly silentMs: number;
   readonly lingerMs: number;
   readonly words: {
@@ -128,6 +130,8 @@ export class ClaudeRun implements Trial {
 
   answer(answer: Answer): void {
     const { ask } = answer;
+    const kept = keptRules(answer);
+    if (kept) this.#turn.keepsRules?.(kept);
     const response = { subtype: "success", request_id: ask, response: claudeResponse(answer) };
     this.#peer.write({ type: "control_response", response });
     this.#asked.delete(ask);

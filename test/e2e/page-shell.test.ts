@@ -80,6 +80,25 @@ describe("the list", () => {
     await context.close();
   });
 
+  test("[V102] shows the facts of what is pointed at, not of what moves under a pointer that rests", async () => {
+    const last = await newConversation(yard.kernel, "card last");
+    const { page, context } = await yard.open(`/c/${last}`, WIDE);
+    const list = page.getByRole("navigation", { name: "Conversations" });
+    const box = await list.getByRole("link", { name: /card last/ }).boundingBox();
+    const card = page.getByRole("tooltip");
+    await page.mouse.move((box?.x ?? 0) + 40, (box?.y ?? 0) - 200);
+    await page.mouse.move((box?.x ?? 0) + 40, (box?.y ?? 0) + 8, { steps: 3 });
+    await card.getByText("Started").waitFor();
+    await page.getByRole("textbox", { name: "Prompt" }).press("a");
+    await expect.poll(() => card.getByText("Started").count()).toBe(0);
+    // Another one takes its place in the list.
+    await newConversation(yard.kernel, "card newer");
+    await list.getByRole("link", { name: /card newer/ }).waitFor();
+    await page.waitForTimeout(1_000); // longer than it takes to be shown
+    expect(await card.getByText("Started").count()).toBe(0);
+    await context.close();
+  });
+
   test("[V103] is walked by keyboard, put away and made wider; all of it is remembered", async () => {
     const first = await newConversation(yard.kernel, "walk one");
     await newConversation(yard.kernel, "walk two");

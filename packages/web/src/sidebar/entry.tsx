@@ -3,7 +3,7 @@
  * points at it or comes to it by keyboard.
  */
 import { formatAge, formatCost, plural } from "@blockyard/kernel";
-import { type ReactNode, useEffect, useId, useRef, useState } from "react";
+import { type PointerEvent, type ReactNode, useEffect, useId, useRef, useState } from "react";
 import { archive } from "../actions/actions.ts";
 import { RenameField } from "../actions/rename.tsx";
 import { useCellPart } from "../state/cell.ts";
@@ -40,7 +40,7 @@ export function Entry({ conversation, isCurrent, now }: EntryProps): ReactNode {
         className={names.join(" ")}
         aria-current={isCurrent ? "page" : undefined}
         aria-describedby={card.isShown ? card.id : undefined}
-        onPointerEnter={(event) => event.pointerType === "mouse" && card.show(CARD_MS)}
+        onPointerMove={card.pointed}
         onPointerLeave={card.hide}
         onFocus={(event) => event.target.matches(":focus-visible") && card.show(0)}
         onBlur={card.hide}
@@ -117,6 +117,7 @@ function useCard() {
     const at = from.getBoundingClientRect();
     card.style.left = `${Math.min(at.right + 8, innerWidth - card.offsetWidth - 8)}px`;
     card.style.top = `${Math.max(8, Math.min(at.top, innerHeight - card.offsetHeight - 8))}px`;
+    return hideWhenLeft(() => setShown(false));
   }, [isShown]);
   const show = (delay: number) => {
     clearTimeout(timer.current);
@@ -126,7 +127,20 @@ function useCard() {
     clearTimeout(timer.current);
     setShown(false);
   };
-  return { anchor, box, id, isShown, show, hide };
+  /** An entry that has moved under a pointer that rests was not pointed at. */
+  const pointed = ({ pointerType, movementX, movementY }: PointerEvent) => {
+    if (pointerType === "mouse" && !isShown && (movementX !== 0 || movementY !== 0)) show(CARD_MS);
+  };
+  return { anchor, box, id, isShown, show, hide, pointed };
+}
+
+/** Who types, presses or scrolls does something else now. Keys that move the focus from entry to entry hide and show it by that. */
+function hideWhenLeft(hide: () => void): () => void {
+  const types = ["keydown", "pointerdown", "wheel"] as const;
+  for (const type of types) addEventListener(type, hide, { capture: true, passive: true });
+  return () => {
+    for (const type of types) removeEventListener(type, hide, { capture: true });
+  };
 }
 
 export function EntryMenu({ conversation }: { conversation: ListedConversation }): ReactNode {

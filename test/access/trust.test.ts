@@ -226,7 +226,7 @@ describe("[AC211] what acts by itself", () => {
   });
 });
 
-describe("[AC267] a rule that the owner allows, and the agent keeps in its settings", () => {
+describe("[AC295] a rule that the owner allows, and the agent keeps in its settings", () => {
   const FILE = ".claude/settings.local.json";
   const rule = "Bash(npm test *)";
   const granted = (allow: readonly string[], more: object = {}) =>

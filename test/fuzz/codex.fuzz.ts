@@ -1,102 +1,15 @@
 /**
- * A Codex app-server that says anything: one seed takes a recording, changes what the agent printed (lines lost, repeated, swapped, cut;
- * fields dropped and retyped; ids mixed up; questions that nobody knows), and plays it to the adapter and, as a process, to the driver.
- *
- * Whatever comes: nothing throws, every block, turn and question ends, the turn ends within its time with nothing left alive, and the
- * driver answers only what was asked, each at most as often as it was.
+ * A Codex app-server that says anything (protocol.ts): recordings of it, changed, to the adapter and as a process to the driver.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { checkMetadata, isProblem, type Json, type JsonObject, Kernel, MemoryStore } from "@blockyard/kernel";
-import { type Folded, normalize, providers } from "@blockyard/providers";
-import { ProcessTracker } from "../../packages/server/src/processes/process-tracker.ts";
-import { nodeEnv } from "../../packages/server/src/system/env.ts";
+import type { JsonObject } from "@blockyard/kernel";
 import { codexDriver } from "../../packages/server/src/turns/drivers/codex/driver.ts";
-import { Turns } from "../../packages/server/src/turns/turns.ts";
 import { bytesOf, streams } from "../recordings.ts";
-import type { Fuzz, FuzzOutcome } from "./fuzz.ts";
+import type { Fuzz } from "./fuzz.ts";
+import { type Protocol, pick, type Random, runProtocol, type Said, SOMETIMES } from "./protocol.ts";
 
 const FAKE = fileURLToPath(new URL("../e2e/agents/fake-codex.mjs", import.meta.url));
-/** A turn that takes longer hangs. */
-const LIMIT_MS = 5_000;
-const SILENT_MS = 600;
 
-const recordings = streams.filter(
-  (each) =>
-    each.provider === "codex-app-server" &&
-    bytesOf(each).length < 100_000 &&
-    /"turn\/start\\"|turn\/start/.test(Buffer.from(bytesOf(each)).toString()),
-);
-
-export const fuzz: Fuzz = {
-  name: "codex",
-  sometimes: [
-    "lines",
-    "cut",
-    "lost",
-    "swapped",
-    "retyped",
-    "questions",
-    "answers",
-    "unknown",
-    "failedTurns",
-    "doneTurns",
-  ],
-  run: runSeed,
-};
-
-async function runSeed(seed: number): Promise<FuzzOutcome> {
-  const random = randomOf(seed);
-  const hits: Record<string, number> = {};
-  const hit = (name: string, times = 1) => {
-    hits[name] = (hits[name] ?? 0) + times;
-  };
-  const recording = pick(random, recordings);
-  const records = Buffer.from(bytesOf(recording))
-    .toString("utf8")
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Said);
-  const changed = mutate(random, records, hit);
-  hit("lines", changed.length);
-  const text = `${changed.map((record) => JSON.stringify(record)).join("\n")}\n`;
-  const provider = providers.get("codex-app-server");
-  if (provider === undefined) throw new Error("no provider");
-  const folded = normalize(provider, [Buffer.from(text)]);
-  hit("unknown", Object.keys(folded.unknown).length);
-  const fault = faultOf(folded) ?? (await drive(text, changed, hit));
-  return fault === undefined
-    ? { ok: true, hits }
-    : { ok: false, detail: `${recording.name}: ${fault}`, hits };
-}
-
-interface Said {
-  readonly t: number;
-  readonly dir: "in" | "out";
-  readonly line: string;
-}
-
-type Random = (below: number) => number;
-type Hit = (name: string, times?: number) => void;
-
-const STRANGE: readonly Json[] = [
-  null,
-  true,
-  -1,
-  1e300,
-  "",
-  "x",
-  [],
-  {},
-  [[1]],
-  { type: "text" },
-  "\ud83d",
-  "completed",
-  0,
-];
 const ASKS = [
   "item/commandExecution/requestApproval",
   "item/fileChange/requestApproval",
@@ -107,39 +20,27 @@ const ASKS = [
   "brand/new",
 ];
 
-function mutate(random: Random, records: readonly Said[], hit: Hit): Said[] {
-  const out: Said[] = [];
-  for (const record of records) {
-    const what = record.dir === "in" ? 99 : random(24);
-    if (what === 0) hit("lost");
-    else if (what === 1) out.push(record, record);
-    else if (what === 2 && out.length > 0) {
-      out.splice(random(out.length), 0, record);
-      hit("swapped");
-    } else if (what === 3) {
-      out.push({ ...record, line: record.line.slice(0, random(record.line.length)) });
-      hit("cut");
-    } else if (what < 9) {
-      out.push({ ...record, line: JSON.stringify(retype(random, JSON.parse(record.line) as Json, 0)) });
-      hit("retyped");
-    } else if (what === 9) {
-      out.push({ ...record, line: JSON.stringify(question(random, record)) }, record);
-      hit("questions");
-    } else out.push(record);
-  }
-  return out;
-}
+const protocol: Protocol = {
+  provider: "codex-app-server",
+  turnsOf: "codex",
+  recordings: streams.filter(
+    (each) =>
+      each.provider === "codex-app-server" &&
+      bytesOf(each).length < 100_000 &&
+      /"turn\/start\\"|turn\/start/.test(Buffer.from(bytesOf(each)).toString()),
+  ),
+  ids: {
+    asked: ({ id, method }) => (typeof method === "string" ? id : undefined),
+    answered: ({ id, method }) => (typeof method === "string" ? undefined : id),
+  },
+  question,
+  driver: (options, recording, log) => {
+    const env = { ...options.env, BLOCKYARD_CODEX: FAKE, CODEX_FAKE: JSON.stringify({ recording, log }) };
+    return codexDriver({ ...options, env });
+  },
+};
 
-function retype(random: Random, value: Json, depth: number): Json {
-  if (random(12) === 0) return pick(random, STRANGE);
-  if (Array.isArray(value)) return value.map((each: Json) => retype(random, each, depth + 1));
-  if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).flatMap(([key, each]): [string, Json][] => {
-    if (depth > 0 && random(20) === 0) return [];
-    return [[random(40) === 0 ? "__proto__" : key, random(3) === 0 ? retype(random, each, depth + 1) : each]];
-  });
-  return Object.fromEntries(entries);
-}
+export const fuzz: Fuzz = { name: "codex", sometimes: SOMETIMES, run: (seed) => runProtocol(protocol, seed) };
 
 function question(random: Random, { line }: Said): JsonObject {
   const { params } = JSON.parse(line) as { params?: JsonObject };
@@ -148,119 +49,5 @@ function question(random: Random, { line }: Said): JsonObject {
     id: random(3),
     method: pick(random, ASKS),
     params: { ...params, itemId: pick(random, ["x", "y"]), questions: items, permissions: {} },
-  };
-}
-
-function faultOf(folded: Folded): string | undefined {
-  if (folded.faults.length > 0) return folded.faults.slice(0, 3).join("; ");
-  if (folded.turns.some(({ status }) => status === "running")) return "a turn never ended";
-  if ([...folded.asks.values()].includes("asked")) return "a question stays open";
-  for (const block of folded.blocks) {
-    const checked = checkMetadata(block.kind, block.metadata);
-    if (isProblem(checked)) return `${block.kind} ${block.id}: ${checked.message}`;
-  }
-  return "polluted" in {} ? "Object.prototype was polluted" : undefined;
-}
-
-/** The same as a process, in a turn of a conversation. */
-async function drive(text: string, records: readonly Said[], hit: Hit): Promise<string | undefined> {
-  const folder = mkdtempSync(join(tmpdir(), "blockyard-codex-fuzz-"));
-  const [recording, log] = [join(folder, "recording.jsonl"), join(folder, "log")];
-  writeFileSync(recording, text);
-  writeFileSync(log, "");
-  const tracker = new ProcessTracker(join(folder, "home"));
-  const kernel = new Kernel(nodeEnv, new MemoryStore("m"));
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    BLOCKYARD_CODEX: FAKE,
-    CODEX_FAKE: JSON.stringify({ recording, log }),
-  };
-  const care = { silentMs: SILENT_MS, lingerMs: 500, graceMs: 100 };
-  const turns = new Turns({
-    kernel,
-    drivers: [codexDriver({ kernel, root: folder, env, tracker, ...care })],
-  });
-  try {
-    const conversation = await kernel.createConversation("ann", "fuzz");
-    if (isProblem(conversation)) return conversation.message;
-    const fault = await play(kernel, turns, conversation);
-    const living = fault === undefined ? await tracker.living() : [];
-    if (living.length > 0) return `${living.length} processes are left`;
-    return fault ?? (await lookAt(kernel, conversation, log, records, hit));
-  } finally {
-    await turns.close();
-    await tracker.close();
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-async function play(kernel: Kernel, turns: Turns, conversation: string): Promise<string | undefined> {
-  const begun = performance.now();
-  const started = await turns.start("ann", { conversation, provider: "codex", prompt: "Do it" });
-  if (isProblem(started)) return started.message;
-  while (turns.running > 0) {
-    await sleep(10);
-    // Nobody answers what is asked: the owner goes.
-    const { asking = [] } = (await kernel.conversation(conversation)) as { asking?: readonly string[] };
-    if (asking.length > 0) await turns.stop("ann", conversation, true);
-    if (performance.now() - begun > LIMIT_MS) return `the turn took more than ${LIMIT_MS} ms`;
-  }
-  return undefined;
-}
-
-async function lookAt(
-  kernel: Kernel,
-  conversation: string,
-  log: string,
-  records: readonly Said[],
-  hit: Hit,
-): Promise<string | undefined> {
-  const all = await kernel.turns(conversation);
-  const last = isProblem(all) ? undefined : all.at(-1);
-  if (last === undefined || last.status === "running") return "the turn is open";
-  hit(last.status === "done" ? "doneTurns" : "failedTurns");
-  const blocks = await kernel.allBlocks(conversation);
-  if (isProblem(blocks)) return blocks.message;
-  const open = blocks.find(({ status }) => status === "running" || status === "pending");
-  if (open !== undefined) return `${open.kind} ${open.id} is open`;
-  const asked = countIds(
-    records.filter(({ dir }) => dir === "out").map(({ line }) => line),
-    true,
-  );
-  const answered = countIds(readFileSync(log, "utf8").split("\n"), false);
-  for (const [id, times] of answered) {
-    hit("answers", times);
-    if (times > (asked.get(id) ?? 0)) return `answered ${id} ${times} times, asked ${asked.get(id) ?? 0}`;
-  }
-  return undefined;
-}
-
-/** Requests, or answers, by their ids. */
-function countIds(lines: readonly string[], isRequests: boolean): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const line of lines) {
-    let message: Json;
-    try {
-      message = JSON.parse(line) as Json;
-    } catch {
-      continue;
-    }
-    if (typeof message !== "object" || message === null || Array.isArray(message)) continue;
-    const { id, method } = message as JsonObject;
-    if (id === undefined || (typeof method === "string") !== isRequests) continue;
-    counts.set(JSON.stringify(id), (counts.get(JSON.stringify(id)) ?? 0) + 1);
-  }
-  return counts;
-}
-
-function pick<T>(random: Random, list: readonly T[]): T {
-  return list[random(list.length)] as T;
-}
-
-function randomOf(seed: number): Random {
-  let state = seed * 2_654_435_761;
-  return (below) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return (state >>> 8) % below;
   };
 }

@@ -105,8 +105,13 @@ const CLASSES = ["ordinary", "guarded"] as const;
 const isMade = (row: Row) => row.makes === true;
 const bodyOf = (nth: number) => rig.model.asked.at(nth)?.body as Body;
 
+let folders = 0;
+
+/** In a folder of its own: what an earlier attempt has changed may still be on its way to the disk. */
 async function target(pathClass: PathClass, row: Row): Promise<Target> {
-  const path = FILES[pathClass];
+  const folder = `attempt-${++folders}`;
+  mkdirSync(join(rig.root, folder));
+  const path = `${folder}/${FILES[pathClass]}`;
   const text = TEXTS[pathClass];
   if (isMade(row)) return { path, block: "", text };
   writeFileSync(join(rig.root, path), `${text}\n`);

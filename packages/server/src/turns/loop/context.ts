@@ -12,7 +12,14 @@
  * Pure: the same blocks give the same exchange, so that a provider's cache is hit.
  */
 
-import { type BlockId, type Json, type JsonObject, RESULT_KINDS, type WholeBlock } from "@blockyard/kernel";
+import {
+  type BlockId,
+  type Json,
+  type JsonObject,
+  type Kind,
+  RESULT_KINDS,
+  type WholeBlock,
+} from "@blockyard/kernel";
 import { parseJson } from "@blockyard/providers";
 import { isOther, quotedAs, type SignedBlock, type Signs, type Voices } from "../voices.ts";
 import {
@@ -52,6 +59,22 @@ export function exchangeOf(context: readonly SignedBlock[], rules: ContextRules)
 function isSystemPrompt({ kind, role, side, metadata }: WholeBlock): boolean {
   return kind === "text" && role === "system" && !side && metadata.notice === undefined;
 }
+
+/** As what a block of the conversation's own line reaches the model. Its results go with their call. */
+const SENT_AS: Readonly<Record<Kind, "nothing" | "thought" | "call" | "picture" | "text">> = {
+  text: "text",
+  thinking: "thought",
+  tool_call: "call",
+  tool_result: "text",
+  code: "text",
+  command: "text",
+  file_change: "text",
+  todo: "text",
+  image: "picture",
+  file: "text",
+  error: "nothing",
+  unknown: "nothing",
+};
 
 /** An assistant's message that may still grow, and the results of its calls. */
 interface Answer {
@@ -102,17 +125,16 @@ class Building {
     if (metadata.notice !== undefined || metadata.reason === "retracted") return;
     if (block.side) return this.#result(block, signs);
     if (this.isOfOthers(block, signs)) return this.#quote(block, signs);
-    switch (kind) {
-      case "error":
-      case "unknown":
+    switch (SENT_AS[kind]) {
+      case "nothing":
         return;
-      case "thinking":
+      case "thought":
         return this.#think(block);
-      case "tool_call":
+      case "call":
         return this.#call(block);
-      case "image":
+      case "picture":
         return this.#image(block);
-      default:
+      case "text":
         if (!isBlank(block.text)) this.#text(block);
     }
   }

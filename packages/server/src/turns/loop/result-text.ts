@@ -3,7 +3,7 @@
  * as it stands, so that an edit of a result is what the next request says.
  */
 
-import type { Block, WholeBlock } from "@blockyard/kernel";
+import type { Block, Kind, WholeBlock } from "@blockyard/kernel";
 import { fileText } from "../attachments.ts";
 import type { Picture } from "./exchange.ts";
 
@@ -14,18 +14,26 @@ const PICTURES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
 
 /** One result block, as the model reads it. */
 export function resultText(block: WholeBlock): string {
-  const { metadata } = block;
-  switch (block.kind) {
-    case "command":
-      return [cutMiddle(block.text), metadata.stderr, ending(block)].filter(isSaid).join("\n");
-    case "code":
-      return [place(block), cutMiddle(block.text)].filter(isSaid).join("\n");
-    case "image":
-      return pictureOf(block) === undefined ? `[an image: ${block.text || "without a description"}]` : "";
-    default:
-      return cutMiddle(block.text);
-  }
+  return RESULT_TEXTS[block.kind](block);
 }
+
+const ownText = ({ text }: WholeBlock): string => cutMiddle(text);
+
+const RESULT_TEXTS: Readonly<Record<Kind, (block: WholeBlock) => string>> = {
+  text: ownText,
+  thinking: ownText,
+  tool_call: ownText,
+  tool_result: ownText,
+  code: (block) => [place(block), cutMiddle(block.text)].filter(isSaid).join("\n"),
+  command: (block) => [cutMiddle(block.text), block.metadata.stderr, ending(block)].filter(isSaid).join("\n"),
+  file_change: ownText,
+  todo: ownText,
+  image: (block) =>
+    pictureOf(block) === undefined ? `[an image: ${block.text || "without a description"}]` : "",
+  file: ownText,
+  error: ownText,
+  unknown: ownText,
+};
 
 /** A block of elsewhere, with where it comes from. */
 export function includedText(block: WholeBlock): string {

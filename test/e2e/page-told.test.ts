@@ -121,7 +121,7 @@ test("[E15] a sub-agent's report is Markdown, below its work", async () => {
   expect(await report.locator("li").allTextContents()).toEqual(["two exports", "user_id"]);
   expect(await report.locator("strong").allTextContents()).toEqual(["two"]);
   expect(await report.innerText()).not.toContain("##");
-  const work = await page.getByRole("button", { name: /^Task/ }).boundingBox();
+  const work = await page.getByRole("button", { name: /^Agent(?!:)/ }).boundingBox();
   expect(work?.y).toBeLessThan((await report.boundingBox())?.y ?? 0);
   await context.close();
 });

@@ -162,10 +162,11 @@ export {
   type StoreErrorCode,
   spliced,
 } from "./ports/store-rules.ts";
-export { askWords, repeatsDenial } from "./presentation/ask-words.ts";
+export { askWords, isAnswered, repeatsDenial } from "./presentation/ask-words.ts";
 export {
   type CallLine,
   callLine,
+  cameWords,
   commandIn,
   endWord,
   firstSentence,
@@ -189,8 +190,8 @@ export {
   formatCount,
   formatDuration,
   plural,
-  toolTitle,
 } from "./presentation/format.ts";
+export { folderLabel, inFolder, shortenPaths, withShortPaths } from "./presentation/folder-path.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export {
   type LiveEdit,
@@ -247,6 +248,7 @@ export {
   type TerminalRun,
   type TerminalStyle,
 } from "./presentation/terminal-text.ts";
+export { knownTool, toolTitle } from "./presentation/tool-title.ts";
 export { foldCase } from "./search/case-fold.ts";
 export { compilePattern, type Pattern, type PatternSource } from "./search/pattern.ts";
 export {

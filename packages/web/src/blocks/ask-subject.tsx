@@ -2,7 +2,7 @@
  * What a permission is for, exactly: the change as a diff, the command with its folder, the address, or the input of the tool, each
  * value by its name. What cannot be seen is made visible.
  */
-import { type Ask, type Block, exactText, type Json } from "@blockyard/kernel";
+import { type Ask, type Block, exactText, type Json, knownTool } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
@@ -31,6 +31,8 @@ export function headingOf({ kind, subject, form, title }: Ask, block: Block): st
 }
 
 function toolHeading(tool: string, server: string | undefined): string {
+  const known = server === undefined ? knownTool(tool) : undefined;
+  if (known !== undefined) return `${known}?`;
   const name = tool.replace(/^mcp__.+?__/, "");
   return server === undefined ? `Use ${name}?` : `Use ${name} of ${server}?`;
 }

@@ -55,6 +55,8 @@ describe("[V120] how loud", () => {
     ["a picture", said("image", "model"), [], "normal"],
     ["what nobody understands", said("unknown", "system"), [], "quiet"],
     ["an error", said("error", "system"), [], "loud"],
+    ["a warning", said("error", "system", { notice: "warning", code: "x" }), [], "quiet"],
+    ["a failure that is noted", said("error", "system", { notice: "compaction" }), [], "loud"],
     ["a retry", said("error", "system", { notice: "retry", retryable: true }), [], "quiet"],
     ["a call that asks", call("Bash", "running", asked), [], "loud"],
     ["a read", call("Read"), [result("code")], "quiet"],

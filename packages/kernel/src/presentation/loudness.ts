@@ -44,7 +44,7 @@ export function loudnessOf(entry: Entry): Loudness {
     case "tool_call":
       return callLoudness(entry);
     case "error":
-      return block.metadata.notice === "retry" ? "quiet" : "loud";
+      return isNotice(block) ? "quiet" : "loud";
     case "thinking":
     case "unknown":
       return "quiet";
@@ -83,8 +83,9 @@ export function deedOfCall({ metadata }: Facts, results: readonly Facts[]): Deed
   );
 }
 
-/** What the system notes in passing. */
-export function isNotice({ kind, role, metadata }: Facts): boolean {
+/** What the system notes in passing: also a warning, or an attempt that is made again, which stop nothing. */
+export function isNotice({ kind, role, metadata }: Omit<Facts, "status">): boolean {
+  if (kind === "error") return metadata.notice === "warning" || metadata.notice === "retry";
   return kind === "text" && (role === "system" || metadata.notice !== undefined);
 }
 

@@ -14,6 +14,7 @@ import {
   citedMarkdown,
   firstSentence,
   isAnswered,
+  isNotice,
   type Kind,
   callLine as lineOf,
   metadataOf,
@@ -186,8 +187,13 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     const { path } = metadataOf(block, "file");
     return `${options.style.bold(safeText(path))}\n${someLines(block.content, options, { block, call: undefined })}`;
   },
-  error: ({ content, metadata }, { style }) =>
-    `${style.red(`✗ ${safeText(`${content || String(metadata.code ?? "failed")} ${timesText(metadata)}`.trimEnd())}`)}\n`,
+  error: (block, { style, width }) => {
+    const { content, metadata } = block;
+    const said = `${content || String(metadata.code ?? "failed")} ${timesText(metadata)}`.trimEnd();
+    return isNotice(block)
+      ? `${style.dim(oneLine(`· ${metadata.notice} ${said}`, width))}\n`
+      : `${style.red(`✗ ${safeText(said)}`)}\n`;
+  },
   unknown: (block, { style, width }) => {
     const { type } = metadataOf(block, "unknown");
     return `${style.dim(oneLine(`? unrecognized event: ${type ?? ""}`, width))}\n`;

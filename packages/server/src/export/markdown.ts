@@ -15,6 +15,7 @@ import {
   citedMarkdown,
   isAnswered,
   isMarkdownResult,
+  isNotice,
   type Kind,
   type Metadata,
   metadataOf,
@@ -186,8 +187,13 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
     const text = fence(block.content, language ?? "");
     return `${code(path)}\n\n${shown(text, { block, call: undefined, source: linesOf(block.content) })}`;
   },
-  error: ({ content, metadata }) =>
-    `> **Error:** ${asWritten(`${content || String(metadata.code ?? "")} ${timesText(metadata)}`)}\n\n`,
+  error: (block) => {
+    const { content, metadata } = block;
+    const said = `${content || String(metadata.code ?? "")} ${timesText(metadata)}`;
+    return isNotice(block)
+      ? `> ${asWritten(`${metadata.notice}: ${said}`)}\n\n`
+      : `> **Error:** ${asWritten(said)}\n\n`;
+  },
   unknown: (block) =>
     folded(
       `Unrecognized event: ${escapeTag(metadataOf(block, "unknown").type ?? "")}`,

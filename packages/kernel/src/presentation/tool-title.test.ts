@@ -25,6 +25,7 @@ it.each([
   ["constructor", undefined, "Constructor"],
   ["<img src=x>", undefined, "<img src=x>"],
   ["x".repeat(90), undefined, "x".repeat(90)],
+  ["x".repeat(600_000), undefined, `${"x".repeat(200)}…`],
 ] as const)("[V129] %s (%s) is %s", (toolName, displayName, title) => {
   expect(toolTitle(toolName, displayName)).toBe(title);
 });

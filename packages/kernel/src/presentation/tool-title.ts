@@ -53,12 +53,18 @@ const TITLES: Readonly<Record<string, string>> = table({
 const NAMELESS = /^(other|tool)?$/;
 const IDENTIFIER = /^[A-Za-z][A-Za-z0-9_-]*$/;
 const LONGEST_IDENTIFIER = 80;
+const MOST_CHARS = 200;
 
 /** `displayName` is what the provider would show, where it says that. */
 export function toolTitle(toolName: string, displayName: string | undefined): string {
+  const title = titleOf(toolName, displayName);
+  return title.length <= MOST_CHARS ? title : `${title.slice(0, MOST_CHARS).toWellFormed()}…`;
+}
+
+function titleOf(toolName: string, displayName: string | undefined): string {
   const known = knownTool(toolName);
   if (known !== undefined) return known;
-  const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName);
+  const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName.slice(0, 2 * MOST_CHARS));
   if (mcp) return `${mcp[1]}: ${mcp[2]}`;
   return displayName ?? (NAMELESS.test(toolName) ? "Tool" : wordsIn(toolName));
 }

@@ -5,6 +5,7 @@
 import { type Ask, type JsonObject, safeLink } from "@blockyard/kernel";
 import { type ReactNode, useId, useState } from "react";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
 import { contentOf, type FormField, fieldsOf, type Written, wrongIn } from "./ask-form-fields.ts";
 
@@ -44,7 +45,7 @@ export function ElicitedForm({ ask, isReady, onAnswer }: ElicitedFormProps): Rea
         );
       }}
     >
-      {message !== "" && <p>{message}</p>}
+      {message !== "" && <p>{breakable(message)}</p>}
       {url !== undefined && <PageLink url={url} />}
       {fields.map((field) => (
         <Field
@@ -72,10 +73,10 @@ function PageLink({ url }: { url: string }): ReactNode {
   return (
     <p>
       {href === undefined ? (
-        <code>{url}</code>
+        <code>{breakable(url)}</code>
       ) : (
         <a href={href} target="_blank" rel="noopener noreferrer">
-          <Icon name="link" /> {url}
+          <Icon name="link" /> {breakable(url)}
         </a>
       )}
     </p>
@@ -97,7 +98,7 @@ function Field({ field, value, wrong, onChange }: FieldProps): ReactNode {
     <>
       {(wrong ?? description) !== undefined && (
         <span id={about} className={wrong === undefined ? "dim" : "bad"}>
-          {wrong ?? description}
+          {breakable(wrong ?? description ?? "")}
         </span>
       )}
     </>
@@ -110,7 +111,7 @@ function Field({ field, value, wrong, onChange }: FieldProps): ReactNode {
           checked={value === true}
           onChange={(event) => onChange(event.target.checked)}
         />
-        <span>{label}</span> {note}
+        <span>{breakable(label)}</span> {note}
       </label>
     );
   if (type === "choices" || (type === "choice" && options.length <= 6)) {

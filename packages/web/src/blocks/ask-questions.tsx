@@ -7,6 +7,7 @@ import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { isComposing } from "../ui/composing.ts";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
 
 type Said = NonNullable<AskAnswer["questions"]>;
@@ -120,8 +121,8 @@ function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): Re
   return (
     <fieldset className={isSkipped ? "agent-question skipped" : "agent-question"} onKeyDown={onKey}>
       <legend>
-        {question.header && <span className="agent-question-head">{question.header}</span>}
-        {question.question}
+        {question.header && <span className="agent-question-head">{breakable(question.header)}</span>}
+        {breakable(question.question)}
         {multiple && <span className="dim"> Choose any</span>}
       </legend>
       <div className={preview ? "agent-options beside" : "agent-options"}>
@@ -142,8 +143,8 @@ function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): Re
                 {i + 1}
               </span>
               <span>
-                {label}
-                {description && <span className="agent-option-more">{description}</span>}
+                {breakable(label)}
+                {description && <span className="agent-option-more">{breakable(description)}</span>}
               </span>
             </label>
           ))}

@@ -21,6 +21,7 @@ import { useBlock, useSession, useText, useView } from "../state/session.tsx";
 import { Terminal } from "../terminal/terminal.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { Fold } from "./fold.tsx";
 import { useFolder } from "./folder.ts";
 import { useForm } from "./form.ts";
@@ -66,7 +67,7 @@ function Run({ block }: RendererProps): ReactNode {
           <span className="prompt" aria-hidden="true">
             $
           </span>
-          <code>{exactText(command)}</code>
+          <code>{breakable(exactText(command))}</code>
           <CopyButton text={() => command} label="Copy the command" />
         </div>
       )}

@@ -6,6 +6,7 @@ import { isNotice, metadataOf, timesText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { Details } from "./fold.tsx";
 import { JsonView } from "./json-view.tsx";
 import { Notice } from "./notice.tsx";
@@ -45,7 +46,7 @@ export function ErrorBlock({ block }: RendererProps): ReactNode {
       <Icon name="warn" />
       <div className="error-main">
         <div className="error-message">
-          {message} <span className="times">{timesText(block.metadata)}</span>
+          {breakable(message)} <span className="times">{timesText(block.metadata)}</span>
         </div>
         <div className="error-advice">
           {advice ?? (retryable ? "Trying again may help." : "Copy the details if you report this.")}

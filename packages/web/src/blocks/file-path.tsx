@@ -13,6 +13,7 @@ import { preferences } from "../state/preferences.ts";
 import { go, linkToFile } from "../state/route.ts";
 import { useIsViewer } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { useFolder } from "./folder.ts";
 
 interface FilePathProps {
@@ -82,8 +83,8 @@ function Parts({ path }: { path: string }): ReactNode {
   const cut = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1;
   return (
     <>
-      <span className="folder">{path.slice(0, cut)}</span>
-      <span className="name">{path.slice(cut)}</span>
+      <span className="folder">{breakable(path.slice(0, cut))}</span>
+      <span className="name">{breakable(path.slice(cut))}</span>
     </>
   );
 }

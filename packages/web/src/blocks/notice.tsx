@@ -5,6 +5,7 @@ import { type Json, timesText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useOpen } from "../state/disclosure.ts";
 import { Icon, type IconName } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { JsonView } from "./json-view.tsx";
 import type { RendererProps } from "./renderer.ts";
 
@@ -24,7 +25,7 @@ export function Notice({ block, icon, text, details }: NoticeProps): ReactNode {
     <>
       <Icon name={icon} />
       {notice && <span className="notice-name">{notice.replaceAll("_", " ")}</span>}
-      <span className="notice-text">{text}</span>
+      <span className="notice-text">{breakable(text)}</span>
       <span className="times">{timesText(block.metadata)}</span>
     </>
   );

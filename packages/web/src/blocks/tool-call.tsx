@@ -23,6 +23,7 @@ import { useCellPart } from "../state/cell.ts";
 import { useOpen } from "../state/disclosure.ts";
 import { preferences } from "../state/preferences.ts";
 import { useBlock, useView, useViewPart } from "../state/session.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { AskView } from "./ask.tsx";
 import { Details } from "./fold.tsx";
 import { useFolder } from "./folder.ts";
@@ -72,7 +73,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
       {isOpened && <Input block={block} results={results} />}
       {isGrowing && <GrowingInput block={block} />}
       {progress && results.length === 0 && (
-        <pre className="terminal progress">{lastLines(progress, PROGRESS_LINES)}</pre>
+        <pre className="terminal progress">{breakable(lastLines(progress, PROGRESS_LINES))}</pre>
       )}
       {showsResults && !isBehind && shown.length > 0 && (
         <div className="tool-results">
@@ -83,7 +84,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
       )}
       {error && results.length === 0 && !isDenied && (
         <div className="tool-error" title={error}>
-          {shortenPaths(error, folder)}
+          {breakable(shortenPaths(error, folder))}
         </div>
       )}
       {images && images.length > 0 && !hasPictures && <Pictures images={images} />}
@@ -101,7 +102,7 @@ function Input({ block, results }: { block: Block; results: readonly Block[] }):
       byDefault={!isSaid}
       summary={
         <>
-          <span>Input</span> <code className="tool-id">{metadataOf(block, "tool_call").toolName}</code>
+          <span>Input</span> <code className="tool-id">{breakable(metadataOf(block, "tool_call").toolName)}</code>
         </>
       }
     >

@@ -117,6 +117,7 @@ export { everySession } from "./model/past-sessions.ts";
 export { blobsIn, changePictures } from "./model/pictures.ts";
 export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./model/problem.ts";
 export { type SessionFact, type SessionFacts, sessionFacts } from "./model/session-facts.ts";
+export { type PictureSize, pictureSize } from "./model/picture-size.ts";
 export { timesText } from "./model/times.ts";
 export { type NativeFacts, nativeFacts } from "./model/turn-facts.ts";
 export { stopLeased } from "./nodes/leased.ts";

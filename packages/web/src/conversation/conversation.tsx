@@ -26,7 +26,7 @@ interface ConversationProps {
 export function ConversationPane({ conversation, block }: ConversationProps): ReactNode {
   const session = useSession();
   const view = useMemo(() => session.replica.subscribe(conversation), [session, conversation]);
-  useEffect(() => () => session.replica.unsubscribe(view), [session, view]);
+  useEffect(() => session.keep(view), [session, view]);
   const { isOpen: isHere, problem } = useViewState(view);
   const folder = useViewPart(view, ({ record }) => record?.metadata.cwd);
   return (

@@ -90,9 +90,11 @@ interface FieldProps {
   readonly onChange: (value: Written[string]) => void;
 }
 
-function Field({ field, value, wrong, onChange }: FieldProps): ReactNode {
+/** By how its value is given: a box to tick, options that are all shown, or something to write or choose in one line. */
+function Field(props: FieldProps): ReactNode {
+  const { field, value, wrong, onChange } = props;
   const id = useId();
-  const { label, description, isRequired, type, options = [] } = field;
+  const { label, description, type, options = [] } = field;
   const about = wrong === undefined && description === undefined ? undefined : `${id}-about`;
   const note = (
     <>
@@ -114,13 +116,33 @@ function Field({ field, value, wrong, onChange }: FieldProps): ReactNode {
         <span>{breakable(label)}</span> {note}
       </label>
     );
-  if (type === "choices" || (type === "choice" && options.length <= 6)) {
-    const chosen = Array.isArray(value) ? value : [value];
-    return (
+  const parts = { ...props, id, about, note };
+  const isShort = type === "choice" && options.length <= 6;
+  return type === "choices" || isShort ? <OptionsField {...parts} /> : <LineField {...parts} />;
+}
+
+interface PartProps extends FieldProps {
+  readonly id: string;
+  readonly about: string | undefined;
+  readonly note: ReactNode;
+}
+
+function Label({ field: { label, isRequired } }: Pick<FieldProps, "field">): ReactNode {
+  return (
+    <>
+      {breakable(label)}
+      {isRequired ? " *" : ""}
+    </>
+  );
+}
+
+function OptionsField({ field, value, onChange, id, about, note }: PartProps): ReactNode {
+  const { type, options = [] } = field;
+  const chosen = Array.isArray(value) ? value : [value];
+  return (
       <fieldset className="agent-question" aria-describedby={about}>
         <legend>
-          {label}
-          {isRequired ? " *" : ""}
+          <Label field={field} />
         </legend>
         {options.map((option) => (
           <label key={option.value} className="agent-option">
@@ -132,13 +154,16 @@ function Field({ field, value, wrong, onChange }: FieldProps): ReactNode {
                 onChange(type === "choice" ? option.value : toggled(chosen as string[], option.value))
               }
             />
-            <span>{option.label}</span>
+            <span>{breakable(option.label)}</span>
           </label>
         ))}
         {note}
       </fieldset>
-    );
-  }
+  );
+}
+
+function LineField({ field, value, wrong, onChange, id, about, note }: PartProps): ReactNode {
+  const { isRequired, type, options = [] } = field;
   const shared = {
     id,
     className: "agent-answer-text",
@@ -150,8 +175,7 @@ function Field({ field, value, wrong, onChange }: FieldProps): ReactNode {
   return (
     <div className="agent-field">
       <label htmlFor={id}>
-        {label}
-        {isRequired ? " *" : ""}
+        <Label field={field} />
       </label>
       {type === "choice" ? (
         <select {...shared} onChange={(event) => onChange(event.target.value)}>

@@ -126,18 +126,48 @@ function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): Re
         {multiple && <span className="dim"> Choose any</span>}
       </legend>
       <div className={preview ? "agent-options beside" : "agent-options"}>
+        <Options question={question} chosen={said.chosen} hasKeys={hasKeys} onToggle={toggle} />
+        {preview && (
+          <div className="agent-preview">
+            <Markdown text={Text.of(preview)} isGrowing={false} isAppendOnly={false} />
+          </div>
+        )}
+      </div>
+      {(question.freeText === true || options.length === 0) && (
+        <OwnAnswer
+          question={question}
+          text={said.text ?? ""}
+          // Own words stand in place of the one option, and beside several.
+          onText={(text) => onChange({ ...kept, chosen: multiple || text === "" ? said.chosen : [], text })}
+        />
+      )}
+      <Extras {...{ question, said, canSkip, onChange }} />
+    </fieldset>
+  );
+}
+
+interface OptionsProps {
+  readonly question: AskQuestion;
+  readonly chosen: readonly string[];
+  readonly hasKeys: boolean;
+  readonly onToggle: (label: string) => void;
+}
+
+function Options({ question, chosen, hasKeys, onToggle }: OptionsProps): ReactNode {
+  const { id, options, multiple } = question;
+  return (
         <div>
           {options.map(({ label, description }, i) => (
             <label
               key={label}
-              className={said.chosen.includes(label) ? "agent-option chosen" : "agent-option"}
+              className={chosen.includes(label) ? "agent-option chosen" : "agent-option"}
             >
               <input
                 type={multiple ? "checkbox" : "radio"}
-                name={question.id}
+                name={id}
                 data-key={hasKeys ? i + 1 : undefined}
-                checked={said.chosen.includes(label)}
-                onChange={() => toggle(label)}
+                checked={chosen.includes(label)}
+                onChange={() => onToggle(label)}
               />
               <span className="key" aria-hidden="true">
                 {i + 1}
@@ -149,31 +179,27 @@ function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): Re
             </label>
           ))}
         </div>
-        {preview && (
-          <div className="agent-preview">
-            <Markdown text={Text.of(preview)} isGrowing={false} isAppendOnly={false} />
-          </div>
-        )}
-      </div>
-      {(question.freeText === true || options.length === 0) && (
+  );
+}
+
+interface OwnAnswerProps {
+  readonly question: AskQuestion;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+}
+
+function OwnAnswer({ question, text, onText }: OwnAnswerProps): ReactNode {
+  return (
         <input
           type={question.secret === true ? "password" : "text"}
           className="agent-answer-text"
           aria-label={`Your own answer: ${question.question}`}
-          placeholder={options.length === 0 ? "Your answer" : "Your own answer"}
+          placeholder={question.options.length === 0 ? "Your answer" : "Your own answer"}
           autoComplete="off"
           maxLength={ANSWER_CHARS}
-          value={said.text ?? ""}
-          onChange={(event) => {
-            const text = event.currentTarget.value;
-            // Own words stand in place of the one option, and beside several.
-            const chosen = multiple || text === "" ? said.chosen : [];
-            onChange({ ...kept, chosen, text });
-          }}
+          value={text}
+          onChange={(event) => onText(event.currentTarget.value)}
         />
-      )}
-      <Extras {...{ question, said, canSkip, onChange }} />
-    </fieldset>
   );
 }
 

@@ -31,7 +31,32 @@ interface FootProps {
 }
 
 export function Foot(props: FootProps): ReactNode {
-  const { conversation, chosen, agents, offers, isRunning, canSend, steers, attach, onSendNow } = props;
+  const { conversation, isRunning, steers, attach } = props;
+  const session = useSession();
+  const stop = () => {
+    focusPrompt();
+    if (conversation !== undefined) void stopTurn(session, conversation);
+  };
+  const isArmed = useDoubleEscape(isRunning, stop);
+  return (
+    <div className="composer-foot">
+      <Pickers {...props} />
+      {attach}
+      <span className={isArmed ? "composer-hint armed" : "composer-hint"} aria-live="polite">
+        {isArmed
+          ? "Press Esc again to stop"
+          : isRunning && steers
+            ? "⏎ queue · ctrl ⏎ send now"
+            : "⏎ send · ⇧⏎ new line"}
+      </span>
+      <Senders {...props} onStop={stop} />
+    </div>
+  );
+}
+
+/** Whom it asks, with which model, and how freely. */
+function Pickers(props: FootProps): ReactNode {
+  const { conversation, chosen, agents, offers } = props;
   const session = useSession();
   const facts = agents.find(({ provider }) => provider === chosen.provider);
   const tells = facts?.abilities.models === true || facts?.abilities.commands === true;
@@ -40,13 +65,7 @@ export function Foot(props: FootProps): ReactNode {
   useEffect(() => {
     if (tells) void readOffers(session, provider, conversation);
   }, [session, tells, provider, conversation]);
-  const stop = () => {
-    focusPrompt();
-    if (conversation !== undefined) void stopTurn(session, conversation);
-  };
-  const isArmed = useDoubleEscape(isRunning, stop);
   return (
-    <div className="composer-foot">
       <div className="pickers">
         <AgentPicker chosen={chosen} agents={agents} />
         <ModelPicker
@@ -78,17 +97,18 @@ export function Foot(props: FootProps): ReactNode {
           onSandbox={(sandbox) => chosen.choose({ sandbox: sandbox ?? "" })}
         />
       </div>
-      {attach}
-      <span className={isArmed ? "composer-hint armed" : "composer-hint"} aria-live="polite">
-        {isArmed
-          ? "Press Esc again to stop"
-          : isRunning && steers
-            ? "⏎ queue · ctrl ⏎ send now"
-            : "⏎ send · ⇧⏎ new line"}
-      </span>
+  );
+}
+
+interface SendersProps extends FootProps {
+  readonly onStop: () => void;
+}
+
+function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }: SendersProps): ReactNode {
+  return (
       <div className="senders">
         {isRunning && conversation !== undefined && (
-          <button type="button" className="stop" title="Stop (Esc Esc)" onClick={stop}>
+          <button type="button" className="stop" title="Stop (Esc Esc)" onClick={onStop}>
             <Icon name="stop" /> Stop
           </button>
         )}
@@ -106,7 +126,6 @@ export function Foot(props: FootProps): ReactNode {
           <Icon name={isRunning ? "clock" : "send"} /> {isRunning ? "Queue" : "Send"}
         </button>
       </div>
-    </div>
   );
 }
 

@@ -81,6 +81,24 @@ function Models(props: ModelPickerProps & { readonly close: () => void }): React
         }}
         onKeyDown={onKey}
       />
+      <Options {...{ id, shown, walked, model }} onChoose={choose} />
+      {efforts.length > 0 && (
+        <Efforts name={`${id}-effort`} efforts={efforts} chosen={effort} onChoose={onEffort} close={close} />
+      )}
+    </>
+  );
+}
+
+interface OptionsProps {
+  readonly id: string;
+  readonly shown: readonly Choice[];
+  readonly walked: number;
+  readonly model: string | undefined;
+  readonly onChoose: (choice: Choice) => void;
+}
+
+function Options({ id, shown, walked, model, onChoose }: OptionsProps): ReactNode {
+  return (
       <div id={id} className="picker-options" role="listbox" aria-label="Models">
         {shown.map((choice, i) => (
           // biome-ignore lint/a11y/useFocusableInteractive: the field above keeps the focus
@@ -91,7 +109,7 @@ function Models(props: ModelPickerProps & { readonly close: () => void }): React
             role="option"
             aria-selected={i === walked}
             className="picker-item"
-            onClick={() => choose(choice)}
+            onClick={() => onChoose(choice)}
           >
             <span className="picker-item-main">
               <span className="picker-item-name">{choice.name}</span>
@@ -101,16 +119,28 @@ function Models(props: ModelPickerProps & { readonly close: () => void }): React
           </div>
         ))}
       </div>
-      {efforts.length > 0 && (
+  );
+}
+
+interface EffortsProps {
+  readonly name: string;
+  readonly efforts: readonly string[];
+  readonly chosen: string | undefined;
+  readonly onChoose: (effort: string | undefined) => void;
+  readonly close: () => void;
+}
+
+function Efforts({ name, efforts, chosen, onChoose, close }: EffortsProps): ReactNode {
+  return (
         <fieldset className="efforts">
           <legend>Effort</legend>
           {[undefined, ...efforts].map((each) => (
-            <label key={each ?? ""} className={each === effort ? "effort chosen" : "effort"}>
+            <label key={each ?? ""} className={each === chosen ? "effort chosen" : "effort"}>
               <input
                 type="radio"
-                name={`${id}-effort`}
-                checked={each === effort}
-                onChange={() => onEffort(each)}
+                name={name}
+                checked={each === chosen}
+                onChange={() => onChoose(each)}
                 onKeyDown={(event) => {
                   if (event.key === "Enter") close();
                 }}
@@ -119,8 +149,6 @@ function Models(props: ModelPickerProps & { readonly close: () => void }): React
             </label>
           ))}
         </fieldset>
-      )}
-    </>
   );
 }
 

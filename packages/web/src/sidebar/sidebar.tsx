@@ -72,6 +72,20 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
         }}
       />
       <ConversationList conversations={conversations} filter={filter} />
+      <Foot />
+      <Resizer
+        label="Width of the sidebar"
+        side="before"
+        width={width}
+        {...WIDTH}
+        onResize={(wanted) => prefer({ sidebarWidth: wanted })}
+      />
+    </nav>
+  );
+}
+
+function Foot(): ReactNode {
+  return (
       <div className="sidebar-foot">
         <button
           type="button"
@@ -93,14 +107,6 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
         </button>
         <ThemeButton />
       </div>
-      <Resizer
-        label="Width of the sidebar"
-        side="before"
-        width={width}
-        {...WIDTH}
-        onResize={(wanted) => prefer({ sidebarWidth: wanted })}
-      />
-    </nav>
   );
 }
 

@@ -102,15 +102,26 @@ describe("what is opened or closed", () => {
     const call = { kind: "tool_call", role: "model", status: "done", text: "{}" } as const;
     for (let i = 0; i < 60; i++) {
       // Rows whose heights nobody guesses, and among them something to open, which is high.
-      await say(yard.kernel, conversation, [{ text: `Row ${i}. ${"Words. ".repeat((i % 9) * 60)}`, status: "done" }]);
+      await say(yard.kernel, conversation, [
+        { text: `Row ${i}. ${"Words. ".repeat((i % 9) * 60)}`, status: "done" },
+      ]);
       const text = Array.from({ length: 40 }, (_, n) => `line ${n}`).join("\n");
       const written = await yard.kernel.write(conversation, {
         agent: "tester",
         plan: (draft) => {
           const known = { toolUseId: `t${i}`, toolName: "Edit" };
-          const made = draft.create({ ...call, metadata: { ...known, stage: "end", success: true, input: {} } });
+          const made = draft.create({
+            ...call,
+            metadata: { ...known, stage: "end", success: true, input: {} },
+          });
           if (isProblem(made)) return made;
-          const changes = [{ path: "a.ts", kind: "modify" as const, diff: `@@ -1 +1,40 @@\n+${text.replaceAll("\n", "\n+")}\n` }];
+          const changes = [
+            {
+              path: "a.ts",
+              kind: "modify" as const,
+              diff: `@@ -1 +1,40 @@\n+${text.replaceAll("\n", "\n+")}\n`,
+            },
+          ];
           const side = { side: true, parent: made.id, role: "tool", status: "done", text: "" } as const;
           return draft.create({ ...side, kind: "file_change", metadata: { ...known, changes } });
         },

@@ -49,7 +49,10 @@ test.each(Object.keys(ENDLESS))("[V44] no word of a %s is too long to be laid ou
     plan: (draft) =>
       draft.create({
         ...{ kind, role: "model", status: name === "asks" ? "running" : "done" },
-        ...{ text: name === "tool_call" || name === "asks" ? "{}" : word, metadata: ENDLESS[name]?.(word) as never },
+        ...{
+          text: name === "tool_call" || name === "asks" ? "{}" : word,
+          metadata: ENDLESS[name]?.(word) as never,
+        },
       }),
   });
   if (isProblem(made)) throw new Error(made.message);
@@ -57,7 +60,8 @@ test.each(Object.keys(ENDLESS))("[V44] no word of a %s is too long to be laid ou
   await page.waitForSelector("article");
   for (let i = 0; i < 3; i++)
     await page.evaluate(async () => {
-      const closed = "article button[aria-expanded=false]:not([aria-haspopup]), article .json-tree .fold-line";
+      const closed =
+        "article button[aria-expanded=false]:not([aria-haspopup]), article .json-tree .fold-line";
       for (const button of document.querySelectorAll<HTMLElement>(closed)) button.click();
       for (let frame = 0; frame < 3; frame++) await new Promise((done) => requestAnimationFrame(done));
     });

@@ -111,22 +111,31 @@ test("[V129] [V132] [V133] a call reads as people say it, with short paths; an a
   };
   const warning = `Codex could not find bubblewrap on PATH. ${"Install it with your package manager. ".repeat(6)}`;
   const [asked, changed, warned] = await write(conversation, (draft) => {
-    draft.conversation({ metadata: { cwd: "/work/shop" } });
+    draft.conversation({ metadata: { cwd: "/repo/shop" } });
     const make = (block: object) => {
       const made = draft.create(block as never);
       if (isProblem(made)) throw new Error(made.message);
       return made.id;
     };
-    const question = make(call("AskUserQuestion", { compactParams: "Which rounding?", shortResult: raw, ask }));
+    const question = make(
+      call("AskUserQuestion", { compactParams: "Which rounding?", shortResult: raw, ask }),
+    );
     const result = { kind: "tool_result", role: "tool", side: true, status: "done" };
     const own = { toolUseId: "AskUserQuestion", toolName: "AskUserQuestion" };
     make({ ...result, parent: question, text: raw, metadata: own });
-    const edit = make({ ...call("apply_patch", { compactParams: "/work/shop/src/a.ts" }), parent: question });
-    const changes = [{ path: "/work/shop/src/a.ts", kind: "modify", diff: "@@ -1 +1 @@\n-a\n+b\n" }];
+    const edit = make({ ...call("apply_patch", { compactParams: "/repo/shop/src/a.ts" }), parent: question });
+    const changes = [{ path: "/repo/shop/src/a.ts", kind: "modify", diff: "@@ -1 +1 @@\n-a\n+b\n" }];
     const patch = { toolUseId: "apply_patch", toolName: "apply_patch", changes };
     make({ ...result, kind: "file_change", parent: edit, text: "", metadata: patch });
     const metadata = { notice: "warning" };
-    const notice = make({ kind: "error", role: "system", status: "done", text: warning, metadata, parent: edit });
+    const notice = make({
+      kind: "error",
+      role: "system",
+      status: "done",
+      text: warning,
+      metadata,
+      parent: edit,
+    });
     return [question, edit, notice];
   });
   const { page, context } = await yard.open(`/c/${conversation}`, TALL);
@@ -141,9 +150,9 @@ test("[V129] [V132] [V133] a call reads as people say it, with short paths; an a
   await question.getByText("User has answered").waitFor();
   const edit = page.locator(`article[data-block="${changed}"]`);
   expect(await edit.locator(".tool-line").innerText()).toMatch(/^Edit\s+src\/a\.ts/);
-  expect(await edit.locator(".file-open").getAttribute("title")).toContain("/work/shop/src/a.ts");
-  await edit.getByRole("button", { name: "Copy the path /work/shop/src/a.ts" }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("/work/shop/src/a.ts");
+  expect(await edit.locator(".file-open").getAttribute("title")).toContain("/repo/shop/src/a.ts");
+  await edit.getByRole("button", { name: "Copy the path /repo/shop/src/a.ts" }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("/repo/shop/src/a.ts");
   const notice = page.locator(`article[data-block="${warned}"]`);
   const height = async () => (await notice.boundingBox())?.height ?? 0;
   const closed = await height();

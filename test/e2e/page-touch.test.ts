@@ -28,7 +28,10 @@ afterAll(() => showcase?.close());
 test.each(NAMES)("[V136] what can be pressed in “%s” is as large as a finger needs", async (name) => {
   const { path, act } = states.get(name) as State;
   const { page, context } = await showcase.open(path, PHONE);
-  await page.locator(path === "/" ? ".home-main" : "article").first().waitFor();
+  await page
+    .locator(path === "/" ? ".home-main" : "article")
+    .first()
+    .waitFor();
   await act?.(page);
   await expect.poll(() => smallTargets(page)).toEqual([]);
   await context.close();

@@ -114,10 +114,10 @@ export {
   splicesOf,
 } from "./model/op.ts";
 export { everySession } from "./model/past-sessions.ts";
+export { type PictureSize, pictureSize } from "./model/picture-size.ts";
 export { blobsIn, changePictures } from "./model/pictures.ts";
 export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./model/problem.ts";
 export { type SessionFact, type SessionFacts, sessionFacts } from "./model/session-facts.ts";
-export { type PictureSize, pictureSize } from "./model/picture-size.ts";
 export { timesText } from "./model/times.ts";
 export { type NativeFacts, nativeFacts } from "./model/turn-facts.ts";
 export { stopLeased } from "./nodes/leased.ts";
@@ -185,6 +185,7 @@ export {
 export { decodeReferences } from "./presentation/character-references.ts";
 export { citedMarkdown, type Source, sourcesOf } from "./presentation/citations.ts";
 export { type Deed, deedOf } from "./presentation/deed.ts";
+export { folderLabel, inFolder, shortenPaths, withShortPaths } from "./presentation/folder-path.ts";
 export {
   formatAge,
   formatCost,
@@ -192,7 +193,6 @@ export {
   formatDuration,
   plural,
 } from "./presentation/format.ts";
-export { folderLabel, inFolder, shortenPaths, withShortPaths } from "./presentation/folder-path.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export {
   type LiveEdit,

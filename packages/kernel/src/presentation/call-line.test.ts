@@ -31,7 +31,11 @@ it.each([
   [call({ toolName: "ExitPlanMode", compactParams: "# Plan" }), [], "Plan: "],
   [call({ toolName: "ExitPlanMode", compactParams: "## Round prices" }), [], "Plan: Round prices"],
   [call({ toolName: "read", displayName: "Read a.ts", compactParams: "Read a.ts" }), [], "Read: a.ts"],
-  [call({ toolName: "other", displayName: "Look around", compactParams: "Look around" }), [], "Look around: "],
+  [
+    call({ toolName: "other", displayName: "Look around", compactParams: "Look around" }),
+    [],
+    "Look around: ",
+  ],
   [call({ toolName: "mcp__my__runner" }), [ran({ command: "make" })], "$ make"],
   [call({ toolName: "Edit", compactParams: "a.ts", input: { command: "no" } }), [], "Edit: a.ts"],
 ])("[V122] %j with %j: %s", (block, results, expected) => {

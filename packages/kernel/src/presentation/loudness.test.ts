@@ -152,7 +152,13 @@ describe("[V25] what is shown of a result at first", () => {
     ["a long diff", result("file_change"), call("Edit"), { lines: 40, chars: 900, changed: 31 }, "start"],
     ["a wide diff", result("file_change"), call("Edit"), { lines: 2, chars: 50_000, changed: 2 }, "start"],
     ["an update of the to-do list", result("todo"), call("TodoWrite"), short, "line"],
-    ["what a person answered", result("tool_result"), call("AskUserQuestion", "done", answered), short, "line"],
+    [
+      "what a person answered",
+      result("tool_result"),
+      call("AskUserQuestion", "done", answered),
+      short,
+      "line",
+    ],
     ["a plan's approval", result("tool_result"), call("ExitPlanMode", "done", approved), short, "line"],
     [
       "an answer that failed",

@@ -609,7 +609,12 @@ it("[P31] what was said several times says so", async () => {
 });
 
 it("[V133] a warning is a notice in exports; what stopped a turn is an error", async () => {
-  const warned = { kind: "error", role: "system", text: "careful", metadata: { notice: "warning", code: "c" } } as const;
+  const warned = {
+    kind: "error",
+    role: "system",
+    text: "careful",
+    metadata: { notice: "warning", code: "c" },
+  } as const;
   const id = await conversationOf("t", [warned, { kind: "error", role: "system", text: "no" }]);
   const page = await exported(id, "html");
   expect(page).toContain('<span class="notice-text">careful</span>');
@@ -623,19 +628,21 @@ it("[V129] [V132] exports call tools as people do, and leave the conversation's 
       kind: "tool_call",
       role: "model",
       text: "{}",
-      metadata: { toolUseId: "u", toolName: "search_file_content", compactParams: "TODO in /work/shop/src" },
+      metadata: { toolUseId: "u", toolName: "search_file_content", compactParams: "TODO in /repo/shop/src" },
     },
   ]);
   const made = await kernel.write(id, {
     agent: "ada",
     plan: (draft) => {
-      draft.conversation({ metadata: { cwd: "/work/shop" } });
+      draft.conversation({ metadata: { cwd: "/repo/shop" } });
       return null;
     },
   });
   if (isProblem(made)) throw new Error(made.message);
   const page = await exported(id, "html");
-  expect(page).toContain('<span class="tool-name">Search</span> <span class="tool-params">TODO in src</span>');
+  expect(page).toContain(
+    '<span class="tool-name">Search</span> <span class="tool-params">TODO in src</span>',
+  );
   expect(page).toContain("<code>search_file_content</code>");
   const markdown = await exported(id, "markdown");
   expect(markdown).toContain("Search</b> TODO in src");

@@ -4,7 +4,13 @@
  * messages that have waited: once such a one has run, it stands where it was said.
  */
 
-import { type BlockSnapshot, type ExportLine, isResult, type TurnView, withShortPaths } from "@blockyard/kernel";
+import {
+  type BlockSnapshot,
+  type ExportLine,
+  isResult,
+  type TurnView,
+  withShortPaths,
+} from "@blockyard/kernel";
 
 export type ExportHead = Extract<ExportLine, { readonly type: "conversation" }>;
 
@@ -37,7 +43,8 @@ export async function readTree(lines: AsyncIterable<ExportLine>): Promise<Export
   for await (const line of lines) {
     if (line.type === "conversation") head = line;
     else if (line.type === "turn") turns.set(line.turn, line);
-    else if (line.type === "block") blocks.set(line.block_id, head ? withPaths(withAuthor(line, head), head) : line);
+    else if (line.type === "block")
+      blocks.set(line.block_id, head ? withPaths(withAuthor(line, head), head) : line);
     else isWhole = line.blocks === blocks.size;
   }
   if (!head || !isWhole) throw new Error("the export ended early; try again");

@@ -111,7 +111,12 @@ export function writeAttachments(
     const block =
       each.type === "text"
         ? draft.create({ ...said, kind: "code", text: each.text, metadata: { turn, filename: each.name } })
-        : draft.create({ ...said, kind: "image", text: each.name, metadata: { turn, blob: each.blob, ...sizes.get(each.blob) } });
+        : draft.create({
+            ...said,
+            kind: "image",
+            text: each.name,
+            metadata: { turn, blob: each.blob, ...sizes.get(each.blob) },
+          });
     if (isProblem(block)) return block;
     last = block.id;
   }

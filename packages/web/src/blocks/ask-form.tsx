@@ -140,25 +140,25 @@ function OptionsField({ field, value, onChange, id, about, note }: PartProps): R
   const { type, options = [] } = field;
   const chosen = Array.isArray(value) ? value : [value];
   return (
-      <fieldset className="agent-question" aria-describedby={about}>
-        <legend>
-          <Label field={field} />
-        </legend>
-        {options.map((option) => (
-          <label key={option.value} className="agent-option">
-            <input
-              type={type === "choices" ? "checkbox" : "radio"}
-              name={id}
-              checked={chosen.includes(option.value)}
-              onChange={() =>
-                onChange(type === "choice" ? option.value : toggled(chosen as string[], option.value))
-              }
-            />
-            <span>{breakable(option.label)}</span>
-          </label>
-        ))}
-        {note}
-      </fieldset>
+    <fieldset className="agent-question" aria-describedby={about}>
+      <legend>
+        <Label field={field} />
+      </legend>
+      {options.map((option) => (
+        <label key={option.value} className="agent-option">
+          <input
+            type={type === "choices" ? "checkbox" : "radio"}
+            name={id}
+            checked={chosen.includes(option.value)}
+            onChange={() =>
+              onChange(type === "choice" ? option.value : toggled(chosen as string[], option.value))
+            }
+          />
+          <span>{breakable(option.label)}</span>
+        </label>
+      ))}
+      {note}
+    </fieldset>
   );
 }
 

@@ -156,29 +156,26 @@ interface OptionsProps {
 function Options({ question, chosen, hasKeys, onToggle }: OptionsProps): ReactNode {
   const { id, options, multiple } = question;
   return (
-        <div>
-          {options.map(({ label, description }, i) => (
-            <label
-              key={label}
-              className={chosen.includes(label) ? "agent-option chosen" : "agent-option"}
-            >
-              <input
-                type={multiple ? "checkbox" : "radio"}
-                name={id}
-                data-key={hasKeys ? i + 1 : undefined}
-                checked={chosen.includes(label)}
-                onChange={() => onToggle(label)}
-              />
-              <span className="key" aria-hidden="true">
-                {i + 1}
-              </span>
-              <span>
-                {breakable(label)}
-                {description && <span className="agent-option-more">{breakable(description)}</span>}
-              </span>
-            </label>
-          ))}
-        </div>
+    <div>
+      {options.map(({ label, description }, i) => (
+        <label key={label} className={chosen.includes(label) ? "agent-option chosen" : "agent-option"}>
+          <input
+            type={multiple ? "checkbox" : "radio"}
+            name={id}
+            data-key={hasKeys ? i + 1 : undefined}
+            checked={chosen.includes(label)}
+            onChange={() => onToggle(label)}
+          />
+          <span className="key" aria-hidden="true">
+            {i + 1}
+          </span>
+          <span>
+            {breakable(label)}
+            {description && <span className="agent-option-more">{breakable(description)}</span>}
+          </span>
+        </label>
+      ))}
+    </div>
   );
 }
 
@@ -190,16 +187,16 @@ interface OwnAnswerProps {
 
 function OwnAnswer({ question, text, onText }: OwnAnswerProps): ReactNode {
   return (
-        <input
-          type={question.secret === true ? "password" : "text"}
-          className="agent-answer-text"
-          aria-label={`Your own answer: ${question.question}`}
-          placeholder={question.options.length === 0 ? "Your answer" : "Your own answer"}
-          autoComplete="off"
-          maxLength={ANSWER_CHARS}
-          value={text}
-          onChange={(event) => onText(event.currentTarget.value)}
-        />
+    <input
+      type={question.secret === true ? "password" : "text"}
+      className="agent-answer-text"
+      aria-label={`Your own answer: ${question.question}`}
+      placeholder={question.options.length === 0 ? "Your answer" : "Your own answer"}
+      autoComplete="off"
+      maxLength={ANSWER_CHARS}
+      value={text}
+      onChange={(event) => onText(event.currentTarget.value)}
+    />
   );
 }
 

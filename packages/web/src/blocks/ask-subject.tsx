@@ -81,8 +81,7 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
     );
   if (input === undefined) return null;
   const command = (input as { readonly command?: unknown } | null)?.command;
-  if (typeof command === "string")
-    return <Exact text={commandText(command, input, title)} />;
+  if (typeof command === "string") return <Exact text={commandText(command, input, title)} />;
   return <TypedInput input={input} />;
 }
 

@@ -38,7 +38,9 @@ export function TodoList({ items }: { items: readonly Item[] }): ReactNode {
         <li key={i} className={`todo-${item.status}`}>
           <Icon name={ICONS[item.status]} />
           <span className="sr-only">{WORDS[item.status]}: </span>
-          <span>{breakable(item.status === "in_progress" ? (item.activeForm ?? item.content) : item.content)}</span>
+          <span>
+            {breakable(item.status === "in_progress" ? (item.activeForm ?? item.content) : item.content)}
+          </span>
         </li>
       ))}
     </ul>

@@ -102,7 +102,8 @@ function Input({ block, results }: { block: Block; results: readonly Block[] }):
       byDefault={!isSaid}
       summary={
         <>
-          <span>Input</span> <code className="tool-id">{breakable(metadataOf(block, "tool_call").toolName)}</code>
+          <span>Input</span>{" "}
+          <code className="tool-id">{breakable(metadataOf(block, "tool_call").toolName)}</code>
         </>
       }
     >

@@ -154,7 +154,8 @@ function Came({ block, results, isCommand, isShown }: CameProps): ReactNode {
   if (state === "failed" && isShown) return null;
   const ran = isCommand && state === "done" ? results.find(({ kind }) => kind === "command") : undefined;
   if (ran) return <Summary block={ran} />;
-  if (state === "failed") return <span className="tool-short">{error === undefined ? short : shortenPaths(error, folder)}</span>;
+  if (state === "failed")
+    return <span className="tool-short">{error === undefined ? short : shortenPaths(error, folder)}</span>;
   const [change, ...others] = results.filter(({ kind }) => kind === "file_change");
   const { changes = [] } = change ? metadataOf(change, "file_change") : {};
   const diff = others.length === 0 && changes.length === 1 ? changes[0]?.diff : undefined;

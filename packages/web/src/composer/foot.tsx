@@ -66,37 +66,37 @@ function Pickers(props: FootProps): ReactNode {
     if (tells) void readOffers(session, provider, conversation);
   }, [session, tells, provider, conversation]);
   return (
-      <div className="pickers">
-        <AgentPicker chosen={chosen} agents={agents} />
-        <ModelPicker
-          offers={offers}
-          model={chosen.model || undefined}
-          effort={chosen.effort || undefined}
-          onOpen={() => void readOffers(session, provider, conversation)}
-          onModel={(model) => {
-            const isKnown = offers.models
-              ?.find(({ id }) => id === model)
-              ?.efforts?.includes(chosen.effort ?? "");
-            chosen.choose({ model: model ?? "", ...(isKnown ? {} : { effort: "" }) });
-            if (model !== undefined) change("model", { model });
-          }}
-          onEffort={(effort) => {
-            chosen.choose({ effort: effort ?? "" });
-            if (effort !== undefined) change("effort", { effort });
-          }}
-        />
-        <ModePicker
-          mode={chosen.mode}
-          modes={facts?.abilities.modes ?? []}
-          sandbox={chosen.sandbox || undefined}
-          sandboxes={facts?.abilities.sandboxes ?? []}
-          onMode={(mode: Mode) => {
-            chosen.choose({ mode });
-            change("mode", { mode });
-          }}
-          onSandbox={(sandbox) => chosen.choose({ sandbox: sandbox ?? "" })}
-        />
-      </div>
+    <div className="pickers">
+      <AgentPicker chosen={chosen} agents={agents} />
+      <ModelPicker
+        offers={offers}
+        model={chosen.model || undefined}
+        effort={chosen.effort || undefined}
+        onOpen={() => void readOffers(session, provider, conversation)}
+        onModel={(model) => {
+          const isKnown = offers.models
+            ?.find(({ id }) => id === model)
+            ?.efforts?.includes(chosen.effort ?? "");
+          chosen.choose({ model: model ?? "", ...(isKnown ? {} : { effort: "" }) });
+          if (model !== undefined) change("model", { model });
+        }}
+        onEffort={(effort) => {
+          chosen.choose({ effort: effort ?? "" });
+          if (effort !== undefined) change("effort", { effort });
+        }}
+      />
+      <ModePicker
+        mode={chosen.mode}
+        modes={facts?.abilities.modes ?? []}
+        sandbox={chosen.sandbox || undefined}
+        sandboxes={facts?.abilities.sandboxes ?? []}
+        onMode={(mode: Mode) => {
+          chosen.choose({ mode });
+          change("mode", { mode });
+        }}
+        onSandbox={(sandbox) => chosen.choose({ sandbox: sandbox ?? "" })}
+      />
+    </div>
   );
 }
 
@@ -106,26 +106,26 @@ interface SendersProps extends FootProps {
 
 function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }: SendersProps): ReactNode {
   return (
-      <div className="senders">
-        {isRunning && conversation !== undefined && (
-          <button type="button" className="stop" title="Stop (Esc Esc)" onClick={onStop}>
-            <Icon name="stop" /> Stop
-          </button>
-        )}
-        {isRunning && steers && (
-          <button
-            type="button"
-            disabled={!canSend}
-            title="The agent reads it at its next step (ctrl ⏎)"
-            onClick={onSendNow}
-          >
-            Send now
-          </button>
-        )}
-        <button type="submit" className="primary" disabled={!canSend}>
-          <Icon name={isRunning ? "clock" : "send"} /> {isRunning ? "Queue" : "Send"}
+    <div className="senders">
+      {isRunning && conversation !== undefined && (
+        <button type="button" className="stop" title="Stop (Esc Esc)" onClick={onStop}>
+          <Icon name="stop" /> Stop
         </button>
-      </div>
+      )}
+      {isRunning && steers && (
+        <button
+          type="button"
+          disabled={!canSend}
+          title="The agent reads it at its next step (ctrl ⏎)"
+          onClick={onSendNow}
+        >
+          Send now
+        </button>
+      )}
+      <button type="submit" className="primary" disabled={!canSend}>
+        <Icon name={isRunning ? "clock" : "send"} /> {isRunning ? "Queue" : "Send"}
+      </button>
+    </div>
   );
 }
 

@@ -99,26 +99,26 @@ interface OptionsProps {
 
 function Options({ id, shown, walked, model, onChoose }: OptionsProps): ReactNode {
   return (
-      <div id={id} className="picker-options" role="listbox" aria-label="Models">
-        {shown.map((choice, i) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the field above keeps the focus
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
-          <div
-            key={choice.id ?? ""}
-            id={`${id}-${i}`}
-            role="option"
-            aria-selected={i === walked}
-            className="picker-item"
-            onClick={() => onChoose(choice)}
-          >
-            <span className="picker-item-main">
-              <span className="picker-item-name">{choice.name}</span>
-              {choice.description && <span className="picker-item-more">{choice.description}</span>}
-            </span>
-            <Icon name="check" className={choice.id === model ? "" : "unseen"} />
-          </div>
-        ))}
-      </div>
+    <div id={id} className="picker-options" role="listbox" aria-label="Models">
+      {shown.map((choice, i) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the field above keeps the focus
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+        <div
+          key={choice.id ?? ""}
+          id={`${id}-${i}`}
+          role="option"
+          aria-selected={i === walked}
+          className="picker-item"
+          onClick={() => onChoose(choice)}
+        >
+          <span className="picker-item-main">
+            <span className="picker-item-name">{choice.name}</span>
+            {choice.description && <span className="picker-item-more">{choice.description}</span>}
+          </span>
+          <Icon name="check" className={choice.id === model ? "" : "unseen"} />
+        </div>
+      ))}
+    </div>
   );
 }
 
@@ -132,23 +132,23 @@ interface EffortsProps {
 
 function Efforts({ name, efforts, chosen, onChoose, close }: EffortsProps): ReactNode {
   return (
-        <fieldset className="efforts">
-          <legend>Effort</legend>
-          {[undefined, ...efforts].map((each) => (
-            <label key={each ?? ""} className={each === chosen ? "effort chosen" : "effort"}>
-              <input
-                type="radio"
-                name={name}
-                checked={each === chosen}
-                onChange={() => onChoose(each)}
-                onKeyDown={(event) => {
-                  if (event.key === "Enter") close();
-                }}
-              />
-              {each ?? "default"}
-            </label>
-          ))}
-        </fieldset>
+    <fieldset className="efforts">
+      <legend>Effort</legend>
+      {[undefined, ...efforts].map((each) => (
+        <label key={each ?? ""} className={each === chosen ? "effort chosen" : "effort"}>
+          <input
+            type="radio"
+            name={name}
+            checked={each === chosen}
+            onChange={() => onChoose(each)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter") close();
+            }}
+          />
+          {each ?? "default"}
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

@@ -11,7 +11,14 @@ import { useCell } from "../state/cell.ts";
 import { disclosureVersion, isOpen, listenDisclosure } from "../state/disclosure.ts";
 import { editing, heads, isFinding } from "../state/page-state.ts";
 import { preferences } from "../state/preferences.ts";
-import { useOrder, useRecord, useSession, useViewPart, useViewState, ViewProvider } from "../state/session.tsx";
+import {
+  useOrder,
+  useRecord,
+  useSession,
+  useViewPart,
+  useViewState,
+  ViewProvider,
+} from "../state/session.tsx";
 import { Announcer } from "./announcer.tsx";
 import { Find } from "./find.tsx";
 import { Head } from "./head.tsx";

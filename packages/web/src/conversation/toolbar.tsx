@@ -137,17 +137,13 @@ function MoreMenu({ view }: { view: View }): ReactNode {
 
 function ExportGroup({ conversation }: { conversation: ConversationId }): ReactNode {
   return (
-      <MenuGroup label="Export">
-        {exportFormats.map(({ format, label }) => (
-          <MenuItem
-            key={format}
-            icon="download"
-            onChoose={() => void exportConversation(conversation, format)}
-          >
-            Export as {label}
-          </MenuItem>
-        ))}
-      </MenuGroup>
+    <MenuGroup label="Export">
+      {exportFormats.map(({ format, label }) => (
+        <MenuItem key={format} icon="download" onChoose={() => void exportConversation(conversation, format)}>
+          Export as {label}
+        </MenuItem>
+      ))}
+    </MenuGroup>
   );
 }
 
@@ -156,20 +152,20 @@ function CopyGroup({ view }: { view: View }): ReactNode {
   const record = useRecord(view);
   const { conversation } = view;
   return (
-      <MenuGroup label="Copy">
-        <MenuItem icon="link" onChoose={() => void copied(`${location.origin}${linkTo(conversation)}`)}>
-          Copy link
-        </MenuItem>
-        <MenuItem icon="copy" onChoose={() => void copied(conversation)}>
-          Copy conversation id
-        </MenuItem>
-        {record &&
-          resumeLines(record).map(({ provider, line }) => (
-            <MenuItem key={provider} icon="terminal" onChoose={() => void copied(line)}>
-              Copy the command that resumes it in {agentName(provider)}
-            </MenuItem>
-          ))}
-      </MenuGroup>
+    <MenuGroup label="Copy">
+      <MenuItem icon="link" onChoose={() => void copied(`${location.origin}${linkTo(conversation)}`)}>
+        Copy link
+      </MenuItem>
+      <MenuItem icon="copy" onChoose={() => void copied(conversation)}>
+        Copy conversation id
+      </MenuItem>
+      {record &&
+        resumeLines(record).map(({ provider, line }) => (
+          <MenuItem key={provider} icon="terminal" onChoose={() => void copied(line)}>
+            Copy the command that resumes it in {agentName(provider)}
+          </MenuItem>
+        ))}
+    </MenuGroup>
   );
 }
 

@@ -139,7 +139,11 @@ function Source({ row, tokens }: { row: DiffRow; tokens: LineTokens | undefined 
         {SIGNS[row.type]}
       </span>
       <code className="src">
-        {marks.length > 0 ? marked(text, marks, tokens) : tokens ? colouredLine(text, tokens) : breakable(text || " ")}
+        {marks.length > 0
+          ? marked(text, marks, tokens)
+          : tokens
+            ? colouredLine(text, tokens)
+            : breakable(text || " ")}
       </code>
     </>
   );

@@ -28,7 +28,8 @@ export const remoteCursors = StateField.define<readonly Placed[]>({
       if (effect.is(setCursors)) next = retold(next, effect.value, transaction.newDoc.length);
     return next;
   },
-  provide: (field) => EditorView.decorations.compute([field], (state) => decorate(state.field(field), state.doc)),
+  provide: (field) =>
+    EditorView.decorations.compute([field], (state) => decorate(state.field(field), state.doc)),
 });
 
 function moved(cursor: Placed, changes: ChangeDesc): Placed {

@@ -86,27 +86,27 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
 
 function Foot(): ReactNode {
   return (
-      <div className="sidebar-foot">
-        <button
-          type="button"
-          className="quiet-button"
-          title="Commands (ctrl k)"
-          onClick={() => overlay.set({ type: "palette" })}
-        >
-          <Icon name="command" /> Commands
-        </button>
-        <span className="spread" />
-        <button
-          type="button"
-          className="icon-button"
-          title="Keyboard (?)"
-          aria-label="Keyboard"
-          onClick={() => overlay.set({ type: "help" })}
-        >
-          <Icon name="question" />
-        </button>
-        <ThemeButton />
-      </div>
+    <div className="sidebar-foot">
+      <button
+        type="button"
+        className="quiet-button"
+        title="Commands (ctrl k)"
+        onClick={() => overlay.set({ type: "palette" })}
+      >
+        <Icon name="command" /> Commands
+      </button>
+      <span className="spread" />
+      <button
+        type="button"
+        className="icon-button"
+        title="Keyboard (?)"
+        aria-label="Keyboard"
+        onClick={() => overlay.set({ type: "help" })}
+      >
+        <Icon name="question" />
+      </button>
+      <ThemeButton />
+    </div>
   );
 }
 

@@ -8,10 +8,6 @@ export function Message({ text }: { text: string }): ReactNode {
   return text
     .split(/`([^`\n]+)`/)
     .map((part, i) =>
-      i % 2 === 1 ? (
-        <code key={i}>{breakable(part)}</code>
-      ) : (
-        <Fragment key={i}>{breakable(part)}</Fragment>
-      ),
+      i % 2 === 1 ? <code key={i}>{breakable(part)}</code> : <Fragment key={i}>{breakable(part)}</Fragment>,
     );
 }

@@ -2,7 +2,6 @@
  * Opening and closing: whatever can be opened on the page, wherever it stands, by mouse and by keyboard, also while text
  * streams in below. What is found to press is pressed; nothing here knows which parts of the page can be opened.
  */
-import { isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Found, findAll, pressAll, pressed } from "./page/presses.ts";
 import { toEnd, wheelUp } from "./page/reader.ts";
@@ -96,68 +95,6 @@ describe("what is opened or closed", () => {
       await context.close();
     },
   );
-
-  test("[V31] stays where a scroll right before the press has put it", async () => {
-    const conversation = await newConversation(yard.kernel, "scrolled");
-    const call = { kind: "tool_call", role: "model", status: "done", text: "{}" } as const;
-    for (let i = 0; i < 60; i++) {
-      // Rows whose heights nobody guesses, and among them something to open, which is high.
-      await say(yard.kernel, conversation, [
-        { text: `Row ${i}. ${"Words. ".repeat((i % 9) * 60)}`, status: "done" },
-      ]);
-      const text = Array.from({ length: 40 }, (_, n) => `line ${n}`).join("\n");
-      const written = await yard.kernel.write(conversation, {
-        agent: "tester",
-        plan: (draft) => {
-          const known = { toolUseId: `t${i}`, toolName: "Edit" };
-          const made = draft.create({
-            ...call,
-            metadata: { ...known, stage: "end", success: true, input: {} },
-          });
-          if (isProblem(made)) return made;
-          const changes = [
-            {
-              path: "a.ts",
-              kind: "modify" as const,
-              diff: `@@ -1 +1,40 @@\n+${text.replaceAll("\n", "\n+")}\n`,
-            },
-          ];
-          const side = { side: true, parent: made.id, role: "tool", status: "done", text: "" } as const;
-          return draft.create({ ...side, kind: "file_change", metadata: { ...known, changes } });
-        },
-      });
-      if (isProblem(written)) throw new Error(written.message);
-    }
-    const { page, context, complaints } = await yard.open(`/c/${conversation}`, { height: HEIGHT });
-    await page.waitForSelector(".list-row");
-    const moved: number[] = [];
-    for (const by of [-900, -1_400, 300, -2_000, -150, 700]) {
-      await page.waitForTimeout(250);
-      // In one task: the browser tells of the scroll only after the press.
-      const off = await page.evaluate(async (px) => {
-        const list = document.querySelector(".list") as HTMLElement;
-        const top = (element: Element) => element.getBoundingClientRect().top;
-        const isSeen = (element: Element) => top(element) > 60 && top(element) < innerHeight - 200;
-        list.scrollTop += px;
-        const button = [...list.querySelectorAll<HTMLElement>(".fold-foot, .tool-open")].find(isSeen);
-        if (!button) return undefined;
-        const article = button.closest("article") as HTMLElement;
-        const before = top(article);
-        button.click();
-        let most = 0;
-        for (let i = 0; i < 20; i++) {
-          await new Promise((done) => requestAnimationFrame(done));
-          most = Math.max(most, Math.abs(top(article) - before));
-        }
-        return most;
-      }, by);
-      if (off !== undefined) moved.push(off);
-    }
-    expect(moved.length).toBeGreaterThan(2);
-    expect(Math.max(...moved)).toBeLessThanOrEqual(1);
-    expect(complaints).toEqual([]);
-    await context.close();
-  });
 
   test("[V31] is a block's details or its editor: the block stays where it is", async () => {
     const conversation = await newConversation(yard.kernel, "beside");

@@ -29,8 +29,8 @@ export interface StageOptions<Row extends Keyed> {
   readonly isFollowing: () => boolean;
   /** The room that older rows will need, which are not here yet; 0: there are none. */
   readonly reservePx: (strip: Strip<Row>) => number;
-  /** The reader has scrolled, or what can be seen has changed. */
-  readonly onLook: (strip: Strip<Row>, isScroll: boolean) => void;
+  /** What can be seen has changed: the reader has scrolled so far down, or up where it is less than 0; 0: by something else. */
+  readonly onLook: (strip: Strip<Row>, scrolledPx: number) => void;
   /** Whether the end of the list is on the screen. */
   readonly onEnd: (isShown: boolean) => void;
 }
@@ -206,6 +206,8 @@ export class Stage<Row extends Keyed> {
     if (!this.#elements) return;
     const { scroller } = this.#elements;
     const { strip } = this;
+    // From where the stage has put the list, which the browser may not have told of either.
+    const scrolledPx = scroller.scrollTop - strip.window.top;
     strip.look(scroller.scrollTop, scroller.clientHeight);
     if (isReaders) {
       strip.pin(undefined);
@@ -215,7 +217,7 @@ export class Stage<Row extends Keyed> {
       this.#stopAtStart();
       this.#size();
     }
-    this.#options.onLook(strip, isReaders);
+    this.#options.onLook(strip, isReaders ? scrolledPx : 0);
     this.#tellEnd();
   }
 
@@ -255,7 +257,7 @@ export class Stage<Row extends Keyed> {
     if (!hasChanged && !isOther) return;
     this.#place();
     if (this.#isShort()) flushSync(this.#draw);
-    this.#options.onLook(this.strip, false);
+    this.#options.onLook(this.strip, 0);
   }
 
   /** Writes where things lie; nothing of it moves what the reader looks at. */

@@ -2,14 +2,16 @@
  * Files and pictures that go along with a prompt: chosen, pasted and dropped, refused in words, taken away again, and seen by
  * the agent whole.
  */
+import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { isProblem } from "@blockyard/kernel";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { axeFindings } from "./page/axe.ts";
-import { FAKE_CLAUDE, openYard, type Yard } from "./page/yard.ts";
+import { FAKE_CLAUDE, newConversation, openYard, type Yard } from "./page/yard.ts";
 
 const RECORDING = fileURLToPath(
   new URL("../../packages/providers/fixtures/claude/text-markdown.jsonl", import.meta.url),
@@ -80,6 +82,8 @@ test("[V7] [V12] [D10] chosen, pasted and dropped: they are seen in the conversa
   expect(await page.locator('article.role-user[data-kind="code"]').count()).toBe(2);
   const picture = page.locator('article.role-user[data-kind="image"] img');
   await expect.poll(() => picture.evaluate((img) => (img as HTMLImageElement).naturalWidth)).toBe(1);
+  // Its size stays with its block.
+  expect([await picture.getAttribute("width"), await picture.getAttribute("height")]).toEqual(["1", "1"]);
   expect(await attached(page).count()).toBe(0);
   const content = JSON.parse(readFileSync(heard, "utf8"));
   expect(content.slice(0, 3)).toEqual([
@@ -89,6 +93,50 @@ test("[V7] [V12] [D10] chosen, pasted and dropped: they are seen in the conversa
   ]);
   expect(complaints).toEqual([]);
   await page.context().close();
+});
+
+test("[V1] [V134] a kept picture has its room before it comes, whether or not its size is known", async () => {
+  const conversation = await newConversation(yard.kernel, "kept pictures");
+  const shot = await yard.browser.newPage({ viewport: { width: 300, height: 260 } });
+  const bytes = await shot.screenshot();
+  await shot.close();
+  const blob = createHash("sha256").update(bytes).digest("hex");
+  await yard.kernel.store.putBlob(blob, "image/png", bytes);
+  const made = await yard.kernel.write(conversation, {
+    agent: "tester",
+    plan: (draft) => {
+      const image = { kind: "image", role: "user", status: "done", text: "" } as const;
+      const known = draft.create({ ...image, metadata: { blob, width: 300, height: 260 } });
+      if (isProblem(known)) return known;
+      const unknown = draft.create({ ...image, metadata: { blob } });
+      return isProblem(unknown)
+        ? unknown
+        : draft.create({ kind: "text", role: "user", status: "done", text: "below" });
+    },
+  });
+  if (isProblem(made)) throw new Error(made.message);
+  const { page, context } = await yard.open("/", { height: 1_600 });
+  let give = () => {};
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  await context.route("**/v1/blobs/*", async (route) => {
+    await given;
+    await route.continue();
+  });
+  await page.goto(`${yard.running.url}/c/${conversation}`);
+  const below = page.locator(`[data-block="${made.id}"]`);
+  await below.waitFor();
+  const top = async () => (await below.boundingBox())?.y ?? 0;
+  const before = await top();
+  give();
+  const pictures = page.locator("img.picture");
+  const isHere = () =>
+    pictures.evaluateAll((all) => all.every((each) => (each as HTMLImageElement).naturalWidth === 300));
+  await expect.poll(isHere).toBe(true);
+  expect(await pictures.count()).toBe(2);
+  expect(Math.abs((await top()) - before)).toBeLessThanOrEqual(1);
+  await context.close();
 });
 
 test("[V7] what cannot be attached says why; what can be is taken away by key and by button", async () => {

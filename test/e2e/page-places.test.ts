@@ -112,7 +112,7 @@ test("[V15] a sub-agent that asks for leave is seen, also with the tools hidden"
     return create(draft, { ...call, parent: task, side: true, metadata: bash });
   });
   const { page } = await yard.open(`/c/${conversation}`);
-  const task = page.getByRole("button", { name: /^Task/ });
+  const task = page.getByRole("button", { name: /^Agent(?!:)/ });
   await task.first().waitFor();
   const question = page.getByRole("region", { name: "Needs approval" });
   const ask = (state: "asked" | "denied") =>
@@ -176,7 +176,7 @@ test("[V18] what is closed and was not loaded is copied whole", async () => {
   });
   const { page } = await yard.open(`/c/${conversation}`);
   await page.getByRole("button", { name: "Ran 2 commands" }).click();
-  for (const line of await page.getByRole("button", { name: /^Bash/ }).all()) await line.click();
+  for (const line of await page.getByRole("button", { name: /^Run(?! again)/ }).all()) await line.click();
   const copy = page.getByRole("button", { name: "Copy the output" });
   for (const at of [0, 1]) {
     await page.evaluate(() => navigator.clipboard.writeText(""));

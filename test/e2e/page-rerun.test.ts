@@ -54,7 +54,7 @@ async function openAt(command: string): Promise<{ page: Page; ids: { call: strin
   const conversation = await newConversation(yard.kernel, "rerun");
   const ids = await ran(conversation, command);
   const { page } = await yard.open(`/c/${conversation}`);
-  await page.getByRole("button", { name: /^Bash/ }).click();
+  await page.getByRole("button", { name: /^Run(?! again)/ }).click();
   await page.waitForSelector(`[data-block="${ids.command}"]`);
   return { page, ids };
 }

@@ -291,6 +291,54 @@ describe("what is looked at", () => {
     await context.close();
   });
 
+  test("[V3] [V31] stays where a small scroll up has put it that comes together with new text, also for a press right after", async () => {
+    const conversation = await newConversation(yard.kernel, "together");
+    const read = { toolName: "Read", stage: "end", success: true, input: {} } as const;
+    await fill(yard.kernel, conversation, 30);
+    await yard.kernel.write(conversation, {
+      agent: "tester",
+      plan: (draft) => {
+        for (const toolUseId of ["a", "b"])
+          draft.create({
+            ...{ kind: "tool_call", role: "model", status: "done", text: "{}" },
+            metadata: { ...read, toolUseId },
+          });
+        return null;
+      },
+    });
+    const { page, context } = await yard.open(`/c/${conversation}`, { height: 700 });
+    await page.waitForSelector(".gathered-line");
+    const grow = () => say(yard.kernel, conversation, [{ text: "a line of its own\n\n".repeat(6) }]);
+    for (const isPressed of [false, true]) {
+      await page.keyboard.press("Escape");
+      await page.keyboard.press("G");
+      await frames(page, 12);
+      // Up by less than the list has gone down, before the browser tells of either.
+      const put = page.evaluate((presses) => {
+        const list = document.querySelector(".list") as HTMLElement;
+        return new Promise<number>((done) => {
+          const watcher = new MutationObserver(() => {
+            watcher.disconnect();
+            list.scrollTop -= 40;
+            const top = list.scrollTop;
+            if (presses) document.querySelector<HTMLElement>(".gathered-line")?.click();
+            done(top);
+          });
+          watcher.observe(list, { subtree: true, attributes: true, attributeFilter: ["style"] });
+        });
+      }, isPressed);
+      await grow();
+      const top = await put;
+      for (let i = 0; i < 4; i++) {
+        await grow();
+        await frames(page, 6);
+      }
+      const now = await page.evaluate(() => (document.querySelector(".list") as HTMLElement).scrollTop);
+      expect(Math.abs(now - top)).toBeLessThanOrEqual(1);
+    }
+    await context.close();
+  });
+
   test("[V1] stays while pages come in above a reader who has jumped to the beginning", async () => {
     const { page, context, tail } = await openStreaming(900);
     const stop = streamInto(tail);

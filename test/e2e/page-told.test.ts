@@ -2,7 +2,7 @@
  * What agents and programs tell, as a reader sees it: what a session works with, numbers of sources in the text, reports as
  * Markdown, closed thoughts as they were written, and the foot of a turn that a program led itself.
  */
-import { isProblem } from "@blockyard/kernel";
+import { type Draft, isProblem } from "@blockyard/kernel";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ingest, newConversation, openYard, type Yard } from "./page/yard.ts";
 
@@ -14,6 +14,12 @@ beforeAll(async () => {
   token = yard.running.auth.create("my-loop", "agent");
 }, 180_000);
 afterAll(() => yard?.close());
+
+async function write<T>(conversation: string, plan: (draft: Draft) => T): Promise<T> {
+  const made = await yard.kernel.write(conversation, { agent: "tester", plan });
+  if (isProblem(made)) throw new Error(made.message);
+  return made as T;
+}
 
 const TALL = { height: 3_000 };
 
@@ -91,6 +97,71 @@ test("[E16] a cited answer is one text: numbers behind its passages, each source
   await context.close();
 });
 
+test("[V129] [V132] [V133] a call reads as people say it, with short paths; an answer as an answer; a warning is one line", async () => {
+  const conversation = await newConversation(yard.kernel, "words");
+  const call = (toolName: string, more: object) => ({
+    ...{ kind: "tool_call", role: "model", text: "{}", status: "done" },
+    metadata: { toolUseId: toolName, toolName, stage: "end", success: true, input: {}, ...more },
+  });
+  const raw = 'User has answered your questions: "Which rounding?"="Half up". You can now continue.';
+  const ask = {
+    ...{ id: "a", kind: "question", state: "answered", answeredBy: "root" },
+    questions: [{ id: "1", question: "Which rounding?", multiple: false, options: [] }],
+    answer: { questions: { 1: { chosen: ["Half up"] } } },
+  };
+  const warning = `Codex could not find bubblewrap on PATH. ${"Install it with your package manager. ".repeat(6)}`;
+  const [asked, changed, warned] = await write(conversation, (draft) => {
+    draft.conversation({ metadata: { cwd: "/repo/shop" } });
+    const make = (block: object) => {
+      const made = draft.create(block as never);
+      if (isProblem(made)) throw new Error(made.message);
+      return made.id;
+    };
+    const question = make(
+      call("AskUserQuestion", { compactParams: "Which rounding?", shortResult: raw, ask }),
+    );
+    const result = { kind: "tool_result", role: "tool", side: true, status: "done" };
+    const own = { toolUseId: "AskUserQuestion", toolName: "AskUserQuestion" };
+    make({ ...result, parent: question, text: raw, metadata: own });
+    const edit = make({ ...call("apply_patch", { compactParams: "/repo/shop/src/a.ts" }), parent: question });
+    const changes = [{ path: "/repo/shop/src/a.ts", kind: "modify", diff: "@@ -1 +1 @@\n-a\n+b\n" }];
+    const patch = { toolUseId: "apply_patch", toolName: "apply_patch", changes };
+    make({ ...result, kind: "file_change", parent: edit, text: "", metadata: patch });
+    const metadata = { notice: "warning" };
+    const notice = make({
+      kind: "error",
+      role: "system",
+      status: "done",
+      text: warning,
+      metadata,
+      parent: edit,
+    });
+    return [question, edit, notice];
+  });
+  const { page, context } = await yard.open(`/c/${conversation}`, TALL);
+  const question = page.locator(`article[data-block="${asked}"]`);
+  await question.getByText("Half up").waitFor();
+  expect(await question.innerText()).toMatch(/^Asked a question\s+Which rounding\?/);
+  expect(await question.innerText()).not.toContain("User has answered");
+  const line = question.getByRole("button", { name: /^Asked a question/ });
+  expect(await line.getAttribute("title")).toContain("AskUserQuestion");
+  await line.click();
+  await question.getByText("AskUserQuestion", { exact: true }).waitFor();
+  await question.getByText("User has answered").waitFor();
+  const edit = page.locator(`article[data-block="${changed}"]`);
+  expect(await edit.locator(".tool-line").innerText()).toMatch(/^Edit\s+src\/\s*a\.ts/);
+  expect(await edit.locator(".file-open").getAttribute("title")).toContain("/repo/shop/src/a.ts");
+  await edit.getByRole("button", { name: "Copy the path /repo/shop/src/a.ts" }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("/repo/shop/src/a.ts");
+  const notice = page.locator(`article[data-block="${warned}"]`);
+  const height = async () => (await notice.boundingBox())?.height ?? 0;
+  const closed = await height();
+  await notice.getByRole("button", { name: /^warning/i }).click();
+  await expect.poll(height).toBeGreaterThan(closed + 10);
+  expect(await notice.locator(".error-block").count()).toBe(0);
+  await context.close();
+});
+
 test("[E15] a sub-agent's report is Markdown, below its work", async () => {
   const conversation = await newConversation(yard.kernel, "report");
   const known = { toolUseId: "t", toolName: "Task" };
@@ -121,7 +192,7 @@ test("[E15] a sub-agent's report is Markdown, below its work", async () => {
   expect(await report.locator("li").allTextContents()).toEqual(["two exports", "user_id"]);
   expect(await report.locator("strong").allTextContents()).toEqual(["two"]);
   expect(await report.innerText()).not.toContain("##");
-  const work = await page.getByRole("button", { name: /^Task/ }).boundingBox();
+  const work = await page.getByRole("button", { name: /^Agent(?!:)/ }).boundingBox();
   expect(work?.y).toBeLessThan((await report.boundingBox())?.y ?? 0);
   await context.close();
 });

@@ -202,25 +202,44 @@ describe("a turn", () => {
 });
 
 describe("together", () => {
-  test("an agent's cursor is seen in the text, with its name, and moves with it", async () => {
+  test("[V135] an agent's cursor is seen in the text, its name beside the text, and both move with it", async () => {
     const conversation = await newConversation(yard.kernel, "cursors");
-    const [block] = await say(yard.kernel, conversation, [{ text: "one two three" }]);
+    const [block] = await say(yard.kernel, conversation, [{ text: "zero line\none two three" }]);
     const { page } = await yard.open(`/c/${conversation}`);
     await page.locator(`[data-block="${block}"]`).focus();
     await page.keyboard.press("e");
     await page.locator(".editor-host .cm-content").click();
     await yard.running.tools.call({ agent: "helper-agent", role: "agent" } as never, "cursor.set", {
       block_id: block,
-      head: { offset: 4 },
+      head: { offset: 14 },
     });
     const cursor = page.locator(".editor-host .remote-cursor");
     await cursor.waitFor({ state: "attached" });
     expect(await cursor.getAttribute("data-agent")).toBe("helper-agent");
     const at = () => cursor.evaluate((bar) => bar.getBoundingClientRect().left);
     const left = await at();
-    await page.keyboard.press("Control+Home");
+    const covered = () =>
+      page.locator(".editor-host .remote-name").evaluate((name) => {
+        const content = name.closest(".cm-content") as HTMLElement;
+        const box = name.getBoundingClientRect();
+        const words = document.createRange();
+        words.selectNodeContents(content);
+        const isOn = ({ left, right, top, bottom, width }: DOMRect) =>
+          width > 0 && left < box.right && right > box.left && top < box.bottom && bottom > box.top;
+        const texts = document.createTreeWalker(content, NodeFilter.SHOW_TEXT);
+        let count = 0;
+        while (texts.nextNode()) {
+          words.selectNodeContents(texts.currentNode);
+          count += [...words.getClientRects()].filter(isOn).length;
+        }
+        return { count, isSeen: box.width > 20 };
+      });
+    expect(await covered()).toEqual({ count: 0, isSeen: true });
+    await page.keyboard.press("Control+End");
+    await page.keyboard.press("Home");
     await page.keyboard.type("zero ");
     await expect.poll(at).toBeGreaterThan(left + 10);
+    expect(await covered()).toEqual({ count: 0, isSeen: true });
     await page.context().close();
   });
 });

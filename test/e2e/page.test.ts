@@ -87,7 +87,7 @@ describe("what is shown", () => {
     const conversation = await ingest(yard.kernel, "claude", "claude/bash-ansi.jsonl");
     const { page } = await yard.open(`/c/${conversation}`);
     // What succeeded is one line, until somebody opens it.
-    const line = page.getByRole("button", { name: /^Bash/ }).first();
+    const line = page.getByRole("button", { name: /^Run(?! again)/ }).first();
     await line.waitFor();
     expect(await page.locator(".terminal").count()).toBe(0);
     await line.click();
@@ -104,7 +104,7 @@ describe("what is shown", () => {
     await page.getByRole("button", { name: "Ran 2 commands" }).click();
     await settled(page, ".tool-line");
     expect(await page.locator(".command-result").count()).toBe(0);
-    for (const line of await page.getByRole("button", { name: /^Bash/ }).all()) await line.click();
+    for (const line of await page.getByRole("button", { name: /^Run(?! again)/ }).all()) await line.click();
     const long = page.locator(".command-result:has(.fold-line)").first();
     await long.locator(".excerpt .gap").waitFor();
     expect(await long.locator(".terminal").count()).toBe(0);

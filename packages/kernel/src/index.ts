@@ -114,6 +114,7 @@ export {
   splicesOf,
 } from "./model/op.ts";
 export { everySession } from "./model/past-sessions.ts";
+export { type PictureSize, pictureSize } from "./model/picture-size.ts";
 export { blobsIn, changePictures } from "./model/pictures.ts";
 export { isPassing, isProblem, type Problem, type ProblemCode, problem } from "./model/problem.ts";
 export { type SessionFact, type SessionFacts, sessionFacts } from "./model/session-facts.ts";
@@ -162,10 +163,11 @@ export {
   type StoreErrorCode,
   spliced,
 } from "./ports/store-rules.ts";
-export { askWords, repeatsDenial } from "./presentation/ask-words.ts";
+export { askWords, isAnswered, repeatsDenial } from "./presentation/ask-words.ts";
 export {
   type CallLine,
   callLine,
+  cameWords,
   commandIn,
   endWord,
   firstSentence,
@@ -183,13 +185,13 @@ export {
 export { decodeReferences } from "./presentation/character-references.ts";
 export { citedMarkdown, type Source, sourcesOf } from "./presentation/citations.ts";
 export { type Deed, deedOf } from "./presentation/deed.ts";
+export { folderLabel, inFolder, shortenPaths, withShortPaths } from "./presentation/folder-path.ts";
 export {
   formatAge,
   formatCost,
   formatCount,
   formatDuration,
   plural,
-  toolTitle,
 } from "./presentation/format.ts";
 export { gather, gatheredWords, livingTodos, type TodoStep } from "./presentation/gather.ts";
 export {
@@ -247,6 +249,7 @@ export {
   type TerminalRun,
   type TerminalStyle,
 } from "./presentation/terminal-text.ts";
+export { knownTool, toolTitle } from "./presentation/tool-title.ts";
 export { foldCase } from "./search/case-fold.ts";
 export { compilePattern, type Pattern, type PatternSource } from "./search/pattern.ts";
 export {

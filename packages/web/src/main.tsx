@@ -20,6 +20,7 @@ import "./styles/results.css";
 import "./styles/code.css";
 import "./styles/markdown.css";
 import "./styles/overlays.css";
+import "./styles/menus.css";
 import "./styles/work.css";
 import "./styles/composer.css";
 import "./styles/asks.css";

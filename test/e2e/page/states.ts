@@ -103,7 +103,10 @@ async function openGathered(page: Page): Promise<void> {
 }
 
 async function openCommand(page: Page): Promise<void> {
-  await page.getByRole("button", { name: /^Bash/ }).first().click();
+  await page
+    .getByRole("button", { name: /^Run(?! again)/ })
+    .first()
+    .click();
 }
 
 async function queue(page: Page): Promise<void> {

@@ -59,6 +59,9 @@ const image = z.strictObject({
   data: z.string().optional(),
   blob: z.string().optional(),
   mediaType: z.string().optional(),
+  /** In pixels, of one that is kept: its room is there before it comes. */
+  width: count.optional(),
+  height: count.optional(),
 });
 
 /** A tool's result, of whatever kind. */

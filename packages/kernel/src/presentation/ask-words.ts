@@ -53,6 +53,16 @@ function answersIn({ answer, questions = [], suggestions = [] }: Ask): string | 
   return questions.length > 0 ? answer?.text : undefined;
 }
 
+/**
+ * Whether the ask of a call says what came of it: what was answered, or that a plan was approved which stands in a block of its own.
+ * The call's result says the same to the model.
+ */
+export function isAnswered(call: Pick<AnyMetadata, "ask" | "approval">): boolean {
+  const ask = askOf(call);
+  if (ask?.kind === "plan") return ask.state === "allowed" && ask.plan !== undefined;
+  return ask?.kind === "question" && ask.state === "answered" && answersIn(ask) !== undefined;
+}
+
 /** The result of a call that was denied, or stopped while it asked, says only that: the request says so already, and who did it. */
 export function repeatsDenial(
   call: Pick<AnyMetadata, "ask" | "approval" | "reason">,

@@ -1,6 +1,6 @@
 /** What the line of a call and of a thought says. */
 import { expect, it } from "vitest";
-import { callLine, firstSentence } from "./call-line.ts";
+import { callLine, cameWords, firstSentence } from "./call-line.ts";
 import type { Facts } from "./loudness.ts";
 
 const call = (metadata: Record<string, unknown>): Facts => ({
@@ -18,7 +18,7 @@ const ran = (metadata: Record<string, unknown>): Facts => ({
 
 it.each([
   [call({ toolName: "Read", compactParams: "src/a.ts" }), [], "Read: src/a.ts"],
-  [call({ toolName: "mcp__lab__add", compactParams: "1" }), [], "lab · add: 1"],
+  [call({ toolName: "mcp__lab__add", compactParams: "1" }), [], "lab: add: 1"],
   [
     call({ toolName: "Bash", compactParams: "List", input: { command: "ls -la", description: "List" } }),
     [],
@@ -26,7 +26,16 @@ it.each([
   ],
   [call({ toolName: "exec_command", input: { cmd: ["ls", "-la"] } }), [], "$ ls -la"],
   [call({ toolName: "Bash", compactParams: "x" }), [ran({ command: "a &&\n  b" })], "$ a && ↵ b"],
-  [call({ toolName: "command_execution", compactParams: "ls" }), [], "command_execution: ls"],
+  [call({ toolName: "command_execution", compactParams: "ls" }), [], "Run: ls"],
+  [call({ toolName: "AskUserQuestion", compactParams: "Which?" }), [], "Asked a question: Which?"],
+  [call({ toolName: "ExitPlanMode", compactParams: "# Plan" }), [], "Plan: "],
+  [call({ toolName: "ExitPlanMode", compactParams: "## Round prices" }), [], "Plan: Round prices"],
+  [call({ toolName: "read", displayName: "Read a.ts", compactParams: "Read a.ts" }), [], "Read: a.ts"],
+  [
+    call({ toolName: "other", displayName: "Look around", compactParams: "Look around" }),
+    [],
+    "Look around: ",
+  ],
   [call({ toolName: "mcp__my__runner" }), [ran({ command: "make" })], "$ make"],
   [call({ toolName: "Edit", compactParams: "a.ts", input: { command: "no" } }), [], "Edit: a.ts"],
 ])("[V122] %j with %j: %s", (block, results, expected) => {
@@ -35,6 +44,21 @@ it.each([
     ? `$ ${subject}${purpose === undefined ? "" : ` (${purpose})`}`
     : `${name}: ${subject}`;
   expect(said).toBe(expected);
+});
+
+it("[V129] a call whose question was answered is told by the answer", () => {
+  const asked = {
+    id: "a",
+    kind: "question",
+    questions: [{ id: "1", question: "Which?", multiple: false, options: [] }],
+  };
+  const raw = 'User has answered your questions: "Which?"="Half up". You can now continue';
+  const with_ = (ask: object): Facts =>
+    call({ toolName: "AskUserQuestion", shortResult: raw, ask: { ...asked, ...ask } });
+  const answer = { questions: { 1: { chosen: ["Half up"] } } };
+  expect(cameWords(with_({ state: "answered", answer }))).toBeUndefined();
+  expect(cameWords(with_({ state: "answered" }))).toBe(raw);
+  expect(cameWords(call({ toolName: "Read", shortResult: "2 lines" }))).toBe("2 lines");
 });
 
 it.each([

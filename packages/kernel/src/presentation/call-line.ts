@@ -1,13 +1,15 @@
 /**
  * The one line of a call, and of a thought: what it says wherever it is shown. A command is shown as itself, whatever its tool
- * is called; everything else by the tool's name and what it was asked.
+ * is called; everything else by what people call the tool (tool-title.ts) and what it was asked.
  */
 
 import type { Json } from "../model/json.ts";
+import { isAnswered } from "./ask-words.ts";
 import { callOutcome } from "./call-outcome.ts";
 import { type Deed, deedOf } from "./deed.ts";
-import { toolTitle } from "./format.ts";
+import { shortenPaths } from "./folder-path.ts";
 import type { Facts } from "./loudness.ts";
+import { toolTitle } from "./tool-title.ts";
 
 const SUBJECT_CHARS = 400;
 const SENTENCE_CHARS = 160;
@@ -22,18 +24,36 @@ export interface CallLine {
   readonly purpose: string | undefined;
 }
 
-export function callLine(call: Facts, results: readonly Facts[]): CallLine {
+/** `folder`: the conversation's, whose name the paths in it go without. A command stays as it was written. */
+export function callLine(call: Facts, results: readonly Facts[], folder?: string): CallLine {
   const { toolName, displayName, compactParams, input } = call.metadata;
   const kinds = results.map(({ kind }) => kind);
   const deed = deedOf(toolName ?? "", kinds);
-  const name = toolTitle(toolName ?? "", displayName);
+  const name = shortenPaths(toolTitle(toolName ?? "", displayName), folder);
   const ran = results.find(({ kind }) => kind === "command")?.metadata;
   const isRun = deed === "run" || deedOf(toolName ?? "") === "run";
   const command = isRun ? (wordsOf(ran?.command) ?? commandIn(input)) : undefined;
   if (command === undefined)
-    return { deed, name, subject: compactParams ?? "", isCommand: false, purpose: undefined };
+    return {
+      ...{ deed, name, isCommand: false, purpose: undefined },
+      subject: subjectOf(shortenPaths(compactParams ?? "", folder), name),
+    };
   const purpose = wordsOf(ran?.description) ?? wordsOf(fieldOf(input, "description"));
   return { deed, name, subject: onOneLine(command), isCommand: true, purpose };
+}
+
+/** What was asked, without the marks of a heading and without the tool's title, which stands before it. */
+function subjectOf(params: string, title: string): string {
+  const words = params.replace(/^#{1,6}\s+/, "");
+  if (words.toLowerCase() === title.toLowerCase()) return "";
+  return words.startsWith(`${title} `) ? words.slice(title.length + 1) : words;
+}
+
+/** What came of a call, in a few words; nothing where its ask says that. */
+export function cameWords({ metadata }: Facts, folder?: string): string | undefined {
+  const { shortResult } = metadata;
+  if (shortResult === undefined || isAnswered(metadata)) return undefined;
+  return shortenPaths(shortResult, folder);
 }
 
 /** How a call ended, in a word: of a command that failed its exit code. Nothing where it is done. */

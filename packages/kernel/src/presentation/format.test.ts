@@ -1,7 +1,7 @@
 /** Numbers as people read them, and texts that hide something. */
 import { describe, expect, test } from "vitest";
 import { exactText } from "../text/exact.ts";
-import { formatAge, formatCost, formatCount, formatDuration, plural, toolTitle } from "./format.ts";
+import { formatAge, formatCost, formatCount, formatDuration, plural } from "./format.ts";
 
 describe("format", () => {
   test.each([
@@ -19,8 +19,6 @@ describe("format", () => {
     [formatDuration(3_725_000), "1 h 2 min"],
     [plural(1, "file"), "1 file"],
     [plural(1_200, "match", "matches"), "1,200 matches"],
-    [toolTitle("mcp__github__list_issues", undefined), "github · list_issues"],
-    [toolTitle("command_execution", "Shell"), "Shell"],
     [formatAge(30_000), "now"],
     [formatAge(-5), "now"],
     [formatAge(3 * 86_400_000), "3 d"],

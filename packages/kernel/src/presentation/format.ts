@@ -1,6 +1,5 @@
 /**
- * Numbers and names as people read them, the same in the page, in exports and in the command: costs, tokens, durations,
- * ages, tools. Pure.
+ * Numbers as people read them, the same in the page, in exports and in the command: costs, tokens, durations, ages. Pure.
  */
 
 export function formatCost(usd: number): string {
@@ -39,10 +38,4 @@ export function formatAge(ms: number): string {
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`;
-}
-
-/** `mcp__server__tool` as people read it. */
-export function toolTitle(toolName: string, displayName: string | undefined): string {
-  const mcp = /^mcp__(.+?)__(.+)$/.exec(toolName);
-  return displayName ?? (mcp ? `${mcp[1]} · ${mcp[2]}` : toolName);
 }

@@ -40,7 +40,8 @@ it.each([
   ["Read Read:failed", 0, "Read 2 files, 1 failed"],
   ["WebSearch WebFetch", 65_000, "Searched the web, fetched 1 page · 1 min 5 s"],
   ["TodoWrite TodoWrite Read", 0, "Updated the to-do list, read 1 file"],
-  ["mcp__lab__add mcp__lab__add", 0, "Used lab · add twice"],
+  ["mcp__lab__add mcp__lab__add", 0, "Used lab: add twice"],
+  ["KillShell Read KillShell", 0, "Stopped a command twice, read 1 file"],
   ["mcp__lab__add Skill", 0, "Used 2 tools"],
 ])("[V121] %s: %s ms: %j", (names, tookMs, words) => {
   expect(gatheredWords(names.split(" ").map(entry), tookMs)).toBe(words);

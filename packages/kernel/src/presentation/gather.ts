@@ -5,8 +5,9 @@
 
 import { callOutcome } from "./call-outcome.ts";
 import type { Deed } from "./deed.ts";
-import { formatDuration, plural, toolTitle } from "./format.ts";
+import { formatDuration, plural } from "./format.ts";
 import { deedOfCall, type Entry } from "./loudness.ts";
+import { knownTool, toolTitle } from "./tool-title.ts";
 
 /** Runs of at least two that belong together become lists; everything else stays alone. */
 export function gather<T>(items: readonly T[], mayJoin: (item: T) => boolean): readonly (T | readonly T[])[] {
@@ -64,12 +65,17 @@ function used(entries: readonly Entry[], count: number): string {
   const names = new Set(
     entries.flatMap(({ block, results }) => {
       if (block.kind !== "tool_call" || deedOfCall(block, results) !== "other") return [];
-      const { toolName, displayName } = block.metadata;
-      return [toolTitle(toolName ?? "a tool", displayName)];
+      const { toolName = "", displayName } = block.metadata;
+      const title = toolTitle(toolName, displayName);
+      return [knownTool(toolName) === undefined ? `used ${title}` : lowered(title)];
     }),
   );
   const [only] = names;
-  return names.size === 1 ? `used ${only}${times(count)}` : `used ${plural(count, "tool")}`;
+  return names.size === 1 ? `${only}${times(count)}` : `used ${plural(count, "tool")}`;
+}
+
+function lowered(words: string): string {
+  return `${words.slice(0, 1).toLowerCase()}${words.slice(1)}`;
 }
 
 export interface TodoStep<Id> {

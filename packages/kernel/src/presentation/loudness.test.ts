@@ -35,6 +35,15 @@ const said = (kind: Facts["kind"], role: Facts["role"], metadata: Record<string,
 
 const asked = { ask: { kind: "permission", state: "asked" } };
 const allowed = { ask: { kind: "permission", state: "allowed", answeredBy: "ann" } };
+const answered = {
+  ask: {
+    kind: "question",
+    state: "answered",
+    questions: [{ id: "1", question: "Which?", multiple: false, options: [] }],
+    answer: { questions: { 1: { chosen: ["Half up"] } } },
+  },
+};
+const approved = { ask: { kind: "plan", state: "allowed", answeredBy: "ann", plan: "c/1" } };
 const failed = { success: false, reason: "failed" };
 
 describe("[V120] how loud", () => {
@@ -46,6 +55,8 @@ describe("[V120] how loud", () => {
     ["a picture", said("image", "model"), [], "normal"],
     ["what nobody understands", said("unknown", "system"), [], "quiet"],
     ["an error", said("error", "system"), [], "loud"],
+    ["a warning", said("error", "system", { notice: "warning", code: "x" }), [], "quiet"],
+    ["a failure that is noted", said("error", "system", { notice: "compaction" }), [], "loud"],
     ["a retry", said("error", "system", { notice: "retry", retryable: true }), [], "quiet"],
     ["a call that asks", call("Bash", "running", asked), [], "loud"],
     ["a read", call("Read"), [result("code")], "quiet"],
@@ -141,6 +152,22 @@ describe("[V25] what is shown of a result at first", () => {
     ["a long diff", result("file_change"), call("Edit"), { lines: 40, chars: 900, changed: 31 }, "start"],
     ["a wide diff", result("file_change"), call("Edit"), { lines: 2, chars: 50_000, changed: 2 }, "start"],
     ["an update of the to-do list", result("todo"), call("TodoWrite"), short, "line"],
+    [
+      "what a person answered",
+      result("tool_result"),
+      call("AskUserQuestion", "done", answered),
+      short,
+      "line",
+    ],
+    ["a plan's approval", result("tool_result"), call("ExitPlanMode", "done", approved), short, "line"],
+    [
+      "an answer that failed",
+      result("tool_result", { isError: true }),
+      call("AskUserQuestion", "done", answered),
+      short,
+      "tail",
+    ],
+    ["an answer that no ask has", result("tool_result"), call("AskUserQuestion"), short, "whole"],
     ["a picture", result("image"), call("mcp__lab__picture"), short, "whole"],
     ["a file of the workspace", result("file"), undefined, short, "whole"],
     ["a long file of the workspace", result("file"), undefined, long, "ends"],

@@ -9,6 +9,7 @@
 import { askOf } from "../model/ask.ts";
 import { isEnded, type Kind, type Role, type Status } from "../model/kind.ts";
 import type { AnyMetadata } from "../model/metadata.ts";
+import { isAnswered } from "./ask-words.ts";
 import { callOutcome } from "./call-outcome.ts";
 import { type Deed, deedOf } from "./deed.ts";
 import { type Extent, isAskedFor, isFailedResult, isLong } from "./long-text.ts";
@@ -43,7 +44,7 @@ export function loudnessOf(entry: Entry): Loudness {
     case "tool_call":
       return callLoudness(entry);
     case "error":
-      return block.metadata.notice === "retry" ? "quiet" : "loud";
+      return isNotice(block) ? "quiet" : "loud";
     case "thinking":
     case "unknown":
       return "quiet";
@@ -82,8 +83,9 @@ export function deedOfCall({ metadata }: Facts, results: readonly Facts[]): Deed
   );
 }
 
-/** What the system notes in passing. */
-export function isNotice({ kind, role, metadata }: Facts): boolean {
+/** What the system notes in passing: also a warning, or an attempt that is made again, which stop nothing. */
+export function isNotice({ kind, role, metadata }: Omit<Facts, "status">): boolean {
+  if (kind === "error") return metadata.notice === "warning" || metadata.notice === "retry";
   return kind === "text" && (role === "system" || metadata.notice !== undefined);
 }
 
@@ -114,6 +116,8 @@ export function formOf(result: Result, call: Facts | undefined, extent: Extent):
   const { kind, status, metadata, isOpened } = result;
   const { lines, chars, changed = 0 } = extent;
   const byLength = isLong(lines, chars) ? "ends" : "whole";
+  if (kind === "tool_result" && call !== undefined && isAnswered(call.metadata) && !isFailedResult(result))
+    return isOpened ? byLength : "line";
   if (isAskedFor(metadata, call?.metadata)) return "whole";
   if (kind === "image" || kind === "error") return "whole";
   if (kind === "file_change") return changed > DIFF_CHANGED || chars > DIFF_CHARS ? "start" : "whole";

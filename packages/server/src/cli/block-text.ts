@@ -6,11 +6,15 @@
 import {
   agentName,
   askOf,
+  askWords,
   type BlockSnapshot,
   callOutcome,
+  cameWords,
   changeTexts,
   citedMarkdown,
   firstSentence,
+  isAnswered,
+  isNotice,
   type Kind,
   callLine as lineOf,
   metadataOf,
@@ -183,8 +187,13 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
     const { path } = metadataOf(block, "file");
     return `${options.style.bold(safeText(path))}\n${someLines(block.content, options, { block, call: undefined })}`;
   },
-  error: ({ content, metadata }, { style }) =>
-    `${style.red(`✗ ${safeText(`${content || String(metadata.code ?? "failed")} ${timesText(metadata)}`.trimEnd())}`)}\n`,
+  error: (block, { style, width }) => {
+    const { content, metadata } = block;
+    const said = `${content || String(metadata.code ?? "failed")} ${timesText(metadata)}`.trimEnd();
+    return isNotice(block)
+      ? `${style.dim(oneLine(`· ${metadata.notice} ${said}`, width))}\n`
+      : `${style.red(`✗ ${safeText(said)}`)}\n`;
+  },
   unknown: (block, { style, width }) => {
     const { type } = metadataOf(block, "unknown");
     return `${style.dim(oneLine(`? unrecognized event: ${type ?? ""}`, width))}\n`;
@@ -194,10 +203,10 @@ const KIND_TEXT: Readonly<Record<Kind, BlockAsText>> = {
 /** `● Read src/a.ts  12 lines`, `● $ npm test  12 passed` */
 export function callLine(
   block: BlockSnapshot,
-  { style, width }: TextOptions,
+  { style, width, isFull }: TextOptions,
   results: readonly BlockSnapshot[] = [],
 ): string {
-  const { shortResult } = metadataOf(block, "tool_call");
+  const { toolName } = metadataOf(block, "tool_call");
   const { name: title, subject, isCommand } = lineOf(block, results);
   const { state, word } = callOutcome(block);
   const isEnded = state === "done" || state === "failed" || state === "denied" || state === "stopped";
@@ -211,10 +220,13 @@ export function callLine(
         ? ` ${word}`
         : "";
   const ran = isCommand && state === "done" ? results.find(({ kind }) => kind === "command") : undefined;
-  const came = ran ? commandSummary(ran) : isEnded ? shortResult : undefined;
+  const short = ask && isAnswered(block.metadata) ? askWords(ask) : cameWords(block);
+  const came = ran ? commandSummary(ran) : isEnded ? short : undefined;
   const said = [subject, came].filter(Boolean).join("  ");
   const name = isCommand ? "$" : oneLine(title, 40);
-  return `${mark} ${style.bold(name)} ${oneLine(said, width - name.length - 16)}${style.red(end)}`;
+  // The tool's own name, for whoever looks for it.
+  const own = isFull && toolName !== title ? ` ${style.dim(oneLine(toolName, 60))}` : "";
+  return `${mark} ${style.bold(name)}${own} ${oneLine(said, width - name.length - 16)}${style.red(end)}`;
 }
 
 /** What is known of a result besides its lines. */

@@ -111,10 +111,10 @@ it("[U13] a result that ends before its call stands below the call's line, which
     }),
   );
   await follower.step(0);
-  expect(shown).toBe("● Bash make\n  $ make\n  made\n");
+  expect(shown).toBe("● Run make\n  $ make\n  made\n");
   await write((draft) => draft.status(call, "done", { stage: "end", success: true }));
   await follower.step(0);
-  expect(shown).toBe("● Bash make\n  $ make\n  made\n");
+  expect(shown).toBe("● Run make\n  $ make\n  made\n");
   await tools.close();
   await tools.files.close();
   await kernel.close();

@@ -608,6 +608,47 @@ it("[P31] what was said several times says so", async () => {
   expect(await exported(id, "markdown")).toContain("> **Error:** no ×6\n\n> retry: Retrying ×3 of 10\n");
 });
 
+it("[V133] a warning is a notice in exports; what stopped a turn is an error", async () => {
+  const warned = {
+    kind: "error",
+    role: "system",
+    text: "careful",
+    metadata: { notice: "warning", code: "c" },
+  } as const;
+  const id = await conversationOf("t", [warned, { kind: "error", role: "system", text: "no" }]);
+  const page = await exported(id, "html");
+  expect(page).toContain('<span class="notice-text">careful</span>');
+  expect(page.match(/class="error"/g)).toHaveLength(1);
+  expect(await exported(id, "markdown")).toContain("> warning: careful\n\n> **Error:** no\n");
+});
+
+it("[V129] [V132] exports call tools as people do, and leave the conversation's folder out of paths", async () => {
+  const id = await conversationOf("t", [
+    {
+      kind: "tool_call",
+      role: "model",
+      text: "{}",
+      metadata: { toolUseId: "u", toolName: "search_file_content", compactParams: "TODO in /repo/shop/src" },
+    },
+  ]);
+  const made = await kernel.write(id, {
+    agent: "ada",
+    plan: (draft) => {
+      draft.conversation({ metadata: { cwd: "/repo/shop" } });
+      return null;
+    },
+  });
+  if (isProblem(made)) throw new Error(made.message);
+  const page = await exported(id, "html");
+  expect(page).toContain(
+    '<span class="tool-name">Search</span> <span class="tool-params">TODO in src</span>',
+  );
+  expect(page).toContain("<code>search_file_content</code>");
+  const markdown = await exported(id, "markdown");
+  expect(markdown).toContain("Search</b> TODO in src");
+  expect(markdown).toContain("`search_file_content`");
+});
+
 it("[P32] exports say what the agent worked with", async () => {
   const id = await conversationOf("t", [{ kind: "text", text: "x" }]);
   const session = {

@@ -12,6 +12,7 @@ import {
   firstSentence,
   formatDuration,
   isMarkdownResult,
+  isNotice,
   type Kind,
   type Metadata,
   metadataOf,
@@ -73,10 +74,14 @@ export function countsText({ added, deleted }: { readonly added: number; readonl
 function drawText(block: BlockSnapshot): Html {
   const { notice, label, citations, reason } = metadataOf(block, "text");
   if (notice !== undefined || (block.role === "system" && block.chars < 200 && block.newlines === 0))
-    return html`<div class="notice"><span class="notice-name dim">${notice?.replaceAll("_", " ")}</span> <span class="notice-text">${block.content}</span> <span class="times">${timesText(block.metadata)}</span></div>`;
+    return noticeHtml(block, block.content);
   const who = label ? html`<div class="who">${label}</div>` : NOTHING;
   const said = block.promoted ? block.content : citedMarkdown(block.content, citations ?? []);
   return html`${who}<div class="said">${markdownHtml(said)}</div>${sources(citations)}${why(reason)}`;
+}
+
+function noticeHtml({ metadata }: BlockSnapshot, text: string): Html {
+  return html`<div class="notice"><span class="notice-name dim">${metadata.notice?.replaceAll("_", " ")}</span> <span class="notice-text">${text}</span> <span class="times">${timesText(metadata)}</span></div>`;
 }
 
 function drawThinking(block: BlockSnapshot): Html {
@@ -234,7 +239,9 @@ function drawError(block: BlockSnapshot): Html {
     details === undefined
       ? NOTHING
       : html`<details><summary>${code ?? "Details"}</summary><pre class="code">${highlight(JSON.stringify(details, null, 2), "json")}</pre></details>`;
-  return html`<div class="error"><span class="sign">⚠</span> ${block.content === "" ? (code ?? "Error") : block.content} <span class="times">${timesText(block.metadata)}</span></div>${more}`;
+  const said = block.content === "" ? (code ?? "Error") : block.content;
+  if (isNotice(block)) return html`${noticeHtml(block, said)}${more}`;
+  return html`<div class="error"><span class="sign">⚠</span> ${said} <span class="times">${timesText(block.metadata)}</span></div>${more}`;
 }
 
 function drawUnknown(block: BlockSnapshot): Html {

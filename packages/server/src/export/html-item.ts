@@ -10,6 +10,7 @@ import {
   type BlockSnapshot,
   callLine,
   callOutcome,
+  cameWords,
   changedIn,
   endWord,
   exactText,
@@ -99,7 +100,7 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
   });
   const inside = drawn.filter((each) => each.isInside).map(({ body }) => body);
   const shown = drawn.filter((each) => !each.isInside).map(({ body }) => body);
-  const input = html`<details class="input"><summary>Input</summary><pre class="code">${highlight(pretty(block.content), "json")}</pre></details>`;
+  const input = html`<details class="input"><summary>Input <code>${metadataOf(block, "tool_call").toolName}</code></summary><pre class="code">${highlight(pretty(block.content), "json")}</pre></details>`;
   const answered = ask ? askWords(ask, undefined, block.metadata.reason) : "";
   const asked = answered === "" ? NOTHING : html`<div class="agent-ask dim">${answered}</div>`;
   const isDenied = ask?.state === "denied" || block.metadata.reason === "cancelled";
@@ -116,18 +117,19 @@ function drawCall(node: ExportNode, depth: number, todo: BlockSnapshot | undefin
 
 /** The line of a call, as on the page. */
 function lineHtml({ block, results, work, nested }: ExportNode, isShown: boolean): Html {
-  const { shortResult, durationMs, error } = metadataOf(block, "tool_call");
+  const { durationMs, error } = metadataOf(block, "tool_call");
+  const short = cameWords(block);
   const { state } = callOutcome(block);
   const of = results.map((result) => result.block);
   const { name, subject, isCommand } = callLine(block, of);
   const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
   const change = onlyChange(of);
   const counts = ran ? "" : changeCounts(of);
-  const failure = isShown ? "" : (error ?? shortResult);
+  const failure = isShown ? "" : (error ?? short);
   // What a sub-agent did is told by its steps.
   const steps = [...work, ...nested].filter((each) => each.block.kind === "tool_call").length;
   const facts = work.length + nested.length > 0 ? plural(steps, "step") : undefined;
-  const said = state === "failed" ? failure : counts === "" ? shortResult : "";
+  const said = state === "failed" ? failure : counts === "" ? short : "";
   const came = facts ?? (ran ? commandSummary(ran) : said);
   const tone = state === "done" ? "ok" : state === "failed" ? "bad" : "dim";
   const params = isCommand

@@ -5,12 +5,17 @@
  */
 
 import {
+  askOf,
+  askWords,
   type BlockSnapshot,
   callLine,
   callOutcome,
+  cameWords,
   changeTexts,
   citedMarkdown,
+  isAnswered,
   isMarkdownResult,
+  isNotice,
   type Kind,
   type Metadata,
   metadataOf,
@@ -75,7 +80,8 @@ function* nodeText(node: ExportNode, around: Around): Generator<string> {
     return { result, own, isInside: foldingOf({ ...shown, source: ["x"], chars: 1 }).form === "line" };
   });
   const inside = drawn.filter((each) => each.isInside);
-  if (isCall) yield `<details><summary>${callSummary(node)}</summary>\n\n${fence(block.content, "json")}`;
+  if (isCall)
+    yield `<details><summary>${callSummary(node)}</summary>\n\n${code(metadataOf(block, "tool_call").toolName)}\n\n${fence(block.content, "json")}`;
   else yield KIND_TEXT[block.kind](block, around);
   for (const { result, own } of inside) yield* nodeText(result, own);
   if (isCall) yield "</details>\n\n";
@@ -97,16 +103,21 @@ function* foldedNodes(title: string, nodes: readonly ExportNode[]): Generator<st
 
 /** The line of a call, as on the page. */
 function callSummary({ block, results }: ExportNode): string {
-  const { shortResult } = metadataOf(block, "tool_call");
   const { state, word } = callOutcome(block);
   const of = results.map((result) => result.block);
   const { name, subject, isCommand } = callLine(block, of);
   const ran = isCommand && state === "done" ? of.find(({ kind }) => kind === "command") : undefined;
   const sign = state === "done" ? "✓" : state === "failed" ? "✗" : "…";
-  const said = [subject, ran ? commandSummary(ran) : shortResult].filter(
+  const said = [subject, ran ? commandSummary(ran) : answerIn(block)].filter(
     (part) => part !== undefined && part !== "",
   );
   return `<b>${escapeTag(`${sign} ${name}${word === "" ? "" : ` (${word})`}`)}</b> ${escapeTag(oneLine(said.join(" — ")))}`;
+}
+
+/** What came of a call: of a question what was answered. */
+function answerIn(call: BlockSnapshot): string | undefined {
+  const ask = askOf(call.metadata);
+  return ask && isAnswered(call.metadata) ? askWords(ask) : cameWords(call);
 }
 
 const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) => string>> = {
@@ -176,8 +187,13 @@ const KIND_TEXT: Readonly<Record<Kind, (block: BlockSnapshot, around: Around) =>
     const text = fence(block.content, language ?? "");
     return `${code(path)}\n\n${shown(text, { block, call: undefined, source: linesOf(block.content) })}`;
   },
-  error: ({ content, metadata }) =>
-    `> **Error:** ${asWritten(`${content || String(metadata.code ?? "")} ${timesText(metadata)}`)}\n\n`,
+  error: (block) => {
+    const { content, metadata } = block;
+    const said = `${content || String(metadata.code ?? "")} ${timesText(metadata)}`;
+    return isNotice(block)
+      ? `> ${asWritten(`${metadata.notice}: ${said}`)}\n\n`
+      : `> **Error:** ${asWritten(said)}\n\n`;
+  },
   unknown: (block) =>
     folded(
       `Unrecognized event: ${escapeTag(metadataOf(block, "unknown").type ?? "")}`,

@@ -4,7 +4,13 @@
  * messages that have waited: once such a one has run, it stands where it was said.
  */
 
-import { type BlockSnapshot, type ExportLine, isResult, type TurnView } from "@blockyard/kernel";
+import {
+  type BlockSnapshot,
+  type ExportLine,
+  isResult,
+  type TurnView,
+  withShortPaths,
+} from "@blockyard/kernel";
 
 export type ExportHead = Extract<ExportLine, { readonly type: "conversation" }>;
 
@@ -37,7 +43,8 @@ export async function readTree(lines: AsyncIterable<ExportLine>): Promise<Export
   for await (const line of lines) {
     if (line.type === "conversation") head = line;
     else if (line.type === "turn") turns.set(line.turn, line);
-    else if (line.type === "block") blocks.set(line.block_id, head ? withAuthor(line, head) : line);
+    else if (line.type === "block")
+      blocks.set(line.block_id, head ? withPaths(withAuthor(line, head), head) : line);
     else isWhole = line.blocks === blocks.size;
   }
   if (!head || !isWhole) throw new Error("the export ended early; try again");
@@ -51,6 +58,11 @@ export async function readTree(lines: AsyncIterable<ExportLine>): Promise<Export
 function withAuthor<B extends BlockSnapshot>(block: B, { provider, created_by }: ExportHead): B {
   const isTold = block.role === "user" && !block.side && block.agent === provider;
   return isTold ? { ...block, agent: created_by } : block;
+}
+
+/** A block whose paths are shown as on the page: without the conversation's folder. */
+function withPaths<B extends BlockSnapshot>(block: B, { metadata }: ExportHead): B {
+  return { ...block, metadata: withShortPaths(block.metadata, metadata.cwd) };
 }
 
 /** All blocks in the order in which they are shown. */

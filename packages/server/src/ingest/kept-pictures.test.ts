@@ -89,6 +89,18 @@ describe("pictures of agents", () => {
     expect(await keepPictures(keeper(), [event])).toEqual([event]);
   });
 
+  it("[V134] keep their size with the block", async () => {
+    const png = Buffer.alloc(8_000);
+    png.write("89504e470d0a1a0a0000000d49484452", "hex");
+    png.writeUInt32BE(300, 16);
+    png.writeUInt32BE(100, 20);
+    const picture = { data: png.toString("base64"), mediaType: "image/png" };
+    const event: BlockEvent = { type: "block-meta", key: "k", metadata: { images: [picture] } };
+    expect(await keepPictures(keeper(), [event])).toMatchObject([
+      { metadata: { images: [{ width: 300, height: 100, mediaType: "image/png" }] } },
+    ]);
+  });
+
   it("[E12] come out of data URLs and of blocks that are one picture", async () => {
     const metadata = { data: `data:image/jpeg;base64,${data}`, width: 3 };
     const event: BlockEvent = { type: "block-start", key: "k", kind: "image", role: "user", metadata };

@@ -1,7 +1,7 @@
 /**
  * Pictures that agents show are kept once, as blobs by their hash, before the events that bring them are written: so a
  * conversation full of screenshots opens as fast as any other, and a picture that stands in a call and in its result is
- * there once.
+ * there once. Its size stays with the block, so that a page knows its room before it comes.
  *
  * What is small, or no picture that a browser shows, stays where it is.
  */
@@ -14,6 +14,7 @@ import {
   type JsonObject,
   type Kernel,
   patiently,
+  pictureSize,
 } from "@blockyard/kernel";
 
 const INLINE_CHARS = 4 * 1024;
@@ -57,7 +58,7 @@ async function keep({ env, store }: PictureKeeper, picture: JsonObject): Promise
   const blob = createHash("sha256").update(bytes).digest("hex");
   // Where the store stays away, the picture stays in its block, which waits for the store as well.
   const refused = await patiently(env, () => store.putBlob(blob, mediaType, bytes));
-  return isProblem(refused) ? picture : { ...rest, mediaType, blob };
+  return isProblem(refused) ? picture : { ...pictureSize(bytes), ...rest, mediaType, blob };
 }
 
 /** Two at most, as base64 has them: a search for any number takes hours over a text that is nothing but padding. */

@@ -12,7 +12,9 @@ import {
   type ContextBlock,
   type Draft,
   isProblem,
+  type PictureSize,
   type Problem,
+  pictureSize,
   problem,
   type Store,
   type WholeBlock,
@@ -80,12 +82,27 @@ export async function readAttachments(
   return { files, pictures };
 }
 
+/** How large the pictures of a message are, by their blobs. */
+export async function attachedSizes(
+  store: Store,
+  attachments: readonly Attachment[],
+): Promise<ReadonlyMap<string, PictureSize>> {
+  const sizes = new Map<string, PictureSize>();
+  for (const each of attachments) {
+    const kept = each.type === "image" ? await store.blob(each.blob) : undefined;
+    const size = kept && pictureSize(kept.bytes);
+    if (size && each.type === "image") sizes.set(each.blob, size);
+  }
+  return sizes;
+}
+
 /** Blocks of a message, one behind the other; the last one, for the prompt to follow. */
 export function writeAttachments(
   draft: Draft,
   turn: string,
   attachments: readonly Attachment[],
   parent: BlockId | null | undefined,
+  sizes: ReadonlyMap<string, PictureSize>,
 ): BlockId | null | undefined | Problem {
   let last = parent;
   for (const each of attachments) {
@@ -94,7 +111,12 @@ export function writeAttachments(
     const block =
       each.type === "text"
         ? draft.create({ ...said, kind: "code", text: each.text, metadata: { turn, filename: each.name } })
-        : draft.create({ ...said, kind: "image", text: each.name, metadata: { turn, blob: each.blob } });
+        : draft.create({
+            ...said,
+            kind: "image",
+            text: each.name,
+            metadata: { turn, blob: each.blob, ...sizes.get(each.blob) },
+          });
     if (isProblem(block)) return block;
     last = block.id;
   }

@@ -2,7 +2,15 @@
  * A turn's beginning in the store: its record, and its prompt where it belongs now, in one write. It starts nothing.
  */
 
-import { type BlockId, type Draft, isEnded, isProblem, type Op, type Problem } from "@blockyard/kernel";
+import {
+  type BlockId,
+  type Draft,
+  isEnded,
+  isProblem,
+  type Op,
+  type PictureSize,
+  type Problem,
+} from "@blockyard/kernel";
 import { writeAttachments } from "./attachments.ts";
 import { keepMode, type Mode, modeIn } from "./mode.ts";
 import type { TurnRequest } from "./run.ts";
@@ -24,6 +32,8 @@ export function openTurn(
   }: { readonly id: string; readonly request: TurnRequest; readonly waiting?: BlockId },
   version: number | undefined,
   node: string | undefined,
+  /** Of the pictures that come with it. */
+  sizes: ReadonlyMap<string, PictureSize>,
 ): Opened | Problem | undefined {
   const text = waiting === undefined ? request.prompt : draft.text(waiting).toString();
   if (waiting !== undefined) {
@@ -32,7 +42,7 @@ export function openTurn(
     if (waited.version !== version) return undefined;
     if (!isEnded(waited.status)) draft.status(waiting, "done");
   }
-  const parent = writeAttachments(draft, id, request.attachments ?? [], request.parent);
+  const parent = writeAttachments(draft, id, request.attachments ?? [], request.parent, sizes);
   if (isProblem(parent)) return parent;
   const asked = draft.create({
     kind: "text",

@@ -26,7 +26,7 @@ import {
   type Turn,
 } from "@blockyard/kernel";
 import { type Answered, Answering } from "./answering.ts";
-import { checkAttachments } from "./attachments.ts";
+import { attachedSizes, checkAttachments } from "./attachments.ts";
 import { AwaitedTurns } from "./awaited-turns.ts";
 import { type Driver, refusesModel } from "./driver.ts";
 import { DriverTable } from "./driver-table.ts";
@@ -399,6 +399,7 @@ export class Turns {
   /** Opens the turn, unless somebody else has written to the message while it waited: it would be sent in the name of `by`. */
   async #open(queued: Queued): Promise<Opened | Problem> {
     const { request, by, waiting } = queued;
+    const sizes = await attachedSizes(this.#kernel.store, request.attachments ?? []);
     for (;;) {
       const seen = waiting === undefined ? undefined : await this.#kernel.log(waiting, { version: 0 });
       if (isProblem(seen)) return seen;
@@ -413,7 +414,7 @@ export class Turns {
         plan: (draft) =>
           this.#remote?.runsIn(draft)
             ? ELSEWHERE
-            : (queued.also?.(draft) ?? openTurn(draft, queued, version, this.#remote?.node)),
+            : (queued.also?.(draft) ?? openTurn(draft, queued, version, this.#remote?.node, sizes)),
       });
       if (opened === ELSEWHERE) return opened;
       if (isProblem(opened) && waiting !== undefined) return this.#unsent(queued, opened);

@@ -5,6 +5,7 @@
 import { type Ask, type JsonObject, safeLink } from "@blockyard/kernel";
 import { type ReactNode, useId, useState } from "react";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
 import { contentOf, type FormField, fieldsOf, type Written, wrongIn } from "./ask-form-fields.ts";
 
@@ -44,7 +45,7 @@ export function ElicitedForm({ ask, isReady, onAnswer }: ElicitedFormProps): Rea
         );
       }}
     >
-      {message !== "" && <p>{message}</p>}
+      {message !== "" && <p>{breakable(message)}</p>}
       {url !== undefined && <PageLink url={url} />}
       {fields.map((field) => (
         <Field
@@ -72,10 +73,10 @@ function PageLink({ url }: { url: string }): ReactNode {
   return (
     <p>
       {href === undefined ? (
-        <code>{url}</code>
+        <code>{breakable(url)}</code>
       ) : (
         <a href={href} target="_blank" rel="noopener noreferrer">
-          <Icon name="link" /> {url}
+          <Icon name="link" /> {breakable(url)}
         </a>
       )}
     </p>
@@ -89,15 +90,17 @@ interface FieldProps {
   readonly onChange: (value: Written[string]) => void;
 }
 
-function Field({ field, value, wrong, onChange }: FieldProps): ReactNode {
+/** By how its value is given: a box to tick, options that are all shown, or something to write or choose in one line. */
+function Field(props: FieldProps): ReactNode {
+  const { field, value, wrong, onChange } = props;
   const id = useId();
-  const { label, description, isRequired, type, options = [] } = field;
+  const { label, description, type, options = [] } = field;
   const about = wrong === undefined && description === undefined ? undefined : `${id}-about`;
   const note = (
     <>
       {(wrong ?? description) !== undefined && (
         <span id={about} className={wrong === undefined ? "dim" : "bad"}>
-          {wrong ?? description}
+          {breakable(wrong ?? description ?? "")}
         </span>
       )}
     </>
@@ -110,34 +113,57 @@ function Field({ field, value, wrong, onChange }: FieldProps): ReactNode {
           checked={value === true}
           onChange={(event) => onChange(event.target.checked)}
         />
-        <span>{label}</span> {note}
+        <span>{breakable(label)}</span> {note}
       </label>
     );
-  if (type === "choices" || (type === "choice" && options.length <= 6)) {
-    const chosen = Array.isArray(value) ? value : [value];
-    return (
-      <fieldset className="agent-question" aria-describedby={about}>
-        <legend>
-          {label}
-          {isRequired ? " *" : ""}
-        </legend>
-        {options.map((option) => (
-          <label key={option.value} className="agent-option">
-            <input
-              type={type === "choices" ? "checkbox" : "radio"}
-              name={id}
-              checked={chosen.includes(option.value)}
-              onChange={() =>
-                onChange(type === "choice" ? option.value : toggled(chosen as string[], option.value))
-              }
-            />
-            <span>{option.label}</span>
-          </label>
-        ))}
-        {note}
-      </fieldset>
-    );
-  }
+  const parts = { ...props, id, about, note };
+  const isShort = type === "choice" && options.length <= 6;
+  return type === "choices" || isShort ? <OptionsField {...parts} /> : <LineField {...parts} />;
+}
+
+interface PartProps extends FieldProps {
+  readonly id: string;
+  readonly about: string | undefined;
+  readonly note: ReactNode;
+}
+
+function Label({ field: { label, isRequired } }: Pick<FieldProps, "field">): ReactNode {
+  return (
+    <>
+      {breakable(label)}
+      {isRequired ? " *" : ""}
+    </>
+  );
+}
+
+function OptionsField({ field, value, onChange, id, about, note }: PartProps): ReactNode {
+  const { type, options = [] } = field;
+  const chosen = Array.isArray(value) ? value : [value];
+  return (
+    <fieldset className="agent-question" aria-describedby={about}>
+      <legend>
+        <Label field={field} />
+      </legend>
+      {options.map((option) => (
+        <label key={option.value} className="agent-option">
+          <input
+            type={type === "choices" ? "checkbox" : "radio"}
+            name={id}
+            checked={chosen.includes(option.value)}
+            onChange={() =>
+              onChange(type === "choice" ? option.value : toggled(chosen as string[], option.value))
+            }
+          />
+          <span>{breakable(option.label)}</span>
+        </label>
+      ))}
+      {note}
+    </fieldset>
+  );
+}
+
+function LineField({ field, value, wrong, onChange, id, about, note }: PartProps): ReactNode {
+  const { isRequired, type, options = [] } = field;
   const shared = {
     id,
     className: "agent-answer-text",
@@ -149,8 +175,7 @@ function Field({ field, value, wrong, onChange }: FieldProps): ReactNode {
   return (
     <div className="agent-field">
       <label htmlFor={id}>
-        {label}
-        {isRequired ? " *" : ""}
+        <Label field={field} />
       </label>
       {type === "choice" ? (
         <select {...shared} onChange={(event) => onChange(event.target.value)}>

@@ -7,6 +7,7 @@ import { type KeyboardEvent, type ReactNode, useState } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { isComposing } from "../ui/composing.ts";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import type { GiveAnswer } from "./ask-answer.ts";
 
 type Said = NonNullable<AskAnswer["questions"]>;
@@ -120,34 +121,12 @@ function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): Re
   return (
     <fieldset className={isSkipped ? "agent-question skipped" : "agent-question"} onKeyDown={onKey}>
       <legend>
-        {question.header && <span className="agent-question-head">{question.header}</span>}
-        {question.question}
+        {question.header && <span className="agent-question-head">{breakable(question.header)}</span>}
+        {breakable(question.question)}
         {multiple && <span className="dim"> Choose any</span>}
       </legend>
       <div className={preview ? "agent-options beside" : "agent-options"}>
-        <div>
-          {options.map(({ label, description }, i) => (
-            <label
-              key={label}
-              className={said.chosen.includes(label) ? "agent-option chosen" : "agent-option"}
-            >
-              <input
-                type={multiple ? "checkbox" : "radio"}
-                name={question.id}
-                data-key={hasKeys ? i + 1 : undefined}
-                checked={said.chosen.includes(label)}
-                onChange={() => toggle(label)}
-              />
-              <span className="key" aria-hidden="true">
-                {i + 1}
-              </span>
-              <span>
-                {label}
-                {description && <span className="agent-option-more">{description}</span>}
-              </span>
-            </label>
-          ))}
-        </div>
+        <Options question={question} chosen={said.chosen} hasKeys={hasKeys} onToggle={toggle} />
         {preview && (
           <div className="agent-preview">
             <Markdown text={Text.of(preview)} isGrowing={false} isAppendOnly={false} />
@@ -155,24 +134,69 @@ function Choice({ question, said, hasKeys, canSkip, onChange }: ChoiceProps): Re
         )}
       </div>
       {(question.freeText === true || options.length === 0) && (
-        <input
-          type={question.secret === true ? "password" : "text"}
-          className="agent-answer-text"
-          aria-label={`Your own answer: ${question.question}`}
-          placeholder={options.length === 0 ? "Your answer" : "Your own answer"}
-          autoComplete="off"
-          maxLength={ANSWER_CHARS}
-          value={said.text ?? ""}
-          onChange={(event) => {
-            const text = event.currentTarget.value;
-            // Own words stand in place of the one option, and beside several.
-            const chosen = multiple || text === "" ? said.chosen : [];
-            onChange({ ...kept, chosen, text });
-          }}
+        <OwnAnswer
+          question={question}
+          text={said.text ?? ""}
+          // Own words stand in place of the one option, and beside several.
+          onText={(text) => onChange({ ...kept, chosen: multiple || text === "" ? said.chosen : [], text })}
         />
       )}
       <Extras {...{ question, said, canSkip, onChange }} />
     </fieldset>
+  );
+}
+
+interface OptionsProps {
+  readonly question: AskQuestion;
+  readonly chosen: readonly string[];
+  readonly hasKeys: boolean;
+  readonly onToggle: (label: string) => void;
+}
+
+function Options({ question, chosen, hasKeys, onToggle }: OptionsProps): ReactNode {
+  const { id, options, multiple } = question;
+  return (
+    <div>
+      {options.map(({ label, description }, i) => (
+        <label key={label} className={chosen.includes(label) ? "agent-option chosen" : "agent-option"}>
+          <input
+            type={multiple ? "checkbox" : "radio"}
+            name={id}
+            data-key={hasKeys ? i + 1 : undefined}
+            checked={chosen.includes(label)}
+            onChange={() => onToggle(label)}
+          />
+          <span className="key" aria-hidden="true">
+            {i + 1}
+          </span>
+          <span>
+            {breakable(label)}
+            {description && <span className="agent-option-more">{breakable(description)}</span>}
+          </span>
+        </label>
+      ))}
+    </div>
+  );
+}
+
+interface OwnAnswerProps {
+  readonly question: AskQuestion;
+  readonly text: string;
+  readonly onText: (text: string) => void;
+}
+
+function OwnAnswer({ question, text, onText }: OwnAnswerProps): ReactNode {
+  return (
+    <input
+      type={question.secret === true ? "password" : "text"}
+      className="agent-answer-text"
+      aria-label={`Your own answer: ${question.question}`}
+      placeholder={question.options.length === 0 ? "Your answer" : "Your own answer"}
+      autoComplete="off"
+      maxLength={ANSWER_CHARS}
+      value={text}
+      onChange={(event) => onText(event.currentTarget.value)}
+    />
   );
 }
 

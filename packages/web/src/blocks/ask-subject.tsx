@@ -2,11 +2,12 @@
  * What a permission is for, exactly: the change as a diff, the command with its folder, the address, or the input of the tool, each
  * value by its name. What cannot be seen is made visible.
  */
-import { type Ask, type Block, exactText, type Json } from "@blockyard/kernel";
+import { type Ask, type Block, exactText, type Json, knownTool } from "@blockyard/kernel";
 import { type ReactNode, useMemo } from "react";
 import { diffRows } from "../diff/diff-rows.ts";
 import { DiffView } from "../diff/diff-view.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 
 const LINE_CHARS = 80;
 
@@ -31,6 +32,8 @@ export function headingOf({ kind, subject, form, title }: Ask, block: Block): st
 }
 
 function toolHeading(tool: string, server: string | undefined): string {
+  const known = server === undefined ? knownTool(tool) : undefined;
+  if (known !== undefined) return `${known}?`;
   const name = tool.replace(/^mcp__.+?__/, "");
   return server === undefined ? `Use ${name}?` : `Use ${name} of ${server}?`;
 }
@@ -57,7 +60,7 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
         {input !== undefined && (
           <details>
             <summary className="dim">The exact input</summary>
-            <pre className="exact">{exactText(JSON.stringify(input, null, 2))}</pre>
+            <Exact text={JSON.stringify(input, null, 2)} />
           </details>
         )}
       </>
@@ -65,28 +68,32 @@ export function AskedSubject({ ask, block }: { ask: Ask; block: Block }): ReactN
   if (subject?.type === "command")
     return (
       <>
-        <pre className="exact">{exactText(commandText(subject.command, input, title))}</pre>
+        <Exact text={commandText(subject.command, input, title)} />
         {subject.cwd !== undefined && <Folder path={subject.cwd} />}
       </>
     );
   if (subject?.type === "url")
     return (
       <>
-        <pre className="exact">{exactText(subject.url)}</pre>
+        <Exact text={subject.url} />
         <TypedInput input={without(input, "url")} />
       </>
     );
   if (input === undefined) return null;
   const command = (input as { readonly command?: unknown } | null)?.command;
-  if (typeof command === "string")
-    return <pre className="exact">{exactText(commandText(command, input, title))}</pre>;
+  if (typeof command === "string") return <Exact text={commandText(command, input, title)} />;
   return <TypedInput input={input} />;
+}
+
+/** As it will be used, with what cannot be seen made visible. */
+function Exact({ text }: { text: string }): ReactNode {
+  return <pre className="exact">{breakable(exactText(text))}</pre>;
 }
 
 function Folder({ path }: { path: string }): ReactNode {
   return (
     <p className="asked-folder dim">
-      <Icon name="folder" /> in <code>{exactText(path)}</code>
+      <Icon name="folder" /> in <code>{breakable(exactText(path))}</code>
     </p>
   );
 }
@@ -104,14 +111,14 @@ function AskedDiff({ diff }: { diff: string }): ReactNode {
 /** Each value by its name: words as they are, anything else as JSON. */
 function TypedInput({ input }: { input: Json | undefined }): ReactNode {
   if (input === undefined || (isObject(input) && Object.keys(input).length === 0)) return null;
-  if (!isObject(input)) return <pre className="exact">{exactText(JSON.stringify(input, null, 2))}</pre>;
+  if (!isObject(input)) return <Exact text={JSON.stringify(input, null, 2)} />;
   return (
     <dl className="asked-input">
       {Object.entries(input).map(([name, value]) => (
         <div key={name}>
-          <dt>{exactText(name)}</dt>
+          <dt>{breakable(exactText(name))}</dt>
           <dd>
-            <pre className="exact">{exactText(typeof value === "string" ? value : jsonText(value))}</pre>
+            <Exact text={typeof value === "string" ? value : jsonText(value)} />
           </dd>
         </div>
       ))}

@@ -5,6 +5,7 @@
 import { hostOf, type Metadata, type Source, safeLink, sourcesOf } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 
 type Citation = NonNullable<Metadata<"text">["citations"]>[number];
 
@@ -16,7 +17,7 @@ export function Citations({ citations }: { citations: readonly Citation[] }): Re
           <SourceLink source={source} />
           {source.snippets.map((snippet) => (
             <span key={snippet} className="snippet">
-              {snippet}
+              {breakable(snippet)}
             </span>
           ))}
         </li>
@@ -27,10 +28,10 @@ export function Citations({ citations }: { citations: readonly Citation[] }): Re
 
 function SourceLink({ source: { url, title = url } }: { source: Source }): ReactNode {
   const href = safeLink(url);
-  if (!href) return <span>{title}</span>;
+  if (!href) return <span>{breakable(title)}</span>;
   return (
     <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-      <Icon name="link" /> {title} <span className="host">{hostOf(href)}</span>
+      <Icon name="link" /> {breakable(title)} <span className="host">{hostOf(href)}</span>
     </a>
   );
 }

@@ -5,6 +5,7 @@
 import {
   type BlockId,
   exactText,
+  folderLabel,
   formatDuration,
   isEnded,
   isShellCommand,
@@ -20,7 +21,9 @@ import { useBlock, useSession, useText, useView } from "../state/session.tsx";
 import { Terminal } from "../terminal/terminal.tsx";
 import { CopyButton } from "../ui/copy.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { Fold } from "./fold.tsx";
+import { useFolder } from "./folder.ts";
 import { useForm } from "./form.ts";
 import { Pictures } from "./image.tsx";
 import { type RendererProps, useLineCount } from "./renderer.ts";
@@ -64,7 +67,7 @@ function Run({ block }: RendererProps): ReactNode {
           <span className="prompt" aria-hidden="true">
             $
           </span>
-          <code>{exactText(command)}</code>
+          <code>{breakable(exactText(command))}</code>
           <CopyButton text={() => command} label="Copy the command" />
         </div>
       )}
@@ -105,6 +108,8 @@ function Foot({ block, hasOutput, isBrief }: FootProps): ReactNode {
     block,
     "command",
   );
+  const folder = useFolder();
+  const place = cwd && folderLabel(cwd, folder);
   if (!isEnded(block.status) && !isRerun(block)) return null;
   return (
     <div className="command-foot">
@@ -112,7 +117,11 @@ function Foot({ block, hasOutput, isBrief }: FootProps): ReactNode {
       {interrupted && <span className="warn">interrupted</span>}
       {background && <span>in the background</span>}
       {durationMs !== undefined && <span>{formatDuration(durationMs)}</span>}
-      {cwd && <span className="cwd">{cwd}</span>}
+      {place && (
+        <span className="cwd" title={cwd}>
+          {place}
+        </span>
+      )}
       {sandbox && <span className="sandbox">{sandbox}</span>}
       {truncatedChars !== undefined && <span>{truncatedChars} characters left out</span>}
       <RunButtons block={block} />

@@ -1,12 +1,15 @@
 /**
- * An error: what happened, what can be done about it, and the provider's own details for whoever needs them.
+ * An error: what happened, what can be done about it, and the provider's own details for whoever needs them. One that stopped
+ * nothing is a notice.
  */
-import { metadataOf, timesText } from "@blockyard/kernel";
+import { isNotice, metadataOf, timesText } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { Details } from "./fold.tsx";
 import { JsonView } from "./json-view.tsx";
+import { Notice } from "./notice.tsx";
 import type { RendererProps } from "./renderer.ts";
 
 /** By a word in the code or the message; the first that fits is shown. */
@@ -36,13 +39,14 @@ export function ErrorBlock({ block }: RendererProps): ReactNode {
   const text = useText(block.id, block.chars > 0);
   const { code, details, retryable } = metadataOf(block, "error");
   const message = text?.toString() ?? code ?? "Something failed";
+  if (isNotice(block)) return <Notice block={block} icon="warn" text={message} details={details} />;
   const advice = ADVICE.find(([pattern]) => pattern.test(`${code ?? ""} ${message}`))?.[1];
   return (
     <div className="error-block" role="note">
       <Icon name="warn" />
       <div className="error-main">
         <div className="error-message">
-          {message} <span className="times">{timesText(block.metadata)}</span>
+          {breakable(message)} <span className="times">{timesText(block.metadata)}</span>
         </div>
         <div className="error-advice">
           {advice ?? (retryable ? "Trying again may help." : "Copy the details if you report this.")}

@@ -1,7 +1,8 @@
 /**
- * A file's path: its folder dim, its name plain, the whole in the title. A click opens it in the reader's editor, once
+ * A file's path, from the conversation's folder on: its folder dim, its name plain, the whole in the title. A click opens it in the reader's editor, once
  * they have said which one that is. Beside it: edit it here, where it is a file of the workspace, and copy its path.
  */
+import { inFolder } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { COPY, insidePath } from "../actions/editors.ts";
 import { copyPath, linkOf } from "../actions/open-path.ts";
@@ -12,6 +13,8 @@ import { preferences } from "../state/preferences.ts";
 import { go, linkToFile } from "../state/route.ts";
 import { useIsViewer } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
+import { useFolder } from "./folder.ts";
 
 interface FilePathProps {
   readonly path: string;
@@ -20,7 +23,9 @@ interface FilePathProps {
   readonly label?: string;
 }
 
-export function FilePath({ path, line = 1, label = path }: FilePathProps): ReactNode {
+export function FilePath({ path, line = 1, label }: FilePathProps): ReactNode {
+  const folder = useFolder();
+  const short = inFolder(label ?? path, folder);
   const root = useCell(workspaceRoot);
   const isViewer = useIsViewer();
   const editor = useCellPart(preferences, (chosen) => chosen.editor);
@@ -36,12 +41,12 @@ export function FilePath({ path, line = 1, label = path }: FilePathProps): React
           title={isAsked ? `${path}: open in an editor` : `${path}: copy`}
           onClick={() => (isAsked ? overlay.set({ type: "editor", path, line }) : void copyPath(path, root))}
         >
-          <Parts path={label} />
+          <Parts path={short} />
           {editor === COPY && <span className="sr-only">, copy the path</span>}
         </button>
       ) : (
         <a className="file-open" href={link} rel="noreferrer" title={`${path}: open in the editor`}>
-          <Parts path={label} />
+          <Parts path={short} />
         </a>
       )}
       {inside !== undefined && !isViewer && (
@@ -78,8 +83,8 @@ function Parts({ path }: { path: string }): ReactNode {
   const cut = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1;
   return (
     <>
-      <span className="folder">{path.slice(0, cut)}</span>
-      <span className="name">{path.slice(cut)}</span>
+      <span className="folder">{breakable(path.slice(0, cut))}</span>
+      <span className="name">{breakable(path.slice(cut))}</span>
     </>
   );
 }

@@ -16,13 +16,15 @@ interface Picture {
   readonly data?: string | undefined;
   readonly blob?: string | undefined;
   readonly mediaType?: string | undefined;
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
 }
 
 export function ImageBlock({ block }: RendererProps): ReactNode {
   const text = useText(block.id, block.chars > 0);
-  const { url, width, height, ...picture } = metadataOf(block, "image");
+  const { url, ...picture } = metadataOf(block, "image");
   const alt = text?.toString() || "picture";
-  if (isShown(picture)) return <Shown picture={picture} alt={alt} width={width} height={height} />;
+  if (isShown(picture)) return <Shown picture={picture} alt={alt} />;
   const href = url === undefined ? undefined : safeLink(url);
   if (!href)
     return <div className="notice">A picture that was not kept{text ? `: ${text.toString()}` : ""}</div>;
@@ -46,16 +48,16 @@ export function Pictures({ images }: { images: readonly Picture[] }): ReactNode 
 interface ShownProps {
   readonly picture: Picture;
   readonly alt: string;
-  readonly width?: number | undefined;
-  readonly height?: number | undefined;
 }
 
-function Shown({ picture, alt, width, height }: ShownProps): ReactNode {
+function Shown({ picture, alt }: ShownProps): ReactNode {
+  const { width, height } = picture;
   const kept = usePicture(keptIn(picture));
   const data = dataOf(picture);
   const known = width && height ? { width, height } : data === undefined ? undefined : sizeInData(data);
-  // Its room is there before it is decoded.
-  return <img className="picture" src={kept ?? data} alt={alt} {...(known && fitted(known, MOST_PX))} />;
+  // Its room is there before it is decoded; one whose size is not known is fitted into a room that stays.
+  if (!known) return <img className="picture unsized" src={kept ?? data} alt={alt} />;
+  return <img className="picture" src={kept ?? data} alt={alt} {...fitted(known, MOST_PX)} />;
 }
 
 function isShown(picture: Picture): boolean {

@@ -7,6 +7,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { useOpen } from "../state/disclosure.ts";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 
 /** Longer ones are trees. */
 const TREE_CHARS = 4_000;
@@ -64,7 +65,7 @@ function Entry({ label, index, value, name }: EntryProps): ReactNode {
     label === undefined ? (
       <span className="json-index">{index}</span>
     ) : (
-      <span className="json-key">{label}</span>
+      <span className="json-key">{breakable(label)}</span>
     );
   if (typeof value !== "object" || value === null)
     return (
@@ -101,7 +102,7 @@ function Plain({ value }: { value: string | number | boolean | null }): ReactNod
   return (
     <>
       <span className={typeof value === "string" ? "json-value t-string" : "json-value t-constant"}>
-        {isCut ? `${text.slice(0, VALUE_CHARS).toWellFormed()}…` : text}
+        {breakable(isCut ? `${text.slice(0, VALUE_CHARS).toWellFormed()}…` : text)}
       </span>
       {isCut && (
         <button type="button" className="fold-line" onClick={() => setWhole(true)}>

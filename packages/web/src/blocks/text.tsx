@@ -9,13 +9,12 @@ import {
   plural,
   Text,
   type ToldMark,
-  timesText,
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { Markdown } from "../markdown/markdown.tsx";
 import { useText } from "../state/session.tsx";
-import { Icon } from "../ui/icons.tsx";
 import { Citations } from "./citations.tsx";
+import { Notice } from "./notice.tsx";
 import { Reason } from "./reason.tsx";
 import type { RendererProps } from "./renderer.ts";
 
@@ -25,14 +24,7 @@ export function TextBlock({ block }: RendererProps): ReactNode {
   const isWaiting = block.role === "user" && block.status === "pending";
   const isGrowing = !isEnded(block.status) && !isWaiting;
   if (notice !== undefined || (block.role === "system" && lineIsShort(block.chars, block.newlines)))
-    return (
-      <div className="notice">
-        <Icon name="info" />
-        {notice && <span className="notice-name">{notice.replaceAll("_", " ")}</span>}
-        <span className="notice-text">{text?.toString()}</span>
-        <span className="times">{timesText(block.metadata)}</span>
-      </div>
-    );
+    return <Notice block={block} icon="info" text={text?.toString() ?? ""} />;
   return (
     <div className={`said said-${block.role}`}>
       {label && <div className="label">{label}</div>}

@@ -5,6 +5,7 @@ import { metadataOf, todoLine } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { useBlock } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { Fold } from "./fold.tsx";
 import { useLivingTodo } from "./form.ts";
 import type { RendererProps } from "./renderer.ts";
@@ -37,7 +38,9 @@ export function TodoList({ items }: { items: readonly Item[] }): ReactNode {
         <li key={i} className={`todo-${item.status}`}>
           <Icon name={ICONS[item.status]} />
           <span className="sr-only">{WORDS[item.status]}: </span>
-          <span>{item.status === "in_progress" ? (item.activeForm ?? item.content) : item.content}</span>
+          <span>
+            {breakable(item.status === "in_progress" ? (item.activeForm ?? item.content) : item.content)}
+          </span>
         </li>
       ))}
     </ul>

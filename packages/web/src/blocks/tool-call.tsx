@@ -13,6 +13,7 @@ import {
   isResult,
   metadataOf,
   plural,
+  shortenPaths,
   showsPictures,
 } from "@blockyard/kernel";
 import type { ReactNode } from "react";
@@ -22,8 +23,10 @@ import { useCellPart } from "../state/cell.ts";
 import { useOpen } from "../state/disclosure.ts";
 import { preferences } from "../state/preferences.ts";
 import { useBlock, useView, useViewPart } from "../state/session.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { AskView } from "./ask.tsx";
 import { Details } from "./fold.tsx";
+import { useFolder } from "./folder.ts";
 import { isLineOnly, useLivingTodo } from "./form.ts";
 import { Pictures } from "./image.tsx";
 import type { Renderer, RendererProps } from "./renderer.ts";
@@ -44,6 +47,7 @@ export function toolCallWith(Result: ToolCallProps["Result"]): Renderer {
 function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
   const { error, images, input, stage, progress } = metadataOf(block, "tool_call");
   const ask = askOf(block.metadata);
+  const folder = useFolder();
   const showsResults = useCellPart(preferences, ({ results }) => results);
   const { results, nested, hasPictures } = useParts(block);
   const deed = deedOfCall(block, results);
@@ -69,7 +73,7 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
       {isOpened && <Input block={block} results={results} />}
       {isGrowing && <GrowingInput block={block} />}
       {progress && results.length === 0 && (
-        <pre className="terminal progress">{lastLines(progress, PROGRESS_LINES)}</pre>
+        <pre className="terminal progress">{breakable(lastLines(progress, PROGRESS_LINES))}</pre>
       )}
       {showsResults && !isBehind && shown.length > 0 && (
         <div className="tool-results">
@@ -78,7 +82,11 @@ function ToolCallBlock({ block, Result }: ToolCallProps): ReactNode {
           ))}
         </div>
       )}
-      {error && results.length === 0 && !isDenied && <div className="tool-error">{error}</div>}
+      {error && results.length === 0 && !isDenied && (
+        <div className="tool-error" title={error}>
+          {breakable(shortenPaths(error, folder))}
+        </div>
+      )}
       {images && images.length > 0 && !hasPictures && <Pictures images={images} />}
     </div>
   );
@@ -92,7 +100,12 @@ function Input({ block, results }: { block: Block; results: readonly Block[] }):
       name={`${block.id}:input`}
       className="tool-input"
       byDefault={!isSaid}
-      summary={<span>Input</span>}
+      summary={
+        <>
+          <span>Input</span>{" "}
+          <code className="tool-id">{breakable(metadataOf(block, "tool_call").toolName)}</code>
+        </>
+      }
     >
       {() => <WholeInput block={block} />}
     </Details>
@@ -120,7 +133,7 @@ function Work({ block, nested }: { block: Block; nested: readonly string[] }): R
   const tokens = useViewPart(view, () => tokensOf(view.turns.values(), block.id));
   const last = useBlock(calls.at(-1)?.id ?? block.id) ?? block;
   const isWorking = isAtWork(block) && last !== block;
-  const { name, subject } = callLine(last, []);
+  const { name, subject } = callLine(last, [], useFolder());
   return (
     <>
       {isWorking && (

@@ -18,6 +18,7 @@ import { DiffView } from "../diff/diff-view.tsx";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { grammarOf } from "../highlight/language.ts";
 import { useText } from "../state/session.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { FilePath } from "./file-path.tsx";
 import { JsonView } from "./json-view.tsx";
 import type { RendererProps } from "./renderer.ts";
@@ -40,7 +41,7 @@ export function GrowingInput({ block }: RendererProps): ReactNode {
       {live ? (
         <LiveInputView input={live} name={block.id} isGrowing />
       ) : (
-        <pre className="code">{text.toString()}</pre>
+        <pre className="code">{breakable(text.toString())}</pre>
       )}
     </div>
   );
@@ -53,7 +54,7 @@ export function WholeInput({ block }: RendererProps): ReactNode {
   const live = useMemo(() => shapeOf(toolName, input, text), [toolName, input, text]);
   if (live) return <LiveInputView input={live} name={`${block.id}:input`} isGrowing={false} />;
   if (input !== undefined) return <JsonView value={input} name={`${block.id}:input`} />;
-  return text ? <pre className="code">{text.toString()}</pre> : null;
+  return text ? <pre className="code">{breakable(text.toString())}</pre> : null;
 }
 
 /** A command's exact text is shown with its result; there is nothing more to say about its input. */
@@ -94,7 +95,7 @@ function LiveInputView({ input, name, isGrowing }: LiveInputProps): ReactNode {
         <span className="prompt" aria-hidden="true">
           $
         </span>
-        <code>{exactText(input.command)}</code>
+        <code>{breakable(exactText(input.command))}</code>
       </div>
     );
   const { path, content, oldText, newText, edits, patch } = input;

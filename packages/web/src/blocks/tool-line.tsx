@@ -8,6 +8,7 @@ import {
   type CallLine,
   callLine,
   callOutcome,
+  cameWords,
   changedIn,
   commandIn,
   endWord,
@@ -21,6 +22,7 @@ import {
   PartialJson,
   plainTerminal,
   SUMMARY_LINES,
+  shortenPaths,
   shortPath,
   waitsFor,
 } from "@blockyard/kernel";
@@ -29,6 +31,7 @@ import { useClosed, useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { useEndLines } from "./excerpt.tsx";
 import { FilePath } from "./file-path.tsx";
+import { useFolder } from "./folder.ts";
 import type { RendererProps } from "./renderer.ts";
 import { toolIcon } from "./tool-icon.ts";
 
@@ -44,7 +47,8 @@ interface ToolLineProps extends RendererProps {
 
 export function ToolLine({ block, results, isOpen, onToggle, isShown, facts }: ToolLineProps): ReactNode {
   const { toolName, server } = metadataOf(block, "tool_call");
-  const line = callLine(block, results);
+  const folder = useFolder();
+  const line = callLine(block, results, folder);
   const change = onlyChange(results);
   return (
     <div className={`tool-line deed-${line.deed}`}>
@@ -52,7 +56,7 @@ export function ToolLine({ block, results, isOpen, onToggle, isShown, facts }: T
         type="button"
         className="tool-open"
         aria-expanded={isOpen}
-        title={line.purpose}
+        title={hoverOf(block, line)}
         onClick={onToggle}
       >
         <Icon name={toolIcon(line.isCommand ? "run" : line.deed, toolName, server)} />
@@ -67,6 +71,13 @@ export function ToolLine({ block, results, isOpen, onToggle, isShown, facts }: T
       <Icon name="chevron" className={isOpen ? "line-chevron turned" : "line-chevron"} />
     </div>
   );
+}
+
+/** The tool's own name, and what is not in the line. */
+function hoverOf(block: Block, { name, subject, purpose }: CallLine): string {
+  const { toolName, compactParams = "" } = metadataOf(block, "tool_call");
+  const rest = purpose ?? (compactParams === subject ? "" : compactParams);
+  return [toolName === name ? "" : toolName, rest].filter((part) => part !== "").join(": ");
 }
 
 interface SubjectProps extends RendererProps {
@@ -136,17 +147,20 @@ interface CameProps extends RendererProps {
 
 /** What came of it, in a few words; of a failure that is shown below nothing. */
 function Came({ block, results, isCommand, isShown }: CameProps): ReactNode {
-  const { shortResult, error } = metadataOf(block, "tool_call");
+  const { error } = metadataOf(block, "tool_call");
+  const folder = useFolder();
+  const short = cameWords(block, folder);
   const { state } = callOutcome(block);
   if (state === "failed" && isShown) return null;
   const ran = isCommand && state === "done" ? results.find(({ kind }) => kind === "command") : undefined;
   if (ran) return <Summary block={ran} />;
-  if (state === "failed") return <span className="tool-short">{error ?? shortResult}</span>;
+  if (state === "failed")
+    return <span className="tool-short">{error === undefined ? short : shortenPaths(error, folder)}</span>;
   const [change, ...others] = results.filter(({ kind }) => kind === "file_change");
   const { changes = [] } = change ? metadataOf(change, "file_change") : {};
   const diff = others.length === 0 && changes.length === 1 ? changes[0]?.diff : undefined;
   if (diff !== undefined && diff !== "") return <Counts {...changedIn(diff)} />;
-  return <span className="tool-short">{shortResult}</span>;
+  return <span className="tool-short">{short}</span>;
 }
 
 export function Counts({ added, deleted }: { added: number; deleted: number }): ReactNode {

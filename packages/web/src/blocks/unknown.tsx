@@ -6,6 +6,7 @@ import type { ReactNode } from "react";
 import { CodeLines } from "../highlight/code-lines.tsx";
 import { useText } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { Details } from "./fold.tsx";
 import type { RendererProps } from "./renderer.ts";
 import { Waiting } from "./text.tsx";
@@ -16,7 +17,7 @@ export function UnknownBlock({ block }: RendererProps): ReactNode {
     <>
       <Icon name="question" />
       <span>Not understood{type ? ": " : ""}</span>
-      {type && <code>{type}</code>}
+      {type && <code>{breakable(type)}</code>}
       {provider && <span className="dim">from {provider}</span>}
     </>
   );

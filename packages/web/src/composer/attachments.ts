@@ -47,14 +47,17 @@ export interface Attachments {
 
 let lastId = 0;
 
+type Change = (id: number, more: Partial<Attached>) => void;
+
 export function useAttachments(): Attachments {
   const [items, setItems] = useState<readonly Attached[]>([]);
   const now = useRef(items);
   now.current = items;
   useEffect(() => () => now.current.forEach(release), []);
-  const change = useCallback((id: number, more: Partial<Attached>) => {
+  const change: Change = useCallback((id, more) => {
     setItems((all) => all.map((item) => (item.id === id ? { ...item, ...more } : item)));
   }, []);
+  const put = useCallback((item: Attached) => setItems((all) => [...all, item]), []);
   const add = useCallback(
     (files: Iterable<File>) => {
       for (const file of files) {
@@ -76,34 +79,18 @@ export function useAttachments(): Attachments {
   }, []);
   const restore = useCallback(
     (files: readonly KeptFile[]) => {
-      for (const { type, name, blob } of files) {
-        const item = { ...blank(name), isPicture: type === "image" };
-        if (type === "image") {
-          setItems((all) => [...all, { ...item, state: "ready", blob }]);
-          void pictureUrl(blob).then((preview) => preview && change(item.id, { preview }));
-          continue;
-        }
-        setItems((all) => [...all, item]);
-        void keptText(blob).then(
-          (text) => change(item.id, { state: "ready", text }),
-          (error: Error) => change(item.id, { state: "failed", why: error.message }),
-        );
-      }
+      for (const file of files) put(kept(file, change));
     },
-    [change],
+    [put, change],
   );
   const bring = useCallback(
     (files: readonly Attachment[]) => {
       for (const file of files) {
-        const item: Attached = { ...blank(file.name), isPicture: file.type === "image", state: "ready" };
-        if (file.type === "text") setItems((all) => [...all, { ...item, text: file.text }]);
-        else {
-          setItems((all) => [...all, { ...item, blob: file.blob }]);
-          void pictureUrl(file.blob).then((preview) => preview && change(item.id, { preview }));
-        }
+        if (file.type === "text") put({ ...blank(file.name), state: "ready", text: file.text });
+        else put(kept(file, change));
       }
     },
-    [change],
+    [put, change],
   );
   const take = useCallback(() => {
     const taken = now.current;
@@ -120,6 +107,20 @@ export function useAttachments(): Attachments {
     bring,
     take,
   };
+}
+
+/** A file that the server has: a picture is ready, and shown as soon as it is here; a text is fetched. */
+function kept({ type, name, blob }: Pick<KeptFile, "type" | "name" | "blob">, change: Change): Attached {
+  const item = blank(name);
+  if (type === "image") {
+    void pictureUrl(blob).then((preview) => preview && change(item.id, { preview }));
+    return { ...item, isPicture: true, state: "ready", blob };
+  }
+  void keptText(blob).then(
+    (text) => change(item.id, { state: "ready", text }),
+    (error: Error) => change(item.id, { state: "failed", why: error.message }),
+  );
+  return item;
 }
 
 function blank(name: string): Attached {

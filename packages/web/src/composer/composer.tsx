@@ -2,15 +2,11 @@
  * The composer: what to ask, of whom, and how freely it may work. While a turn runs, what is sent goes to the agent at its next
  * step, or waits its turn at the server, and shows as waiting.
  */
-import type { BlockId, ConversationId, View } from "@blockyard/kernel";
+import type { ConversationId, View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useRef } from "react";
-import { include, includeFile, toInclude } from "../actions/include.ts";
-import { type Resent, resent } from "../actions/resend.ts";
-import { headOf } from "../rows/view-tree.ts";
-import { Cell, useCell } from "../state/cell.ts";
+import { include, includeFile } from "../actions/include.ts";
 import { focusPrompt } from "../state/invitation.ts";
-import { heads } from "../state/page-state.ts";
-import { go, linkTo, readRoute } from "../state/route.ts";
+import { readRoute } from "../state/route.ts";
 import { useIsViewer, useSession, useViewPart } from "../state/session.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { AgentNote } from "./agent-picker.tsx";
@@ -20,14 +16,12 @@ import { AttachedList } from "./attached-list.tsx";
 import { useAttachments } from "./attachments.ts";
 import { type Last, requestOf, useChosen } from "./choices.ts";
 import { ContextChips } from "./context-chips.tsx";
-import { joined, useDraft } from "./drafts.ts";
 import { Field } from "./field.tsx";
 import { Foot } from "./foot.tsx";
-import { remember } from "./history.ts";
 import { modeIn } from "./mode-picker.tsx";
-import { post, useLetters } from "./outbox.ts";
+import { useLetters } from "./outbox.ts";
 import { Queue, Sending } from "./queue.tsx";
-import { startTurn } from "./start-turn.ts";
+import { goesOnHere, useSending } from "./sending.ts";
 
 interface ComposerProps {
   /** undefined: the prompt begins a new conversation. */
@@ -60,9 +54,6 @@ interface BoxProps {
   readonly view: View | undefined;
 }
 
-/** The place behind which the prompt of a conversation goes that is being written anew. */
-const branches = new Cell<ReadonlyMap<ConversationId, BlockId | null>>(new Map());
-
 function Box({ conversation, isRunning, last, view }: BoxProps): ReactNode {
   const session = useSession();
   const box = useRef<HTMLFormElement>(null);
@@ -71,66 +62,16 @@ function Box({ conversation, isRunning, last, view }: BoxProps): ReactNode {
   const chosen = useChosen(conversation, last, agents);
   const offers = useOffers(chosen.provider, conversation);
   const facts = agents.find(({ provider }) => provider === chosen.provider);
-  const [text, setText] = useDraft(conversation);
   const letters = useLetters(conversation);
   const attachments = useAttachments();
-  const branch = useCell(branches).get(conversation ?? "");
+  const sending = useSending({ conversation, view, agent: requestOf(chosen, agents), attachments });
+  const { text, setText, canSend, submit } = sending;
   const attach = (files: Iterable<File>) => {
     attachments.add(files);
     focusPrompt();
   };
   const isOver = useDrop(attach);
-  const canSend = text.trim() !== "" && !attachments.isLoading;
   const steers = facts?.abilities.steering === "step";
-  const agent = requestOf(chosen, agents);
-  const submit = (when?: "next") => {
-    const prompt = text.trim();
-    if (!canSend) return;
-    focusPrompt();
-    remember(prompt);
-    setText(() => "");
-    const taken = attachments.take();
-    const included = conversation === undefined ? toInclude.get() : [];
-    const parent = branch === undefined ? view && wayOf(view) : branch;
-    if (conversation !== undefined) leaveBranch(conversation);
-    const send = (to: ConversationId | undefined) =>
-      startTurn(session, {
-        ...{ conversation: to, agent, prompt, attachments: taken.attachments },
-        ...{ parent, when, include: included },
-      });
-    const end = (isSent: boolean) => {
-      if (isSent) {
-        taken.drop();
-        if (conversation === undefined) toInclude.set([]);
-      } else {
-        taken.back();
-        if (branch !== undefined && conversation !== undefined) enterBranch(conversation, branch);
-      }
-    };
-    post(conversation, { text, send, end }, (made) => {
-      begun = made;
-      go(linkTo(made));
-    });
-  };
-  const cancelBranch = () => {
-    if (conversation !== undefined) leaveBranch(conversation);
-    setText(() => "");
-    attachments.take().drop();
-    focusPrompt();
-  };
-  useResent(conversation, (sent) => {
-    if (sent.how === "send") return sendAgain(sent);
-    setText(() => sent.text);
-    attachments.bring(sent.attachments);
-    if (conversation !== undefined && sent.parent !== undefined) enterBranch(conversation, sent.parent);
-    focusPrompt();
-  });
-  const sendAgain = ({ text: prompt, attachments: files, parent }: Resent) => {
-    const from = parent === undefined && view ? wayOf(view) : parent;
-    const send = (to: ConversationId | undefined) =>
-      startTurn(session, { conversation: to, agent, prompt, attachments: files, parent: from });
-    post(conversation, { text: prompt, send, end: () => undefined }, () => undefined);
-  };
   return (
     <form
       ref={box}
@@ -140,20 +81,11 @@ function Box({ conversation, isRunning, last, view }: BoxProps): ReactNode {
         submit();
       }}
     >
-      {view && (
-        <Queue
-          view={view}
-          onEdit={(back, files) => {
-            setText((now) => joined(now, back));
-            attachments.restore(files);
-            focusPrompt();
-          }}
-        />
-      )}
+      {view && <Queue view={view} onEdit={sending.takeBack} />}
       {letters.map((letter, i) => (
         <Sending key={i} text={letter.text} />
       ))}
-      {branch !== undefined && <BranchNote onCancel={cancelBranch} />}
+      {sending.isBranch && <BranchNote onCancel={sending.cancelBranch} />}
       <ContextChips view={view} />
       <AttachedList attachments={attachments} />
       <Field
@@ -201,43 +133,13 @@ function BranchNote({ onCancel }: { onCancel: () => void }): ReactNode {
   );
 }
 
-function enterBranch(conversation: ConversationId, parent: BlockId | null): void {
-  branches.change((all) => new Map(all).set(conversation, parent));
-}
-
-function leaveBranch(conversation: ConversationId): void {
-  branches.change((all) => new Map([...all].filter(([id]) => id !== conversation)));
-}
-
-/** What is to be sent again, once, where it belongs to this conversation. */
-function useResent(conversation: ConversationId | undefined, take: (sent: Resent) => void): void {
-  const waiting = useCell(resent);
-  const isOwn = waiting !== undefined && waiting.conversation === conversation;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each, whatever else has changed
-  useEffect(() => {
-    if (!isOwn) return;
-    resent.set(undefined);
-    take(waiting);
-  }, [waiting, isOwn]);
-}
-
-/** The end of the way that the reader looks at, where it is not the conversation's own: a prompt goes on from what is seen. */
-function wayOf(view: View): BlockId | undefined {
-  const seen = headOf(view, heads.get().get(view.conversation));
-  return seen === null || seen === view.record?.head ? undefined : seen;
-}
-
-/** The conversation that this page has just begun: its field goes on where the first one was left. */
-let begun: ConversationId | undefined;
-
 function useFocusAtFirst(
   conversation: ConversationId | undefined,
   box: { readonly current: HTMLElement | null },
 ): void {
   useEffect(() => {
     // Who has just sent the first prompt has the keyboard up; who follows a link to a block wants to read.
-    if (begun !== undefined && begun === conversation) box.current?.querySelector("textarea")?.focus();
+    if (goesOnHere(conversation)) box.current?.querySelector("textarea")?.focus();
     else if (readRoute(location.pathname, location.hash).block === undefined) focusPrompt();
-    begun = undefined;
   }, [conversation, box]);
 }

@@ -31,15 +31,8 @@ interface FootProps {
 }
 
 export function Foot(props: FootProps): ReactNode {
-  const { conversation, chosen, agents, offers, isRunning, canSend, steers, attach, onSendNow } = props;
+  const { conversation, isRunning, steers, attach } = props;
   const session = useSession();
-  const facts = agents.find(({ provider }) => provider === chosen.provider);
-  const tells = facts?.abilities.models === true || facts?.abilities.commands === true;
-  const { provider } = chosen;
-  const change = useChange(props);
-  useEffect(() => {
-    if (tells) void readOffers(session, provider, conversation);
-  }, [session, tells, provider, conversation]);
   const stop = () => {
     focusPrompt();
     if (conversation !== undefined) void stopTurn(session, conversation);
@@ -47,37 +40,7 @@ export function Foot(props: FootProps): ReactNode {
   const isArmed = useDoubleEscape(isRunning, stop);
   return (
     <div className="composer-foot">
-      <div className="pickers">
-        <AgentPicker chosen={chosen} agents={agents} />
-        <ModelPicker
-          offers={offers}
-          model={chosen.model || undefined}
-          effort={chosen.effort || undefined}
-          onOpen={() => void readOffers(session, provider, conversation)}
-          onModel={(model) => {
-            const isKnown = offers.models
-              ?.find(({ id }) => id === model)
-              ?.efforts?.includes(chosen.effort ?? "");
-            chosen.choose({ model: model ?? "", ...(isKnown ? {} : { effort: "" }) });
-            if (model !== undefined) change("model", { model });
-          }}
-          onEffort={(effort) => {
-            chosen.choose({ effort: effort ?? "" });
-            if (effort !== undefined) change("effort", { effort });
-          }}
-        />
-        <ModePicker
-          mode={chosen.mode}
-          modes={facts?.abilities.modes ?? []}
-          sandbox={chosen.sandbox || undefined}
-          sandboxes={facts?.abilities.sandboxes ?? []}
-          onMode={(mode: Mode) => {
-            chosen.choose({ mode });
-            change("mode", { mode });
-          }}
-          onSandbox={(sandbox) => chosen.choose({ sandbox: sandbox ?? "" })}
-        />
-      </div>
+      <Pickers {...props} />
       {attach}
       <span className={isArmed ? "composer-hint armed" : "composer-hint"} aria-live="polite">
         {isArmed
@@ -86,26 +49,82 @@ export function Foot(props: FootProps): ReactNode {
             ? "⏎ queue · ctrl ⏎ send now"
             : "⏎ send · ⇧⏎ new line"}
       </span>
-      <div className="senders">
-        {isRunning && conversation !== undefined && (
-          <button type="button" className="stop" title="Stop (Esc Esc)" onClick={stop}>
-            <Icon name="stop" /> Stop
-          </button>
-        )}
-        {isRunning && steers && (
-          <button
-            type="button"
-            disabled={!canSend}
-            title="The agent reads it at its next step (ctrl ⏎)"
-            onClick={onSendNow}
-          >
-            Send now
-          </button>
-        )}
-        <button type="submit" className="primary" disabled={!canSend}>
-          <Icon name={isRunning ? "clock" : "send"} /> {isRunning ? "Queue" : "Send"}
+      <Senders {...props} onStop={stop} />
+    </div>
+  );
+}
+
+/** Whom it asks, with which model, and how freely. */
+function Pickers(props: FootProps): ReactNode {
+  const { conversation, chosen, agents, offers } = props;
+  const session = useSession();
+  const facts = agents.find(({ provider }) => provider === chosen.provider);
+  const tells = facts?.abilities.models === true || facts?.abilities.commands === true;
+  const { provider } = chosen;
+  const change = useChange(props);
+  useEffect(() => {
+    if (tells) void readOffers(session, provider, conversation);
+  }, [session, tells, provider, conversation]);
+  return (
+    <div className="pickers">
+      <AgentPicker chosen={chosen} agents={agents} />
+      <ModelPicker
+        offers={offers}
+        model={chosen.model || undefined}
+        effort={chosen.effort || undefined}
+        onOpen={() => void readOffers(session, provider, conversation)}
+        onModel={(model) => {
+          const isKnown = offers.models
+            ?.find(({ id }) => id === model)
+            ?.efforts?.includes(chosen.effort ?? "");
+          chosen.choose({ model: model ?? "", ...(isKnown ? {} : { effort: "" }) });
+          if (model !== undefined) change("model", { model });
+        }}
+        onEffort={(effort) => {
+          chosen.choose({ effort: effort ?? "" });
+          if (effort !== undefined) change("effort", { effort });
+        }}
+      />
+      <ModePicker
+        mode={chosen.mode}
+        modes={facts?.abilities.modes ?? []}
+        sandbox={chosen.sandbox || undefined}
+        sandboxes={facts?.abilities.sandboxes ?? []}
+        onMode={(mode: Mode) => {
+          chosen.choose({ mode });
+          change("mode", { mode });
+        }}
+        onSandbox={(sandbox) => chosen.choose({ sandbox: sandbox ?? "" })}
+      />
+    </div>
+  );
+}
+
+interface SendersProps extends FootProps {
+  readonly onStop: () => void;
+}
+
+function Senders({ conversation, isRunning, canSend, steers, onSendNow, onStop }: SendersProps): ReactNode {
+  return (
+    <div className="senders">
+      {isRunning && conversation !== undefined && (
+        <button type="button" className="stop" title="Stop (Esc Esc)" onClick={onStop}>
+          <Icon name="stop" /> Stop
         </button>
-      </div>
+      )}
+      {isRunning && steers && (
+        <button
+          type="button"
+          disabled={!canSend}
+          title="The agent reads it at its next step (ctrl ⏎)"
+          onClick={onSendNow}
+        >
+          Send now
+        </button>
+      )}
+      <button type="submit" className="primary" disabled={!canSend}>
+        <Icon name={isRunning ? "clock" : "send"} /> {isRunning ? "Queue" : "Send"}
+      </button>
     </div>
   );
 }

@@ -81,46 +81,74 @@ function Models(props: ModelPickerProps & { readonly close: () => void }): React
         }}
         onKeyDown={onKey}
       />
-      <div id={id} className="picker-options" role="listbox" aria-label="Models">
-        {shown.map((choice, i) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: the field above keeps the focus
-          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
-          <div
-            key={choice.id ?? ""}
-            id={`${id}-${i}`}
-            role="option"
-            aria-selected={i === walked}
-            className="picker-item"
-            onClick={() => choose(choice)}
-          >
-            <span className="picker-item-main">
-              <span className="picker-item-name">{choice.name}</span>
-              {choice.description && <span className="picker-item-more">{choice.description}</span>}
-            </span>
-            <Icon name="check" className={choice.id === model ? "" : "unseen"} />
-          </div>
-        ))}
-      </div>
+      <Options {...{ id, shown, walked, model }} onChoose={choose} />
       {efforts.length > 0 && (
-        <fieldset className="efforts">
-          <legend>Effort</legend>
-          {[undefined, ...efforts].map((each) => (
-            <label key={each ?? ""} className={each === effort ? "effort chosen" : "effort"}>
-              <input
-                type="radio"
-                name={`${id}-effort`}
-                checked={each === effort}
-                onChange={() => onEffort(each)}
-                onKeyDown={(event) => {
-                  if (event.key === "Enter") close();
-                }}
-              />
-              {each ?? "default"}
-            </label>
-          ))}
-        </fieldset>
+        <Efforts name={`${id}-effort`} efforts={efforts} chosen={effort} onChoose={onEffort} close={close} />
       )}
     </>
+  );
+}
+
+interface OptionsProps {
+  readonly id: string;
+  readonly shown: readonly Choice[];
+  readonly walked: number;
+  readonly model: string | undefined;
+  readonly onChoose: (choice: Choice) => void;
+}
+
+function Options({ id, shown, walked, model, onChoose }: OptionsProps): ReactNode {
+  return (
+    <div id={id} className="picker-options" role="listbox" aria-label="Models">
+      {shown.map((choice, i) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the field above keeps the focus
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
+        <div
+          key={choice.id ?? ""}
+          id={`${id}-${i}`}
+          role="option"
+          aria-selected={i === walked}
+          className="picker-item"
+          onClick={() => onChoose(choice)}
+        >
+          <span className="picker-item-main">
+            <span className="picker-item-name">{choice.name}</span>
+            {choice.description && <span className="picker-item-more">{choice.description}</span>}
+          </span>
+          <Icon name="check" className={choice.id === model ? "" : "unseen"} />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface EffortsProps {
+  readonly name: string;
+  readonly efforts: readonly string[];
+  readonly chosen: string | undefined;
+  readonly onChoose: (effort: string | undefined) => void;
+  readonly close: () => void;
+}
+
+function Efforts({ name, efforts, chosen, onChoose, close }: EffortsProps): ReactNode {
+  return (
+    <fieldset className="efforts">
+      <legend>Effort</legend>
+      {[undefined, ...efforts].map((each) => (
+        <label key={each ?? ""} className={each === chosen ? "effort chosen" : "effort"}>
+          <input
+            type="radio"
+            name={name}
+            checked={each === chosen}
+            onChange={() => onChoose(each)}
+            onKeyDown={(event) => {
+              if (event.key === "Enter") close();
+            }}
+          />
+          {each ?? "default"}
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

@@ -3,6 +3,7 @@
  */
 import { askOf, type Block, type BlockId, type ConversationId, type View } from "@blockyard/kernel";
 import { type ReactNode, useEffect, useMemo, useSyncExternalStore } from "react";
+import { FolderProvider } from "../blocks/folder.ts";
 import { Composer } from "../composer/composer.tsx";
 import { askingIn, foldRows, isLeftOver, type Row } from "../rows/rows.ts";
 import { headOf, treeOf } from "../rows/view-tree.ts";
@@ -10,7 +11,14 @@ import { useCell } from "../state/cell.ts";
 import { disclosureVersion, isOpen, listenDisclosure } from "../state/disclosure.ts";
 import { editing, heads, isFinding } from "../state/page-state.ts";
 import { preferences } from "../state/preferences.ts";
-import { useOrder, useRecord, useSession, useViewState, ViewProvider } from "../state/session.tsx";
+import {
+  useOrder,
+  useRecord,
+  useSession,
+  useViewPart,
+  useViewState,
+  ViewProvider,
+} from "../state/session.tsx";
 import { Announcer } from "./announcer.tsx";
 import { Find } from "./find.tsx";
 import { Head } from "./head.tsx";
@@ -25,14 +33,17 @@ interface ConversationProps {
 export function ConversationPane({ conversation, block }: ConversationProps): ReactNode {
   const session = useSession();
   const view = useMemo(() => session.replica.subscribe(conversation), [session, conversation]);
-  useEffect(() => () => session.replica.unsubscribe(view), [session, view]);
+  useEffect(() => session.keep(view), [session, view]);
   const { isOpen: isHere, problem } = useViewState(view);
+  const folder = useViewPart(view, ({ record }) => record?.metadata.cwd);
   return (
     <ViewProvider value={view}>
       <main className="conversation" aria-label="Conversation">
         <Head view={view} />
         {isHere && problem?.problem !== "not_found" ? (
-          <Blocks key={view.sub} view={view} target={block} />
+          <FolderProvider value={folder}>
+            <Blocks key={view.sub} view={view} target={block} />
+          </FolderProvider>
         ) : (
           <div className="blank">
             {!problem

@@ -188,7 +188,13 @@ function useSeq(view: View): number {
       setTold(latest.current);
     }, COUNT_MS);
   }, [seq, told]);
-  useEffect(() => () => clearTimeout(timer.current), []);
+  useEffect(
+    () => () => {
+      clearTimeout(timer.current);
+      timer.current = undefined;
+    },
+    [],
+  );
   return told;
 }
 

@@ -4,6 +4,7 @@
  */
 import { type Block, type BlockId, callLine, exactText, gatheredWords, isAtWork } from "@blockyard/kernel";
 import { memo, type ReactNode } from "react";
+import { useFolder } from "../blocks/folder.ts";
 import { entryOf } from "../rows/entry.ts";
 import { treeOf } from "../rows/view-tree.ts";
 import { useCellPart } from "../state/cell.ts";
@@ -69,7 +70,7 @@ function Words({ ids }: { ids: readonly BlockId[] }): ReactNode {
 
 /** What is under way. */
 function Now({ block }: { block: Block }): ReactNode {
-  const { name, subject, isCommand } = callLine(block, []);
+  const { name, subject, isCommand } = callLine(block, [], useFolder());
   return (
     <>
       <span className="gathered-now">

@@ -2,7 +2,7 @@
  * How high a row will probably be, before it is drawn: enough for a scroll bar that tells the truth by and large. What is
  * on the screen has always been measured.
  */
-import type { Block, BlockId } from "@blockyard/kernel";
+import { type Block, type BlockId, isNotice } from "@blockyard/kernel";
 import type { Row } from "../rows/rows.ts";
 
 const LINE_PX = 24;
@@ -17,7 +17,7 @@ const MAX_PX = 4_000;
 export function guessedPx(row: Row, blocks: ReadonlyMap<BlockId, Block>): number {
   if (row.type === "speaker") return SPEAKER_PX;
   const block = row.type === "block" ? blocks.get(row.id) : undefined;
-  if (!block) return CLOSED_PX;
+  if (!block || isNotice(block)) return CLOSED_PX;
   switch (block.kind) {
     case "text":
     case "error": {

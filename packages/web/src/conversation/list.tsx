@@ -135,15 +135,12 @@ function Slot({ row, stage }: { row: Row; stage: Stage<Row> }): ReactNode {
 
 function useStage(view: View, scroller: { current: HTMLDivElement | null }, page: Paging): Stage<Row> {
   const [, draw] = useReducer((count: number) => count + 1, 0);
-  const lastTop = useRef(0);
-  const onLook = (strip: Strip<Row>, isScroll: boolean): void => {
+  const onLook = (strip: Strip<Row>, scrolledPx: number): void => {
     const box = scroller.current;
     if (!box) return;
-    const isUp = isScroll && box.scrollTop < lastTop.current;
-    lastTop.current = box.scrollTop;
     // At the very end a place that became less is no reader's doing: what was there has become shorter.
-    if (isUp && !isNearEnd(box, 1)) isFollowing.set(false);
-    else if (isScroll && !isUp && isNearEnd(box, END_PX)) isFollowing.set(true);
+    if (scrolledPx < 0 && !isNearEnd(box, 1)) isFollowing.set(false);
+    else if (scrolledPx > 0 && isNearEnd(box, END_PX)) isFollowing.set(true);
     pageIfNear(strip, page);
   };
   const [stage] = useState(() => {

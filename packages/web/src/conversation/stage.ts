@@ -29,8 +29,8 @@ export interface StageOptions<Row extends Keyed> {
   readonly isFollowing: () => boolean;
   /** The room that older rows will need, which are not here yet; 0: there are none. */
   readonly reservePx: (strip: Strip<Row>) => number;
-  /** The reader has scrolled, or what can be seen has changed. */
-  readonly onLook: (strip: Strip<Row>, isScroll: boolean) => void;
+  /** What can be seen has changed: the reader has scrolled so far down, or up where it is less than 0; 0: by something else. */
+  readonly onLook: (strip: Strip<Row>, scrolledPx: number) => void;
   /** Whether the end of the list is on the screen. */
   readonly onEnd: (isShown: boolean) => void;
 }
@@ -66,8 +66,8 @@ export class Stage<Row extends Keyed> {
   #reflowUntil = 0;
   /** Where the end was when it was last seen, with the room that was left below it; 0 where it was not. */
   #endPx = 0;
-  /** A place that was set by the stage itself: its echo is no reader's doing. */
-  #setTop: number | undefined;
+  /** A place that is known already, since the stage has set it, or has looked before the browser told of it: its event is an echo. */
+  #knownTop: number | undefined;
 
   constructor(options: StageOptions<Row>, draw: () => void) {
     this.#options = options;
@@ -133,6 +133,7 @@ export class Stage<Row extends Keyed> {
   /** What was drawn is in the document and not on the screen yet. */
   drew(): void {
     if (!this.#elements) return;
+    this.#catchUp();
     const sizes = [...this.#fresh].map((key) => [key, heightOf(this.#slots.get(key))] as const);
     this.#fresh.clear();
     if (sizes.length > 0) this.strip.measure(sizes, this.drawn);
@@ -143,6 +144,7 @@ export class Stage<Row extends Keyed> {
   /** Keeps an element of a row where it is on the screen, whatever opens or closes, until the reader scrolls. */
   hold(element: Element): void {
     if (!this.#elements) return;
+    this.#catchUp();
     const key = element.closest<HTMLElement>("[data-key]")?.dataset["key"];
     const row = this.strip.rows.findIndex((each) => each.key === key);
     if (row === -1) return;
@@ -163,6 +165,7 @@ export class Stage<Row extends Keyed> {
   show(index: number, fromTopPx: number | "nearest"): void {
     const { strip } = this;
     if (!this.#elements || index < 0 || index >= strip.rows.length) return;
+    this.#catchUp();
     this.#held = undefined;
     // Twice, since the row and those around it may be drawn for the first time, and be higher than was thought.
     for (let pass = 0; pass < 2; pass++) {
@@ -179,12 +182,34 @@ export class Stage<Row extends Keyed> {
 
   #scrolled(): void {
     if (!this.#elements) return;
+    const isKnown =
+      this.#knownTop !== undefined && Math.abs(this.#elements.scroller.scrollTop - this.#knownTop) < 1;
+    this.#knownTop = undefined;
+    this.#look(!isKnown);
+    if (this.#isShort()) flushSync(this.#draw);
+  }
+
+  /**
+   * A browser tells of a scroll with its next frame. Who presses something before that, or whose text grows, is already where they
+   * scrolled to: whatever is placed is placed around there.
+   */
+  #catchUp(): void {
+    if (!this.#elements) return;
+    const { scrollTop, clientHeight } = this.#elements.scroller;
+    if (clientHeight === 0 || Math.abs(scrollTop - this.strip.window.top) < 1) return;
+    this.#look(true);
+    this.#knownTop = this.#elements.scroller.scrollTop;
+  }
+
+  /** Takes in where the reader is. */
+  #look(isReaders: boolean): void {
+    if (!this.#elements) return;
     const { scroller } = this.#elements;
     const { strip } = this;
-    const isOwn = this.#setTop !== undefined && Math.abs(scroller.scrollTop - this.#setTop) < 1;
-    this.#setTop = undefined;
+    // From where the stage has put the list, which the browser may not have told of either.
+    const scrolledPx = scroller.scrollTop - strip.window.top;
     strip.look(scroller.scrollTop, scroller.clientHeight);
-    if (!isOwn) {
+    if (isReaders) {
       strip.pin(undefined);
       this.#held = undefined;
       this.#isQuiet = false;
@@ -192,9 +217,8 @@ export class Stage<Row extends Keyed> {
       this.#stopAtStart();
       this.#size();
     }
-    this.#options.onLook(strip, !isOwn);
+    this.#options.onLook(strip, isReaders ? scrolledPx : 0);
     this.#tellEnd();
-    if (this.#isShort()) flushSync(this.#draw);
   }
 
   /** There is nothing above the first row: the reader comes no further, until older rows are here. */
@@ -215,6 +239,7 @@ export class Stage<Row extends Keyed> {
 
   #resized(entries: readonly ResizeObserverEntry[]): void {
     if (!this.#elements) return;
+    this.#catchUp();
     const { scroller } = this.#elements;
     const sizes: [string, number][] = [];
     let isOther = false;
@@ -232,7 +257,7 @@ export class Stage<Row extends Keyed> {
     if (!hasChanged && !isOther) return;
     this.#place();
     if (this.#isShort()) flushSync(this.#draw);
-    this.#options.onLook(this.strip, false);
+    this.#options.onLook(this.strip, 0);
   }
 
   /** Writes where things lie; nothing of it moves what the reader looks at. */
@@ -325,7 +350,7 @@ export class Stage<Row extends Keyed> {
     const before = scroller.scrollTop;
     scroller.scrollTop = top;
     const now = scroller.scrollTop;
-    if (now !== before) this.#setTop = now;
+    if (now !== before) this.#knownTop = now;
     this.strip.look(now, scroller.clientHeight);
   }
 

@@ -1,7 +1,7 @@
 /**
  * The menus of a conversation: View (what is shown, open and close all, follow the end) and everything else.
  */
-import { type Conversation, sessionFacts, type View } from "@blockyard/kernel";
+import { type Conversation, type ConversationId, sessionFacts, type View } from "@blockyard/kernel";
 import type { ReactNode } from "react";
 import { archive, forkAway } from "../actions/actions.ts";
 import { exportConversation, exportFormats } from "../actions/export.ts";
@@ -103,31 +103,8 @@ function MoreMenu({ view }: { view: View }): ReactNode {
           </MenuItem>
         </MenuGroup>
       )}
-      <MenuGroup label="Export">
-        {exportFormats.map(({ format, label }) => (
-          <MenuItem
-            key={format}
-            icon="download"
-            onChoose={() => void exportConversation(conversation, format)}
-          >
-            Export as {label}
-          </MenuItem>
-        ))}
-      </MenuGroup>
-      <MenuGroup label="Copy">
-        <MenuItem icon="link" onChoose={() => void copied(`${location.origin}${linkTo(conversation)}`)}>
-          Copy link
-        </MenuItem>
-        <MenuItem icon="copy" onChoose={() => void copied(conversation)}>
-          Copy conversation id
-        </MenuItem>
-        {record &&
-          resumeLines(record).map(({ provider, line }) => (
-            <MenuItem key={provider} icon="terminal" onChoose={() => void copied(line)}>
-              Copy the command that resumes it in {agentName(provider)}
-            </MenuItem>
-          ))}
-      </MenuGroup>
+      <ExportGroup conversation={conversation} />
+      <CopyGroup view={view} />
       {!isViewer && (
         <MenuGroup>
           <MenuItem icon="archive" onChoose={() => void archive(session, conversation, !isArchived)}>
@@ -155,6 +132,40 @@ function MoreMenu({ view }: { view: View }): ReactNode {
         </MenuItem>
       </MenuGroup>
     </Menu>
+  );
+}
+
+function ExportGroup({ conversation }: { conversation: ConversationId }): ReactNode {
+  return (
+    <MenuGroup label="Export">
+      {exportFormats.map(({ format, label }) => (
+        <MenuItem key={format} icon="download" onChoose={() => void exportConversation(conversation, format)}>
+          Export as {label}
+        </MenuItem>
+      ))}
+    </MenuGroup>
+  );
+}
+
+/** Its address, its id, and what goes on with it in a terminal. */
+function CopyGroup({ view }: { view: View }): ReactNode {
+  const record = useRecord(view);
+  const { conversation } = view;
+  return (
+    <MenuGroup label="Copy">
+      <MenuItem icon="link" onChoose={() => void copied(`${location.origin}${linkTo(conversation)}`)}>
+        Copy link
+      </MenuItem>
+      <MenuItem icon="copy" onChoose={() => void copied(conversation)}>
+        Copy conversation id
+      </MenuItem>
+      {record &&
+        resumeLines(record).map(({ provider, line }) => (
+          <MenuItem key={provider} icon="terminal" onChoose={() => void copied(line)}>
+            Copy the command that resumes it in {agentName(provider)}
+          </MenuItem>
+        ))}
+    </MenuGroup>
   );
 }
 

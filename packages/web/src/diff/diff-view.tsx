@@ -9,6 +9,7 @@ import { grammarOf } from "../highlight/language.ts";
 import type { LineTokens } from "../highlight/message.ts";
 import { useCellPart } from "../state/cell.ts";
 import { preferences } from "../state/preferences.ts";
+import { breakable } from "../ui/long-words.tsx";
 import { type DiffRow, type SplitRow, splitRows } from "./diff-rows.ts";
 
 const CHUNK_ROWS = 64;
@@ -138,7 +139,11 @@ function Source({ row, tokens }: { row: DiffRow; tokens: LineTokens | undefined 
         {SIGNS[row.type]}
       </span>
       <code className="src">
-        {marks.length > 0 ? marked(text, marks, tokens) : tokens ? colouredLine(text, tokens) : text || " "}
+        {marks.length > 0
+          ? marked(text, marks, tokens)
+          : tokens
+            ? colouredLine(text, tokens)
+            : breakable(text || " ")}
       </code>
     </>
   );
@@ -155,7 +160,7 @@ function marked(
     tokens ? (
       <Fragment key={`${from}-`}>{colouredLine(text, tokens, from, to)}</Fragment>
     ) : (
-      text.slice(from, to)
+      <Fragment key={`${from}-`}>{breakable(text.slice(from, to))}</Fragment>
     );
   let at = 0;
   for (const [from, to] of marks) {

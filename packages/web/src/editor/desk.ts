@@ -244,7 +244,13 @@ function breakLine(view: EditorView): boolean {
 const theme = EditorView.theme({
   "&": { color: "var(--text)", backgroundColor: "transparent", fontSize: "13px" },
   "&.cm-focused": { outline: "none" },
-  ".cm-content": { fontFamily: "var(--mono)", caretColor: "var(--accent)", padding: "8px 0" },
+  // A name that has no room behind its line is cut off, and makes nothing wider.
+  ".cm-content": {
+    fontFamily: "var(--mono)",
+    caretColor: "var(--accent)",
+    padding: "8px 0",
+    overflowX: "clip",
+  },
   ".cm-line": { padding: "0 10px" },
   ".cm-gutters": {
     color: "var(--faint)",
@@ -267,11 +273,11 @@ const theme = EditorView.theme({
     marginLeft: "-1px",
     marginRight: "-1px",
   },
-  ".remote-cursor::after": {
+  // Wide enough to be pointed at.
+  ".remote-cursor::before": { content: '""', position: "absolute", inset: "0 -6px" },
+  ".remote-cursor:hover::after": { position: "absolute", left: "-2px", top: "-1.35em", zIndex: "1" },
+  ".remote-cursor:hover::after, .remote-name::after": {
     content: "attr(data-agent)",
-    position: "absolute",
-    left: "-2px",
-    top: "-1.35em",
     padding: "0 4px",
     borderRadius: "3px",
     font: "11px var(--sans)",
@@ -280,6 +286,13 @@ const theme = EditorView.theme({
     color: "#fff",
     backgroundColor: "var(--writer)",
   },
+  ".remote-names": {
+    display: "inline-block",
+    width: "0",
+    whiteSpace: "nowrap",
+    pointerEvents: "none",
+  },
+  ".remote-name": { marginLeft: "8px" },
   ".remote-selection": { backgroundColor: "color-mix(in srgb, var(--writer) 25%, transparent)" },
   ".writer-0": { "--writer": "#0f766e", borderColor: "#0f766e" },
   ".writer-1": { "--writer": "#b45309", borderColor: "#b45309" },

@@ -1,11 +1,12 @@
 /**
- * Where others are in the text that is being edited: a bar with a name, and what they have selected.
+ * Where others are in the text that is being edited: a bar, what they have selected, and behind the end of the line who is in it. No
+ * name stands on text; one that has no room there is shown where one points at the bar.
  *
  * A cursor is told when its owner moves it, in terms of the committed text. Between such words it moves with the text
  * here; a word that says nothing new does not put it back to where it was.
  */
 import type { Cursor } from "@blockyard/kernel";
-import { type ChangeDesc, type Range, StateEffect, StateField } from "@codemirror/state";
+import { type ChangeDesc, type Range, StateEffect, StateField, type Text } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, WidgetType } from "@codemirror/view";
 import { writerColor } from "../state/history.ts";
 
@@ -27,7 +28,8 @@ export const remoteCursors = StateField.define<readonly Placed[]>({
       if (effect.is(setCursors)) next = retold(next, effect.value, transaction.newDoc.length);
     return next;
   },
-  provide: (field) => EditorView.decorations.from(field, decorate),
+  provide: (field) =>
+    EditorView.decorations.compute([field], (state) => decorate(state.field(field), state.doc)),
 });
 
 function moved(cursor: Placed, changes: ChangeDesc): Placed {
@@ -42,8 +44,9 @@ function retold(before: readonly Placed[], told: readonly Cursor[], length: numb
   });
 }
 
-function decorate(cursors: readonly Placed[]): DecorationSet {
+function decorate(cursors: readonly Placed[], text: Text): DecorationSet {
   const ranges: Range<Decoration>[] = [];
+  const named = new Map<number, string[]>();
   for (const { told, anchor, head } of cursors) {
     const color = `writer-${writerColor(told.agent)}`;
     if (head !== anchor)
@@ -54,7 +57,11 @@ function decorate(cursors: readonly Placed[]): DecorationSet {
         ),
       );
     ranges.push(Decoration.widget({ widget: new CursorWidget(told.agent, color), side: 1 }).range(head));
+    const end = text.lineAt(Math.min(head, text.length)).to;
+    named.set(end, [...(named.get(end) ?? []), told.agent]);
   }
+  for (const [end, agents] of named)
+    ranges.push(Decoration.widget({ widget: new NamesWidget(agents), side: 2 }).range(end));
   return Decoration.set(ranges, true);
 }
 
@@ -78,6 +85,37 @@ class CursorWidget extends WidgetType {
     bar.dataset["agent"] = this.#agent;
     bar.setAttribute("aria-hidden", "true");
     return bar;
+  }
+
+  override ignoreEvent(): boolean {
+    return true;
+  }
+}
+
+/** Who is in a line, behind its end. It takes no room, so that the line breaks as it would without it. */
+class NamesWidget extends WidgetType {
+  readonly #agents: readonly string[];
+
+  constructor(agents: readonly string[]) {
+    super();
+    this.#agents = agents;
+  }
+
+  override eq(other: NamesWidget): boolean {
+    return other.#agents.join("\n") === this.#agents.join("\n");
+  }
+
+  override toDOM(): HTMLElement {
+    const names = document.createElement("span");
+    names.className = "remote-names";
+    names.setAttribute("aria-hidden", "true");
+    for (const agent of this.#agents) {
+      const name = document.createElement("span");
+      name.className = `remote-name writer-${writerColor(agent)}`;
+      name.dataset["agent"] = agent;
+      names.append(name);
+    }
+    return names;
   }
 
   override ignoreEvent(): boolean {

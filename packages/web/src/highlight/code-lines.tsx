@@ -2,7 +2,8 @@
  * Source text as numbered lines. Lines come in chunks of their own, so that text which grows renders only its last one,
  * and chunks off the screen are not laid out. Numbers are drawn, not written: copying takes the source alone.
  */
-import { type CSSProperties, memo, type ReactNode, useMemo } from "react";
+import { type CSSProperties, Fragment, memo, type ReactNode, useMemo } from "react";
+import { breakable, isLongLine, wordBreaks } from "../ui/long-words.tsx";
 import { useHighlight } from "./highlight.ts";
 import { COLORS, type LineTokens } from "./message.ts";
 import { MANY_LINES, useNear } from "./near.ts";
@@ -62,7 +63,7 @@ const Chunk = memo(function Chunk({ lines, colors, first, isFar }: ChunkProps) {
       {isNear
         ? lines.map((line, i) => (
             <span key={i} className="line">
-              {colors?.[i] ? colouredLine(line, colors[i]) : line}
+              {colors?.[i] ? colouredLine(line, colors[i]) : breakable(line)}
               {"\n"}
             </span>
           ))
@@ -85,6 +86,7 @@ function sameChunk(a: ChunkProps, b: ChunkProps): boolean {
  */
 export function colouredLine(line: string, tokens: LineTokens, from = 0, to = line.length): ReactNode[] {
   const parts: ReactNode[] = [];
+  const breaksBefore = isLongLine(line.length) ? wordBreaks() : undefined;
   let at = 0;
   for (let i = 0; i < tokens.length && at < to; i += 2) {
     const end = at + (tokens[i] as number);
@@ -92,17 +94,18 @@ export function colouredLine(line: string, tokens: LineTokens, from = 0, to = li
     const color = COLORS[tokens[i + 1] as number];
     at = end;
     if (text === "") continue;
+    if (breaksBefore?.(text)) parts.push(<wbr key={`${i} break`} />);
     parts.push(
       color ? (
         <span key={i} className={`t-${color}`}>
-          {text}
+          {breakable(text)}
         </span>
       ) : (
-        text
+        <Fragment key={i}>{breakable(text)}</Fragment>
       ),
     );
   }
-  if (at < to) parts.push(line.slice(Math.max(at, from), to));
+  if (at < to) parts.push(<Fragment key="rest">{breakable(line.slice(Math.max(at, from), to))}</Fragment>);
   return parts;
 }
 

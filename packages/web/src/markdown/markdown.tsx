@@ -9,8 +9,8 @@ import { DiagramFence } from "../diagram/diagram-fence.tsx";
 import { CodeFence } from "../highlight/code-fence.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { later } from "../ui/later.tsx";
+import { breakable } from "../ui/long-words.tsx";
 import { sizeInData } from "../ui/picture-size.ts";
-import { breakable } from "./long-words.tsx";
 import { type LongParagraph, type Parsed, parseGrowing, parseWhole } from "./parse.ts";
 
 const Formula = later(() => import("./formula.tsx"));

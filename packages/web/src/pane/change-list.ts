@@ -1,7 +1,7 @@
 /**
  * What agents changed in files, gathered by file from the blocks that say so. Pure; what is not loaded is somebody else's to fetch.
  */
-import { type Block, type BlockId, changeTexts, type Metadata } from "@blockyard/kernel";
+import { type Block, type BlockId, changeTexts, inFolder, type Metadata } from "@blockyard/kernel";
 import { countChanges, type DiffRow, diffRows } from "../diff/diff-rows.ts";
 
 type Change = Metadata<"file_change">["changes"][number];
@@ -76,10 +76,7 @@ export function pathParts(
   path: string,
   folder: string | undefined,
 ): { readonly before: string; readonly name: string } {
-  const inside =
-    folder !== undefined && path.startsWith(`${folder.replace(/\/$/, "")}/`)
-      ? path.slice(folder.replace(/\/$/, "").length + 1)
-      : path;
+  const inside = inFolder(path, folder);
   const at = inside.lastIndexOf("/") + 1;
   return { before: inside.slice(0, at), name: inside.slice(at) };
 }

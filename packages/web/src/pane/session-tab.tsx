@@ -9,6 +9,7 @@ import { resumeLine } from "../state/resume-line.ts";
 import { useRecord } from "../state/session.tsx";
 import { AgentIcon, agentName } from "../ui/agent-icon.tsx";
 import { CopyButton } from "../ui/copy.tsx";
+import { breakable } from "../ui/long-words.tsx";
 
 /** Facts that are many short words. */
 const LISTS = new Set(["Tools", "Agents", "Skills", "Slash commands", "Plugins"]);
@@ -83,7 +84,7 @@ function Fact({
     <div>
       <dt>{name}</dt>
       <dd>
-        {isCopied ? <code>{exactText(value)}</code> : exactText(value)}
+        {isCopied ? <code>{exactText(value)}</code> : breakable(exactText(value))}
         {isCopied && <CopyButton text={() => value} label={`Copy ${name.toLowerCase()}`} />}
       </dd>
     </div>
@@ -98,7 +99,7 @@ function Names({ name, names }: { name: string; names: readonly string[] }): Rea
       </dt>
       <dd className="chips">
         {names.map((each) => (
-          <span key={each}>{exactText(each)}</span>
+          <span key={each}>{breakable(exactText(each))}</span>
         ))}
       </dd>
     </div>

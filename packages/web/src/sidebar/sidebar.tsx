@@ -72,27 +72,7 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
         }}
       />
       <ConversationList conversations={conversations} filter={filter} />
-      <div className="sidebar-foot">
-        <button
-          type="button"
-          className="quiet-button"
-          title="Commands (ctrl k)"
-          onClick={() => overlay.set({ type: "palette" })}
-        >
-          <Icon name="command" /> Commands
-        </button>
-        <span className="spread" />
-        <button
-          type="button"
-          className="icon-button"
-          title="Keyboard (?)"
-          aria-label="Keyboard"
-          onClick={() => overlay.set({ type: "help" })}
-        >
-          <Icon name="question" />
-        </button>
-        <ThemeButton />
-      </div>
+      <Foot />
       <Resizer
         label="Width of the sidebar"
         side="before"
@@ -101,6 +81,32 @@ export function Sidebar({ conversations }: { conversations: Conversations }): Re
         onResize={(wanted) => prefer({ sidebarWidth: wanted })}
       />
     </nav>
+  );
+}
+
+function Foot(): ReactNode {
+  return (
+    <div className="sidebar-foot">
+      <button
+        type="button"
+        className="quiet-button"
+        title="Commands (ctrl k)"
+        onClick={() => overlay.set({ type: "palette" })}
+      >
+        <Icon name="command" /> Commands
+      </button>
+      <span className="spread" />
+      <button
+        type="button"
+        className="icon-button"
+        title="Keyboard (?)"
+        aria-label="Keyboard"
+        onClick={() => overlay.set({ type: "help" })}
+      >
+        <Icon name="question" />
+      </button>
+      <ThemeButton />
+    </div>
   );
 }
 

@@ -42,6 +42,7 @@ export class Session {
   readonly #listeners = new Map<string, Set<() => void>>();
   readonly #dirty = new Set<string>();
   readonly #wanted = new Map<View, Set<BlockId>>();
+  readonly #kept = new Map<View, number>();
   #isScheduled = false;
   #drawnAt = 0;
 
@@ -59,6 +60,22 @@ export class Session {
     return () => {
       listeners.delete(listener);
       if (listeners.size === 0 && this.#listeners.get(topic) === listeners) this.#listeners.delete(topic);
+    };
+  }
+
+  /**
+   * Keeps a view for as long as something shows it: until the last of those who keep it have let it go, and nobody has come in their
+   * place at once.
+   */
+  keep(view: View): () => void {
+    this.#kept.set(view, (this.#kept.get(view) ?? 0) + 1);
+    return () => {
+      this.#kept.set(view, (this.#kept.get(view) ?? 1) - 1);
+      setTimeout(() => {
+        if (this.#kept.get(view) !== 0) return;
+        this.#kept.delete(view);
+        this.replica.unsubscribe(view);
+      });
     };
   }
 

@@ -8,8 +8,9 @@ import {
   type TerminalRun,
   type TerminalStyle,
 } from "@blockyard/kernel";
-import { type CSSProperties, memo, type ReactNode, useMemo } from "react";
+import { type CSSProperties, Fragment, memo, type ReactNode, useMemo } from "react";
 import { MANY_LINES, useNear } from "../highlight/near.ts";
+import { breakable, isLongLine, wordBreaks } from "../ui/long-words.tsx";
 
 const CHUNK_LINES = 64;
 
@@ -33,7 +34,7 @@ const Chunk = memo(
         {isNear
           ? lines.map((line, i) => (
               <span key={i} className="line">
-                {line.map((run, j) => renderRun(run, j))}
+                {renderLine(line)}
                 {"\n"}
               </span>
             ))
@@ -51,13 +52,24 @@ function sameLine(a: TerminalLine, b: TerminalLine | undefined): boolean {
   return a.length === b?.length && a.every((run, i) => run.text === b[i]?.text && run.style === b[i]?.style);
 }
 
+function renderLine(line: TerminalLine): ReactNode {
+  if (!isLongLine(line.reduce((chars, { text }) => chars + text.length, 0))) return line.map(renderRun);
+  const breaksBefore = wordBreaks();
+  return line.map((run, i) => (
+    <Fragment key={i}>
+      {breaksBefore(run.text) && <wbr />}
+      {renderRun(run, i)}
+    </Fragment>
+  ));
+}
+
 function renderRun({ text, style }: TerminalRun, key: number): ReactNode {
   const className = classOf(style);
   const colors = colorsOf(style);
-  if (className === "" && colors === undefined) return text;
+  if (className === "" && colors === undefined) return breakable(text);
   return (
     <span key={key} className={className} style={colors}>
-      {text}
+      {breakable(text)}
     </span>
   );
 }

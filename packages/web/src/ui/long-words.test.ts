@@ -1,7 +1,7 @@
 /** Words that are too long for any line: they can break, and stay as they were. */
 import { Children, isValidElement, type ReactNode } from "react";
 import { expect, it } from "vitest";
-import { breakable } from "./long-words.tsx";
+import { breakable, wordBreaks } from "./long-words.tsx";
 
 /** The text without its places to break, and how many of these it has. */
 function read(node: ReactNode): { text: string; breaks: number } {
@@ -24,6 +24,15 @@ it.each([
   ["\u{1f600}".repeat(1_000), 9],
 ])("[V44] %# keeps its text and can break where it is long", (text, breaks) => {
   expect(read(breakable(text))).toEqual({ text, breaks });
+});
+
+it("[V44] a word of many pieces can break between some of them, and words that are not long between none", () => {
+  const breaksOf = (pieces: readonly string[]) => pieces.map(wordBreaks()).filter(Boolean).length;
+  expect(breaksOf(Array<string>(4_000).fill("x"))).toBe(9);
+  expect(breaksOf(Array<string>(10).fill("x".repeat(500)))).toBe(9);
+  expect(breaksOf(Array<string>(4_000).fill("word "))).toBe(0);
+  expect(breaksOf(Array<string>(4_000).flatMap(() => ["a", ":", " "]))).toBe(0);
+  expect(breaksOf([`a ${"x".repeat(300)}`, "y".repeat(300), " z"])).toBe(1);
 });
 
 it("[V44] no part ends within a pair", () => {

@@ -1,0 +1,43 @@
+/**
+ * What the system notes in passing, a warning among it: one quiet line. A click shows all of it, with the provider's details.
+ */
+import { type Json, timesText } from "@blockyard/kernel";
+import type { ReactNode } from "react";
+import { useOpen } from "../state/disclosure.ts";
+import { Icon, type IconName } from "../ui/icons.tsx";
+import { breakable } from "../ui/long-words.tsx";
+import { JsonView } from "./json-view.tsx";
+import type { RendererProps } from "./renderer.ts";
+
+/** Of fewer characters nothing is hidden. */
+const SHORT_CHARS = 60;
+
+interface NoticeProps extends RendererProps {
+  readonly icon: IconName;
+  readonly text: string;
+  readonly details?: Json | undefined;
+}
+
+export function Notice({ block, icon, text, details }: NoticeProps): ReactNode {
+  const [isOpen, toggle] = useOpen(block.id, false);
+  const { notice } = block.metadata;
+  const line = (
+    <>
+      <Icon name={icon} />
+      {notice && <span className="notice-name">{notice.replaceAll("_", " ")}</span>}
+      <span className="notice-text">{breakable(text)}</span>
+      <span className="times">{timesText(block.metadata)}</span>
+    </>
+  );
+  if (details === undefined && text.length <= SHORT_CHARS && !text.includes("\n"))
+    return <div className="notice">{line}</div>;
+  return (
+    <>
+      <button type="button" className="notice notice-line" aria-expanded={isOpen} onClick={toggle}>
+        {line}
+        <Icon name="chevron" className={isOpen ? "line-chevron turned" : "line-chevron"} />
+      </button>
+      {isOpen && details !== undefined && <JsonView value={details} name={`${block.id}:details`} />}
+    </>
+  );
+}

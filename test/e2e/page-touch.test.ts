@@ -1,0 +1,38 @@
+/**
+ * A phone in the hand: whatever can be pressed is large enough for a finger, in every state that the gallery has a picture of.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { fill, firstStart, openShowcase, type Showcase } from "./page/showcase.ts";
+import { type State, statesOf } from "./page/states.ts";
+import { smallTargets } from "./page/targets.ts";
+
+const PHONE = { width: 390, height: 844, touch: true };
+/** One of each kind of place. */
+const NAMES =
+  "home conversation markdown permission-edit questions failed gathered long-diff todo queue terminal list view-menu more-menu palette changes session find settings run-again block".split(
+    " ",
+  );
+
+let showcase: Showcase;
+let states: ReadonlyMap<string, State>;
+
+beforeAll(async () => {
+  showcase = await openShowcase();
+  const first = await firstStart(showcase);
+  const all = statesOf(showcase, { ...first, ...(await fill(showcase)) });
+  states = new Map(all.map((state) => [state.name, state]));
+}, 180_000);
+
+afterAll(() => showcase?.close());
+
+test.each(NAMES)("[V136] what can be pressed in “%s” is as large as a finger needs", async (name) => {
+  const { path, act } = states.get(name) as State;
+  const { page, context } = await showcase.open(path, PHONE);
+  await page
+    .locator(path === "/" ? ".home-main" : "article")
+    .first()
+    .waitFor();
+  await act?.(page);
+  await expect.poll(() => smallTargets(page)).toEqual([]);
+  await context.close();
+});

@@ -272,7 +272,10 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
       return metrics.text(gauges(ws.count, tools.turns.running, gateway.pending, p99));
     },
     ingest: async (caller, query, body) =>
-      gateway.streamed(caller, ingestStream(kernel, caller, query, gateway.paced(caller, incoming(body)))),
+      gateway.streamed(
+        caller,
+        ingestStream(kernel, caller, query, gateway.paced(caller, incoming(body)), tools.secrets),
+      ),
     import: async (caller, body) =>
       gateway.checked(caller, await auditedImport(tools.audit, kernel, caller, incoming(body))),
     export: (caller, conversation, format, redact) =>

@@ -286,7 +286,8 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     callBytes: (caller, tool) => gateway.callBytes(caller, tool),
     mayWrite: (caller) => gateway.refusedWith(caller, mayNot(caller.role, "upload")),
     parse: (caller, bytes) => parser.parse(bytes, caller.role === "owner"),
-    keep: async (bytes) => (await keepPicture(store, bytes)) as Json | Problem,
+    keep: async (caller, bytes) =>
+      (await gateway.kept(caller, bytes.length, () => keepPicture(store, bytes))) as Json | Problem,
     blob: (hash) => store.blob(hash),
     events: (caller, conversation, query) =>
       eventStream(tools.kernelFor(caller), conversation, query, () => gateway.rest(caller)),

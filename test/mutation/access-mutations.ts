@@ -204,9 +204,9 @@ export const ACCESS_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "pieces: changes of a text do not take turns",
-    file: "packages/kernel/src/wire/server/connection.ts",
-    find: "await this.#answer(id, await this.#inTurn(merge));",
-    replace: "await this.#answer(id, await merge());",
+    file: "packages/kernel/src/wire/server/synced-blocks.ts",
+    find: "    return inTurn(() =>\n",
+    replace: "    return Promise.resolve(inTurn).then(() =>\n",
     tests: ["test/access/slices.test.ts"],
     projects: unit,
     only: "AC261",
@@ -250,8 +250,8 @@ export const ACCESS_MUTATIONS: readonly Mutation[] = [
   {
     name: "ingest: ids are redacted",
     file: "packages/server/src/ingest/redact-body.ts",
-    find: 'if (typeof value !== "string" || KEPT.test(key)) return value;',
-    replace: 'if (typeof value !== "string" || KEPT.test("")) return value;',
+    find: 'return typeof value !== "string" || KEPT.test(key) ? value',
+    replace: 'return typeof value !== "string" || KEPT.test("") ? value',
     tests: ["packages/server/src/ingest/redact-body.test.ts"],
     projects: unit,
     only: "AC251",

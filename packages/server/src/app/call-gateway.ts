@@ -21,7 +21,7 @@ import type { Tools } from "./tool-table.ts";
 /** Who has too much waiting already looks again after this. */
 const REST_MS = 100;
 /** How much of a stream of an agent is taken in at once: its lines may be a hundred blocks. */
-const INGEST_BYTES = 16 * 1024;
+const INGEST_BYTES = 4 * 1024;
 
 export interface GatewayParts {
   readonly auth: Auth;

@@ -32,7 +32,6 @@ import { settingsIn } from "../../packages/server/src/trust/git-config.ts";
 import { commandWords, looseWords } from "../../packages/server/src/turns/rules/command-words.ts";
 import type { Pattern } from "../../packages/server/src/turns/rules/contract.ts";
 import { allows, denies, patternsOf } from "../../packages/server/src/turns/rules/pattern.ts";
-import { breakable } from "../../packages/web/src/markdown/long-words.tsx";
 import type { Walker } from "./walker.ts";
 
 const PIECE_CHARS = 40;
@@ -194,7 +193,6 @@ export const AGENT_WALKERS: readonly Walker[] = [
   { name: "output without colours", walk: plainTerminal },
   { name: "a link", walk: (text) => [safeLink(text), safeLink(`http://${text}`)] },
   { name: "formulas left alone", walk: maskMath },
-  { name: "long words, page", walk: breakable },
   {
     name: "input of a call while it comes",
     walk: (text) => {

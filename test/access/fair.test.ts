@@ -126,6 +126,45 @@ describe("fairness", () => {
     expect(await harness.call("block.create", line)).toMatchObject({ version: 1 });
   });
 
+  it("[AC227] pictures, streams and conversations count as what an agent stores", async () => {
+    const account = (name: string) => ({ agent: name, role: "agent", by: "token" }) as const;
+    const full = (name: string) => harness.running.quotas.mayStore(account(name));
+    const left = (name: string, chars: number) =>
+      harness.running.quotas.kept(account(name), limits.storedCharsPerHour - chars);
+    const ways: readonly (readonly [string, (token: string) => Promise<unknown>])[] = [
+      [
+        "/v1/blobs",
+        (token) =>
+          fetch(`${harness.running.url}/v1/blobs`, {
+            ...{ method: "POST", headers: { authorization: `Bearer ${token}` } },
+            body: Buffer.concat([Buffer.from("89504e470d0a1a0a", "hex"), Buffer.alloc(2_000)]),
+          }),
+      ],
+      [
+        "/v1/ingest",
+        (token) => {
+          const body = `{"type":"x","pad":"${"x".repeat(2_000)}"}\n`;
+          return harness.ask("/v1/ingest?provider=claude", { method: "POST", body, token });
+        },
+      ],
+      [
+        "conversation.create",
+        (token) => harness.call("conversation.create", { title: "x".repeat(100) }, token),
+      ],
+    ];
+    for (const [name, way] of ways) {
+      const agent = `fills-${name.replaceAll(/\W/g, "")}`;
+      const token = harness.agent(agent);
+      left(agent, 100);
+      expect([name, full(agent)]).toEqual([name, undefined]);
+      await way(token);
+      expect([name, full(agent)?.problem]).toEqual([name, "busy"]);
+      const before = await harness.state();
+      await way(token);
+      expect([name, await harness.state()]).toEqual([name, before]);
+    }
+  });
+
   it("[AC229] searches of agents leave places for the owner's: those that find none are busy, the owner's never", async () => {
     const content = "x".repeat(2_000_000);
     const made = await harness.call("block.create", { conversation, kind: "text", role: "user", content });

@@ -25,11 +25,16 @@ it("[AC230] a flood over every transport leaves the owner its turn, and is over 
   const viewers = [auth.create("wall-1", "viewer"), auth.create("wall-2", "viewer")];
   const agents = [auth.create("busy-1", "agent"), auth.create("busy-2", "agent")];
   const order = { url: server.url, viewers, agents, conversation, block, seconds: 5 };
-  const { idle, flooded, outcome } = await flood(order, 2, () => call("block.read", { block_id: small }));
+  const { idle, elsewhere, flooded, outcome } = await flood(order, 3, {
+    pid: server.child.pid ?? 0,
+    call: () => call("block.read", { block_id: small }),
+  });
   const answered = Object.values(outcome.answers).reduce((sum, count) => sum + count, 0);
   expect(answered).toBeGreaterThan(20);
   // Without turns half of the owner's calls take as long as all that was asked for before them: hundreds of times as long.
-  expect(flooded.p50Ms / idle.p99Ms).toBeLessThan(10);
+  expect(flooded.p50Ms / elsewhere.p99Ms).toBeLessThan(3);
+  // What the server does between an owner's question and its answer: its own part, and little of others'.
+  expect(flooded.workP99Ms / idle.workP99Ms).toBeLessThan(10);
   const metrics = async () => (await fetch(`${server.url}/metrics`, { headers })).text();
   await expect.poll(metrics, { timeout: 20_000 }).toMatch(/^blockyard_sockets 0$/m);
   await expect.poll(metrics, { timeout: 20_000 }).toMatch(/^blockyard_calls_waiting 0$/m);

@@ -114,7 +114,7 @@ export async function overMcp(harness: TestHarness, token: string): Promise<Tran
   return byMcp("mcp", await mcpClient(harness.running.url, token));
 }
 
-const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
+export const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
 
 /** `blockyard mcp` as a process of its own, with this token. */
 export async function stdioClient(harness: TestHarness, token: string, modern = true): Promise<Client> {

@@ -2,6 +2,7 @@
  * Trust: before the first turn in a folder, and again when it changes, the owner is asked about what acts by itself there. On the
  * real server, with turns of the loop.
  */
+import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isProblem, type Problem, type WholeBlock } from "@blockyard/kernel";
@@ -146,6 +147,13 @@ describe("[AC211] what acts by itself", () => {
     [".opencode/plugin/f.ts"],
     ["opencode.json"],
     [".cursor/rules/g.mdc"],
+    ["QWEN.md"],
+    [".qwen/settings.json"],
+    [".kimi/config.toml"],
+    [".goosehints"],
+    [".github/copilot-instructions.md"],
+    [".github/hooks/h.json"],
+    [".claude/hooks/x.sample"],
     [".git/hooks/pre-commit"],
     [".husky/pre-push"],
   ])("%s, with its digest, in the folder and above it", (path) => {
@@ -169,6 +177,19 @@ describe("[AC211] what acts by itself", () => {
     ["a key command", { ".git/config": '[gpg "ssh"]\n\tdefaultKeyCommand = ./steal.sh\n' }],
     ["a command for refs", { ".git/config": "[core]\n\talternateRefsCommand = ./steal.sh\n" }],
     ["a submodule's update", { ".git/config": '[submodule "a"]\n\tupdate = !./steal.sh\n' }],
+    ["a second section in the line", { ".git/config": "[user] [core] fsmonitor = ./steal.sh\n" }],
+    [
+      "a line behind a comment that seems to go on",
+      { ".git/config": "[core]\n# x \\\nfsmonitor = ./steal.sh\n" },
+    ],
+    [
+      "a line behind a value with such a comment",
+      { ".git/config": "[core]\n\tbare = false ; x \\\n\tfsmonitor = ./steal.sh\n" },
+    ],
+    ["a mark in front", { ".git/config": "\ufeff[core]\n\tfsmonitor = ./steal.sh\n" }],
+    ["more than is read", { ".git/config": `${"# x\n".repeat(300_000)}[core]\n\tfsmonitor = ./steal.sh\n` }],
+    ["a folder that .git shares", { ".git/commondir": "../.s\n", ".git/HEAD": "x", ".s/config": RUNS }],
+    ["hooks of a folder that .git shares", { ".git/commondir": "../.s\n", ".s/hooks/post-checkout": "x" }],
     ["an included file", { ".git/config": "[include]\n\tpath = ../harmless.cfg\n", "harmless.cfg": RUNS }],
     [
       "a configuration of the worktree",
@@ -211,6 +232,35 @@ describe("[AC211] what acts by itself", () => {
     const start = performance.now();
     actingFiles(rig.root, rig.root);
     expect(performance.now() - start).toBeLessThan(10_000);
+  });
+
+  it("[AC266] a folder inside of a repository: what is above it, up to its top", () => {
+    put(".git/HEAD");
+    put("CLAUDE.md");
+    put(".git/hooks/pre-commit");
+    mkdirSync(join(rig.root, "a/b"), { recursive: true });
+    const served = join(rig.root, "a");
+    const found = actingFiles(served, join(served, "b")).map(({ path }) => path);
+    expect(found).toEqual(["../CLAUDE.md", "../.git/hooks/pre-commit"]);
+    const outside = actingFiles(served, rig.root).map(({ path }) => path);
+    expect(outside).toEqual(["../CLAUDE.md", "../.git/hooks/pre-commit"]);
+  });
+
+  it("[AC266] a folder whose name begins with two dots is inside", () => {
+    put("CLAUDE.md");
+    mkdirSync(join(rig.root, "..a"), { recursive: true });
+    expect(actingFiles(rig.root, join(rig.root, "..a"))).toHaveLength(1);
+  });
+
+  it("[AC266] pipes and links in a circle keep nobody waiting, and a pipe is asked for", () => {
+    mkdirSync(join(rig.root, ".git"), { recursive: true });
+    execFileSync(
+      "mkfifo",
+      ["config", "commondir"].map((name) => join(rig.root, ".git", name)),
+    );
+    symlinkSync(".claude", join(rig.root, ".claude"));
+    symlinkSync("CLAUDE.md", join(rig.root, "CLAUDE.md"));
+    expect(actingFiles(rig.root, rig.root).map(({ path }) => path)).toEqual([".git/config"]);
   });
 
   it("git's configuration, as far as it runs programs", () => {

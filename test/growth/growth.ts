@@ -3,7 +3,7 @@
  * shortest of several, and only where they are long enough to mean something.
  */
 import type { Filled } from "./fragments.ts";
-import type { Walker } from "./walkers.ts";
+import type { Walker } from "./walker.ts";
 
 export interface Growth {
   readonly fragment: string;

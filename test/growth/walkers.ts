@@ -26,11 +26,8 @@ import { parseStrict } from "../../packages/server/src/transports/strict-json.ts
 import { diffRows, editRows } from "../../packages/web/src/diff/diff-rows.ts";
 import { mathTree } from "../../packages/web/src/markdown/math-tree.ts";
 import { type Parsed, parseGrowing, parseWhole } from "../../packages/web/src/markdown/parse.ts";
-
-export interface Walker {
-  readonly name: string;
-  walk(text: string): unknown;
-}
+import { AGENT_WALKERS } from "./agent-walkers.ts";
+import type { Walker } from "./walker.ts";
 
 /** A stream is drawn many times while it grows; here so many times, however long it is. */
 const STEPS = 20;
@@ -60,11 +57,11 @@ export const WALKERS: readonly Walker[] = [
   { name: "JSON of a request", walk: parseStrict },
   { name: "JSON of a call's input, in pieces", walk: inPieces },
   { name: "sanitized text", walk: cleanText },
-  { name: "text at the door", walk: cleanText },
   { name: "formula, page", walk: (text) => mathTree(`$${text.slice(0, FORMULA_CHARS)}$`) },
   { name: "line of a thought, of a command", walk: (text) => [firstSentence(text), onOneLine(text)] },
   { name: "summary of an output", walk: (text) => outputSummary(text.split("\n")) },
   { name: "counts of a diff", walk: changedIn },
+  ...AGENT_WALKERS,
 ];
 
 function growing(text: string): void {

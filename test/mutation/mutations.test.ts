@@ -2,11 +2,17 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { ACCESS_MUTATIONS } from "./access-mutations.ts";
 import { MUTATIONS } from "./mutations.ts";
+import { SAFETY_MUTATIONS } from "./safety-mutations.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 
-it.each(MUTATIONS.map((mutation) => [mutation.name, mutation] as const))("[R32] %s", (_, mutation) => {
+it.each(
+  [...MUTATIONS, ...ACCESS_MUTATIONS, ...SAFETY_MUTATIONS].map(
+    (mutation) => [mutation.name, mutation] as const,
+  ),
+)("[R32] %s", (_, mutation) => {
   for (const { file, find } of [mutation, ...(mutation.also ? [mutation.also] : [])]) {
     const source = readFileSync(fileURLToPath(new URL(file, ROOT)), "utf8");
     expect(source.split(find).length - 1, `${file}: ${find}`).toBe(1);

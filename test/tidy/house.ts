@@ -50,7 +50,7 @@ export const folders: Readonly<Record<string, Readonly<Record<string, readonly s
     export: ["system"],
     import: ["system", "access", "ingest", "stores"],
     turns: ["system", "access", "processes", "sandbox", "files", "ingest"],
-    rerun: ["processes", "sandbox"],
+    rerun: ["system", "processes", "sandbox"],
     contract: ["access", "trust", "files", "turns", "rerun"],
     transports: ["system", "access", "ingest", "export", "contract"],
     demo: ["contract"],

@@ -79,7 +79,7 @@ export const limits = {
   readLines: 100_000,
   readBytes: 1024 * 1024,
   /** … for agents and viewers: what is made in one piece keeps the owner waiting for as long. */
-  guestReadBytes: 128 * 1024,
+  guestReadBytes: 64 * 1024,
   /** block.edit */
   editOperations: 1_000,
   /** Lines and units of text that a problem shows. */

@@ -91,6 +91,12 @@ export class Auth {
     return session && this.callerOf(session, session.id === proven ? "page" : "cookie");
   }
 
+  /** Whether this has a token that was an agent's or viewer's at the last look. No leave: only whose turn it is. */
+  isGuest({ authorization = "" }: Credentials): boolean {
+    const hash = sha256(authorization.replace(/^Bearer /, "")).toString("hex");
+    return this.#tokens.some((record) => record.hash === hash);
+  }
+
   byToken(token: string): Caller | undefined {
     const hash = sha256(token);
     let found: Caller | undefined;

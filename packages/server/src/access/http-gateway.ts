@@ -11,6 +11,7 @@ import type { Duplex } from "node:stream";
 import { limits, may, type Problem, problem } from "@blockyard/kernel";
 import { escapeText } from "../system/escape.ts";
 import type { Log } from "../system/log.ts";
+import type { OwnerFirst } from "../system/owner-first.ts";
 import type { Rounds } from "../system/rounds.ts";
 import type { Audit } from "./audit.ts";
 import { type Auth, type Caller, setCookie } from "./auth.ts";
@@ -38,8 +39,10 @@ export interface HttpGatewayOptions {
   readonly audit: Audit;
   /** Takes a request from what a caller may send; how long until it may send more. */
   readonly take: (caller: Caller) => number;
-  /** Where requests of agents and viewers wait to be looked at. */
+  /** Where requests of others than the owner wait to be looked at. */
   readonly rounds: Rounds;
+  /** Told while the owner waits for an answer. */
+  readonly ownerFirst: OwnerFirst;
   /** Told of every refusal. */
   readonly onRefused?: () => void;
 }
@@ -136,6 +139,16 @@ export class HttpGateway {
     response: ServerResponse,
     next: (request: IncomingMessage, response: ServerResponse) => void,
   ): void {
+    // Whether they may is looked at in turn as well: many of them may ask in the same moment.
+    if (!this.#options.auth.isGuest(request.headers)) return this.#admit(request, response, next);
+    this.#options.rounds.enter(() => this.#admit(request, response, next));
+  }
+
+  #admit(
+    request: IncomingMessage,
+    response: ServerResponse,
+    next: (request: IncomingMessage, response: ServerResponse) => void,
+  ): void {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
     const url = targetOf(request);
     if (url && this.#trade(request, response, url)) return;
@@ -158,8 +171,9 @@ export class HttpGateway {
     this.#remember(caller, response, () => request.socket.destroy());
     if (request.headers.expect !== undefined) response.writeContinue();
     if (!STREAMED.has(url.pathname) && hasBody(request)) boundBody(request);
-    if (caller.role === "owner") next(request, response);
-    else this.#options.rounds.enter(() => next(request, response));
+    if (caller.role !== "owner") return this.#options.rounds.enter(() => next(request, response));
+    response.once("close", this.#options.ownerFirst.begin());
+    next(request, response);
   }
 
   /** `next` answers whether the path is one that can be upgraded. */

@@ -24,6 +24,8 @@ const HOUR_MS = 3_600_000;
 const BYTES_EACH = 16 * 1024;
 /** What a call costs besides that is turned away as busy: who asks on all the same asks less often. */
 const TURNED_AWAY = 4;
+/** What an op takes besides its text, whatever it is: a conversation, a turn, a word about a block. */
+const OP_CHARS = 200;
 const MAX_ACCOUNTS = 10_000;
 
 export class Quotas {
@@ -67,11 +69,18 @@ export class Quotas {
   stored(ops: readonly Op[]): void {
     for (const { agent, body } of ops) {
       const account = this.#hour(agent);
+      account.chars += OP_CHARS;
+      if (body.type === "conversation") account.chars += JSON.stringify(body.patch).length;
       if (body.type === "create") account.blocks++;
       if (body.type === "create" || body.type === "append") account.chars += body.text.length;
       if (body.type === "splice") for (const { ins } of body.splices) account.chars += ins.length;
       if ("metadata" in body && body.metadata) account.chars += JSON.stringify(body.metadata).length;
     }
+  }
+
+  /** Counts what an agent has stored that is no op: pictures, and its stream as it came. */
+  kept({ agent, role }: Caller, bytes: number): void {
+    if (role === "agent") this.#hour(agent).chars += bytes;
   }
 
   /** Why a caller may store nothing more for now. */

@@ -21,7 +21,7 @@ import type { Tools } from "./tool-table.ts";
 /** Who has too much waiting already looks again after this. */
 const REST_MS = 100;
 /** How much of a stream of an agent is taken in at once: its lines may be a hundred blocks. */
-const INGEST_BYTES = 16 * 1024;
+const INGEST_BYTES = 4 * 1024;
 
 export interface GatewayParts {
   readonly auth: Auth;
@@ -114,8 +114,19 @@ export class CallGateway {
         const full = this.#quotas.mayStore(caller);
         if (full) throw new StreamProblem(full);
         await this.rest(caller);
-        yield piece.subarray(at, at + most);
+        const taken = piece.subarray(at, at + most);
+        this.#quotas.kept(caller, taken.length);
+        yield taken;
       }
+  }
+
+  /** Something that is kept as it came, as far as its caller may store more. */
+  async kept<T>(caller: Caller, bytes: number, keep: () => Promise<T | Problem>): Promise<T | Problem> {
+    const full = this.#quotas.mayStore(caller);
+    if (full) return full;
+    const kept = await keep();
+    if (!isProblem(kept)) this.#quotas.kept(caller, bytes);
+    return kept;
   }
 
   /** A long answer to an agent or viewer as JSON, made in pieces, each when it is its turn. Others are made at once. */

@@ -2,6 +2,7 @@
 import { isProblem, limits } from "@blockyard/kernel";
 import { expect, it } from "vitest";
 import type { Caller } from "../access/auth.ts";
+import { OwnerFirst } from "../system/owner-first.ts";
 import { CallScheduler } from "./call-scheduler.ts";
 
 const caller = (agent: string, role: Caller["role"] = "viewer"): Caller => ({ agent, role, by: "token" });
@@ -9,7 +10,7 @@ const caller = (agent: string, role: Caller["role"] = "viewer"): Caller => ({ ag
 /** A process that has always rested enough. */
 function rested(): CallScheduler {
   let idle = 0;
-  return new CallScheduler(() => {
+  return new CallScheduler(new OwnerFirst(), () => {
     idle += 100;
     return { active: 0, idle };
   });
@@ -65,7 +66,7 @@ it("[AC224] callers take turns, however many calls one of them has", async () =>
 });
 
 it("[AC224] the owner's begin at once, whatever others wait for", async () => {
-  const scheduler = new CallScheduler(() => ({ active: performance.now(), idle: 0 }));
+  const scheduler = new CallScheduler(new OwnerFirst(), () => ({ active: performance.now(), idle: 0 }));
   const begun: string[] = [];
   const calls = Array.from({ length: 9 }, () => scheduler.run(caller("a"), async () => void begun.push("a")));
   await scheduler.run(caller("root", "owner"), async () => void begun.push("owner"));
@@ -75,7 +76,7 @@ it("[AC224] the owner's begin at once, whatever others wait for", async () => {
 
 it("[AC224] while the process has no rest, one begins at a time and others wait", async () => {
   let idle = 0;
-  const scheduler = new CallScheduler(() => ({ active: performance.now(), idle }));
+  const scheduler = new CallScheduler(new OwnerFirst(), () => ({ active: performance.now(), idle }));
   const begun: number[] = [];
   const calls = [0, 1, 2].map((i) => scheduler.run(caller(`v${i}`), async () => void begun.push(i)));
   await rounds(20);
@@ -125,7 +126,7 @@ it("[AC260] work in pieces waits for a turn for each, goes on before what is new
 
 it("[AC260] work in pieces that is not its turn yet keeps nobody else from working", async () => {
   let idle = 0;
-  const scheduler = new CallScheduler(() => ({ active: 0, idle }));
+  const scheduler = new CallScheduler(new OwnerFirst(), () => ({ active: 0, idle }));
   const done: string[] = [];
   const long = scheduler.run(caller("a"), async (turn) => {
     await turn();
@@ -155,4 +156,27 @@ it("[AC260] the end of a call is never too much for its caller, and comes next",
     await rounds(8);
   }
   await Promise.all([...calls, ...more]);
+});
+
+it("[AC224] nothing of others begins while the owner waits for an answer, for a moment", async () => {
+  let nowMs = 0;
+  let idle = 0;
+  const owner = new OwnerFirst(() => nowMs);
+  const scheduler = new CallScheduler(owner, () => {
+    idle += 100;
+    return { active: 0, idle };
+  });
+  const begun: string[] = [];
+  await scheduler.run(caller("a"), async () => void begun.push("first"));
+  const answered = owner.begin();
+  void scheduler.run(caller("a"), async () => void begun.push("second"));
+  await rounds(20);
+  expect(begun).toEqual(["first"]);
+  answered();
+  await expect.poll(() => begun).toEqual(["first", "second"]);
+  owner.begin(); // a call that never ends
+  void scheduler.run(caller("a"), async () => void begun.push("third"));
+  nowMs += 1_000;
+  await expect.poll(() => begun).toEqual(["first", "second", "third"]);
+  expect(owner.isWaiting).toBe(false);
 });

@@ -1,8 +1,8 @@
 /**
  * Whose call comes next. The owner's begin at once. Those of agents and viewers wait, each caller in a queue of its own: a few
- * of one caller are under way at a time, callers take turns, one works while others wait for something, and between two
- * beginnings the process rests about as long as it was busy, so that whatever they ask for, about half of it is left for the
- * owner. What takes long is done in pieces, each in a turn of its own. What waits for a connection that has closed is forgotten.
+ * of one caller are under way at a time, callers take turns, one works while others wait for something, nothing begins while the
+ * owner waits for an answer, and between two beginnings the process rests about as long as it was busy, so that whatever they ask
+ * for, about half of it is left for the owner. What takes long is done in pieces, each in a turn of its own. What waits for a connection that has closed is forgotten.
  *
  * Invariant: every call is answered exactly once: by its work, as busy where its queue is full, or as gone.
  */
@@ -10,6 +10,7 @@
 import { performance } from "node:perf_hooks";
 import { limits, type Problem, problem } from "@blockyard/kernel";
 import type { Caller } from "../access/auth.ts";
+import { OwnerFirst } from "../system/owner-first.ts";
 
 interface Waiting {
   begin(): void;
@@ -48,18 +49,20 @@ const LOOK_MS = 2;
 export class CallScheduler {
   readonly #queues = new Map<string, Queue>();
   readonly #loopTime: () => LoopTime;
+  readonly #owner: OwnerFirst;
   #last: LoopTime = { active: 0, idle: 0 };
   #lastMs = Number.NEGATIVE_INFINITY;
   #isLooking = false;
   /** The calls that work, and how long the process had rested when they began. */
   readonly #working = new Map<Waiting, number>();
 
-  constructor(loopTime: () => LoopTime = () => performance.eventLoopUtilization()) {
+  constructor(owner = new OwnerFirst(), loopTime: () => LoopTime = () => performance.eventLoopUtilization()) {
+    this.#owner = owner;
     this.#loopTime = loopTime;
   }
 
   run<T>(caller: Caller, work: Work<T>, { signal, isNext = false }: Care = {}): Promise<T | Problem> {
-    if (caller.role === "owner") return work(async () => undefined);
+    if (caller.role === "owner") return work(async () => undefined).finally(this.#owner.begin());
     if (signal?.aborted) return Promise.resolve(GONE);
     const who = `${caller.role} ${caller.agent}`;
     const queue = this.#queues.get(who) ?? { running: 0, next: new Set(), waiting: new Set() };
@@ -156,6 +159,7 @@ export class CallScheduler {
 
   #hasRested(): boolean {
     if (performance.now() - this.#lastMs >= REST_MS) return true;
+    if (this.#owner.isWaiting) return false;
     const now = this.#loopTime();
     for (const [call, idle] of this.#working) if (now.idle - idle >= WAITS_MS) this.#working.delete(call);
     if (this.#working.size > 0) return false;

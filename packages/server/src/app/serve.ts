@@ -37,6 +37,7 @@ import { readAddress, removeAddress, type ServerAddress, writeAddress } from "..
 import { nodeEnv } from "../system/env.ts";
 import type { Log } from "../system/log.ts";
 import { Metrics } from "../system/metrics.ts";
+import { OwnerFirst } from "../system/owner-first.ts";
 import { Rounds } from "../system/rounds.ts";
 import { VERSION } from "../system/version.ts";
 import { Announcer } from "../transports/announcer.ts";
@@ -123,10 +124,11 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
     metrics.count("blockyard_ops_total", ops.length);
     quotas.stored(ops);
   });
-  const scheduler = new CallScheduler();
+  const ownerFirst = new OwnerFirst();
+  const scheduler = new CallScheduler(ownerFirst);
   const quotas = new Quotas(env);
   const gateway = new CallGateway({ auth, tools, leases, metrics, log, scheduler, quotas });
-  const rounds = new Rounds();
+  const rounds = new Rounds({ isHeld: () => ownerFirst.isWaiting });
   const ws = new WsFace({
     kernelFor: (caller) => tools.kernelFor(caller),
     presence: tools.presence,
@@ -145,7 +147,8 @@ async function start(config: Config, log: Log, env: Env, shutdown: Shutdown): Pr
   const own = { host: config.host, secure: certificate !== undefined, names: certificate?.names ?? [] };
   const place = { ...own, ...(config.origin === undefined ? {} : { origin: config.origin }) };
   const take = (caller: Caller) => quotas.take(caller);
-  const httpGateway = new HttpGateway({ place, auth, log, onRefused, audit: tools.audit, take, rounds });
+  const { audit } = tools;
+  const httpGateway = new HttpGateway({ place, auth, log, onRefused, audit, take, rounds, ownerFirst });
   shutdown.register("gateway", () => httpGateway.close());
   leases.present = () => httpGateway.agents();
   const announcer = new Announcer(kernel);
@@ -272,7 +275,10 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
       return metrics.text(gauges(ws.count, tools.turns.running, gateway.pending, p99));
     },
     ingest: async (caller, query, body) =>
-      gateway.streamed(caller, ingestStream(kernel, caller, query, gateway.paced(caller, incoming(body)))),
+      gateway.streamed(
+        caller,
+        ingestStream(kernel, caller, query, gateway.paced(caller, incoming(body)), tools.secrets),
+      ),
     import: async (caller, body) =>
       gateway.checked(caller, await auditedImport(tools.audit, kernel, caller, incoming(body))),
     export: (caller, conversation, format, redact) =>
@@ -283,7 +289,8 @@ function appOf(parts: Parts): Hono<{ Bindings: NodeBindings }> {
     callBytes: (caller, tool) => gateway.callBytes(caller, tool),
     mayWrite: (caller) => gateway.refusedWith(caller, mayNot(caller.role, "upload")),
     parse: (caller, bytes) => parser.parse(bytes, caller.role === "owner"),
-    keep: async (bytes) => (await keepPicture(store, bytes)) as Json | Problem,
+    keep: async (caller, bytes) =>
+      (await gateway.kept(caller, bytes.length, () => keepPicture(store, bytes))) as Json | Problem,
     blob: (hash) => store.blob(hash),
     events: (caller, conversation, query) =>
       eventStream(tools.kernelFor(caller), conversation, query, () => gateway.rest(caller)),

@@ -34,6 +34,7 @@ import { loopFiles } from "../files/loop-files.ts";
 import { fileBlocksIn } from "../files/named-files.ts";
 import { fileTools } from "../files/tools.ts";
 import { veiled } from "../files/veil.ts";
+import { Secrets } from "../ingest/secrets.ts";
 import { ProcessTracker } from "../processes/process-tracker.ts";
 import { Reruns } from "../rerun/rerun.ts";
 import { rerunTools } from "../rerun/tools.ts";
@@ -124,6 +125,8 @@ export class Tools {
   readonly files: Files;
   readonly audit: Audit;
   readonly sandbox: Sandbox;
+  /** Where secrets are to be taken out of what is stored. */
+  readonly secrets: Secrets | undefined;
 
   constructor(kernel: Kernel, config: Config, log: Log, auth: Auth) {
     this.#kernel = kernel;
@@ -146,7 +149,8 @@ export class Tools {
       data: config.home,
       env: process.env,
     });
-    const { sandbox } = this;
+    this.secrets = config.redactIngest ? new Secrets() : undefined;
+    const { sandbox, secrets } = this;
     const prices = new Prices(config.home);
     const rules = new Rules(config.home, kernel.env);
     const trust = new Trust(config.home, config.root, () => kernel.env.now());
@@ -160,6 +164,7 @@ export class Tools {
       fullAccess: config.fullAccess === true,
       home: config.home,
       suggest: (ask: Ask, cwd: string) => rules.suggestions(ask, cwd),
+      secrets,
     };
     const loop = {
       ...place,
@@ -183,9 +188,10 @@ export class Tools {
       rules,
       fullAccess: config.fullAccess === true,
       home: config.home,
-      observer: new WorkspaceObserver(kernel, config.root, process.env),
+      observer: new WorkspaceObserver(kernel, config.root, process.env, secrets),
+      secrets,
     });
-    this.#reruns = new Reruns(place);
+    this.#reruns = new Reruns({ ...place, isRedacted: secrets !== undefined });
     const access = { auth, audit: kernel.store.audit };
     this.#table = tableOf(this.turns, this.#reruns, this.files, trust, rules, access, config.root);
   }

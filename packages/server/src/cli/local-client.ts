@@ -63,7 +63,7 @@ function clientOf(config: Config, store: Store): BlockSource {
       known(await kernel.conversation(conversation));
       yield* rawRuns(store, conversation);
     },
-    ingest: (query, body) => ingestStream(kernel, owner, query, incoming(body)),
+    ingest: (query, body) => ingestStream(kernel, owner, query, incoming(body), tools.secrets),
     import: (body) => auditedImport(tools.audit, kernel, owner, incoming(body)),
     async close() {
       await tools.close();

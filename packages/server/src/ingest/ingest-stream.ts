@@ -38,9 +38,12 @@ import {
 } from "@blockyard/providers";
 import { type Caller, RESERVED } from "../access/auth.ts";
 import { CallStarts } from "./call-starts.ts";
+import type { EventRedactor } from "./event-redactor.ts";
 import { fenced } from "./fence.ts";
 import { keepPictures } from "./kept-pictures.ts";
 import { RawLines } from "./raw-lines.ts";
+import { withoutPieces } from "./redact-body.ts";
+import type { Secrets } from "./secrets.ts";
 
 const HEAD_BYTES = 64 * 1024;
 
@@ -63,6 +66,8 @@ export interface StreamOptions {
   readonly price?: (event: BlockEvent) => BlockEvent;
   /** What can be answered to an ask beside what the agent suggests. */
   readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
+  /** Takes secrets out of what is stored. Of a turn that runs here no raw lines are kept then: they are not looked at as a whole. */
+  readonly secrets?: Secrets | undefined;
   /** Told every event, before it is written. */
   readonly onEvent?: (event: BlockEvent) => void;
 }
@@ -81,6 +86,7 @@ export class StreamIngest {
   readonly #normalizer: Normalizer;
   readonly #ingest: Ingest;
   readonly #raw: RawLines;
+  readonly #redactor: EventRedactor | undefined;
   #known: StreamEnd = {};
   readonly #starts: CallStarts;
 
@@ -92,11 +98,12 @@ export class StreamIngest {
     const before = options.before === undefined ? {} : { before: options.before };
     this.#normalizer = new Normalizer(options.provider, {
       run: this.run,
-      raw: (line) => this.#raw.add(line),
+      raw: (line) => this.keepLine(line),
       ...before,
     });
     const { conversation, agent, turn, parent, told, guest = false } = options;
-    if (told !== undefined) this.#raw.add(JSON.stringify({ type: "blockyard_told", turn, text: told }));
+    this.#redactor = options.secrets?.redactor(turn ?? this.run);
+    if (told !== undefined) this.keepLine(JSON.stringify({ type: "blockyard_told", turn, text: told }));
     const place = { ...(turn === undefined ? {} : { turn }), ...(parent === undefined ? {} : { parent }) };
     this.#ingest = new Ingest(fenced(kernel, turn), { conversation, agent, guest, ...place });
     this.#starts = new CallStarts(kernel.env, (event) => void this.#ingest.push([event]), options.neverAsks);
@@ -111,7 +118,7 @@ export class StreamIngest {
   async push(bytes: Uint8Array): Promise<Problem | undefined> {
     const events = this.#normalizer.push(bytes).map((event) => this.#complete(event));
     for (const event of events) this.#options.onEvent?.(event);
-    const kept = await keepPictures(this.#kernel, events);
+    const kept = await this.#kept(events);
     const refused = await this.#ingest.push(this.#starts.take(kept));
     const lost = this.#raw.isDue ? await this.#raw.flush() : undefined;
     return refused ?? lost;
@@ -119,13 +126,21 @@ export class StreamIngest {
 
   /** Keeps what was said and is nothing of the conversation. */
   async keepAside(bytes: Uint8Array): Promise<void> {
-    this.#raw.add(Buffer.from(bytes).toString("utf8").trimEnd());
+    this.keepLine(Buffer.from(bytes).toString("utf8").trimEnd());
     await this.#raw.flush();
   }
 
-  /** Keeps a line that is no event: what it stands for is written by somebody else. */
+  /** Keeps a line, also one that is no event: what that stands for is written by somebody else. */
   keepLine(line: string): void {
-    this.#raw.add(line);
+    const { secrets, turn } = this.#options;
+    if (secrets === undefined) this.#raw.add(line);
+    else if (turn === undefined) this.#raw.add(withoutPieces(line));
+  }
+
+  /** Events as they are stored: pictures beside them, and without secrets where that is asked for. */
+  async #kept(events: readonly BlockEvent[]): Promise<readonly BlockEvent[]> {
+    const kept = await keepPictures(this.#kernel, events);
+    return this.#redactor?.take(kept) ?? kept;
   }
 
   /** Lets somebody else write behind everything that was said so far; what is said later stands behind that. */
@@ -162,7 +177,7 @@ export class StreamIngest {
   /** The stream is over. What it left open is closed. */
   async end(): Promise<Problem | undefined> {
     const left = this.#normalizer.end().map((event) => this.#complete(event));
-    const kept = await keepPictures(this.#kernel, left);
+    const kept = [...(await this.#kept(left)), ...(this.#redactor?.end() ?? [])];
     const refused = await this.#ingest.push([...this.#starts.take(kept), ...this.#starts.end()]);
     const failed = (await this.#ingest.finish()) ?? refused;
     const lost = await this.#raw.flush();
@@ -195,6 +210,7 @@ export async function ingestStream(
   caller: Caller,
   query: Readonly<Record<string, string>>,
   body: AsyncIterable<Uint8Array>,
+  secrets?: Secrets,
 ): Promise<Json | Problem> {
   const forbidden = mayNot(caller.role, "ingest");
   if (forbidden) return forbidden;
@@ -214,7 +230,7 @@ export async function ingestStream(
   if (isProblem(conversation)) return conversation;
   const before = await countedBefore(kernel, conversation, provider, sessionIn(provider, start));
   const guest = caller.role === "agent" ? { guest: true } : {};
-  const stream = new StreamIngest(kernel, { conversation, agent, provider, ...before, ...guest });
+  const stream = new StreamIngest(kernel, { conversation, agent, provider, secrets, ...before, ...guest });
   const refused = await stream.open();
   if (refused) return refused;
   try {

@@ -3,54 +3,108 @@
  * asked for (BLOCKYARD_REDACT_INGEST): what is taken out is gone for good.
  *
  * A line is JSON, or an event whose data is JSON, or a text. Ids stay, or a result would not find its call. What a provider
- * cuts into pieces, each in a line of its own, has no shape that could be recognised.
+ * cuts into pieces, each in a line of its own, has no shape here: the blocks that are made of it are looked at as they grow
+ * (event-redactor.ts), and `withoutPieces` leaves nothing of it in the raw lines.
  */
 
 import type { Json } from "@blockyard/kernel";
-import { redactField, redactText } from "../system/redact.ts";
+import { redactField, redactText, type Seen } from "../system/redact.ts";
 
 /** A line that never ends is cut here, and its parts are looked at as texts. */
 const LINE_CHARS = 16 * 1024 * 1024;
 const KEPT =
-  /^(id|uuid|type|role|model|signature|encrypted_content|conversation|head|run|turn|.*(_id|Id|_uuid|Uuid))$/;
+  /^(id|uuid|type|role|model|signature|encrypted_content|opaque|blob|conversation|head|run|turn|.*(_id|Id|_uuid|Uuid))$/;
+/** What says that an object is a piece: `content_block_delta`, `item/agentMessage/delta`, `agent_message_chunk` … */
+const PIECE_NAMES = ["type", "method", "sessionUpdate", "object"];
+const PIECE = /(delta|chunk)$/i;
+/** … and stays of it besides what always does. */
+const KEPT_OF_PIECES = /^(method|jsonrpc|sessionUpdate|object|stop_reason|finish_reason|dir)$/;
 
 export async function* redactBody(
   body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder();
-  let rest = "";
+  let line: string[] = [];
+  let chars = 0;
   for await (const bytes of body) {
-    const lines = `${rest}${decoder.decode(bytes, { stream: true })}`.split("\n");
-    rest = lines.pop() ?? "";
-    if (lines.length > 0) yield Buffer.from(lines.map((line) => `${redactRaw(line)}\n`).join(""));
-    if (rest.length <= LINE_CHARS) continue;
-    yield Buffer.from(redactText(rest, () => undefined));
-    rest = "";
+    const [first = "", ...rest] = decoder.decode(bytes, { stream: true }).split("\n");
+    line.push(first);
+    chars += first.length;
+    if (rest.length > 0) {
+      const next = rest.pop() ?? "";
+      const lines = [line.join(""), ...rest];
+      yield Buffer.from(lines.map((each) => `${redactRaw(each)}\n`).join(""));
+      line = [next];
+      chars = next.length;
+    }
+    if (chars <= LINE_CHARS) continue;
+    yield Buffer.from(redactText(line.join(""), () => undefined));
+    line = [];
+    chars = 0;
   }
-  rest += decoder.decode();
+  const rest = line.join("") + decoder.decode();
   if (rest !== "") yield Buffer.from(redactRaw(rest));
 }
 
-/** A line without its secrets; the same line where there are none. */
-export function redactRaw(line: string): string {
-  const [, prefix = "", json = ""] = /^(data: ?)?(.*)$/s.exec(line) ?? [];
-  let value: Json;
-  try {
-    value = JSON.parse(json) as Json;
-  } catch {
-    return redactText(line, () => undefined);
-  }
-  const seen = { any: false };
-  const clean = without("", value, seen);
-  return seen.any ? `${prefix}${JSON.stringify(clean)}` : line;
+/** A line without its secrets; the same line where there are none. `found` may keep one, as in redactText. */
+export function redactRaw(line: string, found: Seen = () => undefined): string {
+  const parsed = parseLine(line);
+  if (parsed === undefined) return redactText(line, found);
+  const clean = redactJson(parsed.value, found);
+  return clean === parsed.value ? line : `${parsed.prefix}${JSON.stringify(clean)}`;
 }
 
-function without(key: string, value: Json, seen: { any: boolean }): Json {
-  if (Array.isArray(value)) return value.map((item: Json) => without(key, item, seen));
-  if (typeof value === "object" && value !== null)
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, without(name, item, seen)]));
-  if (typeof value !== "string" || KEPT.test(key)) return value;
-  return redactField(key, value, () => {
-    seen.any = true;
+/** A value without its secrets; the same value where there are none. */
+export function redactJson<T extends Json>(value: T, found: Seen = () => undefined): T {
+  const seen = { any: false };
+  const clean = without("", value, (key, text) => {
+    const after = redactField(key, text, found);
+    if (after !== text) seen.any = true;
+    return after;
   });
+  return seen.any ? (clean as T) : value;
+}
+
+/** A raw line without what it holds of a text that comes in pieces: no piece of a secret shows that it is one. */
+export function withoutPieces(line: string): string {
+  const parsed = parseLine(line);
+  if (parsed === undefined) return line;
+  const seen = { any: false };
+  const clean = blanked(parsed.value, false, seen);
+  return seen.any ? `${parsed.prefix}${JSON.stringify(clean)}` : line;
+}
+
+function parseLine(line: string): { readonly prefix: string; readonly value: Json } | undefined {
+  const prefix = /^data: ?/.exec(line)?.[0] ?? "";
+  try {
+    return { prefix, value: JSON.parse(line.slice(prefix.length)) as Json };
+  } catch {
+    return undefined;
+  }
+}
+
+function without(key: string, value: Json, clean: (key: string, text: string) => Json): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => without(key, item, clean));
+  if (typeof value === "object" && value !== null)
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, without(name, item, clean)]),
+    );
+  return typeof value !== "string" || KEPT.test(key) ? value : clean(key, value);
+}
+
+function blanked(value: Json, isPiece: boolean, seen: { any: boolean }): Json {
+  if (Array.isArray(value)) return value.map((item: Json) => blanked(item, isPiece, seen));
+  if (typeof value === "string") {
+    if (!isPiece || value === "") return value;
+    seen.any = true;
+    return "";
+  }
+  if (typeof value !== "object" || value === null) return value;
+  const object = value as Readonly<Record<string, Json>>;
+  const isOne = isPiece || PIECE_NAMES.some((name) => PIECE.test(String(object[name] ?? "")));
+  const fields = Object.entries(object).map(([name, item]) => {
+    const isKept = typeof item === "string" && (KEPT.test(name) || KEPT_OF_PIECES.test(name));
+    return [name, isKept ? item : blanked(item, isOne || name === "delta", seen)] as const;
+  });
+  return Object.fromEntries(fields);
 }

@@ -15,6 +15,8 @@ export interface ChildSpec {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** It has nothing to read. */
   readonly isMute?: boolean;
+  /** What is to be done when nothing of it is left. */
+  readonly onGone?: () => void;
 }
 
 export interface ChildEnd {
@@ -69,6 +71,7 @@ export class Child {
         this.#signal("SIGKILL"); // what it left behind in its group,
         this.#isGone = true;
         await this.#tracker.end(this.#mark); // and what had moved out of it
+        spec.onGone?.();
         resolve({ ...end, stderr: this.#stderr });
       };
       // The system blames the program where it is the folder that is missing.

@@ -1,9 +1,11 @@
 /**
  * The output of a command into its block, as it comes: what it writes to either of its streams, in the order in which it
- * arrives. Characters that are cut between two chunks are put together; beyond a limit the rest is counted, not kept.
+ * arrives. Characters that are cut between two chunks are put together; beyond a limit the rest is counted, not kept. Where secrets
+ * are to be taken out, each stream is written line by line.
  */
 
 import { type BlockId, isProblem, type JsonObject, type Kernel } from "@blockyard/kernel";
+import { TextRedactor } from "../system/text-redactor.ts";
 
 const MAX_CHARS = 8 * 1024 * 1024;
 const WAIT_CHARS = 256 * 1024;
@@ -13,12 +15,14 @@ export class Output {
   readonly #block: BlockId;
   readonly #agent: string;
   readonly #decoders = { out: new TextDecoder(), errors: new TextDecoder() };
+  readonly #redactors: { readonly out: TextRedactor; readonly errors: TextRedactor } | undefined;
   #kept = 0;
   #dropped = 0;
   #sinceDrain = 0;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(kernel: Kernel, block: BlockId, agent: string) {
+  constructor(kernel: Kernel, block: BlockId, agent: string, isRedacted = false) {
+    this.#redactors = isRedacted ? { out: new TextRedactor(), errors: new TextRedactor() } : undefined;
     this.#kernel = kernel;
     this.#block = block;
     this.#agent = agent;
@@ -26,7 +30,7 @@ export class Output {
 
   /** Resolves later when much waits: the command's backpressure. */
   async push(bytes: Uint8Array): Promise<void> {
-    this.#append(this.#decoders.out.decode(bytes, { stream: true }));
+    this.#take("out", this.#decoders.out.decode(bytes, { stream: true }));
     if (this.#sinceDrain < WAIT_CHARS) return;
     this.#sinceDrain = 0;
     await this.#last;
@@ -34,12 +38,14 @@ export class Output {
   }
 
   errors(bytes: Uint8Array): void {
-    this.#append(this.#decoders.errors.decode(bytes, { stream: true }));
+    this.#take("errors", this.#decoders.errors.decode(bytes, { stream: true }));
   }
 
   async end(status: "done" | "error", metadata: JsonObject): Promise<void> {
-    this.#append(this.#decoders.out.decode());
-    this.#append(this.#decoders.errors.decode());
+    for (const stream of ["out", "errors"] as const) {
+      this.#take(stream, this.#decoders[stream].decode());
+      this.#append(this.#redactors?.[stream].end() ?? "");
+    }
     await this.#last;
     const dropped = this.#dropped > 0 ? { truncatedChars: this.#dropped } : {};
     const ended = await this.#kernel.writeBlock(this.#block, {
@@ -51,6 +57,10 @@ export class Output {
       agent: this.#agent,
       plan: (draft) => draft.status(this.#block, "error", { reason: "failed" }),
     });
+  }
+
+  #take(stream: "out" | "errors", text: string): void {
+    this.#append(this.#redactors?.[stream].push(text) ?? text);
   }
 
   #append(text: string): void {

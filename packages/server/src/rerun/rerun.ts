@@ -35,6 +35,8 @@ export interface RerunOptions {
   readonly tracker: ProcessTracker;
   /** Without one, commands are not confined. */
   readonly sandbox?: Sandbox;
+  /** Takes secrets out of what is stored. */
+  readonly isRedacted?: boolean;
 }
 
 export interface Confirmed {
@@ -180,8 +182,8 @@ export class Reruns {
   }
 
   #start(id: BlockId, { by }: Subject, spec: ChildSpec, limitMs: number): void {
-    const { kernel, tracker } = this.#options;
-    const output = new Output(kernel, id, by);
+    const { kernel, tracker, isRedacted = false } = this.#options;
+    const output = new Output(kernel, id, by, isRedacted);
     const startMs = kernel.env.monotonic();
     const child = new Child(spec, tracker, { onErrors: (bytes) => output.errors(bytes) });
     const cancel = kernel.env.after(limitMs, () => {

@@ -7,13 +7,14 @@
  */
 
 import { dirname } from "node:path";
+import type { KeptPath } from "./git-obeys.ts";
 import type { HiddenPath } from "./hidden-paths.ts";
 
 export interface Confinement {
   /** Folders that it may write to. */
   readonly writable: readonly string[];
   /** Below those, what it may read and not write: what git obeys. */
-  readonly kept: readonly string[];
+  readonly kept: readonly KeptPath[];
   /** Files in a place that is hidden or its own, which it sees all the same. */
   readonly readable?: readonly string[];
   readonly hidden: readonly HiddenPath[];
@@ -37,11 +38,19 @@ export function bubblewrapArgs(confinement: Confinement): readonly string[] {
     ...(network ? ["--ro-bind-try", "/run/systemd/resolve", "/run/systemd/resolve"] : []),
     ...hidden.filter(isAround).flatMap(hide),
     ...writable.flatMap((folder) => ["--bind", folder, folder]),
-    ...kept.flatMap((path) => ["--ro-bind-try", path, path]),
+    ...kept.flatMap((each) => keep(each, empty)),
     ...hidden.filter((each) => !isAround(each)).flatMap(hide),
     ...readable.flatMap((path) => ["--ro-bind-try", path, path]),
     ...["--setenv", "TMPDIR", "/tmp", "--chdir", cwd, "--"],
   ];
+}
+
+/** What is mounted cannot be moved or replaced either. */
+function keep({ path, isFolder, isMissing, isHeld }: KeptPath, empty: string): readonly string[] {
+  if (isHeld) return ["--bind", path, path];
+  if (isMissing === "must-not-be") return [];
+  if (isMissing === undefined) return ["--ro-bind-try", path, path];
+  return isFolder ? ["--tmpfs", path, "--remount-ro", path] : ["--ro-bind", empty, path];
 }
 
 /** Where several rules fit, the last one counts. */
@@ -54,7 +63,10 @@ export function seatbeltProfile({ writable, kept, hidden, network }: Confinement
     '(allow file-write* (subpath "/dev") (subpath "/private/tmp") (subpath "/private/var/folders"))',
     ...hidden.map(({ path }) => `(deny file-read* file-write* ${below(path)})`),
     ...writable.map((path) => `(allow file-read* file-write* ${below(path)})`),
-    ...kept.map((path) => `(deny file-write* ${below(path)})`),
+    ...kept.filter(({ isHeld }) => !isHeld).map(({ path }) => `(deny file-write* ${below(path)})`),
+    ...kept
+      .filter(({ isHeld }) => isHeld)
+      .map(({ path }) => `(deny file-write* (literal ${JSON.stringify(path)}))`),
     // Again: a hidden folder inside of the workspace stays hidden.
     ...hidden
       .filter(({ path }) => writable.some((folder) => isInside(folder, path)))

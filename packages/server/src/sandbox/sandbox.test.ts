@@ -158,6 +158,36 @@ describe.runIf(mayConfine)("[AC205] what is confined", () => {
     expect(await confined("echo ok > .git/HEAD && cat .git/HEAD")).toBe("ok\n");
   });
 
+  /** Ways to have git obey something after all, each to be tried in a repository of its own. */
+  it.each<[string, string, Readonly<Record<string, string>>]>([
+    ["another .git", "mv .git .old; mkdir .git; echo '[evil]' > .git/config", {}],
+    ["another .git, copied", "cp -r .git .new; echo '[evil]' > .new/config; rm -rf .git; mv .new .git", {}],
+    ["a link instead of .git", "mkdir .new; echo '[evil]' > .new/config; mv .git .old; ln -s .new .git", {}],
+    ["another folder of hooks", "mv .git/hooks .git/old; mkdir .git/hooks; echo evil > .git/hooks/x", {}],
+    ["hooks where there were none", "mkdir -p .git/hooks; echo evil > .git/hooks/x", { hooks: "" }],
+    ["another configuration", "rm -f .git/config; echo '[evil]' > .git/config", {}],
+    ["a configuration where there was none", "echo '[evil]' > .git/config", { config: "" }],
+    ["a shared folder", "mkdir .s; echo '[evil]' > .s/config; echo ../.s > .git/commondir", {}],
+    [
+      "a worktree's configuration",
+      "echo '[evil]' > .git/config.worktree",
+      { config: "[extensions]\n\tworktreeConfig = true\n" },
+    ],
+  ])("[AC205] does not get git to obey something by %s", async (_, script, without) => {
+    const repository = join(root, `repository-${Math.random().toString(36).slice(2)}`);
+    const git = join(repository, ".git");
+    mkdirSync(join(git, "hooks"), { recursive: true });
+    if (without["hooks"] === "") rmSync(join(git, "hooks"), { recursive: true });
+    if (without["config"] !== "") writeFileSync(join(git, "config"), without["config"] ?? "[core]\n");
+    await output(await new Sandbox(usual).confine(bash(`${script}; true`, repository)));
+    const texts = ["config", "config.worktree", "hooks/x"].map((name) => {
+      const path = join(git, name);
+      return existsSync(path) ? readFileSync(path, "utf8") : "";
+    });
+    expect(texts.join()).not.toContain("evil");
+    expect(existsSync(join(git, "commondir"))).toBe(false);
+  });
+
   it("[D40] is confined in a worktree of git as well, whose .git is a file, and may not change it", async () => {
     const worktree = join(home, "worktree");
     const names = `gitdir: ${join(root, ".git/worktrees/worktree")}\n`;

@@ -12,7 +12,7 @@ import { type ChildSpec, findCommand } from "../processes/child.ts";
 import { childEnvironment } from "../processes/child-env.ts";
 import type { Environment } from "../processes/child-mark.ts";
 import { bubblewrapArgs, type Confinement, seatbeltProfile } from "./confine.ts";
-import { gitObeys } from "./git-obeys.ts";
+import { gitObeys, takeAway } from "./git-obeys.ts";
 import { hiddenPaths } from "./hidden-paths.ts";
 
 /** `network`: on, with the network. */
@@ -161,7 +161,8 @@ export class Sandbox {
 
 function wrap({ file, isSeatbelt }: Tool, spec: ChildSpec, confinement: Confinement): ChildSpec {
   const first = isSeatbelt ? ["-p", seatbeltProfile(confinement)] : bubblewrapArgs(confinement);
-  return { ...spec, file, args: [...first, spec.file, ...spec.args] };
+  const onGone = () => takeAway(confinement.kept);
+  return { ...spec, file, args: [...first, spec.file, ...spec.args], onGone };
 }
 
 /** Where links lead; of what is not there, the path itself. */

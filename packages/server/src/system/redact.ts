@@ -137,7 +137,10 @@ export interface Finding {
 
 export type Found = (finding: Finding) => void;
 
-export function redactText(text: string, found: (name: string, secret: string) => void): string {
+/** Told of a secret; where it answers false, that one stays. */
+export type Seen = (name: string, secret: string) => unknown;
+
+export function redactText(text: string, found: Seen): string {
   if (text.length < 8) return text;
   let clean = text;
   for (const { name, pattern, isSecret } of SHAPES) {
@@ -145,7 +148,7 @@ export function redactText(text: string, found: (name: string, secret: string) =
       const groups = rest.at(-1);
       const secret = typeof groups === "object" ? (groups as { secret: string }).secret : whole;
       if (isSecret ? !isSecret(secret) : secret.startsWith("[redacted")) return whole;
-      found(name, secret);
+      if (found(name, secret) === false) return whole;
       const at = whole.lastIndexOf(secret);
       return `${whole.slice(0, at)}[redacted ${name}]${whole.slice(at + secret.length)}`;
     });
@@ -202,8 +205,6 @@ export async function* redactLines(
   for await (const line of lines) yield redactLine(line, found);
 }
 
-type Seen = (name: string, secret: string) => void;
-
 function redactValue(value: Json, seen: Seen, untouched: Untouched): Json {
   if (typeof value === "string") return redactText(value, seen);
   if (Array.isArray(value)) return value.map((item: Json) => redactValue(item, seen, untouched));
@@ -221,10 +222,8 @@ export function redactField(key: string, value: Json, seen: Seen, untouched: Unt
   if (typeof value !== "string") return redactValue(value, seen, untouched);
   const isNamed =
     /^(api[_-]?key|secret|password|passwd|client[_-]?secret|access[_-]?(key|token)|authorization)$/i;
-  if (isNamed.test(key) && isNamedSecret(value)) {
-    seen("named secret", value);
+  if (isNamed.test(key) && isNamedSecret(value) && seen("named secret", value) !== false)
     return "[redacted named secret]";
-  }
   return redactText(value, seen);
 }
 

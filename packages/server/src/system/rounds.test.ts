@@ -4,7 +4,7 @@ import { Rounds } from "./rounds.ts";
 
 it("[AC261] one thing is done in each round, in order, whatever the things do", () => {
   const queued: (() => void)[] = [];
-  const rounds = new Rounds((round) => queued.push(round));
+  const rounds = new Rounds({ later: (round) => queued.push(round) });
   const done: string[] = [];
   const seen: number[] = [];
   const round = () => {
@@ -31,6 +31,26 @@ it("[AC261] one thing is done in each round, in order, whatever the things do", 
   round();
   expect(done).toEqual(["a", "threw", "c", "d", "e"]);
   expect(seen).toEqual([1, 1, 1, 1, 0, 0, 1]);
+});
+
+it("[AC261] while the owner waits they wait, and not for ever", () => {
+  const queued: (() => void)[] = [];
+  let isHeld = true;
+  const rounds = new Rounds({ later: (round) => queued.push(round), isHeld: () => isHeld });
+  const done: string[] = [];
+  rounds.enter(() => done.push("a"));
+  rounds.enter(() => done.push("b"));
+  const round = () => {
+    for (const next of queued.splice(0)) next();
+  };
+  for (let n = 0; n < 10; n++) round();
+  expect(done).toEqual([]);
+  isHeld = false;
+  round();
+  expect(done).toEqual(["a"]);
+  isHeld = true;
+  for (let n = 0; n < 100; n++) round();
+  expect(done).toEqual(["a", "b"]);
 });
 
 it("[AC261] other events come in between, however many wait", async () => {

@@ -70,7 +70,7 @@ export interface HttpOptions {
   /** Told what went wrong inside; the client only learns that it did. */
   readonly onFault: (where: string, error: unknown) => void;
   /** Keeps a picture; where it then is. */
-  readonly keep: (bytes: Uint8Array) => Promise<Json | Problem>;
+  readonly keep: (caller: Caller, bytes: Uint8Array) => Promise<Json | Problem>;
   readonly blob: (
     hash: string,
   ) => Promise<{ readonly mediaType: string; readonly bytes: Uint8Array } | undefined>;
@@ -219,8 +219,8 @@ function addTransferRoutes(app: App, options: HttpOptions): void {
 function addBlobRoutes(app: App, options: HttpOptions, bodies: Bodies): void {
   app.post("/v1/blobs", (context) => {
     const refused = options.mayWrite(options.callerOf(context.env.incoming));
-    return bodies.read(context, refused ?? PICTURE_BYTES, async (bytes) =>
-      answer(context, (await options.keep(bytes)) as Json | Problem),
+    return bodies.read(context, refused ?? PICTURE_BYTES, async (bytes, caller) =>
+      answer(context, await options.keep(caller, bytes)),
     );
   });
   app.get("/v1/blobs/:hash", async (context) => {

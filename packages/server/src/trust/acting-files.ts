@@ -1,12 +1,13 @@
 /**
  * Files of a folder that act by themselves when an agent works there: hooks that run, servers that are started, instructions and
- * settings that agents obey. Those of the folder itself and of the folders above it, up to the served one.
+ * settings that agents obey. Those of the folder itself and of the folders above it, up to the served one; where that is in a repository, up
+ * to the top of it, since git and agents look there as well.
  *
  * Not the programs that such a file names: whoever trusts a hook trusts what it calls.
  */
 
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, type Stats, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { gitConfigs, gitFolders } from "./git-config.ts";
 
@@ -28,7 +29,10 @@ const INSTRUCTIONS = "agents follow it as instructions";
 const RULES: readonly Rule[] = [
   {
     reason: INSTRUCTIONS,
-    names: ["CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md"],
+    names: [
+      ...["CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", "AGENTS.override.md", "GEMINI.md", "QWEN.md"],
+      ...["AGENT.md", ".goosehints", ".cursorrules", ".github/copilot-instructions.md"],
+    ],
   },
   { reason: "agents start the servers it lists", names: [".mcp.json"] },
   {
@@ -50,7 +54,11 @@ const RULES: readonly Rule[] = [
   { reason: "Codex follows it", names: [".codex", ".agents"] },
   {
     reason: "agents follow it",
-    names: [".gemini", ".opencode", "opencode.json", "opencode.jsonc", ".cursor"],
+    names: [
+      ...[".gemini", ".qwen", ".kimi", ".kimi-code", ".copilot", ".goose", ".cursor"],
+      ...[".opencode", "opencode.json", "opencode.jsonc"],
+      ...[".github/instructions", ".github/agents", ".github/hooks", ".github/skills", ".github/prompts"],
+    ],
   },
   { reason: "git runs it automatically", names: [".husky"] },
 ];
@@ -67,7 +75,7 @@ export function actingFiles(root: string, folder: string): readonly ActingFile[]
   const look = new Look(root);
   for (const at of foldersUp(root, folder)) {
     for (const { reason, names } of RULES) for (const name of names) look.at(join(at, name), reason);
-    for (const git of gitFolders(at)) look.at(join(git, "hooks"), "git runs it automatically");
+    for (const git of gitFolders(at)) look.hooks(join(git, "hooks"));
     for (const { path, runs } of gitConfigs(at)) {
       const said = runs.map(({ name, value }) => `${name} = ${value}`);
       look.add(path, `git follows it (${said[0]?.slice(0, 80)})`, hash(said.join("\n")));
@@ -96,14 +104,20 @@ class Look {
 
   /** A file, or a folder with everything below it. */
   at(path: string, reason: string, depth = MAX_DEPTH): void {
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (!stat || path.endsWith(".sample")) return;
+    const stat = statOf(path);
+    if (!stat) return;
     this.#looked++;
     if (stat.isFile()) return this.add(path, reason, this.#digest(path, stat));
     if (!stat.isDirectory()) return;
     if (depth === 0 || this.#looked > MAX_LOOKED_AT)
       return this.add(path, `${reason}; not inspected: too many or too deep`, facts(stat));
     for (const name of namesIn(path)) this.at(join(path, name), reason, depth - 1);
+  }
+
+  /** Git brings examples, which it does not run. */
+  hooks(path: string): void {
+    for (const name of namesIn(path))
+      if (!name.endsWith(".sample")) this.at(join(path, name), "git runs it automatically");
   }
 
   /** Of a file that is too much to read, or cannot be read: of what is known of it without reading. */
@@ -122,16 +136,23 @@ class Look {
   }
 }
 
-/** The folder and those above it, up to the root. One that is outside stands alone. */
+/** The folder and those above it, up to the root and to the top of its repository. One that is outside ends at its own. */
 function foldersUp(root: string, folder: string): readonly string[] {
-  const way = relative(root, folder);
-  if (way.startsWith("..")) return [folder];
-  const all = [folder];
-  for (let at = folder; at !== root && at !== dirname(at); ) {
-    at = dirname(at);
-    all.push(at);
+  const isOutside = /^\.\.(\/|$)/.test(relative(root, folder));
+  const above = (at: string): readonly string[] => (at === dirname(at) ? [at] : [at, ...above(dirname(at))]);
+  const all = above(folder);
+  const top = all.findIndex((at) => existsSync(join(at, ".git")));
+  const least = isOutside ? 0 : all.indexOf(root);
+  return all.slice(0, Math.max(least, top) + 1);
+}
+
+/** Nothing where it cannot be reached, as by links in a circle: then agents cannot, either. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
   }
-  return all;
 }
 
 /** In order. */

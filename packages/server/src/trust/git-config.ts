@@ -6,7 +6,7 @@
  * in the folder, and in the files that these include.
  */
 
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, type Stats, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /** A setting as `section.key = value`. */
@@ -38,9 +38,8 @@ export function gitConfigs(
   const found: { path: string; runs: readonly GitSetting[] }[] = [];
   const waiting = gitFolders(folder).flatMap((git) => [join(git, "config"), join(git, "config.worktree")]);
   for (const path of waiting) {
-    const text = readText(path);
-    if (text === undefined) continue;
-    const runs = settingsIn(text).filter(({ name }) => !HARMLESS.some((each) => each.test(name)));
+    const settings = settingsOf(path);
+    const runs = settings.filter(({ name }) => !HARMLESS.some((each) => each.test(name)));
     if (runs.length > 0) found.push({ path, runs });
     if (waiting.length > MAX_INCLUDES) continue; // that it includes something is asked for all the same
     for (const { name, value } of runs) {
@@ -54,42 +53,114 @@ export function gitConfigs(
 /** Where git looks for hooks and configuration. */
 export function gitFolders(folder: string): readonly string[] {
   const git = join(folder, ".git");
-  const stat = statSync(git, { throwIfNoEntry: false });
-  const own = stat?.isDirectory() ? [git] : stat?.isFile() ? ledTo(folder, git) : [];
+  const stat = statOf(git);
+  const own = stat?.isDirectory() ? shared(git) : stat?.isFile() ? ledTo(folder, git) : [];
   const isBare = ["HEAD", "objects", "refs"].every((name) => existsSync(join(folder, name)));
-  return [...own, ...(isBare ? [folder] : [])];
+  return [...own, ...(isBare ? shared(folder) : [])];
 }
 
-/** A `.git` that is a file names a folder; that may name one which it shares. */
+/** A `.git` that is a file names a folder. */
 function ledTo(folder: string, file: string): readonly string[] {
-  const to = /^gitdir: *(.+?)\s*$/m.exec(readText(file) ?? "")?.[1];
-  if (to === undefined) return [];
-  const git = resolve(folder, to);
-  const common = readText(join(git, "commondir"))?.trim();
+  const to = /^gitdir: *(.+?)\s*$/m.exec(textOf(file) ?? "")?.[1];
+  return to === undefined ? [] : shared(resolve(folder, to));
+}
+
+/** A folder of git may name another one, whose hooks and configuration are then those that count. */
+function shared(git: string): readonly string[] {
+  const common = textOf(join(git, "commondir"))?.trim();
   return common ? [git, resolve(git, common)] : [git];
 }
 
-/** In lower case, without subsections. A key may stand behind its section in one line; a value may go on in the next. */
+/** A file that is too long, or cannot be read, is one setting that nobody knows. */
+function settingsOf(path: string): readonly GitSetting[] {
+  const stat = statOf(path);
+  if (!stat) return [];
+  const text = textOf(path);
+  if (text !== undefined) return settingsIn(text);
+  return [
+    { name: "not inspected", value: `${stat.size} bytes, ${stat.mtimeMs}, ${stat.ctimeMs}, ${stat.ino}` },
+  ];
+}
+
+/** As git reads it: several sections may stand in a line, a comment ends with its line, a value may go on in the next. */
 export function settingsIn(text: string): readonly GitSetting[] {
+  const reader = new ConfigReader(text.replaceAll("\r\n", "\n"));
   const settings: GitSetting[] = [];
   let section = "";
-  for (const line of text.replace(/\\\r?\n/g, "").split(/\r?\n|\r/)) {
-    const [, head, rest = ""] = /^\s*(\[(?:[^\]"\\]|\\.|"(?:[^"\\]|\\.)*")*\])?(.*)$/.exec(line) ?? [];
-    if (head) section = /^\[\s*([^\s"\].]*)/.exec(head)?.[1]?.toLowerCase() ?? "";
-    const [, key, value = ""] = /^\s*([^\s=#;[]+)\s*=?(.*)$/.exec(rest) ?? [];
-    if (key) settings.push({ name: `${section}.${key.toLowerCase()}`, value: unquoted(value) });
+  while (reader.more()) {
+    const head = reader.take(SECTION);
+    if (head) section = head[1]?.toLowerCase() ?? "";
+    else {
+      const key = reader.take(KEY)?.[0];
+      if (key === undefined) reader.skip();
+      else settings.push({ name: `${section}.${key.toLowerCase()}`, value: reader.value() });
+    }
   }
   return settings;
 }
 
-function unquoted(value: string): string {
-  const text = value.trim();
-  return text.startsWith('"') ? text.slice(1).replace(/".*$/, "") : text.replace(/\s[#;].*$/, "");
+/** The name of the section without that of its subsection. */
+const SECTION = /\[\s*([^\s"\].]*)(?:[^\]"\\\n]|\\.|"(?:[^"\\\n]|\\.)*")*\]/y;
+const KEY = /[^\s=#;[\]]+/y;
+const BLANK = /\s+|[#;].*/y;
+
+class ConfigReader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Whether something follows that is neither blank nor a comment. */
+  more(): boolean {
+    while (this.take(BLANK));
+    return this.#at < this.#text.length;
+  }
+
+  take(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    const taken = pattern.exec(this.#text);
+    if (taken) this.#at += taken[0].length;
+    return taken;
+  }
+
+  /** Over what git would refuse. */
+  skip(): void {
+    this.#at++;
+  }
+
+  /** Behind a key; without `=` there is none. */
+  value(): string {
+    this.take(/[ \t]*/y);
+    if (this.#text[this.#at] !== "=") return "";
+    const start = ++this.#at;
+    let isQuoted = false;
+    for (; this.#at < this.#text.length; this.#at++) {
+      const char = this.#text[this.#at];
+      if (char === "\n" || (!isQuoted && (char === "#" || char === ";"))) break;
+      if (char === "\\") this.#at++;
+      else if (char === '"') isQuoted = !isQuoted;
+    }
+    const said = this.#text.slice(start, this.#at).replace(/\\\n/g, "");
+    return said.replace(/\\(.)/g, "$1").replaceAll('"', "").trim();
+  }
 }
 
-function readText(path: string): string | undefined {
+function statOf(path: string): Stats | undefined {
   try {
-    return statSync(path).size > MAX_BYTES ? undefined : readFileSync(path, "utf8");
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a file on a disk holds: not one that is too long, nor anything that may have no end. Nothing where there is none. */
+function textOf(path: string): string | undefined {
+  try {
+    const stat = statSync(path);
+    if (!stat.isFile() || stat.size > MAX_BYTES) return undefined;
+    return stat.size === 0 ? "" : readFileSync(path, "utf8");
   } catch {
     return undefined;
   }

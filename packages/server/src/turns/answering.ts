@@ -21,6 +21,7 @@ import {
   type Problem,
   problem,
 } from "@blockyard/kernel";
+import type { Secrets } from "../ingest/secrets.ts";
 import { lateText } from "./late-answer.ts";
 import { refusalText } from "./refusal.ts";
 import { type Decision, isOwnSuggestion, type Rules } from "./rules/rules.ts";
@@ -37,6 +38,8 @@ interface Live {
 export interface AnsweringOptions {
   readonly kernel: Kernel;
   readonly rules: Rules | undefined;
+  /** What was asked, where it is stored as something else. */
+  readonly secrets?: Secrets | undefined;
   readonly liveIn: (conversation: ConversationId) => Live | undefined;
   /** Starts the turn in which an agent gets an answer that comes late; `also` is written with its prompt, or nothing is. */
   readonly start: (
@@ -113,7 +116,7 @@ export class Answering {
   }
 
   async #byRule(live: Live, { id, conversation, metadata }: Block): Promise<void> {
-    const ask = askOf(metadata) as Ask;
+    const ask = this.#asked(live, askOf(metadata) as Ask);
     const { cwd } = live.start.request;
     const decided =
       this.#leaveFor(conversation, ask) ??
@@ -127,6 +130,11 @@ export class Answering {
       if (this.#options.liveIn(conversation) !== live) return;
       await new Promise<void>((again) => this.#options.kernel.env.after(waitMs, again));
     }
+  }
+
+  /** As the agent has asked it: what is stored of it may lack secrets. */
+  #asked({ start }: Live, ask: Ask): Ask {
+    return this.#options.secrets?.asked(start.id, ask) ?? ask;
   }
 
   #leaveFor(conversation: ConversationId, ask: Ask): Decision | undefined {
@@ -152,7 +160,7 @@ export class Answering {
       plan: (draft) => writeAnswer(draft, block, ask, { ...given, message: said }, live.run, rule),
     });
     if (isProblem(answered)) return answered;
-    const { ask: shown } = answered;
+    const shown = this.#asked(live, answered.ask);
     const plan = shown.plan === undefined ? undefined : await kernel.whole(shown.plan);
     live.run.answer({
       ...{ ask, allow: given.allow, shown, input: shown.input ?? null, said },

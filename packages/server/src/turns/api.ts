@@ -6,6 +6,7 @@
 import type { Ask, AskSuggestion, Json, Kernel, Matcher, Problem, ToolSchema } from "@blockyard/kernel";
 import { isProblem } from "@blockyard/kernel";
 import type { LoopFiles } from "../files/loop-files.ts";
+import type { Secrets } from "../ingest/secrets.ts";
 import type { ProcessTracker } from "../processes/process-tracker.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Abilities, Driver } from "./driver.ts";
@@ -39,6 +40,8 @@ export interface ApiOptions {
   readonly onFault: (what: string, error: unknown) => void;
   readonly silentMs?: number | undefined;
   readonly suggest?: (ask: Ask, cwd: string) => readonly AskSuggestion[];
+  /** Takes secrets out of what is stored. */
+  readonly secrets?: Secrets | undefined;
 }
 
 export const APIS: readonly ApiSource[] = [anthropicApi, openaiApi];
@@ -92,6 +95,7 @@ export function apiDriver(source: ApiSource, options: ApiOptions): Driver {
           silentMs: options.silentMs,
           onFault: options.onFault,
           suggest: (ask) => options.suggest?.(ask, root) ?? [],
+          secrets: options.secrets,
         },
         start,
       );

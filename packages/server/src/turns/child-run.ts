@@ -22,6 +22,7 @@ import {
 } from "@blockyard/kernel";
 import { type Before, countedIn, type Provider, providers } from "@blockyard/providers";
 import { StreamIngest } from "../ingest/ingest-stream.ts";
+import type { Secrets } from "../ingest/secrets.ts";
 import { Child, type ChildEnd, type ChildSpec } from "../processes/child.ts";
 import type { ProcessTracker } from "../processes/process-tracker.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
@@ -47,6 +48,8 @@ export interface ChildOptions {
   readonly fullAccess?: boolean;
   /** What can be answered to an ask for good, beside what the agent suggests. */
   readonly suggest?: (ask: Ask, cwd: string) => readonly AskSuggestion[];
+  /** Takes secrets out of what is stored. */
+  readonly secrets?: Secrets | undefined;
   /** An agent that says nothing for this long is stopped. */
   readonly silentMs?: number | undefined;
   /** One that has said its last word and does not end is killed after this. */
@@ -201,6 +204,7 @@ class ChildRun implements Trial {
       provider,
       parent: start.prompt,
       neverAsks: !agent.talks,
+      secrets: options.secrets,
       onEvent: (event) => this.#heard(event),
       ...(before === undefined ? {} : { before }),
       ...(told === "" ? {} : { told }),

@@ -13,6 +13,7 @@ import {
   type Reason,
   randomName,
 } from "@blockyard/kernel";
+import type { Secrets } from "../ingest/secrets.ts";
 import { keepMode } from "./mode.ts";
 import type { Run, RunEnd, TurnRequest, TurnStart } from "./run.ts";
 
@@ -21,10 +22,13 @@ type Patiently = <T>(run: () => Promise<T | Problem>) => Promise<T | Problem>;
 export class TurnEnd {
   readonly #kernel: Kernel;
   readonly #patiently: Patiently;
+  /** Takes secrets out of what an agent has said last. */
+  readonly #secrets: Secrets | undefined;
 
   /** `patiently`: of a turn that is over nothing may be left open because the store was away at that moment. */
-  constructor(kernel: Kernel, patiently: Patiently) {
+  constructor(kernel: Kernel, patiently: Patiently, secrets?: Secrets) {
     this.#kernel = kernel;
+    this.#secrets = secrets;
     this.#patiently = patiently;
   }
 
@@ -37,7 +41,8 @@ export class TurnEnd {
     else if (!isExpected) await this.show(start, error);
   }
 
-  async fail(start: TurnStart, error: string, reason: Reason = "failed"): Promise<void> {
+  async fail(start: TurnStart, said: string, reason: Reason = "failed"): Promise<void> {
+    const error = this.#secrets?.clean(said) ?? said;
     const end = (draft: Draft) => {
       const turn = draft.turn(start.id);
       if (turn?.status !== "running") return null;
@@ -53,9 +58,10 @@ export class TurnEnd {
 
   async show(
     { id, request, by }: { readonly id: string; readonly request: TurnRequest; readonly by: AgentId },
-    text: string,
+    said: string,
     more: JsonObject = {},
   ): Promise<void> {
+    const text = this.#secrets?.clean(said) ?? said;
     const metadata = { turn: id, code: "agent", ...more };
     const key = `shown-${id}-${randomName(this.#kernel.env, 6)}`; // once, however often it is tried
     await this.#patiently(() =>

@@ -25,6 +25,7 @@ import {
   stopLeased,
   type Turn,
 } from "@blockyard/kernel";
+import type { Secrets } from "../ingest/secrets.ts";
 import { type Answered, Answering } from "./answering.ts";
 import { attachedSizes, checkAttachments } from "./attachments.ts";
 import { AwaitedTurns } from "./awaited-turns.ts";
@@ -69,6 +70,8 @@ export interface TurnsOptions {
   readonly home?: string;
   /** Shows what commands of a turn changed in its folder. */
   readonly observer?: WorkspaceObserver;
+  /** Takes secrets out of what is stored, and knows what was asked. */
+  readonly secrets?: Secrets | undefined;
 }
 
 interface Live extends Steered {
@@ -116,7 +119,7 @@ export class Turns {
   #isClosed = false;
 
   constructor(options: TurnsOptions) {
-    const { kernel, trust = () => undefined, shows = async () => undefined, rules } = options;
+    const { kernel, trust = () => undefined, shows = async () => undefined, rules, secrets } = options;
     const drivers = options.fullAccess ? options.drivers : options.drivers.map(withoutFull);
     this.#trust = trust;
     this.#shows = shows;
@@ -133,13 +136,15 @@ export class Turns {
             },
           });
     this.#answering = new Answering({
-      ...{ kernel, rules, liveIn: (conversation) => this.#runs.get(conversation) },
+      ...{ kernel, rules, secrets, liveIn: (conversation) => this.#runs.get(conversation) },
       start: (by, request, also) => this.#goOn(by, request, also),
     });
     this.#kernel = kernel;
     this.#steering = new Steering(kernel);
-    this.#end = new TurnEnd(kernel, (run) =>
-      patiently(kernel.env, run, this.#isClosed ? CLOSING_MS : undefined),
+    this.#end = new TurnEnd(
+      kernel,
+      (run) => patiently(kernel.env, run, this.#isClosed ? CLOSING_MS : undefined),
+      secrets,
     );
     this.#remote = kernel.node === undefined ? undefined : new RemoteTurns(kernel, kernel.node);
     this.#awaited =

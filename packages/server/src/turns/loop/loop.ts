@@ -17,6 +17,7 @@ import {
 } from "@blockyard/kernel";
 import { PROVIDER_NAMES } from "../../access/agent-names.ts";
 import { filesIn } from "../../files/named-files.ts";
+import type { Secrets } from "../../ingest/secrets.ts";
 import type { Answer, Run, RunEnd, TurnStart } from "../run.ts";
 import type { Api } from "./api.ts";
 import { type Answered, Asking } from "./asking.ts";
@@ -35,6 +36,8 @@ export interface LoopOptions {
   readonly silentMs?: number | undefined;
   readonly onFault: (what: string, error: unknown) => void;
   readonly suggest?: ((ask: Ask) => readonly AskSuggestion[]) | undefined;
+  /** Takes secrets out of what is stored, and so of what the model is sent later. */
+  readonly secrets?: Secrets | undefined;
 }
 
 export const ROUNDS = 50;
@@ -52,7 +55,7 @@ export class LoopRun implements Run {
   constructor(options: LoopOptions, start: TurnStart) {
     this.#options = options;
     this.#start = start;
-    this.#writing = new Writing(options.kernel, start);
+    this.#writing = new Writing(options.kernel, start, options.secrets);
     this.#calls = new Calls({
       env: options.kernel.env,
       writing: this.#writing,

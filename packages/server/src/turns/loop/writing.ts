@@ -24,9 +24,11 @@ import {
   randomName,
   type Usage,
 } from "@blockyard/kernel";
+import type { EventRedactor } from "../../ingest/event-redactor.ts";
 import { fenced } from "../../ingest/fence.ts";
 import { keepPictures } from "../../ingest/kept-pictures.ts";
 import { RawLines } from "../../ingest/raw-lines.ts";
+import type { Secrets } from "../../ingest/secrets.ts";
 import type { TurnStart } from "../run.ts";
 
 export interface TurnOutcome {
@@ -53,13 +55,15 @@ export class Writing {
   #last: BlockKey | undefined;
   #own = 0;
   readonly #raw: RawLines;
+  readonly #redactor: EventRedactor | undefined;
   #pushing: Promise<void> = Promise.resolve();
   /** What could not be written, however long it was held. */
   #lost: Problem | undefined;
   #isEnded = false;
 
-  constructor(kernel: Kernel, start: TurnStart) {
+  constructor(kernel: Kernel, start: TurnStart, secrets?: Secrets) {
     this.#kernel = kernel;
+    this.#redactor = secrets?.redactor(start.id);
     this.#start = start;
     this.run = randomName(kernel.env, 8);
     this.#began = kernel.env.monotonic();
@@ -89,7 +93,8 @@ export class Writing {
   }
 
   async #pushNow(events: readonly BlockEvent[]): Promise<void> {
-    this.#lost ??= await this.#ingest.push(await keepPictures(this.#kernel, events));
+    const kept = await keepPictures(this.#kernel, events);
+    this.#lost ??= await this.#ingest.push(this.#redactor?.take(kept) ?? kept);
   }
 
   /** A bug: the turn ends with it, and nothing else does. */
@@ -109,8 +114,9 @@ export class Writing {
     return this.#whole({ kind: "error", role: "system", ...said }, false);
   }
 
-  /** Keeps what the provider really said, beside the blocks. */
+  /** Keeps what the provider really said, beside the blocks: not where it may hold pieces of secrets. */
   async keep(event: Json): Promise<void> {
+    if (this.#redactor) return;
     this.#raw.add(JSON.stringify(event));
     if (this.#raw.isDue) await this.#flushRaw();
   }
@@ -152,7 +158,7 @@ export class Writing {
       this.#isEnded = true;
       const durationMs = Math.max(0, Math.round(this.#kernel.env.monotonic() - this.#began));
       const usage = [...this.#usage.values()].reduce(addUsage, NO_USAGE);
-      await this.#ingest.push([
+      await this.#pushNow([
         {
           type: "turn-end",
           turn: this.#start.id,
@@ -165,6 +171,7 @@ export class Writing {
           ...(this.#models.size === 0 ? {} : { models: [...this.#models] }),
         },
       ]);
+      await this.#ingest.push(this.#redactor?.end() ?? []);
     }
     await this.#flushRaw();
     const failed = await this.#ingest.finish();

@@ -10,6 +10,7 @@ import type { AskSubject } from "@blockyard/kernel";
 import { guardOfName } from "../../files/guarded-path.ts";
 import { commandWords, looseWords } from "./command-words.ts";
 import type { Pattern } from "./contract.ts";
+import { isMoreThanItsVerb } from "./telling-options.ts";
 
 /** Programs whose first words say what they do; the rest may vary. */
 const VERBS =
@@ -58,7 +59,7 @@ const MOST_PATTERNS = 5;
 function commandPattern(words: readonly string[]): Pattern {
   const [program = "", verb = "", what = ""] = words;
   const isVerb = (word: string) => /^[a-z][\w:.-]*$/i.test(word);
-  if (!VERBS.test(basename(program)) || !isVerb(verb))
+  if (!VERBS.test(basename(program)) || !isVerb(verb) || isMoreThanItsVerb(words))
     return { type: "command", words: [...words], exact: true };
   return { type: "command", words: MORE.has(verb) && isVerb(what) ? [program, verb, what] : [program, verb] };
 }
@@ -68,7 +69,7 @@ export function allows(patterns: readonly Pattern[], subject: AskSubject, cwd: s
   if (subject.type === "command") {
     const commands = commandWords(subject.command);
     if (commands === undefined || (subject.cwd !== undefined && !within(cwd, subject.cwd))) return false;
-    return commands.every((words) => patterns.some((pattern) => begins(pattern, words)));
+    return commands.every((words) => patterns.some((pattern) => covers(pattern, words)));
   }
   if (subject.type === "diff") {
     const paths = subject.paths ?? [];
@@ -94,6 +95,13 @@ export function denies(pattern: Pattern, subject: AskSubject, cwd: string): bool
       (subject.paths ?? []).some((path) => within(pattern.folder, resolve(cwd, path)))
     );
   return isSame(pattern, subject);
+}
+
+/** What a rule allows: the words that it has, and of more only those that do not change what these say. */
+function covers(pattern: Pattern, words: readonly string[]): boolean {
+  return (
+    begins(pattern, words) && ((pattern.type === "command" && pattern.exact) || !isMoreThanItsVerb(words))
+  );
 }
 
 function begins(pattern: Pattern, words: readonly string[]): boolean {

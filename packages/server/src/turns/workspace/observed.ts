@@ -10,6 +10,7 @@ import { relative, resolve } from "node:path";
 import { isProblem, type Kernel, type Metadata, metadataOf, RESULT_KINDS } from "@blockyard/kernel";
 import { joinDiffs, unifiedDiff } from "@blockyard/providers";
 import { guardOfName } from "../../files/guarded-path.ts";
+import type { Secrets } from "../../ingest/secrets.ts";
 import type { TurnStart } from "../run.ts";
 import { differences, type FileDifference, type Snapshot, takeSnapshot } from "./snapshot.ts";
 
@@ -23,10 +24,18 @@ type Change = Metadata<"file_change">["changes"][number];
 export class WorkspaceObserver {
   readonly #kernel: Kernel;
   readonly #root: string;
+  readonly #secrets: Secrets | undefined;
   readonly #env: Readonly<Record<string, string | undefined>>;
 
-  constructor(kernel: Kernel, root: string, env: Readonly<Record<string, string | undefined>>) {
+  /** `secrets` takes them out of what is stored. */
+  constructor(
+    kernel: Kernel,
+    root: string,
+    env: Readonly<Record<string, string | undefined>>,
+    secrets?: Secrets,
+  ) {
     this.#kernel = kernel;
+    this.#secrets = secrets;
     this.#root = root;
     this.#env = env;
   }
@@ -48,7 +57,7 @@ export class WorkspaceObserver {
     const after = await takeSnapshot(before.folder, this.#env);
     if (after === undefined) return;
     const found = await differences(before, after, (path) => done.shown.has(path), MOST_FILES);
-    const changes = changesOf(found.changed);
+    const changes = changesOf(found.changed, (diff) => this.#secrets?.clean(diff) ?? diff);
     if (changes.length === 0) return;
     const text = joinDiffs(changes.map(({ diff }) => diff));
     const metadata = {
@@ -86,12 +95,15 @@ export class WorkspaceObserver {
   }
 }
 
-function changesOf(differences: readonly FileDifference[]): readonly Change[] {
+function changesOf(
+  differences: readonly FileDifference[],
+  clean: (diff: string) => string,
+): readonly Change[] {
   let chars = 0;
   return differences.flatMap(({ path, kind, before, after }) => {
     const isSecret = /secret/.test(guardOfName(path) ?? "");
     if (isSecret || before === undefined || after === undefined) return [{ path, kind, diff: "" }];
-    const diff = unifiedDiff(path, { before, after }, kind);
+    const diff = clean(unifiedDiff(path, { before, after }, kind));
     chars += diff.length;
     return [{ path, kind, diff: chars > MOST_DIFF_CHARS ? "" : diff }];
   });

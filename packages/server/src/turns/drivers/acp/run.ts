@@ -243,6 +243,7 @@ export class AcpRun implements Run {
     const stream = new StreamIngest(kernel, {
       price: (event) => cost.take(event),
       suggest: (ask) => this.#options.suggest?.(ask, connection.cwd) ?? [],
+      secrets: this.#options.secrets,
       ...{ conversation: request.conversation, agent: this.#agent.provider, turn: id, parent: prompt },
       provider: providerOf(this.#agent),
       onEvent: (event) => this.#asks.heard(event),

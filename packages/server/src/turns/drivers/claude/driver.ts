@@ -181,6 +181,7 @@ async function beginRun(place: Place, start: TurnStart, isLost: boolean): Promis
         provider: providers.get("claude-control") as Provider,
         price: (event) => cost.take(event),
         suggest: (ask) => options.suggest?.(ask, asked.cwd) ?? [],
+        secrets: options.secrets,
         ...(before === undefined ? {} : { before }),
         ...(told.text === "" ? {} : { told: told.text }),
       }),

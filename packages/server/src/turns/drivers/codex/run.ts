@@ -110,6 +110,7 @@ export class CodexRun implements Trial {
       parent: start.prompt,
       price: (event) => cost.take(event),
       suggest: (ask) => options.suggest?.(ask, program.wanted.cwd) ?? [],
+      secrets: options.secrets,
       onEvent: (event) => this.#heard(event),
       ...(program.told === "" ? {} : { told: program.told }),
     });

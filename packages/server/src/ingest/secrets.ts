@@ -1,0 +1,36 @@
+/**
+ * Secrets that are to be in no store: what a running server does about them where BLOCKYARD_REDACT_INGEST asks for it. The events of
+ * each run are redacted; what an agent asked is kept as it came, in memory, since rules are about that and the agent is answered
+ * with that.
+ */
+
+import type { Ask } from "@blockyard/kernel";
+import { redactText } from "../system/redact.ts";
+import { EventRedactor } from "./event-redactor.ts";
+
+/** Asks that are kept. */
+const MOST_ASKS = 1_000;
+
+export class Secrets {
+  readonly #asks = new Map<string, Ask>();
+
+  /** For the events of one run: that of a turn, where it has one. */
+  redactor(run: string): EventRedactor {
+    return new EventRedactor((ask) => {
+      const [oldest] = this.#asks.keys();
+      if (this.#asks.size >= MOST_ASKS && oldest !== undefined) this.#asks.delete(oldest);
+      this.#asks.set(`${run} ${ask.id}`, ask);
+    });
+  }
+
+  /** What was asked in a turn, as it came. */
+  asked(turn: string, ask: Ask): Ask {
+    const came = this.#asks.get(`${turn} ${ask.id}`);
+    return came === undefined ? ask : { ...came, state: ask.state, ...(ask.plan && { plan: ask.plan }) };
+  }
+
+  /** A whole text. */
+  clean(text: string): string {
+    return redactText(text, () => undefined);
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * A text that comes in pieces, without its secrets: a line is given when it is whole, since a secret may be cut anywhere. What
+ * names a secret waits for the line that follows, a private key for its end. Lines without an end are given from a length on, cut
+ * between two words. Whatever the pieces, each character is looked at a bounded number of times.
+ */
+
+import { redactText, type Seen } from "./redact.ts";
+
+/** So much is held; of that, so much stays when the rest is given. Longer than any secret but a key. */
+const HOLD_CHARS = 32 * 1024;
+const KEEP_CHARS = 16 * 1024;
+/** A line that names what follows it: `password:`, `Bearer`. */
+const NAMES_NEXT = /(?:[:=]["'\\]{0,3}|\b(?:basic|bearer))\s*$/i;
+const NAME_CHARS = 200;
+const KEY_START = "-----BEGIN ";
+const KEY_END = "-----END ";
+
+export class TextRedactor {
+  readonly #found: Seen;
+  #held = "";
+  #isInKey = false;
+
+  constructor(found: Seen = () => undefined) {
+    this.#found = found;
+  }
+
+  /** What can be given now, without secrets. */
+  push(text: string): string {
+    const from = Math.max(0, this.#held.length - KEY_END.length);
+    this.#held += text;
+    if (this.#held.length < HOLD_CHARS) {
+      if (!text.includes("\n")) return "";
+      if (this.#isInKey && !this.#held.slice(from).includes(KEY_END)) return "";
+    }
+    return this.#give(this.#readyChars());
+  }
+
+  /** What is left, when nothing more comes. */
+  end(): string {
+    return this.#give(this.#held.length);
+  }
+
+  #give(chars: number): string {
+    const ready = this.#held.slice(0, chars);
+    this.#held = this.#held.slice(chars);
+    return ready === "" ? "" : redactText(ready, this.#found);
+  }
+
+  #readyChars(): number {
+    const held = this.#held;
+    let end = held.lastIndexOf("\n") + 1;
+    if (NAMES_NEXT.test(held.slice(Math.max(0, end - NAME_CHARS), end)))
+      end = held.lastIndexOf("\n", end - 2) + 1;
+    const key = held.lastIndexOf(KEY_START);
+    this.#isInKey = key >= 0 && held.indexOf(KEY_END, key) === -1;
+    if (this.#isInKey) end = Math.min(end, key);
+    if (held.length - end < HOLD_CHARS) return end;
+    this.#isInKey = false;
+    const most = held.length - KEEP_CHARS;
+    return Math.max(end, held.lastIndexOf(" ", most) + 1) || most;
+  }
+}

@@ -141,6 +141,7 @@ describe("[V25] what is shown of a result at first", () => {
     ["a long diff", result("file_change"), call("Edit"), { lines: 40, chars: 900, changed: 31 }, "start"],
     ["a wide diff", result("file_change"), call("Edit"), { lines: 2, chars: 50_000, changed: 2 }, "start"],
     ["an update of the to-do list", result("todo"), call("TodoWrite"), short, "line"],
+    ["a plan that stands alone", result("todo"), undefined, short, "whole"],
     ["a picture", result("image"), call("mcp__lab__picture"), short, "whole"],
     ["a file of the workspace", result("file"), undefined, short, "whole"],
     ["a long file of the workspace", result("file"), undefined, long, "ends"],
